@@ -1,0 +1,106 @@
+#ifndef FT_LEARN_H
+#define FT_LEARN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* Regression on plain matrices: trees, their evaluation and the error figures
+ * reported everywhere. Knows nothing of networks or devices. */
+
+/* n_rows x n_cols values, row-major; borrowed. NaN means "missing". */
+typedef struct ft_matrix {
+    const float *x;
+    size_t n_rows;
+    size_t n_cols;
+} ft_matrix;
+
+/* ---- tree ensembles ----
+ * A forest never changes after it is made; any number of threads may predict
+ * from one forest at the same time. */
+typedef struct ft_forest ft_forest;
+
+typedef enum ft_forest_kind {
+    FT_FOREST_RANDOM, /* Breiman 2001: bootstrap rows, best split */
+    FT_FOREST_EXTRA,  /* Geurts, Ernst, Wehenkel 2006: all rows, random cut points */
+} ft_forest_kind;
+
+typedef struct ft_forest_options {
+    ft_forest_kind kind;
+    uint32_t n_trees;    /* 0: 100 */
+    uint32_t max_depth;  /* 0: unlimited */
+    uint32_t min_leaf;   /* least rows in a leaf; 0: 1 */
+    double max_features; /* share of columns tried per split, (0, 1]; 0: all */
+    uint64_t seed;
+    uint32_t threads; /* 0: 1. The result does not depend on it, bit for bit. */
+} ft_forest_options;
+
+/* Fit on x and the targets y[x->n_rows]; `weights` (or NULL: all 1) are
+ * non-negative row weights. A missing value goes left. Fails with FT_EINVAL
+ * (no rows, non-finite target, option out of range) or FT_ENOMEM. */
+FT_API ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
+                               const double *weights, const ft_forest_options *opt,
+                               ft_error *err);
+
+/* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
+ * and outlive the forest. Everything in it is checked here, so that predicting
+ * needs no bounds. Fails with FT_EFORMAT (err->pos is the offending byte). */
+FT_API ft_status ft_forest_load(ft_forest **out, const void *image, size_t len,
+                                ft_error *err);
+/* The image of a forest; borrowed, *len bytes. Little-endian, versioned. */
+FT_API const void *ft_forest_image(const ft_forest *f, size_t *len);
+FT_API void ft_forest_free(ft_forest *f);
+
+FT_API uint32_t ft_forest_width(const ft_forest *f);
+FT_API uint32_t ft_forest_trees(const ft_forest *f);
+/* Mean of the trees for one row of ft_forest_width() values. Allocates
+ * nothing, takes no locks. */
+FT_API double ft_forest_predict(const ft_forest *f, const float *row);
+/* The same for n rows, faster than n calls and bit-identical to them. */
+FT_API void ft_forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
+                                   double *out);
+
+/* ---- evaluation ---- */
+
+/* Deal n rows to n_folds folds so that rows with equal group[] never part;
+ * folds are as even in rows as groups allow. fold[i] in 0 .. n_folds-1.
+ * Fails with FT_EINVAL when there are fewer groups than folds. */
+FT_API ft_status ft_folds_make(uint32_t *fold, const uint64_t *group, size_t n,
+                               uint32_t n_folds, uint64_t seed, ft_error *err);
+
+/* Predict every row from a forest fitted on the other folds; out[x->n_rows]. */
+FT_API ft_status ft_forest_cross_validate(double *out, const ft_matrix *x,
+                                          const double *y, const double *weights,
+                                          const uint32_t *fold, uint32_t n_folds,
+                                          const ft_forest_options *opt, ft_error *err);
+
+/* The error figures that are always reported together. Relative errors are
+ * |predicted - truth| / |truth|, as fractions; rows with truth 0 count in the
+ * absolute figures only. NaN where undefined. */
+typedef struct ft_errors {
+    size_t n;
+    double mape;
+    double median_ape;
+    double p90_ape;
+    double within_10; /* share of rows with relative error at most 0.10 */
+    double max_ape;
+    double bias; /* mean of (predicted - truth) / truth */
+    double r2;
+    double adjusted_r2; /* for n_features predictors; NaN when n <= n_features + 1 */
+    double mae;
+    double median_ae;
+    double max_ae;
+} ft_errors;
+
+FT_API ft_status ft_errors_compute(ft_errors *out, const double *truth,
+                                   const double *predicted, size_t n,
+                                   size_t n_features, ft_error *err);
+
+/* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
+ * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and
+ * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */
+FT_API ft_status ft_conformal(double *low, double *high, const double *residuals,
+                              size_t n, double coverage, ft_error *err);
+
+#endif

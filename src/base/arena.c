@@ -1,0 +1,72 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 * 1024 };
+
+struct ft__arena_block {
+    ft__arena_block *next;
+    size_t cap;
+    size_t used;
+    alignas(max_align_t) unsigned char data[];
+};
+
+void *ft__arena_alloc(ft__arena *a, size_t size)
+{
+    const size_t align = alignof(max_align_t);
+    ft__arena_block *b = a->head;
+    void *p;
+
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + align - 1) / align * align;
+    if (!b || b->cap - b->used < size) {
+        size_t cap = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+
+        b = calloc(1, sizeof(*b) + cap);
+        if (!b)
+            return NULL;
+        b->cap = cap;
+        /* A piece with a block of its own goes behind the head, so that the
+         * head's free space is not lost. */
+        if (a->head && size > BLOCK_BYTES) {
+            b->next = a->head->next;
+            a->head->next = b;
+        } else {
+            b->next = a->head;
+            a->head = b;
+        }
+    }
+    p = b->data + b->used;
+    b->used += size;
+    return p;
+}
+
+void *ft__arena_array(ft__arena *a, size_t n, size_t size)
+{
+    if (size && n > SIZE_MAX / 2 / size)
+        return NULL;
+    return ft__arena_alloc(a, n * size);
+}
+
+char *ft__arena_strndup(ft__arena *a, const char *s, size_t len)
+{
+    char *p = ft__arena_alloc(a, len + 1);
+
+    if (p)
+        memcpy(p, s, len);
+    return p;
+}
+
+void ft__arena_free(ft__arena *a)
+{
+    while (a->head) {
+        ft__arena_block *next = a->head->next;
+
+        free(a->head);
+        a->head = next;
+    }
+}

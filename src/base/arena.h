@@ -1,0 +1,25 @@
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+/* Bump allocator: many small pieces, one free. Zero-initialise to start.
+ *
+ *   block -> block -> block        each: header, then `cap` bytes
+ *
+ * Failure is an ordinary NULL; the arena stays usable. */
+typedef struct ft__arena_block ft__arena_block;
+
+typedef struct ft__arena {
+    ft__arena_block *head;
+} ft__arena;
+
+/* `size` zeroed bytes, aligned for any type. NULL when memory is short. */
+void *ft__arena_alloc(ft__arena *a, size_t size);
+/* n elements of `size` bytes; NULL also when the product overflows. */
+void *ft__arena_array(ft__arena *a, size_t n, size_t size);
+/* A terminated copy of len bytes. */
+char *ft__arena_strndup(ft__arena *a, const char *s, size_t len);
+void ft__arena_free(ft__arena *a);
+
+#endif

@@ -1,0 +1,69 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Make room for `more` bytes and the terminator. */
+static bool reserve(ft__buf *b, size_t more)
+{
+    size_t cap = b->cap ? b->cap : 64;
+    char *s;
+
+    if (b->bad || more > SIZE_MAX / 4) {
+        b->bad = true;
+        return false;
+    }
+    while (cap - b->len <= more)
+        cap *= 2;
+    if (cap != b->cap) {
+        s = realloc(b->s, cap);
+        if (!s) {
+            b->bad = true;
+            return false;
+        }
+        b->s = s;
+        b->cap = cap;
+    }
+    return true;
+}
+
+void ft__buf_add(ft__buf *b, const char *s, size_t len)
+{
+    if (!reserve(b, len))
+        return;
+    memcpy(b->s + b->len, s, len);
+    b->len += len;
+    b->s[b->len] = '\0';
+}
+
+void ft__buf_str(ft__buf *b, const char *s)
+{
+    ft__buf_add(b, s, strlen(s));
+}
+
+void ft__buf_fmt(ft__buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0 || !reserve(b, (size_t)n)) {
+        b->bad = true;
+        return;
+    }
+    va_start(ap, fmt);
+    vsnprintf(b->s + b->len, b->cap - b->len, fmt, ap);
+    va_end(ap);
+    b->len += (size_t)n;
+}
+
+void ft__buf_free(ft__buf *b)
+{
+    free(b->s);
+    *b = (ft__buf){0};
+}

@@ -1,0 +1,23 @@
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "foretell/error.h"
+
+/* Growing, always terminated text. Failure is sticky: after one failed append
+ * `bad` is set, later appends do nothing, and the caller tests once. */
+typedef struct ft__buf {
+    char *s;
+    size_t len;
+    size_t cap;
+    bool bad;
+} ft__buf;
+
+void ft__buf_add(ft__buf *b, const char *s, size_t len);
+void ft__buf_str(ft__buf *b, const char *s);
+FT_PRINTF(2, 3) void ft__buf_fmt(ft__buf *b, const char *fmt, ...);
+void ft__buf_free(ft__buf *b);
+
+#endif

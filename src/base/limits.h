@@ -1,0 +1,16 @@
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+/* Every bound that untrusted input meets, in one place. */
+enum {
+    FT__MAX_DEPTH = 64,           /* nesting of messages, subgraphs, brackets */
+    FT__MAX_NAME = 4096,          /* bytes of one name in a model file */
+    FT__MAX_NODES = 1 << 22,      /* operations of one graph */
+    FT__MAX_CONST_VALUES = 1 << 16, /* elements of a tensor that is folded */
+};
+
+/* No tensor dimension, element count or byte count may pass this; sums of two
+ * and the product with a dtype's size still fit int64_t. */
+#define FT__MAX_ELEMENTS ((int64_t)1 << 52)
+
+#endif

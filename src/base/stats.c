@@ -1,0 +1,64 @@
+#include "base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+void ft__sort(double *v, size_t n)
+{
+    if (n > 1)
+        qsort(v, n, sizeof(*v), ascending);
+}
+
+double ft__mean(const double *v, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return n ? sum / (double)n : NAN;
+}
+
+double ft__std(const double *v, size_t n)
+{
+    double mean = ft__mean(v, n), sum = 0;
+
+    if (n < 2)
+        return n ? 0 : NAN;
+    for (size_t i = 0; i < n; i++)
+        sum += (v[i] - mean) * (v[i] - mean);
+    return sqrt(sum / (double)(n - 1));
+}
+
+double ft__quantile(const double *sorted, size_t n, double q)
+{
+    double at;
+    size_t i;
+
+    if (n == 0)
+        return NAN;
+    at = q * (double)(n - 1);
+    i = (size_t)at;
+    if (i + 1 >= n)
+        return sorted[n - 1];
+    return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
+}
+
+double ft__median(double *v, size_t n)
+{
+    ft__sort(v, n);
+    return ft__quantile(v, n, 0.5);
+}
+
+double ft__mad(double *v, size_t n, double centre)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = fabs(v[i] - centre);
+    return 1.4826 * ft__median(v, n);
+}

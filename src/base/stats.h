@@ -1,0 +1,20 @@
+#ifndef BASE_STATS_H
+#define BASE_STATS_H
+
+#include <stddef.h>
+
+/* All sort or read `v` of n values; NaN for n == 0. */
+void ft__sort(double *v, size_t n);
+double ft__mean(const double *v, size_t n);
+/* Sample standard deviation (n - 1); 0 for n == 1. */
+double ft__std(const double *v, size_t n);
+/* Linear interpolation between order statistics (type 7, numpy's default);
+ * `sorted` ascending, 0 <= q <= 1. */
+double ft__quantile(const double *sorted, size_t n, double q);
+/* Median of unsorted values; reorders v. */
+double ft__median(double *v, size_t n);
+/* Median absolute deviation from `centre`, times 1.4826 so that it estimates
+ * sigma of a normal distribution; reorders v and overwrites it. */
+double ft__mad(double *v, size_t n, double centre);
+
+#endif

@@ -1,0 +1,92 @@
+#include <stdint.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/prng.h"
+#include "base/reader.h"
+#include "base/stats.h"
+#include "check.h"
+#include "foretell/error.h"
+
+static void arena_gives_zeroed_aligned_memory_of_any_size(void)
+{
+    ft__arena a = {0};
+    char *s;
+
+    for (size_t size = 1; size < 300000; size = size * 3 + 1) {
+        unsigned char *p = ft__arena_alloc(&a, size);
+
+        CHECK(p && (uintptr_t)p % 16 == 0);
+        CHECK(p && p[0] == 0 && p[size - 1] == 0);
+        if (p)
+            memset(p, 0xff, size);
+    }
+    CHECK(ft__arena_array(&a, SIZE_MAX / 4, 8) == NULL);
+    s = ft__arena_strndup(&a, "conv2d", 4);
+    CHECK(s && strcmp(s, "conv") == 0);
+    ft__arena_free(&a);
+    CHECK(a.head == NULL);
+}
+
+static void buffer_grows_and_stays_terminated(void)
+{
+    ft__buf b = {0};
+
+    for (int i = 0; i < 1000; i++)
+        ft__buf_fmt(&b, "%d,", i);
+    CHECK(!b.bad && b.len == 3890 && strlen(b.s) == b.len);
+    CHECK(strncmp(b.s, "0,1,2,", 6) == 0);
+    ft__buf_add(&b, "x", SIZE_MAX / 2);
+    CHECK(b.bad);
+    ft__buf_free(&b);
+}
+
+static void reader_sticks_at_the_end(void)
+{
+    const uint8_t bytes[] = {1, 0, 0, 0, 2, 0};
+    ft__reader r = {.base = bytes, .len = sizeof(bytes)};
+
+    CHECK(ft__read_u32(&r) == 1 && !r.bad);
+    CHECK(ft__read_u32(&r) == 0 && r.bad);
+    CHECK(ft__read_f32(&r) == 0 && r.pos == 4);
+}
+
+static void statistics_agree_with_hand_figures(void)
+{
+    double v[] = {4, 1, 3, 2}, w[] = {1, 2, 3, 4, 100};
+
+    CHECK_NEAR(ft__mean(v, 4), 2.5, 0);
+    CHECK_NEAR(ft__std(v, 4), 1.2909944487358056, 1e-15);
+    CHECK_NEAR(ft__median(v, 4), 2.5, 0);
+    CHECK_NEAR(ft__quantile(v, 4, 0.9), 3.7, 1e-12);
+    CHECK_NEAR(ft__quantile(v, 4, 1), 4, 0);
+    CHECK_NEAR(ft__mad(w, 5, 3), 1.4826, 1e-12);
+    CHECK(isnan(ft__median(v, 0)) && isnan(ft__std(v, 0)) && ft__std(v, 1) == 0);
+}
+
+static void streams_repeat_and_differ(void)
+{
+    ft__prng a = ft__prng_stream(7, 0), b = ft__prng_stream(7, 0);
+    ft__prng c = ft__prng_stream(7, 1);
+    double sum = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        uint64_t x = ft__prng_u64(&a);
+
+        CHECK(x == ft__prng_u64(&b) && x != ft__prng_u64(&c));
+        sum += ft__prng_unit(&c);
+        CHECK(ft__prng_below(&c, 7) < 7);
+    }
+    CHECK_NEAR(sum / 1000, 0.5, 0.05);
+}
+
+int main(void)
+{
+    arena_gives_zeroed_aligned_memory_of_any_size();
+    buffer_grows_and_stays_terminated();
+    reader_sticks_at_the_end();
+    statistics_agree_with_hand_figures();
+    streams_repeat_and_differ();
+    CHECK_DONE();
+}
