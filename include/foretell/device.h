@@ -1,0 +1,86 @@
+#ifndef FT_DEVICE_H
+#define FT_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* What is known of a device. Every number is SI; NaN = not known.
+ * Described by text files (data/devices/NAME.yaml), each number with source. */
+typedef struct ft_device ft_device;
+
+typedef struct ft_device_facts {
+    const char *name;   /* file name without .yaml, lower case: "a100-sxm-80gb" */
+    const char *title;  /* "NVIDIA A100 SXM4 80 GB" */
+    const char *vendor; /* "NVIDIA" */
+    const char *type;   /* "gpu" or "cpu" */
+    const char *source; /* where the numbers come from, one line */
+    const char *note;   /* "" when there is nothing to add */
+    double cores;       /* CPU cores, or streaming multiprocessors / compute units */
+    double base_clock_hz;
+    double boost_clock_hz;
+    double memory_clock_hz;
+    double peak_fp64; /* FLOP/s, 2 per multiply-add, dense */
+    double peak_fp32;
+    double peak_tf32;
+    double peak_fp16; /* tensor cores where there are any */
+    double peak_bf16;
+    double peak_fp8;
+    double peak_int8;
+    double bandwidth_bytes_per_s;
+    double memory_bytes;
+    double l2_bytes; /* GPU: L2; CPU: per core */
+    double l3_bytes;
+    double shared_memory_per_core_bytes;
+    double tdp_w;
+    double process_nm;
+    double compute_capability; /* NVIDIA only */
+    double year;
+} ft_device_facts;
+
+/* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;
+ * FT_EFORMAT names file, line and key. */
+FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
+                                ft_error *err);
+/* This machine, from /proc and /sys below `root` ("" for the real ones, a
+ * recorded tree otherwise). name is "local"; peaks stay NaN until measured. */
+FT_API ft_status ft_device_local(ft_device **out, const char *root, ft_error *err);
+FT_API void ft_device_free(ft_device *d);
+FT_API const ft_device_facts *ft_device_get(const ft_device *d);
+/* For the local machine: stable text that changes when CPU model, core count
+ * seen, cache sizes or memory size change ("cpu-amd-epyc-2c-1a2b3c4d"); for
+ * others the name. */
+FT_API const char *ft_device_fingerprint(const ft_device *d);
+
+/* All names in data_dir/devices, sorted. *names and its strings are freed by
+ * ft_device_names_free(). */
+FT_API ft_status ft_device_names(char ***names, size_t *n, const char *data_dir,
+                                 ft_error *err);
+FT_API void ft_device_names_free(char **names, size_t n);
+
+/* ---- what this machine can measure ---- */
+
+/* One power or energy source, usable or not. */
+typedef struct ft_sensor {
+    const char *name;   /* "powercap:package-0", "hwmon:ina3221", "nvml:0" */
+    int usable;         /* 1: readable and seen to move */
+    double power_w;     /* seen while probing; NaN when not usable */
+    const char *reason; /* why it is not usable; "" when it is */
+    const char *remedy; /* the exact command or step that would help; "" if none */
+} ft_sensor;
+
+typedef struct ft_sensors ft_sensors;
+/* Look for every kind of source this build knows, and watch those found for
+ * probe_s seconds: a counter that does not move is not usable. `root` as in
+ * ft_device_local(). Never fails for want of a sensor. */
+FT_API ft_status ft_sensors_probe(ft_sensors **out, const char *root, double probe_s,
+                                  ft_error *err);
+FT_API size_t ft_sensors_count(const ft_sensors *s);
+FT_API const ft_sensor *ft_sensors_at(const ft_sensors *s, size_t i);
+/* One sentence for answers without energy: "no power sensor on this machine
+ * (powercap: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
+FT_API const char *ft_sensors_why_none(const ft_sensors *s);
+FT_API void ft_sensors_free(ft_sensors *s);
+
+#endif

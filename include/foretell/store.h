@@ -1,0 +1,107 @@
+#ifndef FT_STORE_H
+#define FT_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* Measurements on disk: one SQLite file in write-ahead mode. Several processes
+ * may read while one writes. A kill at any moment loses at most what was not
+ * yet put. A store handle belongs to one thread at a time. */
+typedef struct ft_store ft_store;
+
+typedef enum ft_store_mode {
+    FT_STORE_READ,  /* must exist */
+    FT_STORE_WRITE, /* created and migrated when needed */
+} ft_store_mode;
+
+/* FT_EIO: cannot be opened (the message says why and what to do);
+ * FT_EFORMAT: not a store, damaged, or written by a newer foretell. */
+FT_API ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
+                               ft_error *err);
+FT_API void ft_store_close(ft_store *s);
+
+/* What a measurement is about. Strings are UTF-8 and never NULL; "" where a
+ * part does not apply. Two measurements with equal keys are repeats. */
+typedef struct ft_key {
+    const char *device;         /* name, e.g. "a30", or a local fingerprint */
+    const char *setting;        /* canonical text, e.g. "threads=1" */
+    const char *engine;         /* "onednn" */
+    const char *engine_version; /* "2.6.3" */
+    const char *spec;           /* the operation, canonical spec text */
+    const char *phase;          /* "forward", ... */
+    const char *dtype_policy;   /* "default", "tf32" */
+    const char *metric;         /* "time", "memory", "workspace", "power", ... */
+} ft_key;
+
+/* One raw value: for metric "time", `value` is the seconds of a whole batch of
+ * `iterations`, begun start_s after the measurement began. */
+typedef struct ft_reading {
+    double value;
+    double start_s; /* NaN where unknown */
+    uint64_t iterations;
+} ft_reading;
+
+/* What a set of readings says, per iteration. NaN = not known, never 0. */
+typedef struct ft_measurement {
+    const char *unit; /* "s", "B", "W", "J" */
+    double value;     /* the figure to use: the median for time */
+    double error;     /* standard error of value */
+    double mad;       /* scaled to sigma */
+    double mean;
+    double std;
+    uint64_t n;          /* readings behind it */
+    uint64_t iterations; /* in all */
+} ft_measurement;
+
+/* A run groups what one command measured; begin one before putting.
+ * `environment` is free text (JSON by custom) describing machine and versions. */
+FT_API ft_status ft_store_begin_run(ft_store *s, int64_t *run, const char *command,
+                                    const char *environment, ft_error *err);
+/* Durable when it returns. Readings (may be none) are kept as they are. */
+FT_API ft_status ft_store_put(ft_store *s, int64_t run, const ft_key *key,
+                              const ft_measurement *m, const ft_reading *readings,
+                              size_t n_readings, ft_error *err);
+
+/* Facts about a device that this store measured or was told, one number each
+ * ("peak_flops_fp32", "bandwidth_bytes_per_s"): the newest value wins. */
+FT_API ft_status ft_store_put_fact(ft_store *s, const char *device, const char *name,
+                                   double value, ft_error *err);
+/* NaN and FT_OK when there is none. */
+FT_API ft_status ft_store_fact(ft_store *s, const char *device, const char *name,
+                               double *value, ft_error *err);
+
+/* Rows that match `filter` (NULL or "" members match everything), ordered by
+ * key then time. `latest`: of equal keys only the newest. The row handed to
+ * `each` is valid during the call; each returns non-zero to stop early. */
+typedef struct ft_row {
+    ft_key key;
+    ft_measurement m;
+    int64_t id;       /* for ft_store_readings() */
+    int64_t run;
+    int64_t taken_at; /* seconds since 1970, UTC */
+} ft_row;
+FT_API ft_status ft_store_each(ft_store *s, const ft_key *filter, int latest,
+                               int (*each)(void *user, const ft_row *row), void *user,
+                               ft_error *err);
+/* Raw values of one row; *out is the caller's to free(). */
+FT_API ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n,
+                                   ft_error *err);
+/* 1 in *found when a measurement with exactly this key exists. */
+FT_API ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err);
+
+/* CSV, RFC 4180, one header line, one line a measurement, all columns of key
+ * and measurement plus taken_at and run; with `readings`, a further column of
+ * "value:iterations" pairs separated by blanks. Floats survive the round trip
+ * exactly. Missing = empty field. */
+FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
+                                     int readings, ft_error *err);
+/* Import what export wrote. All or nothing; FT_EFORMAT names line and column.
+ * *n_rows: rows taken. Rows already present (same key, time and value) are
+ * skipped, so that importing twice changes nothing. */
+FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
+                                     const char *source, uint64_t *n_rows,
+                                     ft_error *err);
+
+#endif
