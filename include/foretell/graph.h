@@ -1,0 +1,125 @@
+#ifndef FT_GRAPH_H
+#define FT_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+#include "foretell/op.h"
+
+/* A network: operations in topological order with their tensors. Made by an
+ * importer, immutable afterwards, may be shared by threads. All that is handed
+ * out is borrowed and lives as long as the graph. */
+typedef struct ft_graph ft_graph;
+
+#define FT_NONE UINT32_MAX
+
+typedef enum ft_role {
+    FT_ROLE_INPUT,      /* given from outside at every pass */
+    FT_ROLE_WEIGHT,     /* constant, in memory for as long as the model is loaded */
+    FT_ROLE_ACTIVATION, /* made by a node */
+} ft_role;
+
+typedef struct ft_tensor {
+    const char *name;
+    ft_dtype dtype;
+    ft_role role;
+    ft_layout layout;
+    ft_shape shape;
+    uint32_t producer; /* node, FT_NONE for inputs and weights */
+    uint32_t storage;  /* the tensor whose memory this one is: itself, or, for a
+                          view, the tensor at the end of the chain */
+    uint32_t is_output; /* 1: a result of the network, alive to the end */
+} ft_tensor;
+
+/* in: activation operands in the operation's order (a constant operand is a
+ * WEIGHT tensor); params: weights inside the operation (filter, bias, scale). */
+typedef struct ft_node {
+    const char *name;
+    uint32_t op; /* index of the unique operation */
+    uint32_t n_in;
+    uint32_t n_params;
+    uint32_t n_out;
+    const uint32_t *in;
+    const uint32_t *params;
+    const uint32_t *out;
+} ft_node;
+
+FT_API void ft_graph_free(ft_graph *g);
+FT_API const char *ft_graph_name(const ft_graph *g);
+FT_API uint32_t ft_graph_n_tensors(const ft_graph *g);
+FT_API const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i);
+FT_API uint32_t ft_graph_n_nodes(const ft_graph *g);
+FT_API const ft_node *ft_graph_node(const ft_graph *g, uint32_t i);
+/* Unique operations in order of first use, and how often each occurs. */
+FT_API uint32_t ft_graph_n_ops(const ft_graph *g);
+FT_API const ft_op *ft_graph_op(const ft_graph *g, uint32_t i);
+FT_API uint64_t ft_graph_op_count(const ft_graph *g, uint32_t i);
+/* What the importer assumed ("batch 1: the model leaves it open, --batch N sets
+ * it"), and nodes that have no rule and are bounded instead ("Foo (node bar)"). */
+FT_API uint32_t ft_graph_n_assumptions(const ft_graph *g);
+FT_API const char *ft_graph_assumption(const ft_graph *g, uint32_t i);
+FT_API uint32_t ft_graph_n_bounded(const ft_graph *g);
+FT_API const char *ft_graph_bounded(const ft_graph *g, uint32_t i);
+
+/* Sums over the whole graph; parameters that are shared count once. */
+typedef struct ft_totals {
+    double flops;
+    double bytes_read;
+    double bytes_written;
+    double parameters;
+    double weight_bytes;
+} ft_totals;
+FT_API void ft_graph_totals(const ft_graph *g, ft_totals *out);
+
+/* ---- memory of one forward pass, by exact liveness ----
+ * A tensor lives from the node that makes it to the last node that reads it or
+ * a view of it; inputs live from the start, outputs to the end; weights are not
+ * part of the plan. An engine that follows the plan needs arena_bytes. */
+typedef struct ft_plan {
+    uint64_t arena_bytes;       /* what the offsets below need */
+    uint64_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
+    uint64_t *offset;           /* per tensor; UINT64_MAX: not in the arena */
+    uint32_t n_tensors;
+} ft_plan;
+FT_API ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err);
+FT_API void ft_plan_free(ft_plan *p);
+
+/* ---- how an engine runs a graph ---- */
+enum {
+    /* Convolutions, pooling and batch norm run channels-last; other operations
+     * keep the layout they are given where they can; where they cannot, a
+     * transpose is inserted, as the engine will have to do. */
+    FT_POLICY_CHANNELS_LAST = 1u << 0,
+};
+/* A new graph as an engine with this policy executes it. */
+FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                                ft_error *err);
+/* The same for one operation that stands alone (a spec list, a sample). */
+FT_API void ft_op_lower(ft_op *op, uint32_t policy);
+
+/* ---- import ---- */
+typedef struct ft_dim_value {
+    const char *name; /* symbolic dimension */
+    int64_t value;
+} ft_dim_value;
+
+typedef struct ft_import_options {
+    int64_t batch; /* 0: not given; then 1, stated as an assumption */
+    const ft_dim_value *dims;
+    size_t n_dims;
+} ft_import_options;
+
+/* Read a model by its content: ONNX, or a spec list (text: one spec a line,
+ * optionally followed by " *COUNT"; # begins a comment). Weights are not read.
+ * FT_EIO, FT_EFORMAT (err->msg names byte, node or line), FT_ENEEDED (a
+ * symbolic dimension is open; the message holds the flag to add). */
+FT_API ft_status ft_import_file(ft_graph **out, const char *path,
+                                const ft_import_options *opt, ft_error *err);
+FT_API ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len,
+                                const char *name, const ft_import_options *opt,
+                                ft_error *err);
+FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
+                               const char *name, ft_error *err);
+
+#endif

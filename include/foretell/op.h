@@ -1,0 +1,159 @@
+#ifndef FT_OP_H
+#define FT_OP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* One operation: a kind, its shapes and attributes, its element type, its phase
+ * and its memory layout. Written as one line of text, the spec:
+ *
+ *   conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+ *
+ * Plain values, no pointers: copy and compare freely (ft_op_equal). */
+
+typedef enum ft_dtype {
+    FT_DTYPE_NONE,
+#define FT_DTYPE(name, bits, onnx) FT_DTYPE_##name,
+#include "foretell/dtypes.def"
+#undef FT_DTYPE
+    FT_DTYPE_COUNT
+} ft_dtype;
+
+typedef enum ft_class {
+    FT_CLASS_CONV,
+    FT_CLASS_MATMUL,
+    FT_CLASS_POOL,
+    FT_CLASS_NORM,
+    FT_CLASS_SOFTMAX,
+    FT_CLASS_UNARY,
+    FT_CLASS_BINARY,
+    FT_CLASS_REDUCE,
+    FT_CLASS_MOVE,
+    FT_CLASS_VIEW,
+    FT_CLASS_GENERIC,
+    FT_CLASS_COUNT
+} ft_class;
+
+typedef enum ft_kind {
+#define FT_KIND(name, ...) FT_KIND_##name,
+#include "foretell/ops.def"
+#undef FT_KIND
+    FT_KIND_COUNT
+} ft_kind;
+
+typedef enum ft_key_id {
+    FT_K_x, FT_K_y, FT_K_z, FT_K_out, FT_K_kernel, FT_K_stride, FT_K_pad, FT_K_outpad,
+    FT_K_dilation, FT_K_groups, FT_K_bias, FT_K_ceil, FT_K_norm, FT_K_size, FT_K_axis,
+    FT_K_axes, FT_K_keep, FT_K_perm, FT_K_sizes, FT_K_step, FT_K_mode, FT_K_rows,
+    FT_K_dim, FT_K_to, FT_K_read,
+    FT_K_COUNT
+} ft_key_id;
+
+typedef enum ft_phase {
+    FT_PHASE_FORWARD,
+    FT_PHASE_BACKWARD,
+    FT_PHASE_FORWARD_BACKWARD,
+    FT_PHASE_OPTIMIZER,
+    FT_PHASE_STEP,
+    FT_PHASE_COUNT
+} ft_phase;
+
+/* How tensors with a channel axis (axis 1) lie in memory. Part of the operation
+ * where it changes the work: a channels-last convolution is another measurement. */
+typedef enum ft_layout {
+    FT_LAYOUT_PLAIN,         /* row-major in the order of the logical shape */
+    FT_LAYOUT_CHANNELS_LAST, /* row-major with axis 1 moved to the end */
+    FT_LAYOUT_COUNT
+} ft_layout;
+
+enum {
+    FT_MAX_RANK = 8,
+    FT_OP_MAX_KEYS = 9,
+    FT_OP_MAX_VALUES = 96,  /* over all keys of one operation */
+    FT_OP_MAX_OPERANDS = 88 /* activations in or out: concat and split */
+};
+
+typedef struct ft_shape {
+    uint32_t rank; /* 0: a scalar */
+    int64_t dim[FT_MAX_RANK];
+} ft_shape;
+
+typedef struct ft_op {
+    ft_kind kind;
+    ft_dtype dtype; /* of the data; index and condition operands have their own */
+    ft_phase phase;
+    ft_layout layout;
+    uint8_t count[FT_OP_MAX_KEYS]; /* values of the kind's i-th key */
+    int64_t value[FT_OP_MAX_VALUES]; /* packed in key order, the rest 0 */
+} ft_op;
+
+/* ---- names ---- */
+FT_API const char *ft_dtype_name(ft_dtype t);
+FT_API ft_dtype ft_dtype_from_name(const char *name, size_t len); /* NONE: unknown */
+FT_API ft_dtype ft_dtype_from_onnx(int64_t number);
+FT_API uint32_t ft_dtype_bits(ft_dtype t);
+FT_API const char *ft_kind_name(ft_kind k);
+FT_API int ft_kind_from_name(ft_kind *k, const char *name, size_t len); /* 0: unknown */
+FT_API ft_class ft_kind_class(ft_kind k);
+FT_API const char *ft_class_name(ft_class c);
+FT_API const char *ft_key_name(ft_key_id k);
+FT_API const char *ft_phase_name(ft_phase p);
+FT_API int ft_phase_from_name(ft_phase *p, const char *name, size_t len);
+FT_API const char *ft_layout_name(ft_layout l);
+
+/* Keys of a kind in canonical order; FT_K_COUNT behind the last. */
+FT_API ft_key_id ft_kind_key(ft_kind k, uint32_t i);
+
+/* ---- values ---- */
+/* Start an operation: all keys at their defaults, forward, plain. */
+FT_API void ft_op_init(ft_op *op, ft_kind k, ft_dtype t);
+/* Set the values of a key. Keys are set in canonical order, each at most once.
+ * 0 when the kind has no such key, the order is broken or there are too many. */
+FT_API int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n);
+FT_API int ft_op_set1(ft_op *op, ft_key_id key, int64_t value);
+FT_API int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s);
+/* The values of a key; NULL and *n = 0 when it is at its default or unknown. */
+FT_API const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n);
+/* i-th value of a key, or its default (per-axis keys repeat the default). */
+FT_API int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i);
+FT_API ft_shape ft_op_shape(const ft_op *op, ft_key_id key);
+/* Padding at the begin and end of spatial axis i, however pad was written. */
+FT_API void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end);
+FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
+FT_API uint64_t ft_op_hash(const ft_op *op); /* of all fields; stable across runs */
+
+/* ---- text ---- */
+/* Write the canonical spec; returns its length as snprintf() does. */
+FT_API size_t ft_op_print(const ft_op *op, char *buf, size_t size);
+/* Read a spec (any key order, extra blanks); checks it whole, shapes included.
+ * FT_EFORMAT: err->pos is the byte in text. */
+FT_API ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err);
+
+/* ---- meaning ---- */
+/* FT_EINVAL with a sentence when shapes and attributes do not fit together. */
+FT_API ft_status ft_op_check(const ft_op *op, ft_error *err);
+/* Activation operands, in order x, y, z (concat: its parts), and results.
+ * Weights (filters, biases, scales, tables) are not operands: see ft_cost. */
+FT_API uint32_t ft_op_n_inputs(const ft_op *op);
+FT_API void ft_op_input(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);
+FT_API uint32_t ft_op_n_outputs(const ft_op *op);
+FT_API void ft_op_output(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);
+/* Elements of a shape; -1 when the product passes 2^52. */
+FT_API int64_t ft_shape_elements(const ft_shape *s);
+FT_API int ft_shape_equal(const ft_shape *a, const ft_shape *b);
+FT_API int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t);
+
+/* What an operation costs, from its spec alone (docs/costs.md: formulae).
+ * One multiply-accumulate is 2 FLOPs. */
+typedef struct ft_cost {
+    double flops;
+    double bytes_read;    /* activations and weights, each once */
+    double bytes_written;
+    double weight_elements;
+    double weight_bytes;
+} ft_cost;
+FT_API void ft_op_cost(const ft_op *op, ft_cost *out);
+
+#endif

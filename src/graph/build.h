@@ -1,0 +1,46 @@
+#ifndef GRAPH_BUILD_H
+#define GRAPH_BUILD_H
+
+#include <stdbool.h>
+
+#include "foretell/graph.h"
+
+/* Making a graph. Failure is sticky: after the first one every call returns
+ * FT_NONE or does nothing, and ft__build_finish() reports it. */
+typedef struct ft__build ft__build;
+
+/* NULL when memory is short. */
+ft__build *ft__build_new(const char *name);
+void ft__build_free(ft__build *b);
+/* Report a failure of the importer's own; the first one counts. */
+FT_PRINTF(4, 5) void ft__build_fail(ft__build *b, ft_status st, uint64_t pos,
+                                    const char *fmt, ...);
+bool ft__build_failed(const ft__build *b);
+
+/* Names are copied. A tensor's producer and storage are set when a node or view
+ * makes it; until then an ACTIVATION must not be read. */
+uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_role role,
+                          ft_dtype dtype, const ft_shape *shape);
+/* Valid until the next ft__build_tensor(). */
+const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor);
+void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout);
+void ft__build_output(ft__build *b, uint32_t tensor);
+
+/* Append a node. n_in operands must equal ft_op_n_inputs(op) except for
+ * generic operations; every operand made before; the shapes of `out` must be
+ * those of ft_op_output(). A node of kind view shares its operand's storage.
+ * Operations are interned: equal ones become one with a count. */
+uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len, const ft_op *op,
+                        const uint32_t *in, uint32_t n_in, const uint32_t *params,
+                        uint32_t n_params, const uint32_t *out, uint32_t n_out);
+/* For a spec list: an operation with invented operands, `count` times. */
+void ft__build_op(ft__build *b, const ft_op *op, uint64_t count);
+
+FT_PRINTF(2, 3) void ft__build_assume(ft__build *b, const char *fmt, ...);
+FT_PRINTF(2, 3) void ft__build_bounded(ft__build *b, const char *fmt, ...);
+
+/* Takes the builder, whatever the outcome. Activations that nothing reads and
+ * that are no outputs stay; they cost what making them costs. */
+ft_status ft__build_finish_take(ft_graph **out, ft__build *b, ft_error *err);
+
+#endif
