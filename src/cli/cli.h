@@ -1,0 +1,165 @@
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "foretell/device.h"
+#include "foretell/error.h"
+#include "foretell/graph.h"
+#include "foretell/measure.h"
+#include "report/json.h"
+#include "report/text.h"
+
+/* What every command shares: the global options, the log, the way out. */
+
+/* Exit codes, the same for every command. */
+enum {
+    FT__EXIT_GOOD = 0,
+    FT__EXIT_NO = 1,      /* the answer is "no" */
+    FT__EXIT_USAGE = 2,   /* bad usage, or a value the model still needs */
+    FT__EXIT_INPUT = 3,   /* an input file is missing, unreadable or wrong */
+    FT__EXIT_MISSING = 4, /* device, engine, predictor or sensor is missing */
+    FT__EXIT_BUG = 70,    /* our fault, or out of memory */
+};
+
+/* Values of an option that may be given more than once. */
+typedef struct ft__texts {
+    const char **v;
+    size_t n;
+} ft__texts;
+
+typedef enum ft__opt_type {
+    FT__OPT_FLAG,    /* bool; given: true */
+    FT__OPT_LEVEL,   /* unsigned; how often it was given */
+    FT__OPT_TEXT,    /* const char * */
+    FT__OPT_TEXTS,   /* ft__texts */
+    FT__OPT_COUNT,   /* uint64_t, at least 1 */
+    FT__OPT_SECONDS, /* double; "90", "90s", "500ms", "10min", "1h" */
+} ft__opt_type;
+
+/* One option; parsing, --help and error messages are made from it. */
+typedef struct ft__option {
+    const char *name; /* without the dashes; NULL ends a table */
+    char letter;      /* -o; 0: none */
+    ft__opt_type type;
+    size_t at;         /* where in the command's options its value goes */
+    const char *value; /* what to call the value in --help */
+    const char *help;
+} ft__option;
+
+typedef struct ft__cli ft__cli;
+
+typedef struct ft__command {
+    const char *name;
+    const char *arguments; /* "MODEL", "" */
+    const char *summary;   /* one line */
+    const char *more;      /* paragraph for --help, "" for none */
+    const char *examples;  /* lines, each ending in \n */
+    size_t least_args;
+    size_t most_args;
+    bool has_csv;
+    size_t options_size;
+    const ft__option *options;
+    /* `options` points to options_size bytes, as parsed. Returns an exit code. */
+    int (*run)(ft__cli *c, const void *options);
+} ft__command;
+
+struct ft__cli {
+    const ft__command *command;
+    ft__texts args; /* positional */
+    bool json;
+    bool csv;
+    bool quiet;
+    bool help;
+    bool version;
+    unsigned verbose;
+    const char *data_dir;
+    const char *store;
+    const char *plugin_dir;
+    char *line; /* the command line as it was given, for the record */
+    ft_log log;
+    ft__bar bar;
+};
+
+extern const ft__option ft__global_options[];
+extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
+    ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
+    ft__measure_command, ft__predict_command;
+
+/* ---- options.c ---- */
+/* Read argv[1..] into c and a new *options of c->command, found on the way among
+ * `commands` (ended by NULL). Prints the complaint and returns an exit code when
+ * it is not understood; -1: go on. c->command is NULL when none was named. */
+int ft__options_parse(ft__cli *c, void **options, const ft__command *const *commands,
+                      int argc, char **argv);
+void ft__options_free(ft__cli *c, void *options);
+void ft__help_command(const ft__command *command, FILE *fp);
+/* The entry of `names` that `word` was probably meant to be; NULL: none. */
+const char *ft__suggest(const char *word, const char *const *names, size_t n);
+/* "90s" -> 90; false: not a duration. */
+bool ft__seconds_from_text(double *out, const char *text);
+
+/* ---- common.c ---- */
+/* Say what went wrong on standard error; the exit code for it. */
+int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err);
+FT_PRINTF(3, 4) int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...);
+/* Standard output is complete: 0, else the complaint's exit code. `printed`:
+ * what the printing of a table or of JSON returned. */
+int ft__cli_done(ft__cli *c, bool printed);
+/* ---- paths.c; out of memory is an ordinary NULL or false ---- */
+enum { FT__PATH_MAX = 4096 };
+/* Each fills a caller's buffer of FT__PATH_MAX bytes; "" when there is none. */
+void ft__path_data(const ft__cli *c, char *out);
+void ft__path_plugins(const ft__cli *c, char *out);
+void ft__path_store(const ft__cli *c, char *out);
+/* Where the predictor for this machine lies when nobody says otherwise. */
+void ft__path_predictor(char *out, const char *engine, uint64_t threads);
+bool ft__path_exists(const char *path);
+/* Make the folders above a file; false: errno says why. */
+bool ft__path_make_parents(const char *file);
+
+/* ---- common.c, engines ---- */
+#define FT__DEFAULT_ENGINE "onednn"
+/* Open an engine; engine NULL: the default one, threads 0: 1. Complains itself. */
+int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads);
+
+/* ---- model.c ---- */
+typedef struct ft__model_options {
+    uint64_t batch; /* 0: not given */
+    ft__texts dims; /* "name=value" */
+} ft__model_options;
+/* Read a model; "-" is a spec list on standard input. Complains itself. */
+int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
+                   const ft__model_options *opt);
+/* Entries for an option table. */
+#define FT__MODEL_OPTIONS(type, member)                                                \
+    {"batch", 0, FT__OPT_COUNT, offsetof(type, member.batch), "N",                     \
+     "batch size, where the model leaves it open"},                                    \
+    {                                                                                  \
+        "dim", 0, FT__OPT_TEXTS, offsetof(type, member.dims), "NAME=N",                \
+            "value of a symbolic dimension; may be repeated"                           \
+    }
+void ft__model_print_assumptions(const ft_graph *g);
+void ft__model_print_bounded(const ft_graph *g);
+json_t *ft__model_assumptions_json(const ft_graph *g);
+json_t *ft__model_bounded_json(const ft_graph *g);
+
+/* ---- ops_set.c: operations with counts, as an engine runs them; zero to begin.
+ * Repeats are allowed. ---- */
+typedef struct ft__ops {
+    ft_op *op;
+    uint64_t *count;
+    size_t n;
+    size_t cap;
+} ft__ops;
+void ft__ops_free(ft__ops *s);
+bool ft__ops_has(const ft__ops *s, const ft_op *op);
+bool ft__ops_append(ft__ops *s, const ft__ops *more); /* false: out of memory */
+/* The operations of a model, lowered with `policy`. Complains itself. */
+int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
+                      const ft__model_options *opt, uint32_t policy);
+
+#endif

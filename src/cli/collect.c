@@ -1,0 +1,265 @@
+/* foretell collect: measure operations into the store. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "foretell/measure.h"
+#include "foretell/store.h"
+#include "report/units.h"
+
+struct options {
+    ft__model_options model;
+    const char *engine;
+    uint64_t threads;
+    bool quick;
+    double budget_s;
+    ft__texts without;
+    bool again;
+};
+
+static const ft__option options[] = {
+    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
+     "what runs the operations; " FT__DEFAULT_ENGINE " unless said otherwise"},
+    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
+     "threads it may use; 1 unless said otherwise"},
+    {"quick", 0, FT__OPT_FLAG, offsetof(struct options, quick), NULL,
+     "a representative set: models and workloads of the data folder"},
+    {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
+     "stop after this long (--quick: 60s unless said otherwise)"},
+    {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
+     "leave out what only this model needs, to test on it later"},
+    {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
+     "measure also what the store already holds"},
+    FT__MODEL_OPTIONS(struct options, model),
+    {0},
+};
+
+/* What is wanted: from models, and from lists of operations, which `--without`
+ * treats differently. */
+struct wanted {
+    ft__ops models;
+    ft__ops lists;
+};
+
+static bool is_list(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return strcmp(path, "-") == 0 || (dot && strcmp(dot, ".ops") == 0);
+}
+
+/* The same file, however it is written. */
+static bool same_file(const char *a, const char *b)
+{
+    char *x = realpath(a, NULL), *y = realpath(b, NULL);
+    bool same = x && y && strcmp(x, y) == 0;
+
+    free(x);
+    free(y);
+    return same;
+}
+
+static bool is_left_out(const struct options *o, const char *path)
+{
+    for (size_t i = 0; i < o->without.n; i++)
+        if (same_file(o->without.v[i], path))
+            return true;
+    return false;
+}
+
+static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
+                      const struct options *o, uint32_t policy)
+{
+    if (is_left_out(o, path))
+        return FT__EXIT_GOOD;
+    return ft__model_add_ops(c, is_list(path) ? &w->lists : &w->models, path, &o->model, policy);
+}
+
+static int is_model(const struct dirent *e)
+{
+    const char *dot = strrchr(e->d_name, '.');
+
+    return is_list(e->d_name) || (dot && strcmp(dot, ".onnx") == 0);
+}
+
+/* Every model in a folder; a folder that is not there is empty. */
+static int add_folder(ft__cli *c, struct wanted *w, const char *dir,
+                      const struct options *o, uint32_t policy)
+{
+    struct dirent **list;
+    int code = FT__EXIT_GOOD, n = scandir(dir, &list, is_model, alphasort);
+
+    for (int i = 0; i < n; i++) {
+        char path[FT__PATH_MAX + 512];
+
+        snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
+        if (!code)
+            code = add_wanted(c, w, path, o, policy);
+        free(list[i]);
+    }
+    if (n >= 0)
+        free(list);
+    return code;
+}
+
+static int add_quick(ft__cli *c, struct wanted *w, const struct options *o,
+                     uint32_t policy)
+{
+    char data[FT__PATH_MAX], dir[FT__PATH_MAX + 16];
+    int code;
+
+    ft__path_data(c, data);
+    snprintf(dir, sizeof(dir), "%s/models", data);
+    code = add_folder(c, w, dir, o, policy);
+    snprintf(dir, sizeof(dir), "%s/workloads", data);
+    if (!code)
+        code = add_folder(c, w, dir, o, policy);
+    if (!code && !w->models.n && !w->lists.n)
+        code = ft__cli_exit(c, FT__EXIT_MISSING,
+                            "no models in %s: say --data-dir DIR, or name models", data);
+    return code;
+}
+
+/* Drop from the lists what a left out model needs and no other model does. */
+static void subtract(struct wanted *w, const ft__ops *out)
+{
+    ft__ops *l = &w->lists;
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (ft__ops_has(out, &l->op[i]) && !ft__ops_has(&w->models, &l->op[i]))
+            continue;
+        l->op[n] = l->op[i];
+        l->count[n++] = l->count[i];
+    }
+    l->n = n;
+}
+
+static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t policy)
+{
+    struct wanted w = {0};
+    ft__ops out = {0};
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < c->args.n && !code; i++)
+        code = add_wanted(c, &w, c->args.v[i], o, policy);
+    if (!code && o->quick)
+        code = add_quick(c, &w, o, policy);
+    for (size_t i = 0; i < o->without.n && !code; i++)
+        code = ft__model_add_ops(c, &out, o->without.v[i], &o->model, policy);
+    if (!code) {
+        subtract(&w, &out);
+        *all = w.models;
+        w.models = (ft__ops){0};
+        if (!ft__ops_append(all, &w.lists))
+            code = ft__cli_done(c, false);
+    }
+    ft__ops_free(&w.models);
+    ft__ops_free(&w.lists);
+    ft__ops_free(&out);
+    return code;
+}
+
+/* ---- the report ---- */
+
+static bool print_json(const ft_collect_report *r, const char *store)
+{
+    return ft__json_print_take(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store",
+                  ft__json_text(store), "wanted", ft__json_count(r->wanted), "present",
+                  ft__json_count(r->present), "measured", ft__json_count(r->measured),
+                  "refused", ft__json_count(r->refused), "failed",
+                  ft__json_count(r->failed), "left", ft__json_count(r->left), "seconds",
+                  ft__json_real(r->seconds)),
+        stdout);
+}
+
+static void print_text(const ft_collect_report *r, const ft_session *s,
+                       const char *store)
+{
+    printf("%zu operations measured in %s with %s %s, %s\n", r->measured,
+           ft__text_seconds(r->seconds).s, ft_session_engine(s),
+           ft_session_engine_version(s), ft_session_setting(s));
+    printf("%zu wanted: %zu were in the store before, %zu the engine does not run, "
+           "%zu failed, %zu left\n",
+           r->wanted, r->present, r->refused, r->failed, r->left);
+    printf("store: %s\n", store);
+    puts(r->left ? "next: the same command again goes on with what is left, or "
+                   "foretell train"
+                 : "next: foretell train");
+}
+
+/* ---- running ---- */
+
+static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
+                   const struct options *o)
+{
+    ft_collect_options how = {.budget_s = o->budget_s,
+                              .again = o->again,
+                              .command = c->line,
+                              .log = &c->log};
+    char path[FT__PATH_MAX];
+    ft_collect_report report;
+    ft_store *store = NULL;
+    ft_error err = {0};
+    bool printed = true;
+    ft_status st;
+
+    ft__path_store(c, path);
+    if (!how.budget_s && o->quick)
+        how.budget_s = 60;
+    if (!ft__path_make_parents(path))
+        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make the folder of %s: %s", path,
+                            strerror(errno));
+    st = ft_store_open(&store, path, FT_STORE_WRITE, &err);
+    if (!st)
+        st = ft_collect(&report, s, store, all->op, all->count, all->n, &how, &err);
+    ft_store_close(store);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    if (c->json)
+        printed = print_json(&report, path);
+    else
+        print_text(&report, s, path);
+    return ft__cli_done(c, printed);
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    ft__ops all = {0};
+    ft_session *s;
+    int code;
+
+    if (!c->args.n && !o->quick)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "name models or lists of operations, or say --quick");
+    code = ft__session_open(c, &s, o->engine, o->threads);
+    if (code)
+        return code;
+    code = gather(c, &all, o, ft_session_policy(s));
+    if (!code)
+        code = measure(c, s, &all, o);
+    ft__ops_free(&all);
+    ft_session_close(s);
+    return code;
+}
+
+const ft__command ft__collect_command = {
+    .name = "collect",
+    .arguments = "[MODEL|OPS...]",
+    .summary = "measure operations on this machine into the store",
+    .more = "The operations of the given models are measured, the most informative first.\n"
+            "What is measured is kept at once: a collection that is stopped goes on where it\n"
+            "was when it is started again.",
+    .examples = "  foretell collect --quick\n"
+                "  foretell collect resnet50.onnx bert.onnx --budget 10min\n"
+                "  foretell collect --quick --without vgg16.onnx\n",
+    .least_args = 0,
+    .most_args = SIZE_MAX,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

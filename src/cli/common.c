@@ -1,0 +1,73 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static int exit_code(ft_status st)
+{
+    switch (st) {
+    case FT_OK: return FT__EXIT_GOOD;
+    case FT_ENEEDED: return FT__EXIT_USAGE;
+    case FT_EIO:
+    case FT_EFORMAT: return FT__EXIT_INPUT;
+    case FT_EUNSUPPORTED:
+    case FT_ENOTFOUND:
+    case FT_EBACKEND: return FT__EXIT_MISSING;
+    case FT_ENOMEM:
+    case FT_EINVAL: break;
+    }
+    return FT__EXIT_BUG;
+}
+
+int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
+{
+    ft__bar_clear(&c->bar);
+    fprintf(stderr, "foretell %s: ", c->command->name);
+    ft__put_clean(stderr, err->msg);
+    if (st == FT_EINVAL)
+        fputs(" (this is a bug of foretell's: please report it)", stderr);
+    if (st == FT_ENOMEM)
+        fputs(": out of memory", stderr);
+    fputc('\n', stderr);
+    return exit_code(st);
+}
+
+int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    ft__bar_clear(&c->bar);
+    fprintf(stderr, "foretell %s: ", c->command->name);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return code;
+}
+
+int ft__cli_done(ft__cli *c, bool printed)
+{
+    if (!printed)
+        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
+    if (fflush(stdout) || ferror(stdout))
+        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write the result: %s",
+                            strerror(errno));
+    return FT__EXIT_GOOD;
+}
+
+int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads)
+{
+    char plugin_dir[FT__PATH_MAX];
+    ft_session_options how = {.engine = engine ? engine : FT__DEFAULT_ENGINE,
+                              .plugin_dir = plugin_dir,
+                              .threads = (uint32_t)threads,
+                              .seed = 1,
+                              .log = &c->log};
+    ft_error err = {0};
+    ft_status st;
+
+    ft__path_plugins(c, plugin_dir);
+    st = ft_session_open(out, &how, &err);
+    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+}

@@ -1,0 +1,336 @@
+/* foretell data: look into a store, move measurements between stores. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "foretell/store.h"
+#include "report/units.h"
+
+struct options {
+    const char *out;
+    bool readings;
+    const char *device;
+    const char *engine;
+    const char *metric;
+};
+
+static const ft__option options[] = {
+    {"out", 'o', FT__OPT_TEXT, offsetof(struct options, out), "FILE",
+     "export: write there instead of standard output"},
+    {"readings", 0, FT__OPT_FLAG, offsetof(struct options, readings), NULL,
+     "export: with every raw value"},
+    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
+     "only measurements of this device"},
+    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
+     "only measurements with this engine"},
+    {"metric", 0, FT__OPT_TEXT, offsetof(struct options, metric), "NAME",
+     "only this metric: time, workspace, ..."},
+    {0},
+};
+
+/* Measurements that differ in the operation only. */
+struct group {
+    char *key[5]; /* device, setting, engine, version, metric */
+    uint64_t rows;
+    int64_t first;
+    int64_t last;
+};
+
+struct summary {
+    struct group *group;
+    size_t n;
+    bool bad;
+};
+
+static void summary_free(struct summary *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < 5; j++)
+            free(s->group[i].key[j]);
+    free(s->group);
+}
+
+static struct group *group_of(struct summary *s, const char *const key[5])
+{
+    struct group *g;
+
+    for (size_t i = s->n; i > 0; i--) {
+        size_t j = 0;
+
+        while (j < 5 && strcmp(s->group[i - 1].key[j], key[j]) == 0)
+            j++;
+        if (j == 5)
+            return &s->group[i - 1];
+    }
+    g = realloc(s->group, (s->n + 1) * sizeof(*g));
+    if (!g)
+        return NULL;
+    s->group = g;
+    g += s->n++;
+    *g = (struct group){.first = INT64_MAX};
+    for (size_t j = 0; j < 5; j++) {
+        g->key[j] = strdup(key[j]);
+        if (!g->key[j])
+            return NULL;
+    }
+    return g;
+}
+
+static int add_row(void *user, const ft_row *row)
+{
+    const char *const key[5] = {row->key.device, row->key.setting, row->key.engine,
+                                row->key.engine_version, row->key.metric};
+    struct summary *s = user;
+    struct group *g = group_of(s, key);
+
+    if (!g) {
+        s->bad = true;
+        return 1;
+    }
+    g->rows++;
+    if (row->taken_at < g->first)
+        g->first = row->taken_at;
+    if (row->taken_at > g->last)
+        g->last = row->taken_at;
+    return 0;
+}
+
+static const char *day(char *buf, size_t size, int64_t at)
+{
+    time_t t = (time_t)at;
+    struct tm tm;
+
+    if (!gmtime_r(&t, &tm) || !strftime(buf, size, "%Y-%m-%d", &tm))
+        return "-";
+    return buf;
+}
+
+static bool summary_text(const struct summary *s, const char *path)
+{
+    ft__table *t =
+        ft__table_new("device|setting|engine|version|metric|measurements>|from|to");
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct group *g = &s->group[i];
+        char buf[32];
+
+        for (size_t j = 0; j < 5; j++)
+            ft__table_cell(t, "%s", g->key[j]);
+        ft__table_cell(t, "%" PRIu64, g->rows);
+        ft__table_cell(t, "%s", day(buf, sizeof(buf), g->first));
+        ft__table_cell(t, "%s", day(buf, sizeof(buf), g->last));
+    }
+    printf("store: %s\n\n", path);
+    return ft__table_print_take(t, stdout);
+}
+
+static bool summary_json(const struct summary *s, const char *path)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct group *g = &s->group[i];
+
+        ft__json_append_take(
+            &all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "device",
+                            ft__json_text(g->key[0]), "setting",
+                            ft__json_text(g->key[1]), "engine", ft__json_text(g->key[2]),
+                            "engine_version", ft__json_text(g->key[3]), "metric",
+                            ft__json_text(g->key[4]), "measurements",
+                            ft__json_count(g->rows), "first_taken_at",
+                            (json_int_t)g->first, "last_taken_at", (json_int_t)g->last));
+    }
+    return ft__json_print_take(
+        json_pack("{s:o, s:o}", "store", ft__json_text(path), "groups", all), stdout);
+}
+
+static ft_status summarize(struct summary *out, ft_store *store, const ft_key *filter,
+                           ft_error *err)
+{
+    ft_status st = ft_store_each(store, filter, 0, add_row, out, err);
+
+    return !st && out->bad ? ft_fail(err, FT_ENOMEM, 0, "summary") : st;
+}
+
+static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
+                      const char *path, bool *printed, ft_error *err)
+{
+    struct summary s = {0};
+    ft_status st = summarize(&s, store, filter, err);
+
+    if (!st)
+        *printed = c->json ? summary_json(&s, path) : summary_text(&s, path);
+    summary_free(&s);
+    return st;
+}
+
+/* ---- facts ---- */
+
+static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *printed,
+                       ft_error *err)
+{
+    static const char *const name[] = {"proportional_from_s"};
+    struct summary s = {0};
+    json_t *all = json_array();
+    ft__table *t = ft__table_new("device|fact|value>");
+    ft_status st = summarize(&s, store, filter, err);
+
+    for (size_t i = 0; i < s.n && !st; i++) {
+        const char *device = s.group[i].key[0];
+        bool seen = i && strcmp(s.group[i - 1].key[0], device) == 0;
+
+        for (size_t j = 0; j < sizeof(name) / sizeof(name[0]) && !st && !seen; j++) {
+            double v;
+
+            st = ft_store_fact(store, device, name[j], &v, err);
+            if (st || isnan(v))
+                continue;
+            ft__table_cell(t, "%s", device);
+            ft__table_cell(t, "%s", name[j]);
+            ft__table_cell(t, "%g", v);
+            ft__json_append_take(&all, json_pack("{s:o, s:s, s:o}", "device",
+                                                 ft__json_text(device), "name", name[j],
+                                                 "value", ft__json_real(v)));
+        }
+    }
+    *printed = ft__table_print_take(t, st || c->json ? NULL : stdout);
+    if (c->json && !st)
+        *printed = ft__json_print_take(all, stdout);
+    else
+        json_decref(all);
+    summary_free(&s);
+    return st;
+}
+
+/* ---- import ---- */
+
+static ft_status read_file(char **out, size_t *len, const char *path, ft_error *err)
+{
+    FILE *fp = fopen(path, "rb");
+    long size = -1;
+
+    *out = NULL;
+    if (fp && fseek(fp, 0, SEEK_END) == 0)
+        size = ftell(fp);
+    if (size < 0) {
+        ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
+        goto fail;
+    }
+    rewind(fp);
+    *out = malloc((size_t)size + 1);
+    if (!*out) {
+        ft_fail(err, FT_ENOMEM, 0, "%s", path);
+        goto fail;
+    }
+    *len = fread(*out, 1, (size_t)size, fp);
+    fclose(fp);
+    return FT_OK;
+fail:
+    if (fp)
+        fclose(fp);
+    return err->status;
+}
+
+static ft_status import(ft__cli *c, ft_store *store, const char *path, bool *printed,
+                        ft_error *err)
+{
+    uint64_t n = 0;
+    char *text;
+    size_t len;
+    ft_status st = read_file(&text, &len, path, err);
+
+    if (!st)
+        st = ft_store_import_csv(store, text, len, path, &n, err);
+    free(text);
+    if (st)
+        return st;
+    if (c->json)
+        *printed = ft__json_print_take(json_pack("{s:o}", "rows", ft__json_count(n)),
+                                       stdout);
+    else
+        printf("%" PRIu64 " measurements taken from %s\n", n, path);
+    return FT_OK;
+}
+
+/* ---- running ---- */
+
+enum verb { SHOW, EXPORT, IMPORT, FACTS, N_VERBS };
+
+static int verb_of(ft__cli *c, enum verb *out)
+{
+    static const char *const names[] = {"show", "export", "import", "facts"};
+    const char *word = c->args.n ? c->args.v[0] : "show", *near;
+
+    for (*out = SHOW; *out < N_VERBS; ++*out)
+        if (strcmp(word, names[*out]) == 0)
+            break;
+    if (*out == N_VERBS) {
+        near = ft__suggest(word, names, N_VERBS);
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "\"%s\" is not one of show, export, import, facts%s%s%s",
+                            word, near ? "; did you mean " : "", near ? near : "",
+                            near ? "?" : "");
+    }
+    if (c->args.n != (*out == IMPORT ? 2 : 1) && c->args.n)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            *out == IMPORT ? "import wants one FILE.csv"
+                                           : "one argument too many: \"%s\"",
+                            c->args.v[c->args.n - 1]);
+    return FT__EXIT_GOOD;
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
+    char path[FT__PATH_MAX];
+    ft_store *store = NULL;
+    ft_error err = {0};
+    bool printed = true;
+    enum verb verb;
+    ft_status st;
+    int code = verb_of(c, &verb);
+
+    if (code)
+        return code;
+    ft__path_store(c, path);
+    if (verb == IMPORT && !ft__path_make_parents(path))
+        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make the folder of %s: %s", path,
+                            strerror(errno));
+    st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
+                       &err);
+    if (!st)
+        switch (verb) {
+        case SHOW: st = show(c, store, &filter, path, &printed, &err); break;
+        case EXPORT:
+            st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
+                                     o->readings, &err);
+            break;
+        case IMPORT: st = import(c, store, c->args.v[1], &printed, &err); break;
+        case FACTS: st = facts(c, store, &filter, &printed, &err); break;
+        case N_VERBS: break;
+        }
+    ft_store_close(store);
+    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
+}
+
+const ft__command ft__data_command = {
+    .name = "data",
+    .arguments = "[show|export|import FILE.csv|facts]",
+    .summary = "show, export and import the measurements in the store",
+    .more = "show: how many measurements of what; export: all of them as CSV; import: take\n"
+            "what export wrote, here or on another machine; facts: single numbers about\n"
+            "devices.",
+    .examples = "  foretell data show\n"
+                "  foretell data export --readings -o measurements.csv\n"
+                "  foretell data import measurements.csv --db shared.db\n",
+    .least_args = 0,
+    .most_args = 2,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,184 @@
+/* foretell devices: what can be asked about. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "report/json.h"
+#include "report/units.h"
+
+/* Every number of ft_device_facts under its own name, for JSON and CSV. */
+#define FACTS(F)                                                                       \
+    F(cores) F(base_clock_hz) F(boost_clock_hz) F(memory_clock_hz) F(peak_fp64)        \
+    F(peak_fp32) F(peak_tf32) F(peak_fp16) F(peak_bf16) F(peak_fp8) F(peak_int8)       \
+    F(bandwidth_bytes_per_s) F(memory_bytes) F(l2_bytes) F(l3_bytes)                   \
+    F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm) F(compute_capability)       \
+    F(year)
+
+struct listing {
+    ft__cli *c;
+    ft__table *table;
+    json_t *array;
+};
+
+static json_t *facts_json(const ft_device_facts *f)
+{
+    json_t *o = json_pack("{s:o, s:o, s:o, s:s}", "name", ft__json_text(f->name),
+                          "title", ft__json_text(f->title), "vendor",
+                          ft__json_text(f->vendor), "type", f->type);
+
+#define ADD(name) bad |= json_object_set_new(o, #name, ft__json_real(f->name));
+    int bad = 0;
+    FACTS(ADD)
+#undef ADD
+    bad |= json_object_set_new(o, "source", ft__json_text(f->source));
+    bad |= json_object_set_new(o, "note", ft__json_text(f->note));
+    if (!bad)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static void csv_head(void)
+{
+#define NAME(name) "," #name
+    puts("name,title,vendor,type" FACTS(NAME));
+#undef NAME
+}
+
+static void csv_line(const ft_device_facts *f)
+{
+#define VALUE(name) , f->name
+#define LETTER(name) "g"
+    ft__csv_row(stdout, "ssss" FACTS(LETTER), f->name, f->title, f->vendor,
+                f->type FACTS(VALUE));
+#undef VALUE
+#undef LETTER
+}
+
+static void table_row(ft__table *t, const ft_device_facts *f)
+{
+    ft__table_cell(t, "%s", f->name);
+    ft__table_cell(t, "%s", f->title);
+    ft__table_cell(t, "%s", ft__text_scaled(f->cores, "").s);
+    ft__table_cell(t, "%s", ft__text_scaled(f->peak_fp32 / 1e12, "").s);
+    ft__table_cell(t, "%s", ft__text_scaled(f->peak_fp16 / 1e12, "").s);
+    ft__table_cell(t, "%s", ft__text_scaled(f->bandwidth_bytes_per_s / 1e9, "").s);
+    ft__table_cell(t, "%s", ft__text_bytes(f->memory_bytes).s);
+    ft__table_cell(t, "%s", ft__text_watts(f->tdp_w).s);
+}
+
+static void add(struct listing *l, const ft_device *d)
+{
+    const ft_device_facts *f = ft_device_get(d);
+
+    if (l->c->json)
+        ft__json_append_take(&l->array, facts_json(f));
+    else if (l->c->csv)
+        csv_line(f);
+    else
+        table_row(l->table, f);
+}
+
+static bool wanted(const ft__cli *c, const char *name)
+{
+    for (size_t i = 0; i < c->args.n; i++)
+        if (strcmp(c->args.v[i], name) == 0)
+            return true;
+    return c->args.n == 0;
+}
+
+static ft_status add_local(struct listing *l, ft_error *err)
+{
+    ft_device *d;
+    ft_status st = FT_OK;
+
+    if (!wanted(l->c, "local"))
+        return FT_OK;
+    st = ft_device_local(&d, "", err);
+    if (!st)
+        add(l, d);
+    ft_device_free(d);
+    return st;
+}
+
+static ft_status add_named(struct listing *l, const char *data_dir, ft_error *err)
+{
+    const ft__texts *args = &l->c->args;
+    const char *const *list = args->v;
+    char **names = NULL;
+    size_t n = args->n, n_names = 0;
+    ft_status st = FT_OK;
+
+    if (n == 0) {
+        st = ft_device_names(&names, &n_names, data_dir, err);
+        list = (const char *const *)names;
+        n = n_names;
+    }
+    for (size_t i = 0; i < n && !st; i++) {
+        ft_device *d = NULL;
+
+        if (strcmp(list[i], "local") == 0)
+            continue;
+        st = ft_device_load(&d, data_dir, list[i], err);
+        if (!st)
+            add(l, d);
+        ft_device_free(d);
+    }
+    ft_device_names_free(names, n_names);
+    return st;
+}
+
+static bool finish(struct listing *l, bool wanted_output)
+{
+    if (l->c->json) {
+        if (wanted_output)
+            return ft__json_print_take(l->array, stdout);
+        json_decref(l->array);
+    } else if (!l->c->csv) {
+        return ft__table_print_take(l->table, wanted_output ? stdout : NULL);
+    }
+    return true;
+}
+
+static int run(ft__cli *c, const void *options)
+{
+    struct listing l = {.c = c};
+    char data_dir[FT__PATH_MAX];
+    ft_error err = {0};
+    ft_status st;
+    bool good;
+
+    (void)options;
+    ft__path_data(c, data_dir);
+    if (c->json)
+        l.array = json_array();
+    else if (c->csv)
+        csv_head();
+    else
+        l.table = ft__table_new("name|device<|cores>|TFLOP/s fp32>|fp16>|GB/s>|memory>|TDP>");
+    st = add_local(&l, &err);
+    if (!st)
+        st = add_named(&l, data_dir, &err);
+    good = finish(&l, !st);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    if (!c->json && !c->csv)
+        puts("\ncores: of a GPU, its streaming multiprocessors or compute units; - is not "
+             "known.\nlocal is this machine: its rates are measured by foretell collect.");
+    return ft__cli_done(c, good);
+}
+
+const ft__command ft__devices_command = {
+    .name = "devices",
+    .arguments = "[NAME...]",
+    .summary = "list the devices that can be asked about",
+    .more = "",
+    .examples = "  foretell devices\n"
+                "  foretell devices local a100-sxm-80gb --json\n",
+    .least_args = 0,
+    .most_args = SIZE_MAX,
+    .has_csv = true,
+    .options_size = 0,
+    .options = NULL,
+    .run = run,
+};

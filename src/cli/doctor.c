@@ -1,0 +1,319 @@
+/* foretell doctor: what this machine can measure, and what to do where it cannot. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "foretell/engine.h"
+#include "foretell/measure.h"
+#include "foretell/predictor.h"
+#include "foretell/store.h"
+#include "report/units.h"
+
+/* Everything that is found out, before anything is printed. */
+struct findings {
+    char data_dir[FT__PATH_MAX];
+    char plugin_dir[FT__PATH_MAX];
+    char store[FT__PATH_MAX];
+    char predictor[FT__PATH_MAX];
+    char store_state[600];
+    char predictor_state[600];
+    bool store_good;
+    bool predictor_good;
+    ft_device *device;
+    ft_sensors *sensors;
+    char **engine;
+    size_t n_engines;
+    struct verdict {
+        bool usable;
+        const char *version;
+        char why[sizeof(((ft_error *)0)->msg)];
+    } *verdict;
+};
+
+static ft_status look_at_engines(struct findings *f, ft_error *err)
+{
+    ft_error why = {0};
+
+    /* No folder is no engine: a finding, not a failure. */
+    if (ft_engine_names(&f->engine, &f->n_engines, f->plugin_dir, &why) == FT_ENOMEM)
+        return ft_fail(err, FT_ENOMEM, 0, "engines");
+    f->verdict = calloc(f->n_engines + 1, sizeof(*f->verdict));
+    if (!f->verdict)
+        return ft_fail(err, FT_ENOMEM, 0, "engines");
+    for (size_t i = 0; i < f->n_engines; i++) {
+        char path[FT__PATH_MAX + 512];
+        const ft_engine *e;
+
+        snprintf(path, sizeof(path), "%s/ft_%s.so", f->plugin_dir, f->engine[i]);
+        f->verdict[i].usable = ft_engine_load(&e, path, &why) == FT_OK;
+        if (f->verdict[i].usable)
+            f->verdict[i].version = e->version();
+        else
+            snprintf(f->verdict[i].why, sizeof(f->verdict[i].why), "%s", why.msg);
+    }
+    return FT_OK;
+}
+
+static int count_row(void *user, const ft_row *row)
+{
+    (void)row;
+    ++*(uint64_t *)user;
+    return 0;
+}
+
+static void look_at_store(struct findings *f)
+{
+    ft_store *s = NULL;
+    ft_error err = {0};
+    uint64_t n = 0;
+    ft_status st = FT_OK;
+
+    if (!ft__path_exists(f->store)) {
+        snprintf(f->store_state, sizeof(f->store_state),
+                 "not there yet: foretell collect --quick makes it");
+        return;
+    }
+    st = ft_store_open(&s, f->store, FT_STORE_READ, &err);
+    if (!st)
+        st = ft_store_each(s, NULL, 0, count_row, &n, &err);
+    ft_store_close(s);
+    f->store_good = !st;
+    if (st)
+        snprintf(f->store_state, sizeof(f->store_state), "%s", err.msg);
+    else
+        snprintf(f->store_state, sizeof(f->store_state), "%" PRIu64 " measurements", n);
+}
+
+static void look_at_predictor(struct findings *f)
+{
+    ft_predictor *p = NULL;
+    ft_predictor_info info;
+    ft_error err = {0};
+
+    if (!ft__path_exists(f->predictor)) {
+        snprintf(f->predictor_state, sizeof(f->predictor_state),
+                 "not there yet: foretell train makes it");
+        return;
+    }
+    if (ft_predictor_load(&p, f->predictor, &err)) {
+        snprintf(f->predictor_state, sizeof(f->predictor_state), "%s", err.msg);
+        return;
+    }
+    ft_predictor_get_info(p, &info);
+    f->predictor_good = strcmp(info.device, ft_device_fingerprint(f->device)) == 0;
+    snprintf(f->predictor_state, sizeof(f->predictor_state), "%s %s on %s, %s%s",
+             info.engine, info.engine_version, info.device, info.setting,
+             f->predictor_good ? ""
+                               : ", which is not this machine: collect and train again");
+    ft_predictor_free(p);
+}
+
+static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
+{
+    ft_status st = ft_device_local(&f->device, "", err);
+
+    ft__path_data(c, f->data_dir);
+    ft__path_plugins(c, f->plugin_dir);
+    ft__path_store(c, f->store);
+    ft__path_predictor(f->predictor, FT__DEFAULT_ENGINE, 1);
+    if (!st)
+        st = ft_sensors_probe(&f->sensors, "", 0.5, err);
+    if (!st)
+        st = look_at_engines(f, err);
+    if (!st) {
+        look_at_store(f);
+        look_at_predictor(f);
+    }
+    return st;
+}
+
+static bool any_engine(const struct findings *f)
+{
+    for (size_t i = 0; i < f->n_engines; i++)
+        if (f->verdict[i].usable && strcmp(f->engine[i], "fake") != 0)
+            return true;
+    return false;
+}
+
+/* ---- text ---- */
+
+static void print_line(const char *name, const char *text)
+{
+    printf("  %-20s ", name);
+    ft__put_clean(stdout, text);
+    putchar('\n');
+}
+
+static void print_machine(const struct findings *f)
+{
+    const ft_device_facts *d = ft_device_get(f->device);
+    char text[200];
+
+    puts("machine");
+    print_line("processor", d->title);
+    print_line("known as", ft_device_fingerprint(f->device));
+    snprintf(text, sizeof(text), "%s, %ld usable", ft__text_scaled(d->cores, "").s,
+             sysconf(_SC_NPROCESSORS_ONLN));
+    print_line("cores", text);
+    snprintf(text, sizeof(text), "%s base, %s boost",
+             ft__text_hertz(d->base_clock_hz).s, ft__text_hertz(d->boost_clock_hz).s);
+    print_line("clock", text);
+    snprintf(text, sizeof(text), "L2 %s a core, L3 %s", ft__text_bytes(d->l2_bytes).s,
+             ft__text_bytes(d->l3_bytes).s);
+    print_line("caches", text);
+    print_line("memory", ft__text_bytes(d->memory_bytes).s);
+}
+
+static void print_engines(const struct findings *f)
+{
+    printf("\nengines in %s\n", f->plugin_dir);
+    for (size_t i = 0; i < f->n_engines; i++) {
+        char text[600];
+
+        if (f->verdict[i].usable)
+            snprintf(text, sizeof(text), "usable, version %s", f->verdict[i].version);
+        else
+            snprintf(text, sizeof(text), "not usable: %s", f->verdict[i].why);
+        print_line(f->engine[i], text);
+    }
+    if (!f->n_engines)
+        puts("  none: build with libdnnl-dev installed, or say --plugin-dir DIR");
+}
+
+static void print_sensors(const struct findings *f)
+{
+    puts("\npower and energy");
+    for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
+        const ft_sensor *s = ft_sensors_at(f->sensors, i);
+        char text[600];
+
+        if (s->usable)
+            snprintf(text, sizeof(text), "usable, %s now",
+                     ft__text_watts(s->power_w).s);
+        else
+            snprintf(text, sizeof(text), "not usable: %s", s->reason);
+        print_line(s->name, text);
+        if (!s->usable && *s->remedy)
+            print_line("", s->remedy);
+    }
+    if (!ft_sensors_count(f->sensors))
+        puts("  no sensor of any kind was found");
+}
+
+static void print_text(const struct findings *f)
+{
+    print_machine(f);
+    print_engines(f);
+    print_sensors(f);
+    printf("\nfiles\n");
+    print_line("data", ft__path_exists(f->data_dir) ? f->data_dir : "not found: say --data-dir DIR");
+    print_line("measurements", f->store);
+    print_line("", f->store_state);
+    print_line("predictor", f->predictor);
+    print_line("", f->predictor_state);
+}
+
+/* ---- JSON ---- */
+
+static json_t *engines_json(const struct findings *f)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < f->n_engines; i++) {
+        const struct verdict *v = &f->verdict[i];
+
+        ft__json_append_take(
+            &all, json_pack("{s:o, s:b, s:o, s:o}", "name", ft__json_text(f->engine[i]),
+                            "usable", v->usable, "version",
+                            v->usable ? ft__json_text(v->version) : json_null(),
+                            "reason", ft__json_text(v->why)));
+    }
+    return all;
+}
+
+static json_t *sensors_json(const struct findings *f)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
+        const ft_sensor *s = ft_sensors_at(f->sensors, i);
+
+        ft__json_append_take(&all,
+                             json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
+                                       ft__json_text(s->name), "usable", s->usable,
+                                       "power_w", ft__json_real(s->power_w), "reason",
+                                       ft__json_text(s->reason), "remedy",
+                                       ft__json_text(s->remedy)));
+    }
+    return all;
+}
+
+static json_t *file_json(const char *path, bool good, const char *state)
+{
+    return json_pack("{s:o, s:b, s:o}", "path", ft__json_text(path), "usable", good,
+                     "state", ft__json_text(state));
+}
+
+static bool print_json(const struct findings *f)
+{
+    const ft_device_facts *d = ft_device_get(f->device);
+
+    return ft__json_print_take(
+        json_pack("{s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o}",
+                  "machine", "title", ft__json_text(d->title), "fingerprint",
+                  ft__json_text(ft_device_fingerprint(f->device)), "cores",
+                  ft__json_real(d->cores), "l2_bytes", ft__json_real(d->l2_bytes),
+                  "l3_bytes", ft__json_real(d->l3_bytes), "memory_bytes",
+                  ft__json_real(d->memory_bytes), "engines", engines_json(f), "sensors",
+                  sensors_json(f), "data_dir", ft__json_text(f->data_dir), "store",
+                  file_json(f->store, f->store_good, f->store_state), "predictor",
+                  file_json(f->predictor, f->predictor_good, f->predictor_state)),
+        stdout);
+}
+
+static int run(ft__cli *c, const void *options)
+{
+    struct findings *f = calloc(1, sizeof(*f));
+    ft_error err = {0};
+    bool printed = true, able = false;
+    ft_status st;
+    int code;
+
+    (void)options;
+    if (!f)
+        return ft__cli_done(c, false);
+    st = look(f, c, &err);
+    if (!st) {
+        able = any_engine(f);
+        if (c->json)
+            printed = print_json(f);
+        else
+            print_text(f);
+    }
+    ft_sensors_free(f->sensors);
+    ft_device_free(f->device);
+    free(f->engine);
+    free(f->verdict);
+    free(f);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    code = ft__cli_done(c, printed);
+    return code ? code : able ? FT__EXIT_GOOD : FT__EXIT_NO;
+}
+
+const ft__command ft__doctor_command = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "say what this machine can measure, and what would help where it cannot",
+    .more = "Exit code 1: no engine that really measures is usable.",
+    .examples = "  foretell doctor\n"
+                "  foretell doctor --json\n",
+    .least_args = 0,
+    .most_args = 0,
+    .options_size = 0,
+    .options = NULL,
+    .run = run,
+};

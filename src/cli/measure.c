@@ -1,0 +1,280 @@
+/* foretell measure: a whole network, really run. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "foretell/predictor.h"
+#include "report/units.h"
+
+struct options {
+    ft__model_options model;
+    const char *engine;
+    uint64_t threads;
+    double time_s;
+    const char *predictor;
+};
+
+static const ft__option options[] = {
+    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
+     "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},
+    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
+     "threads it may use; 1 unless said otherwise"},
+    {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
+     "how long to measure; 2s unless said otherwise"},
+    {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
+     "show what this one foretells beside; the one train made"},
+    FT__MODEL_OPTIONS(struct options, model),
+    {0},
+};
+
+/* One network's truth, and what was foretold of it where there is a predictor. */
+struct result {
+    const char *model;
+    const ft_session *session;
+    ft_network_timing t;
+    double least_s; /* of all batches */
+    double most_s;
+    bool foretold;
+    ft_network_estimate e;
+};
+
+/* Memory as predict counts it. */
+static double memory_of(const ft_network_timing *t)
+{
+    return (double)(t->weight_bytes + t->activation_bytes + t->workspace_bytes +
+                    t->context_bytes);
+}
+
+static void find_range(struct result *r)
+{
+    r->least_s = INFINITY;
+    r->most_s = 0;
+    for (size_t i = 0; i < r->t.n_readings; i++) {
+        double s = r->t.readings[i].value / (double)r->t.readings[i].iterations;
+
+        r->least_s = fmin(r->least_s, s);
+        r->most_s = fmax(r->most_s, s);
+    }
+}
+
+/* ---- text ---- */
+
+static void print_measured(const struct result *r)
+{
+    const ft_measurement *m = &r->t.time;
+
+    printf("%s: measured with %s %s, %s, on this machine\n\n", r->model,
+           ft_session_engine(r->session), ft_session_engine_version(r->session),
+           ft_session_setting(r->session));
+    printf("time of a pass   %s +- %s (median, MAD)\n", ft__text_seconds(m->value).s,
+           ft__text_seconds(m->mad).s);
+    printf("                 mean %s, std %s, %s .. %s\n", ft__text_seconds(m->mean).s,
+           ft__text_seconds(m->std).s, ft__text_seconds(r->least_s).s,
+           ft__text_seconds(r->most_s).s);
+    printf("                 %" PRIu64 " passes in %" PRIu64 " batches\n", m->iterations,
+           m->n);
+    printf("memory           %s\n", ft__text_bytes(memory_of(&r->t)).s);
+    printf("                 weights %s, activations %s, workspace %s, process before "
+           "loading %s\n",
+           ft__text_bytes((double)r->t.weight_bytes).s,
+           ft__text_bytes((double)r->t.activation_bytes).s,
+           ft__text_bytes((double)r->t.workspace_bytes).s,
+           ft__text_bytes((double)r->t.context_bytes).s);
+    printf("peak of process  %s\n",
+           ft__text_bytes((double)r->t.peak_process_bytes).s);
+}
+
+static bool print_compared(const struct result *r)
+{
+    ft__table *t = ft__table_new("|predicted>|low>|high>|measured>|predicted/measured>");
+    const ft_estimate *e = &r->e.time;
+
+    ft__table_cell(t, "time");
+    ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
+    ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
+    ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
+    ft__table_cell(t, "%s", ft__text_seconds(r->t.time.value).s);
+    ft__table_cell(t, "%.3f", e->value / r->t.time.value);
+    e = &r->e.memory;
+    ft__table_cell(t, "memory (peak of process)");
+    ft__table_cell(t, "%s", ft__text_bytes(e->value).s);
+    ft__table_cell(t, "%s", ft__text_bytes(e->low).s);
+    ft__table_cell(t, "%s", ft__text_bytes(e->high).s);
+    ft__table_cell(t, "%s", ft__text_bytes((double)r->t.peak_process_bytes).s);
+    ft__table_cell(t, "%.3f", e->value / (double)r->t.peak_process_bytes);
+    putchar('\n');
+    return ft__table_print_take(t, stdout);
+}
+
+static bool print_text(const struct result *r)
+{
+    print_measured(r);
+    if (r->foretold)
+        return print_compared(r);
+    puts("\nno predictor for this engine and these threads yet, so nothing to compare "
+         "with:\nforetell collect --quick, then foretell train");
+    return true;
+}
+
+/* ---- JSON and CSV ---- */
+
+static json_t *readings_json(const struct result *r)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < r->t.n_readings; i++) {
+        const ft_reading *x = &r->t.readings[i];
+
+        ft__json_append_take(
+            &all, json_pack("{s:o, s:o, s:o}", "value", ft__json_real(x->value),
+                            "iterations", ft__json_count(x->iterations), "start_s",
+                            ft__json_real(x->start_s)));
+    }
+    return all;
+}
+
+static json_t *time_json(const struct result *r)
+{
+    const ft_measurement *m = &r->t.time;
+
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "value",
+                     ft__json_real(m->value), "unit", "s", "error",
+                     ft__json_real(m->error), "mad", ft__json_real(m->mad), "mean",
+                     ft__json_real(m->mean), "std", ft__json_real(m->std), "min",
+                     ft__json_real(r->least_s), "max", ft__json_real(r->most_s), "n",
+                     ft__json_count(m->n), "iterations", ft__json_count(m->iterations));
+}
+
+static json_t *memory_json(const struct result *r)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "total", ft__json_real(memory_of(&r->t)),
+        "weights", ft__json_count(r->t.weight_bytes), "activations",
+        ft__json_count(r->t.activation_bytes), "workspace",
+        ft__json_count(r->t.workspace_bytes), "context",
+        ft__json_count(r->t.context_bytes), "process_peak",
+        ft__json_count(r->t.peak_process_bytes), "unit", "B");
+}
+
+static json_t *predicted_json(const struct result *r)
+{
+    if (!r->foretold)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o}", "time",
+                     ft__json_estimate(&r->e.time, "s"), "memory",
+                     ft__json_estimate(&r->e.memory, "B"), "time_ratio",
+                     ft__json_real(r->e.time.value / r->t.time.value), "memory_ratio",
+                     ft__json_real(r->e.memory.value /
+                                   (double)r->t.peak_process_bytes));
+}
+
+static bool print_json(const struct result *r)
+{
+    const ft_session *s = r->session;
+
+    return ft__json_print_take(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                  ft__json_text(r->model), "device", ft__json_text(ft_session_device(s)),
+                  "engine", ft__json_text(ft_session_engine(s)), "engine_version",
+                  ft__json_text(ft_session_engine_version(s)), "setting",
+                  ft__json_text(ft_session_setting(s)), "time", time_json(r), "memory",
+                  memory_json(r), "predicted", predicted_json(r), "readings",
+                  readings_json(r)),
+        stdout);
+}
+
+static bool print_csv(const struct result *r)
+{
+    puts("value_s,iterations,start_s");
+    for (size_t i = 0; i < r->t.n_readings; i++)
+        ft__csv_row(stdout, "gug", r->t.readings[i].value, r->t.readings[i].iterations,
+                    r->t.readings[i].start_s);
+    return true;
+}
+
+/* ---- running ---- */
+
+static ft_status foretell(struct result *r, const ft_graph *g, const char *path,
+                          ft_error *err)
+{
+    ft_predictor *p;
+    ft_predictor_info info;
+    ft_graph *lowered = NULL;
+    ft_status st = ft_predictor_load(&p, path, err);
+
+    if (st)
+        return st;
+    ft_predictor_get_info(p, &info);
+    st = ft_graph_lower(&lowered, g, info.policy, err);
+    if (!st)
+        st = ft_predict_network(&r->e, p, lowered, err);
+    r->foretold = !st;
+    ft_graph_free(lowered);
+    ft_predictor_free(p);
+    return st;
+}
+
+static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *g,
+                   const struct options *o, const char *predictor)
+{
+    ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2};
+    ft_error err = {0};
+    bool printed;
+    ft_status st = ft_measure_network(&r->t, s, g, &how, &err);
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    /* Not before: what a predictor takes is not part of the process measured. */
+    if (o->predictor || ft__path_exists(predictor))
+        st = foretell(r, g, predictor, &err);
+    find_range(r);
+    printed = st        ? true
+              : c->json ? print_json(r)
+              : c->csv  ? print_csv(r)
+                        : print_text(r);
+    ft_network_timing_free(&r->t);
+    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    char predictor[FT__PATH_MAX];
+    struct result r = {0};
+    ft_session *s = NULL;
+    ft_graph *g;
+    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+
+    if (code)
+        return code;
+    code = ft__session_open(c, &s, o->engine, o->threads);
+    if (!code) {
+        ft__path_predictor(predictor, ft_session_engine(s), o->threads);
+        r.model = ft_graph_name(g);
+        r.session = s;
+        code = measure(c, &r, s, g, o, o->predictor ? o->predictor : predictor);
+    }
+    if (r.foretold)
+        ft_network_estimate_free(&r.e);
+    ft_session_close(s);
+    ft_graph_free(g);
+    return code;
+}
+
+const ft__command ft__measure_command = {
+    .name = "measure",
+    .arguments = "MODEL",
+    .summary = "run a whole model on this machine: time and memory",
+    .more = "Weights are random; inputs too. Beside it stands what the predictor says.",
+    .examples = "  foretell measure resnet50.onnx\n"
+                "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
+                "  foretell measure resnet50.onnx --json > run.json\n",
+    .least_args = 1,
+    .most_args = 1,
+    .has_csv = true,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,109 @@
+/* Where things lie: what was said, else what is installed, else the build tree. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+bool ft__path_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+FT_PRINTF(2, 3)
+static bool join(char *out, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(out, FT__PATH_MAX, fmt, ap);
+    va_end(ap);
+    if (n >= 0 && n < FT__PATH_MAX)
+        return true;
+    out[0] = '\0';
+    return false;
+}
+
+/* The folder this program lies in; "" when the system does not say. */
+static void own_folder(char *out)
+{
+    ssize_t n = readlink("/proc/self/exe", out, FT__PATH_MAX - 1);
+    char *slash;
+
+    out[n > 0 ? n : 0] = '\0';
+    slash = strrchr(out, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+void ft__path_data(const ft__cli *c, char *out)
+{
+    const char *given = c->data_dir ? c->data_dir : getenv("FORETELL_DATA");
+    char own[FT__PATH_MAX];
+
+    own_folder(own);
+    if (given && *given)
+        join(out, "%s", given);
+    else if (!join(out, "%s/../share/foretell", own) || !ft__path_exists(out))
+        join(out, "%s", FT__SOURCE_DATA);
+}
+
+void ft__path_plugins(const ft__cli *c, char *out)
+{
+    const char *given = c->plugin_dir ? c->plugin_dir : getenv("FORETELL_PLUGINS");
+    char own[FT__PATH_MAX];
+
+    own_folder(own);
+    if (given && *given)
+        join(out, "%s", given);
+    else if (!join(out, "%s/../" FT__PLUGINS_FROM_PREFIX, own) || !ft__path_exists(out))
+        join(out, "%s/engines", own);
+}
+
+/* The folder for a user's own data. */
+static bool home(char *out)
+{
+    const char *xdg = getenv("XDG_DATA_HOME"), *user = getenv("HOME");
+
+    if (xdg && *xdg == '/')
+        return join(out, "%s/foretell", xdg);
+    return join(out, "%s/.local/share/foretell", user && *user ? user : ".");
+}
+
+void ft__path_store(const ft__cli *c, char *out)
+{
+    char folder[FT__PATH_MAX];
+
+    if (c->store)
+        join(out, "%s", c->store);
+    else if (home(folder))
+        join(out, "%s/measurements.db", folder);
+}
+
+void ft__path_predictor(char *out, const char *engine, uint64_t threads)
+{
+    char folder[FT__PATH_MAX], suffix[32] = "";
+
+    if (threads > 1)
+        snprintf(suffix, sizeof(suffix), "-%llu-threads", (unsigned long long)threads);
+    if (home(folder))
+        join(out, "%s/local-%s%s.ftp", folder, engine, suffix);
+}
+
+bool ft__path_make_parents(const char *file)
+{
+    char path[FT__PATH_MAX];
+
+    if (!join(path, "%s", file))
+        return false;
+    for (char *s = path + 1; (s = strchr(s, '/')) != NULL; *s++ = '/') {
+        *s = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return false;
+    }
+    return true;
+}

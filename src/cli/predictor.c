@@ -1,0 +1,124 @@
+/* A predictor in words: shown by train and by show. */
+#include <inttypes.h>
+
+#include "cli/predictor.h"
+#include "report/units.h"
+
+static void table_row(ft__table *t, const ft_regressor_info *r)
+{
+    const ft_errors *e = &r->forest;
+
+    ft__table_cell(t, "%s", r->kind);
+    ft__table_cell(t, "%s", r->metric);
+    ft__table_cell(t, "%zu", e->n);
+    ft__table_cell(t, "%s", ft__text_percent(e->mape).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->median_ape).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->p90_ape).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->within_10).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->max_ape).s);
+    ft__table_cell(t, "%s", ft__text_scaled(e->r2, "").s);
+    ft__table_cell(t, "%.2f .. %.2f", r->interval_low, r->interval_high);
+    ft__table_cell(t, "%s", ft__text_percent(r->constant.median_ape).s);
+    ft__table_cell(t, "%s", ft__text_percent(r->roofline.median_ape).s);
+}
+
+static void print_info(const ft_predictor_info *i)
+{
+    printf("device   %s, %s\n", i->device, i->setting);
+    printf("engine   %s %s\n", i->engine, i->engine_version);
+    printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
+           "loaded\n",
+           ft__text_flops(i->peak_flops).s, ft__text_bytes(i->bandwidth).s,
+           ft__text_seconds(i->launch_s).s, ft__text_bytes(i->context_bytes).s);
+    printf("holds    %u regressors, %u measured operations\n\n", i->n_regressors,
+           i->n_measured);
+}
+
+static bool print_text(const ft_predictor *p)
+{
+    ft__table *t = ft__table_new("kind|metric|n>|MAPE>|median>|p90>|within 10 %>|max>|"
+                                 "R2>|90 % interval>|constant>|roofline>");
+    ft_predictor_info info;
+    bool good;
+
+    ft_predictor_get_info(p, &info);
+    print_info(&info);
+    for (uint32_t i = 0; i < info.n_regressors; i++) {
+        ft_regressor_info r;
+
+        ft_predictor_regressor(p, i, &r);
+        table_row(t, &r);
+    }
+    good = ft__table_print_take(t, stdout);
+    puts("\nErrors are relative, of operations held out in cross-validation; interval: "
+         "truth over\nprediction; constant and roofline: median errors of always the same "
+         "ratio to the\nroofline, and of the roofline itself.");
+    return good;
+}
+
+static json_t *regressors_json(const ft_predictor *p, uint32_t n)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft_regressor_info r;
+
+        ft_predictor_regressor(p, i, &r);
+        ft__json_append_take(
+            &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "kind", r.kind,
+                            "metric", r.metric, "forest", ft__json_errors(&r.forest),
+                            "constant", ft__json_errors(&r.constant), "roofline",
+                            ft__json_errors(&r.roofline), "interval_low",
+                            ft__json_real(r.interval_low), "interval_high",
+                            ft__json_real(r.interval_high)));
+    }
+    return all;
+}
+
+static bool print_json(const ft_predictor *p, const char *path)
+{
+    ft_predictor_info i;
+
+    ft_predictor_get_info(p, &i);
+    return ft__json_print_take(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
+                  ft__json_text(path), "device", ft__json_text(i.device), "setting",
+                  ft__json_text(i.setting), "engine", ft__json_text(i.engine),
+                  "engine_version", ft__json_text(i.engine_version), "peak_flops",
+                  ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
+                  ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
+                  "context_bytes", ft__json_real(i.context_bytes), "n_measured",
+                  ft__json_count(i.n_measured), "regressors",
+                  regressors_json(p, i.n_regressors)),
+        stdout);
+}
+
+static bool print_csv(const ft_predictor *p)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    puts("kind,metric,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,adjusted_r2,"
+         "mae,median_ae,max_ae,interval_low,interval_high,constant_median_ape,"
+         "roofline_median_ape");
+    for (uint32_t i = 0; i < info.n_regressors; i++) {
+        const ft_errors *e;
+        ft_regressor_info r;
+
+        ft_predictor_regressor(p, i, &r);
+        e = &r.forest;
+        ft__csv_row(stdout, "ssuggggggggggggggg", r.kind, r.metric, (uint64_t)e->n,
+                    e->mape, e->median_ape, e->p90_ape, e->within_10, e->max_ape,
+                    e->bias, e->r2, e->adjusted_r2, e->mae, e->median_ae, e->max_ae,
+                    r.interval_low, r.interval_high, r.constant.median_ape,
+                    r.roofline.median_ape);
+    }
+    return true;
+}
+
+bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *path)
+{
+    if (c->json)
+        return print_json(p, path);
+    return c->csv ? print_csv(p) : print_text(p);
+}

@@ -1,0 +1,185 @@
+/* foretell train: from the store to a predictor. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/predictor.h"
+#include "foretell/engine.h"
+
+struct options {
+    const char *out;
+    const char *engine;
+    const char *device;
+    uint64_t threads;
+    const char *method;
+    ft__texts without;
+    bool forget;
+    uint64_t seed;
+};
+
+static const ft__option options[] = {
+    {"out", 'o', FT__OPT_TEXT, offsetof(struct options, out), "P.ftp",
+     "file to write; where predict looks first unless said otherwise"},
+    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
+     "learn from measurements with this one; " FT__DEFAULT_ENGINE},
+    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
+     "learn from measurements with so many threads; 1"},
+    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
+     "learn from measurements of this device; this machine"},
+    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "extra|forest",
+     "extremely randomised trees, or a random forest; extra"},
+    {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
+     "leave out every operation of this model, to test on it later"},
+    {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
+     "keep no measured values: every answer is learned"},
+    {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
+     "of the random choices; 1"},
+    {0},
+};
+
+/* How the engine runs graphs: operations are left out as it runs them. */
+static ft_status policy_of(ft__cli *c, uint32_t *policy, const char *engine,
+                           ft_error *err)
+{
+    char dir[FT__PATH_MAX], path[FT__PATH_MAX + 512];
+    const ft_engine *e;
+    ft_status st;
+
+    ft__path_plugins(c, dir);
+    snprintf(path, sizeof(path), "%s/ft_%.256s.so", dir, engine);
+    st = ft_engine_load(&e, path, err);
+    if (!st)
+        *policy = e->policy;
+    return st;
+}
+
+static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
+                     const char *engine)
+{
+    const ft__model_options as_it_is = {0};
+    uint32_t policy = 0;
+    ft_error err = {0};
+    ft_status st;
+    int code = FT__EXIT_GOOD;
+
+    if (!o->without.n)
+        return code;
+    st = policy_of(c, &policy, engine, &err);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    for (size_t i = 0; i < o->without.n && !code; i++)
+        code = ft__model_add_ops(c, out, o->without.v[i], &as_it_is, policy);
+    return code;
+}
+
+static int method_of(ft__cli *c, ft_forest_kind *out, const char *name)
+{
+    *out = FT_FOREST_EXTRA;
+    if (!name || strcmp(name, "extra") == 0)
+        return FT__EXIT_GOOD;
+    *out = FT_FOREST_RANDOM;
+    if (strcmp(name, "forest") == 0)
+        return FT__EXIT_GOOD;
+    return ft__cli_exit(c, FT__EXIT_USAGE, "--method is extra or forest, not \"%s\"",
+                        name);
+}
+
+static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
+                       const struct options *o, ft_train_options *how, ft_error *err)
+{
+    ft_device *local = NULL;
+    ft_store *store = NULL;
+    char setting[32];
+    ft_status st = ft_device_local(&local, "", err);
+
+    *out = NULL;
+    if (!st)
+        st = ft_store_open(&store, store_path, FT_STORE_READ, err);
+    if (!st) {
+        snprintf(setting, sizeof(setting), "threads=%u",
+                 (unsigned)(o->threads ? o->threads : 1));
+        how->filter.device = o->device && strcmp(o->device, "local") != 0
+                                 ? o->device
+                                 : ft_device_fingerprint(local);
+        how->filter.setting = setting;
+        how->seed = o->seed ? o->seed : 1;
+        how->threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+        how->forget = o->forget;
+        how->log = &c->log;
+        st = ft_predictor_train(out, store, how, err);
+    }
+    ft_store_close(store);
+    ft_device_free(local);
+    return st;
+}
+
+static int save(ft__cli *c, const ft_predictor *p, const char *path)
+{
+    ft_error err = {0};
+    ft_status st;
+    bool printed;
+
+    if (!ft__path_make_parents(path))
+        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make the folder of %s: %s", path,
+                            strerror(errno));
+    st = ft_predictor_save(p, path, &err);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    printed = ft__predictor_print(c, p, path);
+    if (!c->json && !c->csv)
+        printf("\nwritten: %s\nnext: foretell predict MODEL --device local\n", path);
+    return ft__cli_done(c, printed);
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    const char *engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
+    ft_train_options how = {.filter.engine = engine};
+    char store[FT__PATH_MAX], path[FT__PATH_MAX];
+    ft__ops without = {0};
+    ft_predictor *p;
+    ft_error err = {0};
+    ft_status st;
+    int code = method_of(c, &how.method, o->method);
+
+    if (code)
+        return code;
+    ft__path_store(c, store);
+    if (!ft__path_exists(store))
+        return ft__cli_exit(c, FT__EXIT_MISSING,
+                            "nothing is measured yet, there is no %s; first: foretell "
+                            "collect --quick",
+                            store);
+    code = leave_out(c, &without, o, engine);
+    if (!code) {
+        how.without = without.op;
+        how.n_without = without.n;
+        st = train(c, &p, store, o, &how, &err);
+        code = st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    }
+    ft__ops_free(&without);
+    if (code)
+        return code;
+    ft__path_predictor(path, engine, o->threads);
+    code = save(c, p, o->out ? o->out : path);
+    ft_predictor_free(p);
+    return code;
+}
+
+const ft__command ft__train_command = {
+    .name = "train",
+    .arguments = "",
+    .summary = "learn a predictor from the measurements in the store",
+    .more = "",
+    .examples = "  foretell train\n"
+                "  foretell train -o server.ftp --engine onednn --threads 8\n"
+                "  foretell train --without vgg16.onnx --forget -o honest.ftp\n",
+    .least_args = 0,
+    .most_args = 0,
+    .has_csv = true,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,43 @@
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "foretell/error.h"
+
+/* Text that may come from a model file: control characters, which could drive a
+ * terminal, are written as '?'. */
+void ft__put_clean(FILE *fp, const char *s);
+
+/* A ruled table of plain characters that pastes into an issue.
+ *
+ *   operation            count     time
+ *   -----------------------------------
+ *   conv2d x=1x3x224        12  1.20 ms
+ *
+ * Columns are given as "operation<|count>|time>": '>' right-aligned, '<' left
+ * and shortened when a terminal is too narrow. Cells are added row by row; out
+ * of memory is remembered and told by printing. */
+typedef struct ft__table ft__table;
+
+ft__table *ft__table_new(const char *columns); /* NULL: out of memory */
+FT_PRINTF(2, 3) void ft__table_cell(ft__table *t, const char *fmt, ...);
+void ft__table_rule(ft__table *t); /* a line before the next row */
+/* Prints (unless fp is NULL) and frees; false when memory was short, as when t is
+ * NULL. */
+bool ft__table_print_take(ft__table *t, FILE *fp);
+
+/* One CSV record (RFC 4180); `types` has a letter per value: s text, g double
+ * (exact; empty for NaN), u uint64_t. */
+void ft__csv_row(FILE *fp, const char *types, ...);
+
+/* A progress bar: drawn on standard error when that is a terminal. */
+typedef struct ft__bar {
+    bool shown; /* something is on the current line */
+    double last_s;
+} ft__bar;
+void ft__bar_draw(ft__bar *b, uint64_t done, uint64_t total, const char *what);
+void ft__bar_clear(ft__bar *b);
+
+#endif

@@ -1,0 +1,21 @@
+#ifndef REPORT_UNITS_H
+#define REPORT_UNITS_H
+
+/* Numbers as people read them, three significant digits, with their unit; "-"
+ * for NaN. Returned by value: printf("%s", ft__text_seconds(t).s). */
+typedef struct ft__text {
+    char s[48];
+} ft__text;
+
+ft__text ft__text_seconds(double s); /* ns, us, ms, s */
+ft__text ft__text_bytes(double b);   /* B, KiB, MiB, GiB, TiB */
+ft__text ft__text_flops(double n);   /* FLOP, kFLOP ... PFLOP */
+ft__text ft__text_joules(double j);  /* uJ, mJ, J, kJ */
+ft__text ft__text_watts(double w);
+ft__text ft__text_hertz(double hz); /* MHz, GHz */
+/* A plain number with this unit behind it: 1.5 with "GB/s". */
+ft__text ft__text_scaled(double v, const char *unit);
+ft__text ft__text_count(double n);         /* 25.6 M */
+ft__text ft__text_percent(double fraction); /* 0.123 -> "12.3 %" */
+
+#endif
