@@ -102,6 +102,10 @@ static ft_shape conv_transpose_result(const ft_op *op)
         int64_t begin, end;
 
         ft_op_pad(op, i, &begin, &end);
+        if (s.dim[i + 2] > MAX_STEP) {
+            s.dim[i + 2] = -1;
+            continue;
+        }
         s.dim[i + 2] =
             (s.dim[i + 2] - 1) * ft_op_at(op, FT_K_stride, i) +
             ft_op_at(op, FT_K_dilation, i) * (ft_op_at(op, FT_K_kernel, i) - 1) + 1 +
