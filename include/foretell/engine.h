@@ -34,7 +34,7 @@ typedef struct ft_block_info {
 typedef struct ft_engine {
     uint32_t abi; /* FT_ENGINE_ABI the plug-in was compiled with */
     const char *name;
-    uint32_t policy; /* FT_POLICY_ bits of foretell/graph.h: how graphs are run */
+    uint32_t policy; /* FT_POLICY_ bits of foretell/op.h: how graphs are run */
 
     /* The version of the engine below ("2.6.3"); static text. */
     const char *(*version)(void);

@@ -85,13 +85,7 @@ typedef struct ft_plan {
 FT_API ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err);
 FT_API void ft_plan_free(ft_plan *p);
 
-/* ---- how an engine runs a graph ---- */
-enum {
-    /* Convolutions, pooling and batch norm run channels-last; other operations
-     * keep the layout they are given where they can; where they cannot, a
-     * transpose is inserted, as the engine will have to do. */
-    FT_POLICY_CHANNELS_LAST = 1u << 0,
-};
+/* ---- how an engine runs a graph: FT_POLICY_ bits of foretell/op.h ---- */
 /* A new graph as an engine with this policy executes it. */
 FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                                 ft_error *err);

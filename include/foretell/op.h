@@ -68,6 +68,14 @@ typedef enum ft_layout {
     FT_LAYOUT_COUNT
 } ft_layout;
 
+/* How an engine runs a graph: bits of its policy. */
+enum {
+    /* Convolutions, pooling and batch norm run channels-last; other operations
+     * keep the layout they are given where they can; where they cannot, a
+     * transpose is inserted, as the engine will have to do. */
+    FT_POLICY_CHANNELS_LAST = 1u << 0,
+};
+
 enum {
     FT_MAX_RANK = 8,
     FT_OP_MAX_KEYS = 9,
