@@ -36,7 +36,8 @@ typedef struct ft_tensor {
  * WEIGHT tensor); params: weights inside the operation (filter, bias, scale). */
 typedef struct ft_node {
     const char *name;
-    uint32_t op; /* index of the unique operation */
+    uint64_t repeat; /* how often it runs in one pass; above 1 in spec lists only */
+    uint32_t op;     /* index of the unique operation */
     uint32_t n_in;
     uint32_t n_params;
     uint32_t n_out;
@@ -85,7 +86,7 @@ typedef struct ft_plan {
 FT_API ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err);
 FT_API void ft_plan_free(ft_plan *p);
 
-/* ---- how an engine runs a graph: FT_POLICY_ bits of foretell/op.h ---- */
+/* ---- how an engine runs a graph: FT_POLICY_ bits, see op.h ---- */
 /* A new graph as an engine with this policy executes it. */
 FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                                 ft_error *err);

@@ -68,11 +68,11 @@ typedef enum ft_layout {
     FT_LAYOUT_COUNT
 } ft_layout;
 
-/* How an engine runs a graph: bits of its policy. */
+/* How an engine runs graphs (ft_graph_lower). */
 enum {
-    /* Convolutions, pooling and batch norm run channels-last; other operations
+    /* Convolutions, pooling and channel norms run channels-last; other operations
      * keep the layout they are given where they can; where they cannot, a
-     * transpose is inserted, as the engine will have to do. */
+     * transpose is inserted, as the engine has to do. */
     FT_POLICY_CHANNELS_LAST = 1u << 0,
 };
 
@@ -113,6 +113,7 @@ FT_API const char *ft_layout_name(ft_layout l);
 
 /* Keys of a kind in canonical order; FT_K_COUNT behind the last. */
 FT_API ft_key_id ft_kind_key(ft_kind k, uint32_t i);
+FT_API int ft_kind_key_required(ft_kind k, uint32_t i);
 
 /* ---- values ---- */
 /* Start an operation: all keys at their defaults, forward, plain. */

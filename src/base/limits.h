@@ -3,9 +3,9 @@
 
 /* Every bound that untrusted input meets, in one place. */
 enum {
-    FT__MAX_DEPTH = 64,           /* nesting of messages, subgraphs, brackets */
-    FT__MAX_NAME = 4096,          /* bytes of one name in a model file */
-    FT__MAX_NODES = 1 << 22,      /* operations of one graph */
+    FT__MAX_DEPTH = 64,             /* nesting of messages, subgraphs, brackets */
+    FT__MAX_NAME = 4096,            /* bytes of one name in a model file */
+    FT__MAX_NODES = 1 << 22,        /* operations of one graph */
     FT__MAX_CONST_VALUES = 1 << 16, /* elements of a tensor that is folded */
 };
 

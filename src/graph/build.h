@@ -13,8 +13,8 @@ typedef struct ft__build ft__build;
 ft__build *ft__build_new(const char *name);
 void ft__build_free(ft__build *b);
 /* Report a failure of the importer's own; the first one counts. */
-FT_PRINTF(4, 5) void ft__build_fail(ft__build *b, ft_status st, uint64_t pos,
-                                    const char *fmt, ...);
+FT_PRINTF(4, 5)
+void ft__build_fail(ft__build *b, ft_status st, uint64_t pos, const char *fmt, ...);
 bool ft__build_failed(const ft__build *b);
 
 /* Names are copied. A tensor's producer and storage are set when a node or view
@@ -30,9 +30,12 @@ void ft__build_output(ft__build *b, uint32_t tensor);
  * generic operations; every operand made before; the shapes of `out` must be
  * those of ft_op_output(). A node of kind view shares its operand's storage.
  * Operations are interned: equal ones become one with a count. */
-uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len, const ft_op *op,
-                        const uint32_t *in, uint32_t n_in, const uint32_t *params,
-                        uint32_t n_params, const uint32_t *out, uint32_t n_out);
+uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
+                        const ft_op *op, const uint32_t *in, uint32_t n_in,
+                        const uint32_t *params, uint32_t n_params, const uint32_t *out,
+                        uint32_t n_out);
+/* Let a node run `count` times in one pass; nothing for FT_NONE. */
+void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count);
 /* For a spec list: an operation with invented operands, `count` times. */
 void ft__build_op(ft__build *b, const ft_op *op, uint64_t count);
 

@@ -1,0 +1,337 @@
+#include "graph/build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "graph/graph.h"
+
+/* The graph grows in place; capacities live here until it is finished.
+ * `slot` is an open-addressing table from operations to their index + 1. */
+struct ft__build {
+    ft_graph *g;
+    uint32_t cap_tensors;
+    uint32_t cap_nodes;
+    uint32_t cap_ops;
+    uint32_t cap_counts;
+    uint32_t cap_assumptions;
+    uint32_t cap_bounded;
+    uint32_t *slot;
+    uint32_t n_slots; /* a power of two */
+    ft_error err;
+    bool failed;
+};
+
+ft__build *ft__build_new(const char *name)
+{
+    ft__build *b = calloc(1, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->g = calloc(1, sizeof(*b->g));
+    if (b->g)
+        b->g->name = ft__arena_strndup(&b->g->arena, name, strlen(name));
+    if (!b->g || !b->g->name) {
+        ft__build_free(b);
+        return NULL;
+    }
+    return b;
+}
+
+void ft__build_free(ft__build *b)
+{
+    if (!b)
+        return;
+    ft_graph_free(b->g);
+    free(b->slot);
+    free(b);
+}
+
+void ft__build_fail(ft__build *b, ft_status st, uint64_t pos, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (b->failed)
+        return;
+    b->failed = true;
+    b->err.status = st;
+    b->err.pos = pos;
+    va_start(ap, fmt);
+    vsnprintf(b->err.msg, sizeof(b->err.msg), fmt, ap);
+    va_end(ap);
+}
+
+bool ft__build_failed(const ft__build *b)
+{
+    return b->failed;
+}
+
+static uint32_t out_of_memory(ft__build *b)
+{
+    ft__build_fail(b, FT_ENOMEM, 0, "out of memory while building %s", b->g->name);
+    return FT_NONE;
+}
+
+/* Make room for one more of n elements at *array. */
+static bool grow(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t size)
+{
+    void *p;
+
+    if (b->failed)
+        return false;
+    if (n < *cap)
+        return true;
+    memcpy(&p, array, sizeof(p));
+    p = realloc(p, (*cap ? *cap * 2u : 64u) * size);
+    if (!p) {
+        out_of_memory(b);
+        return false;
+    }
+    memcpy(array, &p, sizeof(p));
+    *cap = *cap ? *cap * 2u : 64u;
+    return true;
+}
+
+uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_role role,
+                          ft_dtype dtype, const ft_shape *shape)
+{
+    ft_graph *g = b->g;
+    ft_tensor *t;
+
+    if (!grow(b, &g->tensor, g->n_tensors, &b->cap_tensors, sizeof(*t)))
+        return FT_NONE;
+    t = &g->tensor[g->n_tensors];
+    *t = (ft_tensor){.dtype = dtype,
+                     .role = role,
+                     .shape = *shape,
+                     .producer = FT_NONE,
+                     .storage = g->n_tensors};
+    t->name = ft__arena_strndup(&g->arena, name, name_len);
+    return t->name ? g->n_tensors++ : out_of_memory(b);
+}
+
+const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor)
+{
+    return &b->g->tensor[tensor];
+}
+
+void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].layout = layout;
+}
+
+void ft__build_output(ft__build *b, uint32_t tensor)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].is_output = 1;
+}
+
+static bool rehash(ft__build *b)
+{
+    uint32_t n = b->n_slots ? b->n_slots * 2 : 128;
+    uint32_t *slot = calloc(n, sizeof(*slot));
+
+    if (!slot) {
+        out_of_memory(b);
+        return false;
+    }
+    for (uint32_t i = 0; i < b->g->n_ops; i++) {
+        uint32_t at = (uint32_t)ft_op_hash(&b->g->op[i]) & (n - 1);
+
+        while (slot[at])
+            at = (at + 1) & (n - 1);
+        slot[at] = i + 1;
+    }
+    free(b->slot);
+    b->slot = slot;
+    b->n_slots = n;
+    return true;
+}
+
+/* Index of the operation equal to *op, added when it is new. */
+static uint32_t intern(ft__build *b, const ft_op *op, uint64_t count)
+{
+    ft_graph *g = b->g;
+    uint32_t at;
+
+    if (2 * (g->n_ops + 1) > b->n_slots && !rehash(b))
+        return FT_NONE;
+    at = (uint32_t)ft_op_hash(op) & (b->n_slots - 1);
+    while (b->slot[at] && !ft_op_equal(&g->op[b->slot[at] - 1], op))
+        at = (at + 1) & (b->n_slots - 1);
+    if (!b->slot[at]) {
+        if (!grow(b, &g->op, g->n_ops, &b->cap_ops, sizeof(*g->op)) ||
+            !grow(b, &g->op_count, g->n_ops, &b->cap_counts, sizeof(*g->op_count)))
+            return FT_NONE;
+        g->op[g->n_ops] = *op;
+        g->op_count[g->n_ops] = 0;
+        b->slot[at] = ++g->n_ops;
+    }
+    g->op_count[b->slot[at] - 1] += count;
+    return b->slot[at] - 1;
+}
+
+static const uint32_t *keep(ft__build *b, const uint32_t *v, uint32_t n)
+{
+    uint32_t *p;
+
+    if (n == 0)
+        return NULL;
+    p = ft__arena_array(&b->g->arena, n, sizeof(*p));
+    if (p)
+        memcpy(p, v, n * sizeof(*p));
+    else
+        out_of_memory(b);
+    return p;
+}
+
+/* Results must have the shapes that the operation gives; our own rules and the
+ * importer's meet here. */
+static bool results_fit(ft__build *b, const char *name, const ft_op *op,
+                        const uint32_t *out, uint32_t n_out)
+{
+    for (uint32_t i = 0; i < n_out; i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        if (out[i] == FT_NONE)
+            continue;
+        ft_op_output(op, i, &s, &t);
+        if (ft_shape_elements(&s) == ft_shape_elements(&b->g->tensor[out[i]].shape))
+            continue;
+        ft__build_fail(b, FT_EFORMAT, 0, "node %s: the result of %s has another size",
+                       name, ft_kind_name(op->kind));
+        return false;
+    }
+    return true;
+}
+
+uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
+                        const ft_op *op, const uint32_t *in, uint32_t n_in,
+                        const uint32_t *params, uint32_t n_params, const uint32_t *out,
+                        uint32_t n_out)
+{
+    ft_graph *g = b->g;
+    ft_node node = {.n_in = n_in, .n_params = n_params, .n_out = n_out, .repeat = 1};
+    ft_error err;
+
+    if (b->failed)
+        return FT_NONE;
+    node.name = ft__arena_strndup(&g->arena, name, name_len);
+    if (!node.name)
+        return out_of_memory(b);
+    if (ft_op_check(op, &err)) {
+        ft__build_fail(b, FT_EFORMAT, 0, "node %s: %s", node.name, err.msg);
+        return FT_NONE;
+    }
+    if (g->n_nodes >= FT__MAX_NODES) {
+        ft__build_fail(b, FT_EFORMAT, 0, "more than %d nodes", FT__MAX_NODES);
+        return FT_NONE;
+    }
+    if (!results_fit(b, node.name, op, out, n_out))
+        return FT_NONE;
+    node.op = intern(b, op, 1);
+    node.in = keep(b, in, n_in);
+    node.params = keep(b, params, n_params);
+    node.out = keep(b, out, n_out);
+    if (!grow(b, &g->node, g->n_nodes, &b->cap_nodes, sizeof(node)))
+        return FT_NONE;
+    for (uint32_t i = 0; i < n_out; i++) {
+        ft_tensor *t = &g->tensor[out[i]];
+
+        t->producer = g->n_nodes;
+        if (op->kind == FT_KIND_view) {
+            t->storage = g->tensor[in[0]].storage;
+            t->role = g->tensor[in[0]].role;
+        }
+    }
+    g->node[g->n_nodes] = node;
+    return g->n_nodes++;
+}
+
+void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
+{
+    if (b->failed || node == FT_NONE)
+        return;
+    b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
+    b->g->node[node].repeat = count;
+}
+
+/* The operands are activations out of nowhere: each operation of a list stands
+ * alone, so they live only as long as it runs. */
+void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS];
+    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op);
+    ft_shape s;
+    ft_dtype t;
+
+    for (uint32_t i = 0; i < n_in; i++) {
+        ft_op_input(op, i, &s, &t);
+        in[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
+    }
+    for (uint32_t i = 0; i < n_out; i++) {
+        ft_op_output(op, i, &s, &t);
+        out[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
+    }
+    if (b->failed)
+        return;
+    ft__build_repeat(b, ft__build_node(b, "", 0, op, in, n_in, NULL, 0, out, n_out),
+                     count);
+}
+
+FT_PRINTF(5, 0)
+static void note(ft__build *b, const char ***list, uint32_t *n, uint32_t *cap,
+                 const char *fmt, va_list ap)
+{
+    char text[512];
+    int len = vsnprintf(text, sizeof(text), fmt, ap);
+    size_t size = len < 0 ? 0 : (size_t)len;
+
+    if (!grow(b, list, *n, cap, sizeof(**list)))
+        return;
+    (*list)[*n] = ft__arena_strndup(&b->g->arena, text,
+                                    size < sizeof(text) ? size : sizeof(text) - 1);
+    if (!(*list)[*n])
+        out_of_memory(b);
+    else
+        ++*n;
+}
+
+void ft__build_assume(ft__build *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    note(b, &b->g->assumption, &b->g->n_assumptions, &b->cap_assumptions, fmt, ap);
+    va_end(ap);
+}
+
+void ft__build_bounded(ft__build *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    note(b, &b->g->bounded, &b->g->n_bounded, &b->cap_bounded, fmt, ap);
+    va_end(ap);
+}
+
+ft_status ft__build_finish_take(ft_graph **out, ft__build *b, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    if (b->failed) {
+        st = b->err.status;
+        if (err)
+            *err = b->err;
+    } else {
+        *out = b->g;
+        b->g = NULL;
+    }
+    ft__build_free(b);
+    return st;
+}

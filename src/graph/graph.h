@@ -1,0 +1,25 @@
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "foretell/graph.h"
+
+/* tensors, nodes and ops are plain arrays; what nodes and strings point to lies
+ * in the arena. Made by build.c only. */
+struct ft_graph {
+    ft__arena arena;
+    const char *name;
+    ft_tensor *tensor;
+    ft_node *node;
+    ft_op *op;
+    uint64_t *op_count;
+    const char **assumption;
+    const char **bounded;
+    uint32_t n_tensors;
+    uint32_t n_nodes;
+    uint32_t n_ops;
+    uint32_t n_assumptions;
+    uint32_t n_bounded;
+};
+
+#endif

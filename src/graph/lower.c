@@ -1,0 +1,318 @@
+/* A graph as an engine runs it: layouts chosen, transposes inserted.
+ *
+ * Every tensor of the source graph becomes one tensor per layout in which it is
+ * needed; the second one is made when first asked for, by a transpose, or for
+ * nothing where both orders are the same bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/build.h"
+#include "graph/graph.h"
+
+struct lower {
+    const ft_graph *src;
+    ft__build *b;
+    uint32_t policy;
+    /* Per source tensor: the new one in each layout, FT_NONE: not made yet. */
+    uint32_t (*made)[FT_LAYOUT_COUNT];
+};
+
+static bool channels_last_class(ft_kind k)
+{
+    ft_class c = ft_kind_class(k);
+
+    return c == FT_CLASS_CONV || c == FT_CLASS_POOL || k == FT_KIND_batchnorm ||
+           k == FT_KIND_instancenorm || k == FT_KIND_groupnorm || k == FT_KIND_lrn ||
+           k == FT_KIND_resize;
+}
+
+void ft_op_lower(ft_op *op, uint32_t policy)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    if ((policy & FT_POLICY_CHANNELS_LAST) && channels_last_class(op->kind) &&
+        x.rank > 2)
+        op->layout = FT_LAYOUT_CHANNELS_LAST;
+}
+
+/* Both layouts are the same bytes: one channel, or nothing but channels. */
+static bool same_bytes(const ft_shape *s)
+{
+    int64_t spatial = 1;
+
+    for (uint32_t i = 2; i < s->rank; i++)
+        spatial *= s->dim[i];
+    return s->rank < 3 || s->dim[1] == 1 || spatial == 1;
+}
+
+static ft_shape last_channel_shape(const ft_shape *s)
+{
+    ft_shape out = *s;
+
+    for (uint32_t i = 2; i < s->rank; i++)
+        out.dim[i - 1] = s->dim[i];
+    out.dim[s->rank - 1] = s->dim[1];
+    return out;
+}
+
+static uint32_t add_view(struct lower *l, uint32_t from, const char *name,
+                         const ft_shape *shape, ft_layout layout)
+{
+    const ft_tensor *t = ft__build_get(l->b, from);
+    ft_shape x = t->shape;
+    ft_dtype dtype = t->dtype;
+    uint32_t to =
+        ft__build_tensor(l->b, name, strlen(name), FT_ROLE_ACTIVATION, dtype, shape);
+    ft_op op;
+
+    if (to == FT_NONE)
+        return FT_NONE;
+    ft__build_set_layout(l->b, to, layout);
+    ft_op_init(&op, FT_KIND_view, dtype);
+    ft_op_set_shape(&op, FT_K_x, &x);
+    ft_op_set_shape(&op, FT_K_out, shape);
+    ft__build_node(l->b, name, strlen(name), &op, &from, 1, NULL, 0, &to, 1);
+    return to;
+}
+
+static uint32_t add_transpose(struct lower *l, uint32_t from, const char *name,
+                              const int64_t *perm, const ft_shape *shape)
+{
+    const ft_tensor *t = ft__build_get(l->b, from);
+    ft_shape x = t->shape;
+    ft_dtype dtype = t->dtype;
+    uint32_t to =
+        ft__build_tensor(l->b, name, strlen(name), FT_ROLE_ACTIVATION, dtype, shape);
+    ft_op op;
+
+    if (to == FT_NONE)
+        return FT_NONE;
+    ft_op_init(&op, FT_KIND_transpose, dtype);
+    ft_op_set_shape(&op, FT_K_x, &x);
+    ft_op_set(&op, FT_K_perm, perm, x.rank);
+    ft__build_node(l->b, name, strlen(name), &op, &from, 1, NULL, 0, &to, 1);
+    return to;
+}
+
+/* perm that moves axis 1 to the end, or back. */
+static void channel_perm(int64_t *perm, uint32_t rank, ft_layout to)
+{
+    perm[0] = 0;
+    for (uint32_t i = 1; i < rank; i++)
+        perm[i] = to == FT_LAYOUT_CHANNELS_LAST
+                      ? (i + 1 < rank ? (int64_t)i + 1 : 1)
+                      : (i == 1 ? (int64_t)rank - 1 : (int64_t)i - 1);
+}
+
+/* The tensor `from` (in the other layout) in layout `to`. */
+static uint32_t convert(struct lower *l, uint32_t from, const char *name, ft_layout to)
+{
+    ft_shape s = ft__build_get(l->b, from)->shape, moved = last_channel_shape(&s);
+    int64_t perm[FT_MAX_RANK];
+    uint32_t mid;
+
+    if (same_bytes(&s))
+        return add_view(l, from, name, &s, to);
+    channel_perm(perm, s.rank, to);
+    if (to == FT_LAYOUT_CHANNELS_LAST) {
+        mid = add_transpose(l, from, name, perm, &moved);
+        return mid == FT_NONE ? FT_NONE : add_view(l, mid, name, &s, to);
+    }
+    mid = add_view(l, from, name, &moved, FT_LAYOUT_PLAIN);
+    return mid == FT_NONE ? FT_NONE : add_transpose(l, mid, name, perm, &s);
+}
+
+/* New tensor for source tensor i in the layout asked for. */
+static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
+{
+    const ft_tensor *t = ft_graph_tensor(l->src, i);
+    ft_layout other =
+        layout == FT_LAYOUT_PLAIN ? FT_LAYOUT_CHANNELS_LAST : FT_LAYOUT_PLAIN;
+
+    if (t->shape.rank < 3)
+        layout = FT_LAYOUT_PLAIN;
+    if (l->made[i][layout] != FT_NONE)
+        return l->made[i][layout];
+    if (l->made[i][other] != FT_NONE && t->role != FT_ROLE_WEIGHT)
+        return l->made[i][layout] = convert(l, l->made[i][other], t->name, layout);
+    /* Inputs come, and constants are stored, in the layout first asked for. */
+    l->made[i][layout] =
+        ft__build_tensor(l->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
+    ft__build_set_layout(l->b, l->made[i][layout], layout);
+    return l->made[i][layout];
+}
+
+static bool is_channels_last(const struct lower *l, uint32_t i)
+{
+    return l->made[i][FT_LAYOUT_CHANNELS_LAST] != FT_NONE &&
+           l->made[i][FT_LAYOUT_PLAIN] == FT_NONE;
+}
+
+/* Operations that take either layout as long as all operands have the same. */
+static bool follows(const ft_graph *g, const ft_node *node, const ft_op *op)
+{
+    ft_shape out, s;
+    ft_dtype t;
+    ft_class c = ft_kind_class(op->kind);
+
+    if (c != FT_CLASS_UNARY && c != FT_CLASS_BINARY && c != FT_CLASS_SOFTMAX &&
+        c != FT_CLASS_REDUCE && op->kind != FT_KIND_concat &&
+        op->kind != FT_KIND_split && op->kind != FT_KIND_pad &&
+        op->kind != FT_KIND_slice && op->kind != FT_KIND_copy)
+        return false;
+    if (op->kind == FT_KIND_cumsum)
+        return false;
+    ft_op_output(op, 0, &out, &t);
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        s = ft_graph_tensor(g, node->in[i])->shape;
+        /* A shorter operand is broadcast by position: its axes would no longer
+         * meet the right ones, unless it is one value or one per channel. */
+        if (c == FT_CLASS_BINARY && s.rank != out.rank && ft_shape_elements(&s) != 1 &&
+            !(s.rank + 1 == out.rank && s.dim[0] == ft_shape_elements(&s)))
+            return false;
+        if (c == FT_CLASS_REDUCE && out.rank != s.rank && out.rank > 2)
+            return false;
+    }
+    return true;
+}
+
+static ft_layout choose(const struct lower *l, const ft_node *node, const ft_op *op)
+{
+    if (!(l->policy & FT_POLICY_CHANNELS_LAST))
+        return FT_LAYOUT_PLAIN;
+    if (channels_last_class(op->kind) && ft_op_shape(op, FT_K_x).rank > 2)
+        return FT_LAYOUT_CHANNELS_LAST;
+    if (!follows(l->src, node, op))
+        return FT_LAYOUT_PLAIN;
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (is_channels_last(l, node->in[i]))
+            return FT_LAYOUT_CHANNELS_LAST;
+    return FT_LAYOUT_PLAIN;
+}
+
+/* Elementwise work on operands of one shape is the same in any order. */
+static bool order_matters(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y),
+             z = ft_op_shape(op, FT_K_z);
+    ft_class c = ft_kind_class(op->kind);
+
+    if (c == FT_CLASS_UNARY || op->kind == FT_KIND_copy)
+        return false;
+    if (c == FT_CLASS_BINARY)
+        return !((ft_shape_equal(&x, &y) || ft_shape_elements(&y) == 1) &&
+                 (op->kind != FT_KIND_where || ft_shape_equal(&x, &z)));
+    return true;
+}
+
+/* A transpose between the two orders of a channels-last tensor moves nothing. */
+static bool free_transpose(struct lower *l, const ft_node *node, const ft_op *op)
+{
+    uint32_t from = node->in[0], to = node->out[0];
+    const ft_tensor *t = ft_graph_tensor(l->src, from);
+    const ft_tensor *r = ft_graph_tensor(l->src, to);
+    uint32_t rank = t->shape.rank;
+
+    if (!(l->policy & FT_POLICY_CHANNELS_LAST) || op->kind != FT_KIND_transpose ||
+        rank < 3)
+        return false;
+    for (int layout = FT_LAYOUT_PLAIN; layout < FT_LAYOUT_COUNT; layout++) {
+        int64_t perm[FT_MAX_RANK];
+        bool match = true;
+
+        channel_perm(perm, rank, (ft_layout)layout);
+        for (uint32_t i = 0; i < rank; i++)
+            match = match && perm[i] == ft_op_at(op, FT_K_perm, i);
+        /* Moving channels to the end: the channels-last source is the plain
+         * result. Moving the last axis to 1: the plain source is the
+         * channels-last result. */
+        if (match && layout == FT_LAYOUT_CHANNELS_LAST && is_channels_last(l, from)) {
+            l->made[to][FT_LAYOUT_PLAIN] =
+                add_view(l, get(l, from, FT_LAYOUT_CHANNELS_LAST), r->name, &r->shape,
+                         FT_LAYOUT_PLAIN);
+            return true;
+        }
+        if (match && layout == FT_LAYOUT_PLAIN && !is_channels_last(l, from)) {
+            l->made[to][FT_LAYOUT_CHANNELS_LAST] =
+                add_view(l, get(l, from, FT_LAYOUT_PLAIN), r->name, &r->shape,
+                         FT_LAYOUT_CHANNELS_LAST);
+            return true;
+        }
+    }
+    return false;
+}
+
+static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
+{
+    const ft_node *node = ft_graph_node(l->src, i);
+    uint32_t n = node->n_in + node->n_params + node->n_out;
+    uint32_t *ids = malloc((n + 1) * sizeof(*ids));
+    uint32_t *in = ids, *params, *out;
+    ft_op op = *ft_graph_op(l->src, node->op);
+    ft_layout layout;
+
+    if (!ids)
+        return ft_fail(err, FT_ENOMEM, 0, "node %s", node->name);
+    params = in + node->n_in;
+    out = params + node->n_params;
+    if (free_transpose(l, node, &op))
+        goto done;
+    layout = choose(l, node, &op);
+    for (uint32_t j = 0; j < node->n_in; j++)
+        in[j] = get(l, node->in[j], layout);
+    for (uint32_t j = 0; j < node->n_params; j++)
+        params[j] = get(l, node->params[j], FT_LAYOUT_PLAIN);
+    for (uint32_t j = 0; j < node->n_out; j++)
+        out[j] = get(l, node->out[j], layout);
+    op.layout = order_matters(&op) ? layout : FT_LAYOUT_PLAIN;
+    if (!ft__build_failed(l->b))
+        ft__build_repeat(l->b,
+                         ft__build_node(l->b, node->name, strlen(node->name), &op, in,
+                                        node->n_in, params, node->n_params, out,
+                                        node->n_out),
+                         node->repeat);
+done:
+    free(ids);
+    return FT_OK;
+}
+
+static void mark_outputs(struct lower *l)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(l->src); i++) {
+        if (!ft_graph_tensor(l->src, i)->is_output)
+            continue;
+        ft__build_output(l->b, get(l, i,
+                                   is_channels_last(l, i) ? FT_LAYOUT_CHANNELS_LAST
+                                                          : FT_LAYOUT_PLAIN));
+    }
+}
+
+ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                         ft_error *err)
+{
+    struct lower l = {.src = g, .b = ft__build_new(ft_graph_name(g)), .policy = policy};
+    uint32_t n = ft_graph_n_tensors(g);
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    l.made = malloc((n + 1) * sizeof(*l.made));
+    if (!l.b || !l.made) {
+        ft__build_free(l.b);
+        free(l.made);
+        return ft_fail(err, FT_ENOMEM, 0, "lowering %s", ft_graph_name(g));
+    }
+    memset(l.made, 0xff, (n + 1) * sizeof(*l.made));
+    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
+        ft__build_assume(l.b, "%s", ft_graph_assumption(g, i));
+    for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)
+        ft__build_bounded(l.b, "%s", ft_graph_bounded(g, i));
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !st; i++)
+        st = lower_node(&l, i, err);
+    mark_outputs(&l);
+    free(l.made);
+    if (st) {
+        ft__build_free(l.b);
+        return st;
+    }
+    return ft__build_finish_take(out, l.b, err);
+}

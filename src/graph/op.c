@@ -1,0 +1,276 @@
+/* Names and values of operations: the tables made from ops.def. */
+#include "foretell/op.h"
+
+#include <string.h>
+
+struct key_rule {
+    ft_key_id key;
+    int64_t fallback; /* -1: required */
+};
+
+struct kind_rule {
+    const char *name;
+    ft_class cls;
+    struct key_rule keys[FT_OP_MAX_KEYS];
+    uint32_t n_keys;
+};
+
+#define R(k)                                                                           \
+    {                                                                                  \
+        FT_K_##k, -1                                                                   \
+    }
+#define D(k, v)                                                                        \
+    {                                                                                  \
+        FT_K_##k, v                                                                    \
+    }
+#define COUNT(...) (sizeof((struct key_rule[]){__VA_ARGS__}) / sizeof(struct key_rule))
+static const struct kind_rule kinds[FT_KIND_COUNT] = {
+#define FT_KIND(name, cls, rule, ...)                                                  \
+    [FT_KIND_##name] = {#name, FT_CLASS_##cls, {__VA_ARGS__}, COUNT(__VA_ARGS__)},
+#include "foretell/ops.def"
+#undef FT_KIND
+};
+
+static const struct {
+    const char *name;
+    uint32_t bits;
+    int64_t onnx;
+} dtypes[FT_DTYPE_COUNT] = {
+    [FT_DTYPE_NONE] = {"none", 0, 0},
+#define FT_DTYPE(n, b, o) [FT_DTYPE_##n] = {#n, b, o},
+#include "foretell/dtypes.def"
+#undef FT_DTYPE
+};
+
+static const char *const class_names[FT_CLASS_COUNT] = {
+    "conv",   "matmul", "pool", "norm", "softmax", "unary",
+    "binary", "reduce", "move", "view", "generic"};
+static const char *const key_names[FT_K_COUNT] = {
+    "x",      "y",    "z",    "out",  "kernel", "stride", "pad",  "outpad", "dilation",
+    "groups", "bias", "ceil", "norm", "size",   "axis",   "axes", "keep",   "perm",
+    "sizes",  "step", "mode", "rows", "dim",    "to",     "read"};
+static const char *const phase_names[FT_PHASE_COUNT] = {
+    "forward", "backward", "forward_backward", "optimizer", "step"};
+static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};
+
+static int same(const char *name, const char *s, size_t len)
+{
+    return strlen(name) == len && memcmp(name, s, len) == 0;
+}
+
+const char *ft_dtype_name(ft_dtype t)
+{
+    return dtypes[t].name;
+}
+
+ft_dtype ft_dtype_from_name(const char *name, size_t len)
+{
+    for (int i = 1; i < FT_DTYPE_COUNT; i++)
+        if (same(dtypes[i].name, name, len))
+            return (ft_dtype)i;
+    return FT_DTYPE_NONE;
+}
+
+ft_dtype ft_dtype_from_onnx(int64_t number)
+{
+    for (int i = 1; i < FT_DTYPE_COUNT; i++)
+        if (dtypes[i].onnx == number)
+            return (ft_dtype)i;
+    return FT_DTYPE_NONE;
+}
+
+uint32_t ft_dtype_bits(ft_dtype t)
+{
+    return dtypes[t].bits;
+}
+
+const char *ft_kind_name(ft_kind k)
+{
+    return kinds[k].name;
+}
+
+int ft_kind_from_name(ft_kind *k, const char *name, size_t len)
+{
+    for (int i = 0; i < FT_KIND_COUNT; i++)
+        if (same(kinds[i].name, name, len)) {
+            *k = (ft_kind)i;
+            return 1;
+        }
+    return 0;
+}
+
+ft_class ft_kind_class(ft_kind k)
+{
+    return kinds[k].cls;
+}
+
+const char *ft_class_name(ft_class c)
+{
+    return class_names[c];
+}
+
+const char *ft_key_name(ft_key_id k)
+{
+    return key_names[k];
+}
+
+const char *ft_phase_name(ft_phase p)
+{
+    return phase_names[p];
+}
+
+int ft_phase_from_name(ft_phase *p, const char *name, size_t len)
+{
+    for (int i = 0; i < FT_PHASE_COUNT; i++)
+        if (same(phase_names[i], name, len)) {
+            *p = (ft_phase)i;
+            return 1;
+        }
+    return 0;
+}
+
+const char *ft_layout_name(ft_layout l)
+{
+    return layout_names[l];
+}
+
+ft_key_id ft_kind_key(ft_kind k, uint32_t i)
+{
+    return i < kinds[k].n_keys ? kinds[k].keys[i].key : FT_K_COUNT;
+}
+
+int ft_kind_key_required(ft_kind k, uint32_t i)
+{
+    return i < kinds[k].n_keys && kinds[k].keys[i].fallback < 0;
+}
+
+void ft_op_init(ft_op *op, ft_kind k, ft_dtype t)
+{
+    memset(op, 0, sizeof(*op));
+    op->kind = k;
+    op->dtype = t;
+}
+
+/* Position of a key in the kind's list, n_keys when it has none. */
+static uint32_t find_key(const struct kind_rule *r, ft_key_id key)
+{
+    uint32_t i = 0;
+
+    while (i < r->n_keys && r->keys[i].key != key)
+        i++;
+    return i;
+}
+
+static uint32_t values_before(const ft_op *op, uint32_t key)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < key; i++)
+        n += op->count[i];
+    return n;
+}
+
+int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
+{
+    const struct kind_rule *r = &kinds[op->kind];
+    uint32_t i = find_key(r, key), at;
+
+    if (i == r->n_keys)
+        return 0;
+    for (uint32_t later = i; later < r->n_keys; later++)
+        if (op->count[later])
+            return 0;
+    if (r->keys[i].fallback >= 0) {
+        uint32_t same_as_default = 0;
+
+        while (same_as_default < n && values[same_as_default] == r->keys[i].fallback)
+            same_as_default++;
+        if (same_as_default == n)
+            return 1;
+    }
+    at = values_before(op, i);
+    if (n > FT_OP_MAX_VALUES - at)
+        return 0;
+    memcpy(op->value + at, values, n * sizeof(*values));
+    op->count[i] = (uint8_t)n;
+    return 1;
+}
+
+int ft_op_set1(ft_op *op, ft_key_id key, int64_t value)
+{
+    return ft_op_set(op, key, &value, 1);
+}
+
+int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
+{
+    /* A scalar is written as one element: the text has no empty shape. */
+    return s->rank ? ft_op_set(op, key, s->dim, s->rank) : ft_op_set1(op, key, 1);
+}
+
+const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n)
+{
+    const struct kind_rule *r = &kinds[op->kind];
+    uint32_t i = find_key(r, key);
+
+    *n = i < r->n_keys ? op->count[i] : 0;
+    return *n ? op->value + values_before(op, i) : NULL;
+}
+
+int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i)
+{
+    const struct kind_rule *r = &kinds[op->kind];
+    uint32_t n, at = find_key(r, key);
+    const int64_t *v = ft_op_get(op, key, &n);
+
+    if (v)
+        return i < n ? v[i] : 0;
+    return at < r->n_keys && r->keys[at].fallback >= 0 ? r->keys[at].fallback : 0;
+}
+
+ft_shape ft_op_shape(const ft_op *op, ft_key_id key)
+{
+    ft_shape s = {0};
+    uint32_t n;
+    const int64_t *v = ft_op_get(op, key, &n);
+
+    s.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK;
+    if (v)
+        memcpy(s.dim, v, s.rank * sizeof(*v));
+    return s;
+}
+
+void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)
+{
+    uint32_t n, axes, spatial;
+
+    (void)ft_op_get(op, FT_K_pad, &n);
+    (void)ft_op_get(op, FT_K_x, &axes);
+    spatial = axes > 2 ? axes - 2 : 0;
+    *begin = ft_op_at(op, FT_K_pad, i);
+    *end = n == 2 * spatial ? ft_op_at(op, FT_K_pad, spatial + i) : *begin;
+}
+
+int ft_op_equal(const ft_op *a, const ft_op *b)
+{
+    return a->kind == b->kind && a->dtype == b->dtype && a->phase == b->phase &&
+           a->layout == b->layout &&
+           memcmp(a->count, b->count, sizeof(a->count)) == 0 &&
+           memcmp(a->value, b->value,
+                  values_before(a, FT_OP_MAX_KEYS) * sizeof(a->value[0])) == 0;
+}
+
+uint64_t ft_op_hash(const ft_op *op)
+{
+    const uint64_t prime = 0x9fb21c651e98df25u;
+    uint64_t h = (uint64_t)op->kind | (uint64_t)op->dtype << 16 |
+                 (uint64_t)op->phase << 32 | (uint64_t)op->layout << 48;
+    uint32_t n = values_before(op, FT_OP_MAX_KEYS);
+
+    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
+        h = (h ^ op->count[i]) * prime;
+    for (uint32_t i = 0; i < n; i++) {
+        h = (h ^ (uint64_t)op->value[i]) * prime;
+        h ^= h >> 32;
+    }
+    return h;
+}

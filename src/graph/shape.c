@@ -1,0 +1,489 @@
+/* What an operation takes and gives: operands, results, and whether its shapes
+ * and attributes fit together. One rule per family, named in ops.def. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "foretell/op.h"
+
+enum rule {
+    RULE_SAME,
+    RULE_SAME_BOOL,
+    RULE_CAST,
+    RULE_CONV,
+    RULE_CONV_TRANSPOSE,
+    RULE_LINEAR,
+    RULE_MATMUL,
+    RULE_POOL,
+    RULE_GLOBAL_POOL,
+    RULE_BROADCAST,
+    RULE_BROADCAST_BOOL,
+    RULE_WHERE,
+    RULE_REDUCE,
+    RULE_ARG,
+    RULE_TRANSPOSE,
+    RULE_CONCAT,
+    RULE_SPLIT,
+    RULE_OUT,
+    RULE_GATHER,
+    RULE_EMBEDDING,
+};
+
+static const enum rule rules[FT_KIND_COUNT] = {
+#define FT_KIND(name, cls, rule, ...) [FT_KIND_##name] = RULE_##rule,
+#include "foretell/ops.def"
+#undef FT_KIND
+};
+
+int64_t ft_shape_elements(const ft_shape *s)
+{
+    int64_t n = 1;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (s->dim[i] == 0)
+            return 0;
+    for (uint32_t i = 0; i < s->rank; i++) {
+        if (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i])
+            return -1;
+        n *= s->dim[i];
+    }
+    return n;
+}
+
+int ft_shape_equal(const ft_shape *a, const ft_shape *b)
+{
+    return a->rank == b->rank &&
+           memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
+}
+
+int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
+{
+    return (ft_shape_elements(s) * (int64_t)ft_dtype_bits(t) + 7) / 8;
+}
+
+/* ---- results ---- */
+
+static int64_t window(const ft_op *op, uint32_t axis, int64_t in)
+{
+    int64_t begin, end, stride = ft_op_at(op, FT_K_stride, axis), span, out;
+    int64_t reach =
+        ft_op_at(op, FT_K_dilation, axis) * (ft_op_at(op, FT_K_kernel, axis) - 1) + 1;
+
+    ft_op_pad(op, axis, &begin, &end);
+    span = in + begin + end - reach;
+    if (span < 0 || stride < 1)
+        return -1;
+    out = span / stride + 1;
+    /* A window that starts in the padding behind the input is dropped. */
+    if (ft_op_at(op, FT_K_ceil, 0) && span % stride && out * stride < in + begin)
+        out++;
+    return out;
+}
+
+static ft_shape conv_result(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+
+    for (uint32_t i = 0; i + 2 < s.rank; i++)
+        s.dim[i + 2] = window(op, i, s.dim[i + 2]);
+    if (s.rank > 1 && rules[op->kind] == RULE_CONV)
+        s.dim[1] = ft_op_at(op, FT_K_out, 0);
+    return s;
+}
+
+static ft_shape conv_transpose_result(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+
+    for (uint32_t i = 0; i + 2 < s.rank; i++) {
+        int64_t begin, end;
+
+        ft_op_pad(op, i, &begin, &end);
+        s.dim[i + 2] =
+            (s.dim[i + 2] - 1) * ft_op_at(op, FT_K_stride, i) +
+            ft_op_at(op, FT_K_dilation, i) * (ft_op_at(op, FT_K_kernel, i) - 1) + 1 +
+            ft_op_at(op, FT_K_outpad, i) - begin - end;
+    }
+    if (s.rank > 1)
+        s.dim[1] = ft_op_at(op, FT_K_out, 0);
+    return s;
+}
+
+/* Numpy broadcasting; a dimension that does not fit becomes -1. */
+static ft_shape broadcast(ft_shape a, ft_shape b)
+{
+    ft_shape s = a.rank >= b.rank ? a : b, t = a.rank >= b.rank ? b : a;
+
+    for (uint32_t i = 0; i < t.rank; i++) {
+        int64_t *d = &s.dim[s.rank - 1 - i], e = t.dim[t.rank - 1 - i];
+
+        if (*d == 1)
+            *d = e;
+        else if (e != 1 && e != *d)
+            *d = -1;
+    }
+    return s;
+}
+
+static ft_shape matmul_result(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), s;
+    int64_t m = x.rank > 1 ? x.dim[x.rank - 2] : -1;
+    int64_t n = y.rank > 1 ? y.dim[y.rank - 1] : -1;
+
+    if (x.rank < 2 || y.rank < 2 || x.dim[x.rank - 1] != y.dim[y.rank - 2])
+        return (ft_shape){.rank = 1, .dim = {-1}};
+    x.rank -= 2;
+    y.rank -= 2;
+    s = broadcast(x, y);
+    s.dim[s.rank++] = m;
+    s.dim[s.rank++] = n;
+    return s;
+}
+
+static ft_shape reduce_result(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+    uint32_t n, rank = 0;
+    const int64_t *axes = ft_op_get(op, FT_K_axes, &n);
+    int keep = (int)ft_op_at(op, FT_K_keep, 0);
+
+    for (uint32_t i = 0; i < s.rank; i++) {
+        int reduced = 0;
+
+        for (uint32_t j = 0; j < n; j++)
+            reduced |= axes[j] == (int64_t)i;
+        if (!reduced || keep)
+            s.dim[rank++] = reduced ? 1 : s.dim[i];
+    }
+    s.rank = rank;
+    return s;
+}
+
+static ft_shape transpose_result(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), s = x;
+
+    for (uint32_t i = 0; i < x.rank; i++) {
+        int64_t p = ft_op_at(op, FT_K_perm, i);
+
+        s.dim[i] = p < (int64_t)x.rank ? x.dim[p] : -1;
+    }
+    return s;
+}
+
+static ft_shape gather_result(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), s = {0};
+    uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
+
+    if (axis >= x.rank || x.rank + y.rank - 1 > FT_MAX_RANK)
+        return (ft_shape){.rank = 1, .dim = {-1}};
+    for (uint32_t i = 0; i < axis; i++)
+        s.dim[s.rank++] = x.dim[i];
+    for (uint32_t i = 0; i < y.rank; i++)
+        s.dim[s.rank++] = y.dim[i];
+    for (uint32_t i = axis + 1; i < x.rank; i++)
+        s.dim[s.rank++] = x.dim[i];
+    return s;
+}
+
+/* x with the sum of sizes (part < 0) or one of them along axis. */
+static ft_shape along_axis(const ft_op *op, int64_t part)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+    uint32_t n, axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
+    const int64_t *sizes = ft_op_get(op, FT_K_sizes, &n);
+    int64_t sum = 0;
+
+    if (axis >= s.rank || part >= (int64_t)n)
+        return (ft_shape){.rank = 1, .dim = {-1}};
+    for (uint32_t i = 0; i < n; i++)
+        sum += part < 0 || part == (int64_t)i ? sizes[i] : 0;
+    s.dim[axis] = sum;
+    return s;
+}
+
+static ft_shape with_axis(ft_shape s, int64_t size)
+{
+    if (s.rank < FT_MAX_RANK)
+        s.dim[s.rank++] = size;
+    else
+        s.dim[0] = -1;
+    return s;
+}
+
+static ft_shape result(const ft_op *op, uint32_t i)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+
+    switch (rules[op->kind]) {
+    case RULE_SAME:
+    case RULE_SAME_BOOL:
+    case RULE_CAST: return s;
+    case RULE_CONV:
+    case RULE_POOL: return conv_result(op);
+    case RULE_CONV_TRANSPOSE: return conv_transpose_result(op);
+    case RULE_LINEAR:
+        s.dim[s.rank ? s.rank - 1 : 0] = ft_op_at(op, FT_K_out, 0);
+        return s;
+    case RULE_MATMUL: return matmul_result(op);
+    case RULE_GLOBAL_POOL:
+        for (uint32_t d = 2; d < s.rank; d++)
+            s.dim[d] = 1;
+        return s;
+    case RULE_BROADCAST:
+    case RULE_BROADCAST_BOOL: return broadcast(s, ft_op_shape(op, FT_K_y));
+    case RULE_WHERE:
+        return broadcast(broadcast(s, ft_op_shape(op, FT_K_y)),
+                         ft_op_shape(op, FT_K_z));
+    case RULE_REDUCE:
+    case RULE_ARG: return reduce_result(op);
+    case RULE_TRANSPOSE: return transpose_result(op);
+    case RULE_CONCAT: return along_axis(op, -1);
+    case RULE_SPLIT: return along_axis(op, i);
+    case RULE_OUT: return ft_op_shape(op, FT_K_out);
+    case RULE_GATHER: return gather_result(op);
+    case RULE_EMBEDDING: return with_axis(s, ft_op_at(op, FT_K_dim, 0));
+    }
+    return s;
+}
+
+uint32_t ft_op_n_outputs(const ft_op *op)
+{
+    uint32_t n = 1;
+
+    if (rules[op->kind] == RULE_SPLIT)
+        (void)ft_op_get(op, FT_K_sizes, &n);
+    return n;
+}
+
+void ft_op_output(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+{
+    *shape = result(op, i);
+    *dtype = op->dtype;
+    switch (rules[op->kind]) {
+    case RULE_SAME_BOOL:
+    case RULE_BROADCAST_BOOL: *dtype = FT_DTYPE_bool; break;
+    case RULE_CAST: *dtype = (ft_dtype)ft_op_at(op, FT_K_to, 0); break;
+    case RULE_ARG: *dtype = FT_DTYPE_int64; break;
+    default: break;
+    }
+}
+
+/* ---- operands ---- */
+
+uint32_t ft_op_n_inputs(const ft_op *op)
+{
+    uint32_t n;
+
+    if (rules[op->kind] == RULE_CONCAT) {
+        (void)ft_op_get(op, FT_K_sizes, &n);
+        return n;
+    }
+    if (op->kind == FT_KIND_fill || op->kind == FT_KIND_generic)
+        return 0;
+    if (op->kind == FT_KIND_where)
+        return 3;
+    (void)ft_op_get(op, FT_K_y, &n);
+    return n ? 2 : 1;
+}
+
+void ft_op_input(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+{
+    static const ft_key_id keys[3] = {FT_K_x, FT_K_y, FT_K_z};
+
+    *dtype = op->dtype;
+    if (rules[op->kind] == RULE_CONCAT) {
+        *shape = along_axis(op, i);
+        return;
+    }
+    *shape = ft_op_shape(op, keys[i < 3 ? i : 2]);
+    if (op->kind == FT_KIND_where && i == 0)
+        *dtype = FT_DTYPE_bool;
+    if (op->kind == FT_KIND_embedding || (op->kind == FT_KIND_gather && i == 1))
+        *dtype = FT_DTYPE_int64;
+}
+
+/* ---- consistency ---- */
+
+static ft_status bad(const ft_op *op, const char *what, ft_error *err)
+{
+    return ft_fail(err, FT_EFORMAT, 0, "%s: %s", ft_kind_name(op->kind), what);
+}
+
+/* Keys of one value; the others are shapes, one per axis, or lists. */
+static bool single(ft_key_id key, enum rule r)
+{
+    static const ft_key_id keys[] = {
+        FT_K_groups, FT_K_bias, FT_K_ceil, FT_K_norm, FT_K_size, FT_K_axis, FT_K_keep,
+        FT_K_step,   FT_K_mode, FT_K_rows, FT_K_dim,  FT_K_to,   FT_K_read};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (keys[i] == key)
+            return true;
+    return key == FT_K_out && r != RULE_OUT;
+}
+
+static bool shaped(ft_key_id key, enum rule r)
+{
+    return key == FT_K_x || key == FT_K_y || key == FT_K_z ||
+           (key == FT_K_out && r == RULE_OUT);
+}
+
+/* Every key that is required is there, no shape is too long or too large. */
+static ft_status check_keys(const ft_op *op, ft_error *err)
+{
+    enum rule r = rules[op->kind];
+    ft_key_id key;
+
+    for (uint32_t i = 0; (key = ft_kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+        ft_shape s = ft_op_shape(op, key);
+        uint32_t n;
+
+        (void)ft_op_get(op, key, &n);
+        if (n == 0 && ft_kind_key_required(op->kind, i))
+            return ft_fail(err, FT_EFORMAT, 0, "%s needs %s=", ft_kind_name(op->kind),
+                           ft_key_name(key));
+        if (n > 1 && single(key, r))
+            return ft_fail(err, FT_EFORMAT, 0, "%s takes one value for %s",
+                           ft_kind_name(op->kind), ft_key_name(key));
+        if (shaped(key, r) && n > FT_MAX_RANK)
+            return bad(op, "a shape has more than 8 dimensions", err);
+        if (shaped(key, r) && ft_shape_elements(&s) < 0)
+            return bad(op, "a shape has more than 2^52 elements", err);
+    }
+    return FT_OK;
+}
+
+/* The digit in the name: conv2d, maxpool3d. */
+static uint32_t spatial_axes(ft_kind k)
+{
+    const char *name = ft_kind_name(k);
+
+    return (uint32_t)(name[strlen(name) - 2] - '0');
+}
+
+/* kernel, stride, dilation: one value per spatial axis; pad: one or two. */
+static ft_status check_window(const ft_op *op, uint32_t spatial, ft_error *err)
+{
+    static const ft_key_id per_axis[] = {FT_K_kernel, FT_K_stride, FT_K_dilation,
+                                         FT_K_outpad};
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    uint32_t n;
+
+    if (x.rank != spatial + 2)
+        return bad(op, "x must be batch x channels x one size per axis", err);
+    for (size_t i = 0; i < sizeof(per_axis) / sizeof(*per_axis); i++) {
+        const int64_t *v = ft_op_get(op, per_axis[i], &n);
+
+        if (v && n != spatial)
+            return bad(op, "kernel, stride and dilation need one value per axis", err);
+        for (uint32_t j = 0; j < n; j++)
+            if ((v[j] < 1 && per_axis[i] != FT_K_outpad) || v[j] > INT32_MAX)
+                return bad(op, "kernel, stride and dilation must be 1 to 2^31", err);
+    }
+    (void)ft_op_get(op, FT_K_pad, &n);
+    if (n != spatial && n != 2 * spatial)
+        return bad(op, "pad needs one value per axis, or begins then ends", err);
+    return FT_OK;
+}
+
+static ft_status check_conv(const ft_op *op, ft_error *err)
+{
+    int64_t groups = ft_op_at(op, FT_K_groups, 0), out = ft_op_at(op, FT_K_out, 0);
+    int64_t channels = ft_op_at(op, FT_K_x, 1);
+
+    if (out < 1 || groups < 1 || channels % groups || out % groups)
+        return bad(op, "groups must divide the channels of x and out", err);
+    return FT_OK;
+}
+
+static ft_status check_axes(const ft_op *op, ft_key_id key, ft_error *err)
+{
+    uint32_t n, rank;
+    const int64_t *v = ft_op_get(op, key, &n);
+
+    (void)ft_op_get(op, FT_K_x, &rank);
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i] >= (int64_t)rank)
+            return bad(op, "an axis lies outside x", err);
+    return FT_OK;
+}
+
+static ft_status check_perm(const ft_op *op, ft_error *err)
+{
+    uint32_t n, rank, seen = 0;
+    const int64_t *v = ft_op_get(op, FT_K_perm, &n);
+
+    (void)ft_op_get(op, FT_K_x, &rank);
+    for (uint32_t i = 0; i < n && v[i] < (int64_t)rank; i++)
+        seen |= 1u << v[i];
+    if (n != rank || seen != (1u << rank) - 1)
+        return bad(op, "perm must name every axis of x once", err);
+    return FT_OK;
+}
+
+static ft_status check_parts(const ft_op *op, ft_error *err)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), whole = along_axis(op, -1);
+    int64_t axis = ft_op_at(op, FT_K_axis, 0), first = ft_op_at(op, FT_K_sizes, 0);
+
+    if (rules[op->kind] == RULE_CONCAT ? x.dim[axis] != first
+                                       : x.dim[axis] != whole.dim[axis])
+        return bad(op, "sizes do not add up to x along axis", err);
+    return FT_OK;
+}
+
+static ft_status check_rule(const ft_op *op, ft_error *err)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), out = ft_op_shape(op, FT_K_out);
+    uint32_t n;
+    ft_status st = FT_OK;
+
+    (void)ft_op_get(op, FT_K_kernel, &n);
+    if (n)
+        st = check_window(op, spatial_axes(op->kind), err);
+    if (!st && (rules[op->kind] == RULE_CONV || rules[op->kind] == RULE_CONV_TRANSPOSE))
+        st = check_conv(op, err);
+    if (!st)
+        st = check_axes(op, FT_K_axis, err);
+    if (!st)
+        st = check_axes(op, FT_K_axes, err);
+    if (!st && rules[op->kind] == RULE_TRANSPOSE)
+        st = check_perm(op, err);
+    if (!st && (rules[op->kind] == RULE_CONCAT || rules[op->kind] == RULE_SPLIT))
+        st = check_parts(op, err);
+    if (!st && op->kind == FT_KIND_view &&
+        ft_shape_elements(&x) != ft_shape_elements(&out))
+        st = bad(op, "x and out differ in elements", err);
+    if (!st && op->kind == FT_KIND_groupnorm &&
+        (x.rank < 2 || ft_op_at(op, FT_K_groups, 0) < 1 ||
+         x.dim[1] % ft_op_at(op, FT_K_groups, 0)))
+        st = bad(op, "groups must divide the channels of x", err);
+    if (!st && (ft_op_at(op, FT_K_norm, 0) > (int64_t)x.rank))
+        st = bad(op, "norm reduces more axes than x has", err);
+    if (!st && op->kind == FT_KIND_cast &&
+        (ft_op_at(op, FT_K_to, 0) < 1 || ft_op_at(op, FT_K_to, 0) >= FT_DTYPE_COUNT))
+        st = bad(op, "to is no dtype", err);
+    return st;
+}
+
+ft_status ft_op_check(const ft_op *op, ft_error *err)
+{
+    ft_status st = check_keys(op, err);
+    ft_shape s;
+    ft_dtype t;
+
+    if (!st)
+        st = check_rule(op, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
+        ft_op_output(op, i, &s, &t);
+        if (ft_shape_elements(&s) < 0)
+            return bad(op, "shapes do not fit together, or the result is too large",
+                       err);
+    }
+    return FT_OK;
+}

@@ -1,0 +1,240 @@
+/* The spec: an operation as one line of text, and back. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "foretell/op.h"
+
+struct out {
+    char *buf;
+    size_t size;
+    size_t len;
+};
+
+FT_PRINTF(2, 3) static void put(struct out *o, const char *fmt, ...)
+{
+    bool room = o->len < o->size;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(room ? o->buf + o->len : NULL, room ? o->size - o->len : 0, fmt, ap);
+    va_end(ap);
+    o->len += n > 0 ? (size_t)n : 0;
+}
+
+size_t ft_op_print(const ft_op *op, char *buf, size_t size)
+{
+    struct out o = {buf, size, 0};
+    ft_key_id key;
+
+    put(&o, "%s", ft_kind_name(op->kind));
+    for (uint32_t i = 0; (key = ft_kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+        uint32_t n;
+        const int64_t *v = ft_op_get(op, key, &n);
+
+        if (key == FT_K_to && v) {
+            put(&o, " to=%s", ft_dtype_name((ft_dtype)v[0]));
+            continue;
+        }
+        for (uint32_t j = 0; j < n; j++) {
+            if (j == 0)
+                put(&o, " %s=", ft_key_name(key));
+            put(&o, j ? "x%" PRId64 : "%" PRId64, v[j]);
+        }
+    }
+    put(&o, " dtype=%s", ft_dtype_name(op->dtype));
+    if (op->phase != FT_PHASE_FORWARD)
+        put(&o, " phase=%s", ft_phase_name(op->phase));
+    if (op->layout != FT_LAYOUT_PLAIN)
+        put(&o, " layout=%s", ft_layout_name(op->layout));
+    return o.len;
+}
+
+/* ---- reading ---- */
+
+struct in {
+    const char *text;
+    size_t len;
+    size_t pos;
+};
+
+/* One value list per key of the kind, gathered in any order. */
+struct values {
+    bool seen;
+    uint32_t n;
+    int64_t v[FT_OP_MAX_VALUES];
+};
+
+static size_t skip_blanks(struct in *in)
+{
+    while (in->pos < in->len && (in->text[in->pos] == ' ' || in->text[in->pos] == '\t'))
+        in->pos++;
+    return in->pos;
+}
+
+/* The bytes up to the next blank or '='. */
+static size_t word(struct in *in, const char **s)
+{
+    size_t from = in->pos;
+
+    while (in->pos < in->len && !strchr(" \t=", in->text[in->pos]))
+        in->pos++;
+    *s = in->text + from;
+    return in->pos - from;
+}
+
+static bool read_number(struct in *in, int64_t *v)
+{
+    size_t from = in->pos;
+
+    *v = 0;
+    while (in->pos < in->len && in->text[in->pos] >= '0' && in->text[in->pos] <= '9') {
+        *v = *v * 10 + (in->text[in->pos++] - '0');
+        if (*v > FT__MAX_ELEMENTS)
+            return false;
+    }
+    return in->pos > from;
+}
+
+static ft_status read_values(struct in *in, struct values *out, ft_error *err)
+{
+    out->n = 0;
+    for (;;) {
+        size_t at = in->pos;
+        int64_t v;
+
+        if (!read_number(in, &v))
+            return ft_fail(err, FT_EFORMAT, at,
+                           "byte %zu: expected a number between 0 and 2^52", at);
+        if (out->n == FT_OP_MAX_VALUES)
+            return ft_fail(err, FT_EFORMAT, at, "byte %zu: more than %d values", at,
+                           FT_OP_MAX_VALUES);
+        out->v[out->n++] = v;
+        if (in->pos == in->len || in->text[in->pos] != 'x')
+            break;
+        in->pos++;
+    }
+    if (in->pos < in->len && !strchr(" \t", in->text[in->pos]))
+        return ft_fail(err, FT_EFORMAT, in->pos, "byte %zu: unexpected '%c'", in->pos,
+                       in->text[in->pos]);
+    return FT_OK;
+}
+
+static bool is(const char *want, const char *s, size_t len)
+{
+    return strlen(want) == len && memcmp(want, s, len) == 0;
+}
+
+/* The number of a name that stands for a value; -1: unknown. */
+static int dtype_number(const char *s, size_t n)
+{
+    ft_dtype t = ft_dtype_from_name(s, n);
+
+    return t == FT_DTYPE_NONE ? -1 : (int)t;
+}
+
+static int phase_number(const char *s, size_t n)
+{
+    ft_phase p;
+
+    return ft_phase_from_name(&p, s, n) ? (int)p : -1;
+}
+
+static int layout_number(const char *s, size_t n)
+{
+    for (int l = 0; l < FT_LAYOUT_COUNT; l++)
+        if (is(ft_layout_name((ft_layout)l), s, n))
+            return l;
+    return -1;
+}
+
+static ft_status read_name(struct in *in, int *out, const char *what,
+                           int (*number)(const char *s, size_t n), ft_error *err)
+{
+    const char *name;
+    size_t at = in->pos, n = word(in, &name);
+
+    *out = number(name, n);
+    if (*out >= 0)
+        return FT_OK;
+    return ft_fail(err, FT_EFORMAT, at, "byte %zu: unknown %s \"%.*s\"", at, what,
+                   (int)(n < 40 ? n : 40), name);
+}
+
+static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_error *err)
+{
+    size_t at = in->pos;
+    const char *name;
+    size_t len = word(in, &name);
+    uint32_t i = 0;
+    ft_key_id key;
+    ft_status st;
+    int number = 0;
+
+    if (in->pos == in->len || in->text[in->pos] != '=')
+        return ft_fail(err, FT_EFORMAT, at, "byte %zu: expected key=value", at);
+    in->pos++;
+    if (is("dtype", name, len)) {
+        st = read_name(in, &number, "dtype", dtype_number, err);
+        op->dtype = (ft_dtype)number;
+        return st;
+    }
+    if (is("phase", name, len)) {
+        st = read_name(in, &number, "phase", phase_number, err);
+        op->phase = (ft_phase)number;
+        return st;
+    }
+    if (is("layout", name, len)) {
+        st = read_name(in, &number, "layout", layout_number, err);
+        op->layout = (ft_layout)number;
+        return st;
+    }
+    while ((key = ft_kind_key(op->kind, i)) != FT_K_COUNT &&
+           !is(ft_key_name(key), name, len))
+        i++;
+    if (key == FT_K_COUNT)
+        return ft_fail(err, FT_EFORMAT, at, "byte %zu: %s has no key \"%.*s\"", at,
+                       ft_kind_name(op->kind), (int)(len < 40 ? len : 40), name);
+    if (keys[i].seen)
+        return ft_fail(err, FT_EFORMAT, at, "byte %zu: key %s is given twice", at,
+                       ft_key_name(key));
+    keys[i].seen = true;
+    if (key != FT_K_to)
+        return read_values(in, &keys[i], err);
+    st = read_name(in, &number, "dtype", dtype_number, err);
+    keys[i].n = 1;
+    keys[i].v[0] = number;
+    return st;
+}
+
+ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
+{
+    struct values keys[FT_OP_MAX_KEYS];
+    struct in in = {text, len, 0};
+    const char *name;
+    size_t n;
+    ft_kind kind;
+    ft_status st;
+
+    skip_blanks(&in);
+    n = word(&in, &name);
+    if (!ft_kind_from_name(&kind, name, n))
+        return ft_fail(err, FT_EFORMAT, 0, "unknown operation \"%.*s\"",
+                       (int)(n < 40 ? n : 40), name);
+    ft_op_init(out, kind, FT_DTYPE_fp32);
+    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
+        keys[i].seen = false;
+    while (skip_blanks(&in) < len) {
+        st = read_pair(&in, out, keys, err);
+        if (st)
+            return st;
+    }
+    for (uint32_t i = 0; ft_kind_key(kind, i) != FT_K_COUNT; i++)
+        if (keys[i].seen && !ft_op_set(out, ft_kind_key(kind, i), keys[i].v, keys[i].n))
+            return ft_fail(err, FT_EFORMAT, 0, "more than %d values", FT_OP_MAX_VALUES);
+    return ft_op_check(out, err);
+}

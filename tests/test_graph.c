@@ -1,0 +1,388 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "foretell/graph.h"
+#include "graph/build.h"
+
+static ft_op parse(const char *spec)
+{
+    ft_op op;
+    ft_error err = {0};
+
+    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+        CHECK(0);
+        ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+    }
+    return op;
+}
+
+static void a_canonical_spec_reads_and_writes_itself(void)
+{
+    static const char *const specs[] = {
+        "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
+        "conv2d x=1x96x14x14 out=96 kernel=3x3 stride=2x2 pad=0x0x1x1 dilation=2x2 "
+        "groups=96 bias=1 dtype=fp32 layout=channels_last",
+        "linear x=1x197x768 out=3072 bias=1 dtype=fp16",
+        "matmul x=12x197x64 y=12x64x197 dtype=bf16 phase=backward",
+        "cast x=1x128 to=fp32 dtype=int64",
+        "concat x=1x64x56x56 axis=1 sizes=64x32x32 dtype=fp32",
+        "embedding x=1x128 rows=30522 dim=768 dtype=fp32",
+        "generic read=1000 out=1x10 dtype=fp32",
+    };
+
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+        ft_op op = parse(specs[i]);
+        char text[512];
+
+        CHECK(ft_op_print(&op, text, sizeof(text)) == strlen(specs[i]));
+        CHECK(strcmp(text, specs[i]) == 0);
+    }
+}
+
+static void keys_may_come_in_any_order_and_defaults_vanish(void)
+{
+    ft_op a =
+        parse("conv2d dtype=fp32  pad=1x1 groups=1 dilation=1x1 stride=1x1 out=64 "
+              "bias=0 kernel=3x3 x=32x64x56x56");
+    ft_op b = parse("conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
+
+    CHECK(ft_op_equal(&a, &b) && ft_op_hash(&a) == ft_op_hash(&b));
+}
+
+static void bad_specs_name_the_byte(void)
+{
+    static const struct {
+        const char *text;
+        const char *says;
+    } cases[] = {
+        {"", "unknown operation"},
+        {"conf2d x=1", "unknown operation \"conf2d\""},
+        {"relu", "relu needs x="},
+        {"relu x", "byte 5: expected key=value"},
+        {"relu x=", "byte 7: expected a number"},
+        {"relu x=1xx2", "byte 9: expected a number"},
+        {"relu x=1,2", "byte 8: unexpected ','"},
+        {"relu x=1 x=2", "byte 9: key x is given twice"},
+        {"relu x=1 out=2", "byte 9: relu has no key \"out\""},
+        {"relu x=1 dtype=fp33", "unknown dtype \"fp33\""},
+        {"relu x=9999999999999999999", "number between 0 and 2^52"},
+        {"relu x=1x1x1x1x1x1x1x1x1", "more than 8 dimensions"},
+        {"relu x=4503599627370496x2", "more than 2^52 elements"},
+        {"conv2d x=1x3x8x8 out=4 kernel=3 stride=1x1 pad=1x1", "one value per axis"},
+        {"conv2d x=1x3x8x8 out=4 kernel=3x3 stride=0x1 pad=1x1", "must be 1 to 2^31"},
+        {"conv2d x=1x3x8x8 out=4 kernel=9x9 stride=1x1 pad=0x0", "do not fit together"},
+        {"conv2d x=1x3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 groups=2",
+         "groups must divide"},
+        {"conv2d x=3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1", "x must be batch"},
+        {"matmul x=2x3 y=4x5", "do not fit together"},
+        {"add x=2x3 y=2x4", "do not fit together"},
+        {"transpose x=2x3 perm=0x0", "every axis"},
+        {"softmax x=2x3 axis=2", "outside x"},
+        {"view x=2x3 out=7", "differ in elements"},
+        {"concat x=1x3 axis=1 sizes=2x2", "add up"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_op op;
+        ft_error err = {0};
+
+        CHECK(ft_op_parse(&op, cases[i].text, strlen(cases[i].text), &err) ==
+              FT_EFORMAT);
+        if (!strstr(err.msg, cases[i].says))
+            fprintf(stderr, "\"%s\" says: %s\n", cases[i].text, err.msg);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+    }
+}
+
+/* Whatever values a kind is given: what prints, reads back as itself. */
+static void every_kind_survives_the_round_trip(void)
+{
+    ft__prng rng = ft__prng_stream(3, 0);
+    unsigned good = 0;
+
+    for (int k = 0; k < FT_KIND_COUNT; k++)
+        for (int trial = 0; trial < 2000; trial++) {
+            ft_op op, back;
+            ft_key_id key;
+            char text[2048];
+            uint32_t rank = 1 + ft__prng_below(&rng, 5);
+
+            ft_op_init(&op, (ft_kind)k, (ft_dtype)(1 + ft__prng_below(&rng, 20)));
+            op.layout = (ft_layout)ft__prng_below(&rng, 2);
+            for (uint32_t i = 0; (key = ft_kind_key((ft_kind)k, i)) != FT_K_COUNT;
+                 i++) {
+                int64_t v[FT_MAX_RANK];
+                uint32_t n = key == FT_K_x             ? rank
+                             : ft__prng_below(&rng, 3) ? (rank > 2 ? rank - 2 : 1)
+                                                       : 1 + ft__prng_below(&rng, 4);
+
+                for (uint32_t j = 0; j < n; j++)
+                    v[j] = ft__prng_below(&rng, 9);
+                CHECK(ft_op_set(&op, key, v, n));
+            }
+            if (ft_op_check(&op, NULL))
+                continue;
+            good++;
+            ft_op_print(&op, text, sizeof(text));
+            CHECK(ft_op_parse(&back, text, strlen(text), NULL) == FT_OK);
+            CHECK(ft_op_equal(&op, &back));
+        }
+    CHECK(good > 10000);
+}
+
+static void results_have_the_shapes_of_the_textbook(void)
+{
+    static const struct {
+        const char *spec;
+        ft_shape want;
+    } cases[] = {
+        {"conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3",
+         {4, {1, 64, 112, 112}}},
+        {"conv2d x=1x3x9x9 out=4 kernel=3x3 stride=2x2 pad=0x0x1x1", {4, {1, 4, 4, 4}}},
+        {"conv2d x=1x3x9x9 out=4 kernel=3x3 stride=1x1 pad=0x0 dilation=2x2",
+         {4, {1, 4, 5, 5}}},
+        {"conv_transpose2d x=1x8x4x4 out=3 kernel=4x4 stride=2x2 pad=1x1",
+         {4, {1, 3, 8, 8}}},
+        {"maxpool2d x=1x64x55x55 kernel=3x3 stride=2x2 pad=0x0", {4, {1, 64, 27, 27}}},
+        {"maxpool2d x=1x64x56x56 kernel=3x3 stride=2x2 pad=0x0 ceil=1",
+         {4, {1, 64, 28, 28}}},
+        {"maxpool2d x=1x1x5x5 kernel=1x1 stride=4x4 pad=1x1 ceil=1", {4, {1, 1, 2, 2}}},
+        {"global_avgpool x=2x512x7x7", {4, {2, 512, 1, 1}}},
+        {"linear x=2x197x768 out=10", {3, {2, 197, 10}}},
+        {"matmul x=12x5x7 y=2x1x7x3", {4, {2, 12, 5, 3}}},
+        {"add x=2x3x4 y=3x1", {3, {2, 3, 4}}},
+        {"where x=1 y=4x1 z=5", {2, {4, 5}}},
+        {"reduce_mean x=2x3x4 axes=1", {3, {2, 1, 4}}},
+        {"reduce_mean x=2x3x4 axes=0x2 keep=0", {1, {3}}},
+        {"transpose x=2x3x4 perm=2x0x1", {3, {4, 2, 3}}},
+        {"concat x=1x3x2 axis=1 sizes=3x5", {3, {1, 8, 2}}},
+        {"gather x=5x6x7 y=2x3 axis=1", {4, {5, 2, 3, 7}}},
+        {"embedding x=2x9 rows=100 dim=16", {3, {2, 9, 16}}},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_op op = parse(cases[i].spec);
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(&op, 0, &s, &t);
+        if (!ft_shape_equal(&s, &cases[i].want))
+            fprintf(stderr, "%s\n", cases[i].spec);
+        CHECK(ft_shape_equal(&s, &cases[i].want));
+    }
+}
+
+static void costs_follow_the_formulae(void)
+{
+    static const struct {
+        const char *spec;
+        double flops, read, written, weights;
+    } cases[] = {
+        {"conv2d x=1x64x56x56 out=128 kernel=3x3 stride=1x1 pad=1x1",
+         2.0 * 128 * 56 * 56 * 64 * 9, 4.0 * (64 * 56 * 56 + 128 * 64 * 9),
+         4.0 * 128 * 56 * 56, 128 * 64 * 9},
+        {"conv2d x=1x32x8x8 out=32 kernel=3x3 stride=1x1 pad=1x1 groups=32 bias=1",
+         2.0 * 32 * 64 * 9 + 32 * 64, 4.0 * (32 * 64 + 32 * 9 + 32), 4.0 * 32 * 64,
+         32 * 9 + 32},
+        {"conv_transpose2d x=1x8x4x4 out=3 kernel=4x4 stride=2x2 pad=1x1",
+         2.0 * 8 * 16 * 3 * 16, 4.0 * (8 * 16 + 8 * 3 * 16), 4.0 * 3 * 64, 8 * 3 * 16},
+        {"linear x=4x16 out=8 bias=1", 2.0 * 4 * 16 * 8 + 32, 4.0 * (64 + 128 + 8),
+         4.0 * 32, 136},
+        {"matmul x=2x3x4 y=2x4x5", 2.0 * 2 * 3 * 5 * 4, 4.0 * (24 + 40), 4.0 * 30, 0},
+        {"embedding x=1x10 rows=1000 dim=8", 0, 10 * (8 + 32.0), 4.0 * 80, 8000},
+        {"view x=2x3 out=6", 0, 0, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_op op = parse(cases[i].spec);
+        ft_cost c;
+
+        ft_op_cost(&op, &c);
+        CHECK_NEAR(c.flops, cases[i].flops, 0);
+        CHECK_NEAR(c.bytes_read, cases[i].read, 0);
+        CHECK_NEAR(c.bytes_written, cases[i].written, 0);
+        CHECK_NEAR(c.weight_elements, cases[i].weights, 0);
+    }
+}
+
+/* ---- graphs ---- */
+
+static uint32_t append(ft__build *b, const char *name, const char *spec,
+                       const uint32_t *in, uint32_t n_in)
+{
+    ft_op op = parse(spec);
+    uint32_t out[8];
+
+    for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(&op, i, &s, &t);
+        out[i] = ft__build_tensor(b, name, strlen(name), FT_ROLE_ACTIVATION, t, &s);
+    }
+    ft__build_node(b, name, strlen(name), &op, in, n_in, NULL, 0, out,
+                   ft_op_n_outputs(&op));
+    return out[0];
+}
+
+static uint32_t input(ft__build *b, ft_shape s)
+{
+    return ft__build_tensor(b, "in", 2, FT_ROLE_INPUT, FT_DTYPE_fp32, &s);
+}
+
+static ft_graph *finish(ft__build *b, uint32_t output)
+{
+    ft_graph *g;
+    ft_error err = {0};
+
+    ft__build_output(b, output);
+    if (ft__build_finish_take(&g, b, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(g != NULL);
+    return g;
+}
+
+static void equal_operations_are_counted_once(void)
+{
+    ft__build *b = ft__build_new("twice");
+    uint32_t t = input(b, (ft_shape){2, {1, 1000}});
+    ft_graph *g;
+
+    for (int i = 0; i < 300; i++)
+        t = append(b, "r", i % 3 ? "relu x=1x1000" : "tanh x=1x1000", &t, 1);
+    g = finish(b, t);
+    CHECK(ft_graph_n_nodes(g) == 300 && ft_graph_n_ops(g) == 2);
+    CHECK(ft_graph_op_count(g, 0) == 100 && ft_graph_op_count(g, 1) == 200);
+    ft_graph_free(g);
+}
+
+/* in -> a -> b -> c, and a -> c: a stays alive while b is made. */
+static void the_plan_keeps_what_is_read_later_and_reuses_the_rest(void)
+{
+    ft__build *b = ft__build_new("skip");
+    uint32_t in = input(b, (ft_shape){2, {1, 16}}), a, v, c, pair[2];
+    ft_graph *g;
+    ft_plan p;
+
+    a = append(b, "a", "relu x=1x16", &in, 1);
+    v = append(b, "b", "view x=1x16 out=16x1", &a, 1);
+    v = append(b, "b", "relu x=16x1", &v, 1);
+    v = append(b, "b", "view x=16x1 out=1x16", &v, 1);
+    pair[0] = a;
+    pair[1] = v;
+    c = append(b, "c", "add x=1x16 y=1x16", pair, 2);
+    g = finish(b, c);
+    CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
+    CHECK(p.lower_bound_bytes == 3 * 64 && p.arena_bytes == 3 * 64);
+    CHECK(p.offset[v] == p.offset[ft_graph_tensor(g, v)->storage]);
+    ft_plan_free(&p);
+    ft_graph_free(g);
+}
+
+/* Oracle: simulate the pass and look for two live tensors that overlap. */
+static void no_two_live_tensors_overlap(void)
+{
+    ft__prng rng = ft__prng_stream(11, 0);
+
+    for (int trial = 0; trial < 50; trial++) {
+        ft__build *b = ft__build_new("random");
+        uint32_t t[64], n = 1, last[80] = {0};
+        ft_graph *g;
+        ft_plan p;
+
+        t[0] = input(b, (ft_shape){2, {1, 64}});
+        for (; n < 40; n++) {
+            char spec[64];
+            uint32_t from = t[ft__prng_below(&rng, n)];
+            ft_shape s = ft__build_get(b, from)->shape;
+
+            snprintf(spec, sizeof(spec), "linear x=1x%d out=%u", (int)s.dim[1],
+                     1 + ft__prng_below(&rng, 4000));
+            t[n] = append(b, "n", spec, &from, 1);
+        }
+        g = finish(b, t[n - 1]);
+        CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
+        CHECK(p.arena_bytes >= p.lower_bound_bytes);
+        for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
+            last[ft_graph_node(g, i)->in[0]] = i;
+        last[t[n - 1]] = n;
+        for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+            for (uint32_t j = 0; j < i; j++) {
+                const ft_tensor *x = ft_graph_tensor(g, i), *y = ft_graph_tensor(g, j);
+                uint64_t nx = (uint64_t)x->shape.dim[1] * 4,
+                         ny = (uint64_t)y->shape.dim[1] * 4;
+                int live = x->producer <= last[j] || last[j] == n;
+
+                if (live && p.offset[i] < p.offset[j] + ny &&
+                    p.offset[j] < p.offset[i] + nx)
+                    CHECK(!"two live tensors share memory");
+            }
+        ft_plan_free(&p);
+        ft_graph_free(g);
+    }
+}
+
+static unsigned count_kind(const ft_graph *g, ft_kind k)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
+        n += ft_graph_op(g, ft_graph_node(g, i)->op)->kind == k;
+    return n;
+}
+
+static void lowering_inserts_a_transpose_only_where_bytes_move(void)
+{
+    static const struct {
+        const char *tail; /* what follows conv and relu on 1x8x6x6 */
+        unsigned transposes;
+    } cases[] = {
+        {"global_avgpool x=1x8x6x6", 0},
+        {"view x=1x8x6x6 out=1x288", 1},
+        {"transpose x=1x8x6x6 perm=0x2x3x1", 0},
+        {"transpose x=1x8x6x6 perm=0x1x3x2", 2},
+        {"reduce_mean x=1x8x6x6 axes=2x3 keep=0", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft__build *b = ft__build_new("cnn");
+        uint32_t t = input(b, (ft_shape){4, {1, 3, 6, 6}});
+        ft_graph *g, *low, *same;
+
+        t = append(b, "conv", "conv2d x=1x3x6x6 out=8 kernel=3x3 stride=1x1 pad=1x1",
+                   &t, 1);
+        t = append(b, "relu", "relu x=1x8x6x6", &t, 1);
+        t = append(b, "tail", cases[i].tail, &t, 1);
+        g = finish(b, t);
+        CHECK(ft_graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
+        CHECK(ft_graph_op(low, 0)->layout == FT_LAYOUT_CHANNELS_LAST);
+        if (count_kind(low, FT_KIND_transpose) != cases[i].transposes)
+            fprintf(stderr, "%s: %u\n", cases[i].tail,
+                    count_kind(low, FT_KIND_transpose));
+        CHECK(count_kind(low, FT_KIND_transpose) == cases[i].transposes);
+        CHECK(ft_graph_lower(&same, g, 0, NULL) == FT_OK);
+        CHECK(ft_graph_n_nodes(same) == ft_graph_n_nodes(g));
+        CHECK(ft_graph_n_ops(same) == ft_graph_n_ops(g));
+        ft_graph_free(low);
+        ft_graph_free(same);
+        ft_graph_free(g);
+    }
+}
+
+int main(void)
+{
+    a_canonical_spec_reads_and_writes_itself();
+    keys_may_come_in_any_order_and_defaults_vanish();
+    bad_specs_name_the_byte();
+    every_kind_survives_the_round_trip();
+    results_have_the_shapes_of_the_textbook();
+    costs_follow_the_formulae();
+    equal_operations_are_counted_once();
+    the_plan_keeps_what_is_read_later_and_reuses_the_rest();
+    no_two_live_tensors_overlap();
+    lowering_inserts_a_transpose_only_where_bytes_move();
+    CHECK_DONE();
+}
