@@ -1,0 +1,128 @@
+#ifndef FT_PREDICTOR_H
+#define FT_PREDICTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/device.h"
+#include "foretell/error.h"
+#include "foretell/graph.h"
+#include "foretell/learn.h"
+#include "foretell/store.h"
+
+/* All regressors for one device, engine and setting, with what they were
+ * trained on; one file *.ftp, mapped into memory. Immutable: threads may share
+ * one. */
+typedef struct ft_predictor ft_predictor;
+
+typedef enum ft_basis {
+    FT_BASIS_MEASURED,    /* this very operation was measured */
+    FT_BASIS_LEARNED,     /* a regressor of its kind, inside what it has seen */
+    FT_BASIS_SCALED,      /* carried over: a related kind, or outside the range */
+    FT_BASIS_ROOFLINE,    /* from peak rate and bandwidth alone */
+    FT_BASIS_UNAVAILABLE, /* value is NaN; `why` says so in words */
+    FT_BASIS_COUNT
+} ft_basis;
+FT_API const char *ft_basis_name(ft_basis b);
+
+/* low..high is a 90 % interval; NaN where there is none. */
+typedef struct ft_estimate {
+    double value;
+    double low;
+    double high;
+    ft_basis basis;
+    const char *why; /* "" unless unavailable */
+} ft_estimate;
+
+/* ---- training ---- */
+typedef struct ft_train_options {
+    ft_key filter;        /* which measurements; NULL members match all, but the
+                             rows found must share device, setting, engine */
+    ft_forest_kind method;
+    uint32_t n_trees;     /* 0: 100 */
+    uint32_t n_folds;     /* 0: 10 */
+    uint64_t seed;
+    uint32_t threads;
+    const ft_op *without; /* operations to leave out of training */
+    size_t n_without;
+    int forget;           /* 1: keep no measured values, so that every answer is learned */
+    const ft_log *log;
+} ft_train_options;
+
+/* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit
+ * (the message lists them). */
+FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
+                                    const ft_train_options *opt, ft_error *err);
+FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
+/* FT_EIO: not there; FT_EFORMAT: not a predictor, damaged, or of another version. */
+FT_API ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err);
+/* The same from memory (8-byte aligned, kept by the caller while in use). */
+FT_API ft_status ft_predictor_load_image(ft_predictor **out, const void *image,
+                                         size_t len, ft_error *err);
+FT_API void ft_predictor_free(ft_predictor *p);
+
+typedef struct ft_predictor_info {
+    const char *device;
+    const char *setting;
+    const char *engine;
+    const char *engine_version;
+    uint32_t policy;     /* FT_POLICY_ bits: how its engine runs graphs */
+    double peak_flops;   /* what the roofline was drawn with, FLOP/s */
+    double bandwidth;    /* B/s */
+    double launch_s;     /* least time of one operation */
+    double context_bytes; /* process and engine before a network is loaded */
+    uint32_t n_regressors;
+    uint32_t n_measured; /* operations whose measured values it holds */
+} ft_predictor_info;
+FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
+
+/* One regressor and how good it was in grouped cross-validation. */
+typedef struct ft_regressor_info {
+    const char *kind;   /* a kind, or a class ("unary") that serves rare kinds */
+    const char *metric; /* "time", "workspace" */
+    ft_errors forest;
+    ft_errors constant; /* always the median ratio to the roofline */
+    ft_errors roofline; /* the roofline itself */
+    double interval_low; /* 90 %: truth / predicted lies between these */
+    double interval_high;
+} ft_regressor_info;
+FT_API void ft_predictor_regressor(const ft_predictor *p, uint32_t i,
+                                   ft_regressor_info *out);
+
+/* ---- predicting ---- */
+/* n operations (as the predictor's engine runs them: ft_op_lower). time[n] in
+ * seconds; workspace[n] (or NULL) in bytes. */
+FT_API ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
+                                ft_estimate *time, ft_estimate *workspace,
+                                ft_error *err);
+
+/* A network: sums over operations with counts; memory by part. `time` and
+ * `workspace` per unique operation of g in graph order, freed with the rest. */
+typedef struct ft_network_estimate {
+    ft_estimate time;   /* s per pass */
+    ft_estimate energy; /* J per pass */
+    ft_estimate power;  /* W */
+    ft_estimate memory; /* B, peak: all parts */
+    double weights_bytes;
+    double activations_bytes;
+    double workspace_bytes;
+    double context_bytes;
+    ft_estimate *op_time;
+    uint32_t n_ops;
+    uint32_t n_measured; /* unique operations by basis */
+    uint32_t n_learned;
+    uint32_t n_scaled;
+    uint32_t n_roofline;
+} ft_network_estimate;
+
+/* g must be lowered with the predictor's policy. */
+FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
+                                    const ft_graph *g, ft_error *err);
+/* From a device's specifications alone: every time is the roofline, a lower
+ * bound (high is NaN). */
+FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,
+                                             const ft_device_facts *d, const ft_graph *g,
+                                             ft_error *err);
+FT_API void ft_network_estimate_free(ft_network_estimate *e);
+
+#endif
