@@ -71,8 +71,9 @@ static dnnl_memory_desc_t describe(const ft__tensor *t)
         return md;
     widen(dims, t->dim, t->rank);
     widen(strides, t->stride, t->rank);
-    dnnl_memory_desc_init_by_strides(
-        &md, (int)t->rank, dims, ft_dtype_bits(t->dtype) == 8 ? dnnl_s8 : dnnl_f32, strides);
+    dnnl_memory_desc_init_by_strides(&md, (int)t->rank, dims,
+                                     ft_dtype_bits(t->dtype) == 8 ? dnnl_s8 : dnnl_f32,
+                                     strides);
     return md;
 }
 
@@ -82,7 +83,8 @@ static dnnl_memory_desc_t describe_any(const ft__tensor *t)
     dnnl_dims_t dims;
 
     widen(dims, t->dim, t->rank);
-    dnnl_memory_desc_init_by_tag(&md, (int)t->rank, dims, dnnl_f32, dnnl_format_tag_any);
+    dnnl_memory_desc_init_by_tag(&md, (int)t->rank, dims, dnnl_f32,
+                                 dnnl_format_tag_any);
     return md;
 }
 
@@ -152,8 +154,8 @@ static dnnl_status_t make_packers(ft__prim *p)
 
 /* Takes pd. */
 static dnnl_status_t build(ft__prim **out, const ft__dnnl *d, dnnl_primitive_desc_t pd,
-                           const binding *b, uint32_t n, const dnnl_memory_desc_t *plain,
-                           uint32_t n_plain)
+                           const binding *b, uint32_t n,
+                           const dnnl_memory_desc_t *plain, uint32_t n_plain)
 {
     ft__prim *p = calloc(1, sizeof(*p));
     dnnl_status_t s = p ? dnnl_success : dnnl_out_of_memory;
@@ -191,9 +193,9 @@ static dnnl_status_t user_scratch(dnnl_primitive_attr_t *attr)
     return s;
 }
 
-static dnnl_status_t finish(ft__prim **out, const ft__dnnl *d, const_dnnl_op_desc_t desc,
-                            const binding *b, uint32_t n, const dnnl_memory_desc_t *plain,
-                            uint32_t n_plain)
+static dnnl_status_t finish(ft__prim **out, const ft__dnnl *d,
+                            const_dnnl_op_desc_t desc, const binding *b, uint32_t n,
+                            const dnnl_memory_desc_t *plain, uint32_t n_plain)
 {
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t pd;
@@ -226,7 +228,8 @@ typedef dnnl_status_t conv_init(dnnl_convolution_desc_t *, dnnl_prop_kind_t,
                                 dnnl_alg_kind_t, const dnnl_memory_desc_t *,
                                 const dnnl_memory_desc_t *, const dnnl_memory_desc_t *,
                                 const dnnl_memory_desc_t *, const dnnl_dims_t,
-                                const dnnl_dims_t, const dnnl_dims_t, const dnnl_dims_t);
+                                const dnnl_dims_t, const dnnl_dims_t,
+                                const dnnl_dims_t);
 
 dnnl_status_t ft__prim_conv(ft__prim **out, const ft__dnnl *d, bool transposed,
                             const ft__tensor *x, const ft__tensor *w,
@@ -355,9 +358,9 @@ dnnl_status_t ft__prim_lrn(ft__prim **out, const ft__dnnl *d, const ft__tensor *
 {
     dnnl_memory_desc_t md = describe(x);
     dnnl_lrn_desc_t desc;
-    dnnl_status_t s = dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference,
-                                                 dnnl_lrn_across_channels, &md, size,
-                                                 alpha, beta, k);
+    dnnl_status_t s =
+        dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference,
+                                   dnnl_lrn_across_channels, &md, size, alpha, beta, k);
 
     return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
 }
@@ -404,7 +407,8 @@ dnnl_status_t ft__prim_reorder(ft__prim **out, const ft__dnnl *d, const ft__tens
     dnnl_status_t s = user_scratch(&attr);
 
     if (s == dnnl_success)
-        s = dnnl_reorder_primitive_desc_create(&pd, &mx, d->engine, &my, d->engine, attr);
+        s = dnnl_reorder_primitive_desc_create(&pd, &mx, d->engine, &my, d->engine,
+                                               attr);
     if (attr)
         dnnl_primitive_attr_destroy(attr);
     return s == dnnl_success ? build(out, d, pd, one_in_one_out, 2, NULL, 0) : s;

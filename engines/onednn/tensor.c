@@ -17,7 +17,8 @@ ft__tensor ft__tensor_rows(uint32_t n, const int64_t *dim)
 ft__tensor ft__tensor_of(const ft_shape *s, ft_dtype dtype, ft_layout layout)
 {
     const int64_t one = 1;
-    ft__tensor t = s->rank ? ft__tensor_rows(s->rank, s->dim) : ft__tensor_rows(1, &one);
+    ft__tensor t =
+        s->rank ? ft__tensor_rows(s->rank, s->dim) : ft__tensor_rows(1, &one);
 
     t.dtype = dtype;
     if (layout == FT_LAYOUT_CHANNELS_LAST && s->rank >= 3) {
