@@ -18,15 +18,16 @@
 static const char *source_root;
 static char scratch[64];
 
-/* A path below the scratch folder; the next call but three overwrites it. */
-static const char *in_scratch(const char *name)
-{
-    static char path[4][256];
-    static int turn;
+struct path {
+    char s[256];
+};
 
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof(path[turn]), "%s/%s", scratch, name);
-    return path[turn];
+static struct path in_scratch(const char *name)
+{
+    struct path p;
+
+    snprintf(p.s, sizeof(p.s), "%s/%s", scratch, name);
+    return p;
 }
 
 static const ft_key key = {
@@ -55,7 +56,7 @@ static ft_store *must_open(const char *path, ft_store_mode mode)
 
 static ft_store *fresh(const char *name)
 {
-    return must_open(in_scratch(name), FT_STORE_WRITE);
+    return must_open(in_scratch(name).s, FT_STORE_WRITE);
 }
 
 static ft_measurement measured(double value)
@@ -193,7 +194,7 @@ static void keeps_what_was_put_to_the_last_bit(void)
     CHECK(ft_store_put(s, run, &key, &m, readings, 3, NULL) == FT_OK);
     ft_store_close(s);
 
-    s = must_open(in_scratch("kept"), FT_STORE_READ);
+    s = must_open(in_scratch("kept").s, FT_STORE_READ);
     seen = all(s, NULL, 0);
     CHECK(strcmp(seen.text,
                  "a30|threads=1|onednn|2.6.3|conv2d x=32x64x56x56 out=64 kernel=3x3 "
@@ -231,7 +232,7 @@ static void refuses_what_cannot_be_kept(void)
     CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
     ft_store_close(s);
 
-    s = must_open(in_scratch("refused"), FT_STORE_READ);
+    s = must_open(in_scratch("refused").s, FT_STORE_READ);
     CHECK(ft_store_put(s, run, &key, &m, NULL, 0, &err) == FT_EINVAL);
     CHECK(strstr(err.msg, "opened for reading") != NULL);
     ft_store_close(s);
@@ -360,8 +361,8 @@ static void csv_gives_back_exactly_what_it_was_given(void)
         ft_error err = {0};
 
         fill_with_hard_text(a, with);
-        CHECK(ft_store_export_csv(a, in_scratch("a.csv"), NULL, with, NULL) == FT_OK);
-        csv = slurp(in_scratch("a.csv"), &len);
+        CHECK(ft_store_export_csv(a, in_scratch("a.csv").s, NULL, with, NULL) == FT_OK);
+        csv = slurp(in_scratch("a.csv").s, &len);
         CHECK(ft_store_import_csv(b, csv, len, "a.csv", &n, &err) == FT_OK);
         CHECK(n == 200);
         CHECK(strcmp(all(a, NULL, 0).text, all(b, NULL, 0).text) == 0);
@@ -494,9 +495,9 @@ static void stores_of_every_version_are_read(void)
     static const char *const versions[] = {"store-v1.sqlite"};
 
     for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
-        copy_file(data_file(versions[i]), in_scratch("old"));
+        copy_file(data_file(versions[i]), in_scratch("old").s);
         for (int mode = FT_STORE_WRITE; mode >= FT_STORE_READ; mode--) {
-            ft_store *s = must_open(in_scratch("old"), (ft_store_mode)mode);
+            ft_store *s = must_open(in_scratch("old").s, (ft_store_mode)mode);
             double v;
 
             CHECK(strcmp(all(s, NULL, 0).text,
@@ -521,14 +522,14 @@ static void a_store_moves_up_step_by_step_and_never_down(void)
         "INSERT INTO a SELECT x + 1 FROM a;",
         "this is not SQL;",
     };
-    const char *path = in_scratch("steps");
+    const struct path path = in_scratch("steps");
     int64_t intact = 0;
     ft_error err = {0};
     ft_store *s;
 
     for (int twice = 0; twice < 2; twice++)
         for (int n = 1; n <= 2; n++) {
-            ft_status st = ft__store_open(&s, path, FT_STORE_WRITE, steps, n, &err);
+            ft_status st = ft__store_open(&s, path.s, FT_STORE_WRITE, steps, n, &err);
 
             CHECK(st == (twice && n == 1 ? FT_EFORMAT : FT_OK));
             ft_store_close(s);
@@ -536,10 +537,10 @@ static void a_store_moves_up_step_by_step_and_never_down(void)
     CHECK(strstr(err.msg, "version 2, written by a newer foretell") != NULL);
 
     /* A failing step leaves the version before it, whole. */
-    CHECK(ft__store_open(&s, path, FT_STORE_WRITE, steps, 3, NULL) == FT_EFORMAT);
-    CHECK(ft__store_open(&s, path, FT_STORE_READ, steps, 3, &err) == FT_EFORMAT);
+    CHECK(ft__store_open(&s, path.s, FT_STORE_WRITE, steps, 3, NULL) == FT_EFORMAT);
+    CHECK(ft__store_open(&s, path.s, FT_STORE_READ, steps, 3, &err) == FT_EFORMAT);
     CHECK(strstr(err.msg, "any command that writes") != NULL);
-    CHECK(ft__store_open(&s, path, FT_STORE_READ, steps, 2, NULL) == FT_OK);
+    CHECK(ft__store_open(&s, path.s, FT_STORE_READ, steps, 2, NULL) == FT_OK);
     CHECK(sqlite3_exec(s->db, "SELECT iif(group_concat(x) = '1,2', 'ok', '') FROM a",
                        says_ok, &intact, NULL) == SQLITE_OK);
     CHECK(intact == 1);
@@ -561,26 +562,26 @@ static void what_is_not_a_store_is_told_apart(void)
     ft_store *s;
 
     for (size_t i = 0; i < 2; i++) {
-        spill(in_scratch(files[i].name), files[i].bytes, files[i].len);
-        CHECK(ft_store_open(&s, in_scratch(files[i].name), FT_STORE_READ, &err) ==
+        spill(in_scratch(files[i].name).s, files[i].bytes, files[i].len);
+        CHECK(ft_store_open(&s, in_scratch(files[i].name).s, FT_STORE_READ, &err) ==
               FT_EFORMAT);
         CHECK(s == NULL && strstr(err.msg, files[i].word) != NULL);
     }
-    CHECK(ft_store_open(&s, in_scratch("text"), FT_STORE_WRITE, &err) == FT_EFORMAT);
+    CHECK(ft_store_open(&s, in_scratch("text").s, FT_STORE_WRITE, &err) == FT_EFORMAT);
 
-    CHECK(sqlite3_open(in_scratch("foreign"), &db) == SQLITE_OK);
+    CHECK(sqlite3_open(in_scratch("foreign").s, &db) == SQLITE_OK);
     CHECK(sqlite3_exec(db, "CREATE TABLE music(title)", NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
     for (int mode = FT_STORE_READ; mode <= FT_STORE_WRITE; mode++) {
-        CHECK(ft_store_open(&s, in_scratch("foreign"), (ft_store_mode)mode, &err) ==
+        CHECK(ft_store_open(&s, in_scratch("foreign").s, (ft_store_mode)mode, &err) ==
               FT_EFORMAT);
         CHECK(strstr(err.msg, "not a foretell store") != NULL);
     }
 
     CHECK(ft_store_open(&s, "", FT_STORE_WRITE, &err) == FT_EINVAL);
-    CHECK(ft_store_open(&s, in_scratch("absent"), FT_STORE_READ, &err) == FT_EIO);
+    CHECK(ft_store_open(&s, in_scratch("absent").s, FT_STORE_READ, &err) == FT_EIO);
     CHECK(strstr(err.msg, "there is no store") != NULL);
-    CHECK(ft_store_open(&s, in_scratch("no/folder"), FT_STORE_WRITE, &err) == FT_EIO);
+    CHECK(ft_store_open(&s, in_scratch("no/folder").s, FT_STORE_WRITE, &err) == FT_EIO);
     CHECK(strstr(err.msg, "mkdir -p") != NULL);
 }
 
@@ -602,15 +603,15 @@ static void a_damaged_store_says_so(void)
 
         memcpy(bad, good, len);
         memset(bad + at, 0xa5, page);
-        spill(in_scratch("damaged"), bad, len);
-        st = ft_store_open(&s, in_scratch("damaged"), FT_STORE_READ, &err);
+        spill(in_scratch("damaged").s, bad, len);
+        st = ft_store_open(&s, in_scratch("damaged").s, FT_STORE_READ, &err);
         if (st == FT_OK)
             st = ft_store_each(s, NULL, 1, count_all, &n, &err);
         if (st == FT_OK)
             st = ft_store_readings(s, 1, &r, &n, &err);
         free(r);
         CHECK(st == FT_OK || st == FT_EFORMAT);
-        CHECK(st == FT_OK || strstr(err.msg, in_scratch("damaged")) != NULL);
+        CHECK(st == FT_OK || strstr(err.msg, in_scratch("damaged").s) != NULL);
         told += st == FT_EFORMAT;
         ft_store_close(s);
     }
@@ -642,35 +643,36 @@ static void in_a_read_only_folder(void)
     ft_error err = {0};
     ft_store *s;
 
-    CHECK(ft_store_open(&s, in_scratch("ro/new"), FT_STORE_WRITE, &err) == FT_EIO);
+    CHECK(ft_store_open(&s, in_scratch("ro/new").s, FT_STORE_WRITE, &err) == FT_EIO);
     CHECK(strstr(err.msg, "folder must be writable") && strstr(err.msg, "chmod u+rwx"));
-    CHECK(ft_store_open(&s, in_scratch("ro/old?#%"), FT_STORE_WRITE, &err) == FT_EIO);
+    CHECK(ft_store_open(&s, in_scratch("ro/old?#%").s, FT_STORE_WRITE, &err) == FT_EIO);
     CHECK(strstr(err.msg, "no permission to write it") &&
           strstr(err.msg, "chmod u+rw "));
-    CHECK(ft_store_open(&s, in_scratch("ro/secret"), FT_STORE_READ, &err) == FT_EIO);
+    CHECK(ft_store_open(&s, in_scratch("ro/secret").s, FT_STORE_READ, &err) == FT_EIO);
     CHECK(strstr(err.msg, "no permission to read it") != NULL);
-    CHECK(ft_store_open(&s, in_scratch("ro/unmerged"), FT_STORE_READ, &err) == FT_EIO);
+    CHECK(ft_store_open(&s, in_scratch("ro/unmerged").s, FT_STORE_READ, &err) ==
+          FT_EIO);
     CHECK(strstr(err.msg, "folder must be writable") != NULL);
 
     /* Data that a package installed can be read where it lies. */
-    CHECK(ft_store_open(&s, in_scratch("ro/old?#%"), FT_STORE_READ, &err) == FT_OK);
+    CHECK(ft_store_open(&s, in_scratch("ro/old?#%").s, FT_STORE_READ, &err) == FT_OK);
     CHECK(all(s, NULL, 0).n == 2);
     ft_store_close(s);
 }
 
 static void a_read_only_folder_can_be_read_and_not_written(void)
 {
-    mkdir(in_scratch("ro"), 0755);
-    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/old?#%"));
-    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/secret"));
-    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/unmerged"));
-    spill(in_scratch("ro/unmerged-wal"), "x", 1);
-    chmod(in_scratch("ro/secret"), 0);
-    chmod(in_scratch("ro/old?#%"), 0444);
-    chmod(in_scratch("ro/unmerged"), 0444);
-    chmod(in_scratch("ro"), 0555);
+    mkdir(in_scratch("ro").s, 0755);
+    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/old?#%").s);
+    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/secret").s);
+    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/unmerged").s);
+    spill(in_scratch("ro/unmerged-wal").s, "x", 1);
+    chmod(in_scratch("ro/secret").s, 0);
+    chmod(in_scratch("ro/old?#%").s, 0444);
+    chmod(in_scratch("ro/unmerged").s, 0444);
+    chmod(in_scratch("ro").s, 0555);
     without_rights(in_a_read_only_folder);
-    chmod(in_scratch("ro"), 0755);
+    chmod(in_scratch("ro").s, 0755);
 }
 
 /* Put forever, saying after each put how many there are. */
@@ -725,7 +727,7 @@ static uint32_t kill_a_writer(const char *path, uint32_t least, long linger_us)
 
 static void nothing_acknowledged_is_lost_to_a_kill(void)
 {
-    const char *path = in_scratch("killed");
+    const struct path path = in_scratch("killed");
     ft__prng p = {3};
     size_t acknowledged = 0;
 
@@ -735,9 +737,9 @@ static void nothing_acknowledged_is_lost_to_a_kill(void)
         ft_store *s;
         int64_t intact = 0;
 
-        acknowledged += kill_a_writer(path, least, (long)ft__prng_below(&p, 3000));
+        acknowledged += kill_a_writer(path.s, least, (long)ft__prng_below(&p, 3000));
         /* At most one put of each round was done but not yet told. */
-        s = must_open(path, round % 2 && least ? FT_STORE_READ : FT_STORE_WRITE);
+        s = must_open(path.s, round % 2 && least ? FT_STORE_READ : FT_STORE_WRITE);
         CHECK(ft_store_each(s, NULL, 0, count_all, &n, NULL) == FT_OK);
         CHECK(n >= acknowledged && n <= acknowledged + 1);
         acknowledged = n;
@@ -774,8 +776,8 @@ static void read_until_closed(const char *path, int done)
 
 static void two_processes_read_while_one_writes(void)
 {
-    const char *path = in_scratch("shared");
-    ft_store *s = must_open(path, FT_STORE_WRITE);
+    const struct path path = in_scratch("shared");
+    ft_store *s = must_open(path.s, FT_STORE_WRITE);
     pid_t pid[2];
     int done[2];
 
@@ -785,10 +787,10 @@ static void two_processes_read_while_one_writes(void)
     for (int i = 0; i < 2; i++)
         if ((pid[i] = fork()) == 0) {
             close(done[1]);
-            read_until_closed(path, done[0]);
+            read_until_closed(path.s, done[0]);
         }
     close(done[0]);
-    s = must_open(path, FT_STORE_WRITE);
+    s = must_open(path.s, FT_STORE_WRITE);
     for (int i = 0; i < 300; i++)
         put(s, &key, i);
     close(done[1]);
@@ -802,14 +804,14 @@ static void two_processes_read_while_one_writes(void)
 
 static void many_may_create_the_same_store_at_once(void)
 {
-    const char *path = in_scratch("created");
+    const struct path path = in_scratch("created");
     pid_t pid[6];
     ft_store *s;
 
     for (int i = 0; i < 6; i++)
         if ((pid[i] = fork()) == 0) {
             check_failed = 0;
-            s = must_open(path, FT_STORE_WRITE);
+            s = must_open(path.s, FT_STORE_WRITE);
             put(s, &key, i);
             ft_store_close(s);
             _exit(check_failed != 0);
@@ -819,7 +821,7 @@ static void many_may_create_the_same_store_at_once(void)
 
         CHECK(waitpid(pid[i], &status, 0) == pid[i] && status == 0);
     }
-    s = must_open(path, FT_STORE_READ);
+    s = must_open(path.s, FT_STORE_READ);
     CHECK(all(s, NULL, 0).n == 6);
     ft_store_close(s);
 }
@@ -892,11 +894,11 @@ static void want_of_memory_is_told_and_harms_nothing(void)
     int n;
 
     for (n = 0; st != FT_OK && n < 5000; n++) {
-        unlink(in_scratch("scarce"));
-        unlink(in_scratch("scarce-wal"));
-        unlink(in_scratch("scarce-shm"));
+        unlink(in_scratch("scarce").s);
+        unlink(in_scratch("scarce-wal").s);
+        unlink(in_scratch("scarce-shm").s);
         allocations_left = n;
-        st = a_day_in_the_life(in_scratch("scarce"));
+        st = a_day_in_the_life(in_scratch("scarce").s);
         allocations_left = -1;
         CHECK(st == FT_OK || st == FT_ENOMEM);
     }
