@@ -72,7 +72,7 @@ static void bad_specs_name_the_byte(void)
         {"relu x=1x1x1x1x1x1x1x1x1", "more than 8 dimensions"},
         {"relu x=4503599627370496x2", "more than 2^52 elements"},
         {"conv2d x=1x3x8x8 out=4 kernel=3 stride=1x1 pad=1x1", "one value per axis"},
-        {"conv2d x=1x3x8x8 out=4 kernel=3x3 stride=0x1 pad=1x1", "must be 1 to 2^31"},
+        {"conv2d x=1x3x8x8 out=4 kernel=3x3 stride=0x1 pad=1x1", "must be 1 to 2^30"},
         {"conv2d x=1x3x8x8 out=4 kernel=9x9 stride=1x1 pad=0x0", "do not fit together"},
         {"conv2d x=1x3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 groups=2",
          "groups must divide"},

@@ -35,6 +35,17 @@ uint64_t ft__checksum(const void *data, size_t len)
     return h;
 }
 
+static bool sound(const void *data, uint64_t len, uint64_t checksum)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    /* No fuzzer guesses a checksum; what lies behind it must hold as well. */
+    (void)data, (void)len, (void)checksum;
+    return true;
+#else
+    return ft__checksum(data, (size_t)len) == checksum;
+#endif
+}
+
 static ft_status damaged(uint64_t pos, const char *what, ft_error *err)
 {
     return ft_fail(err, FT_EFORMAT, pos,
@@ -54,7 +65,7 @@ static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error
 
     if (s->bytes != sizeof(*info) || p->info)
         return damaged(s->offset, "its description", err);
-    if (ft__checksum(info, sizeof(*info)) != s->checksum)
+    if (!sound(info, sizeof(*info), s->checksum))
         return damaged(s->offset, "its description fails the checksum", err);
     if (!terminated(info->device, sizeof(info->device)) ||
         !terminated(info->setting, sizeof(info->setting)) ||
@@ -121,7 +132,7 @@ static ft_status open_measured(ft_predictor *p, const ft__section_image *s,
 
     if (s->bytes % sizeof(*m) || n > UINT32_MAX || p->measured)
         return damaged(s->offset, "its measured values", err);
-    if (ft__checksum(m, s->bytes) != s->checksum)
+    if (!sound(m, s->bytes, s->checksum))
         return damaged(s->offset, "its measured values fail the checksum", err);
     for (size_t i = 0; i < n; i++)
         if ((i && m[i].hash <= m[i - 1].hash) || !(m[i].time_s > 0))
@@ -162,7 +173,7 @@ static ft_status open_table(ft_predictor *p, ft_error *err)
     table_bytes = (uint64_t)h->n_sections * sizeof(*table);
     if (h->file_bytes != p->len || table_bytes > p->len - sizeof(*h))
         return damaged(16, "the file is cut short", err);
-    if (ft__checksum(table, table_bytes) != h->table_checksum)
+    if (!sound(table, table_bytes, h->table_checksum))
         return damaged(sizeof(*h), "its table fails the checksum", err);
     p->regressor = calloc(h->n_sections + 1u, sizeof(*p->regressor));
     if (!p->regressor)
@@ -292,7 +303,7 @@ ft_status ft__predictor_forest(const ft_forest **out, const ft_predictor *p, uin
     *out = f;
     if (f)
         return FT_OK;
-    if (ft__checksum(r->image, r->section->bytes) != r->section->checksum)
+    if (!sound(r->image, r->section->bytes, r->section->checksum))
         return damaged(r->section->offset, "a regressor fails the checksum", err);
     st = ft_forest_load(&f, r->image + 1, r->section->bytes - sizeof(*r->image), err);
     if (st)
