@@ -30,11 +30,27 @@ typedef struct ft_block_info {
 
 /* Operands lie in memory as op->layout says (plain, or channels-last for every
  * tensor of rank 3 and more); index operands are int64, conditions and results
- * of comparisons one byte each. */
+ * of comparisons one byte each.
+ *
+ * What a spec leaves open is the same in every engine:
+ *   norms        epsilon 1e-5 under the root (l2norm: 1e-12); lrn alpha 1e-4,
+ *                beta 0.75, k 1
+ *   activations  leaky_relu 0.01; elu 1; selu 1.67326324, 1.05070099; clip to
+ *                [0, 6]; hardsigmoid max(0, min(1, x/5 + 1/2))
+ *   numbers      round to even; mod with the sign of y for integers, of x for
+ *                floats; integer division rounds to zero and gives 0 for y = 0
+ *   avgpool      padding is not counted
+ *   indices      wrap around: index modulo extent, never out of range
+ *   slice        begins at 0; step on every axis that is long enough for it
+ *   pad          zeros, (out - in)/2 of them, rounded down, in front
+ *   resize       half-pixel centres, edges clamped; nearest: floor of the centre;
+ *                cubic -0.75
+ *   depth_to_space, space_to_depth  block index before channel (ONNX's DCR)
+ *   fill         writes 0 */
 typedef struct ft_engine {
     uint32_t abi; /* FT_ENGINE_ABI the plug-in was compiled with */
     const char *name;
-    uint32_t policy; /* FT_POLICY_ bits of foretell/graph.h: how graphs are run */
+    uint32_t policy; /* FT_POLICY_ bits of foretell/op.h: how graphs are run */
 
     /* The version of the engine below ("2.6.3"); static text. */
     const char *(*version)(void);
@@ -63,8 +79,10 @@ typedef struct ft_engine {
     /* Make `instances` copies of an operation, each with its own weights:
      * random, scaled by 1/sqrt(fan-in) so that activations neither grow nor die
      * out, or, for tests, params[]: plain row-major fp32 in ONNX order (filter
-     * as out x in/groups x kernel, linear's as out x in, bias; norms: scale,
-     * shift, then mean, variance for batchnorm; embedding: rows x dim).
+     * as out x in/groups x kernel, a transposed one's as in x out/groups x
+     * kernel, linear's as out x in; bias; norms: scale, shift (rmsnorm: scale
+     * only), then mean, variance for batchnorm; embedding: rows x dim): the same
+     * for every instance.
      * FT_EUNSUPPORTED: this engine does not run such an operation. */
     ft_status (*prepare)(ft_engine_context *c, ft_block **out, ft_block_info *info,
                          const ft_op *op, uint32_t instances,

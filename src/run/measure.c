@@ -21,7 +21,7 @@ void ft_timing_free(ft_timing *t)
 ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                   ft_error *err)
 {
-    double *v = malloc((n + 1) * sizeof(*v));
+    double *v = calloc(n + 1, sizeof(*v));
 
     *out = (ft_measurement){.unit = "s", .n = n};
     if (!v)

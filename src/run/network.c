@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/session.h"
+#include "run/network.h"
 
 struct step {
     ft_block *block;
@@ -11,7 +11,7 @@ struct step {
     void **out;
 };
 
-struct network {
+struct ft__network {
     ft_session *session;
     ft_graph *graph; /* lowered */
     ft_plan plan;
@@ -24,11 +24,15 @@ struct network {
     uint64_t workspace_bytes;
 };
 
-static void network_free(struct network *n)
+void ft__network_free(ft__network *n)
 {
-    const ft_engine *e = n->session->engine;
-    ft_engine_context *c = n->session->context;
+    const ft_engine *e;
+    ft_engine_context *c;
 
+    if (!n)
+        return;
+    e = n->session->engine;
+    c = n->session->context;
     for (uint32_t i = 0; n->step && i < ft_graph_n_nodes(n->graph); i++)
         if (n->step[i].block)
             e->free_block(n->step[i].block);
@@ -44,6 +48,7 @@ static void network_free(struct network *n)
     free(n->constant);
     ft_plan_free(&n->plan);
     ft_graph_free(n->graph);
+    free(n);
 }
 
 static ft_status no_memory(uint64_t bytes, const char *what, ft_error *err)
@@ -52,8 +57,18 @@ static ft_status no_memory(uint64_t bytes, const char *what, ft_error *err)
                    (double)bytes / 1048576.0);
 }
 
+/* A tensor has the same values however the graph was lowered. */
+static uint64_t seed_of(const ft__network *n, const ft_tensor *t)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (const char *s = t->name; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return h ^ n->session->seed;
+}
+
 /* Memory of tensor i: a constant of its own, or a place in the arena. */
-static ft_status place(struct network *n, uint32_t i, int64_t limit, void **out,
+static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
                        ft_error *err)
 {
     uint32_t at = ft_graph_tensor(n->graph, i)->storage;
@@ -73,11 +88,11 @@ static ft_status place(struct network *n, uint32_t i, int64_t limit, void **out,
         return no_memory(bytes, "a constant", err);
     n->weight_bytes += bytes;
     return s->engine->fill(s->context, *out, t->dtype,
-                           (uint64_t)ft_shape_elements(&t->shape), limit, s->seed + at,
+                           (uint64_t)ft_shape_elements(&t->shape), limit, seed_of(n, t),
                            err);
 }
 
-static ft_status prepare_node(struct network *n, uint32_t i, void ***at, ft_error *err)
+static ft_status prepare_node(ft__network *n, uint32_t i, void ***at, ft_error *err)
 {
     const ft_node *node = ft_graph_node(n->graph, i);
     const ft_op *op = ft_graph_op(n->graph, node->op);
@@ -106,7 +121,7 @@ static ft_status prepare_node(struct network *n, uint32_t i, void ***at, ft_erro
 }
 
 /* Give the network's inputs values; those that are indices stay in range. */
-static ft_status fill_inputs(struct network *n, ft_error *err)
+static ft_status fill_inputs(ft__network *n, ft_error *err)
 {
     ft_session *s = n->session;
     ft_status st = FT_OK;
@@ -122,18 +137,19 @@ static ft_status fill_inputs(struct network *n, ft_error *err)
             if (t->role == FT_ROLE_INPUT)
                 st = s->engine->fill(s->context, (char *)n->arena + n->plan.offset[at],
                                      t->dtype, (uint64_t)ft_shape_elements(&t->shape),
-                                     ft__operand_limit(op, j), s->seed + at, err);
+                                     ft__operand_limit(op, j), seed_of(n, t), err);
         }
     }
     return st;
 }
 
-static ft_status network_make(struct network *n, const ft_graph *g, ft_error *err)
+static ft_status set_up(ft__network *n, const ft_graph *g, uint32_t policy,
+                        ft_error *err)
 {
     ft_session *s = n->session;
     size_t pointers = 1;
     void **at;
-    ft_status st = ft_graph_lower(&n->graph, g, s->engine->policy, err);
+    ft_status st = ft_graph_lower(&n->graph, g, policy, err);
 
     if (!st)
         st = ft_plan_make(&n->plan, n->graph, err);
@@ -160,12 +176,29 @@ static ft_status network_make(struct network *n, const ft_graph *g, ft_error *er
     return st ? st : fill_inputs(n, err);
 }
 
-static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
+ft_status ft__network_make(ft__network **out, ft_session *s, const ft_graph *g,
+                           uint32_t policy, ft_error *err)
 {
-    struct network *n = self;
+    ft__network *n = calloc(1, sizeof(*n));
+    ft_status st;
+
+    *out = NULL;
+    if (!n)
+        return ft_fail(err, FT_ENOMEM, 0, "network");
+    n->session = s;
+    st = set_up(n, g, policy, err);
+    if (st) {
+        ft__network_free(n);
+        return st;
+    }
+    *out = n;
+    return FT_OK;
+}
+
+ft_status ft__network_run(ft__network *n, ft_error *err)
+{
     ft_status st = FT_OK;
 
-    (void)iteration;
     for (uint32_t i = 0; i < ft_graph_n_nodes(n->graph) && !st; i++) {
         const struct step *step = &n->step[i];
 
@@ -177,6 +210,22 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
     return st;
 }
 
+const ft_graph *ft__network_graph(const ft__network *n)
+{
+    return n->graph;
+}
+
+const void *ft__network_value(const ft__network *n, uint32_t tensor)
+{
+    return (const char *)n->arena + n->plan.offset[tensor];
+}
+
+static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
+{
+    (void)iteration;
+    return ft__network_run(self, err);
+}
+
 void ft_network_timing_free(ft_network_timing *t)
 {
     free(t->readings);
@@ -186,27 +235,29 @@ void ft_network_timing_free(ft_network_timing *t)
 ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_graph *g,
                              const ft_measure_options *opt, ft_error *err)
 {
-    struct network n = {.session = s};
-    ft__job job = {.session = s, .run = run_pass, .self = &n};
+    ft__network *n;
+    ft__job job = {.session = s, .run = run_pass};
     double first;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
     out->context_bytes = ft__resident_bytes();
-    st = network_make(&n, g, err);
+    st = ft__network_make(&n, s, g, s->engine->policy, err);
+    if (st)
+        return st;
+    job.self = n;
     /* The first pass touches every page; the peak is that of running, not of
      * preparing, which holds weights twice for a moment. */
-    if (!st)
-        st = ft__run_batch(&first, &job, 0, 1, err);
+    st = ft__run_batch(&first, &job, 0, 1, err);
     if (!st) {
         (void)ft__reset_peak();
         st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt,
                              err);
     }
-    out->weight_bytes = n.weight_bytes;
-    out->activation_bytes = n.plan.arena_bytes;
-    out->workspace_bytes = n.workspace_bytes;
+    out->weight_bytes = n->weight_bytes;
+    out->activation_bytes = n->plan.arena_bytes;
+    out->workspace_bytes = n->workspace_bytes;
     out->peak_process_bytes = ft__peak_resident_bytes();
-    network_free(&n);
+    ft__network_free(n);
     return st;
 }

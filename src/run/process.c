@@ -24,7 +24,7 @@ struct ft__pin *ft__pin_thread(void)
         goto fail;
     CPU_ZERO(&one);
     /* The last CPU: the first one serves most interrupts. */
-    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
+    for (size_t cpu = CPU_SETSIZE; cpu-- > 0;)
         if (CPU_ISSET(cpu, &p->before)) {
             CPU_SET(cpu, &one);
             break;

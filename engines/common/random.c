@@ -1,0 +1,80 @@
+#include "random.h"
+
+/* A bijection of 32 bits with little bias (Wellons 2018), cheap enough to make
+ * gigabytes of weights. */
+static inline uint32_t mix(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x21f0aaadu;
+    x = (x ^ x >> 15) * 0xd35a2d97u;
+    return x ^ x >> 15;
+}
+
+static inline uint32_t key_of(uint64_t seed)
+{
+    return mix((uint32_t)seed ^ mix((uint32_t)(seed >> 32) + 0x9e3779b9u));
+}
+
+static inline uint32_t value(uint32_t key, uint64_t i)
+{
+    return mix((uint32_t)i + mix(key + (uint32_t)(i >> 32)));
+}
+
+/* In [0, 1), 24 bits. */
+static inline float unit(uint32_t h)
+{
+    return (float)(int32_t)(h >> 8) * 0x1p-24f;
+}
+
+void ft__random_floats(float *out, uint64_t n, float low, float high, uint64_t seed)
+{
+    uint32_t key = key_of(seed);
+
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = low + (high - low) * unit(value(key, i));
+}
+
+static inline int64_t below(uint32_t h, int64_t limit)
+{
+    return limit <= UINT32_MAX ? (int64_t)((uint64_t)h * (uint64_t)limit >> 32)
+                               : (int64_t)h;
+}
+
+#define FILL(type, v)                                                                  \
+    do {                                                                               \
+        type *to = out;                                                                \
+        for (uint64_t i = 0; i < n; i++)                                               \
+            to[i] = (type)(v);                                                         \
+    } while (0)
+
+static int64_t at_most(int64_t limit, int64_t reach)
+{
+    return limit < 1 ? 1 : limit < reach ? limit : reach;
+}
+
+bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
+                     uint64_t seed)
+{
+    uint32_t key = key_of(seed);
+
+    switch (dtype) {
+    case FT_DTYPE_fp32: ft__random_floats(out, n, -1, 1, seed); return true;
+    case FT_DTYPE_fp64: FILL(double, 2 * unit(value(key, i)) - 1); return true;
+    case FT_DTYPE_bool: limit = at_most(limit, 2); break;
+    case FT_DTYPE_int8: limit = at_most(limit, 0x80); break;
+    case FT_DTYPE_uint8: limit = at_most(limit, 0x100); break;
+    case FT_DTYPE_int16: limit = at_most(limit, 0x8000); break;
+    case FT_DTYPE_uint16: limit = at_most(limit, 0x10000); break;
+    case FT_DTYPE_int32:
+    case FT_DTYPE_uint32: limit = at_most(limit, INT32_MAX); break;
+    case FT_DTYPE_int64:
+    case FT_DTYPE_uint64: limit = at_most(limit, INT64_MAX); break;
+    default: return false;
+    }
+    switch (ft_dtype_bits(dtype)) {
+    case 8: FILL(uint8_t, below(value(key, i), limit)); break;
+    case 16: FILL(uint16_t, below(value(key, i), limit)); break;
+    case 32: FILL(uint32_t, below(value(key, i), limit)); break;
+    default: FILL(uint64_t, below(value(key, i), limit)); break;
+    }
+    return true;
+}

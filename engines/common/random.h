@@ -1,0 +1,17 @@
+#ifndef COMMON_RANDOM_H
+#define COMMON_RANDOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "foretell/op.h"
+
+/* Element i depends on (seed, i) only. Values are multiples of 2^-23, so that
+ * none is a denormal and products of a few are none either. */
+void ft__random_floats(float *out, uint64_t n, float low, float high, uint64_t seed);
+/* Floats in [-1, 1), others in [0, limit) as far as the type reaches. False:
+ * no such type. */
+bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
+                     uint64_t seed);
+
+#endif

@@ -1,0 +1,334 @@
+/* An engine that runs nothing: each run moves a clock of its own forward by what
+ * a simple machine would need, so that everything above an engine is tested
+ * quickly and gives the same figures everywhere.
+ *
+ *   t = (2e-6 + flops / (50e9 * threads * e) + bytes / 10e9) * slow * (1 + noise * u)
+ *
+ * e is the class's efficiency, for convolutions times c / (c + 8) with c input
+ * channels per group; u is in [-1, 1), from the seed and the number of runs so
+ * far. Options, "name=value" joined by commas:
+ *
+ *   noise=F             0.02 unless given
+ *   sleep=F             really sleep F times the virtual time, 0 unless given
+ *   slow=TEXT:F         operations whose spec contains TEXT take F times as long
+ *   fail_kind=NAME      preparing an operation of this kind fails
+ *   fail_after=N        every run after the first N fails
+ *   oom_above=BYTES     there is no more memory than this for one block or buffer */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "foretell/engine.h"
+#include "random.h"
+
+typedef struct options {
+    double noise;
+    double sleep;
+    double slow;
+    char slow_text[128];
+    char fail_kind[32];
+    uint64_t fail_after;
+    uint64_t oom_above;
+} options;
+
+struct ft_engine_context {
+    options opt;
+    uint32_t threads;
+    uint64_t seed;
+    uint64_t runs;
+    double clock_s;
+};
+
+struct ft_block {
+    ft_engine_context *ctx;
+    uint32_t instances;
+    double time_s; /* without noise */
+};
+
+/* ---- options ---- */
+
+static int read_number(double *out, const char *text)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && *out >= 0;
+}
+
+static int read_count(uint64_t *out, const char *text)
+{
+    char *end;
+
+    *out = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
+static int read_text(char *out, size_t size, const char *text)
+{
+    return (size_t)snprintf(out, size, "%s", text) < size && *text;
+}
+
+static int read_slow(options *o, char *text)
+{
+    char *colon = strrchr(text, ':');
+
+    if (!colon)
+        return 0;
+    *colon = '\0';
+    return read_text(o->slow_text, sizeof(o->slow_text), text) &&
+           read_number(&o->slow, colon + 1);
+}
+
+static int read_option(options *o, const char *name, char *value)
+{
+    if (strcmp(name, "noise") == 0)
+        return read_number(&o->noise, value) && o->noise < 1;
+    if (strcmp(name, "sleep") == 0)
+        return read_number(&o->sleep, value);
+    if (strcmp(name, "slow") == 0)
+        return read_slow(o, value);
+    if (strcmp(name, "fail_kind") == 0)
+        return read_text(o->fail_kind, sizeof(o->fail_kind), value);
+    if (strcmp(name, "fail_after") == 0)
+        return read_count(&o->fail_after, value);
+    if (strcmp(name, "oom_above") == 0)
+        return read_count(&o->oom_above, value);
+    return 0;
+}
+
+static ft_status read_options(options *o, const char *text, ft_error *err)
+{
+    *o = (options){
+        .noise = 0.02, .slow = 1, .fail_after = UINT64_MAX, .oom_above = UINT64_MAX};
+    while (text && *text) {
+        size_t len = strcspn(text, ",");
+        char pair[192], *value;
+
+        snprintf(pair, sizeof(pair), "%.*s", (int)(len < 191 ? len : 191), text);
+        value = strchr(pair, '=');
+        if (value)
+            *value++ = '\0';
+        if (!value || !read_option(o, pair, value))
+            return ft_fail(err, FT_EINVAL, 0,
+                           "fake: bad option \"%.*s\"; it knows noise=F, sleep=F, "
+                           "slow=TEXT:F, fail_kind=NAME, fail_after=N, oom_above=BYTES",
+                           (int)(len < 191 ? len : 191), text);
+        text += len + (text[len] == ',');
+    }
+    return FT_OK;
+}
+
+/* ---- context ---- */
+
+static const char *version(void)
+{
+    return "1";
+}
+
+static int score(ft_error *err)
+{
+    (void)err;
+    return 1;
+}
+
+static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cfg,
+                             ft_error *err)
+{
+    ft_engine_context *c;
+    options opt;
+    ft_status st;
+
+    *out = NULL;
+    if (cfg->threads < 1)
+        return ft_fail(err, FT_EINVAL, 0, "fake: at least one thread is needed");
+    st = read_options(&opt, cfg->options, err);
+    if (st)
+        return st;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return ft_fail(err, FT_ENOMEM, 0, "fake: out of memory");
+    *c = (ft_engine_context){.opt = opt, .threads = cfg->threads, .seed = cfg->seed};
+    *out = c;
+    return FT_OK;
+}
+
+static void engine_close(ft_engine_context *c)
+{
+    free(c);
+}
+
+static double engine_now(ft_engine_context *c)
+{
+    return c->clock_s;
+}
+
+static ft_status engine_sync(ft_engine_context *c, ft_error *err)
+{
+    (void)c, (void)err;
+    return FT_OK;
+}
+
+static void *engine_alloc(ft_engine_context *c, uint64_t bytes)
+{
+    void *p;
+
+    if (bytes > c->opt.oom_above || bytes > SIZE_MAX - 64)
+        return NULL;
+    return posix_memalign(&p, 64, bytes ? bytes : 64) == 0 ? p : NULL;
+}
+
+static void engine_release(ft_engine_context *c, void *memory)
+{
+    (void)c;
+    free(memory);
+}
+
+static ft_status engine_fill(ft_engine_context *c, void *memory, ft_dtype dtype,
+                             uint64_t elements, int64_t limit, uint64_t seed,
+                             ft_error *err)
+{
+    (void)c;
+    if (!ft__random_fill(memory, dtype, elements, limit, seed))
+        return ft_fail(err, FT_EUNSUPPORTED, 0, "fake: no values of type %s",
+                       ft_dtype_name(dtype));
+    return FT_OK;
+}
+
+/* ---- blocks ---- */
+
+static double efficiency(const ft_op *op)
+{
+    static const double of_class[FT_CLASS_COUNT] = {
+        [FT_CLASS_CONV] = 0.8,   [FT_CLASS_MATMUL] = 0.9,  [FT_CLASS_POOL] = 0.3,
+        [FT_CLASS_NORM] = 0.25,  [FT_CLASS_SOFTMAX] = 0.1, [FT_CLASS_UNARY] = 0.2,
+        [FT_CLASS_BINARY] = 0.5, [FT_CLASS_REDUCE] = 0.4,  [FT_CLASS_MOVE] = 1,
+        [FT_CLASS_VIEW] = 1,     [FT_CLASS_GENERIC] = 1};
+    ft_class class = ft_kind_class(op->kind);
+    double e = of_class[class], channels;
+
+    if (class != FT_CLASS_CONV)
+        return e;
+    channels = (double)ft_op_at(op, FT_K_x, 1) / (double)ft_op_at(op, FT_K_groups, 0);
+    return e * channels / (channels + 8);
+}
+
+static double time_of(const ft_engine_context *c, const ft_op *op, const ft_cost *cost)
+{
+    char spec[1024];
+    double t = 2e-6 + cost->flops / (50e9 * c->threads * efficiency(op)) +
+               (cost->bytes_read + cost->bytes_written) / 10e9;
+
+    ft_op_print(op, spec, sizeof(spec));
+    return c->opt.slow_text[0] && strstr(spec, c->opt.slow_text) ? t * c->opt.slow : t;
+}
+
+static ft_status check(const ft_engine_context *c, const ft_op *op, uint32_t instances,
+                       const ft_cost *cost, ft_error *err)
+{
+    ft_class class = ft_kind_class(op->kind);
+
+    if (instances < 1)
+        return ft_fail(err, FT_EINVAL, 0, "fake: at least one instance is needed");
+    if (op->phase != FT_PHASE_FORWARD || class == FT_CLASS_VIEW ||
+        class == FT_CLASS_GENERIC)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "fake: only forward operations with work of their own");
+    if (strcmp(c->opt.fail_kind, ft_kind_name(op->kind)) == 0)
+        return ft_fail(err, FT_EBACKEND, 0, "fake: failure of %s as planned",
+                       ft_kind_name(op->kind));
+    if (cost->weight_bytes * instances > (double)c->opt.oom_above)
+        return ft_fail(err, FT_ENOMEM, 0, "fake: no memory for %u instances of %s",
+                       instances, ft_kind_name(op->kind));
+    return FT_OK;
+}
+
+static ft_status prepare(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                         const ft_op *op, uint32_t instances,
+                         const float *const *params, uint32_t n_params, ft_error *err)
+{
+    ft_block *b;
+    ft_cost cost;
+    ft_status st;
+
+    (void)params, (void)n_params;
+    *out = NULL;
+    st = ft_op_check(op, err);
+    if (st)
+        return st;
+    ft_op_cost(op, &cost);
+    st = check(c, op, instances, &cost, err);
+    if (st)
+        return st;
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return ft_fail(err, FT_ENOMEM, 0, "fake: out of memory");
+    *b = (ft_block){c, instances, time_of(c, op, &cost)};
+    *info = (ft_block_info){.weight_bytes = (uint64_t)cost.weight_bytes,
+                            .workspace_bytes = ft_kind_class(op->kind) == FT_CLASS_CONV
+                                                   ? (uint64_t)cost.bytes_written / 4
+                                                   : 0,
+                            .implementation = "none"};
+    *out = b;
+    return FT_OK;
+}
+
+static void really_sleep(double seconds)
+{
+    struct timespec t = {.tv_sec = (time_t)seconds};
+
+    t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+    nanosleep(&t, NULL);
+}
+
+static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
+                     void *const *out, void *workspace, ft_error *err)
+{
+    ft_engine_context *c = b->ctx;
+    float noise;
+    double t;
+
+    (void)in, (void)out, (void)workspace;
+    if (instance >= b->instances)
+        return ft_fail(err, FT_EINVAL, 0, "fake: instance %u of %u", instance,
+                       b->instances);
+    if (c->runs >= c->opt.fail_after)
+        return ft_fail(err, FT_EBACKEND, 0, "fake: failure after %llu runs as planned",
+                       (unsigned long long)c->runs);
+    ft__random_floats(&noise, 1, -1, 1, c->seed + ++c->runs);
+    t = b->time_s * (1 + c->opt.noise * (double)noise);
+    c->clock_s += t;
+    if (c->opt.sleep > 0)
+        really_sleep(t * c->opt.sleep);
+    return FT_OK;
+}
+
+static void free_block(ft_block *b)
+{
+    free(b);
+}
+
+FT_API const ft_engine *ft_engine_entry(void);
+
+const ft_engine *ft_engine_entry(void)
+{
+    static const ft_engine fake = {
+        .abi = FT_ENGINE_ABI,
+        .name = "fake",
+        .policy = FT_POLICY_CHANNELS_LAST,
+        .version = version,
+        .score = score,
+        .open = engine_open,
+        .close = engine_close,
+        .now = engine_now,
+        .sync = engine_sync,
+        .alloc = engine_alloc,
+        .release = engine_release,
+        .fill = engine_fill,
+        .prepare = prepare,
+        .run = run,
+        .free_block = free_block,
+    };
+
+    return &fake;
+}

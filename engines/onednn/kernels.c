@@ -1,0 +1,586 @@
+/* Rows of elementwise and reducing loops, written so that compilers turn the
+ * contiguous cases into vector code. ISA names the instruction set. */
+#include "kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT(type, k, i) (*(type *)(void *)(p[k] + (i)*step[k]))
+#define CONST_AT(type, k, i) (*(const type *)(const void *)(p[k] + (i)*step[k]))
+
+/* ---- one operand ---- */
+
+#define ROW1(name, to, from, value)                                                    \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
+    {                                                                                  \
+        if (step[0] == sizeof(to) && step[1] == sizeof(from)) {                        \
+            to *restrict r = (to *)(void *)p[0];                                       \
+            const from *restrict a = (const from *)(const void *)p[1];                 \
+                                                                                       \
+            for (int64_t i = 0; i < n; i++) {                                          \
+                from x = a[i];                                                         \
+                                                                                       \
+                r[i] = (to)(value);                                                    \
+            }                                                                          \
+            return;                                                                    \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            from x = CONST_AT(from, 1, i);                                             \
+                                                                                       \
+            AT(to, 0, i) = (to)(value);                                                \
+        }                                                                              \
+    }
+
+/* e^x to 2 units in the last place (Cephes), free of calls so that it
+ * vectorises; 0 below the smallest normal number. */
+static inline float fast_exp(float v)
+{
+    union {
+        float f;
+        uint32_t bits;
+    } scale;
+    float x = v < -87.3f ? -87.3f : v > 88.3f ? 88.3f : v;
+    float k = x * 1.44269504f + 12582912.0f, r, y; /* rounds in the low bits */
+
+    k -= 12582912.0f;
+    r = x - k * 0.693359375f + k * 2.12194440e-4f;
+    y = 1.9875691500e-4f;
+    y = y * r + 1.3981999507e-3f;
+    y = y * r + 8.3334519073e-3f;
+    y = y * r + 4.1665795894e-2f;
+    y = y * r + 1.6666665459e-1f;
+    y = y * r + 5.0000001201e-1f;
+    y = y * r * r + r + 1;
+    scale.bits = ((uint32_t)(int32_t)k + 127u) << 23;
+    return v < -87.3f ? 0 : y * scale.f;
+}
+
+/* Abramowitz and Stegun 7.1.26: absolute error below 2e-7. */
+static inline float fast_erf(float x)
+{
+    float a = fabsf(x), t = 1 / (1 + 0.3275911f * a);
+    float y = 1.061405429f;
+
+    y = y * t - 1.453152027f;
+    y = y * t + 1.421413741f;
+    y = y * t - 0.284496736f;
+    y = y * t + 0.254829592f;
+    return copysignf(1 - y * t * fast_exp(-a * a), x);
+}
+
+ROW1(selu_f32, float, float,
+     1.05070099f * (x > 0 ? x : 1.67326324f * (fast_exp(x) - 1)))
+ROW1(hardsigmoid_f32, float, float,
+     x * 0.2f + 0.5f < 0   ? 0
+     : x * 0.2f + 0.5f > 1 ? 1
+                           : x * 0.2f + 0.5f)
+ROW1(softsign_f32, float, float, x / (1 + fabsf(x)))
+ROW1(erf_f32, float, float, fast_erf(x))
+ROW1(sign_f32, float, float, (float)(x > 0) - (float)(x < 0))
+ROW1(reciprocal_f32, float, float, 1 / x)
+ROW1(floor_f32, float, float, floorf(x))
+ROW1(ceil_f32, float, float, ceilf(x))
+ROW1(sin_f32, float, float, sinf(x))
+ROW1(cos_f32, float, float, cosf(x))
+ROW1(not_u8, uint8_t, uint8_t, !x)
+ROW1(isnan_f32, uint8_t, float, x != x)
+ROW1(isinf_f32, uint8_t, float, fabsf(x) > 3.4028235e38f)
+
+/* Two's complement without undefined overflow: computed as unsigned. */
+#define INT_ROWS1(suffix, type, bits)                                                  \
+    ROW1(neg_##suffix, type, type, 0 - (u##bits)x)                                     \
+    ROW1(abs_##suffix, type, type, x < 0 ? 0 - (u##bits)x : (u##bits)x)                \
+    ROW1(sign_##suffix, type, type, (x > 0) - (x < 0))                                 \
+    ROW1(relu_##suffix, type, type, x > 0 ? x : 0)                                     \
+    ROW1(clip_##suffix, type, type, x<0 ? 0 : x> 6 ? 6 : x)
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+INT_ROWS1(i32, int32_t, 32)
+INT_ROWS1(i64, int64_t, 64)
+
+/* ---- two operands ---- */
+
+#define LOOP2(to, from, value, xi, yi)                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                  \
+        from x = a[xi], y = b[yi];                                                     \
+                                                                                       \
+        r[i] = (to)(value);                                                            \
+    }
+
+#define ROW2(name, to, from, value)                                                    \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
+    {                                                                                  \
+        const int64_t size = sizeof(from);                                             \
+                                                                                       \
+        if (step[0] == sizeof(to)) {                                                   \
+            to *restrict r = (to *)(void *)p[0];                                       \
+            const from *restrict a = (const from *)(const void *)p[1];                 \
+            const from *restrict b = (const from *)(const void *)p[2];                 \
+                                                                                       \
+            if (step[1] == size && step[2] == size) {                                  \
+                LOOP2(to, from, value, i, i)                                           \
+                return;                                                                \
+            }                                                                          \
+            if (step[1] == size && step[2] == 0) {                                     \
+                LOOP2(to, from, value, i, 0)                                           \
+                return;                                                                \
+            }                                                                          \
+            if (step[1] == 0 && step[2] == size) {                                     \
+                LOOP2(to, from, value, 0, i)                                           \
+                return;                                                                \
+            }                                                                          \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            from x = CONST_AT(from, 1, i), y = CONST_AT(from, 2, i);                   \
+                                                                                       \
+            AT(to, 0, i) = (to)(value);                                                \
+        }                                                                              \
+    }
+
+ROW2(add_f32, float, float, x + y)
+ROW2(sub_f32, float, float, x - y)
+ROW2(mul_f32, float, float, x *y)
+ROW2(div_f32, float, float, x / y)
+ROW2(pow_f32, float, float, powf(x, y))
+ROW2(mod_f32, float, float, fmodf(x, y))
+ROW2(minimum_f32, float, float, x < y ? x : y)
+ROW2(maximum_f32, float, float, x > y ? x : y)
+ROW2(prelu_f32, float, float, x > 0 ? x : x * y)
+
+static inline int64_t divide(int64_t x, int64_t y)
+{
+    if (y == 0)
+        return 0;
+    return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+
+static inline int64_t modulo(int64_t x, int64_t y)
+{
+    int64_t m = y == 0 || y == -1 ? 0 : x % y;
+
+    return m != 0 && (m < 0) != (y < 0) ? m + y : m;
+}
+
+static inline int64_t power(int64_t x, int64_t y)
+{
+    uint64_t r = 1, b = (uint64_t)x;
+
+    if (y < 0)
+        return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+    for (; y > 0; y >>= 1, b *= b)
+        r *= y & 1 ? b : 1;
+    return (int64_t)r;
+}
+
+#define INT_ROWS2(suffix, type, bits)                                                  \
+    ROW2(add_##suffix, type, type, (u##bits)x + (u##bits)y)                            \
+    ROW2(sub_##suffix, type, type, (u##bits)x - (u##bits)y)                            \
+    ROW2(mul_##suffix, type, type, (u##bits)x *(u##bits)y)                             \
+    ROW2(div_##suffix, type, type, divide(x, y))                                       \
+    ROW2(pow_##suffix, type, type, power(x, y))                                        \
+    ROW2(mod_##suffix, type, type, modulo(x, y))                                       \
+    ROW2(minimum_##suffix, type, type, x < y ? x : y)                                  \
+    ROW2(maximum_##suffix, type, type, x > y ? x : y)
+
+INT_ROWS2(i32, int32_t, 32)
+INT_ROWS2(i64, int64_t, 64)
+
+#define COMPARE_ROWS(suffix, type)                                                     \
+    ROW2(equal_##suffix, uint8_t, type, x == y)                                        \
+    ROW2(less_##suffix, uint8_t, type, x < y)                                          \
+    ROW2(less_equal_##suffix, uint8_t, type, x <= y)                                   \
+    ROW2(greater_##suffix, uint8_t, type, x > y)                                       \
+    ROW2(greater_equal_##suffix, uint8_t, type, x >= y)
+
+COMPARE_ROWS(f32, float)
+COMPARE_ROWS(i32, int32_t)
+COMPARE_ROWS(i64, int64_t)
+COMPARE_ROWS(u8, uint8_t)
+
+ROW2(and_u8, uint8_t, uint8_t, (x != 0) & (y != 0))
+ROW2(or_u8, uint8_t, uint8_t, (x != 0) | (y != 0))
+ROW2(xor_u8, uint8_t, uint8_t, (x != 0) ^ (y != 0))
+ROW2(exp_of, float, float, fast_exp(x - y))
+ROW2(log_plus, float, float, logf(x) + y)
+
+/* ---- three operands ---- */
+
+#define ROW3(name, type, first, value)                                                 \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
+    {                                                                                  \
+        if (step[0] == sizeof(type) && step[1] == sizeof(first) &&                     \
+            step[2] == sizeof(type) && step[3] == sizeof(type)) {                      \
+            type *restrict r = (type *)(void *)p[0];                                   \
+            const first *restrict a = (const first *)(const void *)p[1];               \
+            const type *restrict b = (const type *)(const void *)p[2];                 \
+            const type *restrict c = (const type *)(const void *)p[3];                 \
+                                                                                       \
+            for (int64_t i = 0; i < n; i++) {                                          \
+                first x = a[i];                                                        \
+                type y = b[i], z = c[i];                                               \
+                                                                                       \
+                r[i] = (value);                                                        \
+            }                                                                          \
+            return;                                                                    \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            first x = CONST_AT(first, 1, i);                                           \
+            type y = CONST_AT(type, 2, i), z = CONST_AT(type, 3, i);                   \
+                                                                                       \
+            AT(type, 0, i) = (value);                                                  \
+        }                                                                              \
+    }
+
+ROW3(where_8, uint8_t, uint8_t, x ? y : z)
+ROW3(where_16, uint16_t, uint8_t, x ? y : z)
+ROW3(where_32, uint32_t, uint8_t, x ? y : z)
+ROW3(where_64, uint64_t, uint8_t, x ? y : z)
+
+/* Scale and shift are one value for a row of a plain tensor, a row of values
+ * for a channels-last one; the root of rmsnorm is one value, its scale a row. */
+static void muladd(int64_t n, char *const *p, const int64_t *step)
+{
+    const float a = CONST_AT(float, 2, 0), b = CONST_AT(float, 3, 0);
+
+    if (step[0] == 4 && step[1] == 4 && step[2] == 0 && step[3] == 0) {
+        float *restrict r = (float *)(void *)p[0];
+        const float *restrict x = (const float *)(const void *)p[1];
+
+        for (int64_t i = 0; i < n; i++)
+            r[i] = x[i] * a + b;
+        return;
+    }
+    if (step[0] == 4 && step[1] == 4 && step[2] == 4 && step[3] == 4) {
+        float *restrict r = (float *)(void *)p[0];
+        const float *restrict x = (const float *)(const void *)p[1];
+        const float *restrict y = (const float *)(const void *)p[2];
+        const float *restrict z = (const float *)(const void *)p[3];
+
+        for (int64_t i = 0; i < n; i++)
+            r[i] = x[i] * y[i] + z[i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        AT(float, 0, i) =
+            CONST_AT(float, 1, i) * CONST_AT(float, 2, i) + CONST_AT(float, 3, i);
+}
+
+static void mulmul(int64_t n, char *const *p, const int64_t *step)
+{
+    const float a = CONST_AT(float, 2, 0);
+
+    if (step[0] == 4 && step[1] == 4 && step[2] == 0 && step[3] == 4) {
+        float *restrict r = (float *)(void *)p[0];
+        const float *restrict x = (const float *)(const void *)p[1];
+        const float *restrict z = (const float *)(const void *)p[3];
+
+        for (int64_t i = 0; i < n; i++)
+            r[i] = x[i] * a * z[i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        AT(float, 0, i) =
+            CONST_AT(float, 1, i) * CONST_AT(float, 2, i) * CONST_AT(float, 3, i);
+}
+
+/* ---- reductions ---- */
+
+/* Sixteen partial results, because the order of additions may otherwise not be
+ * changed and the loop would wait for each of them. join: of two results. */
+#define REDUCE(name, type, value, join)                                                \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
+    {                                                                                  \
+        const int64_t size = sizeof(type);                                             \
+                                                                                       \
+        if (step[0] == 0 && step[1] == size && n >= 32) {                              \
+            const type *restrict a = (const type *)(const void *)p[1];                 \
+            type part[16], r = *(type *)(void *)p[0];                                  \
+            int64_t i = 0;                                                             \
+                                                                                       \
+            for (int k = 0; k < 16; k++)                                               \
+                part[k] = first_##name(a[k]);                                          \
+            for (i = 16; i + 16 <= n; i += 16)                                         \
+                for (int k = 0; k < 16; k++) {                                         \
+                    type x = a[i + k], y = part[k];                                    \
+                                                                                       \
+                    part[k] = (type)(value);                                           \
+                }                                                                      \
+            for (; i < n; i++) {                                                       \
+                type x = a[i], y = r;                                                  \
+                                                                                       \
+                r = (type)(value);                                                     \
+            }                                                                          \
+            for (int k = 0; k < 16; k++) {                                             \
+                type x = part[k], y = r;                                               \
+                                                                                       \
+                r = (type)(join);                                                      \
+            }                                                                          \
+            *(type *)(void *)p[0] = r;                                                 \
+            return;                                                                    \
+        }                                                                              \
+        if (step[0] == size && step[1] == size) {                                      \
+            type *restrict r = (type *)(void *)p[0];                                   \
+            const type *restrict a = (const type *)(const void *)p[1];                 \
+                                                                                       \
+            for (int64_t i = 0; i < n; i++) {                                          \
+                type x = a[i], y = r[i];                                               \
+                                                                                       \
+                r[i] = (type)(value);                                                  \
+            }                                                                          \
+            return;                                                                    \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            type x = CONST_AT(type, 1, i), y = AT(type, 0, i);                         \
+                                                                                       \
+            AT(type, 0, i) = (type)(value);                                            \
+        }                                                                              \
+    }
+
+#define first_sum_f32(x) (x)
+#define first_prod_f32(x) (x)
+#define first_min_f32(x) (x)
+#define first_max_f32(x) (x)
+#define first_l1_f32(x) (fabsf(x))
+#define first_squares_f32(x) ((x) * (x))
+#define first_sum_i32(x) (x)
+#define first_prod_i32(x) (x)
+#define first_min_i32(x) (x)
+#define first_max_i32(x) (x)
+#define first_sum_i64(x) (x)
+#define first_prod_i64(x) (x)
+#define first_min_i64(x) (x)
+#define first_max_i64(x) (x)
+
+REDUCE(sum_f32, float, y + x, y + x)
+REDUCE(prod_f32, float, y *x, y *x)
+REDUCE(min_f32, float, x < y ? x : y, x < y ? x : y)
+REDUCE(max_f32, float, x > y ? x : y, x > y ? x : y)
+REDUCE(l1_f32, float, y + fabsf(x), y + x)
+REDUCE(squares_f32, float, y + x * x, y + x)
+
+#define INT_REDUCE(suffix, type, bits)                                                 \
+    REDUCE(sum_##suffix, type, (u##bits)y + (u##bits)x, (u##bits)y + (u##bits)x)       \
+    REDUCE(prod_##suffix, type, (u##bits)y *(u##bits)x, (u##bits)y *(u##bits)x)        \
+    REDUCE(min_##suffix, type, x < y ? x : y, x < y ? x : y)                           \
+    REDUCE(max_##suffix, type, x > y ? x : y, x > y ? x : y)
+
+INT_REDUCE(i32, int32_t, 32)
+INT_REDUCE(i64, int64_t, 64)
+
+/* r += f(x, a); a stands still wherever r does. */
+#define REDUCE_WITH(name, value)                                                       \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
+    {                                                                                  \
+        if (step[0] == 0 && step[2] == 0 && step[1] == 4) {                            \
+            const float *restrict v = (const float *)(const void *)p[1];               \
+            float a = CONST_AT(float, 2, 0), part[16] = {0}, sum = 0;                  \
+            int64_t i = 0;                                                             \
+                                                                                       \
+            for (; i + 16 <= n; i += 16)                                               \
+                for (int k = 0; k < 16; k++) {                                         \
+                    float x = v[i + k];                                                \
+                                                                                       \
+                    part[k] += (value);                                                \
+                }                                                                      \
+            for (; i < n; i++) {                                                       \
+                float x = v[i];                                                        \
+                                                                                       \
+                sum += (value);                                                        \
+            }                                                                          \
+            for (int k = 0; k < 16; k++)                                               \
+                sum += part[k];                                                        \
+            AT(float, 0, 0) += sum;                                                    \
+            return;                                                                    \
+        }                                                                              \
+        if (step[0] == 4 && step[1] == 4 && step[2] == 4) {                            \
+            float *restrict r = (float *)(void *)p[0];                                 \
+            const float *restrict v = (const float *)(const void *)p[1];               \
+            const float *restrict c = (const float *)(const void *)p[2];               \
+                                                                                       \
+            for (int64_t i = 0; i < n; i++) {                                          \
+                float x = v[i], a = c[i];                                              \
+                                                                                       \
+                r[i] += (value);                                                       \
+            }                                                                          \
+            return;                                                                    \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            float x = CONST_AT(float, 1, i), a = CONST_AT(float, 2, i);                \
+                                                                                       \
+            AT(float, 0, i) += (value);                                                \
+        }                                                                              \
+    }
+
+REDUCE_WITH(sum_squares_of, (x - a) * (x - a))
+REDUCE_WITH(sum_exp_of, fast_exp(x - a))
+
+/* ---- copying and casting ---- */
+
+#define COPY(bits)                                                                     \
+    static void copy_##bits(int64_t n, char *const *p, const int64_t *step)            \
+    {                                                                                  \
+        if (step[0] == bits / 8 && step[1] == bits / 8) {                              \
+            memcpy(p[0], p[1], (size_t)n *(bits / 8));                                 \
+            return;                                                                    \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                \
+            AT(uint##bits##_t, 0, i) = CONST_AT(uint##bits##_t, 1, i);                 \
+    }
+
+COPY(8)
+COPY(16)
+COPY(32)
+COPY(64)
+
+static ft__row_fn *find_copy(int64_t size)
+{
+    switch (size) {
+    case 1: return copy_8;
+    case 2: return copy_16;
+    case 4: return copy_32;
+    case 8: return copy_64;
+    default: return NULL;
+    }
+}
+
+#define CASTS_FROM(suffix, from)                                                       \
+    ROW1(suffix##_to_fp32, float, from, x)                                             \
+    ROW1(suffix##_to_fp64, double, from, x)                                            \
+    ROW1(suffix##_to_int8, int8_t, from, x)                                            \
+    ROW1(suffix##_to_uint8, uint8_t, from, x)                                          \
+    ROW1(suffix##_to_int32, int32_t, from, x)                                          \
+    ROW1(suffix##_to_int64, int64_t, from, x)                                          \
+    ROW1(suffix##_to_bool, uint8_t, from, x != 0)                                      \
+    static ft__row_fn *cast_##suffix(ft_dtype to)                                      \
+    {                                                                                  \
+        switch (to) {                                                                  \
+        case FT_DTYPE_fp32: return suffix##_to_fp32;                                   \
+        case FT_DTYPE_fp64: return suffix##_to_fp64;                                   \
+        case FT_DTYPE_int8: return suffix##_to_int8;                                   \
+        case FT_DTYPE_uint8: return suffix##_to_uint8;                                 \
+        case FT_DTYPE_int32: return suffix##_to_int32;                                 \
+        case FT_DTYPE_int64: return suffix##_to_int64;                                 \
+        case FT_DTYPE_bool: return suffix##_to_bool;                                   \
+        default: return NULL;                                                          \
+        }                                                                              \
+    }
+
+CASTS_FROM(fp32, float)
+CASTS_FROM(fp64, double)
+CASTS_FROM(int8, int8_t)
+CASTS_FROM(uint8, uint8_t)
+CASTS_FROM(int32, int32_t)
+CASTS_FROM(int64, int64_t)
+
+static ft__row_fn *find_cast(ft_dtype from, ft_dtype to)
+{
+    switch (from) {
+    case FT_DTYPE_fp32: return cast_fp32(to);
+    case FT_DTYPE_fp64: return cast_fp64(to);
+    case FT_DTYPE_int8: return cast_int8(to);
+    case FT_DTYPE_uint8:
+    case FT_DTYPE_bool: return cast_uint8(to);
+    case FT_DTYPE_int32: return cast_int32(to);
+    case FT_DTYPE_int64: return cast_int64(to);
+    default: return NULL;
+    }
+}
+
+/* ---- the table ---- */
+
+enum column { F32, I32, I64, U8, COLUMNS };
+
+#define ALL(k)                                                                         \
+    {                                                                                  \
+        k##_f32, k##_i32, k##_i64                                                      \
+    }
+static ft__row_fn *const rows[FT_KIND_COUNT][COLUMNS] = {
+    [FT_KIND_relu] = {NULL, relu_i32, relu_i64},
+    [FT_KIND_selu] = {selu_f32},
+    [FT_KIND_clip] = {NULL, clip_i32, clip_i64},
+    [FT_KIND_hardsigmoid] = {hardsigmoid_f32},
+    [FT_KIND_softsign] = {softsign_f32},
+    [FT_KIND_erf] = {erf_f32},
+    [FT_KIND_abs] = {NULL, abs_i32, abs_i64},
+    [FT_KIND_neg] = {NULL, neg_i32, neg_i64},
+    [FT_KIND_sign] = ALL(sign),
+    [FT_KIND_reciprocal] = {reciprocal_f32},
+    [FT_KIND_floor] = {floor_f32},
+    [FT_KIND_ceil] = {ceil_f32},
+    [FT_KIND_sin] = {sin_f32},
+    [FT_KIND_cos] = {cos_f32},
+    [FT_KIND_logical_not] = {NULL, NULL, NULL, not_u8},
+    [FT_KIND_isnan] = {isnan_f32},
+    [FT_KIND_isinf] = {isinf_f32},
+    [FT_KIND_add] = ALL(add),
+    [FT_KIND_sub] = ALL(sub),
+    [FT_KIND_mul] = ALL(mul),
+    [FT_KIND_div] = ALL(div),
+    [FT_KIND_pow] = ALL(pow),
+    [FT_KIND_mod] = ALL(mod),
+    [FT_KIND_minimum] = ALL(minimum),
+    [FT_KIND_maximum] = ALL(maximum),
+    [FT_KIND_prelu] = {prelu_f32},
+    [FT_KIND_equal] = {equal_f32, equal_i32, equal_i64, equal_u8},
+    [FT_KIND_less] = {less_f32, less_i32, less_i64, less_u8},
+    [FT_KIND_less_equal] = {less_equal_f32, less_equal_i32, less_equal_i64,
+                            less_equal_u8},
+    [FT_KIND_greater] = {greater_f32, greater_i32, greater_i64, greater_u8},
+    [FT_KIND_greater_equal] = {greater_equal_f32, greater_equal_i32, greater_equal_i64,
+                               greater_equal_u8},
+    [FT_KIND_logical_and] = {NULL, NULL, NULL, and_u8},
+    [FT_KIND_logical_or] = {NULL, NULL, NULL, or_u8},
+    [FT_KIND_logical_xor] = {NULL, NULL, NULL, xor_u8},
+    [FT_KIND_reduce_mean] = {sum_f32},
+    [FT_KIND_reduce_sum] = ALL(sum),
+    [FT_KIND_reduce_max] = ALL(max),
+    [FT_KIND_reduce_min] = ALL(min),
+    [FT_KIND_reduce_prod] = ALL(prod),
+    [FT_KIND_reduce_l1] = {l1_f32},
+    [FT_KIND_reduce_l2] = {squares_f32},
+    [FT_KIND_reduce_logsumexp] = {max_f32},
+};
+
+static ft__row_fn *find_where(ft_dtype t)
+{
+    switch (ft_dtype_bits(t)) {
+    case 8: return where_8;
+    case 16: return where_16;
+    case 32: return where_32;
+    case 64: return where_64;
+    default: return NULL;
+    }
+}
+
+static ft__row_fn *find_kind(ft_kind k, ft_dtype t)
+{
+    if (k == FT_KIND_where)
+        return find_where(t);
+    switch (t) {
+    case FT_DTYPE_fp32: return rows[k][F32];
+    case FT_DTYPE_int32: return rows[k][I32];
+    case FT_DTYPE_int64: return rows[k][I64];
+    case FT_DTYPE_uint8:
+    case FT_DTYPE_bool: return rows[k][U8];
+    default: return NULL;
+    }
+}
+
+#define NAME2(isa) #isa
+#define NAME(isa) NAME2(isa)
+#define TABLE2(isa) ft__kernels_##isa
+#define TABLE(isa) TABLE2(isa)
+
+const ft__kernels TABLE(ISA) = {
+    .name = "loops:" NAME(ISA),
+    .kind = find_kind,
+    .cast = find_cast,
+    .copy = find_copy,
+    .muladd = muladd,
+    .mulmul = mulmul,
+    .sum_squares_of = sum_squares_of,
+    .exp_of = exp_of,
+    .sum_exp_of = sum_exp_of,
+    .log_plus = log_plus,
+};

@@ -1,0 +1,407 @@
+/* Kinds that gather many elements into one: reductions, and the norms and
+ * softmaxes that are reductions followed by an elementwise pass. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "onednn.h"
+#include "runtime.h"
+
+/* ---- reductions ---- */
+
+typedef struct reduction {
+    ft__nest fill;    /* result <- first value */
+    ft__nest gather;  /* result, x */
+    ft__nest gather2; /* result, x, what was gathered first: logsumexp */
+    ft__nest finish;  /* result, result, constant or first result */
+    ft__row_fn *row;
+    int64_t first[1]; /* bits of the value to begin with */
+    int64_t elements; /* of the result */
+    float factor;     /* mean */
+} reduction;
+
+/* The result on the axes of x: stride 0 along those that are reduced. */
+static ft__tensor on_axes_of(const ft_op *op, const ft__tensor *x, const ft__tensor *y)
+{
+    uint32_t n, axis = 0;
+    const int64_t *axes = ft_op_get(op, FT_K_axes, &n);
+    bool keep = ft_op_at(op, FT_K_keep, 0) != 0;
+    ft__tensor t = *x;
+
+    t.dtype = y->dtype;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        bool reduced = false;
+
+        for (uint32_t j = 0; j < n; j++)
+            reduced |= axes[j] == (int64_t)i;
+        t.stride[i] = reduced ? 0 : y->stride[axis];
+        axis += keep || !reduced;
+    }
+    return t;
+}
+
+static ft__tensor flat(int64_t n, ft_dtype t)
+{
+    ft__tensor f = ft__tensor_rows(1, &n);
+
+    f.dtype = t;
+    return f;
+}
+
+static ft__tensor constant(int64_t n, ft_dtype t)
+{
+    ft__tensor f = flat(n, t);
+
+    f.stride[0] = 0;
+    return f;
+}
+
+/* What a reduction begins with. */
+static int64_t first_bits(ft_kind k, ft_dtype t)
+{
+    bool max = k == FT_KIND_reduce_max || k == FT_KIND_reduce_logsumexp;
+    bool min = k == FT_KIND_reduce_min;
+    int64_t bits = 0;
+    float f = max ? -INFINITY : min ? INFINITY : k == FT_KIND_reduce_prod ? 1.0f : 0.0f;
+
+    if (t == FT_DTYPE_fp32) {
+        memcpy(&bits, &f, sizeof(f));
+        return bits;
+    }
+    if (t == FT_DTYPE_int32)
+        return max ? (int64_t)(uint32_t)INT32_MIN : min ? INT32_MAX : (int64_t)f;
+    return max ? INT64_MIN : min ? INT64_MAX : (int64_t)f;
+}
+
+static dnnl_status_t run_reduce(ft_block *b, uint32_t instance, const void *const *in,
+                                void *const *out, char *workspace)
+{
+    const reduction *r = b->plan;
+    const ft__kernels *k = b->ctx->kernels;
+    ft_kind kind = b->op.kind;
+    uint32_t threads = b->ctx->threads;
+    bool logsumexp = kind == FT_KIND_reduce_logsumexp;
+    void *first = logsumexp ? (void *)workspace : out[0];
+    float zero = 0;
+
+    (void)instance;
+    ft__nest_run(threads, &r->fill, k->copy(ft_dtype_bits(b->op.dtype) / 8),
+                 (void *[]){first, (void *)r->first});
+    ft__nest_run(threads, &r->gather, r->row, (void *[]){first, (void *)in[0]});
+    if (kind == FT_KIND_reduce_mean)
+        ft__nest_run(threads, &r->finish, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
+                     (void *[]){out[0], out[0], (void *)&r->factor});
+    if (kind == FT_KIND_reduce_l2)
+        for (int64_t i = 0; i < r->elements; i++)
+            ((float *)out[0])[i] = sqrtf(((float *)out[0])[i]);
+    if (!logsumexp)
+        return dnnl_success;
+    ft__nest_run(threads, &r->fill, k->copy(4), (void *[]){out[0], &zero});
+    ft__nest_run(threads, &r->gather2, k->sum_exp_of,
+                 (void *[]){out[0], (void *)in[0], first});
+    ft__nest_run(threads, &r->finish, k->log_plus, (void *[]){out[0], out[0], first});
+    return dnnl_success;
+}
+
+ft_status ft__prepare_reduce(ft_block *b, ft_error *err)
+{
+    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor on = on_axes_of(&b->op, &x, &y);
+    int64_t n = ft__tensor_elements(&y);
+    ft__row_fn *row = b->ctx->kernels->kind(b->op.kind, b->op.dtype);
+    bool logsumexp = b->op.kind == FT_KIND_reduce_logsumexp;
+    reduction *r;
+
+    if (!row)
+        return ft__unsupported(b, err, "%s is not implemented for %s",
+                               ft_kind_name(b->op.kind), ft_dtype_name(b->op.dtype));
+    r = ft__new_plan(b, sizeof(*r));
+    if (!r)
+        return ft__no_memory(b, err);
+    r->row = row;
+    r->elements = n;
+    r->first[0] = first_bits(b->op.kind, b->op.dtype);
+    r->factor = (float)n / (float)ft__tensor_elements(&x);
+    ft__nest_init(&r->fill, (ft__tensor[]){flat(n, y.dtype), constant(n, y.dtype)}, 2,
+                  0);
+    ft__nest_init(&r->gather, (ft__tensor[]){on, x}, 2, 1);
+    ft__nest_init(&r->gather2, (ft__tensor[]){on, x, on}, 3, 1);
+    ft__nest_init(&r->finish,
+                  (ft__tensor[]){flat(n, y.dtype), flat(n, y.dtype),
+                                 logsumexp ? flat(n, y.dtype) : constant(n, y.dtype)},
+                  3, 0);
+    ft__use_loops(b, run_reduce);
+    if (logsumexp)
+        b->workspace_bytes = (uint64_t)n * sizeof(float);
+    return FT_OK;
+}
+
+/* ---- along one axis: softmax, l2norm ---- */
+
+/* One value per line along the axis, kept in the workspace. */
+typedef struct lines {
+    ft__nest gather;  /* per line, x */
+    ft__nest gather2; /* per line, x, other per line */
+    ft__nest apply;   /* result, x, per line */
+    int64_t count;
+} lines;
+
+static ft_status plan_lines(ft_block *b, lines **out, ft_error *err)
+{
+    ft__tensor x = ft__tensor_in(&b->op, 0), per_line, shape = x;
+    uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
+    lines *l = ft__new_plan(b, sizeof(*l));
+
+    if (!l)
+        return ft__no_memory(b, err);
+    /* In the order of x, so that both are walked forwards together. */
+    for (uint32_t i = 0; i < x.rank; i++)
+        if (x.stride[i] > x.stride[axis])
+            shape.stride[i] /= x.dim[axis] ? x.dim[axis] : 1;
+    shape.stride[axis] = 0;
+    per_line = shape;
+    l->count = x.dim[axis] ? ft__tensor_elements(&x) / x.dim[axis] : 0;
+    ft__nest_init(&l->gather, (ft__tensor[]){per_line, x}, 2, 1);
+    ft__nest_init(&l->gather2, (ft__tensor[]){per_line, x, per_line}, 3, 1);
+    ft__nest_init(&l->apply, (ft__tensor[]){x, x, per_line}, 3, 0);
+    *out = l;
+    return FT_OK;
+}
+
+static dnnl_status_t run_l2norm(ft_block *b, uint32_t instance, const void *const *in,
+                                void *const *out, char *workspace)
+{
+    const lines *l = b->plan;
+    const ft__kernels *k = b->ctx->kernels;
+    float *sum = (float *)(void *)workspace;
+
+    (void)instance;
+    memset(sum, 0, (size_t)l->count * sizeof(*sum));
+    ft__nest_run(b->ctx->threads, &l->gather, k->kind(FT_KIND_reduce_l2, FT_DTYPE_fp32),
+                 (void *[]){sum, (void *)in[0]});
+    for (int64_t i = 0; i < l->count; i++)
+        sum[i] = 1 / sqrtf(sum[i] + 1e-12f);
+    ft__nest_run(b->ctx->threads, &l->apply, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
+                 (void *[]){out[0], (void *)in[0], sum});
+    return dnnl_success;
+}
+
+ft_status ft__prepare_l2norm(ft_block *b, ft_error *err)
+{
+    lines *l;
+    ft_status st;
+
+    if (b->op.dtype != FT_DTYPE_fp32)
+        return ft__unsupported(b, err, "norms run in fp32 only");
+    st = plan_lines(b, &l, err);
+    if (st)
+        return st;
+    b->workspace_bytes = (uint64_t)l->count * sizeof(float);
+    ft__use_loops(b, run_l2norm);
+    return FT_OK;
+}
+
+static dnnl_status_t run_softmax(ft_block *b, uint32_t instance, const void *const *in,
+                                 void *const *out, char *workspace)
+{
+    const lines *l = b->plan;
+    const ft__kernels *k = b->ctx->kernels;
+    uint32_t threads = b->ctx->threads;
+    float *max = (float *)(void *)workspace, *sum = max + l->count;
+    bool log = b->op.kind == FT_KIND_logsoftmax;
+
+    (void)instance;
+    for (int64_t i = 0; i < l->count; i++) {
+        max[i] = -INFINITY;
+        sum[i] = 0;
+    }
+    ft__nest_run(threads, &l->gather, k->kind(FT_KIND_reduce_max, FT_DTYPE_fp32),
+                 (void *[]){max, (void *)in[0]});
+    if (log) {
+        ft__nest_run(threads, &l->gather2, k->sum_exp_of,
+                     (void *[]){sum, (void *)in[0], max});
+        for (int64_t i = 0; i < l->count; i++)
+            sum[i] = max[i] + logf(sum[i]);
+        ft__nest_run(threads, &l->apply, k->kind(FT_KIND_sub, FT_DTYPE_fp32),
+                     (void *[]){out[0], (void *)in[0], sum});
+        return dnnl_success;
+    }
+    ft__nest_run(threads, &l->apply, k->exp_of, (void *[]){out[0], (void *)in[0], max});
+    ft__nest_run(threads, &l->gather, k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32),
+                 (void *[]){sum, out[0]});
+    for (int64_t i = 0; i < l->count; i++)
+        sum[i] = 1 / sum[i];
+    ft__nest_run(threads, &l->apply, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
+                 (void *[]){out[0], out[0], sum});
+    return dnnl_success;
+}
+
+ft_status ft__prepare_softmax(ft_block *b, ft_error *err)
+{
+    ft__tensor x = ft__tensor_in(&b->op, 0);
+    lines *l;
+    dnnl_status_t s;
+    ft_status st;
+
+    if (b->op.dtype != FT_DTYPE_fp32)
+        return ft__unsupported(b, err, "softmax runs in fp32 only");
+    s = ft__prim_softmax(&b->prim, &b->ctx->dnnl, b->op.kind == FT_KIND_logsoftmax, &x,
+                         (uint32_t)ft_op_at(&b->op, FT_K_axis, 0));
+    if (s == dnnl_success && !ft__prim_is_slow(b->prim)) {
+        ft__use_prim(b);
+        return FT_OK;
+    }
+    ft__prim_free(b->prim);
+    b->prim = NULL;
+    st = plan_lines(b, &l, err);
+    if (st)
+        return st;
+    b->workspace_bytes = 2 * (uint64_t)l->count * sizeof(float);
+    ft__use_loops(b, run_softmax);
+    return FT_OK;
+}
+
+/* ---- rmsnorm: row by row ---- */
+
+typedef struct rms {
+    const ft_block *b;
+    const float *scale;
+    const char *x;
+    char *y;
+    int64_t size;
+    int64_t rows;
+} rms;
+
+static void rms_rows(void *arg, int64_t begin, int64_t end)
+{
+    const rms *r = arg;
+    const ft__kernels *k = r->b->ctx->kernels;
+    ft__row_fn *squares = k->kind(FT_KIND_reduce_l2, FT_DTYPE_fp32);
+    const int64_t gather[] = {0, 4}, apply[] = {4, 4, 0, 4};
+
+    for (int64_t i = begin; i < end; i++) {
+        char *x = (char *)r->x + 4 * i * r->size, *y = r->y + 4 * i * r->size;
+        float sum = 0, root;
+
+        squares(r->size, (char *[]){(char *)&sum, x}, gather);
+        root = 1 / sqrtf(sum / (float)r->size + 1e-5f);
+        k->mulmul(r->size, (char *[]){y, x, (char *)&root, (char *)r->scale}, apply);
+    }
+}
+
+static dnnl_status_t run_rmsnorm(ft_block *b, uint32_t instance, const void *const *in,
+                                 void *const *out, char *workspace)
+{
+    rms r = *(const rms *)b->plan;
+
+    (void)workspace;
+    r.b = b;
+    r.scale = ft__weights(b, instance, 0);
+    r.x = in[0];
+    r.y = out[0];
+    ft__parallel(b->ctx->threads, r.rows, r.size, rms_rows, &r);
+    return dnnl_success;
+}
+
+ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
+{
+    ft__tensor x = ft__tensor_in(&b->op, 0);
+    uint32_t first = x.rank - (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
+    rms *r;
+
+    if (b->op.dtype != FT_DTYPE_fp32)
+        return ft__unsupported(b, err, "norms run in fp32 only");
+    r = ft__new_plan(b, sizeof(*r));
+    if (!r)
+        return ft__no_memory(b, err);
+    r->size = r->rows = 1;
+    for (uint32_t i = 0; i < x.rank; i++)
+        *(i >= first ? &r->size : &r->rows) *= x.dim[i];
+    b->params[b->n_params++] = (ft__param){r->size, 0.5f, 1.5f};
+    ft__use_loops(b, run_rmsnorm);
+    return FT_OK;
+}
+
+/* ---- groupnorm and instancenorm: sample by sample ---- */
+
+typedef struct groups {
+    ft__nest gather;                        /* per group, x */
+    ft__nest gather2;                       /* per group, x, per group */
+    ft__nest apply;                         /* y, x, per channel, per channel */
+    int64_t samples, count, channels, size; /* size: elements of a group */
+} groups;
+
+/* Workspace: mean and variance per group, factor and summand per channel. */
+static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
+                                   const void *const *in, void *const *out,
+                                   char *workspace)
+{
+    const groups *g = b->plan;
+    const ft__kernels *k = b->ctx->kernels;
+    const float *scale = ft__weights(b, instance, 0),
+                *shift = ft__weights(b, instance, 1);
+    float *mean = (float *)(void *)workspace, *var = mean + g->count;
+    float *a = var + g->count, *c = a + g->channels;
+
+    for (int64_t i = 0; i < g->samples; i++) {
+        int64_t at = i * g->count * g->size;
+        float *x = (float *)in[0] + at, *y = (float *)out[0] + at;
+
+        memset(mean, 0, 2 * (size_t)g->count * sizeof(*mean));
+        ft__nest_run(b->ctx->threads, &g->gather,
+                     k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32), (void *[]){mean, x});
+        for (int64_t j = 0; j < g->count; j++)
+            mean[j] /= (float)g->size;
+        ft__nest_run(b->ctx->threads, &g->gather2, k->sum_squares_of,
+                     (void *[]){var, x, mean});
+        for (int64_t j = 0; j < g->channels; j++) {
+            int64_t of = j * g->count / g->channels;
+
+            a[j] = scale[j] / sqrtf(var[of] / (float)g->size + 1e-5f);
+            c[j] = shift[j] - mean[of] * a[j];
+        }
+        ft__nest_run(b->ctx->threads, &g->apply, k->muladd, (void *[]){y, x, a, c});
+    }
+    return dnnl_success;
+}
+
+ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
+{
+    ft__tensor x = ft__tensor_in(&b->op, 0), sample, by_group, per_group, per_channel;
+    int64_t channels = x.rank > 1 ? x.dim[1] : 1;
+    int64_t count =
+        b->op.kind == FT_KIND_groupnorm ? ft_op_at(&b->op, FT_K_groups, 0) : channels;
+    groups *g;
+
+    if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2)
+        return ft__unsupported(b, err, "norms take fp32 of rank 2 and more");
+    g = ft__new_plan(b, sizeof(*g));
+    if (!g)
+        return ft__no_memory(b, err);
+    sample = x;
+    sample.dim[0] = 1;
+    /* Axis 0 becomes the group, axis 1 the channel within it. */
+    by_group = sample;
+    by_group.dim[0] = count;
+    by_group.dim[1] = channels / count;
+    by_group.stride[0] = by_group.stride[1] * by_group.dim[1];
+    per_group = by_group;
+    per_channel = sample;
+    for (uint32_t i = 0; i < x.rank; i++) {
+        per_group.stride[i] = i == 0;
+        per_channel.stride[i] = i == 1;
+    }
+    ft__nest_init(&g->gather, (ft__tensor[]){per_group, by_group}, 2, 1);
+    ft__nest_init(&g->gather2, (ft__tensor[]){per_group, by_group, per_group}, 3, 1);
+    ft__nest_init(&g->apply, (ft__tensor[]){sample, sample, per_channel, per_channel},
+                  4, 0);
+    g->samples = x.dim[0];
+    g->count = count;
+    g->channels = channels;
+    g->size = ft__tensor_elements(&by_group) / count;
+    b->workspace_bytes = 2 * (uint64_t)(count + channels) * sizeof(float);
+    b->params[b->n_params++] = (ft__param){channels, 0.5f, 1.5f};
+    b->params[b->n_params++] = (ft__param){channels, -0.5f, 0.5f};
+    ft__use_loops(b, run_groupnorm);
+    return FT_OK;
+}
