@@ -345,6 +345,7 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
         {"transpose x=1x8x6x6 perm=0x2x3x1", 0},
         {"transpose x=1x8x6x6 perm=0x1x3x2", 2},
         {"reduce_mean x=1x8x6x6 axes=2x3 keep=0", 0},
+        {"view x=1x8x6x6 out=1x8x36", 0},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -20,16 +20,18 @@ static float *element(float *data, const ft_tensor *t, int64_t i)
            i % spatial * channels + i / spatial % channels;
 }
 
-static void fill_inputs(ft__network *n)
+/* Inputs and constant operands: the same values at the same logical places. */
+static void fill(ft__network *n)
 {
     const ft_graph *g = ft__network_graph(n);
 
     for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
         const ft_tensor *t = ft_graph_tensor(g, i);
-        float *data = (float *)ft__network_value(n, i);
-        ft__prng rng = ft__prng_stream(1, 0);
+        float *data = ft__network_value(n, i);
+        ft__prng rng = ft__prng_stream(strlen(t->name), 0);
 
-        if (t->role != FT_ROLE_INPUT || t->storage != i || t->dtype != FT_DTYPE_fp32)
+        if (!data || t->role == FT_ROLE_ACTIVATION || t->storage != i ||
+            t->dtype != FT_DTYPE_fp32)
             continue;
         for (int64_t k = 0; k < ft_shape_elements(&t->shape); k++)
             *element(data, t, k) = (float)(ft__prng_unit(&rng) - 0.5);
@@ -47,7 +49,7 @@ static float *run(ft_session *s, const ft_graph *g, uint32_t policy, int64_t *n_
         fprintf(stderr, "%s: %s\n", ft_graph_name(g), err.msg);
         return NULL;
     }
-    fill_inputs(n);
+    fill(n);
     CHECK(ft__network_run(n, &err) == FT_OK);
     CHECK(s->engine->sync(s->context, &err) == FT_OK);
     for (uint32_t i = 0; i < ft_graph_n_tensors(ft__network_graph(n)) && !out; i++) {
@@ -58,7 +60,7 @@ static float *run(ft_session *s, const ft_graph *g, uint32_t policy, int64_t *n_
         *n_values = ft_shape_elements(&t->shape);
         out = malloc((size_t)*n_values * sizeof(*out));
         for (int64_t k = 0; out && k < *n_values; k++)
-            out[k] = *element((float *)ft__network_value(n, i), t, k);
+            out[k] = *element(ft__network_value(n, i), t, k);
     }
     ft__network_free(n);
     return out;

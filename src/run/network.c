@@ -215,9 +215,14 @@ const ft_graph *ft__network_graph(const ft__network *n)
     return n->graph;
 }
 
-const void *ft__network_value(const ft__network *n, uint32_t tensor)
+void *ft__network_value(const ft__network *n, uint32_t tensor)
 {
-    return (const char *)n->arena + n->plan.offset[tensor];
+    uint32_t at = ft_graph_tensor(n->graph, tensor)->storage;
+
+    if (n->constant[at])
+        return n->constant[at];
+    return n->plan.offset[at] == UINT64_MAX ? NULL
+                                            : (char *)n->arena + n->plan.offset[at];
 }
 
 static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
