@@ -119,7 +119,8 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 
 static bool print_heaviest(const ft__answer *a, uint64_t top)
 {
-    ft__table *t = ft__table_new("operation<|count>|share>|total>|each>|low>|high>|basis");
+    ft__table *t =
+        ft__table_new("operation<|count>|share>|total>|each>|low>|high>|basis");
     uint32_t *order = by_weight(a);
     bool good = order != NULL;
 
@@ -162,8 +163,7 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
 
 bool ft__answers_print(const ft__answer *a, size_t n)
 {
-    ft__table *t =
-        ft__table_new("device|time>|low>|high>|energy>|memory>|basis");
+    ft__table *t = ft__table_new("device|time>|low>|high>|energy>|memory>|basis");
     bool good;
 
     print_assumptions(&a[0]);
@@ -174,8 +174,9 @@ bool ft__answers_print(const ft__answer *a, size_t n)
         ft__table_cell(t, "%s", ft__text_seconds(a[i].e.time.high).s);
         ft__table_cell(t, "%s", ft__text_joules(a[i].e.energy.value).s);
         ft__table_cell(t, "%s", ft__text_bytes(a[i].e.memory.value).s);
-        ft__table_cell(t, "%s", a[i].lower_bound ? "roofline: a lower bound"
-                                                 : ft_basis_name(a[i].e.time.basis));
+        ft__table_cell(t, "%s",
+                       a[i].lower_bound ? "roofline: a lower bound"
+                                        : ft_basis_name(a[i].e.time.basis));
     }
     putchar('\n');
     good = ft__table_print_take(t, stdout);
@@ -229,7 +230,8 @@ static json_t *ops_json(const ft__answer *a)
 
 json_t *ft__answer_json(const ft__answer *a)
 {
-    ft_estimate energy = with_reason(a, a->e.energy), power = with_reason(a, a->e.power);
+    ft_estimate energy = with_reason(a, a->e.energy),
+                power = with_reason(a, a->e.power);
     ft_totals sum;
 
     ft_graph_totals(a->graph, &sum);
@@ -241,9 +243,9 @@ json_t *ft__answer_json(const ft__answer *a)
         ft__json_text(a->engine), "mode", "inference", "batch",
         a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), "dtype", a->dtype,
         "setting", ft__json_text(a->setting), "assumptions",
-        ft__model_assumptions_json(a->graph), "time", ft__json_estimate(&a->e.time, "s"),
-        "energy", ft__json_estimate(&energy, "J"), "power",
-        ft__json_estimate(&power, "W"), "memory", memory_json(a), "flops",
+        ft__model_assumptions_json(a->graph), "time",
+        ft__json_estimate(&a->e.time, "s"), "energy", ft__json_estimate(&energy, "J"),
+        "power", ft__json_estimate(&power, "W"), "memory", memory_json(a), "flops",
         ft__json_real(sum.flops), "ops", ops_json(a), "bounded",
         ft__model_bounded_json(a->graph), "warnings", warnings_json(a), "lower_bound",
         a->lower_bound, "verify", ft__json_text(a->verify));
@@ -259,8 +261,7 @@ void ft__answer_print_csv(const ft__answer *a, bool head)
         const ft_estimate *e = &a->e.op_time[i];
 
         ft_op_print(ft_graph_op(a->graph, i), spec, sizeof(spec));
-        ft__csv_row(stdout, "ssugggs", a->device, spec,
-                    ft_graph_op_count(a->graph, i), e->value, e->low, e->high,
-                    ft_basis_name(e->basis));
+        ft__csv_row(stdout, "ssugggs", a->device, spec, ft_graph_op_count(a->graph, i),
+                    e->value, e->low, e->high, ft_basis_name(e->basis));
     }
 }

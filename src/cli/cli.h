@@ -124,7 +124,8 @@ bool ft__path_make_parents(const char *file);
 /* ---- common.c, engines ---- */
 #define FT__DEFAULT_ENGINE "onednn"
 /* Open an engine; engine NULL: the default one, threads 0: 1. Complains itself. */
-int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads);
+int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
+                     uint64_t threads);
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {
@@ -136,8 +137,9 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
 /* Entries for an option table. */
 #define FT__MODEL_OPTIONS(type, member)                                                \
-    {"batch", 0, FT__OPT_COUNT, offsetof(type, member.batch), "N",                     \
-     "batch size, where the model leaves it open"},                                    \
+    {"batch",       0,                                                                 \
+     FT__OPT_COUNT, offsetof(type, member.batch),                                      \
+     "N",           "batch size, where the model leaves it open"},                     \
     {                                                                                  \
         "dim", 0, FT__OPT_TEXTS, offsetof(type, member.dims), "NAME=N",                \
             "value of a symbolic dimension; may be repeated"                           \

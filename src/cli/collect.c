@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "foretell/measure.h"
@@ -53,12 +54,10 @@ static bool is_list(const char *path)
 /* The same file, however it is written. */
 static bool same_file(const char *a, const char *b)
 {
-    char *x = realpath(a, NULL), *y = realpath(b, NULL);
-    bool same = x && y && strcmp(x, y) == 0;
+    struct stat x, y;
 
-    free(x);
-    free(y);
-    return same;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 static bool is_left_out(const struct options *o, const char *path)
@@ -74,7 +73,8 @@ static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
 {
     if (is_left_out(o, path))
         return FT__EXIT_GOOD;
-    return ft__model_add_ops(c, is_list(path) ? &w->lists : &w->models, path, &o->model, policy);
+    return ft__model_add_ops(c, is_list(path) ? &w->lists : &w->models, path, &o->model,
+                             policy);
 }
 
 static int is_model(const struct dirent *e)
@@ -117,8 +117,9 @@ static int add_quick(ft__cli *c, struct wanted *w, const struct options *o,
     if (!code)
         code = add_folder(c, w, dir, o, policy);
     if (!code && !w->models.n && !w->lists.n)
-        code = ft__cli_exit(c, FT__EXIT_MISSING,
-                            "no models in %s: say --data-dir DIR, or name models", data);
+        code =
+            ft__cli_exit(c, FT__EXIT_MISSING,
+                         "no models in %s: say --data-dir DIR, or name models", data);
     return code;
 }
 
@@ -196,10 +197,8 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
 static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                    const struct options *o)
 {
-    ft_collect_options how = {.budget_s = o->budget_s,
-                              .again = o->again,
-                              .command = c->line,
-                              .log = &c->log};
+    ft_collect_options how = {
+        .budget_s = o->budget_s, .again = o->again, .command = c->line, .log = &c->log};
     char path[FT__PATH_MAX];
     ft_collect_report report;
     ft_store *store = NULL;
@@ -251,9 +250,11 @@ const ft__command ft__collect_command = {
     .name = "collect",
     .arguments = "[MODEL|OPS...]",
     .summary = "measure operations on this machine into the store",
-    .more = "The operations of the given models are measured, the most informative first.\n"
-            "What is measured is kept at once: a collection that is stopped goes on where it\n"
-            "was when it is started again.",
+    .more =
+        "The operations of the given models are measured, the most informative first.\n"
+        "What is measured is kept at once: a collection that is stopped goes on where "
+        "it\n"
+        "was when it is started again.",
     .examples = "  foretell collect --quick\n"
                 "  foretell collect resnet50.onnx bert.onnx --budget 10min\n"
                 "  foretell collect --quick --without vgg16.onnx\n",

@@ -136,13 +136,13 @@ static bool summary_json(const struct summary *s, const char *path)
         const struct group *g = &s->group[i];
 
         ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "device",
-                            ft__json_text(g->key[0]), "setting",
-                            ft__json_text(g->key[1]), "engine", ft__json_text(g->key[2]),
-                            "engine_version", ft__json_text(g->key[3]), "metric",
-                            ft__json_text(g->key[4]), "measurements",
-                            ft__json_count(g->rows), "first_taken_at",
-                            (json_int_t)g->first, "last_taken_at", (json_int_t)g->last));
+            &all,
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "device",
+                      ft__json_text(g->key[0]), "setting", ft__json_text(g->key[1]),
+                      "engine", ft__json_text(g->key[2]), "engine_version",
+                      ft__json_text(g->key[3]), "metric", ft__json_text(g->key[4]),
+                      "measurements", ft__json_count(g->rows), "first_taken_at",
+                      (json_int_t)g->first, "last_taken_at", (json_int_t)g->last));
     }
     return ft__json_print_take(
         json_pack("{s:o, s:o}", "store", ft__json_text(path), "groups", all), stdout);
@@ -214,6 +214,7 @@ static ft_status read_file(char **out, size_t *len, const char *path, ft_error *
     long size = -1;
 
     *out = NULL;
+    *len = 0;
     if (fp && fseek(fp, 0, SEEK_END) == 0)
         size = ftell(fp);
     if (size < 0) {
@@ -249,8 +250,8 @@ static ft_status import(ft__cli *c, ft_store *store, const char *path, bool *pri
     if (st)
         return st;
     if (c->json)
-        *printed = ft__json_print_take(json_pack("{s:o}", "rows", ft__json_count(n)),
-                                       stdout);
+        *printed =
+            ft__json_print_take(json_pack("{s:o}", "rows", ft__json_count(n)), stdout);
     else
         printf("%" PRIu64 " measurements taken from %s\n", n, path);
     return FT_OK;
@@ -270,10 +271,9 @@ static int verb_of(ft__cli *c, enum verb *out)
             break;
     if (*out == N_VERBS) {
         near = ft__suggest(word, names, N_VERBS);
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "\"%s\" is not one of show, export, import, facts%s%s%s",
-                            word, near ? "; did you mean " : "", near ? near : "",
-                            near ? "?" : "");
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE, "\"%s\" is not one of show, export, import, facts%s%s%s",
+            word, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (c->args.n != (*out == IMPORT ? 2 : 1) && c->args.n)
         return ft__cli_exit(c, FT__EXIT_USAGE,
@@ -322,9 +322,11 @@ const ft__command ft__data_command = {
     .name = "data",
     .arguments = "[show|export|import FILE.csv|facts]",
     .summary = "show, export and import the measurements in the store",
-    .more = "show: how many measurements of what; export: all of them as CSV; import: take\n"
-            "what export wrote, here or on another machine; facts: single numbers about\n"
-            "devices.",
+    .more =
+        "show: how many measurements of what; export: all of them as CSV; import: "
+        "take\n"
+        "what export wrote, here or on another machine; facts: single numbers about\n"
+        "devices.",
     .examples = "  foretell data show\n"
                 "  foretell data export --readings -o measurements.csv\n"
                 "  foretell data import measurements.csv --db shared.db\n",

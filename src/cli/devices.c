@@ -8,11 +8,12 @@
 
 /* Every number of ft_device_facts under its own name, for JSON and CSV. */
 #define FACTS(F)                                                                       \
-    F(cores) F(base_clock_hz) F(boost_clock_hz) F(memory_clock_hz) F(peak_fp64)        \
-    F(peak_fp32) F(peak_tf32) F(peak_fp16) F(peak_bf16) F(peak_fp8) F(peak_int8)       \
-    F(bandwidth_bytes_per_s) F(memory_bytes) F(l2_bytes) F(l3_bytes)                   \
-    F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm) F(compute_capability)       \
-    F(year)
+    F(cores)                                                                           \
+    F(base_clock_hz) F(boost_clock_hz) F(memory_clock_hz) F(peak_fp64) F(peak_fp32)    \
+        F(peak_tf32) F(peak_fp16) F(peak_bf16) F(peak_fp8) F(peak_int8)                \
+            F(bandwidth_bytes_per_s) F(memory_bytes) F(l2_bytes) F(l3_bytes)           \
+                F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm)                 \
+                    F(compute_capability) F(year)
 
 struct listing {
     ft__cli *c;
@@ -155,7 +156,8 @@ static int run(ft__cli *c, const void *options)
     else if (c->csv)
         csv_head();
     else
-        l.table = ft__table_new("name|device<|cores>|TFLOP/s fp32>|fp16>|GB/s>|memory>|TDP>");
+        l.table =
+            ft__table_new("name|device<|cores>|TFLOP/s fp32>|fp16>|GB/s>|memory>|TDP>");
     st = add_local(&l, &err);
     if (!st)
         st = add_named(&l, data_dir, &err);
@@ -163,8 +165,10 @@ static int run(ft__cli *c, const void *options)
     if (st)
         return ft__cli_fail(c, st, &err);
     if (!c->json && !c->csv)
-        puts("\ncores: of a GPU, its streaming multiprocessors or compute units; - is not "
-             "known.\nlocal is this machine: its rates are measured by foretell collect.");
+        puts("\ncores: of a GPU, its streaming multiprocessors or compute units; - is "
+             "not "
+             "known.\nlocal is this machine: its rates are measured by foretell "
+             "collect.");
     return ft__cli_done(c, good);
 }
 

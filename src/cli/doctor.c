@@ -30,7 +30,7 @@ struct findings {
         bool usable;
         const char *version;
         char why[sizeof(((ft_error *)0)->msg)];
-    } *verdict;
+    } * verdict;
 };
 
 static ft_status look_at_engines(struct findings *f, ft_error *err)
@@ -106,8 +106,9 @@ static void look_at_predictor(struct findings *f)
     f->predictor_good = strcmp(info.device, ft_device_fingerprint(f->device)) == 0;
     snprintf(f->predictor_state, sizeof(f->predictor_state), "%s %s on %s, %s%s",
              info.engine, info.engine_version, info.device, info.setting,
-             f->predictor_good ? ""
-                               : ", which is not this machine: collect and train again");
+             f->predictor_good
+                 ? ""
+                 : ", which is not this machine: collect and train again");
     ft_predictor_free(p);
 }
 
@@ -209,7 +210,8 @@ static void print_text(const struct findings *f)
     print_engines(f);
     print_sensors(f);
     printf("\nfiles\n");
-    print_line("data", ft__path_exists(f->data_dir) ? f->data_dir : "not found: say --data-dir DIR");
+    print_line("data", ft__path_exists(f->data_dir) ? f->data_dir
+                                                    : "not found: say --data-dir DIR");
     print_line("measurements", f->store);
     print_line("", f->store_state);
     print_line("predictor", f->predictor);
@@ -241,12 +243,11 @@ static json_t *sensors_json(const struct findings *f)
     for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
         const ft_sensor *s = ft_sensors_at(f->sensors, i);
 
-        ft__json_append_take(&all,
-                             json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
-                                       ft__json_text(s->name), "usable", s->usable,
-                                       "power_w", ft__json_real(s->power_w), "reason",
-                                       ft__json_text(s->reason), "remedy",
-                                       ft__json_text(s->remedy)));
+        ft__json_append_take(
+            &all, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", ft__json_text(s->name),
+                            "usable", s->usable, "power_w", ft__json_real(s->power_w),
+                            "reason", ft__json_text(s->reason), "remedy",
+                            ft__json_text(s->remedy)));
     }
     return all;
 }

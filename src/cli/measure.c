@@ -73,8 +73,8 @@ static void print_measured(const struct result *r)
     printf("                 mean %s, std %s, %s .. %s\n", ft__text_seconds(m->mean).s,
            ft__text_seconds(m->std).s, ft__text_seconds(r->least_s).s,
            ft__text_seconds(r->most_s).s);
-    printf("                 %" PRIu64 " passes in %" PRIu64 " batches\n", m->iterations,
-           m->n);
+    printf("                 %" PRIu64 " passes in %" PRIu64 " batches\n",
+           m->iterations, m->n);
     printf("memory           %s\n", ft__text_bytes(memory_of(&r->t)).s);
     printf("                 weights %s, activations %s, workspace %s, process before "
            "loading %s\n",
@@ -82,13 +82,13 @@ static void print_measured(const struct result *r)
            ft__text_bytes((double)r->t.activation_bytes).s,
            ft__text_bytes((double)r->t.workspace_bytes).s,
            ft__text_bytes((double)r->t.context_bytes).s);
-    printf("peak of process  %s\n",
-           ft__text_bytes((double)r->t.peak_process_bytes).s);
+    printf("peak of process  %s\n", ft__text_bytes((double)r->t.peak_process_bytes).s);
 }
 
 static bool print_compared(const struct result *r)
 {
-    ft__table *t = ft__table_new("|predicted>|low>|high>|measured>|predicted/measured>");
+    ft__table *t =
+        ft__table_new("|predicted>|low>|high>|measured>|predicted/measured>");
     const ft_estimate *e = &r->e.time;
 
     ft__table_cell(t, "time");
@@ -127,10 +127,10 @@ static json_t *readings_json(const struct result *r)
     for (size_t i = 0; i < r->t.n_readings; i++) {
         const ft_reading *x = &r->t.readings[i];
 
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o}", "value", ft__json_real(x->value),
-                            "iterations", ft__json_count(x->iterations), "start_s",
-                            ft__json_real(x->start_s)));
+        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o}", "value",
+                                             ft__json_real(x->value), "iterations",
+                                             ft__json_count(x->iterations), "start_s",
+                                             ft__json_real(x->start_s)));
     }
     return all;
 }
@@ -149,25 +149,24 @@ static json_t *time_json(const struct result *r)
 
 static json_t *memory_json(const struct result *r)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "total", ft__json_real(memory_of(&r->t)),
-        "weights", ft__json_count(r->t.weight_bytes), "activations",
-        ft__json_count(r->t.activation_bytes), "workspace",
-        ft__json_count(r->t.workspace_bytes), "context",
-        ft__json_count(r->t.context_bytes), "process_peak",
-        ft__json_count(r->t.peak_process_bytes), "unit", "B");
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "total",
+                     ft__json_real(memory_of(&r->t)), "weights",
+                     ft__json_count(r->t.weight_bytes), "activations",
+                     ft__json_count(r->t.activation_bytes), "workspace",
+                     ft__json_count(r->t.workspace_bytes), "context",
+                     ft__json_count(r->t.context_bytes), "process_peak",
+                     ft__json_count(r->t.peak_process_bytes), "unit", "B");
 }
 
 static json_t *predicted_json(const struct result *r)
 {
     if (!r->foretold)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o}", "time",
-                     ft__json_estimate(&r->e.time, "s"), "memory",
-                     ft__json_estimate(&r->e.memory, "B"), "time_ratio",
-                     ft__json_real(r->e.time.value / r->t.time.value), "memory_ratio",
-                     ft__json_real(r->e.memory.value /
-                                   (double)r->t.peak_process_bytes));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o}", "time", ft__json_estimate(&r->e.time, "s"), "memory",
+        ft__json_estimate(&r->e.memory, "B"), "time_ratio",
+        ft__json_real(r->e.time.value / r->t.time.value), "memory_ratio",
+        ft__json_real(r->e.memory.value / (double)r->t.peak_process_bytes));
 }
 
 static bool print_json(const struct result *r)
@@ -176,8 +175,9 @@ static bool print_json(const struct result *r)
 
     return ft__json_print_take(
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(r->model), "device", ft__json_text(ft_session_device(s)),
-                  "engine", ft__json_text(ft_session_engine(s)), "engine_version",
+                  ft__json_text(r->model), "device",
+                  ft__json_text(ft_session_device(s)), "engine",
+                  ft__json_text(ft_session_engine(s)), "engine_version",
                   ft__json_text(ft_session_engine_version(s)), "setting",
                   ft__json_text(ft_session_setting(s)), "time", time_json(r), "memory",
                   memory_json(r), "predicted", predicted_json(r), "readings",

@@ -58,8 +58,8 @@ static ft_status read_stdin(ft_graph **out, ft_error *err)
     return st;
 }
 
-static ft_status import(ft_graph **out, const char *path,
-                        const ft_import_options *opt, ft_error *err)
+static ft_status import(ft_graph **out, const char *path, const ft_import_options *opt,
+                        ft_error *err)
 {
     if (strcmp(path, "-") == 0)
         return read_stdin(out, err);
@@ -87,8 +87,8 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                                 opt->dims.v[how.n_dims]);
     }
     if (how.n_dims < opt->dims.n)
-        code = ft__cli_exit(c, FT__EXIT_USAGE, "more than %d values for --dim",
-                            MAX_DIMS);
+        code =
+            ft__cli_exit(c, FT__EXIT_USAGE, "more than %d values for --dim", MAX_DIMS);
     if (!code) {
         st = import(out, path, &how, &err);
         if (st)

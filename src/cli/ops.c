@@ -40,8 +40,8 @@ static double parameters_of(const ft_graph *g, uint32_t i)
 
 static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *plan)
 {
-    ft__table *t = ft__table_new(
-        "operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
+    ft__table *t =
+        ft__table_new("operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
     char spec[SPEC_MAX];
     uint64_t count = 0;
 
@@ -66,9 +66,10 @@ static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *p
     ft__table_cell(t, "%.0f", sum->parameters);
     ft__model_print_bounded(g);
     ft__model_print_assumptions(g);
-    printf("%s: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are "
-           "shared count once in the sum\n\n",
-           ft_graph_name(g));
+    printf(
+        "%s: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are "
+        "shared count once in the sum\n\n",
+        ft_graph_name(g));
     if (!ft__table_print_take(t, stdout))
         return false;
     printf("\nweights %s, activations %s at their peak (no plan needs less than %s)\n",
@@ -87,13 +88,13 @@ static json_t *ops_json(const ft_graph *g)
         ft_cost c = cost_of(g, i);
 
         ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
-        ft__json_append_take(
-            &all,
-            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "spec", spec, "count",
-                      ft__json_count(ft_graph_op_count(g, i)), "flops",
-                      ft__json_real(c.flops), "bytes_read", ft__json_real(c.bytes_read),
-                      "bytes_written", ft__json_real(c.bytes_written), "parameters",
-                      ft__json_real(parameters_of(g, i))));
+        ft__json_append_take(&all,
+                             json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "spec", spec,
+                                       "count", ft__json_count(ft_graph_op_count(g, i)),
+                                       "flops", ft__json_real(c.flops), "bytes_read",
+                                       ft__json_real(c.bytes_read), "bytes_written",
+                                       ft__json_real(c.bytes_written), "parameters",
+                                       ft__json_real(parameters_of(g, i))));
     }
     return all;
 }
@@ -160,8 +161,9 @@ const ft__command ft__ops_command = {
     .name = "ops",
     .arguments = "MODEL",
     .summary = "list the unique operations of a model and what they cost",
-    .more = "MODEL is an .onnx file, or a list of operations, one a line (- reads it from\n"
-            "standard input).",
+    .more =
+        "MODEL is an .onnx file, or a list of operations, one a line (- reads it from\n"
+        "standard input).",
     .examples = "  foretell ops resnet50.onnx\n"
                 "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
                 "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",

@@ -17,7 +17,8 @@ struct parser {
 };
 
 const ft__option ft__global_options[] = {
-    {"json", 0, FT__OPT_FLAG, offsetof(ft__cli, json), NULL, "print the result as JSON"},
+    {"json", 0, FT__OPT_FLAG, offsetof(ft__cli, json), NULL,
+     "print the result as JSON"},
     {"csv", 0, FT__OPT_FLAG, offsetof(ft__cli, csv), NULL,
      "print the result as CSV, where it is a table"},
     {"quiet", 'q', FT__OPT_FLAG, offsetof(ft__cli, quiet), NULL,
@@ -26,8 +27,7 @@ const ft__option ft__global_options[] = {
      "say more on standard error; twice: much more"},
     {"data-dir", 0, FT__OPT_TEXT, offsetof(ft__cli, data_dir), "DIR",
      "devices and models (also FORETELL_DATA)"},
-    {"db", 0, FT__OPT_TEXT, offsetof(ft__cli, store), "STORE",
-     "file of measurements"},
+    {"db", 0, FT__OPT_TEXT, offsetof(ft__cli, store), "STORE", "file of measurements"},
     {"plugin-dir", 0, FT__OPT_TEXT, offsetof(ft__cli, plugin_dir), "DIR",
      "engine plug-ins (also FORETELL_PLUGINS)"},
     {"help", 'h', FT__OPT_FLAG, offsetof(ft__cli, help), NULL, "explain and exit"},
@@ -68,7 +68,8 @@ static size_t distance(const char *a, const char *b)
         for (size_t j = 1; j <= m; j++) {
             size_t above = row[j];
 
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            row[j] =
+                least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
             diagonal = above;
         }
     }
@@ -159,8 +160,8 @@ bool ft__seconds_from_text(double *out, const char *text)
     static const struct {
         const char *name;
         double seconds;
-    } unit[] = {{"", 1},    {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
-                {"m", 60},  {"min", 60}, {"h", 3600}};
+    } unit[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
+                {"m", 60}, {"min", 60}, {"h", 3600}};
     char *end;
     double v;
 
@@ -225,8 +226,8 @@ static void set(struct parser *p, const ft__option *o, char *base, const char *v
 
 /* ---- arguments ---- */
 
-static const ft__option *find(struct parser *p, char **base, const char *name, size_t len,
-                              char letter)
+static const ft__option *find(struct parser *p, char **base, const char *name,
+                              size_t len, char letter)
 {
     const ft__option *tables[] = {options_of(p->c), ft__global_options};
     char *bases[] = {p->options, (char *)p->c};
@@ -251,7 +252,7 @@ static void take(struct parser *p, const ft__option *o, char *base, const char *
     else if (wants && !value && p->at + 1 >= p->argc)
         complain(p, "--%s wants a value: --%s %s", o->name, o->name, o->value);
     else
-        set(p, o, base, wants && !value ? p->argv[++p->at] : value);
+        set(p, o, base, value ? value : wants ? p->argv[++p->at] : "");
 }
 
 static void parse_long(struct parser *p, const char *word)
@@ -277,7 +278,7 @@ static void parse_letters(struct parser *p, const char *word)
         if (!o) {
             complain(p, "unknown option -%c", letter);
         } else if (o->type == FT__OPT_FLAG || o->type == FT__OPT_LEVEL) {
-            set(p, o, base, NULL);
+            set(p, o, base, "");
         } else {
             take(p, o, base, *word ? word : NULL);
             return;
@@ -314,8 +315,7 @@ static void check_args(struct parser *p)
     if (c->args.n < c->command->least_args)
         complain(p, "%s is missing", c->command->arguments);
     else if (c->args.n > c->command->most_args)
-        complain(p, "one argument too many: \"%s\"",
-                 c->args.v[c->command->most_args]);
+        complain(p, "one argument too many: \"%s\"", c->args.v[c->command->most_args]);
     else if (c->csv && c->json)
         complain(p, "--json and --csv exclude each other");
     else if (c->csv && !c->command->has_csv)

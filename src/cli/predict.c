@@ -86,10 +86,11 @@ static int check_dtype(const struct question *q)
         return FT__EXIT_GOOD;
     if (ft_dtype_from_name(t, strlen(t)) == FT_DTYPE_NONE)
         return ft__cli_exit(q->c, FT__EXIT_USAGE, "there is no element type \"%s\"", t);
-    return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                        "the model computes in %s; foretelling it in %s needs the model "
-                        "exported in %s",
-                        q->dtype, t, t);
+    return ft__cli_exit(
+        q->c, FT__EXIT_MISSING,
+        "the model computes in %s; foretelling it in %s needs the model "
+        "exported in %s",
+        q->dtype, t, t);
 }
 
 /* ---- the command that verifies ---- */
@@ -112,8 +113,7 @@ static void make_verify(ft__answer *a, const struct question *q)
         add_text(a, " --threads %s", number);
     }
     if (q->o->model.batch) {
-        snprintf(number, sizeof(number), "%llu",
-                 (unsigned long long)q->o->model.batch);
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.batch);
         add_text(a, " --batch %s", number);
     }
     for (size_t i = 0; i < q->o->model.dims.n; i++)
@@ -209,26 +209,27 @@ static int no_predictor(const struct question *q)
     if (q->o->threads > 1)
         snprintf(threads, sizeof(threads), " --threads %llu",
                  (unsigned long long)q->o->threads);
-    return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                        "there is no predictor for this machine yet (%s); two commands "
-                        "make one:\n  foretell collect --quick --engine %s%s\n  foretell "
-                        "train --engine %s%s",
-                        q->predictor_path, q->engine, threads, q->engine, threads);
+    return ft__cli_exit(
+        q->c, FT__EXIT_MISSING,
+        "there is no predictor for this machine yet (%s); two commands "
+        "make one:\n  foretell collect --quick --engine %s%s\n  foretell "
+        "train --engine %s%s",
+        q->predictor_path, q->engine, threads, q->engine, threads);
 }
 
 static int answer(ft__answer *a, ft_graph **lowered, const struct question *q)
 {
     bool local = strcmp(a->device, "local") == 0;
-    bool learned =
-        q->predictor && (local || strcmp(q->info.device, a->device) == 0);
+    bool learned = q->predictor && (local || strcmp(q->info.device, a->device) == 0);
     ft_error err = {0};
     ft_status st = FT_OK;
 
     if (local && !q->predictor)
         return no_predictor(q);
     if (!learned && q->o->predictor)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING, "%s is a predictor for %s, not for %s",
-                            q->o->predictor, q->info.device, a->device);
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "%s is a predictor for %s, not for %s", q->o->predictor,
+                            q->info.device, a->device);
     if (local)
         st = check_machine(a, q, &err);
     if (!st)
@@ -262,8 +263,9 @@ static int open_predictor(struct question *q)
         return ft__cli_fail(q->c, st, &err);
     ft_predictor_get_info(q->predictor, &q->info);
     if (q->o->engine && strcmp(q->o->engine, q->info.engine) != 0)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING, "%s was trained with engine %s, not %s",
-                            q->predictor_path, q->info.engine, q->o->engine);
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "%s was trained with engine %s, not %s", q->predictor_path,
+                            q->info.engine, q->o->engine);
     q->engine = q->info.engine;
     return FT__EXIT_GOOD;
 }
@@ -334,8 +336,8 @@ static int run(ft__cli *c, const void *user)
         .c = c, .o = o, .engine = o->engine ? o->engine : FT__DEFAULT_ENGINE};
     ft__answer *a = calloc(MAX_DEVICES, sizeof(*a));
     ft_graph *g = NULL;
-    int code = a ? ft__model_read(c, &g, c->args.v[0], &o->model)
-                 : ft__cli_done(c, false);
+    int code =
+        a ? ft__model_read(c, &g, c->args.v[0], &o->model) : ft__cli_done(c, false);
 
     if (!code) {
         q.graph = g;
@@ -357,11 +359,13 @@ const ft__command ft__predict_command = {
     .name = "predict",
     .arguments = "MODEL",
     .summary = "foretell time, energy and memory of a model on a device",
-    .more = "For this machine a predictor is needed: foretell collect, then foretell train.\n"
+    .more = "For this machine a predictor is needed: foretell collect, then foretell "
+            "train.\n"
             "For a device that only has a file the roofline is given, a lower bound.",
-    .examples = "  foretell predict resnet50.onnx --device local\n"
-                "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
-                "  foretell predict bert.onnx --dim seq=128 --json\n",
+    .examples =
+        "  foretell predict resnet50.onnx --device local\n"
+        "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
+        "  foretell predict bert.onnx --dim seq=128 --json\n",
     .least_args = 1,
     .most_args = 1,
     .has_csv = true,

@@ -51,7 +51,8 @@ static bool print_text(const ft_predictor *p)
     }
     good = ft__table_print_take(t, stdout);
     puts("\nErrors are relative, of operations held out in cross-validation; interval: "
-         "truth over\nprediction; constant and roofline: median errors of always the same "
+         "truth over\nprediction; constant and roofline: median errors of always the "
+         "same "
          "ratio to the\nroofline, and of the roofline itself.");
     return good;
 }

@@ -11,8 +11,8 @@
  * into an object by json_pack("{s:o}"), a NULL makes the whole object NULL, so
  * that only the printing tests for it. */
 
-json_t *ft__json_real(double v);        /* NaN and infinities are null */
-json_t *ft__json_text(const char *s);   /* bytes that are not UTF-8 become '?' */
+json_t *ft__json_real(double v);      /* NaN and infinities are null */
+json_t *ft__json_text(const char *s); /* bytes that are not UTF-8 become '?' */
 json_t *ft__json_count(uint64_t n);
 /* {"value", "low", "high", "unit", "basis"} and, where there is no value, "why". */
 json_t *ft__json_estimate(const ft_estimate *e, const char *unit);

@@ -9,7 +9,7 @@
 enum { MAX_COLUMNS = 16, GAP = 2, LEAST_FLEXIBLE = 20 };
 
 struct cell {
-    char *text;  /* NULL: a rule across all columns, only in a row's first cell */
+    char *text; /* NULL: a rule across all columns, only in a row's first cell */
     size_t width;
 };
 
