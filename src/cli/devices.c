@@ -60,10 +60,10 @@ static void table_row(ft__table *t, const ft_device_facts *f)
 {
     ft__table_cell(t, "%s", f->name);
     ft__table_cell(t, "%s", f->title);
-    ft__table_cell(t, "%s", ft__text_scaled(f->cores, "").s);
-    ft__table_cell(t, "%s", ft__text_scaled(f->peak_fp32 / 1e12, "").s);
-    ft__table_cell(t, "%s", ft__text_scaled(f->peak_fp16 / 1e12, "").s);
-    ft__table_cell(t, "%s", ft__text_scaled(f->bandwidth_bytes_per_s / 1e9, "").s);
+    ft__table_cell(t, "%s", ft__text_plain(f->cores).s);
+    ft__table_cell(t, "%s", ft__text_plain(f->peak_fp32 / 1e12).s);
+    ft__table_cell(t, "%s", ft__text_plain(f->peak_fp16 / 1e12).s);
+    ft__table_cell(t, "%s", ft__text_plain(f->bandwidth_bytes_per_s / 1e9).s);
     ft__table_cell(t, "%s", ft__text_bytes(f->memory_bytes).s);
     ft__table_cell(t, "%s", ft__text_watts(f->tdp_w).s);
 }

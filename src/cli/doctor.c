@@ -156,7 +156,7 @@ static void print_machine(const struct findings *f)
     puts("machine");
     print_line("processor", d->title);
     print_line("known as", ft_device_fingerprint(f->device));
-    snprintf(text, sizeof(text), "%s, %ld usable", ft__text_scaled(d->cores, "").s,
+    snprintf(text, sizeof(text), "%s, %ld usable", ft__text_plain(d->cores).s,
              sysconf(_SC_NPROCESSORS_ONLN));
     print_line("cores", text);
     snprintf(text, sizeof(text), "%s base, %s boost",

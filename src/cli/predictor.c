@@ -16,7 +16,7 @@ static void table_row(ft__table *t, const ft_regressor_info *r)
     ft__table_cell(t, "%s", ft__text_percent(e->p90_ape).s);
     ft__table_cell(t, "%s", ft__text_percent(e->within_10).s);
     ft__table_cell(t, "%s", ft__text_percent(e->max_ape).s);
-    ft__table_cell(t, "%s", ft__text_scaled(e->r2, "").s);
+    ft__table_cell(t, "%s", ft__text_plain(e->r2).s);
     ft__table_cell(t, "%.2f .. %.2f", r->interval_low, r->interval_high);
     ft__table_cell(t, "%s", ft__text_percent(r->constant.median_ape).s);
     ft__table_cell(t, "%s", ft__text_percent(r->roofline.median_ape).s);

@@ -82,11 +82,12 @@ ft__text ft__text_hertz(double hz)
     return in_unit(hz, u, N_OF(u));
 }
 
-ft__text ft__text_scaled(double v, const char *unit)
+ft__text ft__text_plain(double v)
 {
-    const struct unit u = {1, unit};
+    ft__text t;
 
-    return in_unit(v, &u, 1);
+    snprintf(t.s, sizeof(t.s), isnan(v) ? "-" : "%.4g", v);
+    return t;
 }
 
 ft__text ft__text_count(double n)
