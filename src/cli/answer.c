@@ -133,11 +133,15 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 
 static void print_assumptions(const ft__answer *a)
 {
+    ft__model_print_assumptions(a->graph);
+    printf("assumed: inference, one forward pass at a time, %s\n", a->dtype);
+}
+
+static void print_title(const ft__answer *a)
+{
     ft__put_clean(stdout, ft_graph_name(a->graph));
     printf(" on %s: %s%s%s%s%s\n", a->device, a->known_as, *a->engine ? "; " : "",
            a->engine, *a->setting ? ", " : "", a->setting);
-    ft__model_print_assumptions(a->graph);
-    printf("assumed: inference, one forward pass at a time, %s\n", a->dtype);
 }
 
 static void print_warnings(const ft__answer *a)
@@ -151,6 +155,7 @@ static void print_warnings(const ft__answer *a)
 
 bool ft__answer_print(const ft__answer *a, uint64_t top)
 {
+    print_title(a);
     print_assumptions(a);
     if (!print_totals(a) || !print_heaviest(a, top))
         return false;
@@ -166,6 +171,8 @@ bool ft__answers_print(const ft__answer *a, size_t n)
     ft__table *t = ft__table_new("device|time>|low>|high>|energy>|memory>|basis");
     bool good;
 
+    ft__put_clean(stdout, ft_graph_name(a[0].graph));
+    putchar('\n');
     print_assumptions(&a[0]);
     for (size_t i = 0; i < n; i++) {
         ft__table_cell(t, "%s", a[i].device);
@@ -180,7 +187,7 @@ bool ft__answers_print(const ft__answer *a, size_t n)
     }
     putchar('\n');
     good = ft__table_print_take(t, stdout);
-    putchar('\n');
+    puts("- is not known; asked about one device alone, foretell says why\n");
     ft__model_print_bounded(a[0].graph);
     for (size_t i = 0; i < n; i++)
         print_warnings(&a[i]);

@@ -115,11 +115,15 @@ enum { FT__PATH_MAX = 4096 };
 void ft__path_data(const ft__cli *c, char *out);
 void ft__path_plugins(const ft__cli *c, char *out);
 void ft__path_store(const ft__cli *c, char *out);
+/* Complain when the file a user did not name cannot be made for want of its folder. */
+int ft__home_needed(ft__cli *c, const char *given);
+/* Complain, with the way to get one, when there is no store of one's own yet. */
+int ft__store_needed(ft__cli *c, const char *path);
 /* Where the predictor for this machine lies when nobody says otherwise. */
 void ft__path_predictor(char *out, const char *engine, uint64_t threads);
 bool ft__path_exists(const char *path);
-/* Make the folders above a file; false: errno says why. */
-bool ft__path_make_parents(const char *file);
+/* Make the folder of a user's own data; false: errno says why. */
+bool ft__path_make_home(void);
 
 /* ---- common.c, engines ---- */
 #define FT__DEFAULT_ENGINE "onednn"

@@ -1,6 +1,5 @@
 /* foretell collect: measure operations into the store. */
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -205,13 +204,13 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
     ft_error err = {0};
     bool printed = true;
     ft_status st;
+    int code = ft__home_needed(c, c->store);
 
     ft__path_store(c, path);
     if (!how.budget_s && o->quick)
         how.budget_s = 60;
-    if (!ft__path_make_parents(path))
-        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make the folder of %s: %s", path,
-                            strerror(errno));
+    if (code)
+        return code;
     st = ft_store_open(&store, path, FT_STORE_WRITE, &err);
     if (!st)
         st = ft_collect(&report, s, store, all->op, all->count, all->n, &how, &err);

@@ -71,3 +71,21 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
     st = ft_session_open(out, &how, &err);
     return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
 }
+
+int ft__home_needed(ft__cli *c, const char *given)
+{
+    if (given || ft__path_make_home())
+        return FT__EXIT_GOOD;
+    return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make a folder in HOME: %s",
+                        strerror(errno));
+}
+
+int ft__store_needed(ft__cli *c, const char *path)
+{
+    if (c->store || ft__path_exists(path))
+        return FT__EXIT_GOOD;
+    return ft__cli_exit(c, FT__EXIT_MISSING,
+                        "nothing is measured yet, there is no %s; first: foretell "
+                        "collect --quick",
+                        path);
+}

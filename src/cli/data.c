@@ -298,9 +298,9 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, path);
-    if (verb == IMPORT && !ft__path_make_parents(path))
-        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make the folder of %s: %s", path,
-                            strerror(errno));
+    code = verb == IMPORT ? ft__home_needed(c, c->store) : ft__store_needed(c, path);
+    if (code)
+        return code;
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
                        &err);
     if (!st)

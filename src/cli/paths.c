@@ -94,16 +94,17 @@ void ft__path_predictor(char *out, const char *engine, uint64_t threads)
         join(out, "%s/local-%s%s.ftp", folder, engine, suffix);
 }
 
-bool ft__path_make_parents(const char *file)
+bool ft__path_make_home(void)
 {
     char path[FT__PATH_MAX];
 
-    if (!join(path, "%s", file))
+    if (!home(path))
         return false;
-    for (char *s = path + 1; (s = strchr(s, '/')) != NULL; *s++ = '/') {
+    for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
         *s = '\0';
         if (mkdir(path, 0777) && errno != EEXIST)
             return false;
+        *s = '/';
     }
-    return true;
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
 }

@@ -122,37 +122,42 @@ static void make_verify(ft__answer *a, const struct question *q)
 
 /* ---- answers ---- */
 
-/* Why this machine measures no energy; nothing is watched, so it is quick. */
+/* Why there is no energy. This machine's sensors are looked up, not watched, so
+ * that it is quick. */
 static void explain_energy(ft__answer *a)
 {
-    ft_sensors *s;
+    const char *why = a->lower_bound
+                          ? "a data sheet alone does not say what operations "
+                            "draw"
+                          : a->e.energy.why;
+    ft_sensors *s = NULL;
 
     if (a->e.energy.basis != FT_BASIS_UNAVAILABLE)
         return;
-    snprintf(a->energy_why, sizeof(a->energy_why), "%s", a->e.energy.why);
-    if (strcmp(a->device, "local") != 0 || ft_sensors_probe(&s, "", 0, NULL))
-        return;
-    if (*ft_sensors_why_none(s))
-        snprintf(a->energy_why, sizeof(a->energy_why), "%s", ft_sensors_why_none(s));
+    if (strcmp(a->device, "local") == 0 && !ft_sensors_probe(&s, "", 0, NULL) &&
+        *ft_sensors_why_none(s))
+        why = ft_sensors_why_none(s);
+    snprintf(a->energy_why, sizeof(a->energy_why), "%s", why);
     ft_sensors_free(s);
 }
 
-static void warn(ft__answer *a)
+static void warn(ft__answer *a, const char *model)
 {
     const ft_network_estimate *e = &a->e;
 
     if (a->lower_bound)
         return;
     if (e->n_scaled)
-        ft__answer_warn(a,
-                        "%u operations are outside of what the predictor has seen; "
-                        "foretell collect %s helps",
-                        e->n_scaled, "MODEL");
+        ft__answer_warn(
+            a,
+            "%u of %u unique operations lie outside of what the predictor has "
+            "seen; foretell collect %s, then foretell train, brings them in",
+            e->n_scaled, e->n_ops, model);
     if (e->n_roofline)
         ft__answer_warn(a,
-                        "%u operations are of kinds that were never measured: their "
+                        "%u of %u unique operations are of kinds never measured: their "
                         "times are lower bounds",
-                        e->n_roofline);
+                        e->n_roofline, e->n_ops);
 }
 
 static ft_status predict_learned(ft__answer *a, ft_graph **lowered,
@@ -183,6 +188,8 @@ static ft_status predict_roofline(ft__answer *a, const struct question *q,
     a->lower_bound = true;
     snprintf(a->known_as, sizeof(a->known_as), "%s", ft_device_get(d)->title);
     st = ft_predict_network_roofline(&a->e, ft_device_get(d), q->graph, err);
+    /* Not known is not nothing. */
+    a->e.workspace_bytes = NAN;
     ft_device_free(d);
     return st;
 }
@@ -240,7 +247,7 @@ static int answer(ft__answer *a, ft_graph **lowered, const struct question *q)
     a->batch = batch_of(q->graph);
     a->dtype = q->dtype;
     explain_energy(a);
-    warn(a);
+    warn(a, q->c->args.v[0]);
     make_verify(a, q);
     return FT__EXIT_GOOD;
 }

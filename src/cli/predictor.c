@@ -49,6 +49,11 @@ static bool print_text(const ft_predictor *p)
         ft_predictor_regressor(p, i, &r);
         table_row(t, &r);
     }
+    if (!info.n_regressors) {
+        puts("Too few operations of any kind were measured to learn from them; next: "
+             "foretell collect --quick");
+        return ft__table_print_take(t, NULL);
+    }
     good = ft__table_print_take(t, stdout);
     puts("\nErrors are relative, of operations held out in cross-validation; interval: "
          "truth over\nprediction; constant and roofline: median errors of always the "

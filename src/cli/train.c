@@ -1,5 +1,4 @@
 /* foretell train: from the store to a predictor. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,13 +116,9 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
 static int save(ft__cli *c, const ft_predictor *p, const char *path)
 {
     ft_error err = {0};
-    ft_status st;
     bool printed;
+    ft_status st = ft_predictor_save(p, path, &err);
 
-    if (!ft__path_make_parents(path))
-        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make the folder of %s: %s", path,
-                            strerror(errno));
-    st = ft_predictor_save(p, path, &err);
     if (st)
         return ft__cli_fail(c, st, &err);
     printed = ft__predictor_print(c, p, path);
@@ -147,12 +142,9 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, store);
-    if (!ft__path_exists(store))
-        return ft__cli_exit(c, FT__EXIT_MISSING,
-                            "nothing is measured yet, there is no %s; first: foretell "
-                            "collect --quick",
-                            store);
-    code = leave_out(c, &without, o, engine);
+    code = ft__store_needed(c, store);
+    if (!code)
+        code = leave_out(c, &without, o, engine);
     if (!code) {
         how.without = without.op;
         how.n_without = without.n;
@@ -163,7 +155,9 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_predictor(path, engine, o->threads);
-    code = save(c, p, o->out ? o->out : path);
+    code = ft__home_needed(c, o->out);
+    if (!code)
+        code = save(c, p, o->out ? o->out : path);
     ft_predictor_free(p);
     return code;
 }

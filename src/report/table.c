@@ -168,30 +168,35 @@ static void pad(size_t n, FILE *fp)
         fputc(' ', fp);
 }
 
-static void print_cell(const ft__table *t, size_t column, struct cell *c, FILE *fp)
+/* `blank` columns are owed to the line; at its end they are not paid. */
+static void print_cell(const ft__table *t, size_t column, const struct cell *c,
+                       size_t *blank, FILE *fp)
 {
     size_t width = t->width[column];
-    bool last = column + 1 == t->n_columns;
+    size_t shown = c->width > width ? width : c->width;
 
-    if (c->width > width) {
-        fprintf(fp, "%.*s...", (int)width - 3, c->text);
-        c->width = width;
-    } else if (t->right[column]) {
-        pad(width - c->width, fp);
-        ft__put_clean(fp, c->text);
-    } else {
-        ft__put_clean(fp, c->text);
-        pad(last ? 0 : width - c->width, fp);
+    if (t->right[column])
+        *blank += width - shown;
+    if (shown) {
+        pad(*blank, fp);
+        *blank = 0;
     }
-    if (last)
-        fputc('\n', fp);
+    if (c->width > width)
+        fprintf(fp, "%.*s...", (int)width - 3, c->text);
     else
-        pad(GAP, fp);
+        ft__put_clean(fp, c->text);
+    if (!t->right[column])
+        *blank += width - shown;
+    *blank += GAP;
+    if (column + 1 == t->n_columns) {
+        fputc('\n', fp);
+        *blank = 0;
+    }
 }
 
 bool ft__table_print_take(ft__table *t, FILE *fp)
 {
-    size_t column = 0;
+    size_t column = 0, blank = 0;
     bool good = t && !t->bad;
 
     if (good && fp)
@@ -201,7 +206,7 @@ bool ft__table_print_take(ft__table *t, FILE *fp)
             print_rule(total_width(t), fp);
             continue;
         }
-        print_cell(t, column, &t->cell[i], fp);
+        print_cell(t, column, &t->cell[i], &blank, fp);
         column = (column + 1) % t->n_columns;
         if (i + 1 == t->n_columns)
             print_rule(total_width(t), fp);

@@ -1,0 +1,193 @@
+Collect, train, predict, measure: the whole way, on an engine that gives the
+same figures everywhere.
+
+  $ foretell predict data/models/resnet18.onnx --engine fake
+  foretell predict: there is no predictor for this machine yet (HOME/.local/share/foretell/local-fake.ftp); two commands make one:
+    foretell collect --quick --engine fake
+    foretell train --engine fake
+  [4]
+  $ foretell train --engine fake
+  foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
+  [4]
+  $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-conv.ops --without data/models/resnet18.onnx | blur
+  603 operations measured in # s with fake 1, threads=1
+  603 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
+  store: HOME/.local/share/foretell/measurements.db
+  next: foretell train
+  $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-conv.ops --without data/models/resnet18.onnx --json | pick measured refused failed left
+  measured: 0
+  refused: 0
+  failed: 0
+  left: 0
+  $ foretell collect --engine fake --quick --db other.db --json | pick present failed left
+  present: 0
+  failed: 0
+  left: 0
+  $ foretell data show | blur
+  store: HOME/.local/share/foretell/measurements.db
+
+  device  setting  engine  version  metric  measurements  from  to
+  ----
+  THIS-MACHINE  threads=1  fake  1  context  1  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  time  606  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  workspace  606  DATE  DATE
+
+  $ foretell train --engine fake | blur | cut -c 1-40 | head -12
+  device  THIS-MACHINE, thread
+  engine  fake 1
+  machine  # GFLOP/s, # GiB/s, # us to lau
+  holds  6 regressors, 606 measured operat
+
+  kind  metric  n  MAPE  median  p90  with
+  ----
+  conv2d  time  571  # %  # %  # %  # %  #
+  conv2d  workspace  571  # %  # %  # %  #
+  relu  time  17  # %  # %  # %  # %  # %
+  conv  time  571  # %  # %  # %  # %  # %
+  conv  workspace  571  # %  # %  # %  # %
+
+  $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting n_measured regressors.0.kind regressors.0.forest.n
+  engine: "fake"
+  setting: "threads=1"
+  n_measured: 606
+  regressors.0.kind: "conv2d"
+  regressors.0.forest.n: 571
+  $ foretell show .local/share/foretell/local-fake.ftp --csv | cut -d , -f 1-3 | head -4
+  kind,metric,n
+  conv2d,time,571
+  conv2d,workspace,571
+  relu,time,17
+  $ foretell doctor --json | pick store.usable
+  store.usable: true
+
+The answer, with its assumptions first and the command that verifies it last.
+
+  $ foretell predict data/models/resnet18.onnx --engine fake --top 3 | grep -v '^energy and power are' | blur
+  resnet18.onnx on local: THIS-MACHINE; fake 1, threads=1
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, one forward pass at a time, fp32
+
+  of one pass  estimate  low  high  basis
+  ----
+  time  # ms  # ms  # ms  measured
+  energy  -  -  -  unavailable
+  power  -  -  -  unavailable
+  memory  # MiB  # MiB  # MiB  measured
+    weights  # MiB
+    activations  # MiB
+    workspace  # KiB
+    process  # MiB
+  low .. high is a # % interval; 25 unique operations: 13 measured, 6 learned, 0 scaled, 6 roofline
+
+  operation  count  share  total  each  low  high  basis
+  ----
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  # %  # ms  # ms  # ms  # ms  measured
+  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  # %  # ms  # ms  # ms  # ms  measured
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  # %  # ms  # ms  # ms  # ms  measured
+
+  warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
+  verify: foretell measure data/models/resnet18.onnx --engine fake
+
+
+
+  $ foretell predict data/models/resnet18.onnx --engine fake --json > answer.json
+  $ pick model device engine mode batch dtype setting assumptions time.unit time.basis memory.weights memory.activations energy.value energy.basis bounded warnings lower_bound verify ops.# < answer.json
+  model: "resnet18.onnx"
+  device: "local"
+  engine: "fake 1"
+  mode: "inference"
+  batch: 1
+  dtype: "fp32"
+  setting: "threads=1"
+  assumptions: ["batch 1 (the model leaves it open; --batch N sets it)"]
+  time.unit: "s"
+  time.basis: "measured"
+  memory.weights: 46738848.0
+  memory.activations: 7024640.0
+  energy.value: null
+  energy.basis: "unavailable"
+  bounded: []
+  warnings: ["6 of 25 unique operations are of kinds never measured: their times are lower bounds"]
+  lower_bound: false
+  verify: "foretell measure data/models/resnet18.onnx --engine fake"
+  ops.#: 25
+  $ foretell predict data/models/resnet18.onnx --engine fake --csv | head -3 | cut -d , -f 1-3
+  device,spec,count
+  local,conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last,1
+  local,relu x=1x64x112x112 dtype=fp32,1
+  $ foretell predict data/models/resnet18.onnx --engine fake --batch 4 --threads 1 | tail -1
+  verify: foretell measure data/models/resnet18.onnx --engine fake --threads 1 --batch 4
+
+The truth lies in the interval: measured with the same engine.
+
+  $ foretell measure data/models/resnet18.onnx --engine fake --json > truth.json
+  $ pick model engine setting time.unit memory.weights memory.activations readings.0.iterations < truth.json
+  model: "resnet18.onnx"
+  engine: "fake"
+  setting: "threads=1"
+  time.unit: "s"
+  memory.weights: 46738848
+  memory.activations: 7024640
+  readings.0.iterations: 1
+  $ python3 -c 'import json; t = json.load(open("truth.json")); p = t["predicted"]["time"]; print(p["low"] <= t["time"]["value"] <= p["high"])'
+  True
+  $ foretell measure data/models/resnet18.onnx --engine fake --predictor .local/share/foretell/local-fake.ftp | blur
+  resnet18.onnx: measured with fake 1, threads=1, on this machine
+
+  time of a pass  # ms +- # us (median, MAD)
+                   mean # ms, std # us, # ms .. # ms
+                   17 passes in 17 batches
+  memory  # MiB
+                   weights # MiB, activations # MiB, workspace # KiB, process before loading # MiB
+  peak of process  # MiB
+
+                            predicted  low  high  measured  predicted/measured
+  ----
+  time  # ms  # ms  # ms  # ms  0.996
+  memory (peak of process)  # MiB  # MiB  # MiB  # MiB  15.061
+
+
+  $ foretell measure data/models/resnet18.onnx --engine fake --csv | head -1
+  value_s,iterations,start_s
+
+Nothing measured is left in a predictor that was told to forget; the operations
+of a model can be left out altogether.
+
+  $ foretell train --engine fake --forget -o honest.ftp --json | pick n_measured
+  n_measured: 0
+  $ foretell train --engine fake --forget --without data/models/resnet50.onnx --seed 7 --method forest -o less.ftp --json | pick file n_measured regressors.0.kind
+  file: "less.ftp"
+  n_measured: 0
+  regressors.0.kind: "conv2d"
+  $ foretell predict data/models/resnet18.onnx --predictor honest.ftp --json | pick ops.0.time.basis
+  ops.0.time.basis: "learned"
+
+Several devices beside each other.
+
+  $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30,h100-sxm | blur
+  resnet18.onnx
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, one forward pass at a time, fp32
+
+  device  time  low  high  energy  memory  basis
+  ----
+  local  # ms  # ms  # ms  -  # MiB  measured
+  a30  # us  # us  -  -  # MiB  roofline: a lower bound
+  h100-sxm  # us  # us  -  -  # MiB  roofline: a lower bound
+  - is not known; asked about one device alone, foretell says why
+
+  warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
+
+
+  $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.time.high 1.energy.why
+  #: 2
+  1.device: "a30"
+  1.time.basis: "roofline"
+  1.time.high: null
+  1.energy.why: "a data sheet alone does not say what operations draw"
+
+Operations that were bounded are named.
+
+  $ foretell predict models/unknown-op.onnx --engine fake | grep -E 'bounded|warning'
+  bounded by the bytes it moves: Frobnicate (node bad?[31mname)
+  warning: 1 of 2 unique operations are of kinds never measured: their times are lower bounds

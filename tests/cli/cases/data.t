@@ -1,0 +1,37 @@
+  $ foretell data show
+  foretell data: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
+  [4]
+  $ foretell data export
+  foretell data: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
+  [4]
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake | blur
+  2 operations measured in # ms with fake 1, threads=1
+  2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
+  store: HOME/.local/share/foretell/measurements.db
+  next: foretell train
+  $ foretell data facts | blur | cut -d ' ' -f 1-3
+  device  fact
+  ----
+  THIS-MACHINE  proportional_from_s
+  $ foretell data export --metric time | head -2 | cut -d , -f 1-9
+  device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit
+  THIS-MACHINE,threads=1,fake,1,linear x=1x64x64 out=256 dtype=fp32,forward,default,time,s
+  $ foretell data export --readings -o all.csv
+  $ foretell data import all.csv --db copy.db | sed 's/^[0-9]*/#/'
+  # measurements taken from all.csv
+  $ foretell data import all.csv --db copy.db
+  0 measurements taken from all.csv
+  $ foretell data export --readings --db copy.db > again.csv
+  $ cut -d , -f 1-17,19- all.csv > a; cut -d , -f 1-17,19- again.csv > b; cmp a b
+  $ head -c 600 all.csv > short.csv; foretell data import short.csv --db copy.db
+  foretell data: short.csv, line 3, column 19 (readings): readings are value:iterations or value:iterations:start_s, with one blank between them
+  [3]
+  $ foretell data import missing.csv
+  foretell data: cannot read missing.csv: No such file or directory
+  [3]
+  $ echo text > text.db; foretell data show --db text.db
+  foretell data: text.db is not a foretell store, or its beginning is damaged
+  [3]
+  $ foretell data import all.csv --db nowhere/store.db
+  foretell data: store nowhere/store.db: there is no folder nowhere; create it with: mkdir -p nowhere
+  [3]

@@ -1,0 +1,23 @@
+Where nothing was made yet the doctor says what makes it.
+
+  $ foretell doctor --json | pick store.usable store.state predictor.usable predictor.state store.path
+  store.usable: false
+  store.state: "not there yet: foretell collect --quick makes it"
+  predictor.usable: false
+  predictor.state: "not there yet: foretell train makes it"
+  store.path: "HOME/.local/share/foretell/measurements.db"
+  $ foretell doctor | grep -A 4 '^files'
+  files
+    data                 SOURCE/data
+    measurements         HOME/.local/share/foretell/measurements.db
+                         not there yet: foretell collect --quick makes it
+    predictor            HOME/.local/share/foretell/local-onednn.ftp
+  $ foretell doctor --json | pick engines.0.name engines.0.usable machine.fingerprint
+  engines.0.name: "fake"
+  engines.0.usable: true
+  machine.fingerprint: "THIS-MACHINE"
+  $ foretell doctor --plugin-dir nowhere | grep -A 1 '^engines'
+  engines in nowhere
+    none: build with libdnnl-dev installed, or say --plugin-dir DIR
+  $ foretell doctor --plugin-dir nowhere > /dev/null
+  [1]

@@ -1,0 +1,165 @@
+Without a command there is an overview, and it is an error.
+
+  $ foretell >/dev/null 2>&1; echo $?
+  2
+  $ foretell --help | head -3
+  usage: foretell COMMAND ...
+
+  Tells how long a neural network takes on a device, how many joules it uses
+
+  $ foretell --version
+  foretell 0.1.0
+
+Every command explains itself, with examples.
+
+  $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
+  3
+  3
+  2
+  3
+  3
+  2
+  3
+  2
+  2
+  $ foretell ops --help
+  usage: foretell ops MODEL [options]
+
+  list the unique operations of a model and what they cost
+
+  MODEL is an .onnx file, or a list of operations, one a line (- reads it from
+  standard input).
+
+  options:
+        --batch N              batch size, where the model leaves it open
+        --dim NAME=N           value of a symbolic dimension; may be repeated
+
+  global options:
+        --json                 print the result as JSON
+        --csv                  print the result as CSV, where it is a table
+    -q, --quiet                no warnings, no progress
+    -v, --verbose              say more on standard error; twice: much more
+        --data-dir DIR         devices and models (also FORETELL_DATA)
+        --db STORE             file of measurements
+        --plugin-dir DIR       engine plug-ins (also FORETELL_PLUGINS)
+    -h, --help                 explain and exit
+        --version              print the version and exit
+
+  examples:
+    foretell ops resnet50.onnx
+    foretell ops bert.onnx --batch 8 --dim seq=128 --json
+    echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
+
+
+
+
+
+
+What is not understood is named, and the nearest word suggested.
+
+  $ foretell predcit x.onnx
+  foretell: unknown command "predcit"; did you mean predict?
+  see foretell --help
+  [2]
+  $ foretell frobnicate
+  foretell: unknown command "frobnicate"
+  see foretell --help
+  [2]
+  $ foretell ops x.onnx --bach 4
+  foretell ops: unknown option --bach; did you mean --batch?
+  see foretell ops --help
+  [2]
+  $ foretell ops x.onnx -z
+  foretell ops: unknown option -z
+  see foretell ops --help
+  [2]
+  $ foretell collect --quikc
+  foretell collect: unknown option --quikc; did you mean --quick?
+  see foretell collect --help
+  [2]
+  $ foretell data shwo
+  foretell data: "shwo" is not one of show, export, import, facts; did you mean show?
+  [2]
+
+Values are checked.
+
+  $ foretell ops x.onnx --batch
+  foretell ops: --batch wants a value: --batch N
+  see foretell ops --help
+  [2]
+  $ foretell ops x.onnx --batch=0
+  foretell ops: --batch wants a whole number from 1 on, not "0"
+  see foretell ops --help
+  [2]
+  $ foretell ops x.onnx --batch 4.5
+  foretell ops: --batch wants a whole number from 1 on, not "4.5"
+  see foretell ops --help
+  [2]
+  $ foretell ops x.onnx --batch 99999999999999999999
+  foretell ops: --batch wants a whole number from 1 on, not "99999999999999999999"
+  see foretell ops --help
+  [2]
+  $ foretell collect --quick --budget soon
+  foretell collect: --budget wants a duration such as 90s, 500ms or 10min, not "soon"
+  see foretell collect --help
+  [2]
+  $ foretell collect --quick --budget=-5s
+  foretell collect: --budget wants a duration such as 90s, 500ms or 10min, not "-5s"
+  see foretell collect --help
+  [2]
+  $ foretell collect --quick=yes
+  foretell collect: --quick takes no value
+  see foretell collect --help
+  [2]
+  $ foretell ops x.onnx --dim seq
+  foretell ops: --dim wants NAME=N, such as seq=128, not "seq"
+  [2]
+  $ foretell ops x.onnx --dim seq=0
+  foretell ops: --dim wants NAME=N, such as seq=128, not "seq=0"
+  [2]
+  $ foretell train --method magic
+  foretell train: --method is extra or forest, not "magic"
+  [2]
+  $ foretell ops
+  foretell ops: MODEL is missing
+  see foretell ops --help
+  [2]
+  $ foretell ops a.onnx b.onnx
+  foretell ops: one argument too many: "b.onnx"
+  see foretell ops --help
+  [2]
+  $ foretell collect
+  foretell collect: name models or lists of operations, or say --quick
+  [2]
+  $ foretell data import
+  foretell data: import wants one FILE.csv
+  [2]
+  $ foretell ops x.onnx --json --csv
+  foretell ops: --json and --csv exclude each other
+  see foretell ops --help
+  [2]
+  $ foretell measure x.onnx --csv --json
+  foretell measure: --json and --csv exclude each other
+  see foretell measure --help
+  [2]
+  $ foretell doctor --csv
+  foretell doctor: there is no --csv here, but --json
+  see foretell doctor --help
+  [2]
+
+Options may stand before the command and behind the model, joined or apart; "--"
+ends them.
+
+  $ echo 'relu x=1x8 dtype=fp32' > one.ops
+  $ foretell --csv ops one.ops
+  spec,count,flops,bytes_read,bytes_written,parameters
+  relu x=1x8 dtype=fp32,1,8,32,32,0
+  $ foretell ops --csv -- one.ops
+  spec,count,flops,bytes_read,bytes_written,parameters
+  relu x=1x8 dtype=fp32,1,8,32,32,0
+
+A result that cannot be written is a failure.
+
+  $ foretell ops one.ops > /dev/full
+  foretell ops: cannot write the result: No space left on device
+  [3]
