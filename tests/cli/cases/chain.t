@@ -25,7 +25,7 @@ same figures everywhere.
   left: 0
   $ foretell data show | blur
   store: HOME/.local/share/foretell/measurements.db
-
+  
   device  setting  engine  version  metric  measurements  from  to
   ----
   THIS-MACHINE  threads=1  fake  1  context  1  DATE  DATE
@@ -35,14 +35,14 @@ same figures everywhere.
   $ foretell train --engine fake | blur | cut -c 1-40 | head -12
   device  THIS-MACHINE, thread
   engine  fake 1
-  machine  # GFLOP/s, # GiB/s, # us to lau
+  machine  # FLOP/s, # B/s, # s to launch 
   holds  6 regressors, 606 measured operat
-
+  
   kind  metric  n  MAPE  median  p90  with
   ----
   conv2d  time  571  # %  # %  # %  # %  #
   conv2d  workspace  571  # %  # %  # %  #
-  relu  time  17  # %  # %  # %  # %  # %
+  relu  time  17  # %  # %  # %  # %  # % 
   conv  time  571  # %  # %  # %  # %  # %
   conv  workspace  571  # %  # %  # %  # %
 
@@ -66,29 +66,27 @@ The answer, with its assumptions first and the command that verifies it last.
   resnet18.onnx on local: THIS-MACHINE; fake 1, threads=1
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
-
+  
   of one pass  estimate  low  high  basis
   ----
-  time  # ms  # ms  # ms  measured
+  time  # s  # s  # s  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
-  memory  # MiB  # MiB  # MiB  measured
-    weights  # MiB
-    activations  # MiB
-    workspace  # KiB
-    process  # MiB
+  memory  # B  # B  # B  measured
+    weights  # B
+    activations  # B
+    workspace  # B
+    process  # B
   low .. high is a # % interval; 25 unique operations: 13 measured, 6 learned, 0 scaled, 6 roofline
-
+  
   operation  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  # %  # ms  # ms  # ms  # ms  measured
-  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  # %  # ms  # ms  # ms  # ms  measured
-  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  # %  # ms  # ms  # ms  # ms  measured
-
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  # %  # s  # s  # s  # s  measured
+  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  # %  # s  # s  # s  # s  measured
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  # %  # s  # s  # s  # s  measured
+  
   warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
   verify: foretell measure data/models/resnet18.onnx --engine fake
-
-
 
   $ foretell predict data/models/resnet18.onnx --engine fake --json > answer.json
   $ pick model device engine mode batch dtype setting assumptions time.unit time.basis memory.weights memory.activations energy.value energy.basis bounded warnings lower_bound verify ops.# < answer.json
@@ -133,19 +131,18 @@ The truth lies in the interval: measured with the same engine.
   True
   $ foretell measure data/models/resnet18.onnx --engine fake --predictor .local/share/foretell/local-fake.ftp | blur
   resnet18.onnx: measured with fake 1, threads=1, on this machine
-
-  time of a pass  # ms +- # us (median, MAD)
-                   mean # ms, std # us, # ms .. # ms
+  
+  time of a pass  # s +- # s (median, MAD)
+                   mean # s, std # s, # s .. # s
                    17 passes in 17 batches
-  memory  # MiB
-                   weights # MiB, activations # MiB, workspace # KiB, process before loading # MiB
-  peak of process  # MiB
-
+  memory  # B
+                   weights # B, activations # B, workspace # B, process before loading # B
+  peak of process  # B
+  
                             predicted  low  high  measured  predicted/measured
   ----
-  time  # ms  # ms  # ms  # ms  0.996
-  memory (peak of process)  # MiB  # MiB  # MiB  # MiB  15.061
-
+  time  # s  # s  # s  # s  #
+  memory (peak of process)  # B  # B  # B  # B  #
 
   $ foretell measure data/models/resnet18.onnx --engine fake --csv | head -1
   value_s,iterations,start_s
@@ -168,16 +165,15 @@ Several devices beside each other.
   resnet18.onnx
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
-
+  
   device  time  low  high  energy  memory  basis
   ----
-  local  # ms  # ms  # ms  -  # MiB  measured
-  a30  # us  # us  -  -  # MiB  roofline: a lower bound
-  h100-sxm  # us  # us  -  -  # MiB  roofline: a lower bound
+  local  # s  # s  # s  -  # B  measured
+  a30  # s  # s  -  -  # B  roofline: a lower bound
+  h100-sxm  # s  # s  -  -  # B  roofline: a lower bound
   - is not known; asked about one device alone, foretell says why
-
+  
   warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
-
 
   $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.time.high 1.energy.why
   #: 2

@@ -3,7 +3,7 @@ Unique operations with what they cost.
   $ foretell ops data/models/squeezenet1_1.onnx
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   squeezenet1_1.onnx: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
-
+  
   operation                                                                      count   GFLOP  MiB read  MiB written  parameters
   -------------------------------------------------------------------------------------------------------------------------------
   conv2d x=1x3x224x224 out=64 kernel=3x3 stride=2x2 pad=0x0 bias=1 dtype=fp32        1  0.0434      0.58         3.01        1792
@@ -45,19 +45,16 @@ Unique operations with what they cost.
   view x=1x1000x1x1 out=1x1000 dtype=fp32                                            1  0.0000      0.00         0.00           0
   -------------------------------------------------------------------------------------------------------------------------------
   37 unique                                                                         65  0.7066     32.53        26.55     1235496
-
+  
   weights 4.71 MiB, activations 6.59 MiB at their peak (no plan needs less than 6.59 MiB)
-
-
 
 The batch is taken where the model leaves it open.
 
   $ foretell ops data/models/squeezenet1_1.onnx --batch 16 | tail -4
   ---------------------------------------------------------------------------------------------------------------------------------
   37 unique                                                                          65  11.3060    449.73       424.83     1235496
-
+  
   weights 4.71 MiB, activations 105 MiB at their peak (no plan needs less than 105 MiB)
-
 
 As JSON and as CSV.
 
@@ -81,16 +78,15 @@ A list of operations, from standard input.
 
   $ printf 'linear x=1x512 out=1000 dtype=fp32 *3\n# nothing\n\nrelu x=8x8 dtype=fp32\n' | foretell ops -
   standard input: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
-
+  
   operation                           count   GFLOP  MiB read  MiB written  parameters
   ------------------------------------------------------------------------------------
   linear x=1x512 out=1000 dtype=fp32      3  0.0031      5.87         0.01     1536000
   relu x=8x8 dtype=fp32                   1  0.0000      0.00         0.00           0
   ------------------------------------------------------------------------------------
   2 unique                                4  0.0031      5.87         0.01           0
-
+  
   weights 0 B, activations 5.94 KiB at their peak (no plan needs less than 5.94 KiB)
-
 
   $ printf 'linear x=1x512 oot=1000 dtype=fp32' | foretell ops -
   foretell ops: standard input: line 1: byte 15: linear has no key "oot"
@@ -112,17 +108,15 @@ A dimension that is left open is asked for, with the flag that gives it.
   [2]
   $ foretell ops models/sequence.onnx --dim seq=128 --batch 4
   sequence.onnx: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
-
+  
   operation                              count   GFLOP  MiB read  MiB written  parameters
   ---------------------------------------------------------------------------------------
   linear x=4x128x64 out=256 dtype=fp32       1  0.0168      0.19         0.50       16384
   softmax x=4x128x256 axis=2 dtype=fp32      1  0.0007      0.50         0.50           0
   ---------------------------------------------------------------------------------------
   2 unique                                   2  0.0174      0.69         1.00       16384
-
+  
   weights 64.0 KiB, activations 1.12 MiB at their peak (no plan needs less than 1.12 MiB)
-
-
 
 An operation without a rule is bounded and named, and a name cannot drive the
 terminal.
@@ -130,16 +124,15 @@ terminal.
   $ foretell ops models/unknown-op.onnx
   bounded by the bytes it moves: Frobnicate (node bad?[31mname)
   unknown-op.onnx: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
-
+  
   operation                                   count   GFLOP  MiB read  MiB written  parameters
   --------------------------------------------------------------------------------------------
   generic read=2048 out=1x8x16x16 dtype=fp32      1  0.0000      0.01         0.01           0
   relu x=1x8x16x16 dtype=fp32                     1  0.0000      0.01         0.01           0
   --------------------------------------------------------------------------------------------
   2 unique                                        2  0.0000      0.02         0.02           0
-
+  
   weights 0 B, activations 24.0 KiB at their peak (no plan needs less than 24.0 KiB)
-
 
   $ foretell ops models/unknown-op.onnx --json | pick bounded
   bounded: ["Frobnicate (node bad\u001b[31mname)"]

@@ -5,7 +5,7 @@ lower bound.
   resnet50.onnx on a30: NVIDIA A30
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
-
+  
   of one pass    estimate      low     high  basis
   ------------------------------------------------------
   time             962 us   962 us        -  roofline
@@ -19,15 +19,13 @@ lower bound.
   energy and power are unavailable: a data sheet alone does not say what operations draw
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.
-
+  
   operation                                                                     count   share    total     each      low  high  basis
   --------------------------------------------------------------------------------------------------------------------------------------
   conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %   112 us  22.5 us  22.5 us     -  roofline
   conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32        3   7.0 %  67.4 us  22.5 us  22.5 us     -  roofline
-
+  
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
-
-
 
   $ foretell predict models/sequence.onnx --device a30
   foretell predict: sequence.onnx: dimension "seq" of input "x" is open: add --dim seq=N
@@ -88,7 +86,6 @@ A predictor is checked.
   $ head -c 300 p.ftp > short.ftp; foretell show short.ftp
   foretell show: short.ftp: damaged predictor: the file is cut short (byte 16); train it again
   [3]
-
   $ foretell predict data/models/resnet18.onnx --predictor p.ftp --engine onednn
   foretell predict: p.ftp was trained with engine fake, not onednn
   [4]
@@ -98,8 +95,6 @@ A predictor is checked.
   $ foretell train --engine fake -o /dev/null/p.ftp
   foretell train: cannot write /dev/null/p.ftp.part: Not a directory
   [3]
-
-
   $ foretell train --engine fake --threads 7 -o q.ftp
   foretell train: the store holds no measurements that fit; "foretell collect" makes some
   [4]

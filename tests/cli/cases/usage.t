@@ -4,7 +4,7 @@ Without a command there is an overview, and it is an error.
   2
   $ foretell --help | head -3
   usage: foretell COMMAND ...
-
+  
   Tells how long a neural network takes on a device, how many joules it uses
 
   $ foretell --version
@@ -24,16 +24,16 @@ Every command explains itself, with examples.
   2
   $ foretell ops --help
   usage: foretell ops MODEL [options]
-
+  
   list the unique operations of a model and what they cost
-
+  
   MODEL is an .onnx file, or a list of operations, one a line (- reads it from
   standard input).
-
+  
   options:
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
-
+  
   global options:
         --json                 print the result as JSON
         --csv                  print the result as CSV, where it is a table
@@ -44,16 +44,11 @@ Every command explains itself, with examples.
         --plugin-dir DIR       engine plug-ins (also FORETELL_PLUGINS)
     -h, --help                 explain and exit
         --version              print the version and exit
-
+  
   examples:
     foretell ops resnet50.onnx
     foretell ops bert.onnx --batch 8 --dim seq=128 --json
     echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
-
-
-
-
-
 
 What is not understood is named, and the nearest word suggested.
 
