@@ -131,7 +131,9 @@ FT_API ft_shape ft_op_shape(const ft_op *op, ft_key_id key);
 /* Padding at the begin and end of spatial axis i, however pad was written. */
 FT_API void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end);
 FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
-FT_API uint64_t ft_op_hash(const ft_op *op); /* of all fields; stable across runs */
+/* Of all that the spec says; from names, so that stored hashes stay true when
+ * the list of kinds grows. */
+FT_API uint64_t ft_op_hash(const ft_op *op);
 
 /* ---- text ---- */
 /* Write the canonical spec; returns its length as snprintf() does. */

@@ -8,7 +8,8 @@
 
 /* Measurements on disk: one SQLite file in write-ahead mode. Several processes
  * may read while one writes. A kill at any moment loses at most what was not
- * yet put. A store handle belongs to one thread at a time. */
+ * yet put; a power cut may also lose the puts of the last moments, but nothing
+ * else. A store handle belongs to one thread at a time. */
 typedef struct ft_store ft_store;
 
 typedef enum ft_store_mode {
@@ -59,7 +60,8 @@ typedef struct ft_measurement {
  * `environment` is free text (JSON by custom) describing machine and versions. */
 FT_API ft_status ft_store_begin_run(ft_store *s, int64_t *run, const char *command,
                                     const char *environment, ft_error *err);
-/* Durable when it returns. Readings (may be none) are kept as they are. */
+/* When it returns, the measurement outlives this process. Readings (may be
+ * none) are kept as they are. FT_EINVAL for infinite figures. */
 FT_API ft_status ft_store_put(ft_store *s, int64_t run, const ft_key *key,
                               const ft_measurement *m, const ft_reading *readings,
                               size_t n_readings, ft_error *err);
@@ -74,7 +76,8 @@ FT_API ft_status ft_store_fact(ft_store *s, const char *device, const char *name
 
 /* Rows that match `filter` (NULL or "" members match everything), ordered by
  * key then time. `latest`: of equal keys only the newest. The row handed to
- * `each` is valid during the call; each returns non-zero to stop early. */
+ * `each` is valid during the call, and `each` may read from the store but not
+ * write to it; it returns non-zero to stop early. */
 typedef struct ft_row {
     ft_key key;
     ft_measurement m;
@@ -91,13 +94,15 @@ FT_API ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, si
 /* 1 in *found when a measurement with exactly this key exists. */
 FT_API ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err);
 
-/* CSV, RFC 4180, one header line, one line a measurement, all columns of key
- * and measurement plus taken_at and run; with `readings`, a further column of
- * "value:iterations" pairs separated by blanks. Floats survive the round trip
- * exactly. Missing = empty field. */
+/* CSV, RFC 4180 but for lines that end in LF alone, one header line, one line a
+ * measurement, all columns of key and measurement plus taken_at and run; with
+ * `readings`, a further column of "value:iterations", or with a start
+ * "value:iterations:start_s", separated by blanks. Floats survive the round
+ * trip exactly. Missing = empty field. */
 FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                                      int readings, ft_error *err);
-/* Import what export wrote. All or nothing; FT_EFORMAT names line and column.
+/* Import what export wrote; CR LF is read too. All or nothing; FT_EFORMAT names
+ * line and column. Runs become new ones, named after `source` and their number.
  * *n_rows: rows taken. Rows already present (same key, time and value) are
  * skipped, so that importing twice changes nothing. */
 FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,

@@ -259,18 +259,30 @@ int ft_op_equal(const ft_op *a, const ft_op *b)
                   values_before(a, FT_OP_MAX_KEYS) * sizeof(a->value[0])) == 0;
 }
 
+/* FNV-1a, then values word by word with a stronger mix. */
+static uint64_t hash_name(uint64_t h, const char *s)
+{
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return h;
+}
+
 uint64_t ft_op_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
-    uint64_t h = (uint64_t)op->kind | (uint64_t)op->dtype << 16 |
-                 (uint64_t)op->phase << 32 | (uint64_t)op->layout << 48;
-    uint32_t n = values_before(op, FT_OP_MAX_KEYS);
+    uint64_t h = hash_name(0xcbf29ce484222325u, kinds[op->kind].name);
+    uint32_t at = 0;
 
-    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
-        h = (h ^ op->count[i]) * prime;
-    for (uint32_t i = 0; i < n; i++) {
-        h = (h ^ (uint64_t)op->value[i]) * prime;
-        h ^= h >> 32;
+    h = hash_name(h, dtypes[op->dtype].name);
+    h ^= (uint64_t)op->phase << 32 | (uint64_t)op->layout << 40;
+    for (uint32_t i = 0; i < kinds[op->kind].n_keys; i++) {
+        if (!op->count[i])
+            continue;
+        h = hash_name(h, key_names[kinds[op->kind].keys[i].key]);
+        for (uint32_t j = 0; j < op->count[i]; j++) {
+            h = (h ^ (uint64_t)op->value[at++]) * prime;
+            h ^= h >> 32;
+        }
     }
     return h;
 }

@@ -63,6 +63,9 @@ int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
 
 /* ---- results ---- */
 
+/* Attributes of windows: small enough that products of two stay in int64_t. */
+#define MAX_STEP ((int64_t)1 << 30)
+
 static int64_t window(const ft_op *op, uint32_t axis, int64_t in)
 {
     int64_t begin, end, stride = ft_op_at(op, FT_K_stride, axis), span, out;
@@ -99,6 +102,10 @@ static ft_shape conv_transpose_result(const ft_op *op)
         int64_t begin, end;
 
         ft_op_pad(op, i, &begin, &end);
+        if (s.dim[i + 2] > MAX_STEP) {
+            s.dim[i + 2] = -1;
+            continue;
+        }
         s.dim[i + 2] =
             (s.dim[i + 2] - 1) * ft_op_at(op, FT_K_stride, i) +
             ft_op_at(op, FT_K_dilation, i) * (ft_op_at(op, FT_K_kernel, i) - 1) + 1 +
@@ -380,8 +387,8 @@ static ft_status check_window(const ft_op *op, uint32_t spatial, ft_error *err)
         if (v && n != spatial)
             return bad(op, "kernel, stride and dilation need one value per axis", err);
         for (uint32_t j = 0; j < n; j++)
-            if ((v[j] < 1 && per_axis[i] != FT_K_outpad) || v[j] > INT32_MAX)
-                return bad(op, "kernel, stride and dilation must be 1 to 2^31", err);
+            if ((v[j] < 1 && per_axis[i] != FT_K_outpad) || v[j] > MAX_STEP)
+                return bad(op, "kernel, stride and dilation must be 1 to 2^30", err);
     }
     (void)ft_op_get(op, FT_K_pad, &n);
     if (n != spatial && n != 2 * spatial)

@@ -1,0 +1,334 @@
+/* How good are predictions on networks that were left out? For each example
+ * model: train on the operations of all the others (an operation that occurs in
+ * this model only is left out), predict it, and compare with really running it.
+ *
+ *   accuracy DATA_DIR PLUGIN_DIR STORE [ENGINE [SECONDS_PER_OP [ROUNDS]]]
+ *
+ * STORE is filled when it lacks operations and kept, so that a second call only
+ * measures the networks and trains. Networks run in processes of their own, in
+ * rounds, before and after collecting, so that drift shows. */
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/stats.h"
+#include "foretell/measure.h"
+#include "foretell/predictor.h"
+
+enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
+
+struct model {
+    char name[64];
+    ft_graph *graph; /* lowered */
+    ft_graph *source;
+    double time_s[MAX_ROUNDS];
+    double peak_bytes;
+    double parts[4]; /* weights, activations, workspace, context */
+    uint32_t rounds;
+};
+
+struct bench {
+    struct model model[MAX_MODELS];
+    uint32_t n;
+    ft_session_options session;
+    const char *store;
+    double op_time_s;
+    uint32_t rounds;
+};
+
+struct result {
+    double time_s;
+    double peak_bytes;
+    double parts[4];
+};
+
+static void die(const char *what, const ft_error *err)
+{
+    fprintf(stderr, "accuracy: %s: %s\n", what, err->msg);
+    exit(1);
+}
+
+static void load_models(struct bench *b, const char *data_dir, uint32_t policy)
+{
+    char pattern[4096];
+    ft_error err;
+    glob_t found;
+
+    snprintf(pattern, sizeof(pattern), "%s/models/*.onnx", data_dir);
+    if (glob(pattern, 0, NULL, &found)) {
+        fprintf(stderr, "accuracy: no models: %s\n", pattern);
+        exit(1);
+    }
+    for (size_t i = 0; i < found.gl_pathc && b->n < MAX_MODELS; i++) {
+        struct model *m = &b->model[b->n++];
+        const char *slash = strrchr(found.gl_pathv[i], '/');
+
+        snprintf(m->name, sizeof(m->name), "%.*s", (int)strlen(slash + 1) - 5,
+                 slash + 1);
+        if (ft_import_file(&m->source, found.gl_pathv[i], NULL, &err) ||
+            ft_graph_lower(&m->graph, m->source, policy, &err))
+            die(m->name, &err);
+    }
+    globfree(&found);
+}
+
+static struct result run_model(const struct bench *b, const struct model *m)
+{
+    ft_measure_options how = {.min_time_s = 1.5, .min_batches = 7};
+    ft_network_timing t;
+    ft_session *s;
+    ft_error err;
+    struct result r;
+
+    if (ft_session_open(&s, &b->session, &err) ||
+        ft_measure_network(&t, s, m->source, &how, &err))
+        die(m->name, &err);
+    r = (struct result){t.time.value,
+                        (double)t.peak_process_bytes,
+                        {(double)t.weight_bytes, (double)t.activation_bytes,
+                         (double)t.workspace_bytes, (double)t.context_bytes}};
+    ft_network_timing_free(&t);
+    ft_session_close(s);
+    return r;
+}
+
+/* In a child, so that memory is that of this network alone. */
+static void measure_model(const struct bench *b, struct model *m)
+{
+    struct result r;
+    int fd[2], status;
+    pid_t pid;
+
+    if (pipe(fd))
+        exit(1);
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        r = run_model(b, m);
+        _exit(write(fd[1], &r, sizeof(r)) == (ssize_t)sizeof(r) ? 0 : 1);
+    }
+    close(fd[1]);
+    if (read(fd[0], &r, sizeof(r)) != (ssize_t)sizeof(r) ||
+        waitpid(pid, &status, 0) < 0)
+        exit(1);
+    close(fd[0]);
+    m->time_s[m->rounds++] = r.time_s;
+    m->peak_bytes = r.peak_bytes;
+    memcpy(m->parts, r.parts, sizeof(r.parts));
+}
+
+static void measure_round(struct bench *b)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        measure_model(b, &b->model[i]);
+}
+
+static void collect(const struct bench *b)
+{
+    static ft_op ops[MAX_OPS];
+    static uint64_t count[MAX_OPS];
+    ft_collect_options how = {.op_time_s = b->op_time_s, .command = "bench/accuracy"};
+    ft_collect_report report;
+    size_t n = 0;
+    ft_session *s;
+    ft_store *store;
+    ft_error err;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        for (uint32_t j = 0; j < ft_graph_n_ops(b->model[i].graph) && n < MAX_OPS;
+             j++) {
+            ops[n] = *ft_graph_op(b->model[i].graph, j);
+            count[n++] = ft_graph_op_count(b->model[i].graph, j);
+        }
+    if (ft_session_open(&s, &b->session, &err) ||
+        ft_store_open(&store, b->store, FT_STORE_WRITE, &err) ||
+        ft_collect(&report, s, store, ops, count, n, &how, &err))
+        die("collecting", &err);
+    printf("operations: %zu unique, %zu measured now, %zu before, %zu refused, %zu "
+           "failed, "
+           "%.0f s\n",
+           report.wanted, report.measured, report.present, report.refused,
+           report.failed, report.seconds);
+    ft_store_close(store);
+    ft_session_close(s);
+}
+
+static int occurs_elsewhere(const struct bench *b, uint32_t model, const ft_op *op)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        for (uint32_t j = 0; i != model && j < ft_graph_n_ops(b->model[i].graph); j++)
+            if (ft_op_equal(op, ft_graph_op(b->model[i].graph, j)))
+                return 1;
+    return 0;
+}
+
+/* Held-out operations: how many, inside their interval, width, error. */
+struct held_out {
+    double width[MAX_OPS];
+    double ape[MAX_OPS];
+    size_t n;
+    size_t inside;
+};
+
+static void compare_ops(struct held_out *h, const ft_predictor *truth, const ft_op *ops,
+                        size_t n, const ft_predictor *p)
+{
+    static ft_estimate want[MAX_OPS], got[MAX_OPS];
+    ft_error err;
+
+    if (ft_predict_ops(truth, ops, n, want, NULL, &err) ||
+        ft_predict_ops(p, ops, n, got, NULL, &err))
+        die("predicting", &err);
+    for (size_t i = 0; i < n && h->n < MAX_OPS; i++) {
+        if (want[i].basis != FT_BASIS_MEASURED || !(want[i].value > 0))
+            continue;
+        h->inside += got[i].low <= want[i].value && want[i].value <= got[i].high;
+        h->width[h->n] = got[i].high / got[i].low;
+        h->ape[h->n++] = fabs(got[i].value / want[i].value - 1);
+    }
+}
+
+static ft_predictor *train(const struct bench *b, const ft_op *without, size_t n,
+                           int forget)
+{
+    ft_train_options how = {.method = FT_FOREST_EXTRA,
+                            .seed = 1,
+                            .threads = 2,
+                            .without = without,
+                            .n_without = n,
+                            .forget = forget};
+    ft_predictor *p;
+    ft_store *store;
+    ft_error err;
+
+    if (ft_store_open(&store, b->store, FT_STORE_READ, &err) ||
+        ft_predictor_train(&p, store, &how, &err))
+        die("training", &err);
+    ft_store_close(store);
+    return p;
+}
+
+static void table(const struct bench *b, int forget)
+{
+    static ft_op without[MAX_OPS];
+    static struct held_out h;
+    double time_error[MAX_MODELS], memory_error[MAX_MODELS], sum_error[MAX_MODELS];
+    ft_predictor *truth = train(b, NULL, 0, 0);
+    ft_error err;
+
+    h = (struct held_out){.n = 0};
+    printf("\n%s\n%-18s %9s %9s %7s %7s  %-17s %9s %9s %7s\n",
+           forget ? "every operation predicted, none looked up"
+                  : "operations that occur in other models looked up as measured",
+           "network", "measured", "predicted", "error", "sum", "90 % interval", "MiB",
+           "predicted", "error");
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct model *m = &b->model[i];
+        double t[MAX_ROUNDS], measured;
+        ft_network_estimate e, sum;
+        ft_predictor *p;
+        size_t n = 0;
+
+        for (uint32_t j = 0; j < ft_graph_n_ops(m->graph); j++)
+            if (!occurs_elsewhere(b, i, ft_graph_op(m->graph, j)))
+                without[n++] = *ft_graph_op(m->graph, j);
+        p = train(b, without, n, forget);
+        compare_ops(&h, truth, without, n, p);
+        if (ft_predict_network(&e, p, m->graph, &err) ||
+            ft_predict_network(&sum, truth, m->graph, &err))
+            die(m->name, &err);
+        memcpy(t, m->time_s, sizeof(t));
+        measured = ft__median(t, m->rounds);
+        time_error[i] = fabs(e.time.value / measured - 1);
+        sum_error[i] = fabs(sum.time.value / measured - 1);
+        memory_error[i] = fabs(e.memory.value / m->peak_bytes - 1);
+        printf("%-18s %6.2f ms %6.2f ms %+6.1f%% %+6.1f%%  %6.2f..%6.2f %c %9.1f %9.1f "
+               "%+6.1f%%\n",
+               m->name, 1e3 * measured, 1e3 * e.time.value,
+               100 * (e.time.value / measured - 1),
+               100 * (sum.time.value / measured - 1), 1e3 * e.time.low,
+               1e3 * e.time.high,
+               e.time.low <= measured && measured <= e.time.high ? ' ' : '!',
+               m->peak_bytes / 1048576, e.memory.value / 1048576,
+               100 * (e.memory.value / m->peak_bytes - 1));
+        ft_network_estimate_free(&e);
+        ft_network_estimate_free(&sum);
+        ft_predictor_free(p);
+    }
+    ft_predictor_free(truth);
+    printf(
+        "time error: median %.1f%%, worst %.1f%% (sum of measured operations: median "
+        "%.1f%%, worst %.1f%%)\n",
+        100 * ft__median(time_error, b->n), 100 * time_error[b->n - 1],
+        100 * ft__median(sum_error, b->n), 100 * sum_error[b->n - 1]);
+    printf("memory error: median %.1f%%, worst %.1f%%\n",
+           100 * ft__median(memory_error, b->n), 100 * memory_error[b->n - 1]);
+    printf(
+        "held-out operations: %zu, median error %.1f%%, 90th percentile %.1f%%; inside "
+        "the 90 %% interval %.1f%%, median high/low %.2f\n",
+        h.n, 100 * ft__median(h.ape, h.n), 100 * ft__quantile(h.ape, h.n, 0.9),
+        100 * (double)h.inside / (double)h.n, ft__median(h.width, h.n));
+}
+
+static void print_rounds(const struct bench *b)
+{
+    printf(
+        "\nnetworks measured, ms per pass (median), %u rounds; memory by part, MiB\n",
+        b->rounds);
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct model *m = &b->model[i];
+
+        printf("%-18s", m->name);
+        for (uint32_t j = 0; j < m->rounds; j++)
+            printf(" %8.2f", 1e3 * m->time_s[j]);
+        printf("   weights %.1f, activations %.1f, workspace %.1f, context %.1f, peak "
+               "%.1f\n",
+               m->parts[0] / 1048576, m->parts[1] / 1048576, m->parts[2] / 1048576,
+               m->parts[3] / 1048576, m->peak_bytes / 1048576);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    ft_session *s;
+    ft_error err;
+
+    if (argc < 4) {
+        fprintf(stderr,
+                "usage: %s DATA_DIR PLUGIN_DIR STORE [ENGINE [SECONDS [ROUNDS]]]\n",
+                argv[0]);
+        return 2;
+    }
+    b.session = (ft_session_options){.plugin_dir = argv[2],
+                                     .engine = argc > 4 ? argv[4] : "onednn",
+                                     .threads = 1,
+                                     .seed = 1};
+    b.store = argv[3];
+    b.op_time_s = argc > 5 ? atof(argv[5]) : 0.2;
+    b.rounds = argc > 6 ? (uint32_t)atoi(argv[6]) : 2;
+    b.rounds = b.rounds > MAX_ROUNDS ? MAX_ROUNDS : b.rounds;
+    if (ft_session_open(&s, &b.session, &err))
+        die("opening the engine", &err);
+    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
+           ft_session_engine_version(s), ft_session_setting(s));
+    load_models(&b, argv[1], ft_session_policy(s));
+    ft_session_close(s);
+    for (uint32_t i = 0; i < b.rounds / 2; i++)
+        measure_round(&b);
+    collect(&b);
+    for (uint32_t i = b.rounds / 2; i < b.rounds; i++)
+        measure_round(&b);
+    print_rounds(&b);
+    table(&b, 1);
+    table(&b, 0);
+    for (uint32_t i = 0; i < b.n; i++) {
+        ft_graph_free(b.model[i].graph);
+        ft_graph_free(b.model[i].source);
+    }
+    return 0;
+}

@@ -1,0 +1,28 @@
+#include "base/number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool ft__number_parse(const char *s, double *v)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
+    char *end;
+
+    *v = strtod(s, &end);
+    uselocale(before);
+    freelocale(c);
+    return *s && *end == '\0' && s[strspn(s, "0123456789.eE+-")] == '\0' &&
+           isfinite(*v);
+}
+
+void ft__number_text(char text[FT__NUMBER_TEXT], double v)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
+
+    snprintf(text, FT__NUMBER_TEXT, "%.17g", v);
+    uselocale(before);
+    freelocale(c);
+}

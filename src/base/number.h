@@ -1,0 +1,16 @@
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
+
+#include <stdbool.h>
+
+/* Doubles as decimal text, exactly and whatever locale the host program set. */
+
+/* The whole of `s` is a finite number: digits, '.', sign and exponent; no
+ * blanks, no "nan" or "inf", no hexadecimal. */
+bool ft__number_parse(const char *s, double *v);
+
+/* 17 significant digits, which give back the same double. */
+enum { FT__NUMBER_TEXT = 32 };
+void ft__number_text(char text[FT__NUMBER_TEXT], double v);
+
+#endif

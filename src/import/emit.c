@@ -1,0 +1,266 @@
+/* Operation -> graph, or, when every operand is a constant, -> constant. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "import/onnx.h"
+
+/* A constant comes into the graph when something that runs reads it. Constants
+ * of equal memory (a reshaped or transposed weight, a tied embedding) share one
+ * tensor, or a view of it. */
+static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
+{
+    ft__value *root = v->root ? v->root : v;
+    ft_op op;
+
+    if (root->tensor == FT_NONE)
+        return root->tensor = ft__build_tensor(o->b, v->name.s, v->name.n,
+                                               FT_ROLE_WEIGHT, v->dtype, &v->shape);
+    if (ft_shape_equal(&ft__build_get(o->b, root->tensor)->shape, &v->shape))
+        return root->tensor;
+    v->tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_WEIGHT, v->dtype,
+                                 &v->shape);
+    ft_op_init(&op, FT_KIND_view, v->dtype);
+    ft_op_set_shape(&op, FT_K_x, &ft__build_get(o->b, root->tensor)->shape);
+    ft_op_set_shape(&op, FT_K_out, &v->shape);
+    ft__build_node(o->b, v->name.s, v->name.n, &op, &root->tensor, 1, NULL, 0,
+                   &v->tensor, 1);
+    return v->tensor;
+}
+
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
+{
+    if (v->tensor == FT_NONE && !ft__build_failed(o->b))
+        v->tensor = constant_tensor(o, v);
+    return v->tensor;
+}
+
+void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+                         const ft_shape *shape)
+{
+    if (!ft__shape_fits(shape))
+        ft__onnx_fail(o, n, FT_EFORMAT,
+                      "shapes do not fit together, or the result is too large");
+    v->state = FT__CONSTANT;
+    v->dtype = dtype;
+    v->shape = *shape;
+}
+
+static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+                          const ft_shape *shape)
+{
+    if (!ft__shape_fits(shape)) {
+        ft__onnx_fail(o, n, FT_EFORMAT,
+                      "shapes do not fit together, or the result is too large");
+        return;
+    }
+    v->state = FT__ACTIVATION;
+    v->dtype = dtype;
+    v->shape = *shape;
+    v->tensor =
+        ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, dtype, shape);
+}
+
+static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
+                     const uint32_t *out)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], params[8];
+    ft__str name = n->name.n || !c->out[0] ? n->name : c->out[0]->name;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        in[i] = ft__onnx_tensor(o, c->in[i]);
+    for (uint32_t i = 0; i < c->n_params; i++)
+        params[i] = ft__onnx_tensor(o, c->params[i]);
+    if (!ft__build_failed(o->b))
+        ft__build_node(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params, out,
+                       c->n_out);
+}
+
+bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+{
+    uint32_t out[FT_OP_MAX_OPERANDS];
+    bool constant = c->n_in > 0;
+    ft_error err;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        constant &= c->in[i]->state == FT__CONSTANT;
+    if (!ft__build_failed(o->b) && ft_op_check(op, &err))
+        ft__onnx_fail(o, n, FT_EFORMAT, "%s", err.msg);
+    if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
+        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "more than %d operands",
+                      FT_OP_MAX_OPERANDS);
+    for (uint32_t i = 0; i < c->n_out && !ft__build_failed(o->b); i++) {
+        ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(o, NULL);
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(op, i, &s, &t);
+        if (i == 0 && c->shape)
+            s = *c->shape;
+        if (v && constant)
+            ft__define_constant(o, n, v, t, &s);
+        else if (v)
+            define_result(o, n, v, t, &s);
+        out[i] = v ? v->tensor : FT_NONE;
+    }
+    if (!constant && !ft__build_failed(o->b))
+        add_node(o, n, op, c, out);
+    return constant && !ft__build_failed(o->b);
+}
+
+bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+               const ft_shape *shape)
+{
+    return ft__emit(
+        o, n, op,
+        &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
+}
+
+bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+               ft__value *y, const ft_shape *shape)
+{
+    return ft__emit(o, n, op,
+                    &(ft__call){.in = (ft__value *[]){x, y},
+                                .n_in = 2,
+                                .out = n->out,
+                                .n_out = 1,
+                                .shape = shape});
+}
+
+void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+                   const ft_shape *shape)
+{
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_view, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, shape);
+    if (!ft__emit(o, n, &op,
+                  &(ft__call){
+                      .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||
+        !out)
+        return;
+    out->root = x->root ? x->root : x;
+    out->proto = x->proto;
+    out->data = x->data;
+}
+
+/* ---- without a rule ---- */
+
+static bool stated_type(ft__onnx *o, const ft__value *v, ft_dtype *dtype,
+                        ft_shape *shape)
+{
+    return v->type.n && ft__onnx_read_type(o, v->type, dtype, shape);
+}
+
+/* One result as an operation that reads `read` elements. */
+static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t read,
+                        ft_dtype dtype, const ft_shape *shape)
+{
+    ft__value *in[FT_OP_MAX_OPERANDS];
+    ft_op op;
+    uint32_t tensor, n_in = 0;
+
+    for (uint32_t i = 0; i < n->n_in && n_in < FT_OP_MAX_OPERANDS; i++)
+        if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
+            in[n_in++] = n->in[i];
+    ft_op_init(&op, FT_KIND_generic, dtype);
+    ft_op_set1(&op, FT_K_read, read);
+    ft_op_set_shape(&op, FT_K_out, shape);
+    define_result(o, n, out, dtype, shape);
+    tensor = out->tensor;
+    if (!ft__build_failed(o->b))
+        add_node(o, n, &op,
+                 &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1}, &tensor);
+}
+
+static int64_t elements_read(const ft__node *n)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < n->n_in && sum < FT__MAX_ELEMENTS; i++)
+        if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
+            sum += ft_shape_elements(&n->in[i]->shape);
+    return sum < FT__MAX_ELEMENTS ? sum : FT__MAX_ELEMENTS;
+}
+
+static bool only_constants(const ft__node *n)
+{
+    bool constant = n->n_in > 0;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        constant &= !n->in[i] || n->in[i]->state == FT__CONSTANT;
+    return constant;
+}
+
+static ft__value *first_operand(const ft__node *n)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
+            return n->in[i];
+    return NULL;
+}
+
+void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape)
+{
+    const ft__value *x = first_operand(n);
+    const char *how = "";
+    ft_dtype stated;
+    ft_shape s = {0};
+
+    if (!out)
+        return;
+    if (shape) {
+        s = *shape;
+    } else if (stated_type(o, out, &stated, &s)) {
+        dtype = stated;
+    } else {
+        s = x ? x->shape : (ft_shape){0};
+        how = ", its result taken to be as large as its operand";
+    }
+    if (dtype == FT_DTYPE_NONE)
+        dtype = x ? x->dtype : FT_DTYPE_fp32;
+    if (only_constants(n) && !*how) {
+        ft__define_constant(o, n, out, dtype, &s);
+        return;
+    }
+    add_generic(o, n, out, elements_read(n), dtype, &s);
+    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
+                      n->op.s, (int)(n->name.n ? n->name.n : out->name.n),
+                      n->name.n ? n->name.s : out->name.s, how);
+}
+
+void ft__emit_unknown(ft__onnx *o, ft__node *n)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        ft__value *v = n->out[i];
+
+        if (!v || (v->uses == 0 && (i > 0 || n->n_out > 1)))
+            continue;
+        if (first)
+            ft__emit_generic(o, n, v, FT_DTYPE_NONE, NULL);
+        else
+            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
+        first = false;
+    }
+}
+
+void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                    const ft_shape *shape)
+{
+    ft__value *v = ft__out(n, i), *x = first_operand(n);
+    ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0}, stated_shape;
+    ft_dtype stated;
+
+    if (!v || v->uses == 0)
+        return;
+    if (stated_type(o, v, &stated, &stated_shape)) {
+        dtype = stated;
+        s = stated_shape;
+    }
+    if (dtype == FT_DTYPE_NONE)
+        dtype = x ? x->dtype : FT_DTYPE_fp32;
+    add_generic(o, n, v, 0, dtype, &s);
+}

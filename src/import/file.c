@@ -1,0 +1,199 @@
+/* Models by their content, and spec lists. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "graph/build.h"
+
+/* ---- spec list ---- */
+
+/* Cut " *COUNT" off the line; false: the count is no count. */
+static bool take_count(const char *line, size_t *len, uint64_t *count)
+{
+    size_t star = *len;
+
+    *count = 1;
+    while (star > 0 && line[star - 1] >= '0' && line[star - 1] <= '9')
+        star--;
+    if (star == 0 || line[star - 1] != '*')
+        return true;
+    *count = 0;
+    for (size_t i = star; i < *len && *count <= (uint64_t)FT__MAX_ELEMENTS; i++)
+        *count = *count * 10 + (uint64_t)(line[i] - '0');
+    *len = star - 1;
+    return *count > 0 && *count <= (uint64_t)FT__MAX_ELEMENTS;
+}
+
+static size_t without_blanks(const char *s, size_t len)
+{
+    while (len > 0 && strchr(" \t\r", s[len - 1]))
+        len--;
+    return len;
+}
+
+/* One line without its newline, `at` bytes into the text. False: failed. */
+static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
+                      uint64_t number)
+{
+    const char *comment = memchr(line, '#', len);
+    uint64_t count;
+    ft_error err;
+    ft_op op;
+
+    len = without_blanks(line, comment ? (size_t)(comment - line) : len);
+    if (len == 0)
+        return true;
+    if (!take_count(line, &len, &count)) {
+        ft__build_fail(b, FT_EFORMAT, at + len,
+                       "line %llu: byte %zu: the count must be 1 to 2^52",
+                       (unsigned long long)number, len);
+        return false;
+    }
+    if (ft_op_parse(&op, line, without_blanks(line, len), &err)) {
+        ft__build_fail(b, err.status, at + err.pos, "line %llu: %s",
+                       (unsigned long long)number, err.msg);
+        return false;
+    }
+    ft__build_op(b, &op, count);
+    return !ft__build_failed(b);
+}
+
+ft_status ft_import_ops(ft_graph **out, const char *text, size_t len, const char *name,
+                        ft_error *err)
+{
+    ft__build *b = ft__build_new(name);
+    ft_error inner = {0};
+    uint64_t number = 1;
+    bool good = true;
+    ft_status st;
+
+    *out = NULL;
+    if (!b)
+        return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    for (size_t at = 0; at < len && good; number++) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t n = end ? (size_t)(end - text) - at : len - at;
+
+        good = read_line(b, text + at, n, at, number);
+        at += n + 1;
+    }
+    st = ft__build_finish_take(out, b, &inner);
+    if (st)
+        return ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg);
+    if (ft_graph_n_nodes(*out) == 0) {
+        ft_graph_free(*out);
+        *out = NULL;
+        return ft_fail(err, FT_EFORMAT, 0, "%s: holds no operation", name);
+    }
+    return FT_OK;
+}
+
+/* ---- files ---- */
+
+/* A file's bytes: mapped, or read where it cannot be mapped (a pipe). */
+struct content {
+    uint8_t *p;
+    size_t n;
+    bool mapped;
+};
+
+static ft_status system_error(const char *path, ft_error *err)
+{
+    return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+}
+
+static ft_status read_all(struct content *c, int fd, const char *path, ft_error *err)
+{
+    size_t cap = 0;
+    ssize_t got = 1;
+
+    while (got > 0) {
+        if (c->n == cap) {
+            uint8_t *p = realloc(c->p, cap = cap ? cap * 2 : 65536);
+
+            if (!p)
+                return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", path);
+            c->p = p;
+        }
+        got = read(fd, c->p + c->n, cap - c->n);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            c->n += (size_t)got;
+    }
+    return got < 0 ? system_error(path, err) : FT_OK;
+}
+
+static ft_status open_content(struct content *c, const char *path, ft_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    ft_status status = FT_OK;
+    void *p;
+
+    if (fd < 0 || fstat(fd, &st)) {
+        status = system_error(path, err);
+    } else if (S_ISDIR(st.st_mode)) {
+        status = ft_fail(err, FT_EIO, 0, "%s: a directory, not a model", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        status = read_all(c, fd, path, err);
+    } else if (st.st_size > 0) {
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED) {
+            status = system_error(path, err);
+        } else {
+            *c = (struct content){p, (size_t)st.st_size, true};
+            /* Weights are jumped over: reading ahead would bring them in. */
+            posix_madvise(p, c->n, POSIX_MADV_RANDOM);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static void close_content(struct content *c)
+{
+    if (c->mapped)
+        munmap(c->p, c->n);
+    else
+        free(c->p);
+}
+
+/* Text has no control characters; an ONNX file has lengths and tags, one of
+ * them among its first bytes. */
+static bool is_text(const struct content *c)
+{
+    for (size_t i = 0; i < c->n && i < 512; i++)
+        if (c->p[i] == 0x7f || (c->p[i] < ' ' && !memchr("\t\n\r", c->p[i], 3)))
+            return false;
+    return true;
+}
+
+ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_options *opt,
+                         ft_error *err)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct content c = {0};
+    ft_status st;
+
+    *out = NULL;
+    st = open_content(&c, path, err);
+    if (st == FT_OK && c.n == 0)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name);
+    else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0)
+        st = ft_fail(err, FT_EUNSUPPORTED, 0,
+                     "%s: a zip archive: export the model to ONNX first", name);
+    else if (st == FT_OK && is_text(&c))
+        st = ft_import_ops(out, (const char *)c.p, c.n, name, err);
+    else if (st == FT_OK)
+        st = ft_import_onnx(out, c.p, c.n, name, opt, err);
+    close_content(&c);
+    return st;
+}

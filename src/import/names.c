@@ -1,0 +1,155 @@
+/* Names of values, and what is allocated for one import. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "import/onnx.h"
+
+bool ft__str_is(ft__str s, const char *text)
+{
+    return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
+}
+
+void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size)
+{
+    void *p = ft__arena_array(&o->arena, n, size);
+
+    if (!p)
+        ft__build_fail(o->b, FT_ENOMEM, 0, "out of memory");
+    return p;
+}
+
+void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt, ...)
+{
+    char text[384];
+    ft__str name = n->name.n || !n->n_out || !n->out[0] ? n->name : n->out[0]->name;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    ft__build_fail(o->b, st, (uint64_t)(n->attrs.p - o->doc.base),
+                   "node %.*s (%.*s): %s", (int)(name.n < 100 ? name.n : 100), name.s,
+                   (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
+}
+
+static uint64_t hash_of(ft__str name)
+{
+    const uint64_t prime = 0x9fb21c651e98df25u;
+    uint64_t h = name.n * prime, word;
+    size_t i = 0;
+
+    for (; i + 8 <= name.n; i += 8) {
+        memcpy(&word, name.s + i, 8);
+        h = (h ^ word) * prime;
+        h ^= h >> 29;
+    }
+    for (word = 0; i < name.n; i++)
+        word = word << 8 | (uint8_t)name.s[i];
+    h = (h ^ word) * prime;
+    return h ^ h >> 32;
+}
+
+static ft__name_slot *find(const ft__names *t, ft__str name, uint64_t hash)
+{
+    uint32_t at = (uint32_t)hash & (t->n_slots - 1);
+
+    while (t->slot[at].value &&
+           (t->slot[at].hash != hash || t->slot[at].name.n != name.n ||
+            memcmp(t->slot[at].name.s, name.s, name.n) != 0))
+        at = (at + 1) & (t->n_slots - 1);
+    return &t->slot[at];
+}
+
+/* Room for one more name; the old table stays behind in the arena. */
+static bool grow(ft__onnx *o)
+{
+    ft__names *t = &o->names, old = *t;
+
+    if (2 * (t->n + 1) <= t->n_slots)
+        return true;
+    t->n_slots = old.n_slots ? old.n_slots * 4 : 256;
+    t->slot = ft__onnx_alloc(o, t->n_slots, sizeof(*t->slot));
+    if (!t->slot) {
+        *t = old;
+        return false;
+    }
+    for (uint32_t i = 0; i < old.n_slots; i++)
+        if (old.slot[i].value)
+            *find(t, old.slot[i].name, old.slot[i].hash) = old.slot[i];
+    return true;
+}
+
+/* The slot of a name, with value NULL when it is new. */
+static ft__name_slot *slot_of(ft__onnx *o, ft__str name)
+{
+    uint64_t hash = hash_of(name);
+    ft__name_slot *s;
+
+    if (name.n > FT__MAX_NAME) {
+        ft__build_fail(o->b, FT_EFORMAT,
+                       (uint64_t)((const uint8_t *)name.s - o->doc.base),
+                       "a name of %zu bytes is too long", name.n);
+        return NULL;
+    }
+    if (!grow(o))
+        return NULL;
+    s = find(&o->names, name, hash);
+    s->name = name;
+    s->hash = hash;
+    return s;
+}
+
+static ft__value *new_value(ft__onnx *o, ft__str name)
+{
+    ft__value *v = ft__onnx_alloc(o, 1, sizeof(*v));
+
+    if (v) {
+        v->name = name;
+        v->tensor = FT_NONE;
+    }
+    return v;
+}
+
+ft__value *ft__onnx_name(ft__onnx *o, ft__str name)
+{
+    ft__name_slot *s = slot_of(o, name);
+
+    if (s && !s->value) {
+        s->value = new_value(o, name);
+        o->names.n += s->value != NULL;
+    }
+    return s ? s->value : NULL;
+}
+
+void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v)
+{
+    ft__name_slot *s = slot_of(o, name);
+
+    if (!s || !v)
+        return;
+    o->names.n += !s->value;
+    s->value = v;
+}
+
+ft__value *ft__onnx_hide(ft__onnx *o, ft__str name)
+{
+    ft__value *v = new_value(o, name);
+
+    ft__onnx_bind(o, name, v);
+    return v;
+}
+
+ft__value *ft__onnx_temp(ft__onnx *o, const ft__value *like)
+{
+    ft__str name = like ? like->name : (ft__str){"", 0};
+    char *s = ft__onnx_alloc(o, name.n + 2, 1);
+
+    if (!s)
+        return NULL;
+    memcpy(s, name.s, name.n);
+    s[name.n] = '\'';
+    return new_value(o, (ft__str){s, name.n + 1});
+}

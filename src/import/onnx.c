@@ -1,0 +1,329 @@
+/* The model: its parts, its nodes in order, branches and functions inlined. */
+#include "import/onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+enum {
+    MODEL_IR_VERSION = 1,
+    MODEL_GRAPH = 7,
+    MODEL_OPSET = 8,
+    MODEL_FUNCTION = 25,
+    FUNCTION_OPSET = 9,
+    OLDEST_OPSET = 7,
+    NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
+};
+
+static const ft__rule rules[] = {
+#define FT__RULE(op, run, arg, min_in) {#op, ft__rule_##run, arg, min_in},
+#include "import/rules.def"
+#undef FT__RULE
+};
+
+const ft__rule *ft__onnx_rule(ft__str op)
+{
+    size_t low = 0, high = sizeof(rules) / sizeof(*rules);
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = strncmp(rules[mid].op, op.s, op.n);
+
+        if (c == 0)
+            c = rules[mid].op[op.n] != '\0';
+        if (c == 0)
+            return &rules[mid];
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+/* ---- nodes ---- */
+
+/* Operands are made before, in the file's order, or never. */
+static bool operands_are_there(ft__onnx *o, const ft__node *n)
+{
+    uint32_t need = n->rule ? n->rule->min_in : 0;
+
+    for (uint32_t i = 0; i < n->n_in || i < need; i++) {
+        const ft__value *v = ft__in(n, i);
+
+        if (!v && i < need) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u of %u is missing", i + 1,
+                          need);
+            return false;
+        }
+        if (!v || v->state != FT__UNDEFINED)
+            continue;
+        ft__onnx_fail(o, n, FT_EFORMAT, "it reads \"%.*s\", which %s",
+                      (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
+                      v->producer ? "is made only later: the nodes are out of order or "
+                                    "form a cycle"
+                                  : "nothing makes");
+        return false;
+    }
+    return true;
+}
+
+/* What a body gives becomes what the node gives. */
+static void hand_over(ft__onnx *o, ft__node *n, const ft__body *body)
+{
+    for (uint32_t i = 0; i < n->n_out && !ft__build_failed(o->b); i++) {
+        ft__value *v = i < body->n_out ? body->out[i] : NULL;
+
+        if (!n->out[i])
+            continue;
+        if (!v || v->state == FT__UNDEFINED)
+            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
+        else
+            ft__emit_view(o, n, v, n->out[i], &v->shape);
+    }
+}
+
+static bool go_deeper(ft__onnx *o, const ft__node *n)
+{
+    if (++o->depth <= FT__MAX_DEPTH)
+        return true;
+    ft__onnx_fail(o, n, FT_EFORMAT,
+                  "branches and functions are nested more than %d deep", FT__MAX_DEPTH);
+    return false;
+}
+
+/* Only the branch that is taken counts; where that is not known, the first. */
+void ft__rule_if(ft__onnx *o, ft__node *n)
+{
+    const ft__num *condition = ft__data(o, n->in[0]);
+    bool taken = !condition || ft_shape_elements(&n->in[0]->shape) < 1 || condition->i;
+    ft__bytes graph;
+    ft__body body;
+
+    if (!ft__attr_message(o, n, taken ? "then_branch" : "else_branch", 6, &graph)) {
+        ft__emit_unknown(o, n);
+        return;
+    }
+    if (!condition)
+        ft__build_bounded(o->b, "If (node %.*s), its first branch taken",
+                          (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+    if (go_deeper(o, n)) {
+        ft__onnx_read_graph(o, graph, true, &body);
+        ft__onnx_run(o, &body);
+        hand_over(o, n, &body);
+    }
+    o->depth--;
+}
+
+static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
+                             int64_t fallback)
+{
+    int64_t opset = fallback;
+
+    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+        ft__str domain = {"", 0};
+        int64_t version = fallback;
+
+        if (f.field != field)
+            continue;
+        for (ft__pb s = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&s);) {
+            if (s.field == 1)
+                domain = ft__str_of(s.bytes);
+            else if (s.field == 2)
+                version = (int64_t)s.num;
+        }
+        if (domain.n == 0 || ft__str_is(domain, "ai.onnx"))
+            opset = version;
+    }
+    return opset;
+}
+
+static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
+{
+    for (uint32_t i = 0; i < o->n_functions; i++) {
+        const ft__function *f = &o->function[i];
+
+        if (f->name.n == n->op.n && f->domain.n == n->domain.n &&
+            !memcmp(f->name.s, n->op.s, n->op.n) &&
+            !memcmp(f->domain.s, n->domain.s, n->domain.n))
+            return f;
+    }
+    return NULL;
+}
+
+/* A function has names and an opset of its own. */
+static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
+{
+    ft__names outside = o->names;
+    int64_t opset = o->opset;
+    ft__body body;
+
+    if (go_deeper(o, n)) {
+        o->names = (ft__names){0};
+        o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
+        ft__onnx_read_function(o, f->body, n, &body);
+        ft__onnx_run(o, &body);
+        hand_over(o, n, &body);
+        o->names = outside;
+        o->opset = opset;
+    }
+    o->depth--;
+}
+
+static void run_node(ft__onnx *o, ft__node *n)
+{
+    const ft__function *f;
+
+    if (n->n_out == 0) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "it has no result");
+        return;
+    }
+    if (!n->out[0])
+        n->out[0] = ft__onnx_temp(o, NULL);
+    if (!n->out[0] || !operands_are_there(o, n))
+        return;
+    if (n->rule)
+        n->rule->run(o, n);
+    else if ((f = find_function(o, n)) != NULL)
+        inline_function(o, n, f);
+    else
+        ft__emit_unknown(o, n);
+    n->done = true;
+}
+
+static bool all_constant(const ft__node *n)
+{
+    bool constant = n->n_in > 0 || n->rule->run == ft__rule_constant;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        constant &= !n->in[i] || n->in[i]->state == FT__CONSTANT;
+    return constant;
+}
+
+void ft__onnx_run(ft__onnx *o, ft__body *body)
+{
+    /* Constants first: the chains that are fused are known by them. */
+    for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
+        ft__node *n = &body->node[i];
+
+        if (n->rule && n->rule->run != ft__rule_if && all_constant(n))
+            run_node(o, n);
+    }
+    ft__onnx_fuse(o, body);
+    for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++)
+        if (!body->node[i].done)
+            run_node(o, &body->node[i]);
+}
+
+/* ---- the model ---- */
+
+static void read_functions(ft__onnx *o, uint32_t count)
+{
+    o->function = ft__onnx_alloc(o, count, sizeof(*o->function));
+    if (!o->function)
+        return;
+    for (ft__pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
+        ft__function *to = &o->function[o->n_functions];
+
+        if (f.field != MODEL_FUNCTION)
+            continue;
+        to->body = f.bytes;
+        to->name = to->domain = (ft__str){"", 0};
+        for (ft__pb x = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&x);) {
+            if (x.field == 1)
+                to->name = ft__str_of(x.bytes);
+            else if (x.field == 10)
+                to->domain = ft__str_of(x.bytes);
+        }
+        o->n_functions++;
+    }
+}
+
+static void mark_outputs(ft__onnx *o, const ft__body *body)
+{
+    for (uint32_t i = 0; i < body->n_out && !ft__build_failed(o->b); i++) {
+        ft__value *v = body->out[i];
+
+        if (v->state == FT__UNDEFINED)
+            ft__build_fail(o->b, FT_EFORMAT, 0, "output \"%.*s\" is made by nothing",
+                           (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+        else
+            ft__build_output(o->b, ft__onnx_tensor(o, v));
+    }
+}
+
+/* The parts of the file; false: it is no model. */
+static bool find_graph(ft__onnx *o, ft__bytes *graph, bool *versioned)
+{
+    uint32_t functions = 0;
+    bool found = false;
+
+    for (ft__pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
+        *versioned |= f.field == MODEL_IR_VERSION && f.wire == FT__PB_VARINT;
+        functions += f.field == MODEL_FUNCTION;
+        if (f.field == MODEL_GRAPH && f.wire == FT__PB_BYTES) {
+            *graph = f.bytes;
+            found = true;
+        }
+    }
+    if (!o->doc.bad)
+        read_functions(o, functions);
+    return found;
+}
+
+static void read_model(ft__onnx *o, bool *versioned)
+{
+    ft__bytes graph = {0};
+    ft__body body;
+
+    if (!find_graph(o, &graph, versioned)) {
+        ft__build_fail(o->b, FT_EFORMAT, 0, "not an ONNX model: it holds no graph");
+        return;
+    }
+    o->opset = default_opset(o, o->model, MODEL_OPSET, NO_OPSET);
+    if (o->opset < OLDEST_OPSET) {
+        ft__build_fail(o->b, FT_EUNSUPPORTED, 0,
+                       "opset %lld is older than %d: convert the model to a newer one",
+                       (long long)o->opset, OLDEST_OPSET);
+        return;
+    }
+    ft__onnx_read_graph(o, graph, false, &body);
+    if (!ft__build_failed(o->b) && !o->doc.bad)
+        ft__onnx_inputs(o, graph);
+    if (!ft__build_failed(o->b) && !o->doc.bad)
+        ft__onnx_run(o, &body);
+    if (!ft__build_failed(o->b) && !o->doc.bad)
+        mark_outputs(o, &body);
+}
+
+ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
+                         const ft_import_options *opt, ft_error *err)
+{
+    ft__onnx o = {.doc = {.base = data, .len = len},
+                  .model = {data, len},
+                  .b = ft__build_new(name)};
+    bool versioned = false;
+    ft_error inner = {0};
+    ft_status st;
+
+    *out = NULL;
+    if (!o.b)
+        return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    if (opt)
+        o.opt = *opt;
+    if (len == 0)
+        ft__build_fail(o.b, FT_EFORMAT, 0, "the file is empty");
+    else
+        read_model(&o, &versioned);
+    ft__arena_free(&o.arena);
+    st = ft__build_finish_take(out, o.b, &inner);
+    if (o.doc.bad) {
+        ft_graph_free(*out);
+        *out = NULL;
+        return ft_fail(err, FT_EFORMAT, o.doc.pos, "%s: %s: %s (byte %zu)", name,
+                       versioned ? "a damaged ONNX model" : "not an ONNX model",
+                       o.doc.why, o.doc.pos);
+    }
+    return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}

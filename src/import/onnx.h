@@ -1,0 +1,286 @@
+#ifndef IMPORT_ONNX_H
+#define IMPORT_ONNX_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "graph/build.h"
+#include "import/pb.h"
+
+/* Reading an ONNX file, in the order of the files here:
+ *
+ *   pb.c      wire format
+ *   names.c   names -> values
+ *   read.c    messages -> values and nodes
+ *   attr.c    attributes, on demand
+ *   dims.c    the model's inputs and the dimensions they leave open
+ *   onnx.c    the model: opsets, nodes in order, inlining
+ *   fuse.c    chains of nodes that the network's author wrote as one layer
+ *   rules_*.c one rule per family of operators: node -> operation
+ *   emit.c    operation -> graph, or -> constant when all its operands are
+ *   fold.c    the values of such constants, as far as shapes can need them
+ *
+ * Names, attributes and payloads stay slices of the file; what is made lies in
+ * one arena. Failure is sticky in the builder. */
+
+typedef struct ft__str {
+    const char *s;
+    size_t n;
+} ft__str;
+
+/* One element of a folded constant: f for floating dtypes, else i. */
+typedef union ft__num {
+    int64_t i;
+    double f;
+} ft__num;
+
+typedef enum ft__state { FT__UNDEFINED, FT__CONSTANT, FT__ACTIVATION } ft__state;
+
+typedef struct ft__node ft__node;
+typedef struct ft__onnx ft__onnx;
+typedef struct ft__value ft__value;
+
+/* A name of the file, or a result in between that has none of its own. */
+struct ft__value {
+    ft__str name;
+    ft__node *producer; /* NULL: an input, an initializer, or nothing */
+    ft__node *reader;   /* the last node that reads it */
+    uint32_t uses;      /* readers, subgraphs and graph outputs */
+    ft__state state;
+    ft_dtype dtype;
+    ft_shape shape;
+    ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;   /* constant: its elements once known */
+    ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
+    ft__bytes type;  /* TypeProto, where the file states one */
+    uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
+};
+
+typedef struct ft__rule {
+    const char *op;
+    void (*run)(ft__onnx *o, ft__node *n);
+    int arg;
+    uint32_t min_in; /* operands that must be there */
+} ft__rule;
+
+struct ft__node {
+    const ft__rule *rule;
+    ft__str op;
+    ft__str name;
+    ft__str domain;
+    ft__bytes attrs;        /* the message from its first attribute on */
+    const ft__node *caller; /* inside a function: the node that calls it */
+    ft__bytes defaults;     /* and the FunctionProto, for default attributes */
+    ft__value **in;         /* NULL: left out */
+    ft__value **out;
+    uint32_t n_in;
+    uint32_t n_out;
+    uint32_t norm; /* fused norms: how many trailing axes */
+    bool done;     /* folded, or part of a fused node */
+};
+
+/* The nodes and results of a graph, subgraph or function. */
+typedef struct ft__body {
+    ft__node *node;
+    uint32_t n_nodes;
+    ft__value **out;
+    uint32_t n_out;
+} ft__body;
+
+typedef struct ft__name_slot {
+    ft__str name;
+    uint64_t hash;
+    ft__value *value;
+} ft__name_slot;
+
+/* Open addressing; n_slots is a power of two. */
+typedef struct ft__names {
+    ft__name_slot *slot;
+    uint32_t n;
+    uint32_t n_slots;
+} ft__names;
+
+typedef struct ft__binding {
+    ft__str name;
+    int64_t value;
+} ft__binding;
+
+/* A FunctionProto of the model. */
+typedef struct ft__function {
+    ft__str name;
+    ft__str domain;
+    ft__bytes body;
+} ft__function;
+
+struct ft__onnx {
+    ft__build *b;
+    ft__arena arena;
+    ft__pb_doc doc;
+    ft_import_options opt;
+    ft__bytes model;
+    int64_t opset;
+    ft__names names;
+    ft__binding *dim; /* values of symbolic dimensions */
+    uint32_t n_dims;
+    ft__function *function;
+    uint32_t n_functions;
+    uint32_t n_nodes; /* read so far, inlined ones each time */
+    uint32_t depth;   /* of subgraphs and functions */
+    size_t inlined;   /* bytes of all of them, each time */
+    int64_t folded;   /* elements worked out so far */
+};
+
+/* ---- names.c ---- */
+bool ft__str_is(ft__str s, const char *text);
+static inline ft__str ft__str_of(ft__bytes b)
+{
+    return (ft__str){(const char *)b.p, b.n};
+}
+/* Zeroed; NULL after reporting that memory is short. */
+void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size);
+/* The value of a name, made when it is new. NULL: out of memory. */
+ft__value *ft__onnx_name(ft__onnx *o, ft__str name);
+/* Let a name mean this value from now on. */
+void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v);
+/* A new value that the name means from now on. */
+ft__value *ft__onnx_hide(ft__onnx *o, ft__str name);
+/* A value without a name of its own; called after `like`. */
+ft__value *ft__onnx_temp(ft__onnx *o, const ft__value *like);
+
+/* ---- read.c ---- */
+/* A GraphProto; nested: names may hide those outside. */
+void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out);
+void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *caller,
+                            ft__body *out);
+/* Every dimension is there, and no product of them passes the limit, zeros left
+ * out: strides and partial products stay in range. */
+bool ft__shape_fits(const ft_shape *s);
+/* Dtype and shape of a TypeProto. False: not a tensor, or a dimension that is
+ * open and not bound. */
+bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape);
+void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v);
+
+FT_PRINTF(4, 5)
+void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt, ...);
+
+/* ---- attributes (attr.c) ---- */
+int64_t ft__attr_int(ft__onnx *o, const ft__node *n, const char *name,
+                     int64_t fallback);
+double ft__attr_float(ft__onnx *o, const ft__node *n, const char *name,
+                      double fallback);
+/* Empty when there is none. */
+ft__str ft__attr_str(ft__onnx *o, const ft__node *n, const char *name);
+/* How many there are, of which the first `max` are stored; -1: no such attribute. */
+int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t *v,
+                      uint32_t max);
+int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
+                        uint32_t max);
+/* The message in an attribute: field 5 a tensor, 6 a graph. */
+bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
+                      ft__bytes *out);
+
+/* ---- dims.c ---- */
+void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
+
+/* ---- onnx.c ---- */
+const ft__rule *ft__onnx_rule(ft__str op);
+/* The nodes of a body, folded, fused and emitted. */
+void ft__onnx_run(ft__onnx *o, ft__body *body);
+
+/* ---- fuse.c ---- */
+void ft__onnx_fuse(ft__onnx *o, ft__body *body);
+
+/* ---- emit.c ---- */
+static inline ft__value *ft__in(const ft__node *n, uint32_t i)
+{
+    return i < n->n_in ? n->in[i] : NULL;
+}
+static inline ft__value *ft__out(const ft__node *n, uint32_t i)
+{
+    return i < n->n_out ? n->out[i] : NULL;
+}
+static inline bool ft__is_constant(const ft__value *v)
+{
+    return v && v->state == FT__CONSTANT;
+}
+/* Operands and results of an operation. shape: of the first result, where it
+ * differs from what the operation says (scalars, flattened axes); else NULL. */
+typedef struct ft__call {
+    ft__value *const *in;
+    uint32_t n_in;
+    ft__value *const *params;
+    uint32_t n_params;
+    ft__value *const *out;
+    uint32_t n_out;
+    const ft_shape *shape;
+} ft__call;
+/* Append the operation. True: all operands are constants, so nothing was
+ * appended; the results are constants whose elements the caller may fold. */
+bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
+/* The same with one operand, or two, and the node's first result. */
+bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+               const ft_shape *shape);
+bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+               ft__value *y, const ft_shape *shape);
+/* x in another shape. Constants keep their elements. */
+void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+                   const ft_shape *shape);
+void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+                         const ft_shape *shape);
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v);
+/* Results for which there is no rule: all operands read, the result written,
+ * named among the bounded. shape NULL: what the file states, else that of the
+ * first operand. */
+void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape);
+/* For every result of the node. */
+void ft__emit_unknown(ft__onnx *o, ft__node *n);
+/* A result beside the first one, when anything reads it. */
+void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                    const ft_shape *shape);
+
+/* ---- fold.c ---- */
+bool ft__dtype_is_real(ft_dtype t);
+/* The elements of a constant; NULL: unknown (too many, external, computed from
+ * unknown ones). */
+const ft__num *ft__data(ft__onnx *o, ft__value *v);
+/* Room for the elements of a constant; NULL: more than are worth knowing. */
+ft__num *ft__fold_new(ft__onnx *o, ft__value *v);
+/* One element as a real number. */
+bool ft__scalar(ft__onnx *o, ft__value *v, double *out);
+/* Integers of an operand; -1: unknown or more than max. */
+int64_t ft__ints(ft__onnx *o, ft__value *v, int64_t *out, uint32_t max);
+
+void ft__fold_unary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *out);
+void ft__fold_binary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *y,
+                     ft__value *out);
+void ft__fold_where(ft__onnx *o, ft__value *const in[3], ft__value *out);
+void ft__fold_fill(ft__onnx *o, ft__value *out, ft__num start, ft__num step);
+/* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
+void ft__fold_strided(ft__onnx *o, ft__value *x, ft__value *out, int64_t base,
+                      const int64_t *stride);
+void ft__fold_concat(ft__onnx *o, ft__value *const *part, uint32_t n, uint32_t axis,
+                     ft__value *out);
+void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
+                     ft__value *out);
+void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
+                     ft__value *out);
+/* Row-major strides of a shape. */
+void ft__strides(const ft_shape *s, int64_t *stride);
+
+/* ---- rules_*.c: shared helpers ---- */
+/* An axis counted from the front; fails the import when it lies outside. */
+uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
+/* Append a dimension; fails the import at the ninth. */
+void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim);
+/* Axes of attribute `axes` or operand i as a set of bits; -1: unknown. `all`
+ * where there are none. */
+int64_t ft__axes(ft__onnx *o, const ft__node *n, uint32_t operand, uint32_t rank,
+                 int64_t all);
+bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
+
+#define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
+#include "import/rules.def"
+#undef FT__RULE
+
+#endif

@@ -1,0 +1,566 @@
+/* Data movement: what copies elements without computing on them. */
+#include <math.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "import/onnx.h"
+
+enum { MAX_PARTS = 80 }; /* of a concat or split, so that they fit a spec */
+
+void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim)
+{
+    if (s->rank == FT_MAX_RANK)
+        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
+                      FT_MAX_RANK);
+    else
+        s->dim[s->rank++] = dim;
+}
+
+/* An operation whose spec is x and out. */
+static bool move(ft__onnx *o, const ft__node *n, ft_kind kind, const ft_shape *out)
+{
+    ft__value *x = n->in[0];
+    ft_op op;
+
+    ft_op_init(&op, kind, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, out);
+    return ft__emit1(o, n, &op, x, out);
+}
+
+/* Integers of an operand, or of the attribute it was before; -1: unknown. */
+static int64_t list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
+                    int64_t *v, uint32_t max)
+{
+    int64_t count;
+
+    if (ft__in(n, operand))
+        return ft__ints(o, n->in[operand], v, max);
+    count = ft__attr_ints(o, n, attr, v, max);
+    return count <= (int64_t)max ? count : -1;
+}
+
+void ft__rule_transpose(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    uint32_t rank = x->shape.rank;
+    int64_t perm[FT_MAX_RANK], own[FT_MAX_RANK], stride[FT_MAX_RANK];
+    int64_t have = ft__attr_ints(o, n, "perm", perm, FT_MAX_RANK);
+    bool moved = false;
+    ft_shape s = {.rank = rank};
+    ft_op op;
+
+    if (have >= 0 && have != (int64_t)rank) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "perm has %lld entries for %u dimensions",
+                      (long long)have, rank);
+        return;
+    }
+    ft__strides(&x->shape, own);
+    for (uint32_t i = 0; i < rank; i++) {
+        perm[i] = ft__axis(o, n, have < 0 ? rank - 1 - i : perm[i], rank);
+        s.dim[i] = x->shape.dim[perm[i]];
+        stride[i] = own[perm[i]];
+        moved |= perm[i] != i;
+    }
+    if (!moved) {
+        ft__emit_view(o, n, x, n->out[0], &s);
+        return;
+    }
+    ft_op_init(&op, FT_KIND_transpose, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set(&op, FT_K_perm, perm, rank);
+    if (ft__emit1(o, n, &op, x, &s)) {
+        n->out[0]->root = x->root ? x->root : x;
+        ft__fold_strided(o, x, n->out[0], 0, stride);
+    }
+}
+
+/* Parts of equal shape but for the axis; their sum along it, or -1. */
+static int64_t sum_along(const ft__node *n, uint32_t axis)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const ft_shape *s = n->in[i] ? &n->in[i]->shape : NULL,
+                       *first = &n->in[0]->shape;
+
+        if (!s || s->rank != first->rank)
+            return -1;
+        for (uint32_t d = 0; d < s->rank; d++)
+            if (d != axis && s->dim[d] != first->dim[d])
+                return -1;
+        sum += s->dim[axis];
+        if (sum > FT__MAX_ELEMENTS)
+            return -1;
+    }
+    return sum;
+}
+
+void ft__rule_concat(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 1), x->shape.rank);
+    int64_t sizes[MAX_PARTS], sum;
+    ft_shape s = x->shape;
+    ft_op op;
+
+    sum = ft__build_failed(o->b) ? 0 : sum_along(n, axis);
+    if (sum < 0)
+        ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its parts do not fit");
+    if (ft__build_failed(o->b))
+        return;
+    s.dim[axis] = sum;
+    if (n->n_in == 1) {
+        ft__emit_view(o, n, x, n->out[0], &s);
+        return;
+    }
+    if (n->n_in > MAX_PARTS) {
+        ft__emit_generic(o, n, n->out[0], x->dtype, &s);
+        return;
+    }
+    for (uint32_t i = 0; i < n->n_in; i++)
+        sizes[i] = n->in[i]->shape.dim[axis];
+    ft_op_init(&op, FT_KIND_concat, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set1(&op, FT_K_axis, axis);
+    ft_op_set(&op, FT_K_sizes, sizes, n->n_in);
+    if (ft__emit(o, n, &op,
+                 &(ft__call){.in = n->in, .n_in = n->n_in, .out = n->out, .n_out = 1}))
+        ft__fold_concat(o, n->in, n->n_in, axis, n->out[0]);
+}
+
+/* Sizes of the parts; false: they depend on values that are not known. */
+static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *sizes)
+{
+    int64_t parts = ft__attr_int(o, n, "num_outputs", n->n_out), chunk;
+    int64_t have = list(o, n, 1, "split", sizes, MAX_PARTS);
+
+    if (have == (int64_t)n->n_out)
+        return true;
+    if (ft__in(n, 1) || have >= 0 || parts != (int64_t)n->n_out)
+        return false;
+    chunk = (size + parts - 1) / parts;
+    for (int64_t i = 0; i < parts; i++) {
+        sizes[i] = chunk < size ? chunk : size;
+        size -= sizes[i];
+    }
+    return true;
+}
+
+void ft__rule_split(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
+    int64_t sizes[MAX_PARTS], stride[FT_MAX_RANK], base = 0;
+    ft_op op;
+
+    if (ft__build_failed(o->b))
+        return;
+    if (n->n_out > MAX_PARTS || !split_sizes(o, n, x->shape.dim[axis], sizes)) {
+        ft__emit_unknown(o, n);
+        return;
+    }
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (sizes[i] < 0 || sizes[i] > x->shape.dim[axis]) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "a part of size %lld does not fit",
+                          (long long)sizes[i]);
+            return;
+        }
+    if (n->n_out == 1) {
+        ft__emit_view(o, n, x, n->out[0], &x->shape);
+        return;
+    }
+    ft_op_init(&op, FT_KIND_split, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set1(&op, FT_K_axis, axis);
+    ft_op_set(&op, FT_K_sizes, sizes, n->n_out);
+    if (!ft__emit(o, n, &op,
+                  &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out}))
+        return;
+    ft__strides(&x->shape, stride);
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        if (n->out[i])
+            ft__fold_strided(o, x, n->out[i], base, stride);
+        base += sizes[i] * stride[axis];
+    }
+}
+
+/* ---- slice ---- */
+
+struct cut {
+    int64_t base;
+    int64_t stride[FT_MAX_RANK];
+    int64_t step; /* largest */
+    ft_shape shape;
+    bool whole;
+};
+
+static int64_t clamped(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+static void cut_axis(struct cut *c, uint32_t axis, int64_t start, int64_t end,
+                     int64_t step)
+{
+    int64_t size = c->shape.dim[axis], low = step < 0 ? -1 : 0,
+            high = step < 0 ? size - 1 : size, count;
+
+    start = clamped(start < 0 ? start + size : start, low + (step < 0), high);
+    end = clamped(end < 0 ? end + size : end, low, high);
+    count =
+        step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
+    count = count > 0 ? count : 0;
+    c->whole &= count == size && step == 1;
+    c->base += count ? start * c->stride[axis] : 0;
+    c->stride[axis] *= step;
+    c->shape.dim[axis] = count;
+    step = step < 0 ? -step : step;
+    c->step = step > c->step ? step : c->step;
+}
+
+/* starts, ends, axes, steps: attributes, later operands. */
+static bool read_cut(ft__onnx *o, const ft__node *n, struct cut *c)
+{
+    const int64_t limit = FT__MAX_ELEMENTS;
+    int64_t start[FT_MAX_RANK], end[FT_MAX_RANK], axes[FT_MAX_RANK], step[FT_MAX_RANK];
+    int64_t count = list(o, n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
+    uint32_t seen = 0;
+
+    if (count < 0 || list(o, n, 2, "ends", end, FT_MAX_RANK) != count)
+        return false;
+    n_axes = list(o, n, 3, "axes", axes, FT_MAX_RANK);
+    n_steps = ft__in(n, 4) ? ft__ints(o, n->in[4], step, FT_MAX_RANK) : 0;
+    if ((n_axes != count && (n_axes > 0 || ft__in(n, 3))) || n_steps < 0 ||
+        (n_steps != count && n_steps != 0))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t axis = ft__axis(o, n, n_axes > 0 ? axes[i] : i, c->shape.rank);
+        int64_t by = clamped(n_steps ? step[i] : 1, -limit, limit);
+
+        if (by == 0 || seen >> axis & 1)
+            ft__onnx_fail(o, n, FT_EFORMAT, "a step of 0, or an axis given twice");
+        if (ft__build_failed(o->b))
+            return false;
+        seen |= 1u << axis;
+        cut_axis(c, axis, clamped(start[i], -limit, limit),
+                 clamped(end[i], -limit, limit), by);
+    }
+    return true;
+}
+
+void ft__rule_slice(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    struct cut c = {.shape = x->shape, .step = 1, .whole = true};
+    ft_op op;
+
+    ft__strides(&x->shape, c.stride);
+    if (!read_cut(o, n, &c)) {
+        if (!ft__build_failed(o->b))
+            ft__emit_unknown(o, n);
+        return;
+    }
+    if (c.whole) {
+        ft__emit_view(o, n, x, n->out[0], &c.shape);
+        return;
+    }
+    ft_op_init(&op, FT_KIND_slice, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, &c.shape);
+    ft_op_set1(&op, FT_K_step, c.step);
+    if (ft__emit1(o, n, &op, x, &c.shape))
+        ft__fold_strided(o, x, n->out[0], c.base, c.stride);
+}
+
+/* ---- larger, smaller, elsewhere ---- */
+
+void ft__rule_pad(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
+    int64_t have = list(o, n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
+    ft_shape s = x->shape;
+
+    if (ft__in(n, 3))
+        count = ft__ints(o, n->in[3], axes, FT_MAX_RANK);
+    if (have < 0 || count < 0 || have != 2 * count) {
+        ft__emit_unknown(o, n);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t axis = ft__axis(o, n, ft__in(n, 3) ? axes[i] : i, s.rank);
+
+        if (ft__build_failed(o->b))
+            return;
+        s.dim[axis] += clamped(pads[i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS) +
+                       clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
+    }
+    if (ft_shape_equal(&s, &x->shape))
+        ft__emit_view(o, n, x, n->out[0], &s);
+    else
+        move(o, n, FT_KIND_pad, &s);
+}
+
+void ft__rule_expand(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    ft_shape to = {0}, s;
+    int64_t have = ft__ints(o, n->in[1], to.dim, FT_MAX_RANK), stride[FT_MAX_RANK];
+
+    if (have < 0) {
+        ft__emit_unknown(o, n);
+        return;
+    }
+    to.rank = (uint32_t)have;
+    if (!ft__broadcast(&x->shape, &to, &s)) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its operand does not fit the shape");
+        return;
+    }
+    if (ft_shape_elements(&s) == ft_shape_elements(&x->shape)) {
+        ft__emit_view(o, n, x, n->out[0], &s);
+        return;
+    }
+    if (!move(o, n, FT_KIND_expand, &s))
+        return;
+    ft__strides(&x->shape, stride + s.rank - x->shape.rank);
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (i < s.rank - x->shape.rank || x->shape.dim[i + x->shape.rank - s.rank] == 1)
+            stride[i] = 0;
+    ft__fold_strided(o, x, n->out[0], 0, stride);
+}
+
+void ft__rule_tile(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    int64_t times[FT_MAX_RANK];
+    ft_shape s = x->shape;
+
+    if (ft__ints(o, n->in[1], times, FT_MAX_RANK) != (int64_t)s.rank) {
+        ft__emit_unknown(o, n);
+        return;
+    }
+    for (uint32_t i = 0; i < s.rank; i++) {
+        if (times[i] < 0 || (times[i] && s.dim[i] > FT__MAX_ELEMENTS / times[i])) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "it repeats %lld times",
+                          (long long)times[i]);
+            return;
+        }
+        s.dim[i] *= times[i];
+    }
+    if (ft_shape_equal(&s, &x->shape))
+        ft__emit_view(o, n, x, n->out[0], &s);
+    else
+        move(o, n, FT_KIND_tile, &s);
+}
+
+/* arg: 0 depth to space, 1 the way back. */
+void ft__rule_depth_to_space(ft__onnx *o, ft__node *n)
+{
+    ft_shape s = n->in[0]->shape;
+    int64_t block = ft__attr_int(o, n, "blocksize", 0);
+    bool back = n->rule->arg;
+
+    if (s.rank != 4 || block < 1 || block > INT16_MAX ||
+        (back ? s.dim[2] % block || s.dim[3] % block : s.dim[1] % (block * block))) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "blocks of %lld do not fit its operand",
+                      (long long)block);
+        return;
+    }
+    s.dim[1] = back ? s.dim[1] * block * block : s.dim[1] / (block * block);
+    for (uint32_t i = 2; i < 4; i++)
+        s.dim[i] = back ? s.dim[i] / block : s.dim[i] * block;
+    move(o, n, back ? FT_KIND_space_to_depth : FT_KIND_depth_to_space, &s);
+}
+
+void ft__rule_copy(ft__onnx *o, ft__node *n)
+{
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_copy, n->in[0]->dtype);
+    ft_op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    ft__emit1(o, n, &op, n->in[0], &n->in[0]->shape);
+}
+
+/* ---- gather ---- */
+
+void ft__rule_gather(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0], *index = n->in[1];
+    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
+    ft_shape s = {0};
+    ft_op op;
+
+    for (uint32_t i = 0; i < axis; i++)
+        ft__push(o, n, &s, x->shape.dim[i]);
+    for (uint32_t i = 0; i < index->shape.rank; i++)
+        ft__push(o, n, &s, index->shape.dim[i]);
+    for (uint32_t i = axis + 1; i < x->shape.rank; i++)
+        ft__push(o, n, &s, x->shape.dim[i]);
+    if (ft__build_failed(o->b))
+        return;
+    if (ft__is_constant(x) && !ft__is_constant(index) && x->shape.rank == 2 && !axis) {
+        ft_op_init(&op, FT_KIND_embedding, x->dtype);
+        ft_op_set_shape(&op, FT_K_x, &index->shape);
+        ft_op_set1(&op, FT_K_rows, x->shape.dim[0]);
+        ft_op_set1(&op, FT_K_dim, x->shape.dim[1]);
+        ft__emit(o, n, &op,
+                 &(ft__call){.in = &index,
+                             .n_in = 1,
+                             .params = &x,
+                             .n_params = 1,
+                             .out = n->out,
+                             .n_out = 1,
+                             .shape = &s});
+        return;
+    }
+    ft_op_init(&op, FT_KIND_gather, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_y, &index->shape);
+    ft_op_set1(&op, FT_K_axis, axis);
+    if (ft__emit2(o, n, &op, x, index, &s))
+        ft__fold_gather(o, x, index, axis, n->out[0]);
+}
+
+/* Generic, of the shape of the indices. */
+void ft__rule_gather_elements(ft__onnx *o, ft__node *n)
+{
+    ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &n->in[1]->shape);
+}
+
+/* Generic: every last row of indices picks a piece of x. */
+void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
+{
+    const ft_shape *x = &n->in[0]->shape, *index = &n->in[1]->shape;
+    int64_t batch = ft__attr_int(o, n, "batch_dims", 0), from;
+    ft_shape s = {0};
+
+    from = index->rank ? index->dim[index->rank - 1] : -1;
+    if (from < 0 || batch < 0 || from > x->rank || batch + from > x->rank) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its indices do not fit its operand");
+        return;
+    }
+    for (uint32_t i = 0; i + 1 < index->rank; i++)
+        ft__push(o, n, &s, index->dim[i]);
+    for (uint32_t i = (uint32_t)(batch + from); i < x->rank; i++)
+        ft__push(o, n, &s, x->dim[i]);
+    if (!ft__build_failed(o->b))
+        ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
+}
+
+/* Generic: values and their places. */
+void ft__rule_topk(ft__onnx *o, ft__node *n)
+{
+    ft_shape s = n->in[0]->shape;
+    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", -1), s.rank);
+    int64_t k = ft__attr_int(o, n, "k", 0);
+
+    if (ft__in(n, 1) && ft__ints(o, n->in[1], &k, 1) != 1) {
+        ft__emit_unknown(o, n);
+        return;
+    }
+    if (ft__build_failed(o->b))
+        return;
+    s.dim[axis] = k;
+    ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
+    ft__emit_extra(o, n, 1, FT_DTYPE_int64, &s);
+}
+
+/* ---- resize ---- */
+
+static int64_t reals(ft__onnx *o, ft__value *v, double *out, uint32_t max)
+{
+    const ft__num *d = ft__data(o, v);
+    int64_t n = d && ft__dtype_is_real(v->dtype) ? ft_shape_elements(&v->shape) : -1;
+
+    for (int64_t i = 0; i < n && n <= (int64_t)max; i++)
+        out[i] = d[i].f;
+    return n <= (int64_t)max ? n : -1;
+}
+
+/* In single precision, as ONNX computes it. */
+static int64_t scaled(int64_t dim, double by, bool up)
+{
+    float x = (float)dim * (float)by;
+
+    x = up ? roundf(x) : floorf(x);
+    return x >= 0 && x < (float)FT__MAX_ELEMENTS ? (int64_t)x : -1;
+}
+
+/* sizes[] of the axes to resize, under a policy that keeps the aspect ratio. */
+static void keep_aspect(ft__onnx *o, const ft__node *n, const uint32_t *axis,
+                        int64_t count, ft_shape *s, const ft_shape *x)
+{
+    ft__str policy = ft__attr_str(o, n, "keep_aspect_ratio_policy");
+    bool larger = ft__str_is(policy, "not_smaller");
+    double by = larger ? 0 : HUGE_VAL;
+
+    if (!larger && !ft__str_is(policy, "not_larger"))
+        return;
+    for (int64_t i = 0; i < count; i++) {
+        double r = (double)s->dim[axis[i]] / (double)x->dim[axis[i]];
+
+        by = larger ? fmax(by, r) : fmin(by, r);
+    }
+    for (int64_t i = 0; i < count; i++)
+        s->dim[axis[i]] = scaled(x->dim[axis[i]], by, true);
+}
+
+/* New sizes in s; false: unknown. Scales are operand 1 (or an attribute), from
+ * opset 11 operand 2, with sizes as operand 3. */
+static bool resized(ft__onnx *o, const ft__node *n, ft_shape *s)
+{
+    ft_shape x = n->in[0]->shape;
+    uint32_t axis[FT_MAX_RANK];
+    int64_t v[FT_MAX_RANK], count = ft__attr_ints(o, n, "axes", v, FT_MAX_RANK), have;
+    ft__value *scales = ft__in(n, n->n_in > 2 ? 2 : 1), *sizes = ft__in(n, 3);
+    double by[FT_MAX_RANK];
+
+    if (count > FT_MAX_RANK)
+        return false;
+    for (uint32_t i = 0; i < x.rank && count < 0; i++)
+        axis[i] = i;
+    for (int64_t i = 0; i < count; i++)
+        axis[i] = ft__axis(o, n, v[i], x.rank);
+    count = count < 0 ? x.rank : count;
+    if (sizes) {
+        have = ft__ints(o, sizes, v, FT_MAX_RANK);
+        for (int64_t i = 0; i < have && have == count; i++)
+            s->dim[axis[i]] = v[i];
+        if (have == count && !ft__build_failed(o->b))
+            keep_aspect(o, n, axis, count, s, &x);
+        return have == count;
+    }
+    have = scales ? reals(o, scales, by, FT_MAX_RANK)
+                  : ft__attr_floats(o, n, "scales", by, FT_MAX_RANK);
+    for (int64_t i = 0; i < have && have == count; i++)
+        s->dim[axis[i]] = scaled(x.dim[axis[i]], by[i], false);
+    return have == count;
+}
+
+void ft__rule_resize(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    ft__str mode = ft__attr_str(o, n, "mode");
+    ft_shape s = x->shape;
+    ft_op op;
+
+    if (!resized(o, n, &s)) {
+        if (!ft__build_failed(o->b))
+            ft__emit_unknown(o, n);
+        return;
+    }
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (s.dim[i] < 0 || s.dim[i] > FT__MAX_ELEMENTS)
+            ft__onnx_fail(o, n, FT_EFORMAT, "its scales do not fit its operand");
+    if (ft__build_failed(o->b))
+        return;
+    ft_op_init(&op, FT_KIND_resize, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, &s);
+    ft_op_set1(&op, FT_K_mode,
+               ft__str_is(mode, "cubic")                                    ? 2
+               : ft__str_is(mode, "linear") || ft__str_is(mode, "bilinear") ? 1
+                                                                            : 0);
+    ft__emit1(o, n, &op, x, &s);
+}

@@ -1,0 +1,360 @@
+/* Estimates for operations and whole networks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/predictor.h"
+
+/* How far a network's true time strays from the sum of its operations for
+ * reasons that all of them share: clock drift, cache state (docs/accuracy.md
+ * has the measurements). One sigma, relative. */
+static const double common_sigma = 0.035;
+/* The same for an operation that was measured itself. */
+static const double repeat_sigma = 0.03;
+/* A 90 % interval of a normal quantity is +- this many sigma. */
+static const double z90 = 1.645;
+/* Where a kind was never trained, or lies outside what was: widen by this. */
+static const double scaled_factor = 2;
+
+static ft_estimate unavailable(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
+
+/* Sizes beyond the training rows by more than a factor of two. */
+static bool outside(const ft__regressor_image *r, const float *row)
+{
+    static const uint32_t sizes[] = {17, 19, 20, 21, 22};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (row[sizes[i]] < r->least[sizes[i]] - 1 ||
+            row[sizes[i]] > r->most[sizes[i]] + 1)
+            return true;
+    return false;
+}
+
+static ft_estimate from_measured(const ft__measured_image *m)
+{
+    double sigma = sqrt(pow(m->error_s / m->time_s, 2) + repeat_sigma * repeat_sigma);
+
+    if (!isfinite(sigma))
+        sigma = repeat_sigma;
+    return (ft_estimate){m->time_s, m->time_s * exp(-z90 * sigma),
+                         m->time_s * exp(z90 * sigma), FT_BASIS_MEASURED, ""};
+}
+
+/* What is not measured: rows gathered per regressor, predicted in one call. */
+struct batch {
+    const ft_predictor *p;
+    const ft_op *ops;
+    float *rows;
+    double *value;
+    uint32_t *index; /* which operation a row belongs to */
+    uint32_t n;
+};
+
+static ft_status run_forest(struct batch *b, uint32_t regressor, ft_error *err)
+{
+    const ft_forest *f;
+    ft_status st = ft__predictor_forest(&f, b->p, regressor, err);
+
+    if (!st)
+        ft_forest_predict_rows(f, b->rows, b->n, b->value);
+    return st;
+}
+
+static ft_estimate learned_time(const struct batch *b, uint32_t i,
+                                const ft__regressor_image *r)
+{
+    double base = ft__roofline(&b->ops[b->index[i]], &b->p->roof);
+    double low = r->interval_low, high = r->interval_high;
+    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
+
+    if (far) {
+        low *= scaled_factor;
+        high *= scaled_factor;
+    }
+    return (ft_estimate){base * exp(b->value[i]), base * exp(b->value[i] + low),
+                         base * exp(b->value[i] + high),
+                         far ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
+}
+
+static ft_estimate learned_bytes(const struct batch *b, uint32_t i,
+                                 const ft__regressor_image *r)
+{
+    double v = b->value[i];
+
+    return (ft_estimate){fmax(0, exp(v) - 1), fmax(0, exp(v + r->interval_low) - 1),
+                         fmax(0, exp(v + r->interval_high) - 1),
+                         r->whole_class ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
+}
+
+/* A bound is all there is: no kind like it was ever measured. */
+static ft_estimate roofline_only(const ft_op *op, const ft__roof *roof)
+{
+    double t = ft__roofline(op, roof);
+
+    return (ft_estimate){t, t, 10 * t, FT_BASIS_ROOFLINE, ""};
+}
+
+static bool costs_nothing(const ft_op *op)
+{
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW;
+}
+
+/* Estimates of one metric for all operations whose out[] is still open
+ * (basis UNAVAILABLE). of[] says which regressor serves a kind. */
+static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
+                              const uint32_t *of, bool time, ft_error *err)
+{
+    for (uint32_t r = 0; r < b->p->n_regressors; r++) {
+        const ft__regressor_image *image = b->p->regressor[r].image;
+        ft_status st;
+
+        b->n = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r)
+                continue;
+            ft__features(b->rows + (size_t)b->n * FT__N_FEATURES, &b->ops[i],
+                         &b->p->roof);
+            b->index[b->n++] = i;
+        }
+        if (b->n == 0)
+            continue;
+        st = run_forest(b, r, err);
+        if (st)
+            return st;
+        for (uint32_t i = 0; i < b->n; i++)
+            out[b->index[i]] =
+                time ? learned_time(b, i, image) : learned_bytes(b, i, image);
+    }
+    return FT_OK;
+}
+
+static ft_status estimate_times(struct batch *b, ft_estimate *out, size_t n,
+                                ft_error *err)
+{
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__measured_image *m = ft__predictor_measured(b->p, &b->ops[i]);
+
+        out[i] = costs_nothing(&b->ops[i])
+                     ? (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""}
+                 : m ? from_measured(m)
+                     : unavailable("");
+    }
+    st = fill_learned(b, out, n, b->p->time_of, true, err);
+    for (size_t i = 0; i < n; i++)
+        if (out[i].basis == FT_BASIS_UNAVAILABLE)
+            out[i] = roofline_only(&b->ops[i], &b->p->roof);
+    return st;
+}
+
+static ft_status estimate_workspaces(struct batch *b, ft_estimate *out, size_t n,
+                                     ft_error *err)
+{
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__measured_image *m = ft__predictor_measured(b->p, &b->ops[i]);
+
+        out[i] = m && m->workspace_bytes >= 0
+                     ? (ft_estimate){m->workspace_bytes, m->workspace_bytes,
+                                     m->workspace_bytes, FT_BASIS_MEASURED, ""}
+                     : unavailable("");
+    }
+    st = fill_learned(b, out, n, b->p->workspace_of, false, err);
+    /* No kind without a regressor was ever seen to need any. */
+    for (size_t i = 0; i < n; i++)
+        if (out[i].basis == FT_BASIS_UNAVAILABLE)
+            out[i] = (ft_estimate){0, 0, 0, FT_BASIS_SCALED, ""};
+    return st;
+}
+
+ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
+                         ft_estimate *time, ft_estimate *workspace, ft_error *err)
+{
+    struct batch b = {.p = p, .ops = ops};
+    ft_status st;
+
+    b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
+    b.value = malloc((n + 1) * sizeof(*b.value));
+    b.index = malloc((n + 1) * sizeof(*b.index));
+    if (b.rows && b.value && b.index) {
+        st = estimate_times(&b, time, n, err);
+        if (!st && workspace)
+            st = estimate_workspaces(&b, workspace, n, err);
+    } else {
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    }
+    free(b.rows);
+    free(b.value);
+    free(b.index);
+    return st;
+}
+
+/* ---- networks ---- */
+
+static void count_basis(ft_network_estimate *e)
+{
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        switch (e->op_time[i].basis) {
+        case FT_BASIS_MEASURED: e->n_measured++; break;
+        case FT_BASIS_LEARNED: e->n_learned++; break;
+        case FT_BASIS_SCALED: e->n_scaled++; break;
+        case FT_BASIS_ROOFLINE: e->n_roofline++; break;
+        case FT_BASIS_UNAVAILABLE:
+        case FT_BASIS_COUNT: break;
+        }
+}
+
+/* A sum is as good as its weakest part that matters: of the bases that hold at
+ * least a tenth of the time, the least certain. */
+static ft_basis weakest(const ft_network_estimate *e, const ft_graph *g)
+{
+    double share[FT_BASIS_COUNT] = {0};
+    ft_basis basis = FT_BASIS_MEASURED;
+
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        share[e->op_time[i].basis] +=
+            e->op_time[i].value * (double)ft_graph_op_count(g, i) / e->time.value;
+    for (int b = 0; b < FT_BASIS_COUNT; b++)
+        if (share[b] >= 0.1)
+            basis = (ft_basis)b;
+    return basis;
+}
+
+/* Errors of different operations are independent, those of one operation's
+ * occurrences are the same error; on top of them what all share. */
+static void sum_times(ft_network_estimate *e, const ft_graph *g)
+{
+    double sum = 0, below = 0, above = 0, common;
+
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        const ft_estimate *t = &e->op_time[i];
+        double n = (double)ft_graph_op_count(g, i);
+
+        sum += n * t->value;
+        below += pow(n * (t->value - t->low), 2);
+        above += pow(n * (t->high - t->value), 2);
+    }
+    common = z90 * common_sigma * sum;
+    e->time = (ft_estimate){.value = sum,
+                            .low = fmax(0, sum - sqrt(below + common * common)),
+                            .high = sum + sqrt(above + common * common),
+                            .why = ""};
+    e->time.basis = sum > 0 ? weakest(e, g) : FT_BASIS_MEASURED;
+}
+
+static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+{
+    ft_totals totals;
+    ft_plan plan;
+    ft_status st;
+
+    memset(out, 0, sizeof(*out));
+    out->n_ops = ft_graph_n_ops(g);
+    out->op_time = calloc(out->n_ops + 1u, sizeof(*out->op_time));
+    if (!out->op_time)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    out->energy = unavailable("no power was measured for this predictor");
+    out->power = out->energy;
+    st = ft_plan_make(&plan, g, err);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    ft_graph_totals(g, &totals);
+    out->weights_bytes = totals.weight_bytes;
+    out->activations_bytes = (double)plan.arena_bytes;
+    ft_plan_free(&plan);
+    return FT_OK;
+}
+
+/* Workspace is shared by all operations: the largest one counts. */
+static void sum_memory(ft_network_estimate *e, const ft_estimate *workspace,
+                       double context_bytes)
+{
+    ft_estimate w = {0};
+
+    for (uint32_t i = 0; workspace && i < e->n_ops; i++) {
+        w.value = fmax(w.value, workspace[i].value);
+        w.low = fmax(w.low, workspace[i].low);
+        w.high = fmax(w.high, workspace[i].high);
+    }
+    e->workspace_bytes = w.value;
+    e->context_bytes = context_bytes;
+    e->memory.value = e->weights_bytes + e->activations_bytes + w.value;
+    if (isfinite(context_bytes))
+        e->memory.value += context_bytes;
+    /* Weights and activations are counted exactly; engines pad and round. */
+    e->memory.low = e->memory.value * 0.97 - (w.value - w.low);
+    e->memory.high = e->memory.value * 1.05 + (w.high - w.value);
+    e->memory.basis = e->time.basis;
+    e->memory.why = "";
+}
+
+ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
+                             const ft_graph *g, ft_error *err)
+{
+    ft_estimate *workspace;
+    ft_status st = start(out, g, err);
+
+    if (st)
+        return st;
+    workspace = calloc(out->n_ops + 1u, sizeof(*workspace));
+    if (!workspace)
+        st = ft_fail(err, FT_ENOMEM, 0, "estimate");
+    if (!st && out->n_ops)
+        st = ft_predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
+                            err);
+    if (!st) {
+        sum_times(out, g);
+        count_basis(out);
+        sum_memory(out, workspace, p->info->context_bytes);
+    } else {
+        ft_network_estimate_free(out);
+    }
+    free(workspace);
+    return st;
+}
+
+ft_status ft_predict_network_roofline(ft_network_estimate *out,
+                                      const ft_device_facts *d, const ft_graph *g,
+                                      ft_error *err)
+{
+    const ft__roof roof = {d->peak_fp32, d->bandwidth_bytes_per_s, 0};
+    ft_status st;
+
+    if (!(roof.peak_flops > 0) || !(roof.bandwidth > 0)) {
+        memset(out, 0, sizeof(*out));
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "%s: peak rate or bandwidth is not known, so there is no roofline",
+            d->name);
+    }
+    st = start(out, g, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < out->n_ops; i++) {
+        double t = costs_nothing(ft_graph_op(g, i))
+                       ? 0
+                       : ft__roofline(ft_graph_op(g, i), &roof);
+
+        out->op_time[i] = (ft_estimate){t, t, NAN, FT_BASIS_ROOFLINE, ""};
+    }
+    sum_times(out, g);
+    out->time.low = out->time.value;
+    out->time.basis = FT_BASIS_ROOFLINE;
+    count_basis(out);
+    sum_memory(out, NULL, NAN);
+    out->memory.basis = FT_BASIS_ROOFLINE;
+    return FT_OK;
+}
+
+void ft_network_estimate_free(ft_network_estimate *e)
+{
+    free(e->op_time);
+    e->op_time = NULL;
+}

@@ -1,0 +1,382 @@
+#include "predict/predictor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const basis_names[FT_BASIS_COUNT] = {"measured", "learned", "scaled",
+                                                        "roofline", "unavailable"};
+
+const char *ft_basis_name(ft_basis b)
+{
+    return basis_names[b];
+}
+
+uint64_t ft__checksum(const void *data, size_t len)
+{
+    const unsigned char *p = data;
+    uint64_t h = 0xcbf29ce484222325u ^ len;
+
+    for (; len >= 8; p += 8, len -= 8) {
+        uint64_t w;
+
+        memcpy(&w, p, 8);
+        h = (h ^ w) * 0x9fb21c651e98df25u;
+        h ^= h >> 29;
+    }
+    for (; len; p++, len--)
+        h = (h ^ *p) * 0x100000001b3u;
+    return h;
+}
+
+static bool sound(const void *data, uint64_t len, uint64_t checksum)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    /* No fuzzer guesses a checksum; what lies behind it must hold as well. */
+    (void)data, (void)len, (void)checksum;
+    return true;
+#else
+    return ft__checksum(data, (size_t)len) == checksum;
+#endif
+}
+
+static ft_status damaged(uint64_t pos, const char *what, ft_error *err)
+{
+    return ft_fail(err, FT_EFORMAT, pos,
+                   "damaged predictor: %s (byte %llu); train it again", what,
+                   (unsigned long long)pos);
+}
+
+/* The text of a fixed field ends inside it. */
+static bool terminated(const char *s, size_t size)
+{
+    return memchr(s, 0, size) != NULL;
+}
+
+static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error *err)
+{
+    const ft__info_image *info = (const void *)(p->image + s->offset);
+
+    if (s->bytes != sizeof(*info) || p->info)
+        return damaged(s->offset, "its description", err);
+    if (!sound(info, sizeof(*info), s->checksum))
+        return damaged(s->offset, "its description fails the checksum", err);
+    if (!terminated(info->device, sizeof(info->device)) ||
+        !terminated(info->setting, sizeof(info->setting)) ||
+        !terminated(info->engine, sizeof(info->engine)) ||
+        !terminated(info->engine_version, sizeof(info->engine_version)) ||
+        !(info->peak_flops > 0) || !(info->bandwidth > 0) || !(info->launch_s >= 0))
+        return damaged(s->offset, "its description", err);
+    if (info->n_features != FT__N_FEATURES)
+        return ft_fail(
+            err, FT_EFORMAT, s->offset,
+            "the predictor describes operations by %u features, this foretell "
+            "by %d; train it again",
+            info->n_features, FT__N_FEATURES);
+    p->info = info;
+    p->roof = (ft__roof){info->peak_flops, info->bandwidth, info->launch_s};
+    return FT_OK;
+}
+
+/* Which kinds a regressor serves. Those of one kind beat those of a class. */
+static bool assign(ft_predictor *p, uint32_t index)
+{
+    const ft__regressor_image *r = p->regressor[index].image;
+    uint32_t *of = strcmp(r->metric, "time") == 0        ? p->time_of
+                   : strcmp(r->metric, "workspace") == 0 ? p->workspace_of
+                                                         : NULL;
+    bool used = false;
+
+    for (int k = 0; of && k < FT_KIND_COUNT; k++) {
+        const char *name = r->whole_class ? ft_class_name(ft_kind_class((ft_kind)k))
+                                          : ft_kind_name((ft_kind)k);
+        bool better = of[k] == FT_NONE || p->regressor[of[k]].image->whole_class;
+
+        if (strcmp(r->kind, name) == 0 && better) {
+            of[k] = index;
+            used = true;
+        }
+    }
+    return used || of;
+}
+
+static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
+                                ft_error *err)
+{
+    ft__regressor *r = &p->regressor[p->n_regressors];
+
+    r->section = s;
+    r->image = (const void *)(p->image + s->offset);
+    if (s->bytes < sizeof(*r->image) ||
+        !terminated(r->image->kind, sizeof(r->image->kind)) ||
+        !terminated(r->image->metric, sizeof(r->image->metric)) ||
+        !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high))
+        return damaged(s->offset, "a regressor", err);
+    if (!assign(p, p->n_regressors))
+        return damaged(s->offset, "a regressor for an unknown metric", err);
+    p->n_regressors++;
+    return FT_OK;
+}
+
+static ft_status open_measured(ft_predictor *p, const ft__section_image *s,
+                               ft_error *err)
+{
+    const ft__measured_image *m = (const void *)(p->image + s->offset);
+    size_t n = s->bytes / sizeof(*m);
+
+    if (s->bytes % sizeof(*m) || n > UINT32_MAX || p->measured)
+        return damaged(s->offset, "its measured values", err);
+    if (!sound(m, s->bytes, s->checksum))
+        return damaged(s->offset, "its measured values fail the checksum", err);
+    for (size_t i = 0; i < n; i++)
+        if ((i && m[i].hash <= m[i - 1].hash) || !(m[i].time_s > 0))
+            return damaged(s->offset + i * sizeof(*m), "its measured values", err);
+    p->measured = m;
+    p->n_measured = (uint32_t)n;
+    return FT_OK;
+}
+
+static ft_status open_section(ft_predictor *p, const ft__section_image *s,
+                              uint64_t table_end, ft_error *err)
+{
+    if (s->offset % 8 || s->offset < table_end || s->offset > p->len ||
+        s->bytes > p->len - s->offset)
+        return damaged(s->offset, "a section lies outside the file", err);
+    switch (s->type) {
+    case FT__SECTION_INFO: return open_info(p, s, err);
+    case FT__SECTION_REGRESSOR: return open_regressor(p, s, err);
+    case FT__SECTION_MEASURED: return open_measured(p, s, err);
+    default: return damaged(s->offset, "an unknown section", err);
+    }
+}
+
+static ft_status open_table(ft_predictor *p, ft_error *err)
+{
+    const ft__header_image *h = (const void *)p->image;
+    const ft__section_image *table = (const void *)(p->image + sizeof(*h));
+    uint64_t table_bytes;
+    ft_status st = FT_OK;
+
+    if (p->len < sizeof(*h) || memcmp(h->magic, FT__PREDICTOR_MAGIC, 8) != 0)
+        return ft_fail(err, FT_EFORMAT, 0, "not a predictor file");
+    if (h->version != FT__PREDICTOR_VERSION)
+        return ft_fail(
+            err, FT_EFORMAT, 8,
+            "the predictor has format %u, this foretell reads %d; train it again",
+            h->version, FT__PREDICTOR_VERSION);
+    table_bytes = (uint64_t)h->n_sections * sizeof(*table);
+    if (h->file_bytes != p->len || table_bytes > p->len - sizeof(*h))
+        return damaged(16, "the file is cut short", err);
+    if (!sound(table, table_bytes, h->table_checksum))
+        return damaged(sizeof(*h), "its table fails the checksum", err);
+    p->regressor = calloc(h->n_sections + 1u, sizeof(*p->regressor));
+    if (!p->regressor)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (uint32_t i = 0; i < h->n_sections && !st; i++)
+        st = open_section(p, &table[i], sizeof(*h) + table_bytes, err);
+    if (!st && !p->info)
+        st = damaged(sizeof(*h), "it has no description", err);
+    return st;
+}
+
+/* `mapping` and `memory`: what the predictor is to release at its end. */
+static ft_status load(ft_predictor **out, const void *image, size_t len, void *mapping,
+                      void *memory, ft_error *err)
+{
+    ft_predictor *p = calloc(1, sizeof(*p));
+    ft_status st;
+
+    *out = NULL;
+    if (!p) {
+        if (mapping)
+            munmap(mapping, len);
+        free(memory);
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    }
+    p->image = image;
+    p->len = len;
+    p->mapping = mapping;
+    p->memory = memory;
+    memset(p->time_of, 0xff, sizeof(p->time_of));
+    memset(p->workspace_of, 0xff, sizeof(p->workspace_of));
+    st = open_table(p, err);
+    if (st) {
+        ft_predictor_free(p);
+        return st;
+    }
+    *out = p;
+    return FT_OK;
+}
+
+ft_status ft_predictor_load_image(ft_predictor **out, const void *image, size_t len,
+                                  ft_error *err)
+{
+    return load(out, image, len, NULL, NULL, err);
+}
+
+ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
+                                  ft_error *err)
+{
+    return load(out, memory, len, NULL, memory, err);
+}
+
+ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    ft_error why;
+    void *map;
+    ft_status st;
+
+    *out = NULL;
+    if (fd < 0 || fstat(fd, &info)) {
+        st = ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return st;
+    }
+    if (!S_ISREG(info.st_mode) || info.st_size == 0) {
+        close(fd);
+        return ft_fail(err, FT_EFORMAT, 0, "%s: not a predictor file", path);
+    }
+    map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED)
+        return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+    st = load(out, map, (size_t)info.st_size, map, NULL, &why);
+    return st ? ft_fail(err, st, why.pos, "%s: %s", path, why.msg) : FT_OK;
+}
+
+ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err)
+{
+    char temporary[4096];
+    FILE *fp;
+    bool good;
+
+    /* Beside the target, so that a reader sees the old file or the whole new one. */
+    if ((size_t)snprintf(temporary, sizeof(temporary), "%s.part", path) >=
+        sizeof(temporary))
+        return ft_fail(err, FT_EINVAL, 0, "the file name is too long");
+    fp = fopen(temporary, "wb");
+    if (!fp)
+        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", temporary,
+                       strerror(errno));
+    good = fwrite(p->image, 1, p->len, fp) == p->len;
+    good = fclose(fp) == 0 && good;
+    if (!good || rename(temporary, path)) {
+        ft_status st =
+            ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
+
+        remove(temporary);
+        return st;
+    }
+    return FT_OK;
+}
+
+void ft_predictor_free(ft_predictor *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->n_regressors; i++)
+        ft_forest_free(atomic_load(&p->regressor[i].forest));
+    free(p->regressor);
+    if (p->mapping)
+        munmap(p->mapping, p->len);
+    free(p->memory);
+    free(p);
+}
+
+ft_status ft__predictor_forest(const ft_forest **out, const ft_predictor *p, uint32_t i,
+                               ft_error *err)
+{
+    ft__regressor *r = &p->regressor[i];
+    ft_forest *f = atomic_load_explicit(&r->forest, memory_order_acquire),
+              *other = NULL;
+    ft_status st;
+
+    *out = f;
+    if (f)
+        return FT_OK;
+    if (!sound(r->image, r->section->bytes, r->section->checksum))
+        return damaged(r->section->offset, "a regressor fails the checksum", err);
+    st = ft_forest_load(&f, r->image + 1, r->section->bytes - sizeof(*r->image), err);
+    if (st)
+        return st;
+    if (ft_forest_width(f) != FT__N_FEATURES) {
+        ft_forest_free(f);
+        return damaged(r->section->offset, "a forest of another width", err);
+    }
+    /* Another thread may have been first: its forest stays, ours goes. */
+    if (!atomic_compare_exchange_strong(&r->forest, &other, f)) {
+        ft_forest_free(f);
+        f = other;
+    }
+    *out = f;
+    return FT_OK;
+}
+
+const ft__measured_image *ft__predictor_measured(const ft_predictor *p, const ft_op *op)
+{
+    uint64_t hash = ft_op_hash(op);
+    uint32_t lo = 0, hi = p->n_measured;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (p->measured[mid].hash < hash)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < p->n_measured && p->measured[lo].hash == hash ? &p->measured[lo] : NULL;
+}
+
+void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
+{
+    *out = (ft_predictor_info){.device = p->info->device,
+                               .setting = p->info->setting,
+                               .engine = p->info->engine,
+                               .engine_version = p->info->engine_version,
+                               .policy = p->info->policy,
+                               .peak_flops = p->info->peak_flops,
+                               .bandwidth = p->info->bandwidth,
+                               .launch_s = p->info->launch_s,
+                               .context_bytes = p->info->context_bytes,
+                               .n_regressors = p->n_regressors,
+                               .n_measured = p->n_measured};
+}
+
+static ft_errors errors_of(const double *v)
+{
+    return (ft_errors){.n = (size_t)v[0],
+                       .mape = v[1],
+                       .median_ape = v[2],
+                       .p90_ape = v[3],
+                       .within_10 = v[4],
+                       .max_ape = v[5],
+                       .bias = v[6],
+                       .r2 = v[7],
+                       .adjusted_r2 = v[8],
+                       .mae = v[9],
+                       .median_ae = v[10],
+                       .max_ae = v[11]};
+}
+
+void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
+{
+    const ft__regressor_image *r = p->regressor[i].image;
+
+    *out = (ft_regressor_info){.kind = r->kind,
+                               .metric = r->metric,
+                               .forest = errors_of(r->forest),
+                               .constant = errors_of(r->constant),
+                               .roofline = errors_of(r->roofline),
+                               .interval_low = exp(r->interval_low),
+                               .interval_high = exp(r->interval_high)};
+}

@@ -1,0 +1,114 @@
+#ifndef PREDICT_PREDICTOR_H
+#define PREDICT_PREDICTOR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "foretell/predictor.h"
+#include "predict/features.h"
+
+/* The file *.ftp, little-endian, every part a multiple of 8 bytes:
+ *
+ *   header | section table | sections
+ *
+ *   FT__SECTION_INFO       one ft__info_image
+ *   FT__SECTION_REGRESSOR  ft__regressor_image, then its forest's image; many
+ *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
+ *
+ * The table is checked when the file is opened, each section at its first use. */
+#define FT__PREDICTOR_MAGIC "ftpredct"
+enum { FT__PREDICTOR_VERSION = 1 };
+
+enum ft__section_type {
+    FT__SECTION_INFO = 1,
+    FT__SECTION_REGRESSOR = 2,
+    FT__SECTION_MEASURED = 3,
+};
+
+typedef struct ft__header_image {
+    char magic[8];
+    uint32_t version;
+    uint32_t n_sections;
+    uint64_t file_bytes;
+    uint64_t table_checksum;
+} ft__header_image;
+
+typedef struct ft__section_image {
+    uint32_t type;
+    uint32_t reserved;
+    uint64_t offset;
+    uint64_t bytes;
+    uint64_t checksum;
+} ft__section_image;
+
+typedef struct ft__info_image {
+    double peak_flops;
+    double bandwidth;
+    double launch_s;
+    double context_bytes;
+    uint32_t policy;
+    uint32_t n_features;
+    char device[128];
+    char setting[64];
+    char engine[32];
+    char engine_version[32];
+} ft__info_image;
+
+enum { FT__N_ERRORS = 12 };
+
+typedef struct ft__regressor_image {
+    char kind[32]; /* a kind, or a class when whole_class */
+    char metric[16];
+    uint32_t whole_class;
+    uint32_t reserved;
+    double forest[FT__N_ERRORS]; /* ft_errors in the order of its members */
+    double constant[FT__N_ERRORS];
+    double roofline[FT__N_ERRORS];
+    double interval_low; /* log(truth / predicted) */
+    double interval_high;
+    float least[FT__N_FEATURES]; /* range of the training rows */
+    float most[FT__N_FEATURES];
+} ft__regressor_image;
+
+typedef struct ft__measured_image {
+    uint64_t hash; /* ft_op_hash() */
+    double time_s;
+    double error_s;
+    double workspace_bytes;
+} ft__measured_image;
+
+/* Forests are opened when first needed; the pointer is set once. */
+typedef struct ft__regressor {
+    const ft__section_image *section;
+    const ft__regressor_image *image;
+    _Atomic(ft_forest *) forest;
+} ft__regressor;
+
+struct ft_predictor {
+    const unsigned char *image;
+    size_t len;
+    void *mapping; /* to unmap, or NULL */
+    void *memory;  /* to free, or NULL */
+    const ft__info_image *info;
+    const ft__measured_image *measured;
+    uint32_t n_measured;
+    ft__regressor *regressor;
+    uint32_t n_regressors;
+    /* Regressor for each kind by metric: index or FT_NONE. */
+    uint32_t time_of[FT_KIND_COUNT];
+    uint32_t workspace_of[FT_KIND_COUNT];
+    ft__roof roof;
+};
+
+uint64_t ft__checksum(const void *data, size_t len);
+/* Like ft_predictor_load_image(), but frees `memory` with the predictor, and
+ * now on failure. */
+ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
+                                  ft_error *err);
+/* The forest of regressor i, verified and opened when first asked for. */
+ft_status ft__predictor_forest(const ft_forest **out, const ft_predictor *p, uint32_t i,
+                               ft_error *err);
+const ft__measured_image *ft__predictor_measured(const ft_predictor *p,
+                                                 const ft_op *op);
+
+#endif

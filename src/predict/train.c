@@ -1,0 +1,502 @@
+/* Measurements -> regressors -> one predictor image. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "predict/predictor.h"
+#include "predict/probes.h"
+
+/* Fewer rows than this make no regressor of their own. */
+enum { LEAST_ROWS = 12, MAX_FOLDS = 10 };
+
+struct sample {
+    ft_op op;
+    uint64_t hash;
+    double time_s;
+    double error_s;
+    double workspace; /* NaN: not measured */
+    double base_s;    /* roofline */
+    bool left_out;    /* in nobody's training set */
+    float row[FT__N_FEATURES];
+};
+
+struct training {
+    const ft_train_options *opt;
+    struct sample *sample;
+    size_t n;
+    size_t cap;
+    ft__info_image info;
+    ft__roof roof;
+    double probe_s[FT__N_PROBES];
+    bool mixed;   /* rows of several devices, settings or engines */
+    ft__buf body; /* sections, one behind the other */
+    ft__section_image *section;
+    uint32_t n_sections;
+    uint32_t cap_sections;
+    ft_status st;
+    ft_error err;
+};
+
+/* ---- reading the store ---- */
+
+static void note_source(struct training *t, const ft_key *k)
+{
+    ft__info_image *i = &t->info;
+
+    if (!i->device[0]) {
+        snprintf(i->device, sizeof(i->device), "%s", k->device);
+        snprintf(i->setting, sizeof(i->setting), "%s", k->setting);
+        snprintf(i->engine, sizeof(i->engine), "%s", k->engine);
+        snprintf(i->engine_version, sizeof(i->engine_version), "%s", k->engine_version);
+        return;
+    }
+    t->mixed = t->mixed || strcmp(i->device, k->device) ||
+               strcmp(i->setting, k->setting) || strcmp(i->engine, k->engine) ||
+               strcmp(i->engine_version, k->engine_version);
+}
+
+static struct sample *sample_of(struct training *t, const ft_op *op)
+{
+    uint64_t hash = ft_op_hash(op);
+    struct sample *s;
+
+    /* Rows come ordered by key: the metrics of one spec follow each other. */
+    if (t->n && t->sample[t->n - 1].hash == hash)
+        return &t->sample[t->n - 1];
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 256;
+
+        s = realloc(t->sample, cap * sizeof(*s));
+        if (!s)
+            return NULL;
+        t->sample = s;
+        t->cap = cap;
+    }
+    s = &t->sample[t->n++];
+    *s = (struct sample){
+        .op = *op, .hash = hash, .time_s = NAN, .error_s = NAN, .workspace = NAN};
+    return s;
+}
+
+static int take_row(void *user, const ft_row *row)
+{
+    struct training *t = user;
+    struct sample *s;
+    ft_op op;
+
+    if (strcmp(row->key.phase, "forward") != 0)
+        return 0;
+    note_source(t, &row->key);
+    if (strcmp(row->key.metric, "context") == 0) {
+        t->info.context_bytes = row->m.value;
+        return 0;
+    }
+    if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &t->err)) {
+        t->st = ft_fail(&t->err, FT_EFORMAT, 0,
+                        "the store holds a spec that cannot be read: %.200s",
+                        row->key.spec);
+        return 1;
+    }
+    s = sample_of(t, &op);
+    if (!s) {
+        t->st = ft_fail(&t->err, FT_ENOMEM, 0, "training set");
+        return 1;
+    }
+    if (strcmp(row->key.metric, "time") == 0) {
+        s->time_s = row->m.value;
+        s->error_s = row->m.error;
+    } else if (strcmp(row->key.metric, "workspace") == 0) {
+        s->workspace = row->m.value;
+    }
+    return 0;
+}
+
+static bool is_left_out(const struct training *t, const ft_op *op)
+{
+    for (size_t i = 0; i < t->opt->n_without; i++)
+        if (ft_op_equal(op, &t->opt->without[i]))
+            return true;
+    return false;
+}
+
+static int is_probe(const ft_op *op)
+{
+    for (int i = 0; i < FT__N_PROBES; i++) {
+        ft_op probe = ft__probe((ft__probe_id)i);
+
+        if (ft_op_equal(op, &probe))
+            return i;
+    }
+    return -1;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    uint64_t x = ((const struct sample *)a)->hash, y = ((const struct sample *)b)->hash;
+
+    return (x > y) - (x < y);
+}
+
+static ft_status gather(struct training *t, ft_store *store, ft_error *err)
+{
+    size_t n = 0;
+    ft_status st = ft_store_each(store, &t->opt->filter, 1, take_row, t, err);
+
+    if (!st && t->st) {
+        st = t->st;
+        if (err)
+            *err = t->err;
+    }
+    if (st)
+        return st;
+    if (t->mixed)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the store holds measurements of several devices, engines or "
+                       "settings: choose one with --device, --engine or --threads");
+    for (size_t i = 0; i < t->n; i++) {
+        int probe = is_probe(&t->sample[i].op);
+
+        if (!(t->sample[i].time_s > 0))
+            continue;
+        if (probe >= 0)
+            t->probe_s[probe] = t->sample[i].time_s;
+        t->sample[n++] = t->sample[i];
+    }
+    t->n = n;
+    if (n == 0)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the store holds no measurements that fit; \"foretell collect\" "
+                       "makes some");
+    for (int i = 0; i < FT__N_PROBES; i++)
+        if (!(t->probe_s[i] > 0))
+            return ft_fail(err, FT_ENOTFOUND, 0,
+                           "the store lacks the measurements of the machine itself; "
+                           "\"foretell collect\" makes them");
+    qsort(t->sample, t->n, sizeof(*t->sample), by_hash);
+    return FT_OK;
+}
+
+static void describe(struct training *t)
+{
+    t->roof = ft__roof_from_probes(t->probe_s);
+    t->info.peak_flops = t->roof.peak_flops;
+    t->info.bandwidth = t->roof.bandwidth;
+    t->info.launch_s = t->roof.launch_s;
+    t->info.n_features = FT__N_FEATURES;
+    for (size_t i = 0; i < t->n; i++) {
+        struct sample *s = &t->sample[i];
+
+        s->base_s = ft__roofline(&s->op, &t->roof);
+        s->left_out = is_left_out(t, &s->op);
+        ft__features(s->row, &s->op, &t->roof);
+        /* Collecting stores lowered operations: any of them shows the policy. */
+        if (s->op.layout == FT_LAYOUT_CHANNELS_LAST)
+            t->info.policy |= FT_POLICY_CHANNELS_LAST;
+    }
+}
+
+/* ---- writing sections ---- */
+
+static ft_status add_section(struct training *t, uint32_t type, const void *head,
+                             size_t head_bytes, const void *tail, size_t tail_bytes,
+                             ft_error *err)
+{
+    static const char zeros[8];
+    ft__section_image *s;
+    size_t begin = t->body.len;
+
+    if (t->n_sections == t->cap_sections) {
+        uint32_t cap = t->cap_sections ? 2 * t->cap_sections : 32;
+
+        s = realloc(t->section, cap * sizeof(*s));
+        if (!s)
+            return ft_fail(err, FT_ENOMEM, 0, "predictor");
+        t->section = s;
+        t->cap_sections = cap;
+    }
+    ft__buf_add(&t->body, head, head_bytes);
+    if (tail_bytes)
+        ft__buf_add(&t->body, tail, tail_bytes);
+    ft__buf_add(&t->body, zeros, (8 - t->body.len % 8) % 8);
+    if (t->body.bad)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    s = &t->section[t->n_sections++];
+    *s = (ft__section_image){
+        .type = type, .offset = begin, .bytes = t->body.len - begin};
+    s->checksum = ft__checksum(t->body.s + begin, (size_t)s->bytes);
+    return FT_OK;
+}
+
+static ft_status add_measured(struct training *t, ft_error *err)
+{
+    ft__measured_image *m = calloc(t->n + 1, sizeof(*m));
+    size_t n = 0;
+    ft_status st;
+
+    if (!m)
+        return ft_fail(err, FT_ENOMEM, 0, "measured values");
+    for (size_t i = 0; i < t->n && !t->opt->forget; i++) {
+        const struct sample *s = &t->sample[i];
+
+        if (s->left_out || (n && m[n - 1].hash == s->hash))
+            continue;
+        m[n++] = (ft__measured_image){.hash = s->hash,
+                                      .time_s = s->time_s,
+                                      .error_s = s->error_s,
+                                      .workspace_bytes = s->workspace};
+    }
+    st = add_section(t, FT__SECTION_MEASURED, m, n * sizeof(*m), NULL, 0, err);
+    free(m);
+    return st;
+}
+
+/* ---- one regressor ---- */
+
+/* The rows of one kind or class, and the figures made from them. */
+struct fit {
+    size_t n;
+    float *x;
+    double *target; /* what the forest learns: log ratio to the roofline, or log
+                       of 1 + bytes */
+    double *base;   /* prediction = base * exp(target) */
+    double *truth;
+    double *out; /* cross-validated target, later prediction */
+    double *scratch;
+    uint64_t *group;
+    uint32_t *fold;
+    const struct sample **rows;
+};
+
+static void fit_free(struct fit *f)
+{
+    free(f->x);
+    free(f->target);
+    free(f->base);
+    free(f->truth);
+    free(f->out);
+    free(f->scratch);
+    free(f->group);
+    free(f->fold);
+    free(f->rows);
+}
+
+static ft_status fit_make(struct fit *f, size_t n, ft_error *err)
+{
+    *f = (struct fit){0};
+    f->x = malloc((n + 1) * FT__N_FEATURES * sizeof(*f->x));
+    f->target = calloc(n + 1, sizeof(double));
+    f->base = calloc(n + 1, sizeof(double));
+    f->truth = calloc(n + 1, sizeof(double));
+    f->out = calloc(n + 1, sizeof(double));
+    f->scratch = calloc(n + 1, sizeof(double));
+    f->group = calloc(n + 1, sizeof(*f->group));
+    f->fold = calloc(n + 1, sizeof(*f->fold));
+    f->rows = calloc(n + 1, sizeof(*f->rows));
+    if (f->x && f->target && f->base && f->truth && f->out && f->scratch && f->group &&
+        f->fold && f->rows)
+        return FT_OK;
+    fit_free(f);
+    return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+}
+
+static void add_row(struct fit *f, const struct sample *s, bool time)
+{
+    memcpy(f->x + f->n * FT__N_FEATURES, s->row, sizeof(s->row));
+    f->truth[f->n] = time ? s->time_s : s->workspace;
+    f->base[f->n] = time ? s->base_s : 1;
+    f->target[f->n] = time ? log(s->time_s / s->base_s) : log(1 + s->workspace);
+    f->group[f->n] = s->hash;
+    f->rows[f->n++] = s;
+}
+
+static void errors_to(double v[FT__N_ERRORS], const ft_errors *e)
+{
+    const double all[FT__N_ERRORS] = {
+        (double)e->n, e->mape, e->median_ape,  e->p90_ape, e->within_10, e->max_ape,
+        e->bias,      e->r2,   e->adjusted_r2, e->mae,     e->median_ae, e->max_ae};
+
+    memcpy(v, all, sizeof(all));
+}
+
+static ft_status score(double v[FT__N_ERRORS], const struct fit *f,
+                       const double *predicted, ft_error *err)
+{
+    ft_errors e;
+    ft_status st =
+        ft_errors_compute(&e, f->truth, predicted, f->n, FT__N_FEATURES, err);
+
+    if (!st)
+        errors_to(v, &e);
+    return st;
+}
+
+/* Errors of the forest out of fold, of the best constant and of the roofline. */
+static ft_status evaluate(ft__regressor_image *r, struct fit *f, bool time,
+                          ft_error *err)
+{
+    double constant, *p = f->scratch;
+    ft_status st;
+
+    for (size_t i = 0; i < f->n; i++)
+        p[i] = f->target[i] - f->out[i];
+    st = ft_conformal(&r->interval_low, &r->interval_high, p, f->n, 0.9, err);
+    if (st)
+        return st;
+    memcpy(p, f->target, f->n * sizeof(*p));
+    constant = ft__median(p, f->n);
+    for (size_t i = 0; i < f->n; i++)
+        p[i] = time ? f->base[i] * exp(f->out[i]) : exp(f->out[i]) - 1;
+    st = score(r->forest, f, p, err);
+    for (size_t i = 0; i < f->n; i++)
+        p[i] = time ? f->base[i] * exp(constant) : exp(constant) - 1;
+    if (!st)
+        st = score(r->constant, f, p, err);
+    return st ? st : score(r->roofline, f, f->base, err);
+}
+
+static void range_of(ft__regressor_image *r, const struct fit *f)
+{
+    for (uint32_t j = 0; j < FT__N_FEATURES; j++) {
+        r->least[j] = r->most[j] = f->x[j];
+        for (size_t i = 1; i < f->n; i++) {
+            float v = f->x[i * FT__N_FEATURES + j];
+
+            r->least[j] = v < r->least[j] ? v : r->least[j];
+            r->most[j] = v > r->most[j] ? v : r->most[j];
+        }
+    }
+}
+
+static ft_status fit_and_add(struct training *t, struct fit *f, const char *name,
+                             bool whole_class, bool time, ft_error *err)
+{
+    ft_forest_options how = {.kind = t->opt->method,
+                             .n_trees = t->opt->n_trees,
+                             .seed = t->opt->seed,
+                             .threads = t->opt->threads};
+    ft_matrix x = {f->x, f->n, FT__N_FEATURES};
+    uint32_t folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS;
+    ft__regressor_image r = {.whole_class = whole_class};
+    ft_forest *forest = NULL;
+    const void *image;
+    size_t len;
+    ft_status st;
+
+    snprintf(r.kind, sizeof(r.kind), "%s", name);
+    snprintf(r.metric, sizeof(r.metric), "%s", time ? "time" : "workspace");
+    st = ft_folds_make(f->fold, f->group, f->n, folds, t->opt->seed, err);
+    if (!st)
+        st = ft_forest_cross_validate(f->out, &x, f->target, NULL, f->fold, folds, &how,
+                                      err);
+    if (!st)
+        st = evaluate(&r, f, time, err);
+    if (!st)
+        st = ft_forest_fit(&forest, &x, f->target, NULL, &how, err);
+    if (st)
+        return st;
+    range_of(&r, f);
+    image = ft_forest_image(forest, &len);
+    st = add_section(t, FT__SECTION_REGRESSOR, &r, sizeof(r), image, len, err);
+    ft_forest_free(forest);
+    return st;
+}
+
+/* Train on the rows that `belongs` says, if there are enough. */
+static ft_status train_one(struct training *t, int kind_or_class, bool whole_class,
+                           bool time, ft_error *err)
+{
+    const char *name = whole_class ? ft_class_name((ft_class)kind_or_class)
+                                   : ft_kind_name((ft_kind)kind_or_class);
+    double most = 0;
+    struct fit f;
+    ft_status st = fit_make(&f, t->n, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct sample *s = &t->sample[i];
+        int of = whole_class ? (int)ft_kind_class(s->op.kind) : (int)s->op.kind;
+
+        if (s->left_out || of != kind_or_class || (!time && !(s->workspace >= 0)))
+            continue;
+        add_row(&f, s, time);
+        most = fmax(most, f.truth[f.n - 1]);
+    }
+    /* A kind that never needs workspace needs no regressor to say so. */
+    if (f.n >= LEAST_ROWS && (time || most > 0)) {
+        ft__log(t->opt->log, FT_LOG_DEBUG, "%s %s: %zu rows", name,
+                time ? "time" : "workspace", f.n);
+        st = fit_and_add(t, &f, name, whole_class, time, err);
+    }
+    fit_free(&f);
+    return st;
+}
+
+static ft_status train_all(struct training *t, ft_error *err)
+{
+    ft_status st = FT_OK;
+    int total = FT_KIND_COUNT + FT_CLASS_COUNT;
+
+    for (int i = 0; i < total && !st; i++) {
+        bool whole_class = i >= FT_KIND_COUNT;
+        int which = whole_class ? i - FT_KIND_COUNT : i;
+
+        ft__progress(t->opt->log, (uint64_t)i, (uint64_t)total, "training");
+        st = train_one(t, which, whole_class, true, err);
+        if (!st)
+            st = train_one(t, which, whole_class, false, err);
+    }
+    ft__progress(t->opt->log, (uint64_t)total, (uint64_t)total, "");
+    return st;
+}
+
+/* Header, table and sections in one piece of memory. */
+static ft_status assemble(ft_predictor **out, struct training *t, ft_error *err)
+{
+    size_t table_bytes = t->n_sections * sizeof(*t->section);
+    size_t begin = sizeof(ft__header_image) + table_bytes;
+    ft__header_image h = {.version = FT__PREDICTOR_VERSION,
+                          .n_sections = t->n_sections};
+    unsigned char *image = malloc(begin + t->body.len);
+
+    if (!image)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (uint32_t i = 0; i < t->n_sections; i++)
+        t->section[i].offset += begin;
+    memcpy(h.magic, FT__PREDICTOR_MAGIC, sizeof(h.magic));
+    h.file_bytes = begin + t->body.len;
+    h.table_checksum = ft__checksum(t->section, table_bytes);
+    memcpy(image, &h, sizeof(h));
+    memcpy(image + sizeof(h), t->section, table_bytes);
+    memcpy(image + begin, t->body.s, t->body.len);
+    return ft__predictor_load_take(out, image, begin + t->body.len, err);
+}
+
+ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
+                             const ft_train_options *opt, ft_error *err)
+{
+    struct training t = {.opt = opt};
+    ft_status st;
+
+    *out = NULL;
+    t.info.context_bytes = NAN;
+    st = gather(&t, store, err);
+    if (!st) {
+        describe(&t);
+        st = add_section(&t, FT__SECTION_INFO, &t.info, sizeof(t.info), NULL, 0, err);
+    }
+    if (!st)
+        st = add_measured(&t, err);
+    if (!st)
+        st = train_all(&t, err);
+    if (!st)
+        st = assemble(out, &t, err);
+    free(t.sample);
+    free(t.section);
+    ft__buf_free(&t.body);
+    return st;
+}

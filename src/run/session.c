@@ -1,0 +1,170 @@
+#include "run/session.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "foretell/device.h"
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "ft_onednn.so" -> length of "onednn"; 0: not a plug-in's name. */
+static size_t engine_name(const char *file)
+{
+    size_t len = strlen(file);
+
+    return len > 6 && strncmp(file, "ft_", 3) == 0 && strcmp(file + len - 3, ".so") == 0
+               ? len - 6
+               : 0;
+}
+
+ft_status ft_engine_names(char ***names, size_t *n, const char *dir, ft_error *err)
+{
+    DIR *d = opendir(dir);
+    ft__buf all = {0};
+    struct dirent *e;
+    char *at;
+
+    *names = NULL;
+    *n = 0;
+    if (!d)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no engine plug-ins: cannot read folder %s", dir);
+    while ((e = readdir(d)) != NULL) {
+        size_t len = engine_name(e->d_name);
+
+        if (len == 0)
+            continue;
+        ft__buf_add(&all, e->d_name + 3, len);
+        ft__buf_add(&all, "", 1);
+        ++*n;
+    }
+    closedir(d);
+    *names = malloc((*n + 1) * sizeof(**names) + all.len + 1);
+    if (!*names || all.bad) {
+        ft__buf_free(&all);
+        free(*names);
+        *names = NULL;
+        return ft_fail(err, FT_ENOMEM, 0, "engine names");
+    }
+    at = (char *)(*names + *n + 1);
+    if (all.len)
+        memcpy(at, all.s, all.len);
+    for (size_t i = 0; i < *n; i++, at += strlen(at) + 1)
+        (*names)[i] = at;
+    (*names)[*n] = NULL;
+    qsort(*names, *n, sizeof(**names), by_name);
+    ft__buf_free(&all);
+    return FT_OK;
+}
+
+/* The engine's name is not there: say which are. */
+static ft_status unknown_engine(const char *engine, const char *dir, ft_error *err)
+{
+    char **names, list[256] = "";
+    size_t n;
+
+    if (ft_engine_names(&names, &n, dir, err))
+        return FT_ENOTFOUND;
+    for (size_t i = 0; i < n; i++)
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+                 i ? ", " : "", names[i]);
+    free(names);
+    return ft_fail(err, FT_ENOTFOUND, 0, "no engine \"%s\" in %s; there %s %s", engine,
+                   dir, n == 1 ? "is" : "are", n ? list : "none");
+}
+
+static ft_status load_engine(ft_session *s, const ft_session_options *opt,
+                             ft_error *err)
+{
+    char path[4096];
+    FILE *fp;
+
+    if (strchr(opt->engine, '/') ||
+        (size_t)snprintf(path, sizeof(path), "%s/ft_%s.so", opt->plugin_dir,
+                         opt->engine) >= sizeof(path))
+        return unknown_engine(opt->engine, opt->plugin_dir, err);
+    fp = fopen(path, "rb");
+    if (!fp)
+        return unknown_engine(opt->engine, opt->plugin_dir, err);
+    fclose(fp);
+    return ft_engine_load(&s->engine, path, err);
+}
+
+ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
+                          ft_error *err)
+{
+    ft_engine_config cfg = {.threads = opt->threads ? opt->threads : 1,
+                            .seed = opt->seed,
+                            .options = opt->engine_options ? opt->engine_options : ""};
+    ft_session *s = calloc(1, sizeof(*s));
+    ft_device *device = NULL;
+    ft_status st;
+
+    *out = NULL;
+    if (!s)
+        return ft_fail(err, FT_ENOMEM, 0, "session");
+    s->log = opt->log;
+    s->seed = opt->seed;
+    s->threads = cfg.threads;
+    st = ft_device_local(&device, "", err);
+    if (st)
+        goto fail;
+    snprintf(s->device, sizeof(s->device), "%s", ft_device_fingerprint(device));
+    snprintf(s->setting, sizeof(s->setting), "threads=%u", s->threads);
+    st = load_engine(s, opt, err);
+    if (st)
+        goto fail;
+    if (s->threads == 1)
+        s->pin = ft__pin_thread();
+    st = s->engine->open(&s->context, &cfg, err);
+    if (st)
+        goto fail;
+    ft_device_free(device);
+    *out = s;
+    return FT_OK;
+fail:
+    ft_device_free(device);
+    ft_session_close(s);
+    return st;
+}
+
+void ft_session_close(ft_session *s)
+{
+    if (!s)
+        return;
+    if (s->context)
+        s->engine->close(s->context);
+    ft__unpin_take(s->pin);
+    free(s);
+}
+
+const char *ft_session_engine(const ft_session *s)
+{
+    return s->engine->name;
+}
+
+const char *ft_session_engine_version(const ft_session *s)
+{
+    return s->engine->version();
+}
+
+uint32_t ft_session_policy(const ft_session *s)
+{
+    return s->engine->policy;
+}
+
+const char *ft_session_setting(const ft_session *s)
+{
+    return s->setting;
+}
+
+const char *ft_session_device(const ft_session *s)
+{
+    return s->device;
+}

@@ -1,0 +1,63 @@
+#ifndef RUN_SESSION_H
+#define RUN_SESSION_H
+
+#include <stdbool.h>
+
+#include "foretell/engine.h"
+#include "foretell/measure.h"
+
+struct ft_session {
+    const ft_engine *engine;
+    ft_engine_context *context;
+    const ft_log *log;
+    uint64_t seed;
+    uint32_t threads;
+    char setting[64];
+    char device[128];
+    struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
+};
+
+/* Keep the calling thread on one CPU it may use; NULL when the system refuses. */
+struct ft__pin *ft__pin_thread(void);
+/* Give it back the CPUs it had; takes and frees, NULL is fine. */
+void ft__unpin_take(struct ft__pin *p);
+
+/* Resident and peak resident bytes of this process; 0 where /proc says nothing.
+ * ft__reset_peak() starts a new peak; false when the system refuses. */
+uint64_t ft__resident_bytes(void);
+uint64_t ft__peak_resident_bytes(void);
+bool ft__reset_peak(void);
+
+/* The tensors an operation works on, allocated and filled by the engine. */
+typedef struct ft__operands {
+    const void *in[FT_OP_MAX_OPERANDS];
+    void *out[FT_OP_MAX_OPERANDS];
+    void *memory[2 * FT_OP_MAX_OPERANDS + 1]; /* everything to release */
+    uint32_t n_memory;
+    void *workspace;
+} ft__operands;
+
+ft_status ft__operands_make(ft__operands *o, ft_session *s, const ft_op *op,
+                            uint64_t workspace_bytes, ft_error *err);
+void ft__operands_free(ft__operands *o, ft_session *s);
+/* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
+int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
+
+/* A thing that can be run over and over: one operation's block, or a network. */
+typedef struct ft__job {
+    ft_session *session;
+    ft_status (*run)(void *self, uint64_t iteration, ft_error *err);
+    void *self;
+} ft__job;
+
+/* Warm up, find how many iterations a batch needs, run batches, keep every batch
+ * time. *readings is the caller's to free(). */
+ft_status ft__measure_job(ft_measurement *time, ft_reading **readings, size_t *n,
+                          const ft__job *job, const ft_measure_options *opt,
+                          ft_error *err);
+
+/* Time of one batch of n iterations. */
+ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
+                        ft_error *err);
+
+#endif

@@ -1,0 +1,442 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/number.h"
+#include "store/store.h"
+
+/* One list of columns: the header line, and the place of each field. */
+#define COLUMNS(X)                                                                     \
+    X(device)                                                                          \
+    X(setting)                                                                         \
+    X(engine)                                                                          \
+    X(engine_version) X(spec) X(phase) X(dtype_policy) X(metric) X(unit) X(value)      \
+        X(error) X(mad) X(mean) X(std) X(n) X(iterations) X(taken_at) X(run)           \
+            X(readings)
+
+enum column {
+#define X(name) COL_##name,
+    COLUMNS(X)
+#undef X
+        N_COLUMNS
+};
+
+static const char *const column_name[N_COLUMNS] = {
+#define X(name) #name,
+    COLUMNS(X)
+#undef X
+};
+
+struct writer {
+    ft_store *s;
+    FILE *fp;
+    const char *path;
+    int readings;
+    ft__buf line;
+    ft_status st;
+    ft_error *err;
+};
+
+static void add_text(ft__buf *b, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        ft__buf_str(b, text);
+        return;
+    }
+    ft__buf_str(b, "\"");
+    for (const char *p = text; *p; p++)
+        ft__buf_add(b, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    ft__buf_str(b, "\"");
+}
+
+static void add_number(ft__buf *b, double v)
+{
+    char text[FT__NUMBER_TEXT];
+
+    if (isnan(v))
+        return;
+    ft__number_text(text, v);
+    ft__buf_str(b, text);
+}
+
+static ft_status add_readings(struct writer *w, int64_t id)
+{
+    ft_reading *r;
+    size_t n;
+    ft_status st = ft_store_readings(w->s, id, &r, &n, w->err);
+
+    for (size_t i = 0; i < n; i++) {
+        ft__buf_str(&w->line, i ? " " : "");
+        add_number(&w->line, r[i].value);
+        ft__buf_fmt(&w->line, ":%llu", (unsigned long long)r[i].iterations);
+        if (!isnan(r[i].start_s)) {
+            ft__buf_str(&w->line, ":");
+            add_number(&w->line, r[i].start_s);
+        }
+    }
+    free(r);
+    return st;
+}
+
+static int write_row(void *user, const ft_row *row)
+{
+    struct writer *w = user;
+    const ft_key *k = &row->key;
+    const ft_measurement *m = &row->m;
+    const char *const text[] = {k->device,         k->setting, k->engine,
+                                k->engine_version, k->spec,    k->phase,
+                                k->dtype_policy,   k->metric,  m->unit};
+    const double figure[] = {m->value, m->error, m->mad, m->mean, m->std};
+
+    w->line.len = 0;
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        add_text(&w->line, text[i]);
+        ft__buf_str(&w->line, ",");
+    }
+    for (size_t i = 0; i < sizeof(figure) / sizeof(*figure); i++) {
+        add_number(&w->line, figure[i]);
+        ft__buf_str(&w->line, ",");
+    }
+    ft__buf_fmt(&w->line, "%llu,%llu,%lld,%lld", (unsigned long long)m->n,
+                (unsigned long long)m->iterations, (long long)row->taken_at,
+                (long long)row->run);
+    if (w->readings) {
+        ft__buf_str(&w->line, ",");
+        w->st = add_readings(w, row->id);
+    }
+    ft__buf_str(&w->line, "\n");
+    if (w->st == FT_OK && w->line.bad)
+        w->st = ft_fail(w->err, FT_ENOMEM, 0, "writing %s", w->path);
+    return w->st != FT_OK || fwrite(w->line.s, 1, w->line.len, w->fp) != w->line.len;
+}
+
+ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
+                              int readings, ft_error *err)
+{
+    struct writer w = {
+        .s = s, .fp = fopen(path, "w"), .path = path, .readings = readings, .err = err};
+    int n = readings ? N_COLUMNS : N_COLUMNS - 1, bad;
+    ft_status st;
+
+    if (!w.fp)
+        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
+    for (int i = 0; i < n; i++)
+        fprintf(w.fp, "%s%s", i ? "," : "", column_name[i]);
+    fputc('\n', w.fp);
+    st = ft_store_each(s, filter, 0, write_row, &w, err);
+    ft__buf_free(&w.line);
+    bad = ferror(w.fp);
+    bad = fclose(w.fp) || bad;
+    if (st == FT_OK)
+        st = w.st;
+    if (st == FT_OK && bad)
+        st = ft_fail(err, FT_EIO, 0, "cannot write all of %s: is the disk full?", path);
+    return st;
+}
+
+/* A cursor over the bytes, and the fields of the record read last: their text
+ * without quotes, one behind the other in `text`, each terminated. */
+struct csv {
+    const char *at, *end;
+    const char *begin;
+    const char *source;
+    uint64_t line;
+    ft__buf text;
+    size_t n;                     /* columns of this file */
+    size_t start[N_COLUMNS];      /* of each field, within text */
+    uint64_t lines[N_COLUMNS];    /* where it began */
+    const char *bytes[N_COLUMNS]; /* likewise */
+    ft_error *err;
+};
+
+static char *field(const struct csv *c, size_t i)
+{
+    return c->text.s + c->start[i];
+}
+
+/* Complain about field i of the record. */
+static ft_status bad_field(const struct csv *c, size_t i, const char *what)
+{
+    return ft_fail(c->err, FT_EFORMAT, (uint64_t)(c->bytes[i] - c->begin),
+                   "%s, line %llu, column %zu (%s): %s", c->source,
+                   (unsigned long long)c->lines[i], i + 1, column_name[i], what);
+}
+
+static bool at_line_end(const struct csv *c)
+{
+    return c->at == c->end || *c->at == '\n' ||
+           (*c->at == '\r' && c->end - c->at > 1 && c->at[1] == '\n');
+}
+
+/* Lengths of UTF-8 sequences and overlong forms: RFC 3629. */
+static bool is_utf8(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text, *end = s + len;
+
+    while (s < end) {
+        unsigned c = *s++, more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+        unsigned low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+        unsigned high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+
+        if (c == 0 || (c > 0x7f && c < 0xc2) || c > 0xf4 || (size_t)(end - s) < more)
+            return false;
+        for (; more; more--, low = 0x80, high = 0xbf, s++)
+            if (*s < low || *s > high)
+                return false;
+    }
+    return true;
+}
+
+/* Append the field at the cursor to `text`; NULL or what is wrong with it. */
+static const char *read_quoted(struct csv *c)
+{
+    for (c->at++; c->at < c->end; c->at++) {
+        if (*c->at == '"' && (c->end - c->at < 2 || c->at[1] != '"')) {
+            c->at++;
+            return at_line_end(c) || *c->at == ','
+                       ? NULL
+                       : "something follows the closing quote; double a quote that is "
+                         "part of the text";
+        }
+        c->at += *c->at == '"';
+        c->line += *c->at == '\n';
+        ft__buf_add(&c->text, c->at, 1);
+    }
+    return "the quote is never closed";
+}
+
+static const char *read_plain(struct csv *c)
+{
+    const char *from = c->at;
+
+    while (!at_line_end(c) && *c->at != ',') {
+        if (*c->at == '"' || *c->at == '\r')
+            return "text with a quote or a line end must be quoted";
+        c->at++;
+    }
+    ft__buf_add(&c->text, from, (size_t)(c->at - from));
+    return NULL;
+}
+
+static ft_status read_field(struct csv *c, size_t i)
+{
+    const char *wrong;
+
+    c->start[i] = c->text.len;
+    c->lines[i] = c->line;
+    c->bytes[i] = c->at;
+    wrong = c->at < c->end && *c->at == '"' ? read_quoted(c) : read_plain(c);
+    ft__buf_add(&c->text, "", 1);
+    if (c->text.bad)
+        return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
+    if (!wrong && !is_utf8(field(c, i), c->text.len - 1 - c->start[i]))
+        wrong = "not UTF-8 text";
+    return wrong ? bad_field(c, i, wrong) : FT_OK;
+}
+
+/* The next record, which must have c->n fields. */
+static ft_status read_record(struct csv *c)
+{
+    c->text.len = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        ft_status st = read_field(c, i);
+
+        if (st != FT_OK)
+            return st;
+        if (i + 1 < c->n && at_line_end(c))
+            return bad_field(c, i, "the line ends here, further columns are missing");
+        if (i + 1 == c->n && !at_line_end(c))
+            return bad_field(c, i, "more follows, but this is the last column");
+        c->at += i + 1 < c->n; /* the comma */
+    }
+    if (c->at < c->end)
+        c->at += *c->at == '\r' ? 2 : 1;
+    c->line++;
+    return FT_OK;
+}
+
+static ft_status read_header(struct csv *c)
+{
+    static const char bom[] = "\xef\xbb\xbf"; /* spreadsheets begin with it */
+    const char *end;
+    ft_status st;
+
+    if (c->end - c->at >= 3 && memcmp(c->at, bom, 3) == 0)
+        c->at += 3;
+    /* One column more or less is told by the number of commas. */
+    end = c->at < c->end ? memchr(c->at, '\n', (size_t)(c->end - c->at)) : NULL;
+    c->n = 1;
+    for (const char *p = c->at; p < (end ? end : c->end); p++)
+        c->n += *p == ',';
+    if (c->n != N_COLUMNS)
+        c->n = N_COLUMNS - 1;
+    st = read_record(c);
+    if (st != FT_OK)
+        return st;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(field(c, i), column_name[i]) != 0)
+            return bad_field(c, i, "the header has another name here");
+    return FT_OK;
+}
+
+static bool parse_number(const char *s, double *v)
+{
+    if (*s)
+        return ft__number_parse(s, v);
+    *v = NAN;
+    return true;
+}
+
+static bool parse_count(const char *s, uint64_t *v)
+{
+    errno = 0;
+    *v = strtoull(s, NULL, 10);
+    return *s && !s[strspn(s, "0123456789")] && errno == 0 && *v <= INT64_MAX;
+}
+
+/* "value:iterations[:start_s]", blank, the next; `text` is cut into pieces.
+ * *out is the caller's to free. NULL or what is wrong. */
+static const char *parse_readings(char *text, ft_reading **out, size_t *n)
+{
+    size_t most = *text != '\0';
+
+    for (const char *p = text; *p; p++)
+        most += *p == ' ';
+    *n = 0;
+    *out = most ? malloc(most * sizeof(**out)) : NULL;
+    if (most && !*out)
+        return "memory is short";
+    for (char *next = most ? text : NULL; next;) {
+        ft_reading *r = &(*out)[(*n)++];
+        char *value = next, *iterations, *start;
+
+        next = strchr(value, ' ');
+        if (next)
+            *next++ = '\0';
+        iterations = strchr(value, ':');
+        if (iterations)
+            *iterations++ = '\0';
+        start = iterations ? strchr(iterations, ':') : NULL;
+        if (start)
+            *start++ = '\0';
+        r->start_s = NAN;
+        if (!iterations || !parse_number(value, &r->value) ||
+            !parse_count(iterations, &r->iterations) ||
+            (start && !ft__number_parse(start, &r->start_s)))
+            return "readings are value:iterations or value:iterations:start_s, with "
+                   "one blank between them";
+    }
+    return NULL;
+}
+
+/* What one record says; text is borrowed from the cursor. */
+struct record {
+    ft_key key;
+    ft_measurement m;
+    uint64_t taken_at;
+    uint64_t run;
+    ft_reading *readings;
+    size_t n_readings;
+};
+
+static ft_status read_measurement(struct csv *c, struct record *r)
+{
+    const struct {
+        enum column column;
+        double *number;
+        uint64_t *count;
+    } part[] = {
+        {COL_value, &r->m.value, NULL},
+        {COL_error, &r->m.error, NULL},
+        {COL_mad, &r->m.mad, NULL},
+        {COL_mean, &r->m.mean, NULL},
+        {COL_std, &r->m.std, NULL},
+        {COL_n, NULL, &r->m.n},
+        {COL_iterations, NULL, &r->m.iterations},
+        {COL_taken_at, NULL, &r->taken_at},
+        {COL_run, NULL, &r->run},
+    };
+    ft_status st = read_record(c);
+    const char *wrong = NULL;
+
+    if (st != FT_OK)
+        return st;
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        const char *text = field(c, part[i].column);
+
+        if (part[i].number && !parse_number(text, part[i].number))
+            return bad_field(c, part[i].column, "not a finite decimal number");
+        if (part[i].count && !parse_count(text, part[i].count))
+            return bad_field(c, part[i].column, "not a whole number from 0 to 2^63-1");
+    }
+    if (c->n == N_COLUMNS)
+        wrong = parse_readings(field(c, COL_readings), &r->readings, &r->n_readings);
+    if (wrong)
+        return bad_field(c, COL_readings, wrong);
+    r->key = (ft_key){field(c, COL_device),       field(c, COL_setting),
+                      field(c, COL_engine),       field(c, COL_engine_version),
+                      field(c, COL_spec),         field(c, COL_phase),
+                      field(c, COL_dtype_policy), field(c, COL_metric)};
+    r->m.unit = field(c, COL_unit);
+    return FT_OK;
+}
+
+/* Runs of the file become runs here, found again when the rest of the same file
+ * comes later. */
+static ft_status add_record(ft_store *s, const struct csv *c, const struct record *r,
+                            uint64_t *n_rows)
+{
+    int64_t run = 0;
+    ft_status st;
+    bool found;
+    ft__buf command = {0};
+
+    st =
+        ft__store_has_row(s, &r->key, (int64_t)r->taken_at, r->m.value, &found, c->err);
+    if (st != FT_OK || found)
+        return st;
+    ft__buf_fmt(&command, "import %s, run %llu", c->source, (unsigned long long)r->run);
+    if (command.bad)
+        return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
+    st = ft__store_find_run(s, &run, command.s, "", c->err);
+    ft__buf_free(&command);
+    if (st == FT_OK)
+        st = ft__store_add(s, run, (int64_t)r->taken_at, &r->key, &r->m, r->readings,
+                           r->n_readings, c->err);
+    *n_rows += st == FT_OK;
+    return st;
+}
+
+ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
+                              const char *source, uint64_t *n_rows, ft_error *err)
+{
+    struct csv c = {.at = csv,
+                    .end = (const char *)csv + len,
+                    .begin = csv,
+                    .source = source,
+                    .line = 1,
+                    .err = err};
+    ft_status st = ft__store_begin(s, err);
+    uint64_t taken = 0;
+
+    *n_rows = 0;
+    if (st != FT_OK)
+        return st;
+    st = read_header(&c);
+    while (st == FT_OK && c.at < c.end) {
+        struct record r = {0};
+
+        st = read_measurement(&c, &r);
+        if (st == FT_OK)
+            st = add_record(s, &c, &r, &taken);
+        free(r.readings);
+    }
+    st = ft__store_end(s, st, err);
+    ft__buf_free(&c.text);
+    if (st == FT_OK)
+        *n_rows = taken;
+    return st;
+}

@@ -1,0 +1,347 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "store/store.h"
+
+enum {
+    APPLICATION_ID = 0x46545354, /* "FTST", in the header of the file */
+    BUSY_MS = 10000,
+};
+
+/* What a store is made of. Names and specs are kept once and referred to by
+ * number. The raw readings of a measurement are one blob in a table apart: they
+ * are only ever read as a whole, a row for each would cost twice the bytes and
+ * an insertion each, and scanning measurements does not page them in.
+ * A step that was released is never edited: add another. */
+static const char *const migrations[] = {
+    "CREATE TABLE device(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE setting(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE engine(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+    " version TEXT NOT NULL, UNIQUE(name, version));"
+    "CREATE TABLE operation(id INTEGER PRIMARY KEY, spec TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE run(id INTEGER PRIMARY KEY, command TEXT NOT NULL,"
+    " environment TEXT NOT NULL, began_at INTEGER NOT NULL);"
+    "CREATE INDEX run_command ON run(command);"
+    "CREATE TABLE measurement(id INTEGER PRIMARY KEY,"
+    " device_id INTEGER NOT NULL REFERENCES device,"
+    " setting_id INTEGER NOT NULL REFERENCES setting,"
+    " engine_id INTEGER NOT NULL REFERENCES engine,"
+    " operation_id INTEGER NOT NULL REFERENCES operation,"
+    " phase TEXT NOT NULL, dtype_policy TEXT NOT NULL, metric TEXT NOT NULL,"
+    " run_id INTEGER NOT NULL REFERENCES run, taken_at INTEGER NOT NULL,"
+    " unit TEXT NOT NULL, value REAL, error REAL, mad REAL, mean REAL, std REAL,"
+    " n INTEGER NOT NULL, iterations INTEGER NOT NULL);"
+    "CREATE INDEX measurement_key ON measurement(operation_id, device_id, engine_id,"
+    " setting_id, phase, dtype_policy, metric, taken_at);"
+    "CREATE TABLE reading(measurement_id INTEGER PRIMARY KEY REFERENCES measurement,"
+    " data BLOB NOT NULL);"
+    "CREATE TABLE fact(device_id INTEGER NOT NULL REFERENCES device,"
+    " name TEXT NOT NULL, value REAL NOT NULL, taken_at INTEGER NOT NULL,"
+    " PRIMARY KEY(device_id, name)) WITHOUT ROWID;",
+};
+
+/* The folder a store lies in; the caller frees it. NULL when memory is short. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* SQLite only says "unable to open database file"; find out why. */
+static ft_status cannot_open(const ft_store *s, ft_error *err)
+{
+    const char *path = s->path, *verb = s->writable ? "write" : "read";
+    char *dir = folder_of(path);
+    ft_status st;
+
+    if (!dir)
+        return ft_fail(err, FT_ENOMEM, 0, "opening store %s", path);
+    if (access(dir, F_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: there is no folder %s; create it with: mkdir -p %s",
+                     path, dir, dir);
+    else if (access(path, F_OK) && !s->writable)
+        st = ft_fail(err, FT_EIO, 0,
+                     "there is no store %s; name another with --db, or measure "
+                     "something into this one first",
+                     path);
+    else if (access(path, F_OK) == 0 && access(path, s->writable ? W_OK : R_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: no permission to %s it; as its owner: chmod u+rw %s",
+                     path, verb, path);
+    else if (access(dir, W_OK | X_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: its folder must be writable too, to %s it; "
+                     "chmod u+rwx %s, or name a store elsewhere with --db",
+                     path, verb, dir);
+    else
+        st = ft_fail(err, FT_EIO, 0, "store %s: %s", path, sqlite3_errmsg(s->db));
+    free(dir);
+    return st;
+}
+
+ft_status ft__store_fail(const ft_store *s, ft_error *err)
+{
+    const char *why = sqlite3_errmsg(s->db);
+
+    switch (sqlite3_errcode(s->db)) {
+    case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY: return cannot_open(s, err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return ft_fail(err, FT_EIO, 0,
+                       "store %s is being written by another process; try again when "
+                       "that is done",
+                       s->path);
+    case SQLITE_FULL:
+        return ft_fail(err, FT_EIO, 0, "store %s: the disk is full; make room there",
+                       s->path);
+    case SQLITE_CONSTRAINT: /* of those there are only a reference can fail */
+        return ft_fail(err, FT_EINVAL, 0,
+                       "store %s: a measurement belongs to a run that was begun there",
+                       s->path);
+    case SQLITE_TOOBIG:
+    case SQLITE_MISUSE: return ft_fail(err, FT_EINVAL, 0, "store %s: %s", s->path, why);
+    case SQLITE_NOTADB:
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s is not a foretell store, or its beginning is damaged",
+                       s->path);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a table or column is missing */
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "store %s is damaged (%s); restore a copy, or save what is left "
+                       "with: sqlite3 %s .recover",
+                       s->path, why, s->path);
+    default: return ft_fail(err, FT_EIO, 0, "store %s: %s", s->path, why);
+    }
+}
+
+static int connect_to(ft_store *s, const char *name, int flags)
+{
+    int rc;
+
+    sqlite3_close(s->db);
+    rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_timeout(s->db, BUSY_MS);
+    /* A store may come from anywhere: its schema is not trusted to call
+     * functions, and its pages are checked as they are read. */
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(s->db,
+                          "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
+                          "PRAGMA foreign_keys=ON;",
+                          NULL, NULL, NULL);
+    if (rc == SQLITE_OK && !s->writable)
+        rc = sqlite3_exec(s->db, "PRAGMA query_only=ON", NULL, NULL, NULL);
+    return rc;
+}
+
+struct identity {
+    int64_t application;
+    int64_t version;
+    int64_t tables;
+};
+
+/* One statement, so that all three are of one moment. */
+static int identify(const ft_store *s, struct identity *id)
+{
+    sqlite3_stmt *st;
+    int rc = sqlite3_prepare_v2(
+        s->db,
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version",
+        -1, &st, NULL);
+
+    if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW) {
+        id->application = sqlite3_column_int64(st, 0);
+        id->version = sqlite3_column_int64(st, 1);
+        id->tables = sqlite3_column_int64(st, 2);
+    }
+    /* Of a failed step, finalize repeats the code. */
+    return rc == SQLITE_OK ? sqlite3_finalize(st) : rc;
+}
+
+/* Write-ahead mode needs to create files beside the store. Where that is not
+ * permitted nobody with our rights writes it, so it may be read as immutable,
+ * unless changes lie in the log still. */
+static bool may_be_immutable(const ft_store *s)
+{
+    ft__buf log = {0};
+    struct stat st;
+    bool empty;
+
+    ft__buf_fmt(&log, "%s-wal", s->path);
+    empty = !log.bad && (stat(log.s, &st) || st.st_size == 0);
+    ft__buf_free(&log);
+    return !s->writable && access(s->path, R_OK) == 0 && empty;
+}
+
+static int connect_immutable(ft_store *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789/._-";
+    ft__buf name = {0};
+    int rc = SQLITE_NOMEM;
+
+    ft__buf_str(&name, "file:");
+    for (const char *p = s->path; *p; p++) {
+        if (strchr(plain, *p))
+            ft__buf_add(&name, p, 1);
+        else
+            ft__buf_fmt(&name, "%%%02X", (unsigned)(unsigned char)*p);
+    }
+    ft__buf_str(&name, "?immutable=1");
+    if (!name.bad)
+        rc = connect_to(s, name.s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    ft__buf_free(&name);
+    return rc;
+}
+
+static ft_status connect_and_identify(ft_store *s, struct identity *id, ft_error *err)
+{
+    /* A reader opens for writing as well, where it may: only then does SQLite
+     * recover and tidy up after a process that was killed. query_only keeps it
+     * from writing anything else. */
+    int rc = connect_to(s, s->path,
+                        SQLITE_OPEN_READWRITE | (s->writable ? SQLITE_OPEN_CREATE : 0));
+
+    if (rc == SQLITE_OK)
+        rc = identify(s, id);
+    if ((rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && may_be_immutable(s)) {
+        rc = connect_immutable(s);
+        if (rc == SQLITE_OK)
+            rc = identify(s, id);
+    }
+    return rc == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
+}
+
+/* Whether the file is one of ours, and of a version we know. */
+static ft_status judge(const ft_store *s, const struct identity *id, int newest,
+                       ft_error *err)
+{
+    bool blank = id->application == 0 && id->version == 0 && id->tables == 0;
+
+    if (id->application != APPLICATION_ID && !blank)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s is an SQLite file, but not a foretell store", s->path);
+    if (id->version > newest)
+        return ft_fail(
+            err, FT_EFORMAT, 0,
+            "store %s has version %lld, written by a newer foretell; this one "
+            "knows versions up to %d: update it",
+            s->path, (long long)id->version, newest);
+    if (s->writable)
+        return FT_OK;
+    if (blank)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "store %s is empty; measure something into it first", s->path);
+    if (id->version < newest)
+        return ft_fail(
+            err, FT_EFORMAT, 0,
+            "store %s has the older version %lld; any command that writes to "
+            "it brings it to version %d",
+            s->path, (long long)id->version, newest);
+    return FT_OK;
+}
+
+/* Readers do not wait for the writer, nor it for them. In this mode NORMAL
+ * outlives the death of the process at any moment; only a power cut may take
+ * back the last transactions. File systems that cannot do it stay with a
+ * rollback journal. While several processes create one store SQLite reports
+ * BUSY here without waiting, hence the patience. */
+static ft_status write_ahead(const ft_store *s, ft_error *err)
+{
+    const struct timespec pause = {0, 10 * 1000 * 1000};
+    int rc, tries = BUSY_MS / 10;
+
+    do {
+        rc = sqlite3_exec(s->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
+                          NULL, NULL, NULL);
+    } while (rc == SQLITE_BUSY && --tries && nanosleep(&pause, NULL) == 0);
+    return rc == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
+}
+
+static ft_status migrate(ft_store *s, const char *const *steps, int n_steps,
+                         ft_error *err)
+{
+    ft_status st = ft__store_begin(s, err);
+    struct identity id = {0};
+    char sql[128];
+
+    if (st != FT_OK)
+        return st;
+    /* Asked again now that nobody else can be migrating. */
+    if (identify(s, &id) != SQLITE_OK)
+        return ft__store_end(s, ft__store_fail(s, err), err);
+    for (int64_t v = id.version; v < n_steps; v++)
+        if (sqlite3_exec(s->db, steps[v], NULL, NULL, NULL) != SQLITE_OK)
+            return ft__store_end(s, ft__store_fail(s, err), err);
+    if (id.version < n_steps) {
+        snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d",
+                 APPLICATION_ID, n_steps);
+        if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+            return ft__store_end(s, ft__store_fail(s, err), err);
+    }
+    return ft__store_end(s, FT_OK, err);
+}
+
+ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
+                         const char *const *steps, int n_steps, ft_error *err)
+{
+    ft_store *s = calloc(1, sizeof(*s));
+    struct identity id = {0};
+    ft_status st;
+
+    *out = NULL;
+    if (!s || !(s->path = strdup(path))) {
+        st = ft_fail(err, FT_ENOMEM, 0, "store %s", path);
+        goto fail;
+    }
+    s->writable = mode == FT_STORE_WRITE;
+    st = connect_and_identify(s, &id, err);
+    if (st == FT_OK)
+        st = judge(s, &id, n_steps, err);
+    if (st == FT_OK && s->writable)
+        st = write_ahead(s, err);
+    if (st == FT_OK && s->writable)
+        st = migrate(s, steps, n_steps, err);
+    if (st != FT_OK)
+        goto fail;
+    *out = s;
+    return FT_OK;
+
+fail:
+    ft_store_close(s);
+    return st;
+}
+
+ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
+                        ft_error *err)
+{
+    *out = NULL;
+    if (!*path)
+        return ft_fail(err, FT_EINVAL, 0, "a store needs a file name");
+    return ft__store_open(out, path, mode, migrations,
+                          (int)(sizeof(migrations) / sizeof(*migrations)), err);
+}
+
+void ft_store_close(ft_store *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < FT__N_SQL; i++)
+        sqlite3_finalize(s->kept[i]);
+    sqlite3_close(s->db);
+    free(s->path);
+    free(s);
+}

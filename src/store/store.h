@@ -1,0 +1,64 @@
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "foretell/store.h"
+
+/* Statements used again and again: prepared at their first use, kept in the
+ * handle. In all of them ?1 to ?8 are the members of ft_key in their order. */
+typedef enum ft__sql {
+    FT__SQL_BEGIN,
+    FT__SQL_COMMIT,
+    FT__SQL_ROLLBACK,
+    FT__SQL_ADD_DEVICE,
+    FT__SQL_ADD_SETTING,
+    FT__SQL_ADD_ENGINE,
+    FT__SQL_ADD_OPERATION,
+    FT__SQL_ADD_RUN,
+    FT__SQL_ADD_MEASUREMENT,
+    FT__SQL_ADD_READINGS,
+    FT__SQL_ADD_FACT,
+    FT__SQL_FIND_RUN,
+    FT__SQL_FIND_KEY,
+    FT__SQL_FIND_ROW,
+    FT__SQL_GET_READINGS,
+    FT__SQL_GET_FACT,
+    FT__N_SQL
+} ft__sql;
+
+struct ft_store {
+    sqlite3 *db;
+    char *path;
+    bool writable;
+    sqlite3_stmt *kept[FT__N_SQL];
+};
+
+/* ft_store_open() with another list of migrations: steps[v] takes a store from
+ * version v to v + 1. */
+ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
+                         const char *const *steps, int n_steps, ft_error *err);
+
+/* Say what SQLite has just refused, in our words. */
+ft_status ft__store_fail(const ft_store *s, ft_error *err);
+
+/* Every write lies between these two; end rolls back when `st` is a failure
+ * and returns what came of it. */
+ft_status ft__store_begin(ft_store *s, ft_error *err);
+ft_status ft__store_end(ft_store *s, ft_status st, ft_error *err);
+
+/* Parts of a write, within a transaction. */
+ft_status ft__store_add_run(ft_store *s, int64_t *run, const char *command,
+                            const char *environment, ft_error *err);
+/* The newest run with this command and environment; made when there is none. */
+ft_status ft__store_find_run(ft_store *s, int64_t *run, const char *command,
+                             const char *environment, ft_error *err);
+ft_status ft__store_add(ft_store *s, int64_t run, int64_t taken_at, const ft_key *key,
+                        const ft_measurement *m, const ft_reading *readings,
+                        size_t n_readings, ft_error *err);
+/* Is there a row with this key, time and value (NaN equals NaN)? */
+ft_status ft__store_has_row(ft_store *s, const ft_key *key, int64_t taken_at,
+                            double value, bool *found, ft_error *err);
+
+#endif

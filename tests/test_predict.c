@@ -1,0 +1,305 @@
+/* Training and predicting on a machine of our own making, whose laws are known:
+ * a store is filled from a formula, so every answer has a truth beside it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "foretell/predictor.h"
+#include "graph/build.h"
+#include "predict/predictor.h"
+#include "predict/probes.h"
+
+static const ft__roof machine = {
+    .peak_flops = 1e11, .bandwidth = 1e10, .launch_s = 2e-6};
+
+/* The machine's law: the roofline, slowed by an efficiency that depends on the
+ * shape as real kernels' does. */
+static double truth_s(const ft_op *op)
+{
+    float row[FT__N_FEATURES];
+    double slow = 1.1;
+
+    ft__features(row, op, &machine);
+    if (op->kind == FT_KIND_conv2d)
+        slow = 1.2 + 0.8 / (double)ft_op_at(op, FT_K_kernel, 0) + 2.0 / (double)row[3];
+    return slow * ft__roofline(op, &machine);
+}
+
+static ft_op random_conv(ft__prng *rng)
+{
+    static const int kernels[] = {1, 3, 5};
+    int k = kernels[ft__prng_below(rng, 3)];
+    char spec[256];
+    ft_op op;
+
+    snprintf(spec, sizeof(spec),
+             "conv2d x=1x%dx%dx%d out=%d kernel=%dx%d stride=1x1 pad=%dx%d "
+             "layout=channels_last",
+             8 << ft__prng_below(rng, 6), 7 << ft__prng_below(rng, 4), 7 * 8,
+             8 << ft__prng_below(rng, 6), k, k, k / 2, k / 2);
+    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    return op;
+}
+
+static void put(ft_store *s, int64_t run, const ft_op *op, const char *metric,
+                double value)
+{
+    char spec[512] = "";
+    ft_key key = {"test-cpu", "threads=1", "test",    "1",
+                  spec,       "forward",   "default", metric};
+    ft_measurement m = {.unit = "s", .value = value, .error = value / 100, .n = 9};
+
+    if (op)
+        ft_op_print(op, spec, sizeof(spec));
+    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+}
+
+enum { N_CONVS = 240 };
+
+static ft_store *make_store(ft_op *convs)
+{
+    ft__prng rng = ft__prng_stream(5, 0);
+    ft_store *s;
+    int64_t run;
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    for (int i = 0; i < FT__N_PROBES; i++) {
+        ft_op op = ft__probe((ft__probe_id)i);
+        ft_cost c;
+
+        ft_op_cost(&op, &c);
+        put(s, run, &op, "time",
+            i == FT__PROBE_PEAK ? c.flops / machine.peak_flops
+            : i == FT__PROBE_BANDWIDTH
+                ? (c.bytes_read + c.bytes_written) / machine.bandwidth
+                : machine.launch_s);
+    }
+    put(s, run, NULL, "context", 5e6);
+    for (int i = 0; i < N_CONVS; i++) {
+        convs[i] = random_conv(&rng);
+        put(s, run, &convs[i], "workspace",
+            1000.0 * (double)ft_op_at(&convs[i], FT_K_kernel, 0));
+        put(s, run, &convs[i], "time", truth_s(&convs[i]));
+    }
+    return s;
+}
+
+static ft_predictor *train(ft_store *s, const ft_op *without, size_t n_without,
+                           int forget)
+{
+    ft_train_options how = {.method = FT_FOREST_EXTRA,
+                            .seed = 1,
+                            .threads = 1,
+                            .without = without,
+                            .n_without = n_without,
+                            .forget = forget};
+    ft_predictor *p;
+    ft_error err = {0};
+
+    if (ft_predictor_train(&p, s, &how, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(p != NULL);
+    return p;
+}
+
+static void operations_left_out_are_learned_and_covered(ft_store *s, const ft_op *convs)
+{
+    enum { OUT = 40 };
+    ft_predictor *p = train(s, convs, OUT, 0);
+    ft_estimate t[OUT], w[OUT];
+    double sum = 0;
+    int covered = 0, learned = 0, scaled = 0;
+
+    CHECK(ft_predict_ops(p, convs, OUT, t, w, NULL) == FT_OK);
+    for (int i = 0; i < OUT; i++) {
+        double truth = truth_s(&convs[i]);
+
+        learned += t[i].basis == FT_BASIS_LEARNED;
+        scaled += t[i].basis == FT_BASIS_SCALED; /* larger than any in training */
+        sum += fabs(t[i].value - truth) / truth;
+        covered += t[i].low <= truth && truth <= t[i].high;
+        CHECK(t[i].low <= t[i].value && t[i].value <= t[i].high);
+    }
+    CHECK(learned + scaled == OUT && scaled <= OUT / 4);
+    CHECK(sum / OUT < 0.08);
+    CHECK(covered >= OUT * 75 / 100);
+    ft_predictor_free(p);
+}
+
+static void what_was_measured_is_answered_as_measured(ft_store *s, const ft_op *convs)
+{
+    ft_predictor *p = train(s, NULL, 0, 0), *q = train(s, NULL, 0, 1);
+    ft_estimate t, w, learned;
+
+    CHECK(ft_predict_ops(p, convs, 1, &t, &w, NULL) == FT_OK);
+    CHECK(t.basis == FT_BASIS_MEASURED && t.value == truth_s(&convs[0]));
+    CHECK(w.basis == FT_BASIS_MEASURED &&
+          w.value == 1000.0 * (double)ft_op_at(&convs[0], FT_K_kernel, 0));
+    CHECK(ft_predict_ops(q, convs, 1, &learned, NULL, NULL) == FT_OK);
+    CHECK(learned.basis == FT_BASIS_LEARNED);
+    ft_predictor_free(p);
+    ft_predictor_free(q);
+}
+
+static void kinds_never_seen_are_carried_over_or_bounded(ft_store *s)
+{
+    static const char *const specs[] = {
+        "conv1d x=1x64x100 out=64 kernel=3 stride=1 pad=1 layout=channels_last",
+        "softmax x=1x1000 axis=1", "view x=1x10 out=10"};
+    static const ft_basis want[] = {FT_BASIS_SCALED, FT_BASIS_ROOFLINE,
+                                    FT_BASIS_MEASURED};
+    ft_predictor *p = train(s, NULL, 0, 0);
+
+    for (int i = 0; i < 3; i++) {
+        ft_estimate t;
+        ft_op op;
+
+        CHECK(ft_op_parse(&op, specs[i], strlen(specs[i]), NULL) == FT_OK);
+        CHECK(ft_predict_ops(p, &op, 1, &t, NULL, NULL) == FT_OK);
+        CHECK(t.basis == want[i]);
+        CHECK((t.value == 0) == (i == 2));
+    }
+    ft_predictor_free(p);
+}
+
+static ft_graph *network(const ft_op *a, uint64_t n_a, const ft_op *b, uint64_t n_b)
+{
+    ft__build *build = ft__build_new("net");
+    ft_graph *g;
+
+    ft__build_op(build, a, n_a);
+    ft__build_op(build, b, n_b);
+    CHECK(ft__build_finish_take(&g, build, NULL) == FT_OK);
+    return g;
+}
+
+static void a_network_is_the_sum_of_its_operations(ft_store *s, const ft_op *convs)
+{
+    ft_predictor *p = train(s, NULL, 0, 0);
+    ft_graph *g = network(&convs[0], 3, &convs[1], 5);
+    double want = 3 * truth_s(&convs[0]) + 5 * truth_s(&convs[1]);
+    ft_network_estimate e;
+
+    CHECK(ft_predict_network(&e, p, g, NULL) == FT_OK);
+    CHECK_NEAR(e.time.value, want, 1e-12 * want);
+    CHECK(e.time.low < want && want < e.time.high && e.time.basis == FT_BASIS_MEASURED);
+    CHECK(isnan(e.energy.value) && e.energy.basis == FT_BASIS_UNAVAILABLE &&
+          e.energy.why[0]);
+    CHECK_NEAR(e.memory.value,
+               e.weights_bytes + e.activations_bytes + e.workspace_bytes + 5e6, 1);
+    CHECK(e.n_measured == 2 && e.context_bytes == 5e6);
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_predictor_free(p);
+}
+
+static void the_same_seed_gives_the_same_file(ft_store *s)
+{
+    ft_predictor *p = train(s, NULL, 0, 0), *q = train(s, NULL, 0, 0);
+
+    CHECK(p->len == q->len && memcmp(p->image, q->image, p->len) == 0);
+    ft_predictor_free(p);
+    ft_predictor_free(q);
+}
+
+static void a_file_gives_the_answers_of_what_was_saved(ft_store *s, const ft_op *convs)
+{
+    ft_predictor *p = train(s, convs, 10, 0), *q = NULL;
+    char path[] = "/tmp/foretell-test-XXXXXX";
+    ft_estimate a, b;
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0 && ft_predictor_save(p, path, NULL) == FT_OK);
+    CHECK(ft_predictor_load(&q, path, NULL) == FT_OK);
+    CHECK(ft_predict_ops(p, convs, 1, &a, NULL, NULL) == FT_OK);
+    CHECK(q && ft_predict_ops(q, convs, 1, &b, NULL, NULL) == FT_OK);
+    CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
+    ft_predictor_free(p);
+    ft_predictor_free(q);
+    close(fd);
+    remove(path);
+}
+
+/* Every damaged file is refused, at loading or at first use, never believed. */
+static void a_damaged_file_is_refused(ft_store *s, const ft_op *convs)
+{
+    ft_predictor *p = train(s, convs, 10, 0), *q;
+    unsigned char *copy = malloc(p->len);
+    ft__prng rng = ft__prng_stream(9, 0);
+    ft_estimate good, t;
+    ft_error err = {0};
+
+    CHECK(copy && ft_predict_ops(p, convs, 1, &good, NULL, NULL) == FT_OK);
+    for (size_t len = 0; copy && len < p->len; len += 1 + len / 7) {
+        memcpy(copy, p->image, p->len);
+        CHECK(ft_predictor_load_image(&q, copy, len, &err) == FT_EFORMAT && err.msg[0]);
+    }
+    for (int i = 0; copy && i < 300; i++) {
+        uint32_t at = ft__prng_below(&rng, i < 100 ? 400 : (uint32_t)p->len);
+
+        memcpy(copy, p->image, p->len);
+        copy[at] ^= (unsigned char)(1 + ft__prng_below(&rng, 255));
+        if (ft_predictor_load_image(&q, copy, p->len, &err))
+            continue;
+        if (ft_predict_ops(q, convs, 1, &t, NULL, &err) == FT_OK)
+            CHECK(t.value == good.value); /* the damage lies in what was not used */
+        ft_predictor_free(q);
+    }
+    free(copy);
+    ft_predictor_free(p);
+}
+
+static void a_store_without_measurements_says_what_to_do(void)
+{
+    ft_train_options how = {.seed = 1};
+    ft_predictor *p;
+    ft_store *s;
+    ft_error err = {0};
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_ENOTFOUND && p == NULL);
+    CHECK(strstr(err.msg, "foretell collect") != NULL);
+    ft_store_close(s);
+}
+
+static void a_device_file_alone_gives_a_lower_bound(void)
+{
+    ft_device_facts d = {
+        .name = "paper", .peak_fp32 = 1e12, .bandwidth_bytes_per_s = 1e11};
+    ft__prng rng = ft__prng_stream(5, 0);
+    ft_op a = random_conv(&rng), b = random_conv(&rng);
+    ft_graph *g = network(&a, 1, &b, 1);
+    ft_network_estimate e;
+    ft_error err = {0};
+
+    CHECK(ft_predict_network_roofline(&e, &d, g, NULL) == FT_OK);
+    CHECK(e.time.basis == FT_BASIS_ROOFLINE && e.time.low == e.time.value &&
+          isnan(e.time.high));
+    ft_network_estimate_free(&e);
+    d.peak_fp32 = NAN;
+    CHECK(ft_predict_network_roofline(&e, &d, g, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "paper") != NULL);
+    ft_graph_free(g);
+}
+
+int main(void)
+{
+    static ft_op convs[N_CONVS];
+    ft_store *s = make_store(convs);
+
+    operations_left_out_are_learned_and_covered(s, convs);
+    what_was_measured_is_answered_as_measured(s, convs);
+    kinds_never_seen_are_carried_over_or_bounded(s);
+    a_network_is_the_sum_of_its_operations(s, convs);
+    the_same_seed_gives_the_same_file(s);
+    a_file_gives_the_answers_of_what_was_saved(s, convs);
+    a_damaged_file_is_refused(s, convs);
+    a_store_without_measurements_says_what_to_do();
+    a_device_file_alone_gives_a_lower_bound();
+    ft_store_close(s);
+    CHECK_DONE();
+}
