@@ -78,7 +78,7 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
-    bool constant = c->n_in > 0;
+    bool constant = c->n_in > 0 && c->n_params == 0;
     ft_error err;
 
     for (uint32_t i = 0; i < c->n_in; i++)

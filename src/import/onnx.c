@@ -192,12 +192,21 @@ static void run_node(ft__onnx *o, ft__node *n)
     n->done = true;
 }
 
-static bool all_constant(const ft__node *n)
+/* Not one that may have to run although its operands are constants: branches
+ * and layers with parameters. */
+static bool folds(const ft__node *n)
 {
-    bool constant = n->n_in > 0 || n->rule->run == ft__rule_constant;
+    static void (*const layers[])(ft__onnx *, ft__node *) = {
+        ft__rule_if,        ft__rule_conv,        ft__rule_matmul,
+        ft__rule_einsum,    ft__rule_gather_nd,   ft__rule_gemm,
+        ft__rule_gather,    ft__rule_batchnorm,   ft__rule_layernorm,
+        ft__rule_groupnorm, ft__rule_instancenorm};
+    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant);
 
-    for (uint32_t i = 0; i < n->n_in; i++)
-        constant &= !n->in[i] || n->in[i]->state == FT__CONSTANT;
+    for (size_t i = 0; constant && i < sizeof(layers) / sizeof(*layers); i++)
+        constant = n->rule->run != layers[i];
+    for (uint32_t i = 0; constant && i < n->n_in; i++)
+        constant = !n->in[i] || n->in[i]->state == FT__CONSTANT;
     return constant;
 }
 
@@ -207,7 +216,7 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
     for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
         ft__node *n = &body->node[i];
 
-        if (n->rule && n->rule->run != ft__rule_if && all_constant(n))
+        if (folds(n))
             run_node(o, n);
     }
     ft__onnx_fuse(o, body);

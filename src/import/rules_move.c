@@ -384,24 +384,26 @@ void ft__rule_copy(ft__onnx *o, ft__node *n)
 
 /* ---- gather ---- */
 
-void ft__rule_gather(ft__onnx *o, ft__node *n)
+/* x at places along axis; rows of a constant table are an embedding. `places`:
+ * the shape of the indices. */
+static void gather(ft__onnx *o, ft__node *n, uint32_t axis, const ft_shape *places)
 {
     ft__value *x = n->in[0], *index = n->in[1];
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
     ft_shape s = {0};
     ft_op op;
 
     for (uint32_t i = 0; i < axis; i++)
         ft__push(o, n, &s, x->shape.dim[i]);
-    for (uint32_t i = 0; i < index->shape.rank; i++)
-        ft__push(o, n, &s, index->shape.dim[i]);
+    for (uint32_t i = 0; i < places->rank; i++)
+        ft__push(o, n, &s, places->dim[i]);
     for (uint32_t i = axis + 1; i < x->shape.rank; i++)
         ft__push(o, n, &s, x->shape.dim[i]);
     if (ft__build_failed(o->b))
         return;
-    if (ft__is_constant(x) && !ft__is_constant(index) && x->shape.rank == 2 && !axis) {
+    if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
+        axis == 0) {
         ft_op_init(&op, FT_KIND_embedding, x->dtype);
-        ft_op_set_shape(&op, FT_K_x, &index->shape);
+        ft_op_set_shape(&op, FT_K_x, places);
         ft_op_set1(&op, FT_K_rows, x->shape.dim[0]);
         ft_op_set1(&op, FT_K_dim, x->shape.dim[1]);
         ft__emit(o, n, &op,
@@ -416,10 +418,16 @@ void ft__rule_gather(ft__onnx *o, ft__node *n)
     }
     ft_op_init(&op, FT_KIND_gather, x->dtype);
     ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_y, &index->shape);
+    ft_op_set_shape(&op, FT_K_y, places);
     ft_op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(o, n, &op, x, index, &s))
         ft__fold_gather(o, x, index, axis, n->out[0]);
+}
+
+void ft__rule_gather(ft__onnx *o, ft__node *n)
+{
+    gather(o, n, ft__axis(o, n, ft__attr_int(o, n, "axis", 0), n->in[0]->shape.rank),
+           &n->in[1]->shape);
 }
 
 /* Generic, of the shape of the indices. */
@@ -428,7 +436,8 @@ void ft__rule_gather_elements(ft__onnx *o, ft__node *n)
     ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &n->in[1]->shape);
 }
 
-/* Generic: every last row of indices picks a piece of x. */
+/* Every last row of indices picks a piece of x; with one index in it, it is a
+ * gather, else generic. */
 void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *index = &n->in[1]->shape;
@@ -442,6 +451,10 @@ void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
     }
     for (uint32_t i = 0; i + 1 < index->rank; i++)
         ft__push(o, n, &s, index->dim[i]);
+    if (batch == 0 && from == 1) {
+        gather(o, n, 0, &s);
+        return;
+    }
     for (uint32_t i = (uint32_t)(batch + from); i < x->rank; i++)
         ft__push(o, n, &s, x->dim[i]);
     if (!ft__build_failed(o->b))
