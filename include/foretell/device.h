@@ -31,7 +31,7 @@ typedef struct ft_device_facts {
     double bandwidth_bytes_per_s;
     double memory_bytes;
     double l2_bytes; /* GPU: L2; CPU: per core */
-    double l3_bytes;
+    double l3_bytes; /* in all */
     double shared_memory_per_core_bytes;
     double tdp_w;
     double process_nm;
@@ -61,10 +61,11 @@ FT_API void ft_device_names_free(char **names, size_t n);
 
 /* ---- what this machine can measure ---- */
 
-/* One power or energy source, usable or not. */
+/* One power or energy source, usable or not. Sources may count the same energy
+ * (package-0 contains package-0/core): do not add them up. */
 typedef struct ft_sensor {
-    const char *name;   /* "powercap:package-0", "hwmon:ina3221", "nvml:0" */
-    int usable;         /* 1: readable and seen to move */
+    const char *name;   /* "powercap:package-0/core", "hwmon:ina3221:VDD_IN", "nvml:0" */
+    int usable;         /* 1: a counter seen to move, or power above 0 W */
     double power_w;     /* seen while probing; NaN when not usable */
     const char *reason; /* why it is not usable; "" when it is */
     const char *remedy; /* the exact command or step that would help; "" if none */
@@ -72,14 +73,15 @@ typedef struct ft_sensor {
 
 typedef struct ft_sensors ft_sensors;
 /* Look for every kind of source this build knows, and watch those found for
- * probe_s seconds: a counter that does not move is not usable. `root` as in
- * ft_device_local(). Never fails for want of a sensor. */
+ * probe_s seconds (1 is plenty, GPUs move every 0.1 s): a counter that does not
+ * move is not usable. `root` as in ft_device_local(); NVML is asked only for "".
+ * Never fails for want of a sensor. */
 FT_API ft_status ft_sensors_probe(ft_sensors **out, const char *root, double probe_s,
                                   ft_error *err);
 FT_API size_t ft_sensors_count(const ft_sensors *s);
 FT_API const ft_sensor *ft_sensors_at(const ft_sensors *s, size_t i);
 /* One sentence for answers without energy: "no power sensor on this machine
- * (powercap: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
+ * (powercap: ..., try: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
 FT_API const char *ft_sensors_why_none(const ft_sensors *s);
 FT_API void ft_sensors_free(ft_sensors *s);
 

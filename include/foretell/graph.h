@@ -75,8 +75,8 @@ FT_API void ft_graph_totals(const ft_graph *g, ft_totals *out);
 
 /* ---- memory of one forward pass, by exact liveness ----
  * A tensor lives from the node that makes it to the last node that reads it or
- * a view of it; inputs live from the start, outputs to the end; weights are not
- * part of the plan. An engine that follows the plan needs arena_bytes. */
+ * a view of it; outputs live to the end, and inputs throughout, since the caller
+ * holds them; weights are not part of the plan. An engine that follows the plan needs arena_bytes. */
 typedef struct ft_plan {
     uint64_t arena_bytes;       /* what the offsets below need */
     uint64_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */

@@ -7,6 +7,8 @@ enum {
     FT__MAX_NAME = 4096,            /* bytes of one name in a model file */
     FT__MAX_NODES = 1 << 22,        /* operations of one graph */
     FT__MAX_CONST_VALUES = 1 << 16, /* elements of a tensor that is folded */
+    FT__MAX_TEXT_FILE = 1 << 24,    /* bytes of a device file or of /proc/cpuinfo */
+    FT__MAX_CPUS = 1 << 13,         /* processors of one machine, as in Linux */
     FT__MAX_CONST_REALS = 1 << 10,  /* the same, floating point */
     FT__MAX_FOLDED = 1 << 22,       /* elements of all of them together */
     FT__MAX_INLINED = 1 << 24,      /* bytes of functions and branches, each time */

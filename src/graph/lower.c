@@ -242,6 +242,25 @@ static bool free_transpose(struct lower *l, const ft_node *node, const ft_op *op
     return false;
 }
 
+/* Reshaping behind the channels, (N, C, H, W) to (N, C, H x W), keeps a
+ * channels-last tensor in order. */
+static bool free_view(struct lower *l, const ft_node *node, const ft_op *op)
+{
+    const ft_tensor *t, *r;
+
+    if (op->kind != FT_KIND_view || !is_channels_last(l, node->in[0]))
+        return false;
+    t = ft_graph_tensor(l->src, node->in[0]);
+    r = ft_graph_tensor(l->src, node->out[0]);
+    if (r->shape.rank < 3 || t->shape.dim[0] != r->shape.dim[0] ||
+        t->shape.dim[1] != r->shape.dim[1])
+        return false;
+    l->made[node->out[0]][FT_LAYOUT_CHANNELS_LAST] =
+        add_view(l, get(l, node->in[0], FT_LAYOUT_CHANNELS_LAST), r->name, &r->shape,
+                 FT_LAYOUT_CHANNELS_LAST);
+    return true;
+}
+
 static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
 {
     const ft_node *node = ft_graph_node(l->src, i);
@@ -255,7 +274,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "node %s", node->name);
     params = in + node->n_in;
     out = params + node->n_params;
-    if (free_transpose(l, node, &op))
+    if (free_transpose(l, node, &op) || free_view(l, node, &op))
         goto done;
     layout = choose(l, node, &op);
     for (uint32_t j = 0; j < node->n_in; j++)

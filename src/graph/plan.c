@@ -50,8 +50,10 @@ static uint32_t find_lives(struct piece *piece, const ft_graph *g)
 
         piece[i] = (struct piece){.first = FT_NONE, .last = FT_NONE, .tensor = i};
         piece[i].bytes = ((uint64_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
-        if (t->role == FT_ROLE_INPUT && t->storage == i)
+        if (t->role == FT_ROLE_INPUT && t->storage == i) {
             piece[i].first = 0;
+            piece[i].last = n_nodes ? n_nodes - 1 : 0;
+        }
     }
     for (uint32_t i = 0; i < n_nodes; i++) {
         const ft_node *node = ft_graph_node(g, i);

@@ -57,6 +57,16 @@ static ft_status no_memory(uint64_t bytes, const char *what, ft_error *err)
                    (double)bytes / 1048576.0);
 }
 
+/* A tensor has the same values however the graph was lowered. */
+static uint64_t seed_of(const ft__network *n, const ft_tensor *t)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (const char *s = t->name; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return h ^ n->session->seed;
+}
+
 /* Memory of tensor i: a constant of its own, or a place in the arena. */
 static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
                        ft_error *err)
@@ -78,7 +88,7 @@ static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
         return no_memory(bytes, "a constant", err);
     n->weight_bytes += bytes;
     return s->engine->fill(s->context, *out, t->dtype,
-                           (uint64_t)ft_shape_elements(&t->shape), limit, s->seed + at,
+                           (uint64_t)ft_shape_elements(&t->shape), limit, seed_of(n, t),
                            err);
 }
 
@@ -127,7 +137,7 @@ static ft_status fill_inputs(ft__network *n, ft_error *err)
             if (t->role == FT_ROLE_INPUT)
                 st = s->engine->fill(s->context, (char *)n->arena + n->plan.offset[at],
                                      t->dtype, (uint64_t)ft_shape_elements(&t->shape),
-                                     ft__operand_limit(op, j), s->seed + at, err);
+                                     ft__operand_limit(op, j), seed_of(n, t), err);
         }
     }
     return st;
@@ -205,9 +215,14 @@ const ft_graph *ft__network_graph(const ft__network *n)
     return n->graph;
 }
 
-const void *ft__network_value(const ft__network *n, uint32_t tensor)
+void *ft__network_value(const ft__network *n, uint32_t tensor)
 {
-    return (const char *)n->arena + n->plan.offset[tensor];
+    uint32_t at = ft_graph_tensor(n->graph, tensor)->storage;
+
+    if (n->constant[at])
+        return n->constant[at];
+    return n->plan.offset[at] == UINT64_MAX ? NULL
+                                            : (char *)n->arena + n->plan.offset[at];
 }
 
 static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)

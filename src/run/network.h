@@ -14,7 +14,8 @@ ft_status ft__network_run(ft__network *n, ft_error *err);
 void ft__network_free(ft__network *n);
 
 const ft_graph *ft__network_graph(const ft__network *n); /* lowered */
-/* Where an activation of the lowered graph lies. */
-const void *ft__network_value(const ft__network *n, uint32_t tensor);
+/* Where an activation or constant operand of the lowered graph lies; NULL for
+ * weights that the engine keeps. */
+void *ft__network_value(const ft__network *n, uint32_t tensor);
 
 #endif

@@ -1,0 +1,29 @@
+#ifndef DEVICE_DEVICE_H
+#define DEVICE_DEVICE_H
+
+#include "base/arena.h"
+#include "foretell/device.h"
+
+/* Text of the facts lies in the arena. */
+struct ft_device {
+    ft_device_facts facts;
+    const char *fingerprint;
+    ft__arena arena;
+};
+
+/* A device with nothing known. NULL when memory is short. */
+ft_device *ft__device_new(void);
+
+/* Decode the bytes of a device file. `file` is for messages; the device is
+ * called `name`. */
+ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
+                           size_t len, const char *file, ft_error *err);
+
+/* ft_sensors_probe() with what it takes from the world as arguments: wait()
+ * returns the seconds that passed, and `nvml` names the library to load, NULL
+ * for not looking. */
+ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
+                            double (*wait)(void *user, double seconds), void *user,
+                            const char *nvml, ft_error *err);
+
+#endif

@@ -1,0 +1,504 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "device/device.h"
+#include "foretell/device.h"
+
+static const char *source_root;
+static char fake_nvml[1024];
+static char scratch[64];
+
+struct path {
+    char s[1024];
+};
+
+static struct path path_to(const char *folder, const char *name)
+{
+    struct path p;
+
+    if (snprintf(p.s, sizeof(p.s), "%s/%s", folder, name) >= (int)sizeof(p.s))
+        exit(1);
+    return p;
+}
+
+static struct path recorded(const char *machine)
+{
+    return path_to(path_to(source_root, "tests/recorded").s, machine);
+}
+
+static void spill(const char *path, const char *text)
+{
+    FILE *fp = fopen(path, "w");
+
+    if (!fp || fputs(text, fp) < 0 || fclose(fp))
+        exit(1);
+}
+
+static void shell(const char *command)
+{
+    if (system(command)) {
+        fprintf(stderr, "failed: %s\n", command);
+        exit(1);
+    }
+}
+
+/* A recorded machine that may be changed. */
+static struct path copy_of(const char *machine)
+{
+    char command[2100];
+
+    snprintf(command, sizeof(command), "cp -r '%s' '%s/'", recorded(machine).s,
+             scratch);
+    shell(command);
+    return path_to(scratch, machine);
+}
+
+static ft_status parse(ft_device **d, const char *text, ft_error *err)
+{
+    return ft__device_parse(d, "x", text, strlen(text), "x.yaml", err);
+}
+
+#define HEAD "title: An X\nvendor: Y\ntype: gpu\nsource: a sheet\n"
+
+static void a_file_gives_facts_in_si_units(void)
+{
+    ft_error err = {0};
+    ft_device *d;
+    const ft_device_facts *f;
+
+    CHECK(parse(&d,
+                HEAD "boost_clock_mhz: 1410\nbandwidth_gb_s: 1555\nmemory_gib: 40\n"
+                     "peak_fp32_tflops: 19.5\nl2_mib: 0.25\ncompute_capability: 8.0\n",
+                &err) == FT_OK);
+    f = ft_device_get(d);
+    CHECK(strcmp(f->name, "x") == 0 && strcmp(ft_device_fingerprint(d), "x") == 0);
+    CHECK(strcmp(f->title, "An X") == 0 && strcmp(f->note, "") == 0);
+    CHECK_NEAR(f->boost_clock_hz, 1.41e9, 0);
+    CHECK_NEAR(f->bandwidth_bytes_per_s, 1.555e12, 0);
+    CHECK_NEAR(f->memory_bytes, 42949672960.0, 0);
+    CHECK_NEAR(f->peak_fp32, 19.5e12, 0);
+    CHECK_NEAR(f->l2_bytes, 262144, 0);
+    CHECK_NEAR(f->compute_capability, 8, 0);
+    CHECK(isnan(f->tdp_w) && isnan(f->cores) && isnan(f->year));
+    ft_device_free(d);
+}
+
+static void a_bad_file_is_refused_with_line_and_key(void)
+{
+    static const struct {
+        const char *text, *where;
+    } cases[] = {
+        /* clang-format off */
+        {"", "line 1, key title: missing"},
+        {HEAD "boost_clock_ghz: 1\n", "line 5, key boost_clock_ghz: there is no such key"},
+        {HEAD "cores: 8\n\ncores: 9\n", "key cores: Mapping field already seen"},
+        {HEAD "\nmemory_gib: 40 GB\n", "line 6, key memory_gib: a plain number above 0"},
+        {HEAD "cores: many\n", "line 5, key cores: a plain number"},
+        {HEAD "cores: 0\n", "line 5, key cores: a plain number"},
+        {HEAD "cores: -4\n", "line 5, key cores: a plain number"},
+        {HEAD "cores: nan\n", "line 5, key cores: a plain number"},
+        {HEAD "cores: 1e400\n", "line 5, key cores: a plain number"},
+        {HEAD "cores:\n", "line 5, key cores: "},
+        {HEAD "cores: [8]\n", "line 5, key cores: "},
+        {HEAD "cores: 8\n---\ncores: 9\n", "documents"},
+        {HEAD "note: &n x\ncores: *n\n", "line 6, key cores: "},
+        {"- title\n", "line 1, key (none): "},
+        {"vendor: Y\ntype: gpu\nsource: s\n", "Missing required mapping field: title"},
+        {"title: X\nvendor: Y\ntype: tpu\nsource: s\n", "line 3, key type: gpu or cpu"},
+        {HEAD "\tcores: 8\n", "tab"},
+        {HEAD "note: \xff\n", "UTF-8"},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_error err = {0};
+        ft_device *d = (ft_device *)1;
+
+        CHECK(parse(&d, cases[i].text, &err) == FT_EFORMAT);
+        CHECK(d == NULL);
+        if (!strstr(err.msg, cases[i].where))
+            fprintf(stderr, "case %zu: %s\n", i, err.msg);
+        CHECK(strstr(err.msg, cases[i].where) != NULL);
+        CHECK(strncmp(err.msg, "x.yaml, line ", 13) == 0);
+    }
+}
+
+/* No figure may be beyond what any chip does: catches a slip of the unit. */
+static void every_device_file_is_plausible(void)
+{
+    char **names;
+    size_t n;
+    ft_error err = {0};
+
+    CHECK(ft_device_names(&names, &n, path_to(source_root, "data").s, &err) == FT_OK);
+    CHECK(n >= 38);
+    for (size_t i = 0; i < n; i++) {
+        ft_device *d;
+        const ft_device_facts *f;
+
+        if (ft_device_load(&d, path_to(source_root, "data").s, names[i], &err) !=
+            FT_OK) {
+            fprintf(stderr, "%s\n", err.msg);
+            CHECK(0);
+            continue;
+        }
+        f = ft_device_get(d);
+        CHECK(strcmp(f->name, names[i]) == 0);
+        CHECK(i == 0 || strcmp(names[i - 1], names[i]) < 0);
+        CHECK(!(f->boost_clock_hz < 0.5e9) && !(f->boost_clock_hz > 6e9));
+        CHECK(!(f->base_clock_hz > f->boost_clock_hz));
+        CHECK(!(f->peak_fp32 < 1e11) && !(f->peak_fp32 > 3e14));
+        CHECK(!(f->peak_fp64 > f->peak_fp32) && !(f->peak_fp16 < f->peak_fp32));
+        CHECK(!(f->peak_int8 < f->peak_fp16) && !(f->peak_fp8 < f->peak_fp16));
+        CHECK(f->bandwidth_bytes_per_s > 1e10 && f->bandwidth_bytes_per_s < 1e13);
+        CHECK(!(f->memory_bytes < 0x1p30) && !(f->memory_bytes > 0x1p38));
+        CHECK(f->l2_bytes >= 0x1p17 || isnan(f->l2_bytes));
+        CHECK(f->year >= 2010 && f->process_nm >= 3 && f->process_nm <= 40);
+        /* Peaks of the plain cores follow from clock and count, where both are
+         * known: 64 or 128 lanes, a multiply-add each. */
+        if (strcmp(f->vendor, "NVIDIA") == 0 && f->compute_capability >= 5 &&
+            f->cores > 0 && f->boost_clock_hz > 0) {
+            double lanes = f->peak_fp32 / (2 * f->cores * f->boost_clock_hz);
+
+            if (!(fabs(lanes - 64) < 3 || fabs(lanes - 128) < 5))
+                fprintf(stderr, "%s: %.1f lanes\n", f->name, lanes);
+            CHECK(fabs(lanes - 64) < 3 || fabs(lanes - 128) < 5);
+        }
+        ft_device_free(d);
+    }
+    ft_device_names_free(names, n);
+}
+
+static void an_unknown_name_lists_what_there_is(void)
+{
+    static const char *const strange[] = {"../devices/a30", "A30",  "", ".",
+                                          "a30.yaml/",      "a30\n"};
+    const struct path data = path_to(source_root, "data");
+    ft_error err = {0};
+    ft_device *d;
+    char **names;
+    size_t n;
+
+    CHECK(ft_device_load(&d, data.s, "a100", &err) == FT_ENOTFOUND && d == NULL);
+    CHECK(strstr(err.msg,
+                 "no device \"a100\"; there are a100-pcie-40gb, a100-pcie-80gb, "
+                 "a100-sxm-40gb") != NULL);
+    for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++)
+        CHECK(ft_device_load(&d, data.s, strange[i], &err) == FT_ENOTFOUND);
+    CHECK(ft_device_names(&names, &n, scratch, &err) == FT_ENOTFOUND && names == NULL);
+    CHECK(strstr(err.msg, "data folder") != NULL);
+}
+
+static void recorded_machines_are_described(void)
+{
+    static const struct {
+        const char *machine, *title, *vendor, *fingerprint;
+        double cores, base_ghz, boost_ghz, l2_kib, l3_mib, memory_kib;
+    } cases[] = {
+        {"rapl-laptop", "Intel(R) Core(TM) i5-7200U CPU @ 2.50GHz", "Intel",
+         "cpu-intel-core-i5-7200u-2c-e36a744b", 2, 2.5, 3.1, 256, 3, 7998424},
+        {"jetson-tx1", "NVIDIA Jetson TX1 Developer Kit, Cortex-A57", "Arm",
+         "cpu-nvidia-jetson-tx1-developer-kit-4c-2d9f08f1", 4, NAN, 1.734, 512, NAN,
+         4057036},
+        {"amd-server", "AMD EPYC 3101 4-Core Processor", "AMD",
+         "cpu-amd-epyc-3101-4-core-4c-14bd1e76", 4, NAN, 2.9, 512, 8, 32780132},
+        {"bare-vm", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz", "Intel",
+         "cpu-intel-xeon-platinum-8375c-1c-9950a2b7", 1, 2.9, NAN, 1280, 54, 3931520},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_error err = {0};
+        ft_device *d;
+        const ft_device_facts *f;
+
+        CHECK(ft_device_local(&d, recorded(cases[i].machine).s, &err) == FT_OK);
+        f = ft_device_get(d);
+        CHECK(strcmp(f->title, cases[i].title) == 0);
+        CHECK(strcmp(f->vendor, cases[i].vendor) == 0);
+        CHECK(strcmp(f->name, "local") == 0 && strcmp(f->type, "cpu") == 0);
+        if (strcmp(ft_device_fingerprint(d), cases[i].fingerprint) != 0)
+            fprintf(stderr, "%s\n", ft_device_fingerprint(d));
+        CHECK(strcmp(ft_device_fingerprint(d), cases[i].fingerprint) == 0);
+        CHECK_NEAR(f->cores, cases[i].cores, 0);
+        CHECK_NEAR(f->memory_bytes, cases[i].memory_kib * 1024, 0);
+        CHECK_NEAR(f->l2_bytes, cases[i].l2_kib * 1024, 0);
+        CHECK(isnan(cases[i].base_ghz) ? isnan(f->base_clock_hz)
+                                       : f->base_clock_hz == cases[i].base_ghz * 1e9);
+        CHECK(isnan(cases[i].boost_ghz)
+                  ? isnan(f->boost_clock_hz)
+                  : f->boost_clock_hz == cases[i].boost_ghz * 1e9);
+        CHECK(isnan(cases[i].l3_mib) ? isnan(f->l3_bytes)
+                                     : f->l3_bytes == cases[i].l3_mib * 0x1p20);
+        CHECK(isnan(f->peak_fp32) && isnan(f->bandwidth_bytes_per_s));
+        CHECK((strstr(f->note, "virtual") != NULL) ==
+              (strcmp(cases[i].machine, "bare-vm") == 0));
+        ft_device_free(d);
+    }
+}
+
+static void fingerprint_of(char out[128], const char *root)
+{
+    ft_device *d;
+
+    *out = '\0';
+    CHECK(ft_device_local(&d, root, NULL) == FT_OK);
+    if (d)
+        snprintf(out, 128, "%s", ft_device_fingerprint(d));
+    ft_device_free(d);
+}
+
+static void the_fingerprint_changes_with_the_machine_only(void)
+{
+    static const struct {
+        const char *file, *text;
+        int changes;
+    } edits[] = {
+        {"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1000000", 0},
+        {"proc/meminfo", "MemTotal:       32768000 kB\n", 0}, /* another kernel */
+        {"proc/meminfo", "MemTotal:       65530000 kB\n", 1},
+        {"sys/devices/system/cpu/cpu0/cache/index2/size", "1024K", 1},
+        {"sys/devices/system/cpu/online", "0-2", 1},
+    };
+    const struct path copy = copy_of("amd-server");
+    const char *root = copy.s;
+    char before[128], after[128];
+
+    fingerprint_of(before, root);
+    for (size_t i = 0; i < sizeof(edits) / sizeof(*edits); i++) {
+        spill(path_to(root, edits[i].file).s, edits[i].text);
+        fingerprint_of(after, root);
+        CHECK((strcmp(before, after) != 0) == edits[i].changes);
+        memcpy(before, after, sizeof(before));
+    }
+}
+
+static void a_folder_that_is_no_machine_is_refused(void)
+{
+    ft_error err = {0};
+    ft_device *d;
+
+    CHECK(ft_device_local(&d, scratch, &err) == FT_EIO && d == NULL);
+    CHECK(strstr(err.msg, "/proc/cpuinfo") != NULL);
+    mkdir(path_to(scratch, "proc").s, 0755);
+    spill(path_to(scratch, "proc/cpuinfo").s, "");
+    CHECK(ft_device_local(&d, scratch, &err) == FT_EFORMAT && d == NULL);
+}
+
+static void this_machine_is_described(void)
+{
+    char first[128], second[128];
+    ft_device *d;
+
+    CHECK(ft_device_local(&d, "", NULL) == FT_OK);
+    CHECK(ft_device_get(d)->cores >= 1 && ft_device_get(d)->memory_bytes > 0x1p26);
+    ft_device_free(d);
+    fingerprint_of(first, "");
+    fingerprint_of(second, "");
+    CHECK(strcmp(first, second) == 0 && strncmp(first, "cpu-", 4) == 0);
+}
+
+/* Counters of the recorded machine, and what they say two seconds later. */
+struct change {
+    const char *root;
+    const char *file, *text;
+};
+
+static double two_seconds_pass(void *user, double seconds)
+{
+    CHECK_NEAR(seconds, 1, 0);
+    for (const struct change *c = user; c && c->root; c++)
+        spill(path_to(c->root, c->file).s, c->text);
+    return 2;
+}
+
+/* Every sensor on a line: name, watts or reason, remedy. */
+static void probe(char out[4096], const char *root, struct change *changes,
+                  const char *nvml)
+{
+    ft_sensors *s;
+    size_t len = 0;
+
+    *out = '\0';
+    CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL) ==
+          FT_OK);
+    for (size_t i = 0; s && i < ft_sensors_count(s); i++) {
+        const ft_sensor *x = ft_sensors_at(s, i);
+
+        CHECK(x->usable ? x->power_w > 0 && !*x->reason
+                        : isnan(x->power_w) && *x->reason);
+        if (x->usable)
+            len += (size_t)snprintf(out + len, 4096 - len, "%s %.6g W\n", x->name,
+                                    x->power_w);
+        else
+            len += (size_t)snprintf(out + len, 4096 - len, "%s %s [%s]\n", x->name,
+                                    x->reason, x->remedy);
+    }
+    snprintf(out + len, 4096 - len, "%s", s ? ft_sensors_why_none(s) : "");
+    ft_sensors_free(s);
+}
+
+static void check_text(const char *got, const char *want)
+{
+    if (strcmp(got, want) != 0)
+        fprintf(stderr, "got:\n%s\nwant:\n%s\n", got, want);
+    CHECK(strcmp(got, want) == 0);
+}
+
+static void a_counter_is_trusted_only_when_it_moves(void)
+{
+    const struct path copy = copy_of("rapl-laptop");
+    const char *root = copy.s;
+    struct change moves[] = {
+        {root, "sys/class/powercap/intel-rapl:0/energy_uj", "84238307915\n"},
+        {root, "sys/class/powercap/intel-rapl:0:0/energy_uj",
+         "3999990\n"}, /* wrapped */
+        {NULL, NULL, NULL},
+    };
+    char got[4096];
+
+    probe(got, root, moves, NULL);
+    check_text(got, "powercap:package-0 12.5 W\n"
+                    "powercap:package-0/core 2 W\n"
+                    "powercap:package-0/uncore its counter did not move for 2 s []\n"
+                    "powercap:package-0/dram its counter did not move for 2 s []\n"
+                    "powercap:psys its counter did not move for 2 s []\n"
+                    "hwmon no chip here tells power or energy []\n"
+                    "nvml not part of a recorded machine []\n");
+    probe(got, root, NULL, NULL);
+    CHECK(strstr(got,
+                 "no power sensor on this machine (powercap: its counter did not "
+                 "move for 2 s; hwmon: no chip here tells power or energy; nvml: ") !=
+          NULL);
+}
+
+static void volts_and_amperes_make_watts(void)
+{
+    char got[4096];
+
+    probe(got, recorded("jetson-tx1").s, NULL, NULL);
+    check_text(got, "powercap this kind of processor has no RAPL counters []\n"
+                    "hwmon:ina3221:VDD_IN 6.10048 W\n"
+                    "hwmon:ina3221:VDD_GPU 0.305024 W\n"
+                    "hwmon:ina3221:VDD_CPU it reads 0 W []\n"
+                    "nvml not part of a recorded machine []\n");
+}
+
+static struct path locked_root;
+
+static void as_an_ordinary_user(void)
+{
+    char got[4096];
+
+    probe(got, locked_root.s, NULL, NULL);
+    check_text(
+        got,
+        "powercap:package-0 /sys/class/powercap/intel-rapl:0/energy_uj may only be "
+        "read "
+        "by root [sudo chmod a+r /sys/class/powercap/intel-rapl:0/energy_uj]\n"
+        "powercap:package-0/core /sys/class/powercap/intel-rapl:0:0/energy_uj may only "
+        "be read by root [sudo chmod a+r "
+        "/sys/class/powercap/intel-rapl:0:0/energy_uj]\n"
+        "hwmon:amdgpu:PPT 34 W\n"
+        "nvml not part of a recorded machine []\n");
+}
+
+static void a_locked_counter_comes_with_the_command_that_opens_it(void)
+{
+    int status = 1;
+    pid_t pid;
+
+    locked_root = path_to(scratch, "amd-server"); /* copied before */
+    chmod(path_to(locked_root.s, "sys/class/powercap/intel-rapl:0/energy_uj").s, 0);
+    chmod(path_to(locked_root.s, "sys/class/powercap/intel-rapl:0:0/energy_uj").s, 0);
+    pid = fork();
+    if (pid == 0) {
+        if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+            _exit(1);
+        check_failed = 0;
+        as_an_ordinary_user();
+        _exit(check_failed != 0);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void a_virtual_machine_is_told_where_to_measure(void)
+{
+    char got[4096];
+
+    probe(got, recorded("bare-vm").s, NULL, NULL);
+    check_text(got, "powercap not exposed to this virtual machine [run on the host]\n"
+                    "hwmon not exposed to this virtual machine [run on the host]\n"
+                    "nvml not part of a recorded machine []\n"
+                    "no power sensor on this machine (powercap: not exposed to this "
+                    "virtual machine, try: run on the host; hwmon: not exposed to this "
+                    "virtual machine, try: run on the host; nvml: not part of a "
+                    "recorded machine)");
+}
+
+static void nvml_is_asked_through_its_library(void)
+{
+    char got[4096];
+
+    probe(got, recorded("bare-vm").s, NULL, fake_nvml);
+    CHECK(strstr(got, "nvml:0 2.5 W\nnvml:1 61.5 W\nnvml:2 GPU is lost []\n") != NULL);
+
+    /* A GPU without its library, then something that is not that library. */
+    probe(got, recorded("amd-server").s, NULL, "libnvidia-ml-of-nobody.so.1");
+    CHECK(strstr(got, "nvml libnvidia-ml-of-nobody.so.1 is not installed [install the "
+                      "driver of this machine's NVIDIA GPU]\n") != NULL);
+    probe(got, recorded("amd-server").s, NULL, "libm.so.6");
+    CHECK(strstr(got, "nvml libm.so.6 lacks functions of NVML []\n") != NULL);
+}
+
+static void the_real_machine_gives_sensors_or_reasons(void)
+{
+    ft_error err = {0};
+    ft_sensors *s;
+    int usable = 0;
+
+    CHECK(ft_sensors_probe(&s, "", -1, &err) == FT_EINVAL && s == NULL);
+    CHECK(ft_sensors_probe(&s, "", 0.01, &err) == FT_OK);
+    for (size_t i = 0; s && i < ft_sensors_count(s); i++)
+        usable += ft_sensors_at(s, i)->usable;
+    CHECK(ft_sensors_count(s) >= 3); /* one entry a family at least */
+    CHECK((usable == 0) == (*ft_sensors_why_none(s) != '\0'));
+    ft_sensors_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+    char remove[128];
+
+    source_root = argc > 1 ? argv[1] : ".";
+    /* Built beside this program. */
+    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so",
+             slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    snprintf(scratch, sizeof(scratch), "/tmp/foretell-device-XXXXXX");
+    if (!mkdtemp(scratch) || chmod(scratch, 0755))
+        return 1;
+
+    a_file_gives_facts_in_si_units();
+    a_bad_file_is_refused_with_line_and_key();
+    every_device_file_is_plausible();
+    an_unknown_name_lists_what_there_is();
+    recorded_machines_are_described();
+    the_fingerprint_changes_with_the_machine_only();
+    a_folder_that_is_no_machine_is_refused();
+    this_machine_is_described();
+    a_counter_is_trusted_only_when_it_moves();
+    volts_and_amperes_make_watts();
+    a_locked_counter_comes_with_the_command_that_opens_it();
+    a_virtual_machine_is_told_where_to_measure();
+    nvml_is_asked_through_its_library();
+    the_real_machine_gives_sensors_or_reasons();
+
+    snprintf(remove, sizeof(remove), "rm -rf %s", scratch);
+    shell(remove);
+    CHECK_DONE();
+}
