@@ -44,6 +44,7 @@ struct result {
     double time_s;
     double peak_bytes;
     double parts[4];
+    uint32_t policy;
 };
 
 static void die(const char *what, const ft_error *err)
@@ -76,30 +77,11 @@ static void load_models(struct bench *b, const char *data_dir, uint32_t policy)
     globfree(&found);
 }
 
-static struct result run_model(const struct bench *b, const struct model *m)
+/* Engines run in children only, so that memory is that of one network, and this
+ * process stays as small as a fresh one. */
+static void in_child(void (*work)(const struct bench *b, uint32_t i, struct result *r),
+                     const struct bench *b, uint32_t i, struct result *r)
 {
-    ft_measure_options how = {.min_time_s = 1.5, .min_batches = 7};
-    ft_network_timing t;
-    ft_session *s;
-    ft_error err;
-    struct result r;
-
-    if (ft_session_open(&s, &b->session, &err) ||
-        ft_measure_network(&t, s, m->source, &how, &err))
-        die(m->name, &err);
-    r = (struct result){t.time.value,
-                        (double)t.peak_process_bytes,
-                        {(double)t.weight_bytes, (double)t.activation_bytes,
-                         (double)t.workspace_bytes, (double)t.context_bytes}};
-    ft_network_timing_free(&t);
-    ft_session_close(s);
-    return r;
-}
-
-/* In a child, so that memory is that of this network alone. */
-static void measure_model(const struct bench *b, struct model *m)
-{
-    struct result r;
     int fd[2], status;
     pid_t pid;
 
@@ -108,14 +90,59 @@ static void measure_model(const struct bench *b, struct model *m)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        r = run_model(b, m);
-        _exit(write(fd[1], &r, sizeof(r)) == (ssize_t)sizeof(r) ? 0 : 1);
+        struct result mine = {0};
+
+        work(b, i, &mine);
+        fflush(NULL);
+        _exit(write(fd[1], &mine, sizeof(mine)) == (ssize_t)sizeof(mine) ? 0 : 1);
     }
     close(fd[1]);
-    if (read(fd[0], &r, sizeof(r)) != (ssize_t)sizeof(r) ||
+    if (read(fd[0], r, sizeof(*r)) != (ssize_t)sizeof(*r) ||
         waitpid(pid, &status, 0) < 0)
         exit(1);
     close(fd[0]);
+}
+
+static void describe_engine(const struct bench *b, uint32_t i, struct result *r)
+{
+    ft_session *s;
+    ft_error err;
+
+    (void)i;
+    if (ft_session_open(&s, &b->session, &err))
+        die("opening the engine", &err);
+    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
+           ft_session_engine_version(s), ft_session_setting(s));
+    r->policy = ft_session_policy(s);
+    ft_session_close(s);
+}
+
+static void run_model(const struct bench *b, uint32_t i, struct result *r)
+{
+    const struct model *m = &b->model[i];
+    ft_measure_options how = {.min_time_s = 1.5, .min_batches = 7};
+    ft_network_timing t;
+    ft_session *s;
+    ft_error err;
+
+    if (ft_session_open(&s, &b->session, &err) ||
+        ft_measure_network(&t, s, m->source, &how, &err))
+        die(m->name, &err);
+    *r = (struct result){t.time.value,
+                         (double)t.peak_process_bytes,
+                         {(double)t.weight_bytes, (double)t.activation_bytes,
+                          (double)t.workspace_bytes, (double)t.context_bytes},
+                         0};
+    ft_network_timing_free(&t);
+    ft_session_close(s);
+}
+
+static void measure_model(struct bench *b, uint32_t i)
+{
+    struct model *m = &b->model[i];
+    struct result r;
+
+    in_child(run_model, b, i, &r);
     m->time_s[m->rounds++] = r.time_s;
     m->peak_bytes = r.peak_bytes;
     memcpy(m->parts, r.parts, sizeof(r.parts));
@@ -124,10 +151,10 @@ static void measure_model(const struct bench *b, struct model *m)
 static void measure_round(struct bench *b)
 {
     for (uint32_t i = 0; i < b->n; i++)
-        measure_model(b, &b->model[i]);
+        measure_model(b, i);
 }
 
-static void collect(const struct bench *b)
+static void collect(const struct bench *b, uint32_t unused, struct result *r)
 {
     static ft_op ops[MAX_OPS];
     static uint64_t count[MAX_OPS];
@@ -138,6 +165,7 @@ static void collect(const struct bench *b)
     ft_store *store;
     ft_error err;
 
+    (void)unused, (void)r;
     for (uint32_t i = 0; i < b->n; i++)
         for (uint32_t j = 0; j < ft_graph_n_ops(b->model[i].graph) && n < MAX_OPS;
              j++) {
@@ -212,6 +240,12 @@ static ft_predictor *train(const struct bench *b, const ft_op *without, size_t n
     return p;
 }
 
+static void print_spread(const char *what, const double *sorted, size_t n)
+{
+    printf("%s: median error %.1f%%, worst %.1f%%\n", what,
+           100 * ft__quantile(sorted, n, 0.5), 100 * sorted[n - 1]);
+}
+
 static void table(const struct bench *b, int forget)
 {
     static ft_op without[MAX_OPS];
@@ -260,18 +294,19 @@ static void table(const struct bench *b, int forget)
         ft_predictor_free(p);
     }
     ft_predictor_free(truth);
-    printf(
-        "time error: median %.1f%%, worst %.1f%% (sum of measured operations: median "
-        "%.1f%%, worst %.1f%%)\n",
-        100 * ft__median(time_error, b->n), 100 * time_error[b->n - 1],
-        100 * ft__median(sum_error, b->n), 100 * sum_error[b->n - 1]);
-    printf("memory error: median %.1f%%, worst %.1f%%\n",
-           100 * ft__median(memory_error, b->n), 100 * memory_error[b->n - 1]);
+    ft__sort(time_error, b->n);
+    ft__sort(sum_error, b->n);
+    ft__sort(memory_error, b->n);
+    ft__sort(h.ape, h.n);
+    ft__sort(h.width, h.n);
+    print_spread("time", time_error, b->n);
+    print_spread("time, sum of measured operations", sum_error, b->n);
+    print_spread("memory", memory_error, b->n);
     printf(
         "held-out operations: %zu, median error %.1f%%, 90th percentile %.1f%%; inside "
         "the 90 %% interval %.1f%%, median high/low %.2f\n",
-        h.n, 100 * ft__median(h.ape, h.n), 100 * ft__quantile(h.ape, h.n, 0.9),
-        100 * (double)h.inside / (double)h.n, ft__median(h.width, h.n));
+        h.n, 100 * ft__quantile(h.ape, h.n, 0.5), 100 * ft__quantile(h.ape, h.n, 0.9),
+        100 * (double)h.inside / (double)h.n, ft__quantile(h.width, h.n, 0.5));
 }
 
 static void print_rounds(const struct bench *b)
@@ -295,8 +330,7 @@ static void print_rounds(const struct bench *b)
 int main(int argc, char **argv)
 {
     static struct bench b;
-    ft_session *s;
-    ft_error err;
+    struct result r;
 
     if (argc < 4) {
         fprintf(stderr,
@@ -312,15 +346,11 @@ int main(int argc, char **argv)
     b.op_time_s = argc > 5 ? atof(argv[5]) : 0.2;
     b.rounds = argc > 6 ? (uint32_t)atoi(argv[6]) : 2;
     b.rounds = b.rounds > MAX_ROUNDS ? MAX_ROUNDS : b.rounds;
-    if (ft_session_open(&s, &b.session, &err))
-        die("opening the engine", &err);
-    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
-           ft_session_engine_version(s), ft_session_setting(s));
-    load_models(&b, argv[1], ft_session_policy(s));
-    ft_session_close(s);
+    in_child(describe_engine, &b, 0, &r);
+    load_models(&b, argv[1], r.policy);
     for (uint32_t i = 0; i < b.rounds / 2; i++)
         measure_round(&b);
-    collect(&b);
+    in_child(collect, &b, 0, &r);
     for (uint32_t i = b.rounds / 2; i < b.rounds; i++)
         measure_round(&b);
     print_rounds(&b);

@@ -377,16 +377,6 @@ dnnl_status_t ft__prim_softmax(ft__prim **out, const ft__dnnl *d, bool log,
     return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
 }
 
-dnnl_status_t ft__prim_reduce(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
-                              const ft__tensor *x, const ft__tensor *y)
-{
-    dnnl_memory_desc_t mx = describe(x), my = describe(y);
-    dnnl_reduction_desc_t desc;
-    dnnl_status_t s = dnnl_reduction_desc_init(&desc, alg, &mx, &my, 1, 0);
-
-    return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
-}
-
 dnnl_status_t ft__prim_resize(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
                               const ft__tensor *x, const ft__tensor *y)
 {

@@ -58,8 +58,6 @@ dnnl_status_t ft__prim_lrn(ft__prim **out, const ft__dnnl *d, const ft__tensor *
                            int64_t size, float alpha, float beta, float k);
 dnnl_status_t ft__prim_softmax(ft__prim **out, const ft__dnnl *d, bool log,
                                const ft__tensor *x, uint32_t axis);
-dnnl_status_t ft__prim_reduce(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
-                              const ft__tensor *x, const ft__tensor *y);
 dnnl_status_t ft__prim_resize(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
                               const ft__tensor *x, const ft__tensor *y);
 /* Copy between two layouts of the same shape; elements of 1 or 4 bytes, bits

@@ -206,36 +206,49 @@ ROW2(log_plus, float, float, logf(x) + y)
 
 /* ---- three operands ---- */
 
-#define ROW3(name, type, first, value)                                                 \
-    static void name(int64_t n, char *const *p, const int64_t *step)                   \
-    {                                                                                  \
-        if (step[0] == sizeof(type) && step[1] == sizeof(first) &&                     \
-            step[2] == sizeof(type) && step[3] == sizeof(type)) {                      \
-            type *restrict r = (type *)(void *)p[0];                                   \
-            const first *restrict a = (const first *)(const void *)p[1];               \
-            const type *restrict b = (const type *)(const void *)p[2];                 \
-            const type *restrict c = (const type *)(const void *)p[3];                 \
+#define LOOP3(type, yi, zi)                                                            \
+    for (int64_t i = 0; i < n; i++) {                                                  \
+        const type x = a[yi], y = b[zi];                                               \
                                                                                        \
-            for (int64_t i = 0; i < n; i++) {                                          \
-                first x = a[i];                                                        \
-                type y = b[i], z = c[i];                                               \
-                                                                                       \
-                r[i] = (value);                                                        \
-            }                                                                          \
-            return;                                                                    \
-        }                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                              \
-            first x = CONST_AT(first, 1, i);                                           \
-            type y = CONST_AT(type, 2, i), z = CONST_AT(type, 3, i);                   \
-                                                                                       \
-            AT(type, 0, i) = (value);                                                  \
-        }                                                                              \
+        r[i] = c[i] ? x : y;                                                           \
     }
 
-ROW3(where_8, uint8_t, uint8_t, x ? y : z)
-ROW3(where_16, uint16_t, uint8_t, x ? y : z)
-ROW3(where_32, uint32_t, uint8_t, x ? y : z)
-ROW3(where_64, uint64_t, uint8_t, x ? y : z)
+#define WHERE(bits)                                                                    \
+    static void where_##bits(int64_t n, char *const *p, const int64_t *step)           \
+    {                                                                                  \
+        const int64_t size = bits / 8;                                                 \
+                                                                                       \
+        if (step[0] == size && step[1] == 1) {                                         \
+            uint##bits##_t *restrict r = (uint##bits##_t *)(void *)p[0];               \
+            const uint8_t *restrict c = (const uint8_t *)p[1];                         \
+            const uint##bits##_t *restrict a =                                         \
+                (const uint##bits##_t *)(const void *)p[2];                            \
+            const uint##bits##_t *restrict b =                                         \
+                (const uint##bits##_t *)(const void *)p[3];                            \
+                                                                                       \
+            if (step[2] == size && step[3] == size) {                                  \
+                LOOP3(uint##bits##_t, i, i)                                            \
+                return;                                                                \
+            }                                                                          \
+            if (step[2] == size && step[3] == 0) {                                     \
+                LOOP3(uint##bits##_t, i, 0)                                            \
+                return;                                                                \
+            }                                                                          \
+            if (step[2] == 0 && step[3] == size) {                                     \
+                LOOP3(uint##bits##_t, 0, i)                                            \
+                return;                                                                \
+            }                                                                          \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                \
+            AT(uint##bits##_t, 0, i) = CONST_AT(uint8_t, 1, i)                         \
+                                           ? CONST_AT(uint##bits##_t, 2, i)            \
+                                           : CONST_AT(uint##bits##_t, 3, i);           \
+    }
+
+WHERE(8)
+WHERE(16)
+WHERE(32)
+WHERE(64)
 
 /* Scale and shift are one value for a row of a plain tensor, a row of values
  * for a channels-last one; the root of rmsnorm is one value, its scale a row. */
@@ -287,8 +300,9 @@ static void mulmul(int64_t n, char *const *p, const int64_t *step)
 /* ---- reductions ---- */
 
 /* Sixteen partial results, because the order of additions may otherwise not be
- * changed and the loop would wait for each of them. join: of two results. */
-#define REDUCE(name, type, value, join)                                                \
+ * changed and the loop would wait for each of them. first: of one element; join:
+ * of two results. */
+#define REDUCE(name, type, first, value, join)                                         \
     static void name(int64_t n, char *const *p, const int64_t *step)                   \
     {                                                                                  \
         const int64_t size = sizeof(type);                                             \
@@ -298,8 +312,11 @@ static void mulmul(int64_t n, char *const *p, const int64_t *step)
             type part[16], r = *(type *)(void *)p[0];                                  \
             int64_t i = 0;                                                             \
                                                                                        \
-            for (int k = 0; k < 16; k++)                                               \
-                part[k] = first_##name(a[k]);                                          \
+            for (int k = 0; k < 16; k++) {                                             \
+                type x = a[k];                                                         \
+                                                                                       \
+                part[k] = (type)(first);                                               \
+            }                                                                          \
             for (i = 16; i + 16 <= n; i += 16)                                         \
                 for (int k = 0; k < 16; k++) {                                         \
                     type x = a[i + k], y = part[k];                                    \
@@ -337,33 +354,18 @@ static void mulmul(int64_t n, char *const *p, const int64_t *step)
         }                                                                              \
     }
 
-#define first_sum_f32(x) (x)
-#define first_prod_f32(x) (x)
-#define first_min_f32(x) (x)
-#define first_max_f32(x) (x)
-#define first_l1_f32(x) (fabsf(x))
-#define first_squares_f32(x) ((x) * (x))
-#define first_sum_i32(x) (x)
-#define first_prod_i32(x) (x)
-#define first_min_i32(x) (x)
-#define first_max_i32(x) (x)
-#define first_sum_i64(x) (x)
-#define first_prod_i64(x) (x)
-#define first_min_i64(x) (x)
-#define first_max_i64(x) (x)
-
-REDUCE(sum_f32, float, y + x, y + x)
-REDUCE(prod_f32, float, y *x, y *x)
-REDUCE(min_f32, float, x < y ? x : y, x < y ? x : y)
-REDUCE(max_f32, float, x > y ? x : y, x > y ? x : y)
-REDUCE(l1_f32, float, y + fabsf(x), y + x)
-REDUCE(squares_f32, float, y + x * x, y + x)
+REDUCE(sum_f32, float, x, y + x, y + x)
+REDUCE(prod_f32, float, x, y *x, y *x)
+REDUCE(min_f32, float, x, x < y ? x : y, x < y ? x : y)
+REDUCE(max_f32, float, x, x > y ? x : y, x > y ? x : y)
+REDUCE(l1_f32, float, fabsf(x), y + fabsf(x), y + x)
+REDUCE(squares_f32, float, x *x, y + x * x, y + x)
 
 #define INT_REDUCE(suffix, type, bits)                                                 \
-    REDUCE(sum_##suffix, type, (u##bits)y + (u##bits)x, (u##bits)y + (u##bits)x)       \
-    REDUCE(prod_##suffix, type, (u##bits)y *(u##bits)x, (u##bits)y *(u##bits)x)        \
-    REDUCE(min_##suffix, type, x < y ? x : y, x < y ? x : y)                           \
-    REDUCE(max_##suffix, type, x > y ? x : y, x > y ? x : y)
+    REDUCE(sum_##suffix, type, x, (u##bits)y + (u##bits)x, (u##bits)y + (u##bits)x)    \
+    REDUCE(prod_##suffix, type, x, (u##bits)y *(u##bits)x, (u##bits)y *(u##bits)x)     \
+    REDUCE(min_##suffix, type, x, x < y ? x : y, x < y ? x : y)                        \
+    REDUCE(max_##suffix, type, x, x > y ? x : y, x > y ? x : y)
 
 INT_REDUCE(i32, int32_t, 32)
 INT_REDUCE(i64, int64_t, 64)
@@ -420,8 +422,18 @@ REDUCE_WITH(sum_exp_of, fast_exp(x - a))
 #define COPY(bits)                                                                     \
     static void copy_##bits(int64_t n, char *const *p, const int64_t *step)            \
     {                                                                                  \
-        if (step[0] == bits / 8 && step[1] == bits / 8) {                              \
-            memcpy(p[0], p[1], (size_t)n *(bits / 8));                                 \
+        const int64_t size = bits / 8;                                                 \
+                                                                                       \
+        if (step[0] == size && step[1] == size) {                                      \
+            memcpy(p[0], p[1], (size_t)(n * size));                                    \
+            return;                                                                    \
+        }                                                                              \
+        if (step[0] == size && step[1] == 0) {                                         \
+            uint##bits##_t *restrict r = (uint##bits##_t *)(void *)p[0];               \
+            const uint##bits##_t v = CONST_AT(uint##bits##_t, 1, 0);                   \
+                                                                                       \
+            for (int64_t i = 0; i < n; i++)                                            \
+                r[i] = v;                                                              \
             return;                                                                    \
         }                                                                              \
         for (int64_t i = 0; i < n; i++)                                                \

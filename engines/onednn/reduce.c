@@ -324,14 +324,30 @@ ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
 
 /* ---- groupnorm and instancenorm: sample by sample ---- */
 
+/* Sums are gathered per channel, so that rows are long in either layout. */
 typedef struct groups {
-    ft__nest gather;                        /* per group, x */
-    ft__nest gather2;                       /* per group, x, per group */
-    ft__nest apply;                         /* y, x, per channel, per channel */
-    int64_t samples, count, channels, size; /* size: elements of a group */
+    ft__nest gather;  /* per channel, x */
+    ft__nest gather2; /* per channel, x, per channel */
+    ft__nest apply;   /* y, x, per channel, per channel */
+    int64_t samples, count, channels, spatial;
 } groups;
 
-/* Workspace: mean and variance per group, factor and summand per channel. */
+/* Replace what was gathered per channel by the mean over its group. */
+static void spread_means(const groups *g, float *v)
+{
+    int64_t per_group = g->channels / g->count;
+
+    for (int64_t i = 0; i < g->channels; i += per_group) {
+        float sum = 0;
+
+        for (int64_t j = 0; j < per_group; j++)
+            sum += v[i + j];
+        for (int64_t j = 0; j < per_group; j++)
+            v[i + j] = sum / (float)(per_group * g->spatial);
+    }
+}
+
+/* Workspace: mean, variance, factor and summand, each per channel. */
 static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
                                    const void *const *in, void *const *out,
                                    char *workspace)
@@ -340,37 +356,32 @@ static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
     const ft__kernels *k = b->ctx->kernels;
     const float *scale = ft__weights(b, instance, 0),
                 *shift = ft__weights(b, instance, 1);
-    float *mean = (float *)(void *)workspace, *var = mean + g->count;
-    float *a = var + g->count, *c = a + g->channels;
+    float *mean = (float *)(void *)workspace, *var = mean + g->channels;
+    float *factor = var + g->channels, *summand = factor + g->channels;
+    uint32_t threads = b->ctx->threads;
 
     for (int64_t i = 0; i < g->samples; i++) {
-        int64_t at = i * g->count * g->size;
+        int64_t at = i * g->channels * g->spatial;
         float *x = (float *)in[0] + at, *y = (float *)out[0] + at;
 
-        memset(mean, 0, 2 * (size_t)g->count * sizeof(*mean));
-        ft__nest_run(b->ctx->threads, &g->gather,
-                     k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32), (void *[]){mean, x});
-        for (int64_t j = 0; j < g->count; j++)
-            mean[j] /= (float)g->size;
-        ft__nest_run(b->ctx->threads, &g->gather2, k->sum_squares_of,
-                     (void *[]){var, x, mean});
-        for (int64_t j = 0; j < g->channels; j++) {
-            int64_t of = j * g->count / g->channels;
-
-            a[j] = scale[j] / sqrtf(var[of] / (float)g->size + 1e-5f);
-            c[j] = shift[j] - mean[of] * a[j];
+        memset(mean, 0, 2 * (size_t)g->channels * sizeof(*mean));
+        ft__nest_run(threads, &g->gather, k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32),
+                     (void *[]){mean, x});
+        spread_means(g, mean);
+        ft__nest_run(threads, &g->gather2, k->sum_squares_of, (void *[]){var, x, mean});
+        spread_means(g, var);
+        for (int64_t c = 0; c < g->channels; c++) {
+            factor[c] = scale[c] / sqrtf(var[c] + 1e-5f);
+            summand[c] = shift[c] - mean[c] * factor[c];
         }
-        ft__nest_run(b->ctx->threads, &g->apply, k->muladd, (void *[]){y, x, a, c});
+        ft__nest_run(threads, &g->apply, k->muladd, (void *[]){y, x, factor, summand});
     }
     return dnnl_success;
 }
 
 ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), sample, by_group, per_group, per_channel;
-    int64_t channels = x.rank > 1 ? x.dim[1] : 1;
-    int64_t count =
-        b->op.kind == FT_KIND_groupnorm ? ft_op_at(&b->op, FT_K_groups, 0) : channels;
+    ft__tensor x = ft__tensor_in(&b->op, 0), sample = x, per_channel;
     groups *g;
 
     if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2)
@@ -378,30 +389,22 @@ ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
     g = ft__new_plan(b, sizeof(*g));
     if (!g)
         return ft__no_memory(b, err);
-    sample = x;
     sample.dim[0] = 1;
-    /* Axis 0 becomes the group, axis 1 the channel within it. */
-    by_group = sample;
-    by_group.dim[0] = count;
-    by_group.dim[1] = channels / count;
-    by_group.stride[0] = by_group.stride[1] * by_group.dim[1];
-    per_group = by_group;
     per_channel = sample;
-    for (uint32_t i = 0; i < x.rank; i++) {
-        per_group.stride[i] = i == 0;
+    for (uint32_t i = 0; i < x.rank; i++)
         per_channel.stride[i] = i == 1;
-    }
-    ft__nest_init(&g->gather, (ft__tensor[]){per_group, by_group}, 2, 1);
-    ft__nest_init(&g->gather2, (ft__tensor[]){per_group, by_group, per_group}, 3, 1);
+    ft__nest_init(&g->gather, (ft__tensor[]){per_channel, sample}, 2, 1);
+    ft__nest_init(&g->gather2, (ft__tensor[]){per_channel, sample, per_channel}, 3, 1);
     ft__nest_init(&g->apply, (ft__tensor[]){sample, sample, per_channel, per_channel},
                   4, 0);
     g->samples = x.dim[0];
-    g->count = count;
-    g->channels = channels;
-    g->size = ft__tensor_elements(&by_group) / count;
-    b->workspace_bytes = 2 * (uint64_t)(count + channels) * sizeof(float);
-    b->params[b->n_params++] = (ft__param){channels, 0.5f, 1.5f};
-    b->params[b->n_params++] = (ft__param){channels, -0.5f, 0.5f};
+    g->channels = x.dim[1];
+    g->count = b->op.kind == FT_KIND_groupnorm ? ft_op_at(&b->op, FT_K_groups, 0)
+                                               : g->channels;
+    g->spatial = ft__tensor_elements(&sample) / g->channels;
+    b->workspace_bytes = 4 * (uint64_t)g->channels * sizeof(float);
+    b->params[b->n_params++] = (ft__param){g->channels, 0.5f, 1.5f};
+    b->params[b->n_params++] = (ft__param){g->channels, -0.5f, 0.5f};
     ft__use_loops(b, run_groupnorm);
     return FT_OK;
 }

@@ -102,12 +102,14 @@ static ft__name_slot *slot_of(ft__onnx *o, ft__str name)
     return s;
 }
 
+/* Names are copied: looking at one among the weights in the file again would
+ * bring the pages around it in. */
 static ft__value *new_value(ft__onnx *o, ft__str name)
 {
-    ft__value *v = ft__onnx_alloc(o, 1, sizeof(*v));
+    ft__value *v = ft__onnx_alloc(o, 1, sizeof(*v) + name.n);
 
     if (v) {
-        v->name = name;
+        v->name = (ft__str){memcpy(v + 1, name.s, name.n), name.n};
         v->tensor = FT_NONE;
     }
     return v;
@@ -119,6 +121,7 @@ ft__value *ft__onnx_name(ft__onnx *o, ft__str name)
 
     if (s && !s->value) {
         s->value = new_value(o, name);
+        s->name = s->value ? s->value->name : name;
         o->names.n += s->value != NULL;
     }
     return s ? s->value : NULL;

@@ -306,10 +306,10 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
-                         const ft_import_options *opt, ft_error *err)
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt, ft_error *err)
 {
-    ft__onnx o = {.doc = {.base = data, .len = len},
+    ft__onnx o = {.doc = {.base = data, .len = len, .mapped = mapped},
                   .model = {data, len},
                   .b = ft__build_new(name)};
     bool versioned = false;
@@ -335,4 +335,10 @@ ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const cha
                        o.doc.why, o.doc.pos);
     }
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}
+
+ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
+                         const ft_import_options *opt, ft_error *err)
+{
+    return ft__import_onnx(out, data, len, false, name, opt, err);
 }

@@ -184,6 +184,10 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
 const ft__rule *ft__onnx_rule(ft__str op);
+/* ft_import_onnx(); mapped: data is a mapping of a file. */
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt,
+                          ft_error *err);
 /* The nodes of a body, folded, fused and emitted. */
 void ft__onnx_run(ft__onnx *o, ft__body *body);
 

@@ -323,22 +323,23 @@ static void read_value_info(ft__onnx *o, ft__bytes info)
 
 void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out)
 {
+    uint32_t n_nodes;
+
     *out = (ft__body){0};
+    /* Constants first: names that nodes read must already mean them. */
     for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         out->n_nodes += f.field == GRAPH_NODE;
         out->n_out += f.field == GRAPH_OUTPUT;
-    }
-    if (o->doc.bad || !make_room(o, graph, out))
-        return;
-    /* Constants first: names that nodes read must already mean them. */
-    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         if (f.field == GRAPH_INITIALIZER)
             read_initializer(o, f.bytes, nested);
         else if (f.field == GRAPH_SPARSE_INITIALIZER)
             read_sparse(o, f.bytes, nested);
     }
+    n_nodes = out->n_nodes;
+    if (o->doc.bad || !make_room(o, graph, out))
+        return;
     for (ft__pb f = ft__pb_open(&o->doc, graph);
-         ft__pb_next(&f) && !ft__build_failed(o->b);)
+         out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
         if (f.field == GRAPH_NODE)
             read_node(o, f.bytes, nested, &out->node[out->n_nodes++]);
     for (ft__pb f = ft__pb_open(&o->doc, graph);

@@ -1,0 +1,133 @@
+/* The fake engine's clock and its planned faults. Argument: the plug-in. */
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+#include "foretell/engine.h"
+
+static const ft_engine *fake;
+
+static ft_engine_context *open_with(const char *options)
+{
+    ft_engine_context *c = NULL;
+
+    CHECK(fake->open(&c,
+                     &(ft_engine_config){.threads = 1, .seed = 5, .options = options},
+                     NULL) == FT_OK);
+    return c;
+}
+
+static ft_block *prepare(ft_engine_context *c, const char *spec, ft_status want)
+{
+    ft_op op;
+    ft_block *b = NULL;
+    ft_block_info info;
+    ft_error err = {0};
+
+    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK(fake->prepare(c, &b, &info, &op, 1, NULL, 0, &err) == want);
+    CHECK((want == FT_OK) == (b != NULL) && (want == FT_OK) == !err.msg[0]);
+    return b;
+}
+
+/* Virtual seconds of n runs. */
+static double time_of(ft_engine_context *c, const char *spec, int n)
+{
+    ft_block *b = prepare(c, spec, FT_OK);
+    double before = fake->now(c);
+
+    for (int i = 0; i < n && b; i++)
+        CHECK(fake->run(b, 0, NULL, NULL, NULL, NULL) == FT_OK);
+    fake->free_block(b);
+    return fake->now(c) - before;
+}
+
+static void time_follows_the_formula(void)
+{
+    ft_engine_context *c = open_with("noise=0");
+
+    /* 2 us + 100 FLOPs at 20 % of 50 GFLOP/s + 800 bytes at 10 GB/s */
+    CHECK_NEAR(time_of(c, "relu x=100", 1), 2e-6 + 1e-8 + 8e-8, 1e-15);
+    fake->close(c);
+}
+
+static void the_same_seed_gives_the_same_times(void)
+{
+    ft_engine_context *a = open_with(""), *b = open_with("");
+    double first = time_of(a, "relu x=1000", 3);
+
+    CHECK(first == time_of(b, "relu x=1000", 3));
+    CHECK(first != time_of(b, "relu x=1000", 3)); /* later noise */
+    fake->close(a);
+    fake->close(b);
+}
+
+static void slow_operations_are_slower(void)
+{
+    ft_engine_context *c = open_with("noise=0,slow=relu x=1000:3");
+    double relu = time_of(c, "relu x=1000", 1), abs = time_of(c, "abs x=1000", 1);
+
+    CHECK_NEAR(relu / abs, 3, 1e-9);
+    fake->close(c);
+}
+
+static void faults_come_as_planned(void)
+{
+    ft_engine_context *c = open_with("fail_kind=conv2d,fail_after=2,oom_above=1000");
+    ft_block *b = prepare(c, "relu x=10", FT_OK);
+    ft_error err = {0};
+    void *p = fake->alloc(c, 1000);
+
+    prepare(c, "conv2d x=1x1x4x4 out=1 kernel=1x1 stride=1x1 pad=0x0", FT_EBACKEND);
+    prepare(c, "linear x=1x100 out=10", FT_ENOMEM);
+    CHECK(p != NULL && fake->alloc(c, 1001) == NULL);
+    fake->release(c, p);
+    CHECK(fake->run(b, 0, NULL, NULL, NULL, &err) == FT_OK);
+    CHECK(fake->run(b, 0, NULL, NULL, NULL, &err) == FT_OK);
+    CHECK(fake->run(b, 0, NULL, NULL, NULL, &err) == FT_EBACKEND && err.msg[0]);
+    fake->free_block(b);
+    fake->close(c);
+}
+
+static void sleep_takes_real_time(void)
+{
+    ft_engine_context *c = open_with("noise=0,sleep=1000");
+    struct timespec from, to;
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    CHECK(time_of(c, "relu x=100", 1) < 1e-5);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    CHECK((double)(to.tv_sec - from.tv_sec) +
+              1e-9 * (double)(to.tv_nsec - from.tv_nsec) >=
+          2e-3);
+    fake->close(c);
+}
+
+static void bad_options_are_named(void)
+{
+    static const char *const bad[] = {
+        "noise=x", "noise=2",    "slow=relu", "fail_after=-1",
+        "speed=9", "fail_kind=", "sleep"};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        ft_engine_context *c;
+        ft_error err = {0};
+
+        CHECK(fake->open(&c, &(ft_engine_config){.threads = 1, .options = bad[i]},
+                         &err) == FT_EINVAL);
+        CHECK(c == NULL && strstr(err.msg, bad[i]) != NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || ft_engine_load(&fake, argv[1], NULL))
+        return 1;
+    time_follows_the_formula();
+    the_same_seed_gives_the_same_times();
+    slow_operations_are_slower();
+    faults_come_as_planned();
+    sleep_takes_real_time();
+    bad_options_are_named();
+    CHECK_DONE();
+}
