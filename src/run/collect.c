@@ -131,14 +131,14 @@ static ft_status measure_machine(struct collection *k, ft_error *err)
 
     if (!st)
         st = measure_floor(k, err);
-    for (int i = 0; i < FT__N_PROBES && !st; i++) {
-        ft_op op = ft__probe((ft__probe_id)i);
+    for (uint32_t i = 0; i < FT__N_PROBES && !st; i++) {
+        ft_op op = ft__probe(i);
         int has;
 
         ft_op_lower(&op, k->session->engine->policy);
         st = has_time(k, &op, &has, err);
         if (!st && (!has || k->opt->again))
-            st = measure_into_store(k, &op, 0.5, err);
+            st = measure_into_store(k, &op, 0.3, err);
     }
     return st;
 }
@@ -158,7 +158,7 @@ static ft_status make_candidates(struct collection *k, const ft_op *ops,
                                  const uint64_t *count, size_t n, ft_error *err)
 {
     /* Only the order of magnitude matters here: which operations are heavy. */
-    const ft__roof rough = {.peak_flops = 1e11, .bandwidth = 1e10, .launch_s = 1e-6};
+    const ft__roof rough = ft__flat_roof(1e11, 1e10, 1e-6);
 
     k->c = calloc(n + 1, sizeof(*k->c));
     if (!k->c)
