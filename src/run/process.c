@@ -71,6 +71,11 @@ uint64_t ft__peak_resident_bytes(void)
     return status_bytes("VmHWM");
 }
 
+uint64_t ft__anonymous_bytes(void)
+{
+    return status_bytes("RssAnon");
+}
+
 bool ft__reset_peak(void)
 {
     int fd = open("/proc/self/clear_refs", O_WRONLY);
