@@ -82,7 +82,9 @@ static double roofline_of_cost(const ft_cost *c, const ft__roof *r)
     double memory =
         moved / ft__roof_bandwidth(r, moved) + weights / r->bandwidth[r->n_points - 1];
 
-    return fmax(c->flops / r->peak_flops, memory) + r->launch_s;
+    double special = c->transcendentals * r->transcendental_s;
+
+    return fmax(fmax(c->flops / r->peak_flops, special), memory) + r->launch_s;
 }
 
 double ft__roofline(const ft_op *op, const ft__roof *r)

@@ -61,8 +61,8 @@ static bool terminated(const char *s, size_t size)
 
 static bool sound_roof(const ft__roof *r)
 {
-    bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->n_points > 0 &&
-                r->n_points <= FT__MAX_ROOF_POINTS;
+    bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->transcendental_s >= 0 &&
+                r->n_points > 0 && r->n_points <= FT__MAX_ROOF_POINTS;
 
     for (uint32_t i = 0; good && i < r->n_points; i++)
         good = r->bandwidth[i] > 0 && r->working_set[i] > 0 &&

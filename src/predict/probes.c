@@ -9,6 +9,7 @@ ft_op ft__probe(uint32_t id)
     static const char *const specs[FT__N_PROBES] = {
         [FT__PROBE_PEAK] = "linear x=512x1024 out=1024 dtype=fp32",
         [FT__PROBE_LAUNCH] = "relu x=1x16 dtype=fp32",
+        [FT__PROBE_SPECIAL] = "tanh x=1x100000 dtype=fp32",
         [FT__PROBE_STREAM] = "relu x=1x16384 dtype=fp32",
         [FT__PROBE_STREAM + 1] = "relu x=1x100000 dtype=fp32",
         [FT__PROBE_STREAM + 2] = "relu x=1x500000 dtype=fp32",
@@ -33,6 +34,9 @@ ft__roof ft__roof_from_probes(const double time_s[FT__N_PROBES])
 
     ft_op_cost(&op, &c);
     r.peak_flops = c.flops / time_s[FT__PROBE_PEAK];
+    op = ft__probe(FT__PROBE_SPECIAL);
+    ft_op_cost(&op, &c);
+    r.transcendental_s = time_s[FT__PROBE_SPECIAL] / c.transcendentals;
     for (uint32_t i = 0; i < FT__MAX_ROOF_POINTS; i++) {
         double t = time_s[FT__PROBE_STREAM + i];
 

@@ -6,9 +6,10 @@
 /* Operations whose times give the machine's roofline. Collecting measures them
  * first; training looks them up. */
 enum {
-    FT__PROBE_PEAK,   /* a matrix product that keeps the arithmetic busy */
-    FT__PROBE_LAUNCH, /* next to no work */
-    FT__PROBE_STREAM, /* the first of those that stream more and more memory */
+    FT__PROBE_PEAK,    /* a matrix product that keeps the arithmetic busy */
+    FT__PROBE_LAUNCH,  /* next to no work */
+    FT__PROBE_SPECIAL, /* a transcendental function of many elements */
+    FT__PROBE_STREAM,  /* the first of those that stream more and more memory */
     FT__N_PROBES = FT__PROBE_STREAM + FT__MAX_ROOF_POINTS
 };
 

@@ -30,6 +30,8 @@ uint64_t ft__resident_bytes(void);
 uint64_t ft__anonymous_bytes(void);
 uint64_t ft__peak_resident_bytes(void);
 bool ft__reset_peak(void);
+/* Let the allocator give back what it holds in reserve. */
+void ft__return_free_memory(void);
 
 /* The tensors an operation works on, allocated and filled by the engine. */
 typedef struct ft__operands {
