@@ -5,8 +5,8 @@
  *   accuracy DATA_DIR PLUGIN_DIR STORE [ENGINE [SECONDS_PER_OP [ROUNDS]]]
  *
  * STORE is filled when it lacks operations and kept, so that a second call only
- * measures the networks and trains. Networks run in processes of their own, in
- * rounds, before and after collecting, so that drift shows. */
+ * measures the networks and trains. Networks run in rounds, each in a process of
+ * its own, so that drift shows and memory is that of one network. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
 
 struct model {
     char name[64];
-    ft_graph *graph; /* lowered */
-    ft_graph *source;
+    char path[4096];
+    ft_graph *graph; /* lowered; loaded when all networks have been measured */
     double time_s[MAX_ROUNDS];
     double peak_bytes;
     double parts[4]; /* weights, activations, workspace, context */
@@ -34,6 +34,8 @@ struct model {
 struct bench {
     struct model model[MAX_MODELS];
     uint32_t n;
+    ft_graph *samples[MAX_MODELS]; /* general operations, of no model */
+    uint32_t n_samples;
     ft_session_options session;
     const char *store;
     double op_time_s;
@@ -53,28 +55,55 @@ static void die(const char *what, const ft_error *err)
     exit(1);
 }
 
-static void load_models(struct bench *b, const char *data_dir, uint32_t policy)
+static glob_t find(const char *data_dir, const char *pattern)
 {
-    char pattern[4096];
-    ft_error err;
+    char path[4096];
     glob_t found;
 
-    snprintf(pattern, sizeof(pattern), "%s/models/*.onnx", data_dir);
-    if (glob(pattern, 0, NULL, &found)) {
-        fprintf(stderr, "accuracy: no models: %s\n", pattern);
+    snprintf(path, sizeof(path), "%s/%s", data_dir, pattern);
+    if (glob(path, 0, NULL, &found)) {
+        fprintf(stderr, "accuracy: nothing at %s\n", path);
         exit(1);
     }
+    return found;
+}
+
+static void name_models(struct bench *b, const char *data_dir)
+{
+    glob_t found = find(data_dir, "models/*.onnx");
+
     for (size_t i = 0; i < found.gl_pathc && b->n < MAX_MODELS; i++) {
         struct model *m = &b->model[b->n++];
         const char *slash = strrchr(found.gl_pathv[i], '/');
 
+        snprintf(m->path, sizeof(m->path), "%s", found.gl_pathv[i]);
         snprintf(m->name, sizeof(m->name), "%.*s", (int)strlen(slash + 1) - 5,
                  slash + 1);
-        if (ft_import_file(&m->source, found.gl_pathv[i], NULL, &err) ||
-            ft_graph_lower(&m->graph, m->source, policy, &err))
-            die(m->name, &err);
     }
     globfree(&found);
+}
+
+static ft_graph *import(const char *path, uint32_t policy)
+{
+    ft_graph *g, *lowered;
+    ft_error err;
+
+    if (ft_import_file(&g, path, NULL, &err) ||
+        ft_graph_lower(&lowered, g, policy, &err))
+        die(path, &err);
+    ft_graph_free(g);
+    return lowered;
+}
+
+static void load_graphs(struct bench *b, const char *data_dir, uint32_t policy)
+{
+    glob_t lists = find(data_dir, "workloads/*.ops");
+
+    for (uint32_t i = 0; i < b->n; i++)
+        b->model[i].graph = import(b->model[i].path, policy);
+    for (size_t i = 0; i < lists.gl_pathc && b->n_samples < MAX_MODELS; i++)
+        b->samples[b->n_samples++] = import(lists.gl_pathv[i], policy);
+    globfree(&lists);
 }
 
 /* Engines run in children only, so that memory is that of one network, and this
@@ -123,11 +152,14 @@ static void run_model(const struct bench *b, uint32_t i, struct result *r)
     ft_measure_options how = {.min_time_s = 1.5, .min_batches = 7};
     ft_network_timing t;
     ft_session *s;
+    ft_graph *g;
     ft_error err;
 
     if (ft_session_open(&s, &b->session, &err) ||
-        ft_measure_network(&t, s, m->source, &how, &err))
+        ft_import_file(&g, m->path, NULL, &err) ||
+        ft_measure_network(&t, s, g, &how, &err))
         die(m->name, &err);
+    ft_graph_free(g);
     *r = (struct result){t.time.value,
                          (double)t.peak_process_bytes,
                          {(double)t.weight_bytes, (double)t.activation_bytes,
@@ -154,6 +186,14 @@ static void measure_round(struct bench *b)
         measure_model(b, i);
 }
 
+static void add_ops(ft_op *ops, uint64_t *count, size_t *n, const ft_graph *g)
+{
+    for (uint32_t i = 0; i < ft_graph_n_ops(g) && *n < MAX_OPS; i++) {
+        ops[*n] = *ft_graph_op(g, i);
+        count[(*n)++] = ft_graph_op_count(g, i);
+    }
+}
+
 static void collect(const struct bench *b, uint32_t unused, struct result *r)
 {
     static ft_op ops[MAX_OPS];
@@ -167,11 +207,9 @@ static void collect(const struct bench *b, uint32_t unused, struct result *r)
 
     (void)unused, (void)r;
     for (uint32_t i = 0; i < b->n; i++)
-        for (uint32_t j = 0; j < ft_graph_n_ops(b->model[i].graph) && n < MAX_OPS;
-             j++) {
-            ops[n] = *ft_graph_op(b->model[i].graph, j);
-            count[n++] = ft_graph_op_count(b->model[i].graph, j);
-        }
+        add_ops(ops, count, &n, b->model[i].graph);
+    for (uint32_t i = 0; i < b->n_samples; i++)
+        add_ops(ops, count, &n, b->samples[i]);
     if (ft_session_open(&s, &b->session, &err) ||
         ft_store_open(&store, b->store, FT_STORE_WRITE, &err) ||
         ft_collect(&report, s, store, ops, count, n, &how, &err))
@@ -192,6 +230,17 @@ static int occurs_elsewhere(const struct bench *b, uint32_t model, const ft_op *
             if (ft_op_equal(op, ft_graph_op(b->model[i].graph, j)))
                 return 1;
     return 0;
+}
+
+/* Append the operations of g that occur in no model but `model`; returns how many
+ * there are then. */
+static size_t left_out(const struct bench *b, uint32_t model, const ft_graph *g,
+                       ft_op *without, size_t n)
+{
+    for (uint32_t i = 0; i < ft_graph_n_ops(g) && n < MAX_OPS; i++)
+        if (!occurs_elsewhere(b, model, ft_graph_op(g, i)))
+            without[n++] = *ft_graph_op(g, i);
+    return n;
 }
 
 /* Held-out operations: how many, inside their interval, width, error. */
@@ -246,7 +295,7 @@ static void print_spread(const char *what, const double *sorted, size_t n)
            100 * ft__quantile(sorted, n, 0.5), 100 * sorted[n - 1]);
 }
 
-static void table(const struct bench *b, int forget)
+static void table(const struct bench *b, int strict)
 {
     static ft_op without[MAX_OPS];
     static struct held_out h;
@@ -255,9 +304,9 @@ static void table(const struct bench *b, int forget)
     ft_error err;
 
     h = (struct held_out){.n = 0};
-    printf("\n%s\n%-18s %9s %9s %7s %7s  %-17s %9s %9s %7s\n",
-           forget ? "every operation predicted, none looked up"
-                  : "operations that occur in other models looked up as measured",
+    printf("\ntrained on %s\n%-18s %9s %9s %7s %7s  %-17s %9s %9s %7s\n",
+           strict ? "operations of the other networks only"
+                  : "operations of the other networks and the general samples",
            "network", "measured", "predicted", "error", "sum", "90 % interval", "MiB",
            "predicted", "error");
     for (uint32_t i = 0; i < b->n; i++) {
@@ -265,13 +314,12 @@ static void table(const struct bench *b, int forget)
         double t[MAX_ROUNDS], measured;
         ft_network_estimate e, sum;
         ft_predictor *p;
-        size_t n = 0;
+        size_t n_own = left_out(b, i, m->graph, without, 0), n = n_own;
 
-        for (uint32_t j = 0; j < ft_graph_n_ops(m->graph); j++)
-            if (!occurs_elsewhere(b, i, ft_graph_op(m->graph, j)))
-                without[n++] = *ft_graph_op(m->graph, j);
-        p = train(b, without, n, forget);
-        compare_ops(&h, truth, without, n, p);
+        for (uint32_t j = 0; strict && j < b->n_samples; j++)
+            n = left_out(b, i, b->samples[j], without, n);
+        p = train(b, without, n, 1);
+        compare_ops(&h, truth, without, n_own, p);
         if (ft_predict_network(&e, p, m->graph, &err) ||
             ft_predict_network(&sum, truth, m->graph, &err))
             die(m->name, &err);
@@ -346,19 +394,18 @@ int main(int argc, char **argv)
     b.op_time_s = argc > 5 ? atof(argv[5]) : 0.2;
     b.rounds = argc > 6 ? (uint32_t)atoi(argv[6]) : 2;
     b.rounds = b.rounds > MAX_ROUNDS ? MAX_ROUNDS : b.rounds;
+    name_models(&b, argv[1]);
     in_child(describe_engine, &b, 0, &r);
-    load_models(&b, argv[1], r.policy);
-    for (uint32_t i = 0; i < b.rounds / 2; i++)
+    for (uint32_t i = 0; i < b.rounds; i++)
         measure_round(&b);
+    load_graphs(&b, argv[1], r.policy);
     in_child(collect, &b, 0, &r);
-    for (uint32_t i = b.rounds / 2; i < b.rounds; i++)
-        measure_round(&b);
     print_rounds(&b);
     table(&b, 1);
     table(&b, 0);
-    for (uint32_t i = 0; i < b.n; i++) {
+    for (uint32_t i = 0; i < b.n_samples; i++)
+        ft_graph_free(b.samples[i]);
+    for (uint32_t i = 0; i < b.n; i++)
         ft_graph_free(b.model[i].graph);
-        ft_graph_free(b.model[i].source);
-    }
     return 0;
 }
