@@ -84,9 +84,11 @@ static int method_of(ft__cli *c, ft_forest_kind *out, const char *name)
                         name);
 }
 
-static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
-                       const struct options *o, ft_train_options *how, ft_error *err)
+static ft_status train(ft_predictor **out, const char *store_path,
+                       const struct options *o, const ft_train_options *common,
+                       ft_error *err)
 {
+    ft_train_options how = *common;
     ft_device *local = NULL;
     ft_store *store = NULL;
     char setting[32];
@@ -98,15 +100,11 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
     if (!st) {
         snprintf(setting, sizeof(setting), "threads=%u",
                  (unsigned)(o->threads ? o->threads : 1));
-        how->filter.device = o->device && strcmp(o->device, "local") != 0
-                                 ? o->device
-                                 : ft_device_fingerprint(local);
-        how->filter.setting = setting;
-        how->seed = o->seed ? o->seed : 1;
-        how->threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-        how->forget = o->forget;
-        how->log = &c->log;
-        st = ft_predictor_train(out, store, how, err);
+        how.filter.setting = setting;
+        how.filter.device = o->device && strcmp(o->device, "local") != 0
+                                ? o->device
+                                : ft_device_fingerprint(local);
+        st = ft_predictor_train(out, store, &how, err);
     }
     ft_store_close(store);
     ft_device_free(local);
@@ -131,7 +129,11 @@ static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
     const char *engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
-    ft_train_options how = {.filter.engine = engine};
+    ft_train_options how = {.filter.engine = engine,
+                            .seed = o->seed ? o->seed : 1,
+                            .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+                            .forget = o->forget,
+                            .log = &c->log};
     char store[FT__PATH_MAX], path[FT__PATH_MAX];
     ft__ops without = {0};
     ft_predictor *p;
@@ -148,7 +150,7 @@ static int run(ft__cli *c, const void *user)
     if (!code) {
         how.without = without.op;
         how.n_without = without.n;
-        st = train(c, &p, store, o, &how, &err);
+        st = train(&p, store, o, &how, &err);
         code = st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
     }
     ft__ops_free(&without);
