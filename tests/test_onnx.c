@@ -255,7 +255,7 @@ static void arithmetic_on_shapes_leaves_nothing_behind(void)
          ""},
     };
 
-    check_all(cases, sizeof(cases) / sizeof(*cases) - 1);
+    CHECK_ALL(cases);
 }
 
 static void chains_become_the_layers_they_were(void)
@@ -579,7 +579,7 @@ static void spec_lists_count(void)
         const char *says;
     } bad[] = {
         {"relu x=8\nrelu y=8\n", 14, "m.ops: line 2: byte 5: relu has no key \"y\""},
-        {"relu x=8 *0\n", 8, "m.ops: line 1: byte 8: the count must be 1 to 2^52"},
+        {"relu x=8 *0\n", 9, "m.ops: line 1: byte 9: the count must be 1 to 2^52"},
         {"rely x=8\n", 0, "m.ops: line 1: unknown operation \"rely\""},
         {"# nothing\n", 0, "m.ops: holds no operation"},
     };
