@@ -324,6 +324,25 @@ static void what_has_no_rule_is_bounded_and_named(void)
     ft_graph_free(g);
 }
 
+static void a_guess_that_does_not_fit_is_bounded_again(void)
+{
+    ft_graph *g =
+        import("in x fp32 2,12\nconst w fp32 7,5\nconst s int64 2 3,7\nout y\n"
+               "node Odd x a\nnode Reshape a,s b\nnode MatMul b,w y",
+               NULL, NULL);
+    char specs[512];
+
+    CHECK(g != NULL);
+    if (!g)
+        return;
+    print_specs(g, specs, sizeof(specs));
+    CHECK(strcmp(specs, "generic read=24 out=2x12 dtype=fp32\n"
+                        "generic read=26 out=2x12 dtype=fp32\n"
+                        "generic read=59 out=2x12 dtype=fp32\n") == 0);
+    CHECK(ft_graph_n_bounded(g) == 3);
+    ft_graph_free(g);
+}
+
 static void weights_are_shared_and_counted_once(void)
 {
     /* A tied embedding: the table, transposed, is the last layer's weight. */
@@ -543,7 +562,7 @@ static void files_are_told_apart_by_content(void)
     size_t len;
     uint8_t *data = onnx_from_text(everything, &len);
     ft_error err = {0};
-    ft_graph *g;
+    ft_graph *g = NULL;
 
     CHECK(data && import_bytes(data, len, &g, &err) == FT_OK);
     ft_graph_free(g);
@@ -608,6 +627,7 @@ int main(void)
     arithmetic_on_shapes_leaves_nothing_behind();
     chains_become_the_layers_they_were();
     what_has_no_rule_is_bounded_and_named();
+    a_guess_that_does_not_fit_is_bounded_again();
     weights_are_shared_and_counted_once();
     open_dimensions_are_bound();
     failures_are_one_sentence();

@@ -34,7 +34,7 @@ static bool means_batch(ft__str s)
 
 static struct dim read_dim(ft__onnx *o, ft__bytes message)
 {
-    struct dim d = {.size = -1};
+    struct dim d = {.size = -1, .name = {"", 0}};
 
     for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field == 1)
@@ -59,7 +59,7 @@ static void read_shape(ft__onnx *o, ft__bytes message, struct input *in)
 
 static void read_input(ft__onnx *o, ft__bytes info, struct input *in)
 {
-    *in = (struct input){0};
+    *in = (struct input){.name = {"", 0}};
     for (ft__pb f = ft__pb_open(&o->doc, info); ft__pb_next(&f);) {
         if (f.field == 1)
             in->name = ft__str_of(f.bytes);
