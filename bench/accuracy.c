@@ -38,6 +38,8 @@ struct bench {
     uint32_t n_samples;
     ft_session_options session;
     const char *store;
+    const char *data_dir;
+    uint32_t policy;
     double op_time_s;
     uint32_t rounds;
 };
@@ -95,14 +97,14 @@ static ft_graph *import(const char *path, uint32_t policy)
     return lowered;
 }
 
-static void load_graphs(struct bench *b, const char *data_dir, uint32_t policy)
+static void load_graphs(struct bench *b)
 {
-    glob_t lists = find(data_dir, "workloads/*.ops");
+    glob_t lists = find(b->data_dir, "workloads/*.ops");
 
     for (uint32_t i = 0; i < b->n; i++)
-        b->model[i].graph = import(b->model[i].path, policy);
+        b->model[i].graph = import(b->model[i].path, b->policy);
     for (size_t i = 0; i < lists.gl_pathc && b->n_samples < MAX_MODELS; i++)
-        b->samples[b->n_samples++] = import(lists.gl_pathv[i], policy);
+        b->samples[b->n_samples++] = import(lists.gl_pathv[i], b->policy);
     globfree(&lists);
 }
 
@@ -194,25 +196,34 @@ static void add_ops(ft_op *ops, uint64_t *count, size_t *n, const ft_graph *g)
     }
 }
 
-static void collect(const struct bench *b, uint32_t unused, struct result *r)
+/* Part `part` of b->rounds of all operations, a slice after each round of networks,
+ * so that the machine's drift meets both alike. Spec texts shuffle the order. */
+static void collect_part(const struct bench *b, uint32_t part, struct result *r)
 {
     static ft_op ops[MAX_OPS];
     static uint64_t count[MAX_OPS];
     ft_collect_options how = {.op_time_s = b->op_time_s, .command = "bench/accuracy"};
+    struct bench graphs = *b;
     ft_collect_report report;
-    size_t n = 0;
+    size_t n = 0, kept = 0;
     ft_session *s;
     ft_store *store;
     ft_error err;
 
-    (void)unused, (void)r;
-    for (uint32_t i = 0; i < b->n; i++)
-        add_ops(ops, count, &n, b->model[i].graph);
-    for (uint32_t i = 0; i < b->n_samples; i++)
-        add_ops(ops, count, &n, b->samples[i]);
+    (void)r;
+    load_graphs(&graphs);
+    for (uint32_t i = 0; i < graphs.n; i++)
+        add_ops(ops, count, &n, graphs.model[i].graph);
+    for (uint32_t i = 0; i < graphs.n_samples; i++)
+        add_ops(ops, count, &n, graphs.samples[i]);
+    for (size_t i = 0; i < n; i++)
+        if (ft_op_hash(&ops[i]) % b->rounds < part) {
+            ops[kept] = ops[i];
+            count[kept++] = count[i];
+        }
     if (ft_session_open(&s, &b->session, &err) ||
         ft_store_open(&store, b->store, FT_STORE_WRITE, &err) ||
-        ft_collect(&report, s, store, ops, count, n, &how, &err))
+        ft_collect(&report, s, store, ops, count, kept, &how, &err))
         die("collecting", &err);
     printf("operations: %zu unique, %zu measured now, %zu before, %zu refused, %zu "
            "failed, "
@@ -396,10 +407,13 @@ int main(int argc, char **argv)
     b.rounds = b.rounds > MAX_ROUNDS ? MAX_ROUNDS : b.rounds;
     name_models(&b, argv[1]);
     in_child(describe_engine, &b, 0, &r);
-    for (uint32_t i = 0; i < b.rounds; i++)
+    b.policy = r.policy;
+    b.data_dir = argv[1];
+    for (uint32_t i = 0; i < b.rounds; i++) {
         measure_round(&b);
-    load_graphs(&b, argv[1], r.policy);
-    in_child(collect, &b, 0, &r);
+        in_child(collect_part, &b, i + 1, &r);
+    }
+    load_graphs(&b);
     print_rounds(&b);
     table(&b, 1);
     table(&b, 0);

@@ -179,9 +179,11 @@ static void put_node(struct message *g, char **word, const struct message *const
     put_text(&node, 4, word[0]);
     for (int i = 3; word[i]; i++)
         put_attribute(&node, word[i], constant);
-    memcpy(node.b + node.n, subgraphs->b, subgraphs->n);
-    node.n += subgraphs->n;
-    subgraphs->n = 0;
+    if (subgraphs) {
+        memcpy(node.b + node.n, subgraphs->b, subgraphs->n);
+        node.n += subgraphs->n;
+        subgraphs->n = 0;
+    }
     put_message(g, 1, &node);
 }
 
@@ -236,7 +238,7 @@ static uint8_t *onnx_from_text(const char *text, size_t *len)
             free(attribute);
             g = &graph;
         } else {
-            put_line(g, line, &opset, &constant, &subgraphs);
+            put_line(g, line, &opset, &constant, g == &graph ? &subgraphs : NULL);
         }
     }
     free(copy);

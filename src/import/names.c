@@ -27,6 +27,10 @@ void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt
     ft__str name = n->name.n || !n->n_out || !n->out[0] ? n->name : n->out[0]->name;
     va_list ap;
 
+    if (o->trying) {
+        o->gave_up = true;
+        return;
+    }
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);

@@ -28,10 +28,11 @@ const ft__rule *ft__onnx_rule(ft__str op)
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        int c = strncmp(rules[mid].op, op.s, op.n);
+        size_t n = strlen(rules[mid].op);
+        int c = memcmp(rules[mid].op, op.s, n < op.n ? n : op.n);
 
         if (c == 0)
-            c = rules[mid].op[op.n] != '\0';
+            c = (n > op.n) - (n < op.n);
         if (c == 0)
             return &rules[mid];
         if (c < 0)
@@ -171,6 +172,26 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
     o->depth--;
 }
 
+/* A rule whose operand has a guessed shape may find that nothing fits; then its
+ * result is a guess as well. */
+static void run_rule(ft__onnx *o, ft__node *n)
+{
+    bool guessed = false;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        guessed |= n->in[i] && n->in[i]->guessed;
+    o->trying = guessed && n->rule->run != ft__rule_if;
+    n->rule->run(o, n);
+    o->trying = false;
+    if (o->gave_up) {
+        o->gave_up = false;
+        ft__emit_unknown(o, n);
+    }
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i])
+            n->out[i]->guessed |= guessed;
+}
+
 static void run_node(ft__onnx *o, ft__node *n)
 {
     const ft__function *f;
@@ -184,7 +205,7 @@ static void run_node(ft__onnx *o, ft__node *n)
     if (!n->out[0] || !operands_are_there(o, n))
         return;
     if (n->rule)
-        n->rule->run(o, n);
+        run_rule(o, n);
     else if ((f = find_function(o, n)) != NULL)
         inline_function(o, n, f);
     else

@@ -46,6 +46,7 @@ struct ft__value {
     ft__node *producer; /* NULL: an input, an initializer, or nothing */
     ft__node *reader;   /* the last node that reads it */
     uint32_t uses;      /* readers, subgraphs and graph outputs */
+    bool guessed;       /* its shape is not known but taken to be so */
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
@@ -128,6 +129,8 @@ struct ft__onnx {
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
+    bool trying;      /* the node at hand reads a shape that was guessed: */
+    bool gave_up;     /* its failure is no failure of the import */
 };
 
 /* ---- names.c ---- */
@@ -140,6 +143,10 @@ static inline ft__str ft__str_of(ft__bytes b)
 void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size);
 /* The value of a name, made when it is new. NULL: out of memory. */
 ft__value *ft__onnx_name(ft__onnx *o, ft__str name);
+static inline bool ft__failed(const ft__onnx *o)
+{
+    return o->gave_up || ft__build_failed(o->b);
+}
 /* Let a name mean this value from now on. */
 void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v);
 /* A new value that the name means from now on. */

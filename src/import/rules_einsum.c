@@ -175,10 +175,10 @@ static void contract(ft__onnx *o, ft__node *n, struct sum *e)
     y = reordered(o, n, n->in[1], &e->y, &to_y, ft__onnx_temp(o, n->in[1]));
     if (memcmp(made.s, e->out.s, made.n) != 0)
         out = ft__onnx_temp(o, n->out[0]);
-    if (!x || !y || !out || ft__build_failed(o->b))
+    if (!x || !y || !out || ft__failed(o))
         return;
     multiply(o, n, e, x, y, out, &s);
-    if (!ft__build_failed(o->b))
+    if (!ft__failed(o))
         reordered(o, n, out, &made, &e->out, n->out[0]);
 }
 

@@ -8,8 +8,9 @@
  * ascending, joined on a logarithmic scale; one point is a flat roof. */
 enum { FT__MAX_ROOF_POINTS = 6 };
 typedef struct ft__roof {
-    double peak_flops;                       /* FLOP/s */
-    double launch_s;                         /* least time of one operation */
+    double peak_flops;       /* FLOP/s */
+    double launch_s;         /* least time of one operation */
+    double transcendental_s; /* one exp, tanh or the like; 0: not known */
     double working_set[FT__MAX_ROOF_POINTS]; /* B */
     double bandwidth[FT__MAX_ROOF_POINTS];   /* B/s */
     uint32_t n_points;

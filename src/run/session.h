@@ -33,18 +33,6 @@ bool ft__reset_peak(void);
 /* Let the allocator give back what it holds in reserve. */
 void ft__return_free_memory(void);
 
-/* The tensors an operation works on, allocated and filled by the engine. */
-typedef struct ft__operands {
-    const void *in[FT_OP_MAX_OPERANDS];
-    void *out[FT_OP_MAX_OPERANDS];
-    void *memory[2 * FT_OP_MAX_OPERANDS + 1]; /* everything to release */
-    uint32_t n_memory;
-    void *workspace;
-} ft__operands;
-
-ft_status ft__operands_make(ft__operands *o, ft_session *s, const ft_op *op,
-                            uint64_t workspace_bytes, ft_error *err);
-void ft__operands_free(ft__operands *o, ft_session *s);
 /* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
 int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
 
