@@ -23,40 +23,30 @@ same figures everywhere.
   present: 0
   failed: 0
   left: 0
-  $ foretell data show | blur
+  $ foretell data show | blur | sed -E 's/ [0-9]{3} / N /'
   store: HOME/.local/share/foretell/measurements.db
   
   device  setting  engine  version  metric  measurements  from  to
   ----
   THIS-MACHINE  threads=1  fake  1  context  1  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  time  606  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  workspace  606  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  time  N  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  workspace  N  DATE  DATE
 
-  $ foretell train --engine fake | blur | cut -c 1-40 | head -12
-  device  THIS-MACHINE, thread
+  $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table | blur
   engine  fake 1
-  machine  # FLOP/s, # B/s, # s to launch 
-  holds  6 regressors, 606 measured operat
-  
-  kind  metric  n  MAPE  median  p90  with
-  ----
-  conv2d  time  571  # %  # %  # %  # %  #
-  conv2d  workspace  571  # %  # %  # %  #
-  relu  time  17  # %  # %  # %  # %  # % 
-  conv  time  571  # %  # %  # %  # %  # %
-  conv  workspace  571  # %  # %  # %  # %
+  kind  metric  n  MAPE  median  p90  within # %  max  R2  # % interval  constant  roofline
+  written: HOME/.local/share/foretell/local-fake.ftp
+  next: foretell predict MODEL --device local
 
-  $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting n_measured regressors.0.kind regressors.0.forest.n
+  $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting regressors.0.kind regressors.0.forest.n
   engine: "fake"
   setting: "threads=1"
-  n_measured: 606
   regressors.0.kind: "conv2d"
   regressors.0.forest.n: 571
-  $ foretell show .local/share/foretell/local-fake.ftp --csv | cut -d , -f 1-3 | head -4
+  $ foretell show .local/share/foretell/local-fake.ftp --csv | cut -d , -f 1-3 | head -3
   kind,metric,n
   conv2d,time,571
   conv2d,workspace,571
-  relu,time,17
   $ foretell doctor --json | pick store.usable
   store.usable: true
 
