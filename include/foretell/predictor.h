@@ -83,7 +83,7 @@ typedef struct ft_regressor_info {
     ft_errors forest;
     ft_errors constant; /* always the median ratio to the roofline */
     ft_errors roofline; /* the roofline itself */
-    double interval_low; /* 90 %: truth / predicted lies between these */
+    double interval_low; /* 90 %, typical row: truth / predicted lies between */
     double interval_high;
 } ft_regressor_info;
 FT_API void ft_predictor_regressor(const ft_predictor *p, uint32_t i,

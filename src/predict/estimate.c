@@ -49,43 +49,46 @@ struct batch {
     const ft_op *ops;
     float *rows;
     double *value;
+    double *spread;
     uint32_t *index; /* which operation a row belongs to */
     uint32_t n;
 };
 
-static ft_status run_forest(struct batch *b, uint32_t regressor, ft_error *err)
+static ft_status run_forests(struct batch *b, uint32_t regressor, ft_error *err)
 {
-    const ft_forest *f;
-    ft_status st = ft__predictor_forest(&f, b->p, regressor, err);
+    const ft_forest *value, *spread;
+    ft_status st = ft__predictor_forests(&value, &spread, b->p, regressor, err);
 
-    if (!st)
-        ft_forest_predict_rows(f, b->rows, b->n, b->value);
-    return st;
+    if (st)
+        return st;
+    ft_forest_predict_rows(value, b->rows, b->n, b->value);
+    ft_forest_predict_rows(spread, b->rows, b->n, b->spread);
+    return FT_OK;
 }
 
 static ft_estimate learned_time(const struct batch *b, uint32_t i,
                                 const ft__regressor_image *r)
 {
     double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
-    double low = r->interval_low, high = r->interval_high;
+    double spread = ft__spread(b->spread[i]), value = b->value[i];
     bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
 
-    if (far) {
-        low *= scaled_factor;
-        high *= scaled_factor;
-    }
-    return (ft_estimate){base * exp(b->value[i]), base * exp(b->value[i] + low),
-                         base * exp(b->value[i] + high),
+    if (far)
+        spread *= scaled_factor;
+    return (ft_estimate){base * exp(value),
+                         base * exp(value + r->interval_low * spread),
+                         base * exp(value + r->interval_high * spread),
                          far ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
 }
 
 static ft_estimate learned_bytes(const struct batch *b, uint32_t i,
                                  const ft__regressor_image *r)
 {
-    double v = b->value[i];
+    double v = b->value[i], spread = ft__spread(b->spread[i]);
 
-    return (ft_estimate){fmax(0, exp(v) - 1), fmax(0, exp(v + r->interval_low) - 1),
-                         fmax(0, exp(v + r->interval_high) - 1),
+    return (ft_estimate){fmax(0, exp(v) - 1),
+                         fmax(0, exp(v + r->interval_low * spread) - 1),
+                         fmax(0, exp(v + r->interval_high * spread) - 1),
                          r->whole_class ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
 }
 
@@ -121,7 +124,7 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
         }
         if (b->n == 0)
             continue;
-        st = run_forest(b, r, err);
+        st = run_forests(b, r, err);
         if (st)
             return st;
         for (uint32_t i = 0; i < b->n; i++)
@@ -180,8 +183,9 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
 
     b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
     b.value = malloc((n + 1) * sizeof(*b.value));
+    b.spread = malloc((n + 1) * sizeof(*b.spread));
     b.index = malloc((n + 1) * sizeof(*b.index));
-    if (b.rows && b.value && b.index) {
+    if (b.rows && b.value && b.spread && b.index) {
         st = estimate_times(&b, time, n, err);
         if (!st && workspace)
             st = estimate_workspaces(&b, workspace, n, err);
@@ -190,6 +194,7 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     }
     free(b.rows);
     free(b.value);
+    free(b.spread);
     free(b.index);
     return st;
 }

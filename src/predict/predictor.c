@@ -126,7 +126,9 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
     if (s->bytes < sizeof(*r->image) ||
         !terminated(r->image->kind, sizeof(r->image->kind)) ||
         !terminated(r->image->metric, sizeof(r->image->metric)) ||
-        !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high))
+        !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high) ||
+        r->image->value_bytes > s->bytes - sizeof(*r->image) ||
+        r->image->value_bytes % 8)
         return damaged(s->offset, "a regressor", err);
     if (!assign(p, p->n_regressors))
         return damaged(s->offset, "a regressor for an unknown metric", err);
@@ -293,8 +295,10 @@ void ft_predictor_free(ft_predictor *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n_regressors; i++)
-        ft_forest_free(atomic_load(&p->regressor[i].forest));
+    for (uint32_t i = 0; i < p->n_regressors; i++) {
+        ft_forest_free(atomic_load(&p->regressor[i].value));
+        ft_forest_free(atomic_load(&p->regressor[i].spread));
+    }
     free(p->regressor);
     if (p->mapping)
         munmap(p->mapping, p->len);
@@ -302,32 +306,46 @@ void ft_predictor_free(ft_predictor *p)
     free(p);
 }
 
-ft_status ft__predictor_forest(const ft_forest **out, const ft_predictor *p, uint32_t i,
-                               ft_error *err)
+/* Open one forest and publish it; another thread may be first: its forest stays,
+ * ours goes. */
+static ft_status open_forest(_Atomic(ft_forest *) *slot, const ft__regressor *r,
+                             uint64_t from, uint64_t bytes, ft_error *err)
 {
-    ft__regressor *r = &p->regressor[i];
-    ft_forest *f = atomic_load_explicit(&r->forest, memory_order_acquire),
-              *other = NULL;
-    ft_status st;
+    ft_forest *f, *other = NULL;
+    ft_status st = ft_forest_load(&f, (const char *)(r->image + 1) + from, bytes, err);
 
-    *out = f;
-    if (f)
-        return FT_OK;
-    if (!sound(r->image, r->section->bytes, r->section->checksum))
-        return damaged(r->section->offset, "a regressor fails the checksum", err);
-    st = ft_forest_load(&f, r->image + 1, r->section->bytes - sizeof(*r->image), err);
     if (st)
         return st;
     if (ft_forest_width(f) != FT__N_FEATURES) {
         ft_forest_free(f);
         return damaged(r->section->offset, "a forest of another width", err);
     }
-    /* Another thread may have been first: its forest stays, ours goes. */
-    if (!atomic_compare_exchange_strong(&r->forest, &other, f)) {
+    if (!atomic_compare_exchange_strong(slot, &other, f))
         ft_forest_free(f);
-        f = other;
+    return FT_OK;
+}
+
+ft_status ft__predictor_forests(const ft_forest **value, const ft_forest **spread,
+                                const ft_predictor *p, uint32_t i, ft_error *err)
+{
+    ft__regressor *r = &p->regressor[i];
+    uint64_t bytes = r->section->bytes - sizeof(*r->image),
+             split = r->image->value_bytes;
+    ft_status st = FT_OK;
+
+    *spread = atomic_load_explicit(&r->spread, memory_order_acquire);
+    if (!*spread) {
+        if (!sound(r->image, r->section->bytes, r->section->checksum))
+            return damaged(r->section->offset, "a regressor fails the checksum", err);
+        st = open_forest(&r->value, r, 0, split, err);
+        if (!st)
+            st = open_forest(&r->spread, r, split, bytes - split, err);
+        if (st)
+            return st;
+        *spread = atomic_load_explicit(&r->spread, memory_order_acquire);
     }
-    *out = f;
+    /* The spread is published after the value: who sees one sees the other. */
+    *value = atomic_load_explicit(&r->value, memory_order_acquire);
     return FT_OK;
 }
 
@@ -383,11 +401,12 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
 {
     const ft__regressor_image *r = p->regressor[i].image;
 
-    *out = (ft_regressor_info){.kind = r->kind,
-                               .metric = r->metric,
-                               .forest = errors_of(r->forest),
-                               .constant = errors_of(r->constant),
-                               .roofline = errors_of(r->roofline),
-                               .interval_low = exp(r->interval_low),
-                               .interval_high = exp(r->interval_high)};
+    *out =
+        (ft_regressor_info){.kind = r->kind,
+                            .metric = r->metric,
+                            .forest = errors_of(r->forest),
+                            .constant = errors_of(r->constant),
+                            .roofline = errors_of(r->roofline),
+                            .interval_low = exp(r->interval_low * r->typical_spread),
+                            .interval_high = exp(r->interval_high * r->typical_spread)};
 }

@@ -12,7 +12,8 @@
  *   header | section table | sections
  *
  *   FT__SECTION_INFO       one ft__info_image
- *   FT__SECTION_REGRESSOR  ft__regressor_image, then its forest's image; many
+ *   FT__SECTION_REGRESSOR  ft__regressor_image, then the images of its two
+ *                          forests: value, and how far truth strays from it; many
  *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
  *
  * The table is checked when the file is opened, each section at its first use. */
@@ -62,8 +63,11 @@ typedef struct ft__regressor_image {
     double forest[FT__N_ERRORS]; /* ft_errors in the order of its members */
     double constant[FT__N_ERRORS];
     double roofline[FT__N_ERRORS];
-    double interval_low; /* log(truth / predicted) */
+    /* 90 % of log(truth / predicted) lie between these times the spread. */
+    double interval_low;
     double interval_high;
+    double typical_spread;       /* median over the training rows */
+    uint64_t value_bytes;        /* of the first forest's image */
     float least[FT__N_FEATURES]; /* range of the training rows */
     float most[FT__N_FEATURES];
 } ft__regressor_image;
@@ -79,7 +83,8 @@ typedef struct ft__measured_image {
 typedef struct ft__regressor {
     const ft__section_image *section;
     const ft__regressor_image *image;
-    _Atomic(ft_forest *) forest;
+    _Atomic(ft_forest *) value;
+    _Atomic(ft_forest *) spread;
 } ft__regressor;
 
 struct ft_predictor {
@@ -102,9 +107,15 @@ uint64_t ft__checksum(const void *data, size_t len);
  * now on failure. */
 ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
                                   ft_error *err);
-/* The forest of regressor i, verified and opened when first asked for. */
-ft_status ft__predictor_forest(const ft_forest **out, const ft_predictor *p, uint32_t i,
-                               ft_error *err);
+/* The forests of regressor i, verified and opened when first asked for. */
+ft_status ft__predictor_forests(const ft_forest **value, const ft_forest **spread,
+                                const ft_predictor *p, uint32_t i, ft_error *err);
+/* Spread to scale an interval by, from what the spread forest says: never
+ * narrower than measurements repeat. */
+static inline double ft__spread(double predicted)
+{
+    return (predicted > 0 ? predicted : 0) + 0.01;
+}
 const ft__measured_image *ft__predictor_measured(const ft_predictor *p,
                                                  const ft_op *op);
 

@@ -12,6 +12,8 @@
 
 /* Fewer rows than this make no regressor of their own. */
 enum { LEAST_ROWS = 12, MAX_FOLDS = 10 };
+/* The spread is a smooth thing: few trees, large leaves. */
+enum { SPREAD_TREES = 24, SPREAD_LEAF = 5 };
 
 struct sample {
     ft_op op;
@@ -197,13 +199,24 @@ static void describe(struct training *t)
 
 /* ---- writing sections ---- */
 
-static ft_status add_section(struct training *t, uint32_t type, const void *head,
-                             size_t head_bytes, const void *tail, size_t tail_bytes,
-                             ft_error *err)
+static size_t padded(size_t len)
+{
+    return (len + 7) / 8 * 8;
+}
+
+static void add_bytes(struct training *t, const void *data, size_t len)
 {
     static const char zeros[8];
+
+    ft__buf_add(&t->body, data, len);
+    ft__buf_add(&t->body, zeros, padded(len) - len);
+}
+
+/* What was added since `begin` is one section. */
+static ft_status end_section(struct training *t, uint32_t type, size_t begin,
+                             ft_error *err)
+{
     ft__section_image *s;
-    size_t begin = t->body.len;
 
     if (t->n_sections == t->cap_sections) {
         uint32_t cap = t->cap_sections ? 2 * t->cap_sections : 32;
@@ -214,10 +227,6 @@ static ft_status add_section(struct training *t, uint32_t type, const void *head
         t->section = s;
         t->cap_sections = cap;
     }
-    ft__buf_add(&t->body, head, head_bytes);
-    if (tail_bytes)
-        ft__buf_add(&t->body, tail, tail_bytes);
-    ft__buf_add(&t->body, zeros, (8 - t->body.len % 8) % 8);
     if (t->body.bad)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     s = &t->section[t->n_sections++];
@@ -225,6 +234,15 @@ static ft_status add_section(struct training *t, uint32_t type, const void *head
         .type = type, .offset = begin, .bytes = t->body.len - begin};
     s->checksum = ft__checksum(t->body.s + begin, (size_t)s->bytes);
     return FT_OK;
+}
+
+static ft_status add_section(struct training *t, uint32_t type, const void *data,
+                             size_t len, ft_error *err)
+{
+    size_t begin = t->body.len;
+
+    add_bytes(t, data, len);
+    return end_section(t, type, begin, err);
 }
 
 static ft_status add_measured(struct training *t, ft_error *err)
@@ -245,7 +263,7 @@ static ft_status add_measured(struct training *t, ft_error *err)
                                       .error_s = s->error_s,
                                       .workspace_bytes = s->workspace};
     }
-    st = add_section(t, FT__SECTION_MEASURED, m, n * sizeof(*m), NULL, 0, err);
+    st = add_section(t, FT__SECTION_MEASURED, m, n * sizeof(*m), err);
     free(m);
     return st;
 }
@@ -260,7 +278,9 @@ struct fit {
                        of 1 + bytes */
     double *base;   /* prediction = base * exp(target) */
     double *truth;
-    double *out; /* cross-validated target, later prediction */
+    double *out;    /* cross-validated target */
+    double *stray;  /* |target - out|, what the spread forest learns */
+    double *spread; /* that, cross-validated */
     double *scratch;
     uint64_t *group;
     uint32_t *fold;
@@ -274,6 +294,8 @@ static void fit_free(struct fit *f)
     free(f->base);
     free(f->truth);
     free(f->out);
+    free(f->stray);
+    free(f->spread);
     free(f->scratch);
     free(f->group);
     free(f->fold);
@@ -288,12 +310,14 @@ static ft_status fit_make(struct fit *f, size_t n, ft_error *err)
     f->base = calloc(n + 1, sizeof(double));
     f->truth = calloc(n + 1, sizeof(double));
     f->out = calloc(n + 1, sizeof(double));
+    f->stray = calloc(n + 1, sizeof(double));
+    f->spread = calloc(n + 1, sizeof(double));
     f->scratch = calloc(n + 1, sizeof(double));
     f->group = calloc(n + 1, sizeof(*f->group));
     f->fold = calloc(n + 1, sizeof(*f->fold));
     f->rows = calloc(n + 1, sizeof(*f->rows));
-    if (f->x && f->target && f->base && f->truth && f->out && f->scratch && f->group &&
-        f->fold && f->rows)
+    if (f->x && f->target && f->base && f->truth && f->out && f->stray && f->spread &&
+        f->scratch && f->group && f->fold && f->rows)
         return FT_OK;
     fit_free(f);
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
@@ -337,11 +361,6 @@ static ft_status evaluate(ft__regressor_image *r, struct fit *f, bool time,
     double constant, *p = f->scratch;
     ft_status st;
 
-    for (size_t i = 0; i < f->n; i++)
-        p[i] = f->target[i] - f->out[i];
-    st = ft_conformal(&r->interval_low, &r->interval_high, p, f->n, 0.9, err);
-    if (st)
-        return st;
     memcpy(p, f->target, f->n * sizeof(*p));
     constant = ft__median(p, f->n);
     for (size_t i = 0; i < f->n; i++)
@@ -352,6 +371,23 @@ static ft_status evaluate(ft__regressor_image *r, struct fit *f, bool time,
     if (!st)
         st = score(r->constant, f, p, err);
     return st ? st : score(r->roofline, f, f->base, err);
+}
+
+/* Conformal intervals, normalised: residuals in units of a spread that is itself
+ * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular operations get
+ * narrow intervals and irregular ones wide ones. */
+static ft_status calibrate(ft__regressor_image *r, struct fit *f, ft_error *err)
+{
+    double *p = f->scratch;
+    ft_status st;
+
+    for (size_t i = 0; i < f->n; i++)
+        p[i] = (f->target[i] - f->out[i]) / ft__spread(f->spread[i]);
+    st = ft_conformal(&r->interval_low, &r->interval_high, p, f->n, 0.9, err);
+    for (size_t i = 0; i < f->n; i++)
+        p[i] = ft__spread(f->spread[i]);
+    r->typical_spread = ft__median(p, f->n);
+    return st;
 }
 
 static void range_of(ft__regressor_image *r, const struct fit *f)
@@ -367,37 +403,64 @@ static void range_of(ft__regressor_image *r, const struct fit *f)
     }
 }
 
-static ft_status fit_and_add(struct training *t, struct fit *f, const char *name,
-                             bool whole_class, bool time, ft_error *err)
+/* Both forests and all figures of one regressor. */
+static ft_status fit_forests(struct training *t, struct fit *f, ft__regressor_image *r,
+                             bool time, ft_forest **value, ft_forest **spread,
+                             ft_error *err)
 {
     ft_forest_options how = {.kind = t->opt->method,
                              .n_trees = t->opt->n_trees,
                              .seed = t->opt->seed,
                              .threads = t->opt->threads};
+    ft_forest_options coarse = how;
     ft_matrix x = {f->x, f->n, FT__N_FEATURES};
     uint32_t folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS;
+    ft_status st = ft_folds_make(f->fold, f->group, f->n, folds, t->opt->seed, err);
+
+    coarse.n_trees = SPREAD_TREES;
+    coarse.min_leaf = SPREAD_LEAF;
+    if (!st)
+        st = ft_forest_cross_validate(f->out, &x, f->target, NULL, f->fold, folds, &how,
+                                      err);
+    for (size_t i = 0; i < f->n; i++)
+        f->stray[i] = fabs(f->target[i] - f->out[i]);
+    if (!st)
+        st = ft_forest_cross_validate(f->spread, &x, f->stray, NULL, f->fold, folds,
+                                      &coarse, err);
+    if (!st)
+        st = evaluate(r, f, time, err);
+    if (!st)
+        st = calibrate(r, f, err);
+    if (!st)
+        st = ft_forest_fit(value, &x, f->target, NULL, &how, err);
+    return st ? st : ft_forest_fit(spread, &x, f->stray, NULL, &coarse, err);
+}
+
+static ft_status fit_and_add(struct training *t, struct fit *f, const char *name,
+                             bool whole_class, bool time, ft_error *err)
+{
     ft__regressor_image r = {.whole_class = whole_class};
-    ft_forest *forest = NULL;
+    ft_forest *value = NULL, *spread = NULL;
     const void *image;
-    size_t len;
+    size_t begin, len;
     ft_status st;
 
     snprintf(r.kind, sizeof(r.kind), "%s", name);
     snprintf(r.metric, sizeof(r.metric), "%s", time ? "time" : "workspace");
-    st = ft_folds_make(f->fold, f->group, f->n, folds, t->opt->seed, err);
-    if (!st)
-        st = ft_forest_cross_validate(f->out, &x, f->target, NULL, f->fold, folds, &how,
-                                      err);
-    if (!st)
-        st = evaluate(&r, f, time, err);
-    if (!st)
-        st = ft_forest_fit(&forest, &x, f->target, NULL, &how, err);
-    if (st)
-        return st;
-    range_of(&r, f);
-    image = ft_forest_image(forest, &len);
-    st = add_section(t, FT__SECTION_REGRESSOR, &r, sizeof(r), image, len, err);
-    ft_forest_free(forest);
+    st = fit_forests(t, f, &r, time, &value, &spread, err);
+    if (!st) {
+        range_of(&r, f);
+        begin = t->body.len;
+        image = ft_forest_image(value, &len);
+        r.value_bytes = padded(len);
+        add_bytes(t, &r, sizeof(r));
+        add_bytes(t, image, len);
+        image = ft_forest_image(spread, &len);
+        add_bytes(t, image, len);
+        st = end_section(t, FT__SECTION_REGRESSOR, begin, err);
+    }
+    ft_forest_free(value);
+    ft_forest_free(spread);
     return st;
 }
 
@@ -483,7 +546,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     st = gather(&t, store, err);
     if (!st) {
         describe(&t);
-        st = add_section(&t, FT__SECTION_INFO, &t.info, sizeof(t.info), NULL, 0, err);
+        st = add_section(&t, FT__SECTION_INFO, &t.info, sizeof(t.info), err);
     }
     if (!st)
         st = add_measured(&t, err);
