@@ -115,22 +115,13 @@ struct bind {
     int64_t first_dim;
 };
 
-static void remember(struct bind *b, ft__str name, int64_t value)
+static void remember(ft__onnx *o, ft__str name, int64_t value)
 {
-    ft__onnx *o = b->o;
-    ft__binding *grown;
-
     for (uint32_t i = 0; i < o->n_dims; i++)
         if (o->dim[i].name.n == name.n && !memcmp(o->dim[i].name.s, name.s, name.n))
             return;
-    /* Few, so that a copy each time is nothing. */
-    grown = ft__onnx_alloc(o, o->n_dims + 1, sizeof(*grown));
-    if (!grown)
-        return;
-    if (o->n_dims)
-        memcpy(grown, o->dim, o->n_dims * sizeof(*grown));
-    grown[o->n_dims++] = (ft__binding){name, value};
-    o->dim = grown;
+    if (o->n_dims < FT__MAX_DIMS)
+        o->dim[o->n_dims++] = (ft__binding){name, value};
 }
 
 static int64_t given(struct bind *b, ft__str name)
@@ -162,7 +153,7 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
                        (int)(in->name.n < 100 ? in->name.n : 100), in->name.s,
                        (int)(name.n < 60 ? name.n : 60), name.s);
     else
-        remember(b, name, v);
+        remember(o, name, v);
     return v;
 }
 
