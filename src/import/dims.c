@@ -142,9 +142,15 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
     ft__str name = name_of(o, in, axis);
     int64_t v = given(b, name);
 
-    if (v < 0 && is_batch(in, axis)) {
-        b->open_batch = true;
-        v = o->opt.batch ? o->opt.batch : 1;
+    if (is_batch(in, axis)) {
+        b->open_batch |= v < 0 || v == o->opt.batch;
+        if (v >= 0 && o->opt.batch && v != o->opt.batch)
+            ft__build_fail(o->b, FT_EINVAL, 0,
+                           "--dim %.*s=%lld contradicts --batch %lld",
+                           (int)(name.n < 60 ? name.n : 60), name.s, (long long)v,
+                           (long long)o->opt.batch);
+        else if (v < 0)
+            v = o->opt.batch ? o->opt.batch : 1;
     }
     if (v < 0)
         ft__build_fail(o->b, FT_ENEEDED, 0,
