@@ -47,7 +47,8 @@ static ft_estimate from_measured(const ft__measured_image *m)
 struct batch {
     const ft_predictor *p;
     const ft_op *ops;
-    float *rows;
+    float *all;  /* features of every operation */
+    float *rows; /* of those that one regressor answers */
     double *value;
     double *spread;
     uint32_t *index; /* which operation a row belongs to */
@@ -118,8 +119,8 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
         for (uint32_t i = 0; i < n; i++) {
             if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r)
                 continue;
-            ft__features(b->rows + (size_t)b->n * FT__N_FEATURES, &b->ops[i],
-                         &b->p->info->roof);
+            memcpy(b->rows + (size_t)b->n * FT__N_FEATURES,
+                   b->all + (size_t)i * FT__N_FEATURES, FT__N_FEATURES * sizeof(float));
             b->index[b->n++] = i;
         }
         if (b->n == 0)
@@ -181,17 +182,21 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     struct batch b = {.p = p, .ops = ops};
     ft_status st;
 
+    b.all = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.all));
     b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
     b.value = malloc((n + 1) * sizeof(*b.value));
     b.spread = malloc((n + 1) * sizeof(*b.spread));
     b.index = malloc((n + 1) * sizeof(*b.index));
-    if (b.rows && b.value && b.spread && b.index) {
+    if (b.all && b.rows && b.value && b.spread && b.index) {
+        for (size_t i = 0; i < n; i++)
+            ft__features(b.all + i * FT__N_FEATURES, &ops[i], &p->info->roof);
         st = estimate_times(&b, time, n, err);
         if (!st && workspace)
             st = estimate_workspaces(&b, workspace, n, err);
     } else {
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     }
+    free(b.all);
     free(b.rows);
     free(b.value);
     free(b.spread);

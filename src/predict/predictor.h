@@ -59,7 +59,7 @@ typedef struct ft__regressor_image {
     char kind[32]; /* a kind, or a class when whole_class */
     char metric[16];
     uint32_t whole_class;
-    uint32_t reserved;
+    uint32_t min_leaf;           /* of the first forest, chosen by cross-validation */
     double forest[FT__N_ERRORS]; /* ft_errors in the order of its members */
     double constant[FT__N_ERRORS];
     double roofline[FT__N_ERRORS];

@@ -403,6 +403,38 @@ static void range_of(ft__regressor_image *r, const struct fit *f)
     }
 }
 
+/* Cross-validate forests from fully grown to a single leaf, which is the constant
+ * ratio: few or noisy rows are better served by coarser trees. f->out and
+ * how->min_leaf are left at the best by mean deviation. */
+static ft_status choose_leaf(struct fit *f, ft_forest_options *how, uint32_t folds,
+                             ft_error *err)
+{
+    const uint32_t leaves[] = {1, 3, 8, (uint32_t)f->n};
+    const ft_matrix x = {f->x, f->n, FT__N_FEATURES};
+    double least = INFINITY;
+    uint32_t best = 1;
+
+    for (size_t c = 0; c < sizeof(leaves) / sizeof(*leaves); c++) {
+        double sum = 0;
+        ft_status st;
+
+        how->min_leaf = leaves[c];
+        st = ft_forest_cross_validate(f->scratch, &x, f->target, NULL, f->fold, folds,
+                                      how, err);
+        if (st)
+            return st;
+        for (size_t i = 0; i < f->n; i++)
+            sum += fabs(f->target[i] - f->scratch[i]);
+        if (sum < least) {
+            least = sum;
+            best = leaves[c];
+            memcpy(f->out, f->scratch, f->n * sizeof(*f->out));
+        }
+    }
+    how->min_leaf = best;
+    return FT_OK;
+}
+
 /* Both forests and all figures of one regressor. */
 static ft_status fit_forests(struct training *t, struct fit *f, ft__regressor_image *r,
                              bool time, ft_forest **value, ft_forest **spread,
@@ -420,8 +452,8 @@ static ft_status fit_forests(struct training *t, struct fit *f, ft__regressor_im
     coarse.n_trees = SPREAD_TREES;
     coarse.min_leaf = SPREAD_LEAF;
     if (!st)
-        st = ft_forest_cross_validate(f->out, &x, f->target, NULL, f->fold, folds, &how,
-                                      err);
+        st = choose_leaf(f, &how, folds, err);
+    r->min_leaf = how.min_leaf;
     for (size_t i = 0; i < f->n; i++)
         f->stray[i] = fabs(f->target[i] - f->out[i]);
     if (!st)
