@@ -31,21 +31,25 @@ typedef struct ft_forest_options {
     uint32_t n_trees;    /* 0: 100 */
     uint32_t max_depth;  /* 0: unlimited */
     uint32_t min_leaf;   /* least rows in a leaf; 0: 1 */
-    double max_features; /* share of columns tried per split, (0, 1]; 0: all */
+    double max_features; /* share of columns tried per split, (0, 1]; 0: all; of
+                            those that vary in the node, and at least one */
     uint64_t seed;
     uint32_t threads; /* 0: 1. The result does not depend on it, bit for bit. */
 } ft_forest_options;
 
 /* Fit on x and the targets y[x->n_rows]; `weights` (or NULL: all 1) are
- * non-negative row weights. A missing value goes left. Fails with FT_EINVAL
- * (no rows, non-finite target, option out of range) or FT_ENOMEM. */
+ * non-negative row weights; a row of weight 0 is as good as absent. A missing
+ * value goes left. Leaves are stored as float. Fails with FT_EINVAL (no rows,
+ * an infinite value, a target that is no finite float, option out of range, more
+ * than 1023 columns or 2^21 rows) or FT_ENOMEM. */
 FT_API ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
                                const double *weights, const ft_forest_options *opt,
                                ft_error *err);
 
 /* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
  * and outlive the forest. Everything in it is checked here, so that predicting
- * needs no bounds. Fails with FT_EFORMAT (err->pos is the offending byte). */
+ * needs no bounds. Fails with FT_EFORMAT (err->pos is the offending byte),
+ * FT_EINVAL (not aligned) or FT_ENOMEM. */
 FT_API ft_status ft_forest_load(ft_forest **out, const void *image, size_t len,
                                 ft_error *err);
 /* The image of a forest; borrowed, *len bytes. Little-endian, versioned. */
@@ -63,13 +67,15 @@ FT_API void ft_forest_predict_rows(const ft_forest *f, const float *rows, size_t
 
 /* ---- evaluation ---- */
 
-/* Deal n rows to n_folds folds so that rows with equal group[] never part;
- * folds are as even in rows as groups allow. fold[i] in 0 .. n_folds-1.
+/* Deal n rows to n_folds folds (2 at least) so that rows with equal group[] never
+ * part: the largest group first, each to the fold with fewest rows, groups of one
+ * size in an order that seed and group numbers decide. fold[i] in 0 .. n_folds-1.
  * Fails with FT_EINVAL when there are fewer groups than folds. */
 FT_API ft_status ft_folds_make(uint32_t *fold, const uint64_t *group, size_t n,
                                uint32_t n_folds, uint64_t seed, ft_error *err);
 
-/* Predict every row from a forest fitted on the other folds; out[x->n_rows]. */
+/* Predict every row from a forest fitted on the other folds; out[x->n_rows].
+ * Fails as ft_forest_fit() does. */
 FT_API ft_status ft_forest_cross_validate(double *out, const ft_matrix *x,
                                           const double *y, const double *weights,
                                           const uint32_t *fold, uint32_t n_folds,
@@ -77,7 +83,8 @@ FT_API ft_status ft_forest_cross_validate(double *out, const ft_matrix *x,
 
 /* The error figures that are always reported together. Relative errors are
  * |predicted - truth| / |truth|, as fractions; rows with truth 0 count in the
- * absolute figures only. NaN where undefined. */
+ * absolute figures only. NaN where undefined; all of them when n is 0. Fails with
+ * FT_EINVAL when a value is not finite. */
 typedef struct ft_errors {
     size_t n;
     double mape;
@@ -94,8 +101,8 @@ typedef struct ft_errors {
 } ft_errors;
 
 FT_API ft_status ft_errors_compute(ft_errors *out, const double *truth,
-                                   const double *predicted, size_t n,
-                                   size_t n_features, ft_error *err);
+                                   const double *predicted, size_t n, size_t n_features,
+                                   ft_error *err);
 
 /* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
  * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and

@@ -97,19 +97,20 @@ static double best_cut(const ft__key *k, uint32_t n, const struct row_sum *sum,
                        double all, uint32_t min_leaf, uint32_t *n_left)
 {
     double best = -1, y = 0, w = 0;
+    uint32_t left = 0;
 
-    for (uint32_t i = 1; i < n; i++) {
+    for (uint32_t i = 1; i + min_leaf <= n; i++) {
+        double gain;
+
         y += sum[k[i - 1].row].y;
         w += sum[k[i - 1].row].w;
-        if (k[i].x > k[i - 1].x && i >= min_leaf && n - i >= min_leaf) {
-            const double gain = ft__gain(y, w, all);
-
-            if (gain > best) {
-                best = gain;
-                *n_left = i;
-            }
-        }
+        gain = i >= min_leaf && k[i].x > k[i - 1].x ? ft__gain(y, w, all) : -1;
+        /* Two selections rather than one branch: which cut is better cannot be
+         * foretold. */
+        left = gain > best ? i : left;
+        best = gain > best ? gain : best;
     }
+    *n_left = left;
     return best;
 }
 
