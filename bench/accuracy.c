@@ -5,8 +5,8 @@
  *   accuracy DATA_DIR PLUGIN_DIR STORE [ENGINE [SECONDS_PER_OP [ROUNDS]]]
  *
  * STORE is filled when it lacks operations and kept, so that a second call only
- * measures the networks and trains. Networks run in processes of their own, in
- * rounds, before and after collecting, so that drift shows. */
+ * measures the networks and trains. Networks run in rounds, each in a process of
+ * its own, so that drift shows and memory is that of one network. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
 
 struct model {
     char name[64];
-    ft_graph *graph; /* lowered */
-    ft_graph *source;
+    char path[4096];
+    ft_graph *graph; /* lowered; loaded when all networks have been measured */
     double time_s[MAX_ROUNDS];
     double peak_bytes;
     double parts[4]; /* weights, activations, workspace, context */
@@ -34,8 +34,12 @@ struct model {
 struct bench {
     struct model model[MAX_MODELS];
     uint32_t n;
+    ft_graph *samples[MAX_MODELS]; /* general operations, of no model */
+    uint32_t n_samples;
     ft_session_options session;
     const char *store;
+    const char *data_dir;
+    uint32_t policy;
     double op_time_s;
     uint32_t rounds;
 };
@@ -44,6 +48,7 @@ struct result {
     double time_s;
     double peak_bytes;
     double parts[4];
+    uint32_t policy;
 };
 
 static void die(const char *what, const ft_error *err)
@@ -52,54 +57,62 @@ static void die(const char *what, const ft_error *err)
     exit(1);
 }
 
-static void load_models(struct bench *b, const char *data_dir, uint32_t policy)
+static glob_t find(const char *data_dir, const char *pattern)
 {
-    char pattern[4096];
-    ft_error err;
+    char path[4096];
     glob_t found;
 
-    snprintf(pattern, sizeof(pattern), "%s/models/*.onnx", data_dir);
-    if (glob(pattern, 0, NULL, &found)) {
-        fprintf(stderr, "accuracy: no models: %s\n", pattern);
+    snprintf(path, sizeof(path), "%s/%s", data_dir, pattern);
+    if (glob(path, 0, NULL, &found)) {
+        fprintf(stderr, "accuracy: nothing at %s\n", path);
         exit(1);
     }
+    return found;
+}
+
+static void name_models(struct bench *b, const char *data_dir)
+{
+    glob_t found = find(data_dir, "models/*.onnx");
+
     for (size_t i = 0; i < found.gl_pathc && b->n < MAX_MODELS; i++) {
         struct model *m = &b->model[b->n++];
         const char *slash = strrchr(found.gl_pathv[i], '/');
 
+        snprintf(m->path, sizeof(m->path), "%s", found.gl_pathv[i]);
         snprintf(m->name, sizeof(m->name), "%.*s", (int)strlen(slash + 1) - 5,
                  slash + 1);
-        if (ft_import_file(&m->source, found.gl_pathv[i], NULL, &err) ||
-            ft_graph_lower(&m->graph, m->source, policy, &err))
-            die(m->name, &err);
     }
     globfree(&found);
 }
 
-static struct result run_model(const struct bench *b, const struct model *m)
+static ft_graph *import(const char *path, uint32_t policy)
 {
-    ft_measure_options how = {.min_time_s = 1.5, .min_batches = 7};
-    ft_network_timing t;
-    ft_session *s;
+    ft_graph *g, *lowered;
     ft_error err;
-    struct result r;
 
-    if (ft_session_open(&s, &b->session, &err) ||
-        ft_measure_network(&t, s, m->source, &how, &err))
-        die(m->name, &err);
-    r = (struct result){t.time.value,
-                        (double)t.peak_process_bytes,
-                        {(double)t.weight_bytes, (double)t.activation_bytes,
-                         (double)t.workspace_bytes, (double)t.context_bytes}};
-    ft_network_timing_free(&t);
-    ft_session_close(s);
-    return r;
+    if (ft_import_file(&g, path, NULL, &err) ||
+        ft_graph_lower(&lowered, g, policy, &err))
+        die(path, &err);
+    ft_graph_free(g);
+    return lowered;
 }
 
-/* In a child, so that memory is that of this network alone. */
-static void measure_model(const struct bench *b, struct model *m)
+static void load_graphs(struct bench *b)
 {
-    struct result r;
+    glob_t lists = find(b->data_dir, "workloads/*.ops");
+
+    for (uint32_t i = 0; i < b->n; i++)
+        b->model[i].graph = import(b->model[i].path, b->policy);
+    for (size_t i = 0; i < lists.gl_pathc && b->n_samples < MAX_MODELS; i++)
+        b->samples[b->n_samples++] = import(lists.gl_pathv[i], b->policy);
+    globfree(&lists);
+}
+
+/* Engines run in children only, so that memory is that of one network, and this
+ * process stays as small as a fresh one. */
+static void in_child(void (*work)(const struct bench *b, uint32_t i, struct result *r),
+                     const struct bench *b, uint32_t i, struct result *r)
+{
     int fd[2], status;
     pid_t pid;
 
@@ -108,14 +121,62 @@ static void measure_model(const struct bench *b, struct model *m)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        r = run_model(b, m);
-        _exit(write(fd[1], &r, sizeof(r)) == (ssize_t)sizeof(r) ? 0 : 1);
+        struct result mine = {0};
+
+        work(b, i, &mine);
+        fflush(NULL);
+        _exit(write(fd[1], &mine, sizeof(mine)) == (ssize_t)sizeof(mine) ? 0 : 1);
     }
     close(fd[1]);
-    if (read(fd[0], &r, sizeof(r)) != (ssize_t)sizeof(r) ||
+    if (read(fd[0], r, sizeof(*r)) != (ssize_t)sizeof(*r) ||
         waitpid(pid, &status, 0) < 0)
         exit(1);
     close(fd[0]);
+}
+
+static void describe_engine(const struct bench *b, uint32_t i, struct result *r)
+{
+    ft_session *s;
+    ft_error err;
+
+    (void)i;
+    if (ft_session_open(&s, &b->session, &err))
+        die("opening the engine", &err);
+    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
+           ft_session_engine_version(s), ft_session_setting(s));
+    r->policy = ft_session_policy(s);
+    ft_session_close(s);
+}
+
+static void run_model(const struct bench *b, uint32_t i, struct result *r)
+{
+    const struct model *m = &b->model[i];
+    ft_measure_options how = {.min_time_s = 1.5, .min_batches = 7};
+    ft_network_timing t;
+    ft_session *s;
+    ft_graph *g;
+    ft_error err;
+
+    if (ft_session_open(&s, &b->session, &err) ||
+        ft_import_file(&g, m->path, NULL, &err) ||
+        ft_measure_network(&t, s, g, &how, &err))
+        die(m->name, &err);
+    ft_graph_free(g);
+    *r = (struct result){t.time.value,
+                         (double)t.peak_process_bytes,
+                         {(double)t.weight_bytes, (double)t.activation_bytes,
+                          (double)t.workspace_bytes, (double)t.context_bytes},
+                         0};
+    ft_network_timing_free(&t);
+    ft_session_close(s);
+}
+
+static void measure_model(struct bench *b, uint32_t i)
+{
+    struct model *m = &b->model[i];
+    struct result r;
+
+    in_child(run_model, b, i, &r);
     m->time_s[m->rounds++] = r.time_s;
     m->peak_bytes = r.peak_bytes;
     memcpy(m->parts, r.parts, sizeof(r.parts));
@@ -124,29 +185,45 @@ static void measure_model(const struct bench *b, struct model *m)
 static void measure_round(struct bench *b)
 {
     for (uint32_t i = 0; i < b->n; i++)
-        measure_model(b, &b->model[i]);
+        measure_model(b, i);
 }
 
-static void collect(const struct bench *b)
+static void add_ops(ft_op *ops, uint64_t *count, size_t *n, const ft_graph *g)
+{
+    for (uint32_t i = 0; i < ft_graph_n_ops(g) && *n < MAX_OPS; i++) {
+        ops[*n] = *ft_graph_op(g, i);
+        count[(*n)++] = ft_graph_op_count(g, i);
+    }
+}
+
+/* Part `part` of b->rounds of all operations, a slice after each round of networks,
+ * so that the machine's drift meets both alike. Spec texts shuffle the order. */
+static void collect_part(const struct bench *b, uint32_t part, struct result *r)
 {
     static ft_op ops[MAX_OPS];
     static uint64_t count[MAX_OPS];
     ft_collect_options how = {.op_time_s = b->op_time_s, .command = "bench/accuracy"};
+    struct bench graphs = *b;
     ft_collect_report report;
-    size_t n = 0;
+    size_t n = 0, kept = 0;
     ft_session *s;
     ft_store *store;
     ft_error err;
 
-    for (uint32_t i = 0; i < b->n; i++)
-        for (uint32_t j = 0; j < ft_graph_n_ops(b->model[i].graph) && n < MAX_OPS;
-             j++) {
-            ops[n] = *ft_graph_op(b->model[i].graph, j);
-            count[n++] = ft_graph_op_count(b->model[i].graph, j);
+    (void)r;
+    load_graphs(&graphs);
+    for (uint32_t i = 0; i < graphs.n; i++)
+        add_ops(ops, count, &n, graphs.model[i].graph);
+    for (uint32_t i = 0; i < graphs.n_samples; i++)
+        add_ops(ops, count, &n, graphs.samples[i]);
+    for (size_t i = 0; i < n; i++)
+        if (ft_op_hash(&ops[i]) % b->rounds < part) {
+            ops[kept] = ops[i];
+            count[kept++] = count[i];
         }
     if (ft_session_open(&s, &b->session, &err) ||
         ft_store_open(&store, b->store, FT_STORE_WRITE, &err) ||
-        ft_collect(&report, s, store, ops, count, n, &how, &err))
+        ft_collect(&report, s, store, ops, count, kept, &how, &err))
         die("collecting", &err);
     printf("operations: %zu unique, %zu measured now, %zu before, %zu refused, %zu "
            "failed, "
@@ -164,6 +241,17 @@ static int occurs_elsewhere(const struct bench *b, uint32_t model, const ft_op *
             if (ft_op_equal(op, ft_graph_op(b->model[i].graph, j)))
                 return 1;
     return 0;
+}
+
+/* Append the operations of g that occur in no model but `model`; returns how many
+ * there are then. */
+static size_t left_out(const struct bench *b, uint32_t model, const ft_graph *g,
+                       ft_op *without, size_t n)
+{
+    for (uint32_t i = 0; i < ft_graph_n_ops(g) && n < MAX_OPS; i++)
+        if (!occurs_elsewhere(b, model, ft_graph_op(g, i)))
+            without[n++] = *ft_graph_op(g, i);
+    return n;
 }
 
 /* Held-out operations: how many, inside their interval, width, error. */
@@ -212,7 +300,13 @@ static ft_predictor *train(const struct bench *b, const ft_op *without, size_t n
     return p;
 }
 
-static void table(const struct bench *b, int forget)
+static void print_spread(const char *what, const double *sorted, size_t n)
+{
+    printf("%s: median error %.1f%%, worst %.1f%%\n", what,
+           100 * ft__quantile(sorted, n, 0.5), 100 * sorted[n - 1]);
+}
+
+static void table(const struct bench *b, int strict)
 {
     static ft_op without[MAX_OPS];
     static struct held_out h;
@@ -221,9 +315,9 @@ static void table(const struct bench *b, int forget)
     ft_error err;
 
     h = (struct held_out){.n = 0};
-    printf("\n%s\n%-18s %9s %9s %7s %7s  %-17s %9s %9s %7s\n",
-           forget ? "every operation predicted, none looked up"
-                  : "operations that occur in other models looked up as measured",
+    printf("\ntrained on %s\n%-18s %9s %9s %7s %7s  %-17s %9s %9s %7s\n",
+           strict ? "operations of the other networks only"
+                  : "operations of the other networks and the general samples",
            "network", "measured", "predicted", "error", "sum", "90 % interval", "MiB",
            "predicted", "error");
     for (uint32_t i = 0; i < b->n; i++) {
@@ -231,13 +325,12 @@ static void table(const struct bench *b, int forget)
         double t[MAX_ROUNDS], measured;
         ft_network_estimate e, sum;
         ft_predictor *p;
-        size_t n = 0;
+        size_t n_own = left_out(b, i, m->graph, without, 0), n = n_own;
 
-        for (uint32_t j = 0; j < ft_graph_n_ops(m->graph); j++)
-            if (!occurs_elsewhere(b, i, ft_graph_op(m->graph, j)))
-                without[n++] = *ft_graph_op(m->graph, j);
-        p = train(b, without, n, forget);
-        compare_ops(&h, truth, without, n, p);
+        for (uint32_t j = 0; strict && j < b->n_samples; j++)
+            n = left_out(b, i, b->samples[j], without, n);
+        p = train(b, without, n, 1);
+        compare_ops(&h, truth, without, n_own, p);
         if (ft_predict_network(&e, p, m->graph, &err) ||
             ft_predict_network(&sum, truth, m->graph, &err))
             die(m->name, &err);
@@ -260,18 +353,19 @@ static void table(const struct bench *b, int forget)
         ft_predictor_free(p);
     }
     ft_predictor_free(truth);
-    printf(
-        "time error: median %.1f%%, worst %.1f%% (sum of measured operations: median "
-        "%.1f%%, worst %.1f%%)\n",
-        100 * ft__median(time_error, b->n), 100 * time_error[b->n - 1],
-        100 * ft__median(sum_error, b->n), 100 * sum_error[b->n - 1]);
-    printf("memory error: median %.1f%%, worst %.1f%%\n",
-           100 * ft__median(memory_error, b->n), 100 * memory_error[b->n - 1]);
+    ft__sort(time_error, b->n);
+    ft__sort(sum_error, b->n);
+    ft__sort(memory_error, b->n);
+    ft__sort(h.ape, h.n);
+    ft__sort(h.width, h.n);
+    print_spread("time", time_error, b->n);
+    print_spread("time, sum of measured operations", sum_error, b->n);
+    print_spread("memory", memory_error, b->n);
     printf(
         "held-out operations: %zu, median error %.1f%%, 90th percentile %.1f%%; inside "
         "the 90 %% interval %.1f%%, median high/low %.2f\n",
-        h.n, 100 * ft__median(h.ape, h.n), 100 * ft__quantile(h.ape, h.n, 0.9),
-        100 * (double)h.inside / (double)h.n, ft__median(h.width, h.n));
+        h.n, 100 * ft__quantile(h.ape, h.n, 0.5), 100 * ft__quantile(h.ape, h.n, 0.9),
+        100 * (double)h.inside / (double)h.n, ft__quantile(h.width, h.n, 0.5));
 }
 
 static void print_rounds(const struct bench *b)
@@ -295,8 +389,7 @@ static void print_rounds(const struct bench *b)
 int main(int argc, char **argv)
 {
     static struct bench b;
-    ft_session *s;
-    ft_error err;
+    struct result r;
 
     if (argc < 4) {
         fprintf(stderr,
@@ -312,23 +405,21 @@ int main(int argc, char **argv)
     b.op_time_s = argc > 5 ? atof(argv[5]) : 0.2;
     b.rounds = argc > 6 ? (uint32_t)atoi(argv[6]) : 2;
     b.rounds = b.rounds > MAX_ROUNDS ? MAX_ROUNDS : b.rounds;
-    if (ft_session_open(&s, &b.session, &err))
-        die("opening the engine", &err);
-    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
-           ft_session_engine_version(s), ft_session_setting(s));
-    load_models(&b, argv[1], ft_session_policy(s));
-    ft_session_close(s);
-    for (uint32_t i = 0; i < b.rounds / 2; i++)
+    name_models(&b, argv[1]);
+    in_child(describe_engine, &b, 0, &r);
+    b.policy = r.policy;
+    b.data_dir = argv[1];
+    for (uint32_t i = 0; i < b.rounds; i++) {
         measure_round(&b);
-    collect(&b);
-    for (uint32_t i = b.rounds / 2; i < b.rounds; i++)
-        measure_round(&b);
+        in_child(collect_part, &b, i + 1, &r);
+    }
+    load_graphs(&b);
     print_rounds(&b);
     table(&b, 1);
     table(&b, 0);
-    for (uint32_t i = 0; i < b.n; i++) {
+    for (uint32_t i = 0; i < b.n_samples; i++)
+        ft_graph_free(b.samples[i]);
+    for (uint32_t i = 0; i < b.n; i++)
         ft_graph_free(b.model[i].graph);
-        ft_graph_free(b.model[i].source);
-    }
     return 0;
 }

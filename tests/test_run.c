@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "foretell/measure.h"
+#include "predict/probes.h"
 
 static const char *plugin_dir;
 
@@ -149,7 +150,7 @@ static const char *const wanted[] = {
     "softmax x=1x100 axis=1",
     "view x=1x100 out=100",
 };
-enum { N_WANTED = 7, N_UNIQUE = 5, N_PROBES = 3 };
+enum { N_WANTED = 7, N_UNIQUE = 5 };
 
 static ft_status collect(ft_collect_report *r, const char *options, const char *path)
 {
@@ -266,7 +267,7 @@ static void a_killed_collection_goes_on_where_it_was(int kills)
     }
     CHECK(collect(&r, "", path) == FT_OK);
     CHECK(r.present + r.measured == N_UNIQUE);
-    CHECK(times_in(path) == N_UNIQUE + N_PROBES);
+    CHECK(times_in(path) == N_UNIQUE + FT__N_PROBES);
     clean(path);
 }
 

@@ -164,6 +164,7 @@ typedef struct ft_cost {
     double bytes_written;
     double weight_elements;
     double weight_bytes;
+    double transcendentals; /* elements that need exp, tanh, erf or the like */
 } ft_cost;
 FT_API void ft_op_cost(const ft_op *op, ft_cost *out);
 

@@ -17,7 +17,8 @@ typedef enum ft_store_mode {
     FT_STORE_WRITE, /* created and migrated when needed */
 } ft_store_mode;
 
-/* FT_EIO: cannot be opened (the message says why and what to do);
+/* The path ":memory:" is a store that is gone when it is closed.
+ * FT_EIO: cannot be opened (the message says why and what to do);
  * FT_EFORMAT: not a store, damaged, or written by a newer foretell. */
 FT_API ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
                                ft_error *err);

@@ -52,7 +52,7 @@ static void parse_cpus(struct cpus *set, const char *text)
 
 static void find_online(struct machine *m)
 {
-    char text[1024];
+    char text[4096];
     unsigned n = 0;
 
     if (ft__sys_text(text, sizeof(text), m->root, CPU "/online") == 0) {
@@ -108,7 +108,7 @@ static double cache_bytes(const struct machine *m, unsigned cpu, int level,
          i++) {
         ft__sys_text(text, sizeof(text), m->root, CPU "/cpu%u/cache/index%d/type", cpu,
                      i);
-        if ((int)found != level || strcmp(text, "Instruction") == 0)
+        if (found != level || strcmp(text, "Instruction") == 0)
             continue;
         ft__sys_text(text, sizeof(text), m->root,
                      CPU "/cpu%u/cache/index%d/shared_cpu_list", cpu, i);

@@ -316,8 +316,8 @@ static void judge(ft_sensors *s, struct probe *p, double elapsed_s)
         refuse(p, "it stands still, as on many virtual machines", "run on the host");
     else
         refuse(p,
-               isnan(joules)
-                   ? "it tells no power"
+               isnan(now.joules)
+                   ? "it reads 0 W"
                    : keep(s, "its counter did not move for %.3g s", elapsed_s),
                "");
 }

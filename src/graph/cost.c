@@ -12,6 +12,30 @@ static const double unary_flops[FT_KIND_COUNT] = {
     [FT_KIND_erf] = 5,       [FT_KIND_exp] = 2,         [FT_KIND_log] = 2,
 };
 
+/* Kinds whose work is a transcendental function of every element. */
+static int is_transcendental(ft_kind k)
+{
+    switch (k) {
+    case FT_KIND_sigmoid:
+    case FT_KIND_tanh:
+    case FT_KIND_silu:
+    case FT_KIND_gelu:
+    case FT_KIND_gelu_tanh:
+    case FT_KIND_mish:
+    case FT_KIND_softplus:
+    case FT_KIND_elu:
+    case FT_KIND_selu:
+    case FT_KIND_erf:
+    case FT_KIND_exp:
+    case FT_KIND_log:
+    case FT_KIND_sin:
+    case FT_KIND_cos:
+    case FT_KIND_softmax:
+    case FT_KIND_logsoftmax: return 1;
+    default: return 0;
+    }
+}
+
 static double elements(const ft_op *op, ft_key_id key)
 {
     ft_shape s = ft_op_shape(op, key);
@@ -160,6 +184,7 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
         return;
     out->flops = flops(op);
+    out->transcendentals = is_transcendental(op->kind) ? elements(op, FT_K_x) : 0;
     out->bytes_read = bytes_read(op, out->weight_bytes);
     for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
         ft_op_output(op, i, &s, &t);

@@ -34,7 +34,7 @@ static bool means_batch(ft__str s)
 
 static struct dim read_dim(ft__onnx *o, ft__bytes message)
 {
-    struct dim d = {.size = -1};
+    struct dim d = {.size = -1, .name = {"", 0}};
 
     for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field == 1)
@@ -51,19 +51,15 @@ static void read_shape(ft__onnx *o, ft__bytes message, struct input *in)
     for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field != 1)
             continue;
-        if (in->rank == FT_MAX_RANK) {
-            ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(f.start - o->doc.base),
-                           "input \"%.*s\" has more than %d dimensions",
-                           (int)in->name.n, in->name.s, FT_MAX_RANK);
-            return;
-        }
-        in->dim[in->rank++] = read_dim(o, f.bytes);
+        if (in->rank < FT_MAX_RANK)
+            in->dim[in->rank] = read_dim(o, f.bytes);
+        in->rank++;
     }
 }
 
 static void read_input(ft__onnx *o, ft__bytes info, struct input *in)
 {
-    *in = (struct input){0};
+    *in = (struct input){.name = {"", 0}};
     for (ft__pb f = ft__pb_open(&o->doc, info); ft__pb_next(&f);) {
         if (f.field == 1)
             in->name = ft__str_of(f.bytes);
@@ -178,6 +174,12 @@ static void define_input(struct bind *b, const struct input *in)
 
     if (!v || v->state == FT__CONSTANT || ft__build_failed(o->b))
         return;
+    if (in->rank > FT_MAX_RANK) {
+        ft__build_fail(o->b, FT_EUNSUPPORTED, 0,
+                       "input \"%.*s\" has more than %d dimensions", (int)in->name.n,
+                       in->name.s, FT_MAX_RANK);
+        return;
+    }
     if (!in->tensor || in->dtype == FT_DTYPE_NONE || !in->shaped) {
         ft__build_fail(o->b, FT_EUNSUPPORTED, 0, "input \"%.*s\" is %s",
                        (int)in->name.n, in->name.s,

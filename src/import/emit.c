@@ -29,7 +29,7 @@ static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
 
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
 {
-    if (v->tensor == FT_NONE && !ft__build_failed(o->b))
+    if (v->tensor == FT_NONE && !ft__failed(o))
         v->tensor = constant_tensor(o, v);
     return v->tensor;
 }
@@ -70,7 +70,7 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
         in[i] = ft__onnx_tensor(o, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)
         params[i] = ft__onnx_tensor(o, c->params[i]);
-    if (!ft__build_failed(o->b))
+    if (!ft__failed(o))
         ft__build_node(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params, out,
                        c->n_out);
 }
@@ -78,17 +78,17 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
-    bool constant = c->n_in > 0;
+    bool constant = c->n_in > 0 && c->n_params == 0;
     ft_error err;
 
     for (uint32_t i = 0; i < c->n_in; i++)
         constant &= c->in[i]->state == FT__CONSTANT;
-    if (!ft__build_failed(o->b) && ft_op_check(op, &err))
+    if (!ft__failed(o) && ft_op_check(op, &err))
         ft__onnx_fail(o, n, FT_EFORMAT, "%s", err.msg);
     if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
         ft__onnx_fail(o, n, FT_EUNSUPPORTED, "more than %d operands",
                       FT_OP_MAX_OPERANDS);
-    for (uint32_t i = 0; i < c->n_out && !ft__build_failed(o->b); i++) {
+    for (uint32_t i = 0; i < c->n_out && !ft__failed(o); i++) {
         ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(o, NULL);
         ft_shape s;
         ft_dtype t;
@@ -102,9 +102,9 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
             define_result(o, n, v, t, &s);
         out[i] = v ? v->tensor : FT_NONE;
     }
-    if (!constant && !ft__build_failed(o->b))
+    if (!constant && !ft__failed(o))
         add_node(o, n, op, c, out);
-    return constant && !ft__build_failed(o->b);
+    return constant && !ft__failed(o);
 }
 
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -168,7 +168,7 @@ static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t 
     ft_op_set_shape(&op, FT_K_out, shape);
     define_result(o, n, out, dtype, shape);
     tensor = out->tensor;
-    if (!ft__build_failed(o->b))
+    if (!ft__failed(o))
         add_node(o, n, &op,
                  &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1}, &tensor);
 }
@@ -217,6 +217,7 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
     } else {
         s = x ? x->shape : (ft_shape){0};
         how = ", its result taken to be as large as its operand";
+        out->guessed = true;
     }
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
@@ -259,6 +260,8 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
     if (stated_type(o, v, &stated, &stated_shape)) {
         dtype = stated;
         s = stated_shape;
+    } else {
+        v->guessed = !shape;
     }
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "graph/build.h"
+#include "import/onnx.h"
 
 /* ---- spec list ---- */
 
@@ -193,7 +193,7 @@ ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_optio
     else if (st == FT_OK && is_text(&c))
         st = ft_import_ops(out, (const char *)c.p, c.n, name, err);
     else if (st == FT_OK)
-        st = ft_import_onnx(out, c.p, c.n, name, opt, err);
+        st = ft__import_onnx(out, c.p, c.n, c.mapped, name, opt, err);
     close_content(&c);
     return st;
 }

@@ -34,7 +34,7 @@ ft__num *ft__fold_new(ft__onnx *o, ft__value *v)
 
     if ((!real && !is_integer(v->dtype)) || n < 0 ||
         n > (real ? FT__MAX_CONST_REALS : FT__MAX_CONST_VALUES) ||
-        n > FT__MAX_FOLDED - o->folded || ft__build_failed(o->b))
+        n > FT__MAX_FOLDED - o->folded || ft__failed(o))
         return NULL;
     o->folded += n;
     return v->data = ft__onnx_alloc(o, (size_t)n, sizeof(*v->data));

@@ -27,6 +27,10 @@ void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt
     ft__str name = n->name.n || !n->n_out || !n->out[0] ? n->name : n->out[0]->name;
     va_list ap;
 
+    if (o->trying) {
+        o->gave_up = true;
+        return;
+    }
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
@@ -102,12 +106,14 @@ static ft__name_slot *slot_of(ft__onnx *o, ft__str name)
     return s;
 }
 
+/* Names are copied: looking at one among the weights in the file again would
+ * bring the pages around it in. */
 static ft__value *new_value(ft__onnx *o, ft__str name)
 {
-    ft__value *v = ft__onnx_alloc(o, 1, sizeof(*v));
+    ft__value *v = ft__onnx_alloc(o, 1, sizeof(*v) + name.n);
 
     if (v) {
-        v->name = name;
+        v->name = (ft__str){memcpy(v + 1, name.s, name.n), name.n};
         v->tensor = FT_NONE;
     }
     return v;
@@ -119,6 +125,7 @@ ft__value *ft__onnx_name(ft__onnx *o, ft__str name)
 
     if (s && !s->value) {
         s->value = new_value(o, name);
+        s->name = s->value ? s->value->name : name;
         o->names.n += s->value != NULL;
     }
     return s ? s->value : NULL;

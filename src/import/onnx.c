@@ -28,10 +28,11 @@ const ft__rule *ft__onnx_rule(ft__str op)
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        int c = strncmp(rules[mid].op, op.s, op.n);
+        size_t n = strlen(rules[mid].op);
+        int c = memcmp(rules[mid].op, op.s, n < op.n ? n : op.n);
 
         if (c == 0)
-            c = rules[mid].op[op.n] != '\0';
+            c = (n > op.n) - (n < op.n);
         if (c == 0)
             return &rules[mid];
         if (c < 0)
@@ -171,6 +172,26 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
     o->depth--;
 }
 
+/* A rule whose operand has a guessed shape may find that nothing fits; then its
+ * result is a guess as well. */
+static void run_rule(ft__onnx *o, ft__node *n)
+{
+    bool guessed = false;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        guessed |= n->in[i] && n->in[i]->guessed;
+    o->trying = guessed && n->rule->run != ft__rule_if;
+    n->rule->run(o, n);
+    o->trying = false;
+    if (o->gave_up) {
+        o->gave_up = false;
+        ft__emit_unknown(o, n);
+    }
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i])
+            n->out[i]->guessed |= guessed;
+}
+
 static void run_node(ft__onnx *o, ft__node *n)
 {
     const ft__function *f;
@@ -184,7 +205,7 @@ static void run_node(ft__onnx *o, ft__node *n)
     if (!n->out[0] || !operands_are_there(o, n))
         return;
     if (n->rule)
-        n->rule->run(o, n);
+        run_rule(o, n);
     else if ((f = find_function(o, n)) != NULL)
         inline_function(o, n, f);
     else
@@ -192,12 +213,21 @@ static void run_node(ft__onnx *o, ft__node *n)
     n->done = true;
 }
 
-static bool all_constant(const ft__node *n)
+/* Not one that may have to run although its operands are constants: branches
+ * and layers with parameters. */
+static bool folds(const ft__node *n)
 {
-    bool constant = n->n_in > 0 || n->rule->run == ft__rule_constant;
+    static void (*const layers[])(ft__onnx *, ft__node *) = {
+        ft__rule_if,        ft__rule_conv,        ft__rule_matmul,
+        ft__rule_einsum,    ft__rule_gather_nd,   ft__rule_gemm,
+        ft__rule_gather,    ft__rule_batchnorm,   ft__rule_layernorm,
+        ft__rule_groupnorm, ft__rule_instancenorm};
+    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant);
 
-    for (uint32_t i = 0; i < n->n_in; i++)
-        constant &= !n->in[i] || n->in[i]->state == FT__CONSTANT;
+    for (size_t i = 0; constant && i < sizeof(layers) / sizeof(*layers); i++)
+        constant = n->rule->run != layers[i];
+    for (uint32_t i = 0; constant && i < n->n_in; i++)
+        constant = !n->in[i] || n->in[i]->state == FT__CONSTANT;
     return constant;
 }
 
@@ -207,7 +237,7 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
     for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
         ft__node *n = &body->node[i];
 
-        if (n->rule && n->rule->run != ft__rule_if && all_constant(n))
+        if (folds(n))
             run_node(o, n);
     }
     ft__onnx_fuse(o, body);
@@ -297,10 +327,10 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
-                         const ft_import_options *opt, ft_error *err)
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt, ft_error *err)
 {
-    ft__onnx o = {.doc = {.base = data, .len = len},
+    ft__onnx o = {.doc = {.base = data, .len = len, .mapped = mapped},
                   .model = {data, len},
                   .b = ft__build_new(name)};
     bool versioned = false;
@@ -326,4 +356,10 @@ ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const cha
                        o.doc.why, o.doc.pos);
     }
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}
+
+ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
+                         const ft_import_options *opt, ft_error *err)
+{
+    return ft__import_onnx(out, data, len, false, name, opt, err);
 }

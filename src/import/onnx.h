@@ -46,6 +46,7 @@ struct ft__value {
     ft__node *producer; /* NULL: an input, an initializer, or nothing */
     ft__node *reader;   /* the last node that reads it */
     uint32_t uses;      /* readers, subgraphs and graph outputs */
+    bool guessed;       /* its shape is not known but taken to be so */
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
@@ -128,6 +129,8 @@ struct ft__onnx {
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
+    bool trying;      /* the node at hand reads a shape that was guessed: */
+    bool gave_up;     /* its failure is no failure of the import */
 };
 
 /* ---- names.c ---- */
@@ -140,6 +143,10 @@ static inline ft__str ft__str_of(ft__bytes b)
 void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size);
 /* The value of a name, made when it is new. NULL: out of memory. */
 ft__value *ft__onnx_name(ft__onnx *o, ft__str name);
+static inline bool ft__failed(const ft__onnx *o)
+{
+    return o->gave_up || ft__build_failed(o->b);
+}
 /* Let a name mean this value from now on. */
 void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v);
 /* A new value that the name means from now on. */
@@ -184,6 +191,10 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
 const ft__rule *ft__onnx_rule(ft__str op);
+/* ft_import_onnx(); mapped: data is a mapping of a file. */
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt,
+                          ft_error *err);
 /* The nodes of a body, folded, fused and emitted. */
 void ft__onnx_run(ft__onnx *o, ft__body *body);
 
@@ -214,8 +225,10 @@ typedef struct ft__call {
     uint32_t n_out;
     const ft_shape *shape;
 } ft__call;
-/* Append the operation. True: all operands are constants, so nothing was
- * appended; the results are constants whose elements the caller may fold. */
+/* Append the operation. True: all operands are constants and it is no layer with
+ * parameters, so nothing was appended; the results are constants whose elements
+ * the caller may fold. (Layers on constants run in every pass: relative position
+ * tables do.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,

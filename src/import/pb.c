@@ -1,4 +1,22 @@
+/* madvise() gives pages of a file mapping back; posix_madvise() does not. */
+#define _DEFAULT_SOURCE
+
 #include "import/pb.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LARGE_BYTES = 256 * 1024 };
+
+/* The kernel maps far more of a file than the page that is touched. Whatever
+ * lies before `end` can be read in again; a model's weights never are. */
+static void forget_up_to(const ft__pb_doc *doc, const uint8_t *end)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), n = (size_t)(end - doc->base);
+
+    if (n > page)
+        (void)madvise((void *)(uintptr_t)doc->base, n / page * page, MADV_DONTNEED);
+}
 
 static bool fail(ft__pb *r, const uint8_t *at, const char *why)
 {
@@ -86,5 +104,7 @@ bool ft__pb_next(ft__pb *r)
         return ends_early(r, r->start);
     r->bytes = (ft__bytes){r->p, (size_t)len};
     r->p += len;
+    if (len > LARGE_BYTES && r->doc->mapped && r->doc->base + r->doc->len != r->end)
+        forget_up_to(r->doc, r->p);
     return true;
 }

@@ -16,6 +16,7 @@ typedef struct ft__bytes {
 typedef struct ft__pb_doc {
     const uint8_t *base;
     size_t len;
+    bool mapped; /* a file mapping: pages of payloads jumped over are given back */
     bool bad;
     size_t pos;      /* of the failure */
     const char *why; /* static text */

@@ -246,6 +246,7 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
 {
     uint32_t n_in = 0, n_out = 0;
 
+    n->op = n->name = n->domain = (ft__str){"", 0};
     n->attrs = (ft__bytes){message.p + message.n, 0};
     for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         switch (f.field) {
@@ -323,22 +324,23 @@ static void read_value_info(ft__onnx *o, ft__bytes info)
 
 void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out)
 {
+    uint32_t n_nodes;
+
     *out = (ft__body){0};
+    /* Constants first: names that nodes read must already mean them. */
     for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         out->n_nodes += f.field == GRAPH_NODE;
         out->n_out += f.field == GRAPH_OUTPUT;
-    }
-    if (o->doc.bad || !make_room(o, graph, out))
-        return;
-    /* Constants first: names that nodes read must already mean them. */
-    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         if (f.field == GRAPH_INITIALIZER)
             read_initializer(o, f.bytes, nested);
         else if (f.field == GRAPH_SPARSE_INITIALIZER)
             read_sparse(o, f.bytes, nested);
     }
+    n_nodes = out->n_nodes;
+    if (o->doc.bad || !make_room(o, graph, out))
+        return;
     for (ft__pb f = ft__pb_open(&o->doc, graph);
-         ft__pb_next(&f) && !ft__build_failed(o->b);)
+         out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
         if (f.field == GRAPH_NODE)
             read_node(o, f.bytes, nested, &out->node[out->n_nodes++]);
     for (ft__pb f = ft__pb_open(&o->doc, graph);
@@ -368,15 +370,16 @@ void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *cal
     if (o->doc.bad || !make_room(o, function, out))
         return;
     for (ft__pb f = ft__pb_open(&o->doc, function);
-         ft__pb_next(&f) && !ft__build_failed(o->b);) {
+         ft__pb_next(&f) && !ft__build_failed(o->b);)
         if (f.field == FUNCTION_NODE) {
             ft__node *n = &out->node[out->n_nodes++];
 
             read_node(o, f.bytes, true, n);
             n->caller = caller;
             n->defaults = function;
-        } else if (f.field == FUNCTION_OUTPUT) {
-            add_output(o, out, ft__str_of(f.bytes));
         }
-    }
+    for (ft__pb f = ft__pb_open(&o->doc, function);
+         ft__pb_next(&f) && !ft__build_failed(o->b);)
+        if (f.field == FUNCTION_OUTPUT)
+            add_output(o, out, ft__str_of(f.bytes));
 }

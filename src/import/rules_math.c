@@ -165,7 +165,7 @@ void ft__rule_variadic(ft__onnx *o, ft__node *n)
     bool mean = kind == FT_KIND_div;
     ft__value *sum = n->in[0], *next;
 
-    for (uint32_t i = 1; i < n->n_in && !ft__build_failed(o->b); i++) {
+    for (uint32_t i = 1; i < n->n_in && !ft__failed(o); i++) {
         bool last = i + 1 == n->n_in && !mean;
 
         next = last ? n->out[0] : ft__onnx_temp(o, n->out[0]);
@@ -176,7 +176,7 @@ void ft__rule_variadic(ft__onnx *o, ft__node *n)
     }
     if (n->n_in == 1)
         ft__emit_view(o, n, sum, n->out[0], &sum->shape);
-    else if (mean && !ft__build_failed(o->b) &&
+    else if (mean && !ft__failed(o) &&
              (next = scalar_constant(o, n, sum->dtype)) != NULL)
         binary(o, n, FT_KIND_div, sum, next, n->out[0]);
 }
@@ -349,6 +349,8 @@ static void norm(ft__onnx *o, ft__node *n, ft_kind kind, ft_key_id key, int64_t 
 void ft__rule_batchnorm(ft__onnx *o, ft__node *n)
 {
     norm(o, n, FT_KIND_batchnorm, FT_K_COUNT, 0);
+    for (uint32_t i = 1; i < 5; i++) /* statistics, when it was exported in training */
+        ft__emit_extra(o, n, i, n->in[3]->dtype, &n->in[3]->shape);
 }
 
 void ft__rule_instancenorm(ft__onnx *o, ft__node *n)
@@ -431,7 +433,7 @@ static void matmul(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *y,
 
     x = row ? as_matrix(o, n, x, false) : x;
     y = column ? as_matrix(o, n, y, true) : y;
-    if (!x || !y || ft__build_failed(o->b))
+    if (!x || !y || ft__failed(o))
         return;
     op = two_operands(FT_KIND_matmul, x, y);
     ft_op_output(&op, 0, &s, &dtype);
@@ -458,7 +460,7 @@ static bool inner_sizes_fit(ft__onnx *o, const ft__node *n, const ft__value *x,
         ft__onnx_fail(o, n, FT_EFORMAT, "the inner sizes %lld and %lld differ",
                       (long long)a->dim[a->rank - 1],
                       (long long)b->dim[b->rank > 1 ? b->rank - 2 : 0]);
-    return !ft__build_failed(o->b);
+    return !ft__failed(o);
 }
 
 /* A third operand is the bias that fuse.c found behind it. */
@@ -502,7 +504,7 @@ void ft__rule_gemm(ft__onnx *o, ft__node *n)
         a = transposed(o, n, a);
     if (trans_b && !constant)
         b = transposed(o, n, b);
-    if (!a || !b || ft__build_failed(o->b))
+    if (!a || !b || ft__failed(o))
         return;
     if (a->shape.dim[1] != b->shape.dim[constant && trans_b ? 1 : 0]) {
         ft__onnx_fail(o, n, FT_EFORMAT, "the inner sizes differ");
@@ -517,6 +519,6 @@ void ft__rule_gemm(ft__onnx *o, ft__node *n)
         linear(o, n, a, b, bias, columns, product);
     else
         matmul(o, n, a, b, product);
-    if (c && !bias && !ft__build_failed(o->b))
+    if (c && !bias && !ft__failed(o))
         binary(o, n, FT_KIND_add, product, c, n->out[0]);
 }

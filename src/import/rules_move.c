@@ -104,10 +104,10 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
     ft_shape s = x->shape;
     ft_op op;
 
-    sum = ft__build_failed(o->b) ? 0 : sum_along(n, axis);
+    sum = ft__failed(o) ? 0 : sum_along(n, axis);
     if (sum < 0)
         ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its parts do not fit");
-    if (ft__build_failed(o->b))
+    if (ft__failed(o))
         return;
     s.dim[axis] = sum;
     if (n->n_in == 1) {
@@ -154,7 +154,7 @@ void ft__rule_split(ft__onnx *o, ft__node *n)
     int64_t sizes[MAX_PARTS], stride[FT_MAX_RANK], base = 0;
     ft_op op;
 
-    if (ft__build_failed(o->b))
+    if (ft__failed(o))
         return;
     if (n->n_out > MAX_PARTS || !split_sizes(o, n, x->shape.dim[axis], sizes)) {
         ft__emit_unknown(o, n);
@@ -240,7 +240,7 @@ static bool read_cut(ft__onnx *o, const ft__node *n, struct cut *c)
 
         if (by == 0 || seen >> axis & 1)
             ft__onnx_fail(o, n, FT_EFORMAT, "a step of 0, or an axis given twice");
-        if (ft__build_failed(o->b))
+        if (ft__failed(o))
             return false;
         seen |= 1u << axis;
         cut_axis(c, axis, clamped(start[i], -limit, limit),
@@ -257,7 +257,7 @@ void ft__rule_slice(ft__onnx *o, ft__node *n)
 
     ft__strides(&x->shape, c.stride);
     if (!read_cut(o, n, &c)) {
-        if (!ft__build_failed(o->b))
+        if (!ft__failed(o))
             ft__emit_unknown(o, n);
         return;
     }
@@ -291,7 +291,7 @@ void ft__rule_pad(ft__onnx *o, ft__node *n)
     for (int64_t i = 0; i < count; i++) {
         uint32_t axis = ft__axis(o, n, ft__in(n, 3) ? axes[i] : i, s.rank);
 
-        if (ft__build_failed(o->b))
+        if (ft__failed(o))
             return;
         s.dim[axis] += clamped(pads[i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS) +
                        clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
@@ -384,24 +384,26 @@ void ft__rule_copy(ft__onnx *o, ft__node *n)
 
 /* ---- gather ---- */
 
-void ft__rule_gather(ft__onnx *o, ft__node *n)
+/* x at places along axis; rows of a constant table are an embedding. `places`:
+ * the shape of the indices. */
+static void gather(ft__onnx *o, ft__node *n, uint32_t axis, const ft_shape *places)
 {
     ft__value *x = n->in[0], *index = n->in[1];
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
     ft_shape s = {0};
     ft_op op;
 
     for (uint32_t i = 0; i < axis; i++)
         ft__push(o, n, &s, x->shape.dim[i]);
-    for (uint32_t i = 0; i < index->shape.rank; i++)
-        ft__push(o, n, &s, index->shape.dim[i]);
+    for (uint32_t i = 0; i < places->rank; i++)
+        ft__push(o, n, &s, places->dim[i]);
     for (uint32_t i = axis + 1; i < x->shape.rank; i++)
         ft__push(o, n, &s, x->shape.dim[i]);
-    if (ft__build_failed(o->b))
+    if (ft__failed(o))
         return;
-    if (ft__is_constant(x) && !ft__is_constant(index) && x->shape.rank == 2 && !axis) {
+    if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
+        axis == 0) {
         ft_op_init(&op, FT_KIND_embedding, x->dtype);
-        ft_op_set_shape(&op, FT_K_x, &index->shape);
+        ft_op_set_shape(&op, FT_K_x, places);
         ft_op_set1(&op, FT_K_rows, x->shape.dim[0]);
         ft_op_set1(&op, FT_K_dim, x->shape.dim[1]);
         ft__emit(o, n, &op,
@@ -416,10 +418,16 @@ void ft__rule_gather(ft__onnx *o, ft__node *n)
     }
     ft_op_init(&op, FT_KIND_gather, x->dtype);
     ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_y, &index->shape);
+    ft_op_set_shape(&op, FT_K_y, places);
     ft_op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(o, n, &op, x, index, &s))
         ft__fold_gather(o, x, index, axis, n->out[0]);
+}
+
+void ft__rule_gather(ft__onnx *o, ft__node *n)
+{
+    gather(o, n, ft__axis(o, n, ft__attr_int(o, n, "axis", 0), n->in[0]->shape.rank),
+           &n->in[1]->shape);
 }
 
 /* Generic, of the shape of the indices. */
@@ -428,7 +436,8 @@ void ft__rule_gather_elements(ft__onnx *o, ft__node *n)
     ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &n->in[1]->shape);
 }
 
-/* Generic: every last row of indices picks a piece of x. */
+/* Every last row of indices picks a piece of x; with one index in it, it is a
+ * gather, else generic. */
 void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *index = &n->in[1]->shape;
@@ -442,9 +451,13 @@ void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
     }
     for (uint32_t i = 0; i + 1 < index->rank; i++)
         ft__push(o, n, &s, index->dim[i]);
+    if (batch == 0 && from == 1) {
+        gather(o, n, 0, &s);
+        return;
+    }
     for (uint32_t i = (uint32_t)(batch + from); i < x->rank; i++)
         ft__push(o, n, &s, x->dim[i]);
-    if (!ft__build_failed(o->b))
+    if (!ft__failed(o))
         ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
 }
 
@@ -459,7 +472,7 @@ void ft__rule_topk(ft__onnx *o, ft__node *n)
         ft__emit_unknown(o, n);
         return;
     }
-    if (ft__build_failed(o->b))
+    if (ft__failed(o))
         return;
     s.dim[axis] = k;
     ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
@@ -527,7 +540,7 @@ static bool resized(ft__onnx *o, const ft__node *n, ft_shape *s)
         have = ft__ints(o, sizes, v, FT_MAX_RANK);
         for (int64_t i = 0; i < have && have == count; i++)
             s->dim[axis[i]] = v[i];
-        if (have == count && !ft__build_failed(o->b))
+        if (have == count && !ft__failed(o))
             keep_aspect(o, n, axis, count, s, &x);
         return have == count;
     }
@@ -546,14 +559,14 @@ void ft__rule_resize(ft__onnx *o, ft__node *n)
     ft_op op;
 
     if (!resized(o, n, &s)) {
-        if (!ft__build_failed(o->b))
+        if (!ft__failed(o))
             ft__emit_unknown(o, n);
         return;
     }
     for (uint32_t i = 0; i < s.rank; i++)
         if (s.dim[i] < 0 || s.dim[i] > FT__MAX_ELEMENTS)
             ft__onnx_fail(o, n, FT_EFORMAT, "its scales do not fit its operand");
-    if (ft__build_failed(o->b))
+    if (ft__failed(o))
         return;
     ft_op_init(&op, FT_KIND_resize, x->dtype);
     ft_op_set_shape(&op, FT_K_x, &x->shape);

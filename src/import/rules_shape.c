@@ -97,7 +97,7 @@ void ft__rule_squeeze(ft__onnx *o, ft__node *n)
     for (uint32_t i = 0; i < x->rank; i++)
         if (!(axes >> i & 1))
             s.dim[s.rank++] = x->dim[i];
-    if (!ft__build_failed(o->b))
+    if (!ft__failed(o))
         ft__emit_view(o, n, n->in[0], n->out[0], &s);
 }
 
@@ -123,7 +123,7 @@ void ft__rule_unsqueeze(ft__onnx *o, ft__node *n)
     axes = ft__axes(o, n, 1, s.rank, 0);
     for (uint32_t i = 0; i < s.rank; i++)
         s.dim[i] = axes >> i & 1 || from == x->rank ? 1 : x->dim[from++];
-    if (!ft__build_failed(o->b))
+    if (!ft__failed(o))
         ft__emit_view(o, n, n->in[0], n->out[0], &s);
 }
 

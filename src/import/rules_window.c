@@ -81,7 +81,7 @@ static bool read_window(ft__onnx *o, const ft__node *n, const ft_shape *x,
         if (w->begin[i] < 0 || w->end[i] < 0 || w->begin[i] > INT32_MAX ||
             w->end[i] > INT32_MAX)
             return false;
-    return !ft__build_failed(o->b);
+    return !ft__failed(o);
 }
 
 static void set_window(ft_op *op, const struct window *w)

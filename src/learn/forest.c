@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LANES = 8,       /* walks in flight at once, to hide the latency of each */
-    ROW_BLOCK = 512, /* rows that go through one tree before the next is read */
-};
+enum { LANES = 8 }; /* walks in flight at once, to hide the latency of each */
 
 struct ft_forest {
     const ft__forest_header *head;
@@ -24,14 +21,11 @@ static ft_status check_node(const ft__node *n, uint64_t left, uint32_t width,
 {
     uint32_t off = n->link >> FT__LINK_SHIFT, col = n->link % FT__MAX_WIDTH;
 
-    if (n->link == 0) {
-        if (!isfinite(n->value))
-            return ft_fail(err, FT_EFORMAT, pos,
-                           "damaged forest: a leaf is not finite");
+    if (n->link == width ? !isfinite(n->value) : isnan(n->value))
+        return ft_fail(err, FT_EFORMAT, pos, "damaged forest: a node holds %g",
+                       (double)n->value);
+    if (n->link == width)
         return FT_OK;
-    }
-    if (isnan(n->value))
-        return ft_fail(err, FT_EFORMAT, pos, "damaged forest: a threshold is NaN");
     if (col >= width)
         return ft_fail(err, FT_EFORMAT, pos + 4,
                        "damaged forest: a node asks for column %u of %u", col, width);
@@ -64,7 +58,7 @@ static ft_status check_header(const ft__forest_header *h, size_t len, ft_error *
                        "a forest image of version %u, this program reads version %u: "
                        "train it again",
                        h->version, FT__FOREST_VERSION);
-    if (h->width == 0 || h->width > FT__MAX_WIDTH)
+    if (h->width == 0 || h->width >= FT__MAX_WIDTH)
         return ft_fail(err, FT_EFORMAT, offsetof(ft__forest_header, width),
                        "damaged forest: %u columns", h->width);
     if (h->n_trees == 0 || h->n_trees >= (len - sizeof(*h)) / sizeof(uint64_t))
@@ -199,65 +193,77 @@ uint32_t ft_forest_trees(const ft_forest *f)
     return f->head->n_trees;
 }
 
-/* ---- predicting ---- */
+/* ---- predicting ----
+ * LANES walks go in step, without a branch on the data: those that reach their
+ * leaf early stay there until the last has arrived. */
 
-/* Without a branch on the data: a leaf's link is 0, so a walk that has arrived
- * stays while its neighbours go on. */
-static inline const ft__node *step(const ft__node *n, const float *row)
+/* One step of a walk. `x` holds the values of one row, LANES or 1 apart. */
+static inline const ft__node *step(const ft__node *n, const float *x, size_t apart)
 {
-    uint32_t inner = n->link != 0, right = row[n->link % FT__MAX_WIDTH] > n->value;
+    const uint32_t right = x[n->link % FT__MAX_WIDTH * apart] > n->value;
 
-    return n + (n->link >> FT__LINK_SHIFT) + (right & inner);
-}
-
-/* Walk from LANES nodes to their leaves, each along its own row. */
-static inline void walk(const ft__node *at[LANES], const float *const row[LANES])
-{
-    uint32_t moving;
-
-    do {
-        moving = 0;
-        for (int j = 0; j < LANES; j++) {
-            at[j] = step(at[j], row[j]);
-            moving |= at[j]->link;
-        }
-    } while (moving);
+    return n + (n->link >> FT__LINK_SHIFT) + right;
 }
 
 double ft_forest_predict(const ft_forest *f, const float *row)
 {
-    const uint32_t n_trees = f->head->n_trees;
-    const float *const same[LANES] = {row, row, row, row, row, row, row, row};
+    const uint32_t n_trees = f->head->n_trees, width = f->head->width;
+    float x[FT__MAX_WIDTH];
     double sum = 0;
 
+    memcpy(x, row, width * sizeof(*x));
+    x[width] = NAN;
     for (uint32_t t = 0; t < n_trees; t += LANES) {
         const uint32_t n = n_trees - t < LANES ? n_trees - t : LANES;
         const ft__node *at[LANES];
+        uint32_t moving;
 
         for (uint32_t j = 0; j < LANES; j++)
             at[j] = f->node + f->start[t + (j < n ? j : 0)];
-        walk(at, same);
+        do {
+            moving = 0;
+            for (int j = 0; j < LANES; j++) {
+                moving |= at[j]->link >> FT__LINK_SHIFT;
+                at[j] = step(at[j], x, 1);
+            }
+        } while (moving);
         for (uint32_t j = 0; j < n; j++)
             sum += (double)at[j]->value;
     }
     return sum / n_trees;
 }
 
-/* Add one tree's say on n rows to out[]. */
-static void add_tree(const ft__node *root, const float *rows, size_t width, size_t n,
+/* Rows in groups of LANES, the group's values of one column side by side:
+ * column, row of the group. */
+static void interleave(float *x, const float *rows, size_t n, size_t width)
+{
+    for (size_t i = 0; i < n; i += LANES, x += (width + 1) * LANES) {
+        for (size_t j = 0; j < LANES; j++) {
+            for (size_t k = 0; k < width; k++)
+                x[k * LANES + j] = rows[(i + j) * width + k];
+            x[width * LANES + j] = NAN;
+        }
+    }
+}
+
+/* Add one tree's say on n interleaved rows to out[]. */
+static void add_tree(const ft__node *root, const float *x, size_t width, size_t n,
                      double *out)
 {
-    for (size_t i = 0; i < n; i += LANES) {
-        const size_t m = n - i < LANES ? n - i : LANES;
+    for (size_t i = 0; i < n; i += LANES, x += (width + 1) * LANES) {
         const ft__node *at[LANES];
-        const float *row[LANES];
+        uint32_t moving;
 
-        for (size_t j = 0; j < LANES; j++) {
+        for (int j = 0; j < LANES; j++)
             at[j] = root;
-            row[j] = rows + (i + (j < m ? j : 0)) * width;
-        }
-        walk(at, row);
-        for (size_t j = 0; j < m; j++)
+        do {
+            moving = 0;
+            for (int j = 0; j < LANES; j++) {
+                moving |= at[j]->link >> FT__LINK_SHIFT;
+                at[j] = step(at[j], x + j, LANES);
+            }
+        } while (moving);
+        for (size_t j = 0; j < LANES; j++)
             out[i + j] += (double)at[j]->value;
     }
 }
@@ -265,17 +271,22 @@ static void add_tree(const ft__node *root, const float *rows, size_t width, size
 void ft_forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
                             double *out)
 {
-    const size_t width = f->head->width;
+    float x[FT__MAX_WIDTH * LANES];
+    const size_t width = f->head->width, whole = n - n % LANES;
+    const size_t block = FT__MAX_WIDTH / (width + 1) * LANES; /* rows that fit x */
     const uint32_t n_trees = f->head->n_trees;
 
-    for (size_t i = 0; i < n; i += ROW_BLOCK) {
-        const size_t m = n - i < ROW_BLOCK ? n - i : ROW_BLOCK;
+    for (size_t i = 0; i < whole; i += block) {
+        const size_t m = whole - i < block ? whole - i : block;
 
+        interleave(x, rows + i * width, m, width);
         for (size_t j = i; j < i + m; j++)
             out[j] = 0;
         for (uint32_t t = 0; t < n_trees; t++)
-            add_tree(f->node + f->start[t], rows + i * width, width, m, out + i);
+            add_tree(f->node + f->start[t], x, width, m, out + i);
         for (size_t j = i; j < i + m; j++)
             out[j] /= n_trees;
     }
+    for (size_t i = whole; i < n; i++)
+        out[i] = ft_forest_predict(f, rows + i * width);
 }

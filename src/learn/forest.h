@@ -12,9 +12,12 @@
  * Tree t is node[start[t]] (its root) up to node[start[t + 1]]. Siblings are
  * neighbours and every child lies behind its parent:
  *
- *   link == 0   a leaf; `value` is the prediction
- *   otherwise   x[link % FT__MAX_WIDTH] > value ? right : left, where left is
- *               the node `link / FT__MAX_WIDTH` further on and right follows it
+ *   link >= FT__MAX_WIDTH   x[link % FT__MAX_WIDTH] > value ? right : left, where
+ *                           left is the node `link / FT__MAX_WIDTH` further on and
+ *                           right follows it
+ *   link == width           a leaf; `value` is the prediction. It asks for the
+ *                           column behind the last, which predicting adds to
+ *                           every row as NaN, so a walk that has arrived stays.
  *
  * A missing value (NaN) is above nothing and so goes left; the threshold
  * -infinity parts missing values from present ones. */
@@ -35,7 +38,7 @@ typedef struct ft__node {
 
 enum {
     FT__LINK_SHIFT = 10,
-    FT__MAX_WIDTH = 1 << FT__LINK_SHIFT,             /* columns */
+    FT__MAX_WIDTH = 1 << FT__LINK_SHIFT,             /* columns, and the added one */
     FT__MAX_TREE_NODES = 1 << (32 - FT__LINK_SHIFT), /* nodes of one tree */
     FT__MAX_TREE_ROWS = FT__MAX_TREE_NODES / 2,      /* a leaf for each, 2n - 1 nodes */
 };

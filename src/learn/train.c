@@ -11,9 +11,9 @@ static ft_status check_shape(const ft_matrix *x, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "nothing to learn from: %zu rows, %zu columns", x->n_rows,
                        x->n_cols);
-    if (x->n_cols > FT__MAX_WIDTH)
+    if (x->n_cols >= FT__MAX_WIDTH)
         return ft_fail(err, FT_EINVAL, 0, "%zu columns are too many for a forest (%d)",
-                       x->n_cols, FT__MAX_WIDTH);
+                       x->n_cols, FT__MAX_WIDTH - 1);
     if (x->n_rows > FT__MAX_TREE_ROWS)
         return ft_fail(err, FT_EINVAL, 0, "%zu rows are too many for a forest (%d)",
                        x->n_rows, FT__MAX_TREE_ROWS);

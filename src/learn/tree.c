@@ -77,7 +77,7 @@ ft__tree ft__grow(ft__grower *g, const double *w, ft__prng rng)
         ft__split s;
 
         if (!find(g, &t, &sums, &rng, &s)) {
-            *node = (ft__node){(float)ldexp(sums.mean, g->d->y_exp), 0};
+            *node = (ft__node){(float)ldexp(sums.mean, g->d->y_exp), g->d->n_cols};
             continue;
         }
         g->ops->part(g->splitter, t.at, t.n, &s);

@@ -66,7 +66,7 @@ static ft_status run_forest(struct batch *b, uint32_t regressor, ft_error *err)
 static ft_estimate learned_time(const struct batch *b, uint32_t i,
                                 const ft__regressor_image *r)
 {
-    double base = ft__roofline(&b->ops[b->index[i]], &b->p->roof);
+    double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
     double low = r->interval_low, high = r->interval_high;
     bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
 
@@ -116,7 +116,7 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
             if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r)
                 continue;
             ft__features(b->rows + (size_t)b->n * FT__N_FEATURES, &b->ops[i],
-                         &b->p->roof);
+                         &b->p->info->roof);
             b->index[b->n++] = i;
         }
         if (b->n == 0)
@@ -147,7 +147,7 @@ static ft_status estimate_times(struct batch *b, ft_estimate *out, size_t n,
     st = fill_learned(b, out, n, b->p->time_of, true, err);
     for (size_t i = 0; i < n; i++)
         if (out[i].basis == FT_BASIS_UNAVAILABLE)
-            out[i] = roofline_only(&b->ops[i], &b->p->roof);
+            out[i] = roofline_only(&b->ops[i], &b->p->info->roof);
     return st;
 }
 
@@ -324,10 +324,10 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
                                       const ft_device_facts *d, const ft_graph *g,
                                       ft_error *err)
 {
-    const ft__roof roof = {d->peak_fp32, d->bandwidth_bytes_per_s, 0};
+    const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
     ft_status st;
 
-    if (!(roof.peak_flops > 0) || !(roof.bandwidth > 0)) {
+    if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
         memset(out, 0, sizeof(*out));
         return ft_fail(
             err, FT_ENOTFOUND, 0,

@@ -50,15 +50,49 @@ const char *ft__feature_name(uint32_t i)
     return names[i];
 }
 
+ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s)
+{
+    return (ft__roof){.peak_flops = peak_flops,
+                      .launch_s = launch_s,
+                      .working_set = {1},
+                      .bandwidth = {bandwidth},
+                      .n_points = 1};
+}
+
+double ft__roof_bandwidth(const ft__roof *r, double working_set)
+{
+    uint32_t last = r->n_points - 1, i = 1;
+    double at;
+
+    if (last == 0 || working_set <= r->working_set[0])
+        return r->bandwidth[0];
+    if (working_set >= r->working_set[last])
+        return r->bandwidth[last];
+    while (working_set > r->working_set[i])
+        i++;
+    at = log(working_set / r->working_set[i - 1]) /
+         log(r->working_set[i] / r->working_set[i - 1]);
+    return r->bandwidth[i - 1] * pow(r->bandwidth[i] / r->bandwidth[i - 1], at);
+}
+
+static double roofline_of_cost(const ft_cost *c, const ft__roof *r)
+{
+    double weights = fmin(c->weight_bytes, c->bytes_read);
+    double moved = c->bytes_read - weights + c->bytes_written;
+    double memory =
+        moved / ft__roof_bandwidth(r, moved) + weights / r->bandwidth[r->n_points - 1];
+
+    double special = c->transcendentals * r->transcendental_s;
+
+    return fmax(fmax(c->flops / r->peak_flops, special), memory) + r->launch_s;
+}
+
 double ft__roofline(const ft_op *op, const ft__roof *r)
 {
     ft_cost c;
-    double compute, memory;
 
     ft_op_cost(op, &c);
-    compute = c.flops / r->peak_flops;
-    memory = (c.bytes_read + c.bytes_written) / r->bandwidth;
-    return fmax(compute, memory) + r->launch_s;
+    return roofline_of_cost(&c, r);
 }
 
 static float size(double v)
@@ -162,7 +196,7 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
     *f++ = size(c.flops);
     *f++ = size(c.bytes_read + c.bytes_written);
     *f++ = size(c.flops / fmax(1, c.bytes_read + c.bytes_written));
-    *f++ = (float)log2(ft__roofline(op, r));
+    *f++ = (float)log2(roofline_of_cost(&c, r));
     *f++ = size(rows);
     *f++ = size(broadcast_inner(&y, &out));
     *f++ = size(depth);

@@ -3,15 +3,28 @@
 
 #include "foretell/op.h"
 
-/* What the roofline (Williams, Waterman, Patterson 2009) is drawn with. */
+/* What the roofline (Williams, Waterman, Patterson 2009) is drawn with. Bandwidth
+ * depends on how much an operation touches: points of (working set, bandwidth),
+ * ascending, joined on a logarithmic scale; one point is a flat roof. */
+enum { FT__MAX_ROOF_POINTS = 6 };
 typedef struct ft__roof {
-    double peak_flops; /* FLOP/s */
-    double bandwidth;  /* B/s */
-    double launch_s;   /* least time of one operation */
+    double peak_flops;       /* FLOP/s */
+    double launch_s;         /* least time of one operation */
+    double transcendental_s; /* one exp, tanh or the like; 0: not known */
+    double working_set[FT__MAX_ROOF_POINTS]; /* B */
+    double bandwidth[FT__MAX_ROOF_POINTS];   /* B/s */
+    uint32_t n_points;
+    uint32_t reserved; /* 0: the struct is written to files as it is */
 } ft__roof;
 
-/* Seconds: max(FLOPs / peak, bytes / bandwidth) + launch. The target of every
- * time regressor is log(measured / this). */
+/* A roof with one bandwidth. */
+ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s);
+double ft__roof_bandwidth(const ft__roof *r, double working_set);
+
+/* Seconds: max(FLOPs / peak, transcendentals x their time, activations / bandwidth at
+ * their size + weights / bandwidth of memory) + launch. Weights come from memory since
+ * a network's whole set of them lies between two uses. The target of every time
+ * regressor is log(measured / this). */
 double ft__roofline(const ft_op *op, const ft__roof *r);
 
 /* One row of numbers per operation, the same columns for all kinds: sizes as

@@ -59,6 +59,17 @@ static bool terminated(const char *s, size_t size)
     return memchr(s, 0, size) != NULL;
 }
 
+static bool sound_roof(const ft__roof *r)
+{
+    bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->transcendental_s >= 0 &&
+                r->n_points > 0 && r->n_points <= FT__MAX_ROOF_POINTS;
+
+    for (uint32_t i = 0; good && i < r->n_points; i++)
+        good = r->bandwidth[i] > 0 && r->working_set[i] > 0 &&
+               (i == 0 || r->working_set[i] > r->working_set[i - 1]);
+    return good;
+}
+
 static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     const ft__info_image *info = (const void *)(p->image + s->offset);
@@ -71,7 +82,7 @@ static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error
         !terminated(info->setting, sizeof(info->setting)) ||
         !terminated(info->engine, sizeof(info->engine)) ||
         !terminated(info->engine_version, sizeof(info->engine_version)) ||
-        !(info->peak_flops > 0) || !(info->bandwidth > 0) || !(info->launch_s >= 0))
+        !sound_roof(&info->roof))
         return damaged(s->offset, "its description", err);
     if (info->n_features != FT__N_FEATURES)
         return ft_fail(
@@ -80,7 +91,6 @@ static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error
             "by %d; train it again",
             info->n_features, FT__N_FEATURES);
     p->info = info;
-    p->roof = (ft__roof){info->peak_flops, info->bandwidth, info->launch_s};
     return FT_OK;
 }
 
@@ -344,9 +354,10 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .engine = p->info->engine,
                                .engine_version = p->info->engine_version,
                                .policy = p->info->policy,
-                               .peak_flops = p->info->peak_flops,
-                               .bandwidth = p->info->bandwidth,
-                               .launch_s = p->info->launch_s,
+                               .peak_flops = p->info->roof.peak_flops,
+                               .bandwidth =
+                                   p->info->roof.bandwidth[p->info->roof.n_points - 1],
+                               .launch_s = p->info->roof.launch_s,
                                .context_bytes = p->info->context_bytes,
                                .n_regressors = p->n_regressors,
                                .n_measured = p->n_measured};

@@ -42,9 +42,7 @@ typedef struct ft__section_image {
 } ft__section_image;
 
 typedef struct ft__info_image {
-    double peak_flops;
-    double bandwidth;
-    double launch_s;
+    ft__roof roof;
     double context_bytes;
     uint32_t policy;
     uint32_t n_features;
@@ -97,7 +95,6 @@ struct ft_predictor {
     /* Regressor for each kind by metric: index or FT_NONE. */
     uint32_t time_of[FT_KIND_COUNT];
     uint32_t workspace_of[FT_KIND_COUNT];
-    ft__roof roof;
 };
 
 uint64_t ft__checksum(const void *data, size_t len);

@@ -30,7 +30,6 @@ struct training {
     size_t n;
     size_t cap;
     ft__info_image info;
-    ft__roof roof;
     double probe_s[FT__N_PROBES];
     bool mixed;   /* rows of several devices, settings or engines */
     ft__buf body; /* sections, one behind the other */
@@ -126,7 +125,7 @@ static bool is_left_out(const struct training *t, const ft_op *op)
 static int is_probe(const ft_op *op)
 {
     for (int i = 0; i < FT__N_PROBES; i++) {
-        ft_op probe = ft__probe((ft__probe_id)i);
+        ft_op probe = ft__probe((uint32_t)i);
 
         if (ft_op_equal(op, &probe))
             return i;
@@ -182,17 +181,14 @@ static ft_status gather(struct training *t, ft_store *store, ft_error *err)
 
 static void describe(struct training *t)
 {
-    t->roof = ft__roof_from_probes(t->probe_s);
-    t->info.peak_flops = t->roof.peak_flops;
-    t->info.bandwidth = t->roof.bandwidth;
-    t->info.launch_s = t->roof.launch_s;
+    t->info.roof = ft__roof_from_probes(t->probe_s);
     t->info.n_features = FT__N_FEATURES;
     for (size_t i = 0; i < t->n; i++) {
         struct sample *s = &t->sample[i];
 
-        s->base_s = ft__roofline(&s->op, &t->roof);
+        s->base_s = ft__roofline(&s->op, &t->info.roof);
         s->left_out = is_left_out(t, &s->op);
-        ft__features(s->row, &s->op, &t->roof);
+        ft__features(s->row, &s->op, &t->info.roof);
         /* Collecting stores lowered operations: any of them shows the policy. */
         if (s->op.layout == FT_LAYOUT_CHANNELS_LAST)
             t->info.policy |= FT_POLICY_CHANNELS_LAST;

@@ -141,72 +141,6 @@ int64_t ft__operand_limit(const ft_op *op, uint32_t operand)
     return 2;
 }
 
-static void *take(ft__operands *o, ft_session *s, uint64_t bytes)
-{
-    void *p = s->engine->alloc(s->context, bytes ? bytes : 1);
-
-    if (p)
-        o->memory[o->n_memory++] = p;
-    return p;
-}
-
-static ft_status make_input(ft__operands *o, ft_session *s, const ft_op *op, uint32_t i,
-                            ft_error *err)
-{
-    ft_shape shape;
-    ft_dtype t;
-    void *p;
-
-    ft_op_input(op, i, &shape, &t);
-    p = take(o, s, (uint64_t)ft_tensor_bytes(&shape, t));
-    if (!p)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for operand %u of %s", i,
-                       ft_kind_name(op->kind));
-    o->in[i] = p;
-    return s->engine->fill(s->context, p, t, (uint64_t)ft_shape_elements(&shape),
-                           ft__operand_limit(op, i), s->seed + i, err);
-}
-
-static ft_status make_output(ft__operands *o, ft_session *s, const ft_op *op,
-                             uint32_t i, ft_error *err)
-{
-    ft_shape shape;
-    ft_dtype t;
-
-    ft_op_output(op, i, &shape, &t);
-    o->out[i] = take(o, s, (uint64_t)ft_tensor_bytes(&shape, t));
-    if (!o->out[i])
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for result %u of %s", i,
-                       ft_kind_name(op->kind));
-    return FT_OK;
-}
-
-ft_status ft__operands_make(ft__operands *o, ft_session *s, const ft_op *op,
-                            uint64_t workspace_bytes, ft_error *err)
-{
-    ft_status st = FT_OK;
-
-    memset(o, 0, sizeof(*o));
-    for (uint32_t i = 0; i < ft_op_n_inputs(op) && !st; i++)
-        st = make_input(o, s, op, i, err);
-    for (uint32_t i = 0; i < ft_op_n_outputs(op) && !st; i++)
-        st = make_output(o, s, op, i, err);
-    if (!st && workspace_bytes) {
-        o->workspace = take(o, s, workspace_bytes);
-        if (!o->workspace)
-            st = ft_fail(err, FT_ENOMEM, 0, "no memory for the workspace");
-    }
-    if (st)
-        ft__operands_free(o, s);
-    return st;
-}
-
-void ft__operands_free(ft__operands *o, ft_session *s)
-{
-    while (o->n_memory)
-        s->engine->release(s->context, o->memory[--o->n_memory]);
-}
-
 /* ---- one operation ---- */
 
 /* Weights of all instances together pass any cache, as a network's do, as long
@@ -214,19 +148,120 @@ void ft__operands_free(ft__operands *o, ft_session *s)
 enum { MAX_INSTANCES = 64 };
 static const double block_bytes = 64.0 * 1024 * 1024;
 
+/* Results go to several places in turn, more than the second-level cache holds
+ * together: in a network each goes where no result has just been. The input
+ * stays: it is what the operation before has just written. */
+enum { MAX_PLACES = 16 };
+static const uint64_t places_bytes = 4u << 20;
+
 struct op_job {
-    const ft_engine *engine;
+    ft_session *session;
     ft_block *block;
     uint32_t instances;
-    ft__operands operands;
+    uint32_t places;
+    const void *in[FT_OP_MAX_OPERANDS];
+    void *out[MAX_PLACES][FT_OP_MAX_OPERANDS];
+    void *memory[2 * FT_OP_MAX_OPERANDS + 1]; /* everything to release */
+    uint32_t n_memory;
+    void *workspace;
 };
 
 static ft_status run_op(void *self, uint64_t iteration, ft_error *err)
 {
     struct op_job *j = self;
 
-    return j->engine->run(j->block, (uint32_t)(iteration % j->instances),
-                          j->operands.in, j->operands.out, j->operands.workspace, err);
+    return j->session->engine->run(j->block, (uint32_t)(iteration % j->instances),
+                                   j->in, j->out[iteration % j->places], j->workspace,
+                                   err);
+}
+
+static void *take(struct op_job *j, uint64_t bytes, const ft_op *op, ft_error *err)
+{
+    ft_session *s = j->session;
+    void *p = s->engine->alloc(s->context, bytes ? bytes : 1);
+
+    if (p)
+        j->memory[j->n_memory++] = p;
+    else
+        ft_fail(err, FT_ENOMEM, 0, "no memory for %s (%.1f MiB)",
+                ft_kind_name(op->kind), (double)bytes / 1048576.0);
+    return p;
+}
+
+static ft_status make_input(struct op_job *j, const ft_op *op, uint32_t i,
+                            ft_error *err)
+{
+    ft_session *s = j->session;
+    ft_shape shape;
+    ft_dtype t;
+    void *p;
+
+    ft_op_input(op, i, &shape, &t);
+    p = take(j, (uint64_t)ft_tensor_bytes(&shape, t), op, err);
+    if (!p)
+        return FT_ENOMEM;
+    j->in[i] = p;
+    return s->engine->fill(s->context, p, t, (uint64_t)ft_shape_elements(&shape),
+                           ft__operand_limit(op, i), s->seed + i, err);
+}
+
+static ft_status make_output(struct op_job *j, const ft_op *op, uint32_t i,
+                             ft_error *err)
+{
+    ft_shape shape;
+    ft_dtype t;
+    uint64_t bytes;
+    char *p;
+
+    ft_op_output(op, i, &shape, &t);
+    bytes = ((uint64_t)ft_tensor_bytes(&shape, t) + 63) / 64 * 64;
+    p = take(j, bytes * j->places, op, err);
+    for (uint32_t place = 0; p && place < j->places; place++)
+        j->out[place][i] = p + place * bytes;
+    return p ? FT_OK : FT_ENOMEM;
+}
+
+static uint32_t places_for(const ft_op *op)
+{
+    ft_cost c;
+    double n;
+
+    ft_op_cost(op, &c);
+    n = c.bytes_written > 0 ? ceil((double)places_bytes / c.bytes_written) : 1;
+    return n > MAX_PLACES ? MAX_PLACES : (uint32_t)n;
+}
+
+static void op_job_free(struct op_job *j)
+{
+    while (j->n_memory)
+        j->session->engine->release(j->session->context, j->memory[--j->n_memory]);
+    if (j->block)
+        j->session->engine->free_block(j->block);
+}
+
+/* Prepare `op` (lowered) with its operands. */
+static ft_status op_job_make(struct op_job *j, ft_session *s, const ft_op *op,
+                             uint32_t instances, ft_block_info *info, ft_error *err)
+{
+    ft_status st;
+
+    *j =
+        (struct op_job){.session = s, .instances = instances, .places = places_for(op)};
+    *info = (ft_block_info){0};
+    st = s->engine->prepare(s->context, &j->block, info, op, instances, NULL, 0, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < ft_op_n_inputs(op) && !st; i++)
+        st = make_input(j, op, i, err);
+    for (uint32_t i = 0; i < ft_op_n_outputs(op) && !st; i++)
+        st = make_output(j, op, i, err);
+    if (!st && info->workspace_bytes) {
+        j->workspace = take(j, info->workspace_bytes, op, err);
+        st = j->workspace ? FT_OK : FT_ENOMEM;
+    }
+    if (st)
+        op_job_free(j);
+    return st;
 }
 
 static uint32_t instances_for(const ft_op *op)
@@ -242,31 +277,25 @@ static uint32_t instances_for(const ft_op *op)
 ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
                         const ft_measure_options *opt, ft_error *err)
 {
-    struct op_job j = {.engine = s->engine};
+    struct op_job j;
     ft__job job = {.session = s, .run = run_op, .self = &j};
-    ft_block_info info = {0};
+    ft_block_info info;
     ft_op low = *op;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
     ft_op_lower(&low, s->engine->policy);
-    j.instances = instances_for(&low);
-    st = s->engine->prepare(s->context, &j.block, &info, &low, j.instances, NULL, 0,
-                            err);
+    st = op_job_make(&j, s, &low, instances_for(&low), &info, err);
     if (st)
         return st;
-    st = ft__operands_make(&j.operands, s, &low, info.workspace_bytes, err);
-    if (!st)
-        st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt,
-                             err);
+    st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt, err);
     out->weight_bytes = info.weight_bytes;
     out->workspace_bytes = info.workspace_bytes;
     out->instances = j.instances;
     if (info.implementation)
         strncpy(out->implementation, info.implementation,
                 sizeof(out->implementation) - 1);
-    ft__operands_free(&j.operands, s);
-    s->engine->free_block(j.block);
+    op_job_free(&j);
     return st;
 }
 
@@ -304,19 +333,18 @@ ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op
                                ft_error *err)
 {
     enum { STEPS = 18, REPEATS = 7 };
-    struct op_job j = {.engine = s->engine, .instances = 1};
+    struct op_job j;
     ft__job job = {.session = s, .run = run_op, .self = &j};
-    ft_block_info info = {0};
+    ft_block_info info;
     uint64_t n = 1, done = 0;
     ft_op low = *op;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
     ft_op_lower(&low, s->engine->policy);
-    st = s->engine->prepare(s->context, &j.block, &info, &low, 1, NULL, 0, err);
+    st = op_job_make(&j, s, &low, 1, &info, err);
     if (st)
         return st;
-    st = ft__operands_make(&j.operands, s, &low, info.workspace_bytes, err);
     for (int i = 0; i < 3 && !st; i++)
         st = ft__run_batch(&(double){0}, &job, done++, 1, err);
     /* Powers of two up to a quarter of a second; the median of several. */
@@ -344,7 +372,6 @@ ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op
             out->floor_s = out->duration_s[i];
         }
     }
-    ft__operands_free(&j.operands, s);
-    s->engine->free_block(j.block);
+    op_job_free(&j);
     return st;
 }

@@ -255,6 +255,7 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
      * preparing, which holds weights twice for a moment. */
     st = ft__run_batch(&first, &job, 0, 1, err);
     if (!st) {
+        ft__return_free_memory();
         (void)ft__reset_peak();
         st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt,
                              err);

@@ -1,6 +1,7 @@
 /* What the operating system says and does about this process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,11 @@ uint64_t ft__peak_resident_bytes(void)
     return status_bytes("VmHWM");
 }
 
+uint64_t ft__anonymous_bytes(void)
+{
+    return status_bytes("RssAnon");
+}
+
 bool ft__reset_peak(void)
 {
     int fd = open("/proc/self/clear_refs", O_WRONLY);
@@ -81,4 +87,11 @@ bool ft__reset_peak(void)
     good = write(fd, "5", 1) == 1;
     close(fd);
     return good;
+}
+
+void ft__return_free_memory(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -112,6 +112,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     s->log = opt->log;
     s->seed = opt->seed;
     s->threads = cfg.threads;
+    s->own_bytes = ft__anonymous_bytes();
     st = ft_device_local(&device, "", err);
     if (st)
         goto fail;

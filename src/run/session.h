@@ -12,6 +12,7 @@ struct ft_session {
     const ft_log *log;
     uint64_t seed;
     uint32_t threads;
+    uint64_t own_bytes; /* data this process held before the engine came */
     char setting[64];
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
@@ -22,24 +23,16 @@ struct ft__pin *ft__pin_thread(void);
 /* Give it back the CPUs it had; takes and frees, NULL is fine. */
 void ft__unpin_take(struct ft__pin *p);
 
-/* Resident and peak resident bytes of this process; 0 where /proc says nothing.
+/* Resident bytes of this process: all, those of its own data (no files), the
+ * peak; 0 where /proc says nothing.
  * ft__reset_peak() starts a new peak; false when the system refuses. */
 uint64_t ft__resident_bytes(void);
+uint64_t ft__anonymous_bytes(void);
 uint64_t ft__peak_resident_bytes(void);
 bool ft__reset_peak(void);
+/* Let the allocator give back what it holds in reserve. */
+void ft__return_free_memory(void);
 
-/* The tensors an operation works on, allocated and filled by the engine. */
-typedef struct ft__operands {
-    const void *in[FT_OP_MAX_OPERANDS];
-    void *out[FT_OP_MAX_OPERANDS];
-    void *memory[2 * FT_OP_MAX_OPERANDS + 1]; /* everything to release */
-    uint32_t n_memory;
-    void *workspace;
-} ft__operands;
-
-ft_status ft__operands_make(ft__operands *o, ft_session *s, const ft_op *op,
-                            uint64_t workspace_bytes, ft_error *err);
-void ft__operands_free(ft__operands *o, ft_session *s);
 /* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
 int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
 

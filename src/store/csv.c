@@ -13,9 +13,9 @@
     X(device)                                                                          \
     X(setting)                                                                         \
     X(engine)                                                                          \
-    X(engine_version) X(spec) X(phase) X(dtype_policy) X(metric) X(unit) X(value)      \
-        X(error) X(mad) X(mean) X(std) X(n) X(iterations) X(taken_at) X(run)           \
-            X(readings)
+    X(engine_version)                                                                  \
+    X(spec) X(phase) X(dtype_policy) X(metric) X(unit) X(value) X(error) X(mad)        \
+        X(mean) X(std) X(n) X(iterations) X(taken_at) X(run) X(readings)
 
 enum column {
 #define X(name) COL_##name,

@@ -14,10 +14,10 @@ enum {
 };
 
 /* What a store is made of. Names and specs are kept once and referred to by
- * number. The raw readings of a measurement are one blob in a table apart: they
- * are only ever read as a whole, a row for each would cost twice the bytes and
- * an insertion each, and scanning measurements does not page them in.
- * A step that was released is never edited: add another. */
+ * number. The raw readings of a measurement are one blob, since they are only
+ * ever read as a whole and a row for each would cost a key and an insertion
+ * each; the blob lies in a table apart, so that scanning measurements does not
+ * page it in. A step that was released is never edited: add another. */
 static const char *const migrations[] = {
     "CREATE TABLE device(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE setting(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"

@@ -1,0 +1,27 @@
+#include "foretell/graph.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever the bytes, importing must fail with a message or give a graph whose
+ * operations are sound and can be planned. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const ft_dim_value dims[] = {{"seq", 5}};
+    const ft_import_options opt[] = {{0}, {.dims = dims, .n_dims = 1}};
+
+    for (size_t i = 0; i < 2; i++) {
+        ft_error err = {0};
+        ft_graph *g;
+
+        if (ft_import_onnx(&g, data, size, "fuzz.onnx", &opt[i], &err) != FT_OK) {
+            if (g || !err.msg[0])
+                __builtin_trap();
+            continue;
+        }
+        for (uint32_t k = 0; k < ft_graph_n_ops(g); k++)
+            if (ft_op_check(ft_graph_op(g, k), &err))
+                __builtin_trap();
+        ft_graph_free(g);
+    }
+    return 0;
+}

@@ -1,0 +1,258 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "learn/forest.h"
+#include "learn_data.h"
+
+/* ---- an image written by hand: x0 > 1 ? 30 : 10, and the constant 4 ---- */
+
+enum { HAND_WORDS = 18, HAND_BYTES = 4 * HAND_WORDS };
+
+static uint32_t f32(float f)
+{
+    uint32_t u;
+
+    memcpy(&u, &f, sizeof(u));
+    return u;
+}
+
+static void hand(uint32_t *w)
+{
+    /* clang-format off */
+    const uint32_t img[HAND_WORDS] = {
+        0x4f465446u, 1, 2, 2,           /* "FTFO", version, width, trees */
+        0, 0,  3, 0,  4, 0,             /* where trees begin and end */
+        f32(1.0F), 1u << 10 | 0,        /* node 0: x0 > 1, children 1 and 2 */
+        f32(10.0F), 2,
+        f32(30.0F), 2,
+        f32(4.0F), 2,                   /* node 3: the second tree */
+    };
+    /* clang-format on */
+    memcpy(w, img, sizeof(img));
+}
+
+static void predicts_the_mean_of_its_trees(void)
+{
+    _Alignas(8) uint32_t w[HAND_WORDS];
+    ft_forest *f;
+    size_t len;
+
+    hand(w);
+    CHECK(ft_forest_load(&f, w, sizeof(w), NULL) == FT_OK);
+    if (!f)
+        return;
+    CHECK(ft_forest_width(f) == 2 && ft_forest_trees(f) == 2);
+    CHECK(ft_forest_image(f, &len) == w && len == sizeof(w));
+    CHECK_NEAR(ft_forest_predict(f, (float[]){1.0F, 0}), 7.0, 0); /* not above */
+    CHECK_NEAR(ft_forest_predict(f, (float[]){1.5F, 0}), 17.0, 0);
+    CHECK_NEAR(ft_forest_predict(f, (float[]){NAN, 0}), 7.0, 0);
+    CHECK_NEAR(ft_forest_predict(f, (float[]){INFINITY, NAN}), 17.0, 0);
+    ft_forest_free(f);
+}
+
+static void names_the_bad_byte(void)
+{
+    static const struct {
+        const char *why;
+        unsigned word; /* which word of the image is spoiled */
+        uint32_t value;
+        uint64_t pos; /* where the loader must point */
+    } cases[] = {
+        /* clang-format off */
+        {"magic",                   0, 7, 0},
+        {"version",                 1, 2, 4},
+        {"no columns",              2, 0, 8},
+        {"too many columns",        2, 1024, 8},
+        {"no trees",                3, 0, 12},
+        {"more trees than bytes",   3, 8, 12},
+        {"trees overflow",          3, 0xffffffffu, 12},
+        {"a gap before tree 0",     4, 1, 16},
+        {"tree 0 is empty",         6, 0, 24},
+        {"tree 1 is negative",      6, 5, 32},
+        {"a tree of 2^32 nodes",    7, 1, 24},
+        {"trees end too early",     8, 3, 32},
+        {"trees end too late",      8, 5, 32},
+        {"threshold is NaN",       10, 0x7fc00000u, 40},
+        {"column past the width",  11, 1u << 10 | 2, 44},
+        {"column far past it",     11, 1u << 10 | 1023, 44},
+        {"child is the node",      11, 0, 44},
+        {"right child past end",   11, 2u << 10, 44},
+        {"children far past end",  11, 0xfffffc00u, 44},
+        {"leaf is NaN",            12, 0x7fc00000u, 48},
+        {"leaf is infinite",       14, 0x7f800000u, 56},
+        {"leaf of another width",  17, 1, 68},
+        {"last node has children", 17, 1u << 10, 68},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        _Alignas(8) uint32_t w[HAND_WORDS];
+        ft_error err = {0};
+        ft_forest *f;
+
+        hand(w);
+        w[cases[i].word] = cases[i].value;
+        CHECK(ft_forest_load(&f, w, sizeof(w), &err) == FT_EFORMAT);
+        CHECK(f == NULL);
+        if (err.pos != cases[i].pos || err.status != FT_EFORMAT || !err.msg[0])
+            fprintf(stderr, "case \"%s\": pos %llu\n", cases[i].why,
+                    (unsigned long long)err.pos);
+        CHECK(err.pos == cases[i].pos && err.status == FT_EFORMAT && err.msg[0]);
+    }
+}
+
+static void refuses_every_other_length(void)
+{
+    /* On the heap and no longer than said, so that ASan sees a look too far. */
+    for (size_t len = 0; len <= HAND_BYTES + 16; len++) {
+        uint32_t w[HAND_WORDS + 4] = {0}, *copy = malloc(len ? len : 1);
+        ft_error err = {0};
+        ft_forest *f;
+
+        hand(w);
+        if (!copy)
+            abort();
+        memcpy(copy, w, len);
+        if (len != HAND_BYTES) {
+            CHECK(ft_forest_load(&f, copy, len, &err) == FT_EFORMAT);
+            CHECK(f == NULL && err.pos <= len);
+        }
+        free(copy);
+    }
+}
+
+static void refuses_an_image_that_is_not_aligned(void)
+{
+    _Alignas(8) uint32_t w[HAND_WORDS + 1];
+    ft_forest *f;
+
+    hand(w + 1);
+    CHECK(ft_forest_load(&f, w + 1, HAND_BYTES, NULL) == FT_EINVAL && f == NULL);
+}
+
+/* ---- forests that were grown ---- */
+
+static ft_forest *grown(const data *d, const double *w, const ft_forest_options *opt)
+{
+    ft_error err = {0};
+    ft_forest *f;
+
+    CHECK(ft_forest_fit(&f, &d->m, d->y, w, opt, &err) == FT_OK);
+    if (!f) {
+        fprintf(stderr, "%s\n", err.msg);
+        abort();
+    }
+    return f;
+}
+
+static const ft__node *nodes(const ft_forest *f, const uint64_t **start)
+{
+    size_t len;
+    const ft__forest_header *h = ft_forest_image(f, &len);
+
+    *start = (const uint64_t *)(h + 1);
+    return (const ft__node *)(*start + h->n_trees + 1);
+}
+
+/* The slow way to predict, straight from the description of the image. */
+static double walk(const ft__node *n, const float *row)
+{
+    const uint32_t off = n->link >> 10;
+
+    if (off == 0)
+        return (double)n->value;
+    return walk(row[n->link & 1023] > n->value ? n + off + 1 : n + off, row);
+}
+
+static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
+{
+    enum { ROWS = 1000, COLS = 5 };
+    data d = data_new(ROWS, COLS, 1);
+    static double out[ROWS + 1];
+
+    for (size_t i = 0; i < (size_t)ROWS * COLS; i += 7)
+        d.x[i] = NAN;
+    for (int kind = 0; kind < 2; kind++) {
+        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 13};
+        ft_forest *f = grown(&d, NULL, &opt);
+        const uint64_t *start;
+        const ft__node *node = nodes(f, &start);
+        static const size_t sizes[] = {0, 1, 7, 8, 9, 25, ROWS};
+
+        for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+            out[sizes[k]] = -1;
+            ft_forest_predict_rows(f, d.x, sizes[k], out);
+            CHECK(out[sizes[k]] == -1);
+            for (size_t i = 0; i < sizes[k]; i++) {
+                const float *row = d.x + i * COLS;
+                double sum = 0;
+
+                for (uint32_t t = 0; t < 13; t++)
+                    sum += walk(node + start[t], row);
+                CHECK(out[i] == sum / 13 && ft_forest_predict(f, row) == sum / 13);
+            }
+        }
+        ft_forest_free(f);
+    }
+    data_free(&d);
+}
+
+static void a_stored_image_predicts_the_same(void)
+{
+    data d = data_new(50, 3, 2);
+    ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 5}), *g;
+    size_t len;
+    const void *image = ft_forest_image(f, &len);
+
+    CHECK(ft_forest_load(&g, image, len, NULL) == FT_OK);
+    for (size_t i = 0; g && i < 50; i++)
+        CHECK(ft_forest_predict(f, d.x + 3 * i) == ft_forest_predict(g, d.x + 3 * i));
+    ft_forest_free(g);
+    ft_forest_free(f);
+    data_free(&d);
+}
+
+/* Whatever is wrong with an image, it is refused with a place inside it or
+ * predicts without leaving it (which ASan watches). */
+static void every_spoiled_byte_is_refused_or_harmless(void)
+{
+    data d = data_new(40, 3, 3);
+    ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 4}), *g;
+    size_t len, refused = 0;
+    const void *image = ft_forest_image(f, &len);
+    unsigned char *copy = malloc(len);
+    double out[16];
+
+    for (size_t i = 0; copy && i < 8 * len; i++) {
+        ft_error err = {0};
+
+        memcpy(copy, image, len);
+        copy[i / 8] ^= (unsigned char)(1u << i % 8);
+        if (ft_forest_load(&g, copy, len, &err) == FT_OK) {
+            /* Rows of the image's own idea of width: it may have changed. */
+            if (ft_forest_width(g) <= 6)
+                ft_forest_predict_rows(g, d.x, 16, out);
+            ft_forest_free(g);
+        } else {
+            refused++;
+            CHECK(err.pos < len);
+        }
+    }
+    CHECK(refused > 8 * sizeof(ft__forest_header) - 8);
+    free(copy);
+    ft_forest_free(f);
+    data_free(&d);
+}
+
+int main(void)
+{
+    predicts_the_mean_of_its_trees();
+    names_the_bad_byte();
+    refuses_every_other_length();
+    refuses_an_image_that_is_not_aligned();
+    batches_single_rows_and_a_plain_walk_agree_to_the_bit();
+    a_stored_image_predicts_the_same();
+    every_spoiled_byte_is_refused_or_harmless();
+    CHECK_DONE();
+}

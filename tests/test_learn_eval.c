@@ -1,0 +1,274 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "check.h"
+#include "learn_data.h"
+
+/* ---- folds ---- */
+
+enum { MANY = 500 };
+
+static void fill_groups(uint64_t *group, uint64_t n_groups)
+{
+    ft__prng rng = ft__prng_stream(1, 0);
+
+    for (int i = 0; i < MANY; i++)
+        group[i] = ft__prng_u64(&rng) % n_groups * 0x100000001u;
+}
+
+static void count(size_t *rows, const uint32_t *fold, size_t n, uint32_t n_folds)
+{
+    memset(rows, 0, n_folds * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
+        CHECK(fold[i] < n_folds);
+        rows[fold[i] % n_folds]++;
+    }
+}
+
+static void folds_never_part_a_group(void)
+{
+    uint64_t group[MANY];
+    uint32_t fold[MANY];
+
+    fill_groups(group, 60);
+    CHECK(ft_folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    for (int i = 0; i < MANY; i++)
+        for (int k = 0; k < i; k++)
+            CHECK(group[i] != group[k] || fold[i] == fold[k]);
+}
+
+static void folds_are_even(void)
+{
+    uint64_t group[MANY];
+    uint32_t fold[MANY];
+    size_t rows[7];
+
+    for (uint64_t i = 0; i < MANY; i++)
+        group[i] = i;
+    CHECK(ft_folds_make(fold, group, MANY, 7, 2, NULL) == FT_OK);
+    count(rows, fold, MANY, 7);
+    for (int k = 0; k < 7; k++)
+        CHECK(rows[k] == MANY / 7 || rows[k] == MANY / 7 + 1);
+
+    fill_groups(group, 60); /* groups of about 8 rows */
+    CHECK(ft_folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    count(rows, fold, MANY, 5);
+    for (int k = 0; k < 5; k++)
+        CHECK(rows[k] >= 98 && rows[k] <= 102);
+}
+
+static void a_giant_group_gets_a_fold_of_its_own(void)
+{
+    const uint64_t group[8] = {9, 9, 9, 9, 9, 1, 2, 3};
+    uint32_t fold[8];
+
+    CHECK(ft_folds_make(fold, group, 8, 3, 0, NULL) == FT_OK);
+    CHECK(fold[5] != fold[0] && fold[6] != fold[0] && fold[7] != fold[0]);
+    CHECK(fold[5] != fold[6] || fold[6] != fold[7]);
+}
+
+static void folds_follow_the_groups_and_the_seed_not_the_order(void)
+{
+    uint64_t group[MANY], back[MANY];
+    uint32_t fold[MANY], other[MANY];
+
+    for (uint64_t i = 0; i < MANY; i++) {
+        group[i] = i / 2;
+        back[MANY - 1 - i] = i / 2;
+    }
+    CHECK(ft_folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    CHECK(ft_folds_make(other, back, MANY, 5, 2, NULL) == FT_OK);
+    for (int i = 0; i < MANY; i++)
+        CHECK(fold[i] == other[MANY - 1 - i]);
+    CHECK(ft_folds_make(other, group, MANY, 5, 3, NULL) == FT_OK);
+    CHECK(memcmp(fold, other, sizeof(fold)) != 0);
+}
+
+static void refuses_more_folds_than_groups(void)
+{
+    const uint64_t group[5] = {1, 1, 2, 2, 2};
+    uint32_t fold[5];
+
+    CHECK(ft_folds_make(fold, group, 5, 2, 0, NULL) == FT_OK);
+    CHECK(ft_folds_make(fold, group, 5, 3, 0, NULL) == FT_EINVAL);
+    CHECK(ft_folds_make(fold, group, 5, 6, 0, NULL) == FT_EINVAL);
+    CHECK(ft_folds_make(fold, group, 5, 1, 0, NULL) == FT_EINVAL);
+    CHECK(ft_folds_make(fold, group, 0, 0, 0, NULL) == FT_EINVAL);
+}
+
+/* ---- cross-validation ---- */
+
+static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
+{
+    enum { ROWS = 60, COLS = 3 };
+    const ft_forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = 9, .seed = 3};
+    data d = data_new(ROWS, COLS, 4), rest = data_new(ROWS, COLS, 4);
+    uint32_t fold[ROWS];
+    double out[ROWS], w[ROWS], rest_w[ROWS];
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        fold[i] = i % 3;
+        w[i] = 1 + i % 2;
+    }
+    CHECK(ft_forest_cross_validate(out, &d.m, d.y, w, fold, 4, &opt, NULL) == FT_OK);
+    for (uint32_t k = 0; k < 3; k++) { /* fold 3 is empty */
+        ft_forest *f;
+        size_t n = 0;
+
+        for (size_t i = 0; i < ROWS; i++) {
+            if (fold[i] == k)
+                continue;
+            memcpy(rest.x + n * COLS, d.x + i * COLS, COLS * sizeof(float));
+            rest_w[n] = w[i];
+            rest.y[n++] = d.y[i];
+        }
+        rest.m.n_rows = n;
+        CHECK(ft_forest_fit(&f, &rest.m, rest.y, rest_w, &opt, NULL) == FT_OK);
+        for (size_t i = k; f && i < ROWS; i += 3)
+            CHECK(out[i] == ft_forest_predict(f, d.x + i * COLS));
+        ft_forest_free(f);
+    }
+    data_free(&d);
+    data_free(&rest);
+}
+
+static void refuses_folds_that_leave_nothing_to_learn_from(void)
+{
+    const ft_forest_options opt = {.n_trees = 2};
+    data d = data_new(4, 2, 1);
+    double out[4];
+    ft_error err = {0};
+
+    CHECK(ft_forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1}, 2,
+                                   &opt, &err) == FT_EINVAL);
+    CHECK(ft_forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1}, 2,
+                                   &opt, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "row 2") != NULL);
+    CHECK(ft_forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt,
+                                   NULL) == FT_EINVAL);
+    data_free(&d);
+}
+
+/* ---- error figures ---- */
+
+static void error_figures_match_a_calculation_by_hand(void)
+{
+    const double truth[4] = {100, 200, 0, 50}, predicted[4] = {110, 190, 5, 50};
+    ft_errors e;
+
+    CHECK(ft_errors_compute(&e, truth, predicted, 4, 1, NULL) == FT_OK);
+    CHECK(e.n == 4);
+    CHECK_NEAR(e.mape, 0.05, 1e-15); /* of 0.1, 0.05 and 0 */
+    CHECK_NEAR(e.median_ape, 0.05, 1e-15);
+    CHECK_NEAR(e.p90_ape, 0.09, 1e-15);
+    CHECK_NEAR(e.within_10, 1, 0);
+    CHECK_NEAR(e.max_ape, 0.1, 1e-15);
+    CHECK_NEAR(e.bias, 0.05 / 3, 1e-15);
+    CHECK_NEAR(e.mae, 6.25, 0);
+    CHECK_NEAR(e.median_ae, 7.5, 0);
+    CHECK_NEAR(e.max_ae, 10, 0);
+    CHECK_NEAR(e.r2, 1 - 225.0 / 21875, 1e-15);
+    CHECK_NEAR(e.adjusted_r2, 1 - 225.0 / 21875 * 3 / 2, 1e-15);
+    CHECK(ft_errors_compute(&e, truth, predicted, 4, 3, NULL) == FT_OK);
+    CHECK(isnan(e.adjusted_r2));
+}
+
+static void far_predictions_count_against_the_ten_percent(void)
+{
+    const double truth[5] = {-10, 10, 10, 10, 10},
+                 predicted[5] = {-12, 10, 9.5, 12, -10};
+    ft_errors e;
+
+    CHECK(ft_errors_compute(&e, truth, predicted, 5, 0, NULL) == FT_OK);
+    CHECK_NEAR(e.within_10, 0.4, 1e-15);
+    CHECK_NEAR(e.max_ape, 2, 1e-15);
+    CHECK_NEAR(e.bias, (0.2 + 0 - 0.05 + 0.2 - 2) / 5, 1e-15);
+}
+
+static void what_is_undefined_is_nan(void)
+{
+    ft_errors e;
+
+    CHECK(ft_errors_compute(&e, NULL, NULL, 0, 0, NULL) == FT_OK);
+    CHECK(e.n == 0 && isnan(e.mape) && isnan(e.r2) && isnan(e.mae) && isnan(e.max_ae));
+    CHECK(ft_errors_compute(&e, (double[]){0, 0}, (double[]){1, 2}, 2, 0, NULL) ==
+          FT_OK);
+    CHECK(isnan(e.mape) && isnan(e.within_10) && isnan(e.bias) && isnan(e.p90_ape));
+    CHECK(isnan(e.r2) && isnan(e.adjusted_r2)); /* the truth never varies */
+    CHECK_NEAR(e.mae, 1.5, 0);
+    CHECK(ft_errors_compute(&e, (double[]){NAN}, (double[]){1}, 1, 0, NULL) ==
+          FT_EINVAL);
+    CHECK(ft_errors_compute(&e, (double[]){1}, (double[]){INFINITY}, 1, 0, NULL) ==
+          FT_EINVAL);
+}
+
+/* ---- conformal intervals ---- */
+
+static void conformal_takes_the_corrected_ranks(void)
+{
+    double r[39], low, high;
+
+    for (int i = 0; i < 39; i++)
+        r[i] = (i * 7 + 3) % 39 + 1; /* 1 .. 39, shuffled */
+    CHECK(ft_conformal(&low, &high, r, 39, 0.9, NULL) == FT_OK);
+    CHECK(low == 2 && high == 38); /* ranks 40 x 0.05 and 40 x 0.95 */
+    CHECK(ft_conformal(&low, &high, r, 39, 0.89, NULL) == FT_OK);
+    CHECK(low == 2 && high == 38); /* never narrower than asked */
+    CHECK(ft_conformal(&low, &high, r, 39, 0.95, NULL) == FT_OK);
+    CHECK(low == 1 && high == 39);
+    CHECK(ft_conformal(&low, &high, r, 39, 0.999, NULL) == FT_OK);
+    CHECK(low == 1 && high == 39); /* too few: the extremes */
+    CHECK(ft_conformal(&low, &high, (double[]){-3}, 1, 0.5, NULL) == FT_OK);
+    CHECK(low == -3 && high == -3);
+}
+
+static void conformal_intervals_cover_as_often_as_they_say(void)
+{
+    enum { N = 99, TRIALS = 4000 };
+    ft__prng rng = ft__prng_stream(5, 0);
+    int covered = 0;
+
+    for (int t = 0; t < TRIALS; t++) {
+        double r[N + 1], low, high;
+
+        for (int i = 0; i <= N; i++) { /* skewed, not centred */
+            double u = ft__prng_unit(&rng);
+
+            r[i] = 3 * u * u * u - 0.2;
+        }
+        CHECK(ft_conformal(&low, &high, r, N, 0.9, NULL) == FT_OK);
+        covered += r[N] >= low && r[N] <= high;
+    }
+    CHECK_NEAR((double)covered / TRIALS, 0.9, 0.015); /* three sigma */
+}
+
+static void conformal_refuses_what_it_cannot_answer(void)
+{
+    double low, high;
+
+    CHECK(ft_conformal(&low, &high, NULL, 0, 0.9, NULL) == FT_EINVAL);
+    CHECK(isnan(low) && isnan(high));
+    CHECK(ft_conformal(&low, &high, (double[]){1}, 1, 1, NULL) == FT_EINVAL);
+    CHECK(ft_conformal(&low, &high, (double[]){1}, 1, 0, NULL) == FT_EINVAL);
+    CHECK(ft_conformal(&low, &high, (double[]){1}, 1, NAN, NULL) == FT_EINVAL);
+    CHECK(ft_conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL) == FT_EINVAL);
+}
+
+int main(void)
+{
+    folds_never_part_a_group();
+    folds_are_even();
+    a_giant_group_gets_a_fold_of_its_own();
+    folds_follow_the_groups_and_the_seed_not_the_order();
+    refuses_more_folds_than_groups();
+    each_row_is_predicted_by_a_forest_that_never_saw_its_fold();
+    refuses_folds_that_leave_nothing_to_learn_from();
+    error_figures_match_a_calculation_by_hand();
+    far_predictions_count_against_the_ten_percent();
+    what_is_undefined_is_nan();
+    conformal_takes_the_corrected_ranks();
+    conformal_intervals_cover_as_often_as_they_say();
+    conformal_refuses_what_it_cannot_answer();
+    CHECK_DONE();
+}

@@ -1,0 +1,115 @@
+/* Let the 1st, 2nd, 3rd ... allocation fail until the call succeeds: every
+ * failure must come back as FT_ENOMEM and leak nothing (run under ASan). */
+#include <stdlib.h>
+
+#include "check.h"
+#include "learn_data.h"
+
+static int allocs_left = -1;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    if (allocs_left == 0)
+        return NULL;
+    if (allocs_left > 0)
+        allocs_left--;
+    return __real_calloc(n, size);
+}
+
+enum { ROWS = 12, COLS = 2 };
+
+static data d;
+static const uint32_t fold[ROWS] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+
+static ft_status fit(ft_forest_kind kind)
+{
+    const ft_forest_options opt = {.kind = kind, .n_trees = 3};
+    ft_forest *f;
+    ft_status st = ft_forest_fit(&f, &d.m, d.y, NULL, &opt, NULL);
+
+    CHECK((st == FT_OK) == (f != NULL));
+    ft_forest_free(f);
+    return st;
+}
+
+static ft_status fit_random(void)
+{
+    return fit(FT_FOREST_RANDOM);
+}
+
+static ft_status fit_extra(void)
+{
+    return fit(FT_FOREST_EXTRA);
+}
+
+static ft_status load(void)
+{
+    _Alignas(8) static const uint32_t leaf[] = {0x4f465446u, 1, 1, 1, 0, 0, 1, 0, 0, 1};
+    ft_forest *f;
+    ft_status st = ft_forest_load(&f, leaf, sizeof(leaf), NULL);
+
+    CHECK((st == FT_OK) == (f != NULL));
+    ft_forest_free(f);
+    return st;
+}
+
+static ft_status cross_validate(void)
+{
+    const ft_forest_options opt = {.n_trees = 2};
+    double out[ROWS];
+
+    return ft_forest_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
+}
+
+static ft_status make_folds(void)
+{
+    uint64_t group[ROWS];
+    uint32_t out[ROWS];
+
+    for (uint64_t i = 0; i < ROWS; i++)
+        group[i] = i;
+    return ft_folds_make(out, group, ROWS, 3, 0, NULL);
+}
+
+static ft_status compute_errors(void)
+{
+    ft_errors e;
+
+    return ft_errors_compute(&e, d.y, d.y, ROWS, 1, NULL);
+}
+
+static ft_status conformal(void)
+{
+    double low, high;
+
+    return ft_conformal(&low, &high, d.y, ROWS, 0.5, NULL);
+}
+
+int main(void)
+{
+    static const struct {
+        ft_status (*call)(void);
+        int least; /* allocations it makes, at the least */
+    } cases[] = {
+        {fit_random, 20}, {fit_extra, 20},     {load, 1},      {cross_validate, 40},
+        {make_folds, 3},  {compute_errors, 1}, {conformal, 1},
+    };
+
+    d = data_new(ROWS, COLS, 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_status st = FT_ENOMEM;
+        int n;
+
+        for (n = 0; st == FT_ENOMEM && n < 1000; n++) {
+            allocs_left = n;
+            st = cases[i].call();
+        }
+        allocs_left = -1;
+        CHECK(st == FT_OK && n > cases[i].least);
+    }
+    data_free(&d);
+    CHECK_DONE();
+}
