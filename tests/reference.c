@@ -1,4 +1,4 @@
-#include "reference.h"
+#include "reference_job.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,68 +34,6 @@ void reference_set(ft_dtype t, void *array, int64_t i, double v)
     case FT_DTYPE_int64: ((int64_t *)array)[i] = (int64_t)v; break;
     default: break;
     }
-}
-
-/* ---- operands by index ---- */
-
-typedef struct operand {
-    ft_shape s;
-    ft_dtype t;
-    void *p;
-} operand;
-
-/* One run: its operation, operands and first result. */
-typedef struct job {
-    const ft_op *op;
-    operand in[FT_OP_MAX_OPERANDS];
-    operand out;
-    const float *const *w;
-} job;
-
-static int64_t flat(const ft_shape *s, const int64_t *at)
-{
-    int64_t i = 0;
-
-    for (uint32_t d = 0; d < s->rank; d++)
-        i = i * s->dim[d] + at[d];
-    return i;
-}
-
-static double value(const operand *o, const int64_t *at)
-{
-    return reference_get(o->t, o->p, flat(&o->s, at));
-}
-
-static void unflat(const ft_shape *s, int64_t i, int64_t *at)
-{
-    for (uint32_t d = s->rank; d-- > 0; i /= s->dim[d])
-        at[d] = i % s->dim[d];
-}
-
-/* The element of o that lines up with position `at` of a shape of `rank` axes. */
-static double broadcast(const operand *o, const int64_t *at, uint32_t rank)
-{
-    int64_t own[FT_MAX_RANK];
-
-    for (uint32_t d = 0; d < o->s.rank; d++)
-        own[d] = o->s.dim[d] == 1 ? 0 : at[rank - o->s.rank + d];
-    return value(o, own);
-}
-
-static int64_t key(const job *j, ft_key_id k, uint32_t i)
-{
-    return ft_op_at(j->op, k, i);
-}
-
-static int has_axis(const ft_op *op, ft_key_id k, uint32_t axis)
-{
-    uint32_t n;
-    const int64_t *v = ft_op_get(op, k, &n);
-
-    for (uint32_t i = 0; i < n; i++)
-        if (v[i] == (int64_t)axis)
-            return 1;
-    return 0;
 }
 
 /* ---- windows ---- */
@@ -340,7 +278,7 @@ static double unary(ft_kind k, double x)
     case FT_KIND_logical_not: return x == 0;
     case FT_KIND_isnan: return isnan(x);
     case FT_KIND_isinf: return isinf(x) != 0;
-    default: return x; /* cast, copy */
+    default: return x; /* cast */
     }
 }
 
@@ -367,147 +305,6 @@ static double binary(const ft_op *op, double x, double y)
     case FT_KIND_logical_or: return x != 0 || y != 0;
     default: return (x != 0) != (y != 0);
     }
-}
-
-/* ---- movement ---- */
-
-static double transpose_at(const job *j, const int64_t *at)
-{
-    int64_t from[FT_MAX_RANK];
-
-    for (uint32_t d = 0; d < j->out.s.rank; d++)
-        from[key(j, FT_K_perm, d)] = at[d];
-    return value(&j->in[0], from);
-}
-
-static double concat_at(const job *j, const int64_t *at)
-{
-    uint32_t axis = (uint32_t)key(j, FT_K_axis, 0), part = 0;
-    int64_t from[FT_MAX_RANK];
-
-    memcpy(from, at, sizeof(from));
-    while (from[axis] >= key(j, FT_K_sizes, part))
-        from[axis] -= key(j, FT_K_sizes, part++);
-    return value(&j->in[part], from);
-}
-
-static double split_at(const job *j, uint32_t part, const int64_t *at)
-{
-    uint32_t axis = (uint32_t)key(j, FT_K_axis, 0);
-    int64_t from[FT_MAX_RANK];
-
-    memcpy(from, at, sizeof(from));
-    for (uint32_t i = 0; i < part; i++)
-        from[axis] += key(j, FT_K_sizes, i);
-    return value(&j->in[0], from);
-}
-
-static double slice_at(const job *j, const int64_t *at)
-{
-    int64_t step = key(j, FT_K_step, 0), from[FT_MAX_RANK];
-
-    for (uint32_t d = 0; d < j->out.s.rank; d++)
-        from[d] = at[d] * ((j->out.s.dim[d] - 1) * step < j->in[0].s.dim[d] ? step : 1);
-    return value(&j->in[0], from);
-}
-
-static double pad_at(const job *j, const int64_t *at)
-{
-    int64_t from[FT_MAX_RANK];
-
-    for (uint32_t d = 0; d < j->out.s.rank; d++) {
-        from[d] = at[d] - (j->out.s.dim[d] - j->in[0].s.dim[d]) / 2;
-        if (from[d] < 0 || from[d] >= j->in[0].s.dim[d])
-            return 0;
-    }
-    return value(&j->in[0], from);
-}
-
-static double tile_at(const job *j, const int64_t *at)
-{
-    const ft_shape *s = &j->in[0].s;
-    int64_t from[FT_MAX_RANK];
-
-    for (uint32_t d = 0; d < s->rank; d++)
-        from[d] = at[j->out.s.rank - s->rank + d] % s->dim[d];
-    return value(&j->in[0], from);
-}
-
-static double depth_to_space_at(const job *j, const int64_t *at)
-{
-    int64_t s = j->out.s.dim[2] / j->in[0].s.dim[2], c = j->out.s.dim[1];
-    int64_t block = at[2] % s * s + at[3] % s;
-
-    return value(&j->in[0],
-                 (int64_t[]){at[0], block * c + at[1], at[2] / s, at[3] / s});
-}
-
-static double space_to_depth_at(const job *j, const int64_t *at)
-{
-    int64_t s = j->in[0].s.dim[2] / j->out.s.dim[2], c = j->in[0].s.dim[1];
-    int64_t block = at[1] / c;
-
-    return value(&j->in[0], (int64_t[]){at[0], at[1] % c, at[2] * s + block / s,
-                                        at[3] * s + block % s});
-}
-
-static double tap_weight(int64_t mode, double away)
-{
-    double t = fabs(away);
-
-    if (mode == 1)
-        return fmax(0, 1 - t);
-    if (t <= 1)
-        return 1.25 * t * t * t - 2.25 * t * t + 1;
-    return t < 2 ? -0.75 * (t * t * t - 5 * t * t + 8 * t - 4) : 0;
-}
-
-/* The weighted sum over the neighbours along axis d and those after it. */
-static double resize_at(const job *j, const int64_t *at, int64_t *from, uint32_t d)
-{
-    const ft_shape *s = &j->in[0].s;
-    int64_t mode = key(j, FT_K_mode, 0);
-    double centre, sum = 0;
-
-    if (d == s->rank)
-        return value(&j->in[0], from);
-    centre = ((double)at[d] + 0.5) * (double)s->dim[d] / (double)j->out.s.dim[d];
-    if (mode == 0) {
-        from[d] = (int64_t)floor(centre);
-        return resize_at(j, at, from, d + 1);
-    }
-    for (int k = -1; k <= 2; k++) {
-        double p = floor(centre - 0.5) + k, w = tap_weight(mode, centre - 0.5 - p);
-
-        from[d] = (int64_t)fmin(fmax(p, 0), (double)s->dim[d] - 1);
-        if (w != 0)
-            sum += w * resize_at(j, at, from, d + 1);
-    }
-    return sum;
-}
-
-static int64_t wrap(double index, int64_t n)
-{
-    return (((int64_t)index % n) + n) % n;
-}
-
-static double gather_at(const job *j, const int64_t *at)
-{
-    uint32_t axis = (uint32_t)key(j, FT_K_axis, 0), extra = j->in[1].s.rank;
-    int64_t from[FT_MAX_RANK];
-
-    for (uint32_t d = 0; d < j->in[0].s.rank; d++)
-        from[d] = d < axis ? at[d] : at[d + extra - (d > axis)];
-    from[axis] = wrap(value(&j->in[1], at + axis), j->in[0].s.dim[axis]);
-    return value(&j->in[0], from);
-}
-
-static double embedding_at(const job *j, const int64_t *at)
-{
-    int64_t dim = key(j, FT_K_dim, 0);
-    int64_t row = wrap(value(&j->in[0], at), key(j, FT_K_rows, 0));
-
-    return j->w[0][row * dim + at[j->in[0].s.rank]];
 }
 
 static double cumsum_at(const job *j, const int64_t *at)
@@ -644,7 +441,6 @@ uint32_t reference_params(const ft_op *op, int64_t n[4])
 static double element(const job *j, uint32_t part, const stats *all, const int64_t *at)
 {
     uint32_t rank = j->out.s.rank;
-    int64_t from[FT_MAX_RANK];
 
     switch (j->op->kind) {
     case FT_KIND_conv1d:
@@ -668,21 +464,10 @@ static double element(const job *j, uint32_t part, const stats *all, const int64
     case FT_KIND_argmax: return arg_at(j, at, 0);
     case FT_KIND_argmin: return arg_at(j, at, 1);
     case FT_KIND_cumsum: return cumsum_at(j, at);
-    case FT_KIND_transpose: return transpose_at(j, at);
-    case FT_KIND_concat: return concat_at(j, at);
-    case FT_KIND_split: return split_at(j, part, at);
-    case FT_KIND_slice: return slice_at(j, at);
-    case FT_KIND_pad: return pad_at(j, at);
-    case FT_KIND_expand: return broadcast(&j->in[0], at, rank);
-    case FT_KIND_tile: return tile_at(j, at);
-    case FT_KIND_resize: return resize_at(j, at, from, 0);
-    case FT_KIND_depth_to_space: return depth_to_space_at(j, at);
-    case FT_KIND_space_to_depth: return space_to_depth_at(j, at);
-    case FT_KIND_gather: return gather_at(j, at);
-    case FT_KIND_embedding: return embedding_at(j, at);
-    case FT_KIND_fill: return 0;
     default: break;
     }
+    if (ft_kind_class(j->op->kind) == FT_CLASS_MOVE)
+        return reference_move(j, part, at);
     if (ft_kind_class(j->op->kind) == FT_CLASS_BINARY)
         return binary(j->op, broadcast(&j->in[0], at, rank),
                       broadcast(&j->in[1], at, rank));

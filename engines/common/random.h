@@ -6,8 +6,8 @@
 
 #include "foretell/op.h"
 
-/* Element i depends on (seed, i) only. Values are multiples of 2^-23, so that
- * none is a denormal and products of a few are none either. */
+/* Element i depends on (seed, i) only. No value but 0 is smaller than 2^-24 of
+ * the range: none is a denormal, and products of a few are none either. */
 void ft__random_floats(float *out, uint64_t n, float low, float high, uint64_t seed);
 /* Floats in [-1, 1), others in [0, limit) as far as the type reaches. False:
  * no such type. */

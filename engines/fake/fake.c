@@ -13,7 +13,8 @@
  *   slow=TEXT:F         operations whose spec contains TEXT take F times as long
  *   fail_kind=NAME      preparing an operation of this kind fails
  *   fail_after=N        every run after the first N fails
- *   oom_above=BYTES     there is no more memory than this for one block or buffer */
+ *   oom_above=BYTES     there is no more memory than this for one block or buffer
+ *                       (2^46 unless given, for a block) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,7 @@ static ft_status check(const ft_engine_context *c, const ft_op *op, uint32_t ins
                        const ft_cost *cost, ft_error *err)
 {
     ft_class class = ft_kind_class(op->kind);
+    double weights = cost->weight_bytes * instances;
 
     if (instances < 1)
         return ft_fail(err, FT_EINVAL, 0, "fake: at least one instance is needed");
@@ -237,7 +239,7 @@ static ft_status check(const ft_engine_context *c, const ft_op *op, uint32_t ins
     if (strcmp(c->opt.fail_kind, ft_kind_name(op->kind)) == 0)
         return ft_fail(err, FT_EBACKEND, 0, "fake: failure of %s as planned",
                        ft_kind_name(op->kind));
-    if (cost->weight_bytes * instances > (double)c->opt.oom_above)
+    if (weights > (double)c->opt.oom_above || weights > 0x1p46)
         return ft_fail(err, FT_ENOMEM, 0, "fake: no memory for %u instances of %s",
                        instances, ft_kind_name(op->kind));
     return FT_OK;

@@ -137,7 +137,6 @@ static dnnl_status_t make_packers(ft__prim *p)
 
         if (w->plain.ndims == 0)
             w->plain = w->stored;
-        /* A grouped filter with one group may be stored without that axis. */
         if (dnnl_memory_desc_equal(&w->plain, &w->stored))
             continue;
         s = dnnl_reorder_primitive_desc_create(&pd, &w->plain, p->d->engine, &w->stored,
@@ -162,9 +161,8 @@ static dnnl_status_t build(ft__prim **out, const ft__dnnl *d, dnnl_primitive_des
 
     if (p) {
         p->d = d;
-        if (n_plain)
-            for (uint32_t i = 0; i < n_plain; i++)
-                p->params[i].plain = plain[i];
+        for (uint32_t i = 0; i < n_plain; i++)
+            p->params[i].plain = plain[i];
         s = dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &p->name);
     }
     if (s == dnnl_success)
@@ -465,7 +463,7 @@ dnnl_status_t ft__prim_set_instances(ft__prim *p, uint32_t instances)
     if (!p->weights)
         return dnnl_out_of_memory;
     p->instances = instances;
-    for (uint32_t i = 0; i < instances * p->n_params; i++) {
+    for (size_t i = 0; i < (size_t)instances * p->n_params; i++) {
         dnnl_status_t s =
             new_memory(&p->weights[i], p, &p->params[i % p->n_params].stored);
 
@@ -479,8 +477,9 @@ dnnl_status_t ft__prim_load(ft__prim *p, uint32_t instance, uint32_t k,
                             const float *plain)
 {
     const param *w = &p->params[k];
-    dnnl_exec_arg_t arg[] = {{DNNL_ARG_FROM, NULL},
-                             {DNNL_ARG_TO, p->weights[instance * p->n_params + k]}};
+    dnnl_exec_arg_t arg[] = {
+        {DNNL_ARG_FROM, NULL},
+        {DNNL_ARG_TO, p->weights[(size_t)instance * p->n_params + k]}};
     dnnl_status_t s;
     void *to;
 
@@ -518,7 +517,7 @@ dnnl_status_t ft__prim_run(ft__prim *p, uint32_t instance, const void *const *in
         dnnl_status_t s;
 
         if (b->from == FROM_PARAM) {
-            p->arg[i].memory = p->weights[instance * p->n_params + b->index];
+            p->arg[i].memory = p->weights[(size_t)instance * p->n_params + b->index];
             continue;
         }
         s = dnnl_memory_set_data_handle(p->arg[i].memory,
@@ -539,7 +538,7 @@ void ft__prim_free(ft__prim *p)
     for (uint32_t i = 0; i < p->n_params; i++)
         if (p->params[i].pack)
             dnnl_primitive_destroy(p->params[i].pack);
-    for (uint32_t i = 0; p->weights && i < p->instances * p->n_params; i++)
+    for (size_t i = 0; p->weights && i < (size_t)p->instances * p->n_params; i++)
         free_memory(p->weights[i]);
     free(p->weights);
     if (p->primitive)

@@ -55,6 +55,7 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     ft_engine_context *c;
     ft__guard guard;
     dnnl_status_t s;
+    uint32_t there;
 
     *out = NULL;
     if (cfg->threads < 1)
@@ -70,8 +71,16 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     c->kernels = choose_kernels();
     ft__enter(&guard, c->threads);
     s = ft__dnnl_open(&c->dnnl);
-    ft__start_workers(c->threads);
+    there = ft__start_workers(c->threads);
     ft__leave(&guard);
+    if (there != c->threads) {
+        engine_close(c);
+        return ft_fail(
+            err, FT_EBACKEND, 0,
+            "onednn: asked for %u threads, OpenMP gives %u: ask for no more, or "
+            "unset OMP_THREAD_LIMIT",
+            cfg->threads, there);
+    }
     if (s != dnnl_success) {
         engine_close(c);
         return ft_fail(err, FT_EBACKEND, 0, "onednn: oneDNN does not start (status %d)",
@@ -147,12 +156,19 @@ static void free_block(ft_block *b)
     free(b);
 }
 
+/* More weights than any machine holds: sizes below this do not overflow. */
+#define MAX_WEIGHT_BYTES 0x1p46
+
 static ft_status check_request(const ft_block *b, ft_error *err)
 {
     ft_status st = ft_op_check(&b->op, err);
+    ft_cost cost;
 
     if (st)
         return st;
+    ft_op_cost(&b->op, &cost);
+    if (cost.weight_bytes * b->instances > MAX_WEIGHT_BYTES)
+        return ft__no_memory(b, err);
     if (b->instances < 1)
         return ft_fail(err, FT_EINVAL, 0, "onednn: at least one instance is needed");
     if (b->op.phase != FT_PHASE_FORWARD)

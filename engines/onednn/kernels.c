@@ -55,7 +55,7 @@ static inline float fast_exp(float v)
     return v < -87.3f ? 0 : y * scale.f;
 }
 
-/* Abramowitz and Stegun 7.1.26: absolute error below 2e-7. */
+/* Abramowitz and Stegun 7.1.26: absolute error below 6e-7. */
 static inline float fast_erf(float x)
 {
     float a = fabsf(x), t = 1 / (1 + 0.3275911f * a);

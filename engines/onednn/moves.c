@@ -176,8 +176,10 @@ ft_status ft__prepare_slice(ft_block *b, ft_error *err)
     for (uint32_t i = 0; i < y.rank; i++) {
         if (y.dim[i] > x.dim[i])
             return ft__unsupported(b, err, "a slice cannot be longer than x");
-        from.stride[i] =
-            x.stride[i] * ((y.dim[i] - 1) * step < x.dim[i] && step > 0 ? step : 1);
+        if (step > 0 && y.dim[i] - 1 <= (x.dim[i] - 1) / step)
+            from.stride[i] = x.stride[i] * step;
+        else
+            from.stride[i] = x.stride[i];
     }
     return one_piece(b, &from, &y, 0, err);
 }
@@ -264,8 +266,12 @@ ft_status ft__prepare_tile(ft_block *b, ft_error *err)
 static bool block_axes(const ft__tensor *deep, const ft__tensor *wide, ft__tensor *d,
                        ft__tensor *w)
 {
-    int64_t c = wide->dim[1], s = deep->dim[2] ? wide->dim[2] / deep->dim[2] : 0;
+    int64_t c = wide->dim[1], s = wide->dim[2] / deep->dim[2];
 
+    if (s < 1 || wide->dim[2] % deep->dim[2] || wide->dim[3] % deep->dim[3] ||
+        wide->dim[3] / deep->dim[3] != s || deep->dim[0] != wide->dim[0] ||
+        deep->dim[1] != c * s * s)
+        return false;
     *d = (ft__tensor){.rank = 6,
                       .dtype = deep->dtype,
                       .dim = {deep->dim[0], s, s, c, deep->dim[2], deep->dim[3]},
@@ -277,8 +283,7 @@ static bool block_axes(const ft__tensor *deep, const ft__tensor *wide, ft__tenso
            (int64_t[]){wide->stride[0], wide->stride[2], wide->stride[3],
                        wide->stride[1], wide->stride[2] * s, wide->stride[3] * s},
            6 * sizeof(w->stride[0]));
-    return s > 0 && deep->dim[0] == wide->dim[0] && deep->dim[1] == c * s * s &&
-           wide->dim[2] == deep->dim[2] * s && wide->dim[3] == deep->dim[3] * s;
+    return true;
 }
 
 ft_status ft__prepare_blocks(ft_block *b, ft_error *err)
@@ -286,7 +291,7 @@ ft_status ft__prepare_blocks(ft_block *b, ft_error *err)
     ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0), d, w;
     bool deep = b->op.kind == FT_KIND_depth_to_space;
 
-    if (x.rank != 4 || y.rank != 4 ||
+    if (x.rank != 4 || y.rank != 4 || ft__tensor_elements(&x) == 0 ||
         !block_axes(deep ? &x : &y, deep ? &y : &x, &d, &w))
         return ft__unsupported(b, err, "x and out are not related by square blocks");
     return deep ? one_piece(b, &d, &w, 0, err) : one_piece(b, &w, &d, 0, err);

@@ -26,6 +26,22 @@ static ft__window window_of(const ft_op *op)
     return w;
 }
 
+/* oneDNN keeps windows and extents in 32 bits and trusts their sums to fit. */
+static bool fits_onednn(const ft__tensor *x, const ft__tensor *y, const ft__window *w)
+{
+    const int64_t most = 1 << 24;
+
+    for (uint32_t i = 0; i + 2 < x->rank && i < 3; i++)
+        if (w->kernel[i] > most || w->stride[i] > most || w->begin[i] > most ||
+            w->end[i] > most || w->end[i] < -most || w->dilation[i] > most ||
+            w->kernel[i] * w->dilation[i] > most)
+            return false;
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (x->dim[i] > most || y->dim[i] > most)
+            return false;
+    return true;
+}
+
 /* A filter of (groups,) out, in and kernel axes over memory in ONNX's order:
  * out x in/groups x kernel, a transposed one's in x out/groups x kernel. */
 static ft__tensor filter_of(const ft_op *op, bool transposed)
@@ -82,8 +98,8 @@ ft_status ft__prepare_conv(ft_block *b, ft_error *err)
     ft__window win = window_of(op);
     dnnl_status_t s;
 
-    if (op->dtype != FT_DTYPE_fp32)
-        return ft__unsupported(b, err, "convolutions run in fp32 only");
+    if (op->dtype != FT_DTYPE_fp32 || !fits_onednn(&x, &y, &win))
+        return ft__unsupported(b, err, "convolutions take fp32 and extents up to 2^24");
     s = ft__prim_conv(&b->prim, &b->ctx->dnnl, transposed, &x, &w,
                       has_bias ? &bias : NULL, &y, &win);
     if (s != dnnl_success)
@@ -117,6 +133,8 @@ static ft_status make_pool(ft_block *b, const ft__tensor *x, const ft__tensor *y
     dnnl_status_t s;
 
     fit_end(win, x, y);
+    if (b->op.dtype != FT_DTYPE_fp32 || !fits_onednn(x, y, win))
+        return ft__unsupported(b, err, "pooling takes fp32 and extents up to 2^24");
     s = ft__prim_pool(&b->prim, &b->ctx->dnnl,
                       is_max(b->op.kind) ? dnnl_pooling_max
                                          : dnnl_pooling_avg_exclude_padding,
@@ -132,8 +150,6 @@ ft_status ft__prepare_pool(ft_block *b, ft_error *err)
     ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
     ft__window win = window_of(&b->op);
 
-    if (b->op.dtype != FT_DTYPE_fp32)
-        return ft__unsupported(b, err, "pooling runs in fp32 only");
     return make_pool(b, &x, &y, &win, err);
 }
 
@@ -142,8 +158,8 @@ ft_status ft__prepare_global_pool(ft_block *b, ft_error *err)
     ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
     ft__window win = {0};
 
-    if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 3 || x.rank > 5)
-        return ft__unsupported(b, err, "pooling takes fp32 and 1 to 3 spatial axes");
+    if (x.rank < 3 || x.rank > 5)
+        return ft__unsupported(b, err, "pooling takes 1 to 3 spatial axes");
     for (uint32_t i = 0; i + 2 < x.rank; i++) {
         win.kernel[i] = x.dim[i + 2];
         win.stride[i] = win.dilation[i] = 1;

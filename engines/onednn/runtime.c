@@ -9,6 +9,7 @@
  * -fopenmp could bring a second one. Absent: libdnnl is sequential, so are we. */
 #define WEAK __attribute__((weak))
 extern WEAK void omp_set_num_threads(int n);
+extern WEAK void omp_set_dynamic(int on);
 extern WEAK int omp_get_max_threads(void);
 extern WEAK int omp_get_thread_num(void);
 extern WEAK int omp_get_num_threads(void);
@@ -46,8 +47,10 @@ void ft__enter(ft__guard *g, uint32_t threads)
 {
     g->mode = flush_denormals();
     g->threads = omp_get_max_threads ? omp_get_max_threads() : 1;
-    if (omp_set_num_threads)
+    if (omp_set_num_threads) {
         omp_set_num_threads((int)threads);
+        omp_set_dynamic(0);
+    }
 }
 
 void ft__leave(const ft__guard *g)
@@ -59,15 +62,21 @@ void ft__leave(const ft__guard *g)
 
 static void flush_in_worker(void *arg)
 {
-    (void)arg;
-    if (omp_get_thread_num() != 0)
+    uint32_t *there = arg;
+
+    if (omp_get_thread_num() == 0)
+        *there = (uint32_t)omp_get_num_threads();
+    else
         (void)flush_denormals();
 }
 
-void ft__start_workers(uint32_t threads)
+uint32_t ft__start_workers(uint32_t threads)
 {
+    uint32_t there = 1;
+
     if (GOMP_parallel && threads > 1)
-        GOMP_parallel(flush_in_worker, NULL, threads, 0);
+        GOMP_parallel(flush_in_worker, &there, threads, 0);
+    return there;
 }
 
 typedef struct team {

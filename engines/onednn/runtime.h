@@ -16,8 +16,10 @@ typedef struct ft__guard {
  * times slower for its values would not be a function of its shape. */
 void ft__enter(ft__guard *g, uint32_t threads);
 void ft__leave(const ft__guard *g);
-/* Start the pool and set the same mode in every worker. */
-void ft__start_workers(uint32_t threads);
+/* Start the pool and set the same mode in every worker. How many threads there
+ * really are: kernels of oneDNN leave work undone when they get fewer than they
+ * were made for. */
+uint32_t ft__start_workers(uint32_t threads);
 
 /* Split 0 .. n-1 into one range per thread, as long as each is worth it: an
  * index stands for `work` elements. */

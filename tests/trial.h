@@ -1,0 +1,343 @@
+#ifndef TRIAL_H
+#define TRIAL_H
+
+/* One operation on one engine: operands, guards, the reference's results. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/engine.h"
+#include "reference.h"
+
+enum { GUARD = 64, GUARD_BYTE = 0xa5, MAX_PARAMS = 4 };
+
+/* An engine as opened for one test. */
+typedef struct rig {
+    const ft_engine *e;
+    ft_engine_context *c;
+} rig;
+
+/* Memory of the engine with a guard on both sides. */
+typedef struct buffer {
+    unsigned char *all;
+    void *data;
+    size_t bytes;
+} buffer;
+
+/* One operation with all it needs: plain operands for the reference, the same
+ * in the operation's layout for the engine. */
+typedef struct trial {
+    ft_op op;
+    const char *spec;
+    uint32_t n_in, n_out, n_params;
+    void *in[FT_OP_MAX_OPERANDS];
+    void *want[FT_OP_MAX_OPERANDS];
+    float *params[MAX_PARAMS];
+    buffer engine_in[FT_OP_MAX_OPERANDS];
+    buffer engine_out[FT_OP_MAX_OPERANDS];
+} trial;
+
+#define CHECK_OP(t, cond)                                                              \
+    do {                                                                               \
+        if (!(cond)) {                                                                 \
+            check_failed++;                                                            \
+            fprintf(stderr, "%s:%d: %s%s: %s\n", __FILE__, __LINE__, (t)->spec,        \
+                    (t)->op.layout ? " layout=channels_last" : "", #cond);             \
+        }                                                                              \
+    } while (0)
+
+/* ---- buffers ---- */
+
+static buffer new_buffer(const rig *r, size_t bytes)
+{
+    buffer b = {.bytes = bytes};
+
+    b.all = r->e->alloc(r->c, bytes + 2 * GUARD);
+    if (!b.all) {
+        fprintf(stderr, "no memory for %zu bytes\n", bytes);
+        exit(1);
+    }
+    CHECK((uintptr_t)b.all % 64 == 0);
+    memset(b.all, GUARD_BYTE, bytes + 2 * GUARD);
+    b.data = b.all + GUARD;
+    return b;
+}
+
+static int guards_hold(const buffer *b)
+{
+    for (size_t i = 0; i < GUARD; i++)
+        if (b->all[i] != GUARD_BYTE || b->all[GUARD + b->bytes + i] != GUARD_BYTE)
+            return 0;
+    return 1;
+}
+
+static void *plain_array(size_t bytes)
+{
+    void *p = calloc(1, bytes + 1);
+
+    if (!p)
+        exit(1);
+    return p;
+}
+
+/* ---- layouts ---- */
+
+static size_t bytes_of(const ft_shape *s, ft_dtype t)
+{
+    return (size_t)ft_tensor_bytes(s, t);
+}
+
+/* Where row-major element i lies when axis 1 is moved to the end. */
+static int64_t last_position(const ft_shape *s, int64_t i)
+{
+    int64_t inner = 1, n, c, rest;
+
+    for (uint32_t d = 2; d < s->rank; d++)
+        inner *= s->dim[d];
+    rest = i % inner;
+    c = i / inner % s->dim[1];
+    n = i / inner / s->dim[1];
+    return (n * inner + rest) * s->dim[1] + c;
+}
+
+/* Plain memory to the layout's (to_engine), or back. */
+static void move_layout(const ft_op *op, const ft_shape *s, ft_dtype t,
+                        const void *from, void *to, int to_engine)
+{
+    size_t size = ft_dtype_bits(t) / 8;
+    int64_t n = ft_shape_elements(s);
+
+    for (int64_t i = 0; i < n; i++) {
+        size_t at = (size_t)i, other = at;
+
+        if (op->layout == FT_LAYOUT_CHANNELS_LAST && s->rank >= 3)
+            other = (size_t)last_position(s, i);
+        memcpy((char *)to + size * (to_engine ? other : at),
+               (const char *)from + size * (to_engine ? at : other), size);
+    }
+}
+
+/* ---- values ---- */
+
+static uint32_t scramble(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x45d9f3bu;
+    x = (x ^ x >> 16) * 0x45d9f3bu;
+    return x ^ x >> 16;
+}
+
+/* Values that make the kind show its character: both signs for activations,
+ * ties for rounding and comparing, no poles for division and logarithm. */
+static double input_value(const ft_op *op, ft_dtype t, uint32_t operand, uint32_t i)
+{
+    uint32_t h = scramble(i * 7919u + operand * 104729u + 1u);
+    double u = (double)(h >> 8) / (1 << 24); /* [0, 1) */
+
+    if (t == FT_DTYPE_bool)
+        return u < 0.5;
+    if (t != FT_DTYPE_fp32 && t != FT_DTYPE_fp64)
+        return op->kind == FT_KIND_gather || op->kind == FT_KIND_embedding
+                   ? floor(u * 200) - 100
+               : t == FT_DTYPE_int32 || t == FT_DTYPE_int64 ? floor(u * 9) - 4
+                                                            : floor(u * 100);
+    switch (op->kind) {
+    case FT_KIND_log:
+    case FT_KIND_sqrt:
+    case FT_KIND_reciprocal:
+    case FT_KIND_pow: return u + 0.25;
+    case FT_KIND_reduce_prod: return 0.5 + u;
+    case FT_KIND_div:
+    case FT_KIND_mod: return operand == 1 ? u + 0.25 : 8 * u - 4;
+    case FT_KIND_equal:
+    case FT_KIND_less:
+    case FT_KIND_less_equal:
+    case FT_KIND_greater:
+    case FT_KIND_greater_equal: return floor(4 * u);
+    case FT_KIND_floor:
+    case FT_KIND_ceil:
+    case FT_KIND_round:
+    case FT_KIND_sign: return floor(16 * u - 8) / 2;
+    case FT_KIND_cast: return floor(8 * u);
+    case FT_KIND_isnan: return i % 3 == 0 ? (double)NAN : 2 * u - 1;
+    case FT_KIND_isinf: return i % 3 == 0 ? (double)(i % 2 ? INFINITY : -INFINITY) : u;
+    default: break;
+    }
+    return ft_kind_class(op->kind) == FT_CLASS_UNARY ? 16 * u - 8 : 2 * u - 1;
+}
+
+static float param_value(const ft_op *op, uint32_t param, uint32_t i)
+{
+    float u = (float)(scramble(i * 31u + param * 977u + 5u) >> 8) / (1 << 24);
+
+    /* Scales and variances stay away from zero. */
+    return ft_kind_class(op->kind) == FT_CLASS_NORM && param % 3 == 0 ? u + 0.5f
+                                                                      : u - 0.5f;
+}
+
+/* ---- trials ---- */
+
+static void new_trial(trial *t, const rig *r, const char *spec, ft_layout layout)
+{
+    int64_t elements[MAX_PARAMS];
+    ft_error err = {0};
+    ft_shape s;
+    ft_dtype type;
+
+    memset(t, 0, sizeof(*t));
+    t->spec = spec;
+    if (ft_op_parse(&t->op, spec, strlen(spec), &err)) {
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+        exit(1);
+    }
+    t->op.layout = layout;
+    t->n_in = ft_op_n_inputs(&t->op);
+    t->n_out = ft_op_n_outputs(&t->op);
+    for (uint32_t i = 0; i < t->n_in; i++) {
+        ft_op_input(&t->op, i, &s, &type);
+        t->in[i] = plain_array(bytes_of(&s, type));
+        for (int64_t k = 0; k < ft_shape_elements(&s); k++)
+            reference_set(type, t->in[i], k, input_value(&t->op, type, i, (uint32_t)k));
+        t->engine_in[i] = new_buffer(r, bytes_of(&s, type));
+        move_layout(&t->op, &s, type, t->in[i], t->engine_in[i].data, 1);
+    }
+    for (uint32_t i = 0; i < t->n_out; i++) {
+        ft_op_output(&t->op, i, &s, &type);
+        t->want[i] = plain_array(bytes_of(&s, type));
+        t->engine_out[i] = new_buffer(r, bytes_of(&s, type));
+    }
+    t->n_params = reference_params(&t->op, elements);
+    for (uint32_t i = 0; i < t->n_params; i++) {
+        t->params[i] = plain_array((size_t)elements[i] * sizeof(float));
+        for (int64_t k = 0; k < elements[i]; k++)
+            t->params[i][k] = param_value(&t->op, i, (uint32_t)k);
+    }
+    CHECK_OP(t, reference_run(&t->op, (const void *const *)t->in,
+                              (const float *const *)t->params, t->want));
+}
+
+static void free_trial(trial *t, const rig *r)
+{
+    for (uint32_t i = 0; i < t->n_in; i++) {
+        free(t->in[i]);
+        r->e->release(r->c, t->engine_in[i].all);
+    }
+    for (uint32_t i = 0; i < t->n_out; i++) {
+        free(t->want[i]);
+        r->e->release(r->c, t->engine_out[i].all);
+    }
+    for (uint32_t i = 0; i < t->n_params; i++)
+        free(t->params[i]);
+}
+
+/* Movement is exact, arithmetic of fp32 is not. */
+static int agree(const trial *t, ft_dtype type, double got, double want)
+{
+    ft_kind k = t->op.kind;
+    double slack = 3e-5 * (1 + fabs(want));
+
+    if (type != FT_DTYPE_fp32 ||
+        (ft_kind_class(k) == FT_CLASS_MOVE && k != FT_KIND_resize))
+        return got == want;
+    return fabs(got - want) <= slack;
+}
+
+static void check_result(const trial *t, uint32_t i)
+{
+    ft_shape s;
+    ft_dtype type;
+    void *got;
+    int64_t n, wrong = 0;
+
+    ft_op_output(&t->op, i, &s, &type);
+    n = ft_shape_elements(&s);
+    got = plain_array(bytes_of(&s, type));
+    move_layout(&t->op, &s, type, t->engine_out[i].data, got, 0);
+    for (int64_t k = 0; k < n; k++) {
+        double g = reference_get(type, got, k), w = reference_get(type, t->want[i], k);
+
+        if (!agree(t, type, g, w) && wrong++ == 0)
+            fprintf(stderr, "%s: result %u, element %lld is %.9g, want %.9g\n", t->spec,
+                    i, (long long)k, g, w);
+    }
+    CHECK_OP(t, wrong == 0);
+    free(got);
+}
+
+static void check_guards(const trial *t)
+{
+    for (uint32_t i = 0; i < t->n_out; i++)
+        CHECK_OP(t, guards_hold(&t->engine_out[i]));
+    for (uint32_t i = 0; i < t->n_in; i++) {
+        ft_shape s;
+        ft_dtype type;
+        void *now;
+
+        ft_op_input(&t->op, i, &s, &type);
+        now = plain_array(bytes_of(&s, type));
+        move_layout(&t->op, &s, type, t->engine_in[i].data, now, 0);
+        CHECK_OP(t, guards_hold(&t->engine_in[i]));
+        CHECK_OP(t, memcmp(now, t->in[i], bytes_of(&s, type)) == 0);
+        free(now);
+    }
+}
+
+/* A prepared trial. */
+typedef struct prepared {
+    ft_block *b;
+    ft_block_info info;
+    buffer workspace;
+} prepared;
+
+static ft_status prepare(prepared *p, const rig *r, const trial *t, uint32_t instances,
+                         int own_weights)
+{
+    ft_error err = {0};
+    ft_status st;
+
+    memset(p, 0, sizeof(*p));
+    st = r->e->prepare(r->c, &p->b, &p->info, &t->op, instances,
+                       own_weights ? NULL : (const float *const *)t->params,
+                       own_weights ? 0 : t->n_params, &err);
+    if (st)
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK_OP(t, (st == FT_OK) == (p->b != NULL));
+    if (!st)
+        p->workspace = new_buffer(r, p->info.workspace_bytes);
+    return st;
+}
+
+static void run(const prepared *p, const rig *r, const trial *t, uint32_t instance)
+{
+    const void *in[FT_OP_MAX_OPERANDS];
+    void *out[FT_OP_MAX_OPERANDS];
+    ft_error err = {0};
+
+    for (uint32_t i = 0; i < t->n_in; i++)
+        in[i] = t->engine_in[i].data;
+    for (uint32_t i = 0; i < t->n_out; i++) {
+        out[i] = t->engine_out[i].data;
+        memset(out[i], GUARD_BYTE, t->engine_out[i].bytes);
+    }
+    if (p->workspace.bytes)
+        memset(p->workspace.data, 0xff, p->workspace.bytes); /* NaN */
+    CHECK_OP(t, r->e->run(p->b, instance, in, out,
+                          p->info.workspace_bytes ? p->workspace.data : NULL,
+                          &err) == FT_OK);
+    CHECK_OP(t, r->e->sync(r->c, NULL) == FT_OK);
+    CHECK_OP(t, guards_hold(&p->workspace));
+    check_guards(t);
+}
+
+static void drop(prepared *p, const rig *r)
+{
+    r->e->free_block(p->b);
+    if (p->workspace.all)
+        r->e->release(r->c, p->workspace.all);
+}
+
+static int computes(const prepared *p)
+{
+    return strcmp(p->info.implementation, "none") != 0;
+}
+
+#endif
