@@ -381,7 +381,7 @@ static void open_dimensions_are_bound(void)
 
 static void failures_are_one_sentence(void)
 {
-    static const ft_dim_value seq[] = {{"seq", 7}};
+    static const ft_dim_value seq[] = {{"seq", 7}}, batch[] = {{"batch", 8}};
     static const struct {
         const char *model;
         ft_import_options opt;
@@ -405,6 +405,10 @@ static void failures_are_one_sentence(void)
          {.dims = seq, .n_dims = 1},
          FT_EINVAL,
          "m.onnx: --dim seq=7: no input has an open dimension of that name"},
+        {"in x fp32 batch,3\nout x",
+         {.batch = 4, .dims = batch, .n_dims = 1},
+         FT_EINVAL,
+         "m.onnx: --dim batch=8 contradicts --batch 4"},
         {"in x fp32 2,3\nnode Relu z y\nout y",
          {0},
          FT_EFORMAT,

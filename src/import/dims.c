@@ -115,22 +115,13 @@ struct bind {
     int64_t first_dim;
 };
 
-static void remember(struct bind *b, ft__str name, int64_t value)
+static void remember(ft__onnx *o, ft__str name, int64_t value)
 {
-    ft__onnx *o = b->o;
-    ft__binding *grown;
-
     for (uint32_t i = 0; i < o->n_dims; i++)
         if (o->dim[i].name.n == name.n && !memcmp(o->dim[i].name.s, name.s, name.n))
             return;
-    /* Few, so that a copy each time is nothing. */
-    grown = ft__onnx_alloc(o, o->n_dims + 1, sizeof(*grown));
-    if (!grown)
-        return;
-    if (o->n_dims)
-        memcpy(grown, o->dim, o->n_dims * sizeof(*grown));
-    grown[o->n_dims++] = (ft__binding){name, value};
-    o->dim = grown;
+    if (o->n_dims < FT__MAX_DIMS)
+        o->dim[o->n_dims++] = (ft__binding){name, value};
 }
 
 static int64_t given(struct bind *b, ft__str name)
@@ -151,9 +142,15 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
     ft__str name = name_of(o, in, axis);
     int64_t v = given(b, name);
 
-    if (v < 0 && is_batch(in, axis)) {
-        b->open_batch = true;
-        v = o->opt.batch ? o->opt.batch : 1;
+    if (is_batch(in, axis)) {
+        b->open_batch |= v < 0 || v == o->opt.batch;
+        if (v >= 0 && o->opt.batch && v != o->opt.batch)
+            ft__build_fail(o->b, FT_EINVAL, 0,
+                           "--dim %.*s=%lld contradicts --batch %lld",
+                           (int)(name.n < 60 ? name.n : 60), name.s, (long long)v,
+                           (long long)o->opt.batch);
+        else if (v < 0)
+            v = o->opt.batch ? o->opt.batch : 1;
     }
     if (v < 0)
         ft__build_fail(o->b, FT_ENEEDED, 0,
@@ -162,7 +159,7 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
                        (int)(in->name.n < 100 ? in->name.n : 100), in->name.s,
                        (int)(name.n < 60 ? name.n : 60), name.s);
     else
-        remember(b, name, v);
+        remember(o, name, v);
     return v;
 }
 

@@ -9,22 +9,24 @@
  * tensor, or a view of it. */
 static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
 {
-    ft__value *root = v->root ? v->root : v;
+    uint32_t *memory = v->root ? &v->root->memory : &v->memory, tensor;
+    ft_shape whole;
     ft_op op;
 
-    if (root->tensor == FT_NONE)
-        return root->tensor = ft__build_tensor(o->b, v->name.s, v->name.n,
-                                               FT_ROLE_WEIGHT, v->dtype, &v->shape);
-    if (ft_shape_equal(&ft__build_get(o->b, root->tensor)->shape, &v->shape))
-        return root->tensor;
-    v->tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_WEIGHT, v->dtype,
-                                 &v->shape);
+    if (*memory != FT_NONE) {
+        whole = ft__build_get(o->b, *memory)->shape;
+        if (ft_shape_equal(&whole, &v->shape))
+            return *memory;
+    }
+    tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_WEIGHT, v->dtype,
+                              &v->shape);
+    if (*memory == FT_NONE)
+        return *memory = tensor;
     ft_op_init(&op, FT_KIND_view, v->dtype);
-    ft_op_set_shape(&op, FT_K_x, &ft__build_get(o->b, root->tensor)->shape);
+    ft_op_set_shape(&op, FT_K_x, &whole);
     ft_op_set_shape(&op, FT_K_out, &v->shape);
-    ft__build_node(o->b, v->name.s, v->name.n, &op, &root->tensor, 1, NULL, 0,
-                   &v->tensor, 1);
-    return v->tensor;
+    ft__build_node(o->b, v->name.s, v->name.n, &op, memory, 1, NULL, 0, &tensor, 1);
+    return tensor;
 }
 
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
@@ -246,6 +248,8 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n)
             ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
         first = false;
     }
+    if (first)
+        ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,

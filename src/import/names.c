@@ -114,7 +114,7 @@ static ft__value *new_value(ft__onnx *o, ft__str name)
 
     if (v) {
         v->name = (ft__str){memcpy(v + 1, name.s, name.n), name.n};
-        v->tensor = FT_NONE;
+        v->tensor = v->memory = FT_NONE;
     }
     return v;
 }

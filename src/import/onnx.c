@@ -140,17 +140,26 @@ static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
     return opset;
 }
 
+static int compare_names(ft__str a, ft__str b)
+{
+    int c = memcmp(a.s, b.s, a.n < b.n ? a.n : b.n);
+
+    return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const ft__function *f = a, *g = b;
+    int c = compare_names(f->name, g->name);
+
+    return c ? c : compare_names(f->domain, g->domain);
+}
+
 static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 {
-    for (uint32_t i = 0; i < o->n_functions; i++) {
-        const ft__function *f = &o->function[i];
+    ft__function like = {.name = n->op, .domain = n->domain};
 
-        if (f->name.n == n->op.n && f->domain.n == n->domain.n &&
-            !memcmp(f->name.s, n->op.s, n->op.n) &&
-            !memcmp(f->domain.s, n->domain.s, n->domain.n))
-            return f;
-    }
-    return NULL;
+    return bsearch(&like, o->function, o->n_functions, sizeof(like), compare_functions);
 }
 
 /* A function has names and an opset of its own. */
@@ -268,6 +277,7 @@ static void read_functions(ft__onnx *o, uint32_t count)
         }
         o->n_functions++;
     }
+    qsort(o->function, o->n_functions, sizeof(*o->function), compare_functions);
 }
 
 static void mark_outputs(ft__onnx *o, const ft__body *body)

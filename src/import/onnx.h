@@ -55,6 +55,7 @@ struct ft__value {
     ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
     ft__bytes type;  /* TypeProto, where the file states one */
     uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory; /* of a root: the first tensor over its memory */
 };
 
 typedef struct ft__rule {
@@ -101,6 +102,10 @@ typedef struct ft__names {
     uint32_t n_slots;
 } ft__names;
 
+/* How many names of dimensions are kept, for the shapes that a file states of
+ * results without a rule. */
+enum { FT__MAX_DIMS = 64 };
+
 typedef struct ft__binding {
     ft__str name;
     int64_t value;
@@ -121,7 +126,7 @@ struct ft__onnx {
     ft__bytes model;
     int64_t opset;
     ft__names names;
-    ft__binding *dim; /* values of symbolic dimensions */
+    ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;

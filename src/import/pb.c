@@ -104,7 +104,7 @@ bool ft__pb_next(ft__pb *r)
         return ends_early(r, r->start);
     r->bytes = (ft__bytes){r->p, (size_t)len};
     r->p += len;
-    if (len > LARGE_BYTES && r->doc->mapped && r->doc->base + r->doc->len != r->end)
+    if (len > LARGE_BYTES && r->doc->mapped)
         forget_up_to(r->doc, r->p);
     return true;
 }
