@@ -47,8 +47,9 @@ int main(int argc, char **argv)
         ft_graph_free(g);
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf("%s: first %.3f ms, best %.3f ms, %u nodes, %.2f us per node, peak %.1f MB\n",
-           argv[1], 1e3 * first_s, 1e3 * best_s, nodes, 1e6 * best_s / nodes,
-           (double)usage.ru_maxrss / 1024);
+    printf(
+        "%s: first %.3f ms, best %.3f ms, %u nodes, %.2f us per node, peak %.1f MB\n",
+        argv[1], 1e3 * first_s, 1e3 * best_s, nodes, 1e6 * best_s / nodes,
+        (double)usage.ru_maxrss / 1024);
     return 0;
 }

@@ -9,13 +9,12 @@
 #include "store/store.h"
 
 /* One list of columns: the header line, and the place of each field. */
+/* clang-format off */
 #define COLUMNS(X)                                                                     \
-    X(device)                                                                          \
-    X(setting)                                                                         \
-    X(engine)                                                                          \
-    X(engine_version)                                                                  \
-    X(spec) X(phase) X(dtype_policy) X(metric) X(unit) X(value) X(error) X(mad)        \
-        X(mean) X(std) X(n) X(iterations) X(taken_at) X(run) X(readings)
+    X(device) X(setting) X(engine) X(engine_version) X(spec) X(phase) X(dtype_policy)  \
+    X(metric) X(unit) X(value) X(error) X(mad) X(mean) X(std) X(n) X(iterations)       \
+    X(taken_at) X(run) X(readings)
+/* clang-format on */
 
 enum column {
 #define X(name) COL_##name,
