@@ -39,7 +39,7 @@ typedef struct ft_train_options {
     ft_key filter;        /* which measurements; NULL members match all, but the
                              rows found must share device, setting, engine */
     ft_forest_kind method;
-    uint32_t n_trees;     /* 0: 100 */
+    uint32_t n_trees;     /* 0: 64 */
     uint32_t n_folds;     /* 0: 10 */
     uint64_t seed;
     uint32_t threads;

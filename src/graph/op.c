@@ -207,24 +207,35 @@ int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
     return s->rank ? ft_op_set(op, key, s->dim, s->rank) : ft_op_set1(op, key, 1);
 }
 
-const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n)
+/* The key's place in the kind's list and where its values begin, in one pass. */
+static uint32_t locate(const ft_op *op, ft_key_id key, uint32_t *begin)
 {
     const struct kind_rule *r = &kinds[op->kind];
-    uint32_t i = find_key(r, key);
+    uint32_t i = 0;
 
-    *n = i < r->n_keys ? op->count[i] : 0;
-    return *n ? op->value + values_before(op, i) : NULL;
+    for (*begin = 0; i < r->n_keys && r->keys[i].key != key; i++)
+        *begin += op->count[i];
+    return i;
+}
+
+const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n)
+{
+    uint32_t begin, i = locate(op, key, &begin);
+
+    *n = i < kinds[op->kind].n_keys ? op->count[i] : 0;
+    return *n ? op->value + begin : NULL;
 }
 
 int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i)
 {
     const struct kind_rule *r = &kinds[op->kind];
-    uint32_t n, at = find_key(r, key);
-    const int64_t *v = ft_op_get(op, key, &n);
+    uint32_t begin, at = locate(op, key, &begin);
 
-    if (v)
-        return i < n ? v[i] : 0;
-    return at < r->n_keys && r->keys[at].fallback >= 0 ? r->keys[at].fallback : 0;
+    if (at == r->n_keys)
+        return 0;
+    if (op->count[at])
+        return i < op->count[at] ? op->value[begin + i] : 0;
+    return r->keys[at].fallback >= 0 ? r->keys[at].fallback : 0;
 }
 
 ft_shape ft_op_shape(const ft_op *op, ft_key_id key)

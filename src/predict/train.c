@@ -12,8 +12,9 @@
 
 /* Fewer rows than this make no regressor of their own. */
 enum { LEAST_ROWS = 12, MAX_FOLDS = 10 };
-/* The spread is a smooth thing: few trees, large leaves. */
-enum { SPREAD_TREES = 24, SPREAD_LEAF = 5 };
+/* The spread is a smooth thing: few trees, large leaves. Workspace comes in few
+ * steps: few trees. More than 64 change no error (docs/accuracy.md). */
+enum { VALUE_TREES = 64, SPREAD_TREES = 16, SPREAD_LEAF = 5, WORKSPACE_TREES = 16 };
 
 struct sample {
     ft_op op;
@@ -441,7 +442,7 @@ static ft_status fit_forests(struct training *t, struct fit *f, ft__regressor_im
                              ft_error *err)
 {
     ft_forest_options how = {.kind = t->opt->method,
-                             .n_trees = t->opt->n_trees,
+                             .n_trees = t->opt->n_trees ? t->opt->n_trees : VALUE_TREES,
                              .seed = t->opt->seed,
                              .threads = t->opt->threads};
     ft_forest_options coarse = how;
@@ -449,6 +450,8 @@ static ft_status fit_forests(struct training *t, struct fit *f, ft__regressor_im
     uint32_t folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS;
     ft_status st = ft_folds_make(f->fold, f->group, f->n, folds, t->opt->seed, err);
 
+    if (!time)
+        how.n_trees = WORKSPACE_TREES;
     coarse.n_trees = SPREAD_TREES;
     coarse.min_leaf = SPREAD_LEAF;
     if (!st)
