@@ -197,12 +197,24 @@ uint32_t ft_forest_trees(const ft_forest *f)
  * LANES walks go in step, without a branch on the data: those that reach their
  * leaf early stay there until the last has arrived. */
 
-/* One step of a walk. `x` holds the values of one row, LANES or 1 apart. */
-static inline const ft__node *step(const ft__node *n, const float *x, size_t apart)
+/* Walk from at[j] to its leaf. The values of one row lie `apart` in x[], those of
+ * the walks' rows `lane`. */
+static inline void walk(const ft__node *at[LANES], const float *x, size_t apart,
+                        size_t lane)
 {
-    const uint32_t right = x[n->link % FT__MAX_WIDTH * apart] > n->value;
+    uint32_t moving;
 
-    return n + (n->link >> FT__LINK_SHIFT) + right;
+    do {
+        moving = 0;
+        for (size_t j = 0; j < LANES; j++) {
+            const ft__node *n = at[j];
+            const uint32_t off = n->link >> FT__LINK_SHIFT;
+            const float v = x[n->link % FT__MAX_WIDTH * apart + lane * j];
+
+            at[j] = n + off + (v > n->value);
+            moving |= off;
+        }
+    } while (moving);
 }
 
 double ft_forest_predict(const ft_forest *f, const float *row)
@@ -216,17 +228,10 @@ double ft_forest_predict(const ft_forest *f, const float *row)
     for (uint32_t t = 0; t < n_trees; t += LANES) {
         const uint32_t n = n_trees - t < LANES ? n_trees - t : LANES;
         const ft__node *at[LANES];
-        uint32_t moving;
 
         for (uint32_t j = 0; j < LANES; j++)
             at[j] = f->node + f->start[t + (j < n ? j : 0)];
-        do {
-            moving = 0;
-            for (int j = 0; j < LANES; j++) {
-                moving |= at[j]->link >> FT__LINK_SHIFT;
-                at[j] = step(at[j], x, 1);
-            }
-        } while (moving);
+        walk(at, x, 1, 0);
         for (uint32_t j = 0; j < n; j++)
             sum += (double)at[j]->value;
     }
@@ -252,17 +257,10 @@ static void add_tree(const ft__node *root, const float *x, size_t width, size_t 
 {
     for (size_t i = 0; i < n; i += LANES, x += (width + 1) * LANES) {
         const ft__node *at[LANES];
-        uint32_t moving;
 
         for (int j = 0; j < LANES; j++)
             at[j] = root;
-        do {
-            moving = 0;
-            for (int j = 0; j < LANES; j++) {
-                moving |= at[j]->link >> FT__LINK_SHIFT;
-                at[j] = step(at[j], x + j, LANES);
-            }
-        } while (moving);
+        walk(at, x, LANES, 1);
         for (size_t j = 0; j < LANES; j++)
             out[i + j] += (double)at[j]->value;
     }

@@ -10,6 +10,8 @@ enum {
     RUN = 64, /* rows summed in float before they join a double */
 };
 
+static_assert(FT__BLOCK == 2 * WIDE, "a block is two vectors");
+
 /* Four columns at once, in what gcc and clang both offer for every processor.
  * Each lane is the sum a scalar loop would form, so results do not depend on
  * how the vectors are carried out. */
@@ -235,7 +237,7 @@ static bool random_split(ft__splitter *s, uint32_t at, uint32_t n, const ft__sum
          * decides, not the last bit of a sum. */
         const float gain = (float)ft__gain(s->above_y[col], s->above_w[col], sums->w);
 
-        if (gain <= best)
+        if (!(gain > best))
             continue;
         if (min_leaf > 1) {
             const uint32_t above = count_above(d, col, row, n, s->cut[col]);
