@@ -51,7 +51,7 @@ struct result {
     uint32_t policy;
 };
 
-static void die(const char *what, const ft_error *err)
+_Noreturn static void die(const char *what, const ft_error *err)
 {
     fprintf(stderr, "accuracy: %s: %s\n", what, err->msg);
     exit(1);

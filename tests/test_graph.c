@@ -23,8 +23,8 @@ static void a_canonical_spec_reads_and_writes_itself(void)
 {
     static const char *const specs[] = {
         "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
-        "conv2d x=1x96x14x14 out=96 kernel=3x3 stride=2x2 pad=0x0x1x1 dilation=2x2 "
-        "groups=96 bias=1 dtype=fp32 layout=channels_last",
+        ("conv2d x=1x96x14x14 out=96 kernel=3x3 stride=2x2 pad=0x0x1x1 dilation=2x2 "
+         "groups=96 bias=1 dtype=fp32 layout=channels_last"),
         "linear x=1x197x768 out=3072 bias=1 dtype=fp16",
         "matmul x=12x197x64 y=12x64x197 dtype=bf16 phase=backward",
         "cast x=1x128 to=fp32 dtype=int64",
@@ -318,7 +318,7 @@ static void no_two_live_tensors_overlap(void)
 
                 if (live && p.offset[i] < p.offset[j] + ny &&
                     p.offset[j] < p.offset[i] + nx)
-                    CHECK(!"two live tensors share memory");
+                    CHECK(0 && "two live tensors share memory");
             }
         ft_plan_free(&p);
         ft_graph_free(g);

@@ -207,7 +207,7 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
     int code = ft__home_needed(c, c->store);
 
     ft__path_store(c, path);
-    if (!how.budget_s && o->quick)
+    if (o->quick && !(how.budget_s > 0))
         how.budget_s = 60;
     if (code)
         return code;

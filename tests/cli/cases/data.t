@@ -23,8 +23,8 @@
   0 measurements taken from all.csv
   $ foretell data export --readings --db copy.db > again.csv
   $ cut -d , -f 1-17,19- all.csv > a; cut -d , -f 1-17,19- again.csv > b; cmp a b
-  $ head -c 600 all.csv > short.csv; foretell data import short.csv --db copy.db
-  foretell data: short.csv, line 3, column 19 (readings): readings are value:iterations or value:iterations:start_s, with one blank between them
+  $ { head -n 1 all.csv; echo a,b,c; } > short.csv; foretell data import short.csv --db copy.db
+  foretell data: short.csv, line 2, column 3 (engine): the line ends here, further columns are missing
   [3]
   $ foretell data import missing.csv
   foretell data: cannot read missing.csv: No such file or directory
