@@ -18,8 +18,8 @@ struct findings {
     char plugin_dir[FT__PATH_MAX];
     char store[FT__PATH_MAX];
     char predictor[FT__PATH_MAX];
-    char store_state[600];
-    char predictor_state[600];
+    char store_state[1200];
+    char predictor_state[1200];
     bool store_good;
     bool predictor_good;
     ft_device *device;
@@ -172,7 +172,7 @@ static void print_engines(const struct findings *f)
 {
     printf("\nengines in %s\n", f->plugin_dir);
     for (size_t i = 0; i < f->n_engines; i++) {
-        char text[600];
+        char text[1200];
 
         if (f->verdict[i].usable)
             snprintf(text, sizeof(text), "usable, version %s", f->verdict[i].version);
@@ -189,7 +189,7 @@ static void print_sensors(const struct findings *f)
     puts("\npower and energy");
     for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
         const ft_sensor *s = ft_sensors_at(f->sensors, i);
-        char text[600];
+        char text[1200];
 
         if (s->usable)
             snprintf(text, sizeof(text), "usable, %s now",
