@@ -24,7 +24,7 @@ typedef enum ft_status {
 typedef struct ft_error {
     ft_status status;
     uint64_t pos; /* byte offset in the input, 0 when there is none */
-    char msg[480];
+    char msg[1000];
 } ft_error;
 
 /* Fill *err (unless NULL) and return st, so that a failure is one line. */

@@ -9,6 +9,9 @@
 #include "predict/probes.h"
 #include "run/session.h"
 
+/* Batches are never shorter than this, nor than the machine's floor. */
+#define LEAST_BATCH_S 1e-3
+
 /* One operation asked for, and where it stands. */
 struct candidate {
     ft_op op; /* lowered */
@@ -27,7 +30,8 @@ struct collection {
     const ft_collect_options *opt;
     struct candidate *c;
     size_t n;
-    double end_s; /* INFINITY: no limit */
+    double floor_s; /* below it time is not proportional to iterations */
+    double end_s;   /* INFINITY: no limit */
 };
 
 static void key_of(ft_key *key, const ft_session *s, const char *spec,
@@ -59,7 +63,8 @@ static ft_measurement exact_bytes(uint64_t bytes)
 static ft_status measure_into_store(struct collection *k, const ft_op *op,
                                     double time_s, ft_error *err)
 {
-    ft_measure_options how = {.min_time_s = time_s};
+    ft_measure_options how = {.min_time_s = time_s,
+                              .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s)};
     ft_measurement workspace;
     char spec[2048];
     ft_timing t;
@@ -138,21 +143,20 @@ static ft_status measure_context(struct collection *k, ft_error *err)
     return ft_store_put(k->store, k->run, &key, &m, NULL, 0, err);
 }
 
+/* Look for the floor once a machine; later collections read it. */
 static ft_status measure_floor(struct collection *k, ft_error *err)
 {
+    static const char fact[] = "proportional_from_s";
     ft_op op = ft__probe(FT__PROBE_LAUNCH);
     ft_linearity l;
-    double known;
-    ft_status st;
+    ft_status st = ft_store_fact(k->store, k->session->device, fact, &k->floor_s, err);
 
-    st =
-        ft_store_fact(k->store, k->session->device, "proportional_from_s", &known, err);
-    if (st || !isnan(known))
+    if (st || !isnan(k->floor_s))
         return st;
     st = ft_measure_linearity(&l, k->session, &op, err);
+    k->floor_s = l.floor_s;
     return st ? st
-              : ft_store_put_fact(k->store, k->session->device, "proportional_from_s",
-                                  l.floor_s, err);
+              : ft_store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
 }
 
 static ft_status measure_machine(struct collection *k, ft_error *err)
