@@ -1,5 +1,6 @@
 #include "graph/build.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,8 +198,7 @@ static bool results_fit(ft__build *b, const char *name, const ft_op *op,
         ft_shape s;
         ft_dtype t;
 
-        if (out[i] == FT_NONE)
-            continue;
+        assert(out[i] < b->g->n_tensors);
         ft_op_output(op, i, &s, &t);
         if (ft_shape_elements(&s) == ft_shape_elements(&b->g->tensor[out[i]].shape))
             continue;

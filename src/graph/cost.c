@@ -68,12 +68,10 @@ static double kernel_volume(const ft_op *op)
     return volume;
 }
 
-static double conv_weights(const ft_op *op)
+/* Weights between one channel and `channels` on the other side, of its group. */
+static double per_group(const ft_op *op, double channels)
 {
-    double in = (double)ft_op_at(op, FT_K_x, 1),
-           out = (double)ft_op_at(op, FT_K_out, 0);
-
-    return in * out / (double)ft_op_at(op, FT_K_groups, 0) * kernel_volume(op);
+    return channels / (double)ft_op_at(op, FT_K_groups, 0) * kernel_volume(op);
 }
 
 static double last_dim(const ft_op *op, ft_key_id key)
@@ -109,7 +107,9 @@ static double weights(const ft_op *op)
         return (double)ft_op_at(op, FT_K_rows, 0) * (double)ft_op_at(op, FT_K_dim, 0);
     default: break;
     }
-    return ft_kind_class(op->kind) == FT_CLASS_CONV ? conv_weights(op) + bias * out : 0;
+    return ft_kind_class(op->kind) == FT_CLASS_CONV
+               ? out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out
+               : 0;
 }
 
 /* One multiply-accumulate = 2. */
@@ -123,10 +123,9 @@ static double flops(const ft_op *op)
         /* Transposed: every input element meets every filter of its group. */
         if (op->kind >= FT_KIND_conv_transpose1d &&
             op->kind <= FT_KIND_conv_transpose3d)
-            return 2 * x * conv_weights(op) / (double)ft_op_at(op, FT_K_x, 1) +
+            return 2 * x * per_group(op, (double)ft_op_at(op, FT_K_out, 0)) +
                    bias * out;
-        return 2 * out * conv_weights(op) / (double)ft_op_at(op, FT_K_out, 0) +
-               bias * out;
+        return 2 * out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out;
     case FT_CLASS_MATMUL: return 2 * out * last_dim(op, FT_K_x) + bias * out;
     case FT_CLASS_POOL: return out * kernel_volume(op);
     case FT_CLASS_NORM:
