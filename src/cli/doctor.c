@@ -21,13 +21,8 @@ struct findings {
     char plugin_dir[FT__PATH_MAX];
     char store[FT__PATH_MAX];
     char predictor[FT__PATH_MAX];
-<<<<<<< HEAD
-    char store_state[1200];
-    char predictor_state[1200];
-=======
     char store_state[LINE_MAX_BYTES];
     char predictor_state[LINE_MAX_BYTES];
->>>>>>> cli
     bool store_good;
     bool predictor_good;
     ft_device *device;
@@ -180,11 +175,7 @@ static void print_engines(const struct findings *f)
 {
     printf("\nengines in %s\n", f->plugin_dir);
     for (size_t i = 0; i < f->n_engines; i++) {
-<<<<<<< HEAD
-        char text[1200];
-=======
         char text[LINE_MAX_BYTES];
->>>>>>> cli
 
         if (f->verdict[i].usable)
             snprintf(text, sizeof(text), "usable, version %s", f->verdict[i].version);
@@ -201,11 +192,7 @@ static void print_sensors(const struct findings *f)
     puts("\npower and energy");
     for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
         const ft_sensor *s = ft_sensors_at(f->sensors, i);
-<<<<<<< HEAD
-        char text[1200];
-=======
         char text[LINE_MAX_BYTES];
->>>>>>> cli
 
         if (s->usable)
             snprintf(text, sizeof(text), "usable, %s now",
