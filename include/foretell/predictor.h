@@ -70,7 +70,7 @@ typedef struct ft_predictor_info {
     double peak_flops;   /* what the roofline was drawn with, FLOP/s */
     double bandwidth;    /* B/s */
     double launch_s;     /* least time of one operation */
-    double context_bytes; /* process and engine before a network is loaded */
+    double context_bytes; /* process and engine; operations add to it */
     uint32_t n_regressors;
     uint32_t n_measured; /* operations whose measured values it holds */
 } ft_predictor_info;

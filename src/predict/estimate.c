@@ -305,6 +305,15 @@ static void sum_memory(ft_network_estimate *e, const ft_estimate *workspace,
     e->memory.why = "";
 }
 
+static uint32_t count_running(const ft_graph *g)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
+        n += !costs_nothing(ft_graph_op(g, i));
+    return n;
+}
+
 ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                              const ft_graph *g, ft_error *err)
 {
@@ -322,7 +331,9 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     if (!st) {
         sum_times(out, g);
         count_basis(out);
-        sum_memory(out, workspace, p->info->context_bytes);
+        sum_memory(out, workspace,
+                   p->info->context_bytes +
+                       p->info->context_per_op_bytes * (double)count_running(g));
     } else {
         ft_network_estimate_free(out);
     }

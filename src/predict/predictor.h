@@ -44,7 +44,8 @@ typedef struct ft__section_image {
 
 typedef struct ft__info_image {
     ft__roof roof;
-    double context_bytes;
+    double context_bytes;        /* of engine and process */
+    double context_per_op_bytes; /* added by every unique operation */
     uint32_t policy;
     uint32_t n_features;
     char device[128];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "predict/probes.h"
@@ -100,22 +101,56 @@ static ft_status has_time(struct collection *k, const ft_op *op, int *has,
 /* ---- the machine itself ---- */
 
 /* What a process holds besides a network's weights, activations and workspace:
- * the engine's code and tables, as a small network of common kinds leaves them. */
+ * the engine's code and tables, and code made for each operation. */
+
+/* Bytes of that kind after running the network in `text`; 0 when it cannot be
+ * told: an engine that lacks one of the kinds can still be measured. */
+static uint64_t context_of(struct collection *k, const ft__buf *text,
+                           uint64_t own_bytes)
+{
+    ft_measure_options brief = {.min_time_s = 1e-3, .min_batches = 1};
+    ft_network_timing t = {0};
+    ft_error why = {0};
+    ft_graph *g = NULL;
+    uint64_t known, bytes = 0;
+    ft_status st = text->bad ? FT_ENOMEM : FT_OK;
+
+    if (!st)
+        st = ft_import_ops(&g, text->s, text->len, "context", &why);
+    if (!st)
+        st = ft_measure_network(&t, k->session, g, &brief, &why);
+    known = t.weight_bytes + t.activation_bytes + t.workspace_bytes + own_bytes;
+    if (!st && t.peak_process_bytes > known)
+        bytes = t.peak_process_bytes - known;
+    else
+        ft__log(k->opt->log, FT_LOG_WARN,
+                "memory of the engine itself is not known: %s",
+                st ? why.msg : "the system does not tell");
+    ft_network_timing_free(&t);
+    ft_graph_free(g);
+    return bytes;
+}
+
+static ft_status put_context(struct collection *k, const char *metric, uint64_t bytes,
+                             ft_error *err)
+{
+    ft_measurement m = exact_bytes(bytes);
+    ft_key key;
+
+    key_of(&key, k->session, "", metric);
+    return ft_store_put(k->store, k->run, &key, &m, NULL, 0, err);
+}
+
+/* A small network of common kinds, then the same with many more convolutions and
+ * activations: the difference is what each operation adds. */
 static ft_status measure_context(struct collection *k, ft_error *err)
 {
-    static const char small[] =
-        "conv2d x=1x3x32x32 out=16 kernel=3x3 stride=2x2 pad=1x1 bias=1\n"
-        "conv2d x=1x16x16x16 out=16 kernel=3x3 stride=1x1 pad=1x1 groups=16 bias=1\n"
-        "conv2d x=1x16x16x16 out=64 kernel=1x1 stride=1x1 pad=0x0 bias=1\n"
-        "relu x=1x16x16x16\nadd x=1x16x16x16 y=1x16x16x16\n"
-        "maxpool2d x=1x16x16x16 kernel=2x2 stride=2x2 pad=0x0\n"
-        "reduce_mean x=1x64x16x16 axes=2x3\nlinear x=1x64 out=10 bias=1\n"
-        "matmul x=1x16x64 y=1x64x16\nsoftmax x=1x16x16 axis=2\n";
-    ft_measure_options brief = {.min_time_s = 1e-3, .min_batches = 1};
-    ft_network_timing t;
-    ft_measurement m;
-    ft_error why;
-    ft_graph *g;
+    enum { FEW = 8, MORE = 80 };
+    /* What is ours, not the engine's: all but what came with opening it. */
+    uint64_t own =
+        ft__anonymous_bytes() - k->session->opened_bytes + k->session->before_bytes;
+    uint64_t small, large = 0, each;
+    ft__buf text = {0};
     ft_key key;
     int has;
     ft_status st;
@@ -124,23 +159,32 @@ static ft_status measure_context(struct collection *k, ft_error *err)
     st = ft_store_has(k->store, &key, &has, err);
     if (st || has)
         return st;
-    st = ft_import_ops(&g, small, sizeof(small) - 1, "context", err);
-    if (st)
-        return st;
-    st = ft_measure_network(&t, k->session, g, &brief, &why);
-    ft_graph_free(g);
-    /* An engine that lacks one of these kinds can still be measured. */
-    if (st || t.peak_process_bytes == 0) {
-        ft_network_timing_free(&t);
-        ft__log(k->opt->log, FT_LOG_WARN,
-                "memory of the engine itself is not known: %s",
-                st ? why.msg : "the system does not tell");
+    ft__buf_str(&text,
+                "conv2d x=1x3x32x32 out=16 kernel=3x3 stride=2x2 pad=1x1 bias=1\n"
+                "relu x=1x16x16x16\nadd x=1x16x16x16 y=1x16x16x16\n"
+                "maxpool2d x=1x16x16x16 kernel=2x2 stride=2x2 pad=0x0\n"
+                "reduce_mean x=1x64x16x16 axes=2x3\nlinear x=1x64 out=10 bias=1\n"
+                "matmul x=1x16x64 y=1x64x16\nsoftmax x=1x16x16 axis=2\n");
+    small = context_of(k, &text, own);
+    for (int i = 0; i < MORE / 2; i++) {
+        int channels = 16 + 8 * i, wide = i % 2, depthwise = i % 4 == 3;
+
+        ft__buf_fmt(&text,
+                    "conv2d x=1x%dx14x14 out=%d kernel=%dx%d stride=1x1 pad=%dx%d "
+                    "groups=%d bias=1\nrelu x=1x%dx14x14\n",
+                    channels, channels, 1 + 2 * wide, 1 + 2 * wide, wide, wide,
+                    depthwise ? channels : 1, channels);
+    }
+    if (small)
+        large = context_of(k, &text, own);
+    ft__buf_free(&text);
+    if (!small) {
+        ft__log(k->opt->log, FT_LOG_WARN, "memory of the engine itself is not known");
         return FT_OK;
     }
-    m = exact_bytes(t.peak_process_bytes - t.weight_bytes - t.activation_bytes -
-                    t.workspace_bytes - k->session->own_bytes);
-    ft_network_timing_free(&t);
-    return ft_store_put(k->store, k->run, &key, &m, NULL, 0, err);
+    each = large > small ? (large - small) / MORE : 0;
+    st = put_context(k, "context_per_operation", each, err);
+    return st ? st : put_context(k, "context", small - FEW * each, err);
 }
 
 /* Look for the floor once a machine; later collections read it. */
@@ -353,11 +397,12 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
              s->device, s->engine->name, s->engine->version(), s->setting);
     st = ft_store_begin_run(store, &k.run, opt->command ? opt->command : "",
                             environment, err);
+    /* Before anything else takes memory that would count as the engine's. */
+    if (!st)
+        st = measure_machine(&k, err);
     if (!st)
         st = make_candidates(&k, ops, count, n, err);
     out->wanted = k.n;
-    if (!st)
-        st = measure_machine(&k, err);
     if (!st)
         st = mark_present(&k, out, err);
     if (!st)

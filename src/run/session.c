@@ -112,7 +112,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     s->log = opt->log;
     s->seed = opt->seed;
     s->threads = cfg.threads;
-    s->own_bytes = ft__anonymous_bytes();
+    s->before_bytes = ft__anonymous_bytes();
     st = ft_device_local(&device, "", err);
     if (st)
         goto fail;
@@ -126,6 +126,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = s->engine->open(&s->context, &cfg, err);
     if (st)
         goto fail;
+    s->opened_bytes = ft__anonymous_bytes();
     ft_device_free(device);
     *out = s;
     return FT_OK;

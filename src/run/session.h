@@ -12,7 +12,8 @@ struct ft_session {
     const ft_log *log;
     uint64_t seed;
     uint32_t threads;
-    uint64_t own_bytes; /* data this process held before the engine came */
+    uint64_t before_bytes; /* data this process held before the engine came */
+    uint64_t opened_bytes; /* and after */
     char setting[64];
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
