@@ -16,7 +16,7 @@ typedef struct ft__answer {
     bool lower_bound; /* from a device file alone */
     int64_t batch;    /* of the first input; 0: there is none */
     const char *dtype;
-    char energy_why[1024]; /* why there is no energy; "" when there is */
+    char energy_why[1200]; /* why there is no energy; "" when there is */
     char warning[FT__MAX_WARNINGS][512];
     size_t n_warnings;
     char verify[FT__PATH_MAX]; /* the command that runs it really */

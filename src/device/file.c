@@ -325,8 +325,8 @@ static ft_status not_found(const char *data_dir, const char *name, ft_error *err
     ft_device_names_free(names, n);
     st = list.bad
              ? ft_fail(err, FT_ENOMEM, 0, "%s", name)
-             : ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %.350s%s",
-                       name, list.s, list.len > 350 ? " ..." : "");
+             : ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %.900s%s",
+                       name, list.s, list.len > 900 ? " ..." : "");
     ft__buf_free(&list);
     return st;
 }
