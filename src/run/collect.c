@@ -122,10 +122,8 @@ static uint64_t context_of(struct collection *k, const ft__buf *text,
     known = t.weight_bytes + t.activation_bytes + t.workspace_bytes + own_bytes;
     if (!st && t.peak_process_bytes > known)
         bytes = t.peak_process_bytes - known;
-    else
-        ft__log(k->opt->log, FT_LOG_WARN,
-                "memory of the engine itself is not known: %s",
-                st ? why.msg : "the system does not tell");
+    if (st)
+        ft__log(k->opt->log, FT_LOG_INFO, "the engine's own memory: %s", why.msg);
     ft_network_timing_free(&t);
     ft_graph_free(g);
     return bytes;

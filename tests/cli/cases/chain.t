@@ -10,7 +10,6 @@ same figures everywhere.
   foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
   [4]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx | blur
-  warning: memory of the engine itself is not known: the system does not tell
   114 operations measured in # s with fake 1, threads=1
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   store: HOME/.local/share/foretell/measurements.db
@@ -21,7 +20,6 @@ same figures everywhere.
   failed: 0
   left: 0
   $ foretell collect --engine fake --quick --db other.db --json | pick present failed left
-  warning: memory of the engine itself is not known: the system does not tell
   present: 0
   failed: 0
   left: 0

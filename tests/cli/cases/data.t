@@ -5,7 +5,6 @@
   foretell data: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
   [4]
   $ foretell collect models/sequence.onnx --dim seq=64 --engine fake | blur
-  warning: memory of the engine itself is not known: the system does not tell
   2 operations measured in # s with fake 1, threads=1
   2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   store: HOME/.local/share/foretell/measurements.db
