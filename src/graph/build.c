@@ -265,9 +265,11 @@ void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
 void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS];
-    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op);
+    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op), weights = FT_NONE;
     ft_shape s;
     ft_dtype t;
+    ft_cost cost;
+    double elements;
 
     for (uint32_t i = 0; i < n_in; i++) {
         ft_op_input(op, i, &s, &t);
@@ -277,9 +279,18 @@ void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
         ft_op_output(op, i, &s, &t);
         out[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
     }
+    /* Each occurrence is a layer with weights of its own. */
+    ft_op_cost(op, &cost);
+    elements = cost.weight_elements * (double)count;
+    if (elements > 0 && elements <= (double)FT__MAX_ELEMENTS) {
+        s = (ft_shape){.rank = 1, .dim = {(int64_t)elements}};
+        weights = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, op->dtype, &s);
+    }
     if (b->failed)
         return;
-    ft__build_repeat(b, ft__build_node(b, "", 0, op, in, n_in, NULL, 0, out, n_out),
+    ft__build_repeat(b,
+                     ft__build_node(b, "", 0, op, in, n_in, &weights,
+                                    weights != FT_NONE, out, n_out),
                      count);
 }
 

@@ -84,9 +84,9 @@ A list of operations, from standard input.
   linear x=1x512 out=1000 dtype=fp32      3  0.0031      5.87         0.01     1536000
   relu x=8x8 dtype=fp32                   1  0.0000      0.00         0.00           0
   ------------------------------------------------------------------------------------
-  2 unique                                4  0.0031      5.87         0.01           0
+  2 unique                                4  0.0031      5.87         0.01     1536000
   
-  weights 0 B, activations 5.94 KiB at their peak (no plan needs less than 5.94 KiB)
+  weights 5.86 MiB, activations 5.94 KiB at their peak (no plan needs less than 5.94 KiB)
 
   $ printf 'linear x=1x512 oot=1000 dtype=fp32' | foretell ops -
   foretell ops: standard input: line 1: byte 15: linear has no key "oot"
