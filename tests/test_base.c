@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/prng.h"
-#include "base/reader.h"
 #include "base/stats.h"
 #include "check.h"
 #include "foretell/error.h"
@@ -42,16 +41,6 @@ static void buffer_grows_and_stays_terminated(void)
     ft__buf_free(&b);
 }
 
-static void reader_sticks_at_the_end(void)
-{
-    const uint8_t bytes[] = {1, 0, 0, 0, 2, 0};
-    ft__reader r = {.base = bytes, .len = sizeof(bytes)};
-
-    CHECK(ft__read_u32(&r) == 1 && !r.bad);
-    CHECK(ft__read_u32(&r) == 0 && r.bad);
-    CHECK(ft__read_f32(&r) == 0 && r.pos == 4);
-}
-
 static void statistics_agree_with_hand_figures(void)
 {
     double v[] = {4, 1, 3, 2}, w[] = {1, 2, 3, 4, 100};
@@ -85,7 +74,6 @@ int main(void)
 {
     arena_gives_zeroed_aligned_memory_of_any_size();
     buffer_grows_and_stays_terminated();
-    reader_sticks_at_the_end();
     statistics_agree_with_hand_figures();
     streams_repeat_and_differ();
     CHECK_DONE();

@@ -24,7 +24,8 @@ static ft_estimate unavailable(const char *why)
 /* Sizes beyond the training rows by more than a factor of two. */
 static bool outside(const ft__regressor_image *r, const float *row)
 {
-    static const uint32_t sizes[] = {17, 19, 20, 21, 22};
+    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
+                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         if (row[sizes[i]] < r->least[sizes[i]] - 1 ||

@@ -1,54 +1,7 @@
 #include "predict/features.h"
 
+#include <assert.h>
 #include <math.h>
-
-static const char *const names[FT__N_FEATURES] = {
-    "kind",
-    "layout",
-    "batch",
-    "channels",
-    "spatial",
-    "width",
-    "rank",
-    "out",
-    "kernel",
-    "kernel_width",
-    "stride",
-    "pad",
-    "dilation",
-    "groups",
-    "group_channels",
-    "group_out",
-    "bias",
-    "input_elements",
-    "operand_elements",
-    "output_elements",
-    "weight_elements",
-    "flops",
-    "bytes",
-    "intensity",
-    "roofline",
-    "rows",
-    "inner",
-    "depth",
-    "axis_size",
-    "after_axis",
-    "parts",
-    "channel_fill",
-    "out_fill",
-    "row_fill",
-    "output_width",
-    "repeats",
-    "moves_last",
-    "last_input",
-    "working_set",
-    "weight_share",
-};
-
-const char *ft__feature_name(uint32_t i)
-{
-    return names[i];
-}
 
 ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s)
 {
@@ -215,4 +168,5 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
                     : 0);
     *f++ = size(4 * (in_elements + (double)ft_shape_elements(&out)));
     *f++ = (float)(c.weight_bytes / fmax(1, c.bytes_read + c.bytes_written));
+    assert(f == row + FT__N_FEATURES);
 }

@@ -30,8 +30,49 @@ double ft__roofline(const ft_op *op, const ft__roof *r);
 /* One row of numbers per operation, the same columns for all kinds: sizes as
  * log2(1 + v), so that a threshold splits ratios. A column that says nothing for
  * a kind is constant there and never split on. */
-enum { FT__N_FEATURES = 40 };
+enum {
+    FT__F_kind,
+    FT__F_layout,
+    FT__F_batch,
+    FT__F_channels,
+    FT__F_spatial,
+    FT__F_width,
+    FT__F_rank,
+    FT__F_out,
+    FT__F_kernel,
+    FT__F_kernel_width,
+    FT__F_stride,
+    FT__F_pad,
+    FT__F_dilation,
+    FT__F_groups,
+    FT__F_group_channels,
+    FT__F_group_out,
+    FT__F_bias,
+    FT__F_input_elements,
+    FT__F_operand_elements,
+    FT__F_output_elements,
+    FT__F_weight_elements,
+    FT__F_flops,
+    FT__F_bytes,
+    FT__F_intensity,
+    FT__F_roofline,
+    FT__F_rows,
+    FT__F_inner,
+    FT__F_depth,
+    FT__F_axis_size,
+    FT__F_after_axis,
+    FT__F_parts,
+    FT__F_channel_fill,
+    FT__F_out_fill,
+    FT__F_row_fill,
+    FT__F_output_width,
+    FT__F_repeats,
+    FT__F_moves_last,
+    FT__F_last_input,
+    FT__F_working_set,
+    FT__F_weight_share,
+    FT__N_FEATURES
+};
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r);
-const char *ft__feature_name(uint32_t i);
 
 #endif
