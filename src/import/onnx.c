@@ -249,7 +249,8 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
         if (folds(n))
             run_node(o, n);
     }
-    ft__onnx_fuse(o, body);
+    if (!o->see)
+        ft__onnx_fuse(o, body);
     for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++)
         if (!body->node[i].done)
             run_node(o, &body->node[i]);
@@ -337,39 +338,60 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
-                          const char *name, const ft_import_options *opt, ft_error *err)
+static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error *err)
 {
-    ft__onnx o = {.doc = {.base = data, .len = len, .mapped = mapped},
-                  .model = {data, len},
-                  .b = ft__build_new(name)};
     bool versioned = false;
     ft_error inner = {0};
     ft_status st;
 
     *out = NULL;
-    if (!o.b)
+    o->doc.base = o->model.p;
+    o->doc.len = o->model.n;
+    o->b = ft__build_new(name);
+    if (!o->b)
         return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
-    if (opt)
-        o.opt = *opt;
-    if (len == 0)
-        ft__build_fail(o.b, FT_EFORMAT, 0, "the file is empty");
+    if (o->model.n == 0)
+        ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
-        read_model(&o, &versioned);
-    ft__arena_free(&o.arena);
-    st = ft__build_finish_take(out, o.b, &inner);
-    if (o.doc.bad) {
+        read_model(o, &versioned);
+    for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
+        if (o->names.slot[i].value)
+            o->see(o->user, o->names.slot[i].value);
+    ft__arena_free(&o->arena);
+    st = ft__build_finish_take(out, o->b, &inner);
+    if (o->doc.bad) {
         ft_graph_free(*out);
         *out = NULL;
-        return ft_fail(err, FT_EFORMAT, o.doc.pos, "%s: %s: %s (byte %zu)", name,
+        return ft_fail(err, FT_EFORMAT, o->doc.pos, "%s: %s: %s (byte %zu)", name,
                        versioned ? "a damaged ONNX model" : "not an ONNX model",
-                       o.doc.why, o.doc.pos);
+                       o->doc.why, o->doc.pos);
     }
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}
+
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt, ft_error *err)
+{
+    ft__onnx o = {.doc.mapped = mapped, .model = {data, len}};
+
+    if (opt)
+        o.opt = *opt;
+    return import(&o, out, name, err);
 }
 
 ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
                          const ft_import_options *opt, ft_error *err)
 {
     return ft__import_onnx(out, data, len, false, name, opt, err);
+}
+
+ft_status ft__onnx_values(const void *data, size_t len, const char *name,
+                          ft__see_fn *see, void *user, ft_error *err)
+{
+    ft__onnx o = {.model = {data, len}, .see = see, .user = user};
+    ft_graph *g;
+    ft_status st = import(&o, &g, name, err);
+
+    ft_graph_free(g);
+    return st;
 }

@@ -118,6 +118,8 @@ typedef struct ft__function {
     ft__bytes body;
 } ft__function;
 
+typedef void ft__see_fn(void *user, const ft__value *v);
+
 struct ft__onnx {
     ft__build *b;
     ft__arena arena;
@@ -136,6 +138,8 @@ struct ft__onnx {
     int64_t folded;   /* elements worked out so far */
     bool trying;      /* the node at hand reads a shape that was guessed: */
     bool gave_up;     /* its failure is no failure of the import */
+    ft__see_fn *see;  /* shown every value in the end; then nothing is fused */
+    void *user;
 };
 
 /* ---- names.c ---- */
@@ -202,6 +206,10 @@ ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool map
                           ft_error *err);
 /* The nodes of a body, folded, fused and emitted. */
 void ft__onnx_run(ft__onnx *o, ft__body *body);
+/* What is known of each named value, for comparing with other programs: the
+ * import without its fusions; `see` is called for every value of the graph. */
+ft_status ft__onnx_values(const void *data, size_t len, const char *name,
+                          ft__see_fn *see, void *user, ft_error *err);
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
