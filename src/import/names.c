@@ -115,6 +115,9 @@ static ft__value *new_value(ft__onnx *o, ft__str name)
     if (v) {
         v->name = (ft__str){memcpy(v + 1, name.s, name.n), name.n};
         v->tensor = v->memory = FT_NONE;
+        v->scope = o->scope;
+        v->next = o->values;
+        o->values = v;
     }
     return v;
 }

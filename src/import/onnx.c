@@ -166,17 +166,20 @@ static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
 {
     ft__names outside = o->names;
+    uint64_t scope = o->scope;
     int64_t opset = o->opset;
     ft__body body;
 
     if (go_deeper(o, n)) {
         o->names = (ft__names){0};
         o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
+        o->scope = ft__scope_inside(o, n);
         ft__onnx_read_function(o, f->body, n, &body);
         ft__onnx_run(o, &body);
         hand_over(o, n, &body);
         o->names = outside;
         o->opset = opset;
+        o->scope = scope;
     }
     o->depth--;
 }
