@@ -45,20 +45,26 @@ static uint8_t *read_file(const char *path, size_t *n)
     return p;
 }
 
-static void print_shape(const ft_shape *s)
+/* ? for a dimension that depends on data, * where not even the rank is known. */
+static void print_shape(const ft_shape *s, uint32_t open)
 {
-    for (uint32_t i = 0; i < s->rank; i++)
-        printf("%s%lld", i ? "," : "", (long long)s->dim[i]);
+    if (open & FT_OPEN_RANK)
+        putchar('*');
+    for (uint32_t i = 0; i < s->rank && !(open & FT_OPEN_RANK); i++)
+        if (open >> i & 1)
+            printf("%s?", i ? "," : "");
+        else
+            printf("%s%lld", i ? "," : "", (long long)s->dim[i]);
     putchar('\n');
 }
 
 static void see(void *file, const ft__value *v)
 {
-    if (v->state == FT__UNDEFINED || v->guessed)
+    if (v->state == FT__UNDEFINED)
         return;
     printf("%s\t0\t%.*s\t%s\t", (const char *)file, (int)v->name.n, v->name.s,
            ft_dtype_name(v->dtype));
-    print_shape(&v->shape);
+    print_shape(&v->shape, v->open);
 }
 
 static void print_outputs(const char *file, const ft_graph *g)
@@ -67,7 +73,7 @@ static void print_outputs(const char *file, const ft_graph *g)
         const ft_tensor *t = ft_graph_tensor(g, ft_graph_output(g, i));
 
         printf("%s\t%u\t%s\t%s\t", file, i, t->name, ft_dtype_name(t->dtype));
-        print_shape(&t->shape);
+        print_shape(&t->shape, t->open);
     }
 }
 

@@ -245,7 +245,7 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
     if (!shape && !stated_type(o, out, x, &dtype, &s, &open)) {
         s = x ? x->shape : (ft_shape){0};
         how = ", its result taken to be as large as its operand";
-        open = FT__OPEN_RANK;
+        open = FT_OPEN_RANK;
     }
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
@@ -286,7 +286,7 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
 {
     ft__value *v = ft__out(n, i), *x = first_operand(n);
     ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
-    uint32_t open = shape ? 0 : FT__OPEN_RANK;
+    uint32_t open = shape ? 0 : FT_OPEN_RANK;
 
     if (!v || v->uses == 0)
         return;

@@ -97,7 +97,7 @@ static bool go_deeper(ft__onnx *o, const ft__node *n)
 /* Only the branch that is taken counts; where that is not known, the first. */
 void ft__rule_if(ft__onnx *o, ft__node *n)
 {
-    const ft__num *condition = ft__data(o, n->in[0]);
+    const ft__num *condition = n->in[0]->guessed ? NULL : ft__data(o, n->in[0]);
     bool taken = !condition || ft_shape_elements(&n->in[0]->shape) < 1 || condition->i;
     ft__bytes graph;
     ft__body body;
@@ -341,6 +341,28 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
+/* Again with the least where the most was guessed; a failure there only means
+ * that nothing more is known. */
+static void find_open(ft__onnx *o)
+{
+    ft__onnx low = {.doc = {.base = o->doc.base, .len = o->doc.len},
+                    .model = o->model,
+                    .opt = o->opt,
+                    .b = ft__build_new(""),
+                    .see = o->see,
+                    .low = true};
+    bool versioned = false;
+
+    if (!low.b) {
+        ft__build_fail(o->b, FT_ENOMEM, 0, "out of memory");
+        return;
+    }
+    read_model(&low, &versioned);
+    ft__mark_open(o, &low);
+    ft__arena_free(&low.arena);
+    ft__build_free(low.b);
+}
+
 static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error *err)
 {
     bool versioned = false;
@@ -357,6 +379,8 @@ static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error 
         ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
         read_model(o, &versioned);
+    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad)
+        find_open(o);
     for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
         if (o->names.slot[i].value)
             o->see(o->user, o->names.slot[i].value);

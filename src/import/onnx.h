@@ -48,6 +48,7 @@ struct ft__value {
     ft__node *reader;   /* the last node that reads it */
     uint32_t uses;      /* readers, subgraphs and graph outputs */
     bool guessed;       /* its shape or contents rest on a guess */
+    uint32_t open;      /* as in ft_tensor; known in the end (open.c) */
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
@@ -151,6 +152,7 @@ struct ft__onnx {
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
+uint64_t ft__str_hash(ft__str s);
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};

@@ -6,6 +6,8 @@
  * Where there was any such guess, the file is imported a second time with the
  * least; every dimension that comes out differently depends on the data. No rule
  * has to know about it. */
+#include <string.h>
+
 #include "import/onnx.h"
 
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
