@@ -12,7 +12,8 @@ enum {
     MODEL_OPSET = 8,
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
-    OLDEST_OPSET = 7,
+    OLDEST_OPSET = 1,
+    MODERN_OPSET = 7, /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
@@ -193,6 +194,8 @@ static void run_rule(ft__onnx *o, ft__node *n)
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
     o->trying = guessed && n->rule->run != ft__rule_if;
+    if (o->opset < MODERN_OPSET)
+        ft__onnx_modernise(o, n);
     n->rule->run(o, n);
     o->trying = false;
     if (o->gave_up) {

@@ -15,6 +15,7 @@
  *   attr.c    attributes, on demand
  *   dims.c    the model's inputs and the dimensions they leave open
  *   onnx.c    the model: opsets, nodes in order, inlining
+ *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
  *   emit.c    operation -> graph, or -> constant when all its operands are
@@ -277,6 +278,10 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n);
 /* A result beside the first one, when anything reads it. */
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
+
+/* ---- legacy.c ---- */
+/* A node of opset 1 to 6, whose operands are made, as later ones are written. */
+void ft__onnx_modernise(ft__onnx *o, ft__node *n);
 
 /* ---- open.c ---- */
 /* Dimensions and the rank that open.c may vary. */
