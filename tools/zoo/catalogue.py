@@ -1,15 +1,16 @@
 """The names of all models, and how each is built."""
 from . import image_models, text_models, vision
 
+# One of every sort: plain, depthwise, attention, windows, dilation, time, flow, text, speech.
 CI = ['resnet18',
       'mobilenet_v3_small',
-      'densenet121',
       'vit_b_16',
-      'deeplabv3_resnet50',
+      'swin_t',
+      'deeplabv3_mobilenet_v3_large',
       'r2plus1d_18',
+      'raft_small',
       'hf-bert',
       'hf-gpt2',
-      'hf-llama',
       'hf-t5',
       'hf-whisper',
       'timm-convnext_atto']

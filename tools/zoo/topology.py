@@ -73,16 +73,12 @@ def strip_notes(proto):
     for part in [graph, *graph.node, *graph.input, *graph.output, *graph.initializer]:
         part.doc_string = ''
         del part.metadata_props[:]
+    for tensor in graph.initializer:
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            tensor.ClearField('doc_string')   # written alike whoever made the reference
 
 
-def bare_tensor(name, dims, data_type):
-    bare = onnx.TensorProto(name=name, dims=dims, data_type=data_type,
-                            data_location=onnx.TensorProto.EXTERNAL)
-    bare.external_data.add(key='location', value=ABSENT)
-    return bare
-
-
-def strip_ir_weights(program):
+def strip_weights(program):
     """Before there is a proto, which must not grow above 2 GB: large float tensors become
     references to a file that does not exist."""
     for value in program.model.graph.initializers.values():
@@ -104,7 +100,7 @@ def write_atomic(path, write):
 def save_onnx(exported, path, opset):
     program = torch.onnx.export(exported, dynamo=True, opset_version=opset, optimize=True,
                                 verbose=False)
-    strip_ir_weights(program)
+    strip_weights(program)
     proto = program.model_proto
     if not proto.functions:
         name_nodes(proto.graph)
