@@ -278,6 +278,7 @@ static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dt
     ft_shape s = ft__guess(o, most, open);
 
     out->guessed |= open != 0;
+    out->open = open;
     add_generic(o, n, out, elements_read(n), dtype, &s);
     ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
                       n->op.s, (int)(n->name.n ? n->name.n : out->name.n),
@@ -346,6 +347,7 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
     v->guessed |= open != 0;
+    v->open = open;
     s = ft__guess(o, &s, open);
     add_generic(o, n, v, 0, dtype, &s);
 }

@@ -353,6 +353,8 @@ static void find_open(ft__onnx *o)
                     .opt = o->opt,
                     .b = ft__build_new(""),
                     .see = o->see,
+                    .sizes = o->sizes,
+                    .ranks = o->ranks,
                     .low = true};
     bool versioned = false;
 

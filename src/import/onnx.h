@@ -155,7 +155,9 @@ struct ft__onnx {
     ft__value *values; /* all of them, the newest first */
     ft__lazy *lazy;    /* the newest first */
     uint64_t scope;
-    uint32_t guesses;  /* shapes that were taken to be so */
+    uint32_t guesses;  /* shapes that were taken to be so, */
+    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t ranks;
     bool low;          /* guess the least, not the most (open.c) */
     uint32_t n_nodes;  /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
