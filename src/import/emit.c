@@ -334,10 +334,24 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n)
         ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open)
+{
+    ft__value *v = ft__out(n, i);
+    ft_shape s;
+
+    if (!v || v->uses == 0)
+        return;
+    v->guessed |= open != 0;
+    v->open = open;
+    s = ft__guess(o, most, open);
+    add_generic(o, n, v, 0, dtype, &s);
+}
+
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape)
 {
-    ft__value *v = ft__out(n, i), *x = first_operand(n);
+    const ft__value *v = ft__out(n, i), *x = first_operand(n);
     ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
     uint32_t open = shape ? 0 : FT_OPEN_RANK;
 
@@ -346,8 +360,5 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
     stated_type(o, v, x, &dtype, &s, &open);
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    v->guessed |= open != 0;
-    v->open = open;
-    s = ft__guess(o, &s, open);
-    add_generic(o, n, v, 0, dtype, &s);
+    ft__emit_extra_open(o, n, i, dtype, &s, open);
 }

@@ -298,7 +298,11 @@ void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtyp
                    const ft_shape *most, uint32_t open);
 /* For every result of the node. */
 void ft__emit_unknown(ft__onnx *o, ft__node *n);
-/* A result beside the first one, when anything reads it. */
+/* A result beside the first one, when anything reads it; `open` as above, shape the
+ * most. */
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open);
+/* The same where its shape is known, or (NULL) stated by the file, or not at all. */
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
 
