@@ -153,6 +153,12 @@ void ft__build_trainable(ft__build *b, uint32_t tensor)
         b->g->tensor[tensor].trainable = 1;
 }
 
+void ft__build_role(ft__build *b, uint32_t tensor, ft_role role)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].role = role;
+}
+
 void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of)
 {
     if (!b->failed)
