@@ -34,6 +34,7 @@ Every command explains itself, with examples.
         --products             only the convolutions and matrix products inside operations
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
+        --input NAME=AxBx...   shape of an input; may be repeated
   
   global options:
         --json                 print the result as JSON
