@@ -21,7 +21,7 @@ ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
         return (ft_shape){.rank = s.rank == 1 ? 2 : 1, .dim = {1, 1}};
     for (uint32_t i = 0; i < s.rank; i++)
         if (open >> i & 1)
-            s.dim[i] = s.dim[i] > 1;
+            s.dim[i] = s.dim[i] == 1 ? 2 : 1;
     return s;
 }
 
@@ -33,9 +33,11 @@ static uint64_t mixed(uint64_t a, uint64_t b)
     return a ^ a >> 32;
 }
 
-uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n)
+uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt)
 {
-    return mixed(o->scope + 1, (uint64_t)((const uint8_t *)n->op.s - o->doc.base));
+    uint64_t place = (uint64_t)((const uint8_t *)n->op.s - o->doc.base);
+
+    return mixed(mixed(o->scope + 1, place), salt);
 }
 
 /* ---- the two imports side by side ---- */
