@@ -360,6 +360,8 @@ void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
         return;
     g->n_ops = mark->n_ops;
     fill_slots(b);
+}
+
 /* `elements` of one kind of weights, if there are any. */
 static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,
                         uint32_t *n)
