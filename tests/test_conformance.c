@@ -225,6 +225,23 @@ static void weights_without_end_are_refused(const rig *r)
     }
 }
 
+static void runs_or_says_that_it_does_not(const rig *r, const char *spec)
+{
+    ft_op op;
+    ft_block *b;
+    ft_block_info info;
+    ft_error err = {0};
+    ft_status st;
+
+    CHECK(ft_op_parse(&op, spec, strlen(spec), &err) == FT_OK);
+    st = r->e->prepare(r->c, &b, &info, &op, 1, NULL, 0, &err);
+    CHECK(st == FT_OK || (st == FT_EUNSUPPORTED && !b && strlen(err.msg) > 20));
+    if (st != FT_OK && st != FT_EUNSUPPORTED)
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+    if (st == FT_OK)
+        r->e->free_block(b);
+}
+
 static int has_layouts(const char *spec)
 {
     ft_op op;
@@ -249,6 +266,10 @@ static void every_kind_is_in_the_list(void)
 
     for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++)
         if (ft_op_parse(&op, specs[i], strlen(specs[i]), NULL) == FT_OK)
+            seen[op.kind] = 1;
+    for (size_t i = 0; i < sizeof(optional_specs) / sizeof(*optional_specs); i++)
+        if (ft_op_parse(&op, optional_specs[i], strlen(optional_specs[i]), NULL) ==
+            FT_OK)
             seen[op.kind] = 1;
     for (int k = 0; k < FT_KIND_COUNT; k++)
         if (k != FT_KIND_view && k != FT_KIND_generic && !seen[k]) {
@@ -295,6 +316,8 @@ static void the_rest(const rig *r)
         "softmax x=2x5x7 axis=1",
     };
 
+    for (size_t i = 0; i < sizeof(optional_specs) / sizeof(*optional_specs); i++)
+        runs_or_says_that_it_does_not(r, optional_specs[i]);
     for (size_t i = 0; i < sizeof(with_weights) / sizeof(*with_weights); i++)
         instances_differ_and_repeat(r, with_weights[i]);
     weights_are_of_ordinary_size(

@@ -81,7 +81,12 @@ static void bad_specs_name_the_byte(void)
         {"add x=2x3 y=2x4", "do not fit together"},
         {"transpose x=2x3 perm=0x0", "every axis"},
         {"softmax x=2x3 axis=2", "outside x"},
-        {"view x=2x3 out=7", "differ in elements"},
+        {"relu x=2x3 wrt=x", "wrt is for phase=backward"},
+        {"relu x=2x3 phase=backward wrt=xw", "no such gradient"},
+        {"relu x=2x3 phase=backward wrt=q", "unknown gradient \"q\""},
+        {"argmax x=2x3 axes=1 phase=backward", "has no gradient"},
+        {"topk x=2x3 axis=1 size=4", "do not fit together"},
+        {"attention x=1x4x9x8 y=1x3x9x8 z=1x3x9x8", "do not fit together"},
         {"concat x=1x3 axis=1 sizes=2x2", "add up"},
     };
 

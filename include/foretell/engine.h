@@ -8,7 +8,7 @@
 
 /* What a measurement plug-in exports. Raise FT_ENGINE_ABI whenever a struct
  * here changes; the loader refuses any other number. */
-#define FT_ENGINE_ABI 1u
+#define FT_ENGINE_ABI 2u
 #define FT_ENGINE_ENTRY "ft_engine_entry"
 
 /* One opened engine and one prepared operation; the engine defines both. */

@@ -18,7 +18,15 @@ typedef enum ft_role {
     FT_ROLE_INPUT,      /* given from outside at every pass */
     FT_ROLE_WEIGHT,     /* constant, in memory for as long as the model is loaded */
     FT_ROLE_ACTIVATION, /* made by a node */
+    FT_ROLE_GRADIENT,   /* of a weight: made in the backward pass, read by the optimizer */
+    FT_ROLE_STATE,      /* of the optimizer, kept from step to step */
 } ft_role;
+
+typedef enum ft_mode { FT_MODE_INFERENCE, FT_MODE_TRAINING } ft_mode;
+
+/* ft_tensor.open: bit i is set where dimension i depends on data and is an upper
+ * bound; FT_OPEN_RANK: not even the number of dimensions is known. */
+#define FT_OPEN_RANK (1u << 31)
 
 typedef struct ft_tensor {
     const char *name;
@@ -30,14 +38,22 @@ typedef struct ft_tensor {
     uint32_t storage;  /* the tensor whose memory this one is: itself, or, for a
                           view, the tensor at the end of the chain */
     uint32_t is_output; /* 1: a result of the network, alive to the end */
+    uint32_t open;      /* dimensions that are bounds, see above */
+    uint32_t trainable; /* 1: a weight that training changes */
 } ft_tensor;
 
 /* in: activation operands in the operation's order (a constant operand is a
- * WEIGHT tensor); params: weights inside the operation (filter, bias, scale). */
+ * WEIGHT tensor); params: weights inside the operation (filter, bias, scale).
+ * out: results in the operation's order; behind them, in training, what is kept
+ * for the backward pass (statistics, indices, masks). A backward node has its
+ * params as in the forward one, and a gradient per weight among its results.
+ * phase: forward, backward or optimizer, the part of the step it belongs to (an
+ * accumulation of gradients is a forward `add` in the backward phase). */
 typedef struct ft_node {
     const char *name;
     uint64_t repeat; /* how often it runs in one pass; above 1 in spec lists only */
     uint32_t op;     /* index of the unique operation */
+    ft_phase phase;
     uint32_t n_in;
     uint32_t n_params;
     uint32_t n_out;
@@ -52,6 +68,8 @@ FT_API uint32_t ft_graph_n_tensors(const ft_graph *g);
 FT_API const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i);
 FT_API uint32_t ft_graph_n_nodes(const ft_graph *g);
 FT_API const ft_node *ft_graph_node(const ft_graph *g, uint32_t i);
+/* TRAINING: the graph holds backward nodes. */
+FT_API ft_mode ft_graph_mode(const ft_graph *g);
 /* Unique operations in order of first use, and how often each occurs. */
 FT_API uint32_t ft_graph_n_ops(const ft_graph *g);
 FT_API const ft_op *ft_graph_op(const ft_graph *g, uint32_t i);
@@ -93,16 +111,52 @@ FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t poli
 /* The same for one operation that stands alone (a spec list, a sample). */
 FT_API void ft_op_lower(ft_op *op, uint32_t policy);
 
+/* ---- training ---- */
+typedef enum ft_optimizer {
+    FT_OPTIMIZER_NONE,
+    FT_OPTIMIZER_SGD,
+    FT_OPTIMIZER_MOMENTUM, /* SGD with momentum: one number per parameter is kept */
+    FT_OPTIMIZER_ADAM,     /* two */
+    FT_OPTIMIZER_ADAMW,
+} ft_optimizer;
+
+typedef enum ft_loss {
+    FT_LOSS_AUTO, /* none where the result is a scalar, else cross entropy over
+                     classes where it looks like logits, else the mean square */
+    FT_LOSS_NONE,
+    FT_LOSS_CROSS_ENTROPY,
+    FT_LOSS_MSE,
+} ft_loss;
+
+typedef struct ft_step_options {
+    ft_optimizer optimizer;
+    ft_loss loss;
+} ft_step_options;
+
+/* One training step from a forward graph: forward (norms with statistics of the
+ * batch), loss, backward with gradients of every trainable weight, optimizer.
+ * A graph that already holds its backward pass gets the optimizer only.
+ * FT_EINVAL: nothing to train, or the result has no gradient (says which). */
+FT_API ft_status ft_graph_train(ft_graph **out, const ft_graph *g,
+                                const ft_step_options *opt, ft_error *err);
+
 /* ---- import ---- */
 typedef struct ft_dim_value {
     const char *name; /* symbolic dimension */
     int64_t value;
 } ft_dim_value;
 
+typedef struct ft_input_shape {
+    const char *name; /* of an input of the model */
+    ft_shape shape;
+} ft_input_shape;
+
 typedef struct ft_import_options {
     int64_t batch; /* 0: not given; then 1, stated as an assumption */
     const ft_dim_value *dims;
     size_t n_dims;
+    const ft_input_shape *inputs; /* bind open dimensions by whole shapes */
+    size_t n_inputs;
 } ft_import_options;
 
 /* Read a model by its content: ONNX, or a spec list (text: one spec a line,
@@ -114,6 +168,11 @@ FT_API ft_status ft_import_file(ft_graph **out, const char *path,
 FT_API ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len,
                                 const char *name, const ft_import_options *opt,
                                 ft_error *err);
+/* A torch.export archive (.pt2), forward or joint; a joint one is a graph in
+ * TRAINING mode. */
+FT_API ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len,
+                               const char *name, const ft_import_options *opt,
+                               ft_error *err);
 FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
                                const char *name, ft_error *err);
 

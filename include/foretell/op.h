@@ -33,6 +33,7 @@ typedef enum ft_class {
     FT_CLASS_MOVE,
     FT_CLASS_VIEW,
     FT_CLASS_GENERIC,
+    FT_CLASS_OPTIMIZER,
     FT_CLASS_COUNT
 } ft_class;
 
@@ -47,7 +48,8 @@ typedef enum ft_key_id {
     FT_K_x, FT_K_y, FT_K_z, FT_K_out, FT_K_kernel, FT_K_stride, FT_K_pad, FT_K_outpad,
     FT_K_dilation, FT_K_groups, FT_K_bias, FT_K_ceil, FT_K_norm, FT_K_size, FT_K_axis,
     FT_K_axes, FT_K_keep, FT_K_perm, FT_K_sizes, FT_K_step, FT_K_mode, FT_K_rows,
-    FT_K_dim, FT_K_to, FT_K_read,
+    FT_K_dim, FT_K_to, FT_K_read, FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask,
+    FT_K_train,
     FT_K_COUNT
 } ft_key_id;
 
@@ -59,6 +61,33 @@ typedef enum ft_phase {
     FT_PHASE_STEP,
     FT_PHASE_COUNT
 } ft_phase;
+
+/* With respect to what a backward operation takes gradients: bits. */
+enum {
+    FT_WRT_X = 1u << 0,
+    FT_WRT_Y = 1u << 1,
+    FT_WRT_Z = 1u << 2,
+    FT_WRT_WEIGHTS = 1u << 3,
+};
+
+/* What an operation keeps of its forward pass for its backward one: bits, and
+ * the combinations that ops.def uses. */
+enum {
+    FT_SAVE_FREE = 0, /* the gradient is made of the results' gradient alone */
+    FT_SAVE_X = 1u << 0,
+    FT_SAVE_Y = 1u << 1,
+    FT_SAVE_Z = 1u << 2,
+    FT_SAVE_OUT = 1u << 3,
+    FT_SAVE_STATS = 1u << 4,   /* two numbers per group that is normalised */
+    FT_SAVE_INDICES = 1u << 5, /* int64 per element of the result */
+    FT_SAVE_MASK = 1u << 6,    /* one element per element of the result */
+    FT_SAVE_NONE = 1u << 7,    /* no gradient */
+    FT_SAVE_XY = FT_SAVE_X | FT_SAVE_Y,
+    FT_SAVE_X_OUT = FT_SAVE_X | FT_SAVE_OUT,
+    FT_SAVE_X_STATS = FT_SAVE_X | FT_SAVE_STATS,
+    FT_SAVE_X_INDICES = FT_SAVE_X | FT_SAVE_INDICES,
+    FT_SAVE_ATTENTION = FT_SAVE_XY | FT_SAVE_Z | FT_SAVE_OUT | FT_SAVE_STATS,
+};
 
 /* How tensors with a channel axis (axis 1) lie in memory. Part of the operation
  * where it changes the work: a channels-last convolution is another measurement. */
@@ -74,11 +103,14 @@ enum {
      * keep the layout they are given where they can; where they cannot, a
      * transpose is inserted, as the engine has to do. */
     FT_POLICY_CHANNELS_LAST = 1u << 0,
+    /* Transposes, slices, splits and expansions are views with strides; what
+     * needs its elements in order copies them first (PyTorch). */
+    FT_POLICY_STRIDED_VIEWS = 1u << 1,
 };
 
 enum {
     FT_MAX_RANK = 8,
-    FT_OP_MAX_KEYS = 9,
+    FT_OP_MAX_KEYS = 10,
     FT_OP_MAX_VALUES = 96,  /* over all keys of one operation */
     FT_OP_MAX_OPERANDS = 88 /* activations in or out: concat and split */
 };
@@ -93,6 +125,7 @@ typedef struct ft_op {
     ft_dtype dtype; /* of the data; index and condition operands have their own */
     ft_phase phase;
     ft_layout layout;
+    uint8_t wrt; /* backward: FT_WRT_ bits, 0: all that there are */
     uint8_t count[FT_OP_MAX_KEYS]; /* values of the kind's i-th key */
     int64_t value[FT_OP_MAX_VALUES]; /* packed in key order, the rest 0 */
 } ft_op;
@@ -130,6 +163,12 @@ FT_API int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i);
 FT_API ft_shape ft_op_shape(const ft_op *op, ft_key_id key);
 /* Padding at the begin and end of spatial axis i, however pad was written. */
 FT_API void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end);
+/* Of a backward operation: which gradients it gives; the bits as they are, never
+ * 0. Of others 0. Setting keeps one spelling of "all". */
+FT_API uint32_t ft_op_wrt(const ft_op *op);
+FT_API void ft_op_set_wrt(ft_op *op, uint32_t bits);
+/* FT_SAVE_ bits of a kind. */
+FT_API uint32_t ft_kind_saves(ft_kind k);
 FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
 /* Of all that the spec says; from names, so that stored hashes stay true when
  * the list of kinds grows. */
@@ -146,7 +185,10 @@ FT_API ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error 
 /* FT_EINVAL with a sentence when shapes and attributes do not fit together. */
 FT_API ft_status ft_op_check(const ft_op *op, ft_error *err);
 /* Activation operands, in order x, y, z (concat: its parts), and results.
- * Weights (filters, biases, scales, tables) are not operands: see ft_cost. */
+ * Weights (filters, biases, scales, tables) are not operands: see ft_cost.
+ * Backward: operands are the gradients of the results, then x, y, z and the
+ * result as far as they are saved; results are the gradients of x, y, z, and of
+ * all weights as one vector, as far as ft_op_wrt() names them. */
 FT_API uint32_t ft_op_n_inputs(const ft_op *op);
 FT_API void ft_op_input(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);
 FT_API uint32_t ft_op_n_outputs(const ft_op *op);
@@ -167,5 +209,20 @@ typedef struct ft_cost {
     double transcendentals; /* elements that need exp, tanh, erf or the like */
 } ft_cost;
 FT_API void ft_op_cost(const ft_op *op, ft_cost *out);
+
+/* The convolutions and matrix products inside an operation, in one canonical
+ * form, so that graphs can be compared whatever their importer calls things:
+ * forward and backward of linear, attention, einsum and recurrent layers become
+ * `matmul x=BxMxK y=BxKxN` with M >= N (a product and its transpose are one),
+ * convolutions lose bias and layout, and their backward is one product per
+ * gradient. FLOPs are 2 per multiply-accumulate. */
+typedef struct ft_product {
+    ft_op op;
+    uint64_t count; /* how often it occurs in the operation */
+} ft_product;
+enum { FT_MAX_PRODUCTS = 8 };
+/* How many were written; 0: the operation holds none. */
+FT_API uint32_t ft_op_products(const ft_op *op, ft_product out[FT_MAX_PRODUCTS]);
+FT_API double ft_product_flops(const ft_product *p);
 
 #endif

@@ -21,6 +21,7 @@ struct ft__build {
     uint32_t cap_bounded;
     uint32_t *slot;
     uint32_t n_slots; /* a power of two */
+    ft_phase phase;
     ft_error err;
     bool failed;
 };
@@ -130,6 +131,29 @@ void ft__build_output(ft__build *b, uint32_t tensor)
         b->g->tensor[tensor].is_output = 1;
 }
 
+void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].open = open;
+}
+
+void ft__build_trainable(ft__build *b, uint32_t tensor)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].trainable = 1;
+}
+
+void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].storage = b->g->tensor[of].storage;
+}
+
+void ft__build_phase(ft__build *b, ft_phase phase)
+{
+    b->phase = phase;
+}
+
 static bool rehash(ft__build *b)
 {
     uint32_t n = b->n_slots ? b->n_slots * 2 : 128;
@@ -194,7 +218,13 @@ static const uint32_t *keep(ft__build *b, const uint32_t *v, uint32_t n)
 static bool results_fit(ft__build *b, const char *name, const ft_op *op,
                         const uint32_t *out, uint32_t n_out)
 {
-    for (uint32_t i = 0; i < n_out; i++) {
+    /* Behind the results of a forward operation lies what it saves; a backward
+     * one gives the gradients of its weights one by one. */
+    uint32_t checked = ft_op_n_outputs(op);
+
+    if (op->phase != FT_PHASE_FORWARD)
+        return true;
+    for (uint32_t i = 0; i < n_out && i < checked; i++) {
         ft_shape s;
         ft_dtype t;
 
@@ -220,6 +250,7 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
 
     if (b->failed)
         return FT_NONE;
+    node.phase = b->phase;
     node.name = ft__arena_strndup(&g->arena, name, name_len);
     if (!node.name)
         return out_of_memory(b);
@@ -248,6 +279,8 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
             t->role = g->tensor[in[0]].role;
         }
     }
+    if (op->phase == FT_PHASE_BACKWARD || b->phase == FT_PHASE_BACKWARD)
+        g->mode = FT_MODE_TRAINING;
     g->node[g->n_nodes] = node;
     return g->n_nodes++;
 }

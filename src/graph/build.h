@@ -25,6 +25,11 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
 const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor);
 void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout);
 void ft__build_output(ft__build *b, uint32_t tensor);
+/* Dimensions that are bounds (ft_tensor.open); a weight that training changes. */
+void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open);
+void ft__build_trainable(ft__build *b, uint32_t tensor);
+/* Let `tensor` lie in the memory of `of`: a view, or a result in place. */
+void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of);
 
 /* Append a node. n_in operands must equal ft_op_n_inputs(op) except for
  * generic operations; every operand made before; the shapes of `out` must be
@@ -34,6 +39,9 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
                         const ft_op *op, const uint32_t *in, uint32_t n_in,
                         const uint32_t *params, uint32_t n_params, const uint32_t *out,
                         uint32_t n_out);
+/* The part of a training step that the nodes from now on belong to; forward
+ * until told otherwise. */
+void ft__build_phase(ft__build *b, ft_phase phase);
 /* Let a node run `count` times in one pass; nothing for FT_NONE. */
 void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count);
 /* For a spec list: an operation with invented operands, `count` times. */

@@ -1,6 +1,6 @@
 /* FLOPs, bytes and weights of one operation, from its spec alone. Conventions
  * and sources: docs/costs.md. */
-#include "foretell/op.h"
+#include "graph/op.h"
 
 /* FLOPs per element of the kinds that do more than one; conventions, since
  * transcendental functions have no one count. */
@@ -10,6 +10,14 @@ static const double unary_flops[FT_KIND_COUNT] = {
     [FT_KIND_gelu_tanh] = 9, [FT_KIND_mish] = 8,        [FT_KIND_softplus] = 4,
     [FT_KIND_elu] = 3,       [FT_KIND_selu] = 4,        [FT_KIND_clip] = 2,
     [FT_KIND_erf] = 5,       [FT_KIND_exp] = 2,         [FT_KIND_log] = 2,
+};
+
+/* Per parameter, weight decay included. */
+static const double optimizer_flops[FT_KIND_COUNT] = {
+    [FT_KIND_sgd] = 4,
+    [FT_KIND_momentum] = 6,
+    [FT_KIND_adam] = 14,
+    [FT_KIND_adamw] = 14,
 };
 
 /* Kinds whose work is a transcendental function of every element. */
@@ -91,7 +99,17 @@ static double norm_size(const ft_op *op)
     return n;
 }
 
-static double weights(const ft_op *op)
+/* Of every gate and direction: input, state, and two biases. */
+static double rnn_weights(const ft_op *op, double gates)
+{
+    double hidden = (double)ft_op_at(op, FT_K_hidden, 0);
+    double columns =
+        last_dim(op, FT_K_x) + hidden + 2 * (double)ft_op_at(op, FT_K_bias, 0);
+
+    return (double)ft_op_at(op, FT_K_directions, 0) * gates * hidden * columns;
+}
+
+double ft__weight_elements(const ft_op *op)
 {
     double out = (double)ft_op_at(op, FT_K_out, 0),
            bias = (double)ft_op_at(op, FT_K_bias, 0);
@@ -105,11 +123,28 @@ static double weights(const ft_op *op)
     case FT_KIND_instancenorm: return 2 * (double)ft_op_at(op, FT_K_x, 1);
     case FT_KIND_embedding:
         return (double)ft_op_at(op, FT_K_rows, 0) * (double)ft_op_at(op, FT_K_dim, 0);
+    case FT_KIND_rnn: return rnn_weights(op, 1);
+    case FT_KIND_gru: return rnn_weights(op, 3);
+    case FT_KIND_lstm: return rnn_weights(op, 4);
     default: break;
     }
     return ft_kind_class(op->kind) == FT_CLASS_CONV
                ? out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out
                : 0;
+}
+
+/* Two per multiply-accumulate of every matrix product inside. */
+static double products(const ft_op *op)
+{
+    ft_product p[FT_MAX_PRODUCTS];
+    uint32_t n = ft_op_products(op, p);
+    double sum = 0;
+
+    if (op->kind == FT_KIND_matmul)
+        return 2 * result_elements(op) * last_dim(op, FT_K_x);
+    for (uint32_t i = 0; i < n; i++)
+        sum += ft_product_flops(&p[i]);
+    return sum;
 }
 
 /* One multiply-accumulate = 2. */
@@ -126,7 +161,7 @@ static double flops(const ft_op *op)
             return 2 * x * per_group(op, (double)ft_op_at(op, FT_K_out, 0)) +
                    bias * out;
         return 2 * out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out;
-    case FT_CLASS_MATMUL: return 2 * out * last_dim(op, FT_K_x) + bias * out;
+    case FT_CLASS_MATMUL: return products(op) + bias * out;
     case FT_CLASS_POOL: return out * kernel_volume(op);
     case FT_CLASS_NORM:
         return op->kind == FT_KIND_batchnorm ? 2 * x
@@ -142,6 +177,7 @@ static double flops(const ft_op *op)
         return op->kind == FT_KIND_resize
                    ? out * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0))
                    : 0;
+    case FT_CLASS_OPTIMIZER: return x * optimizer_flops[op->kind];
     case FT_CLASS_VIEW:
     case FT_CLASS_GENERIC:
     case FT_CLASS_COUNT: break;
@@ -178,7 +214,7 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     ft_dtype t;
 
     *out = (ft_cost){0};
-    out->weight_elements = weights(op);
+    out->weight_elements = ft__weight_elements(op);
     out->weight_bytes = out->weight_elements * (double)ft_dtype_bits(op->dtype) / 8;
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
         return;

@@ -21,6 +21,11 @@ const char *ft_graph_name(const ft_graph *g)
     return g->name;
 }
 
+ft_mode ft_graph_mode(const ft_graph *g)
+{
+    return g->mode;
+}
+
 uint32_t ft_graph_n_tensors(const ft_graph *g)
 {
     return g->n_tensors;

@@ -9,6 +9,7 @@
 struct ft_graph {
     ft__arena arena;
     const char *name;
+    ft_mode mode;
     ft_tensor *tensor;
     ft_node *node;
     ft_op *op;

@@ -11,6 +11,7 @@ struct key_rule {
 struct kind_rule {
     const char *name;
     ft_class cls;
+    uint32_t saves;
     struct key_rule keys[FT_OP_MAX_KEYS];
     uint32_t n_keys;
 };
@@ -25,8 +26,9 @@ struct kind_rule {
     }
 #define COUNT(...) (sizeof((struct key_rule[]){__VA_ARGS__}) / sizeof(struct key_rule))
 static const struct kind_rule kinds[FT_KIND_COUNT] = {
-#define FT_KIND(name, cls, rule, ...)                                                  \
-    [FT_KIND_##name] = {#name, FT_CLASS_##cls, {__VA_ARGS__}, COUNT(__VA_ARGS__)},
+#define FT_KIND(name, cls, rule, saves, ...)                                           \
+    [FT_KIND_##name] = {                                                               \
+        #name, FT_CLASS_##cls, FT_SAVE_##saves, {__VA_ARGS__}, COUNT(__VA_ARGS__)},
 #include "foretell/ops.def"
 #undef FT_KIND
 };
@@ -44,11 +46,12 @@ static const struct {
 
 static const char *const class_names[FT_CLASS_COUNT] = {
     "conv",   "matmul", "pool", "norm", "softmax", "unary",
-    "binary", "reduce", "move", "view", "generic"};
+    "binary", "reduce", "move", "view", "generic", "optimizer"};
 static const char *const key_names[FT_K_COUNT] = {
-    "x",      "y",    "z",    "out",  "kernel", "stride", "pad",  "outpad", "dilation",
-    "groups", "bias", "ceil", "norm", "size",   "axis",   "axes", "keep",   "perm",
-    "sizes",  "step", "mode", "rows", "dim",    "to",     "read"};
+    "x",        "y",      "z",          "out",    "kernel", "stride", "pad",  "outpad",
+    "dilation", "groups", "bias",       "ceil",   "norm",   "size",   "axis", "axes",
+    "keep",     "perm",   "sizes",      "step",   "mode",   "rows",   "dim",  "to",
+    "read",     "hidden", "directions", "causal", "mask",   "train"};
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
 static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};
@@ -97,6 +100,11 @@ int ft_kind_from_name(ft_kind *k, const char *name, size_t len)
             return 1;
         }
     return 0;
+}
+
+uint32_t ft_kind_saves(ft_kind k)
+{
+    return kinds[k].saves;
 }
 
 ft_class ft_kind_class(ft_kind k)
@@ -264,7 +272,7 @@ void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)
 int ft_op_equal(const ft_op *a, const ft_op *b)
 {
     return a->kind == b->kind && a->dtype == b->dtype && a->phase == b->phase &&
-           a->layout == b->layout &&
+           a->layout == b->layout && a->wrt == b->wrt &&
            memcmp(a->count, b->count, sizeof(a->count)) == 0 &&
            memcmp(a->value, b->value,
                   values_before(a, FT_OP_MAX_KEYS) * sizeof(a->value[0])) == 0;
@@ -285,7 +293,8 @@ uint64_t ft_op_hash(const ft_op *op)
     uint32_t at = 0;
 
     h = hash_name(h, dtypes[op->dtype].name);
-    h ^= (uint64_t)op->phase << 32 | (uint64_t)op->layout << 40;
+    h ^= (uint64_t)op->phase << 32 | (uint64_t)op->layout << 40 |
+         (uint64_t)op->wrt << 48;
     for (uint32_t i = 0; i < kinds[op->kind].n_keys; i++) {
         if (!op->count[i])
             continue;

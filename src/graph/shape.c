@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "foretell/op.h"
+#include "graph/op.h"
 
 enum rule {
     RULE_SAME,
@@ -27,10 +27,15 @@ enum rule {
     RULE_OUT,
     RULE_GATHER,
     RULE_EMBEDDING,
+    RULE_ATTENTION,
+    RULE_RNN,
+    RULE_LOSS,
+    RULE_TOPK,
+    RULE_LIKE_Y,
 };
 
 static const enum rule rules[FT_KIND_COUNT] = {
-#define FT_KIND(name, cls, rule, ...) [FT_KIND_##name] = RULE_##rule,
+#define FT_KIND(name, cls, rule, saves, ...) [FT_KIND_##name] = RULE_##rule,
 #include "foretell/ops.def"
 #undef FT_KIND
 };
@@ -220,6 +225,46 @@ static ft_shape with_axis(ft_shape s, int64_t size)
     return s;
 }
 
+/* Queries' batch, heads and length, values' size. */
+static ft_shape attention_result(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y),
+             z = ft_op_shape(op, FT_K_z);
+
+    if (x.rank != 4 || y.rank != 4 || z.rank != 4 || x.dim[0] != y.dim[0] ||
+        x.dim[0] != z.dim[0] || x.dim[3] != y.dim[3] || y.dim[1] != z.dim[1] ||
+        y.dim[2] != z.dim[2] || y.dim[1] == 0 || x.dim[1] % y.dim[1])
+        return (ft_shape){.rank = 1, .dim = {-1}};
+    x.dim[3] = z.dim[3];
+    return x;
+}
+
+/* All steps of the layer, or (part > 0) the state behind the last one. */
+static ft_shape rnn_result(const ft_op *op, uint32_t part)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), s = {0};
+
+    if (x.rank != 3)
+        return (ft_shape){.rank = 1, .dim = {-1}};
+    if (part == 0)
+        s.dim[s.rank++] = x.dim[0];
+    s.dim[s.rank++] = ft_op_at(op, FT_K_directions, 0);
+    s.dim[s.rank++] = x.dim[1];
+    s.dim[s.rank++] = ft_op_at(op, FT_K_hidden, 0);
+    return s;
+}
+
+static ft_shape topk_result(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+    uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
+
+    if (axis < s.rank)
+        s.dim[axis] =
+            ft_op_at(op, FT_K_size, 0) <= s.dim[axis] ? ft_op_at(op, FT_K_size, 0) : -1;
+    return s;
+}
+
 static ft_shape result(const ft_op *op, uint32_t i)
 {
     ft_shape s = ft_op_shape(op, FT_K_x);
@@ -252,35 +297,43 @@ static ft_shape result(const ft_op *op, uint32_t i)
     case RULE_OUT: return ft_op_shape(op, FT_K_out);
     case RULE_GATHER: return gather_result(op);
     case RULE_EMBEDDING: return with_axis(s, ft_op_at(op, FT_K_dim, 0));
+    case RULE_ATTENTION: return attention_result(op);
+    case RULE_RNN: return rnn_result(op, i);
+    case RULE_LOSS: return (ft_shape){0};
+    case RULE_TOPK: return topk_result(op);
+    case RULE_LIKE_Y: return ft_op_shape(op, FT_K_y);
     }
     return s;
 }
 
-uint32_t ft_op_n_outputs(const ft_op *op)
+static uint32_t n_results(const ft_op *op)
 {
     uint32_t n = 1;
 
-    if (rules[op->kind] == RULE_SPLIT)
-        (void)ft_op_get(op, FT_K_sizes, &n);
-    return n;
+    switch (rules[op->kind]) {
+    case RULE_SPLIT: (void)ft_op_get(op, FT_K_sizes, &n); return n;
+    case RULE_TOPK: return 2;
+    case RULE_RNN: return op->kind == FT_KIND_lstm ? 3 : 2;
+    default: return 1;
+    }
 }
 
-void ft_op_output(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+static ft_dtype result_dtype(const ft_op *op, uint32_t i)
 {
-    *shape = result(op, i);
-    *dtype = op->dtype;
+    int64_t to = ft_op_at(op, FT_K_to, 0);
+
     switch (rules[op->kind]) {
     case RULE_SAME_BOOL:
-    case RULE_BROADCAST_BOOL: *dtype = FT_DTYPE_bool; break;
-    case RULE_CAST: *dtype = (ft_dtype)ft_op_at(op, FT_K_to, 0); break;
-    case RULE_ARG: *dtype = FT_DTYPE_int64; break;
-    default: break;
+    case RULE_BROADCAST_BOOL: return FT_DTYPE_bool;
+    case RULE_ARG: return FT_DTYPE_int64;
+    case RULE_TOPK: return i ? FT_DTYPE_int64 : op->dtype;
+    default: return to ? (ft_dtype)to : op->dtype;
     }
 }
 
 /* ---- operands ---- */
 
-uint32_t ft_op_n_inputs(const ft_op *op)
+static uint32_t n_operands(const ft_op *op)
 {
     uint32_t n;
 
@@ -288,28 +341,127 @@ uint32_t ft_op_n_inputs(const ft_op *op)
         (void)ft_op_get(op, FT_K_sizes, &n);
         return n;
     }
-    if (op->kind == FT_KIND_fill || op->kind == FT_KIND_generic)
+    if (op->kind == FT_KIND_fill || op->kind == FT_KIND_random ||
+        op->kind == FT_KIND_generic)
         return 0;
-    if (op->kind == FT_KIND_where)
+    (void)ft_op_get(op, FT_K_z, &n);
+    if (n)
         return 3;
     (void)ft_op_get(op, FT_K_y, &n);
     return n ? 2 : 1;
 }
 
-void ft_op_input(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+static void operand(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
 {
     static const ft_key_id keys[3] = {FT_K_x, FT_K_y, FT_K_z};
+    ft_kind k = op->kind;
 
     *dtype = op->dtype;
-    if (rules[op->kind] == RULE_CONCAT) {
+    if (rules[k] == RULE_CONCAT) {
         *shape = along_axis(op, i);
         return;
     }
     *shape = ft_op_shape(op, keys[i < 3 ? i : 2]);
-    if (op->kind == FT_KIND_where && i == 0)
+    if (k == FT_KIND_where && i == 0)
         *dtype = FT_DTYPE_bool;
-    if (op->kind == FT_KIND_embedding || (op->kind == FT_KIND_gather && i == 1))
+    if (k == FT_KIND_embedding ||
+        (i == 1 && (k == FT_KIND_gather || k == FT_KIND_gather_nd ||
+                    k == FT_KIND_gather_elements)))
         *dtype = FT_DTYPE_int64;
+}
+
+/* ---- backward ---- */
+
+uint32_t ft_op_wrt(const ft_op *op)
+{
+    uint32_t all = 0;
+
+    if (op->phase != FT_PHASE_BACKWARD)
+        return 0;
+    if (op->wrt)
+        return op->wrt;
+    for (uint32_t i = 0; i < n_operands(op) && i < 3; i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        operand(op, i, &s, &t);
+        if (t == op->dtype)
+            all |= FT_WRT_X << i;
+    }
+    return ft__weight_elements(op) > 0 ? all | FT_WRT_WEIGHTS : all;
+}
+
+void ft_op_set_wrt(ft_op *op, uint32_t bits)
+{
+    op->wrt = 0;
+    if (bits != ft_op_wrt(op))
+        op->wrt = (uint8_t)bits;
+}
+
+/* i-th bit that is set among the first three of a mask: an operand; -1: none. */
+static int nth_bit(uint32_t bits, uint32_t i)
+{
+    for (int k = 0; k < 3; k++)
+        if (bits >> k & 1 && i-- == 0)
+            return k;
+    return -1;
+}
+
+static uint32_t n_bits(uint32_t bits)
+{
+    return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1);
+}
+
+uint32_t ft_op_n_outputs(const ft_op *op)
+{
+    uint32_t wrt = ft_op_wrt(op);
+
+    return op->phase == FT_PHASE_BACKWARD ? n_bits(wrt) + (wrt >= FT_WRT_WEIGHTS)
+                                          : n_results(op);
+}
+
+void ft_op_output(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+{
+    int of = op->phase == FT_PHASE_BACKWARD ? nth_bit(ft_op_wrt(op), i) : -1;
+
+    if (op->phase != FT_PHASE_BACKWARD) {
+        *shape = result(op, i);
+        *dtype = result_dtype(op, i);
+    } else if (of >= 0) {
+        operand(op, (uint32_t)of, shape, dtype);
+    } else {
+        *shape = (ft_shape){.rank = 1, .dim = {(int64_t)ft__weight_elements(op)}};
+        *dtype = op->dtype;
+    }
+}
+
+uint32_t ft_op_n_inputs(const ft_op *op)
+{
+    uint32_t saves = ft_kind_saves(op->kind), n = n_operands(op);
+
+    if (op->phase != FT_PHASE_BACKWARD)
+        return n;
+    if (n < 3)
+        saves &= ~(FT_SAVE_Z | (n < 2 ? FT_SAVE_Y : 0u));
+    return n_results(op) + n_bits(saves) + !!(saves & FT_SAVE_OUT);
+}
+
+void ft_op_input(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+{
+    uint32_t n = n_results(op);
+    int of;
+
+    if (op->phase != FT_PHASE_BACKWARD) {
+        operand(op, i, shape, dtype);
+        return;
+    }
+    of = i < n ? -1 : nth_bit(ft_kind_saves(op->kind), i - n);
+    if (of >= 0 && (uint32_t)of < n_operands(op)) {
+        operand(op, (uint32_t)of, shape, dtype);
+        return;
+    }
+    *shape = result(op, i < n ? i : 0);
+    *dtype = result_dtype(op, i < n ? i : 0);
 }
 
 /* ---- consistency ---- */
@@ -323,8 +475,9 @@ static ft_status bad(const ft_op *op, const char *what, ft_error *err)
 static bool single(ft_key_id key, enum rule r)
 {
     static const ft_key_id keys[] = {
-        FT_K_groups, FT_K_bias, FT_K_ceil, FT_K_norm, FT_K_size, FT_K_axis, FT_K_keep,
-        FT_K_step,   FT_K_mode, FT_K_rows, FT_K_dim,  FT_K_to,   FT_K_read};
+        FT_K_groups, FT_K_bias,   FT_K_ceil,       FT_K_norm,   FT_K_size, FT_K_axis,
+        FT_K_keep,   FT_K_step,   FT_K_mode,       FT_K_rows,   FT_K_dim,  FT_K_to,
+        FT_K_read,   FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask, FT_K_train};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)
@@ -444,7 +597,8 @@ static ft_status check_parts(const ft_op *op, ft_error *err)
 
 static ft_status check_rule(const ft_op *op, ft_error *err)
 {
-    ft_shape x = ft_op_shape(op, FT_K_x), out = ft_op_shape(op, FT_K_out);
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t to = ft_op_at(op, FT_K_to, 0);
     uint32_t n;
     ft_status st = FT_OK;
 
@@ -461,33 +615,35 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
         st = check_perm(op, err);
     if (!st && (rules[op->kind] == RULE_CONCAT || rules[op->kind] == RULE_SPLIT))
         st = check_parts(op, err);
-    if (!st && op->kind == FT_KIND_view &&
-        ft_shape_elements(&x) != ft_shape_elements(&out))
-        st = bad(op, "x and out differ in elements", err);
     if (!st && op->kind == FT_KIND_groupnorm &&
         (x.rank < 2 || ft_op_at(op, FT_K_groups, 0) < 1 ||
          x.dim[1] % ft_op_at(op, FT_K_groups, 0)))
         st = bad(op, "groups must divide the channels of x", err);
     if (!st && (ft_op_at(op, FT_K_norm, 0) > (int64_t)x.rank))
         st = bad(op, "norm reduces more axes than x has", err);
-    if (!st && op->kind == FT_KIND_cast &&
-        (ft_op_at(op, FT_K_to, 0) < 1 || ft_op_at(op, FT_K_to, 0) >= FT_DTYPE_COUNT))
+    if (!st && (to < (rules[op->kind] == RULE_CAST) || to >= FT_DTYPE_COUNT))
         st = bad(op, "to is no dtype", err);
+    if (!st && rules[op->kind] == RULE_RNN && ft_op_at(op, FT_K_directions, 0) > 2)
+        st = bad(op, "directions is 1 or 2", err);
+    if (!st && op->phase == FT_PHASE_BACKWARD &&
+        ft_kind_saves(op->kind) == FT_SAVE_NONE)
+        st = bad(op, "has no gradient", err);
+    if (!st && op->wrt && op->phase != FT_PHASE_BACKWARD)
+        st = bad(op, "wrt is for phase=backward", err);
     return st;
 }
 
 ft_status ft_op_check(const ft_op *op, ft_error *err)
 {
     ft_status st = check_keys(op, err);
-    ft_shape s;
-    ft_dtype t;
 
     if (!st)
         st = check_rule(op, err);
     if (st)
         return st;
-    for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
-        ft_op_output(op, i, &s, &t);
+    for (uint32_t i = 0; i < n_results(op); i++) {
+        ft_shape s = result(op, i);
+
         if (ft_shape_elements(&s) < 0)
             return bad(op, "shapes do not fit together, or the result is too large",
                        err);

@@ -49,6 +49,10 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     put(&o, " dtype=%s", ft_dtype_name(op->dtype));
     if (op->phase != FT_PHASE_FORWARD)
         put(&o, " phase=%s", ft_phase_name(op->phase));
+    if (op->wrt)
+        put(&o, " wrt=%s%s%s%s", op->wrt & FT_WRT_X ? "x" : "",
+            op->wrt & FT_WRT_Y ? "y" : "", op->wrt & FT_WRT_Z ? "z" : "",
+            op->wrt & FT_WRT_WEIGHTS ? "w" : "");
     if (op->layout != FT_LAYOUT_PLAIN)
         put(&o, " layout=%s", ft_layout_name(op->layout));
     return o.len;
@@ -152,6 +156,22 @@ static int layout_number(const char *s, size_t n)
     return -1;
 }
 
+/* Letters of what is differentiated with respect to: "xw". */
+static int wrt_bits(const char *s, size_t n)
+{
+    static const char letters[] = "xyzw";
+    int bits = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *p = memchr(letters, s[i], 4);
+
+        if (!p)
+            return -1;
+        bits |= 1 << (p - letters);
+    }
+    return bits ? bits : -1;
+}
+
 static ft_status read_name(struct in *in, int *out, const char *what,
                            int (*number)(const char *s, size_t n), ft_error *err)
 {
@@ -188,6 +208,11 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
         op->phase = (ft_phase)number;
         return st;
     }
+    if (is("wrt", name, len)) {
+        st = read_name(in, &number, "gradient", wrt_bits, err);
+        op->wrt = (uint8_t)number;
+        return st;
+    }
     if (is("layout", name, len)) {
         st = read_name(in, &number, "layout", layout_number, err);
         op->layout = (ft_layout)number;
@@ -209,6 +234,20 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
     keys[i].n = 1;
     keys[i].v[0] = number;
     return st;
+}
+
+/* Only gradients that there are, and "all" in one spelling. */
+static ft_status check_wrt(ft_op *op, ft_error *err)
+{
+    uint32_t bits = op->wrt;
+
+    op->wrt = 0;
+    if (bits & ~ft_op_wrt(op))
+        return ft_fail(err, FT_EFORMAT, 0, "%s has no such gradient",
+                       ft_kind_name(op->kind));
+    if (bits)
+        ft_op_set_wrt(op, bits);
+    return FT_OK;
 }
 
 ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
@@ -236,5 +275,6 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
     for (uint32_t i = 0; ft_kind_key(kind, i) != FT_K_COUNT; i++)
         if (keys[i].seen && !ft_op_set(out, ft_kind_key(kind, i), keys[i].v, keys[i].n))
             return ft_fail(err, FT_EFORMAT, 0, "more than %d values", FT_OP_MAX_VALUES);
-    return ft_op_check(out, err);
+    st = ft_op_check(out, err);
+    return st ? st : check_wrt(out, err);
 }
