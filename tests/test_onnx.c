@@ -434,7 +434,7 @@ static void failures_are_one_sentence(void)
         {"opset 6\nin x fp32 2,3\nout x",
          {0},
          FT_EUNSUPPORTED,
-         "m.onnx: opset 6 is older than 7: convert the model to a newer one"},
+         "m.onnx: opset 0 is older than 1: convert the model to a newer one"},
         {"in x fp32 2,3\nnode Conv x y\nout y",
          {0},
          FT_EFORMAT,

@@ -66,6 +66,9 @@ FT_API void ft_graph_free(ft_graph *g);
 FT_API const char *ft_graph_name(const ft_graph *g);
 FT_API uint32_t ft_graph_n_tensors(const ft_graph *g);
 FT_API const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i);
+/* The results of the network, in its order; a tensor may be several of them. */
+FT_API uint32_t ft_graph_n_outputs(const ft_graph *g);
+FT_API uint32_t ft_graph_output(const ft_graph *g, uint32_t i);
 FT_API uint32_t ft_graph_n_nodes(const ft_graph *g);
 FT_API const ft_node *ft_graph_node(const ft_graph *g, uint32_t i);
 /* TRAINING: the graph holds backward nodes. */

@@ -1,20 +1,21 @@
 /* foretell ops: what a model consists of. */
 #include <inttypes.h>
 
-#include "cli/cli.h"
+#include "cli/ops.h"
 #include "report/json.h"
 #include "report/units.h"
 
 struct options {
     ft__model_options model;
+    bool products;
 };
 
 static const ft__option options[] = {
+    {"products", 0, FT__OPT_FLAG, offsetof(struct options, products), NULL,
+     "only the convolutions and matrix products inside operations"},
     FT__MODEL_OPTIONS(struct options, model),
     {0},
 };
-
-enum { SPEC_MAX = 2048 };
 
 /* Costs of all occurrences of unique operation i. */
 static ft_cost cost_of(const ft_graph *g, uint32_t i)
@@ -42,7 +43,7 @@ static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *p
 {
     ft__table *t =
         ft__table_new("operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
-    char spec[SPEC_MAX];
+    char spec[FT__SPEC_MAX];
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
@@ -82,7 +83,7 @@ static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *p
 static json_t *ops_json(const ft_graph *g)
 {
     json_t *all = json_array();
-    char spec[SPEC_MAX];
+    char spec[FT__SPEC_MAX];
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
         ft_cost c = cost_of(g, i);
@@ -117,7 +118,7 @@ static bool print_json(const ft_graph *g, const ft_totals *sum, const ft_plan *p
 
 static bool print_csv(const ft_graph *g)
 {
-    char spec[SPEC_MAX];
+    char spec[FT__SPEC_MAX];
 
     puts("spec,count,flops,bytes_read,bytes_written,parameters");
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
@@ -130,31 +131,35 @@ static bool print_csv(const ft_graph *g)
     return true;
 }
 
-static int run(ft__cli *c, const void *user)
+static int print_list(ft__cli *c, const ft_graph *g)
 {
-    const struct options *o = user;
     ft_error err = {0};
     ft_totals sum;
-    ft_graph *g;
     ft_plan plan;
     bool good;
-    ft_status st;
-    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    ft_status st = ft_plan_make(&plan, g, &err);
 
-    if (code)
-        return code;
-    st = ft_plan_make(&plan, g, &err);
-    if (st) {
-        ft_graph_free(g);
+    if (st)
         return ft__cli_fail(c, st, &err);
-    }
     ft_graph_totals(g, &sum);
     good = c->json  ? print_json(g, &sum, &plan)
            : c->csv ? print_csv(g)
                     : print_text(g, &sum, &plan);
     ft_plan_free(&plan);
-    ft_graph_free(g);
     return ft__cli_done(c, good);
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    ft_graph *g;
+    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+
+    if (code)
+        return code;
+    code = o->products ? ft__cli_done(c, ft__ops_products(c, g)) : print_list(c, g);
+    ft_graph_free(g);
+    return code;
 }
 
 const ft__command ft__ops_command = {
@@ -166,6 +171,7 @@ const ft__command ft__ops_command = {
         "standard input).",
     .examples = "  foretell ops resnet50.onnx\n"
                 "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
+                "  foretell ops resnet50.onnx --products\n"
                 "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
     .least_args = 1,
     .most_args = 1,

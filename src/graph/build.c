@@ -16,6 +16,7 @@ struct ft__build {
     uint32_t cap_tensors;
     uint32_t cap_nodes;
     uint32_t cap_ops;
+    uint32_t cap_outputs;
     uint32_t cap_counts;
     uint32_t cap_assumptions;
     uint32_t cap_bounded;
@@ -127,8 +128,11 @@ void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout)
 
 void ft__build_output(ft__build *b, uint32_t tensor)
 {
-    if (!b->failed)
-        b->g->tensor[tensor].is_output = 1;
+    if (!grow(b, &b->g->output, b->g->n_outputs, &b->cap_outputs,
+              sizeof(*b->g->output)))
+        return;
+    b->g->output[b->g->n_outputs++] = tensor;
+    b->g->tensor[tensor].is_output = 1;
 }
 
 void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open)

@@ -12,7 +12,8 @@ enum {
     MODEL_OPSET = 8,
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
-    OLDEST_OPSET = 7,
+    OLDEST_OPSET = 1,
+    MODERN_OPSET = 7, /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
@@ -97,7 +98,7 @@ static bool go_deeper(ft__onnx *o, const ft__node *n)
 /* Only the branch that is taken counts; where that is not known, the first. */
 void ft__rule_if(ft__onnx *o, ft__node *n)
 {
-    const ft__num *condition = ft__data(o, n->in[0]);
+    const ft__num *condition = n->in[0]->guessed ? NULL : ft__data(o, n->in[0]);
     bool taken = !condition || ft_shape_elements(&n->in[0]->shape) < 1 || condition->i;
     ft__bytes graph;
     ft__body body;
@@ -166,17 +167,20 @@ static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
 {
     ft__names outside = o->names;
+    uint64_t scope = o->scope;
     int64_t opset = o->opset;
     ft__body body;
 
     if (go_deeper(o, n)) {
         o->names = (ft__names){0};
         o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
+        o->scope = ft__scope_inside(o, n);
         ft__onnx_read_function(o, f->body, n, &body);
         ft__onnx_run(o, &body);
         hand_over(o, n, &body);
         o->names = outside;
         o->opset = opset;
+        o->scope = scope;
     }
     o->depth--;
 }
@@ -190,6 +194,8 @@ static void run_rule(ft__onnx *o, ft__node *n)
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
     o->trying = guessed && n->rule->run != ft__rule_if;
+    if (o->opset < MODERN_OPSET)
+        ft__onnx_modernise(o, n);
     n->rule->run(o, n);
     o->trying = false;
     if (o->gave_up) {
@@ -249,7 +255,8 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
         if (folds(n))
             run_node(o, n);
     }
-    ft__onnx_fuse(o, body);
+    if (!o->see)
+        ft__onnx_fuse(o, body);
     for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++)
         if (!body->node[i].done)
             run_node(o, &body->node[i]);
@@ -337,39 +344,84 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
-                          const char *name, const ft_import_options *opt, ft_error *err)
+/* Again with the least where the most was guessed; a failure there only means
+ * that nothing more is known. */
+static void find_open(ft__onnx *o)
 {
-    ft__onnx o = {.doc = {.base = data, .len = len, .mapped = mapped},
-                  .model = {data, len},
-                  .b = ft__build_new(name)};
+    ft__onnx low = {.doc = {.base = o->doc.base, .len = o->doc.len},
+                    .model = o->model,
+                    .opt = o->opt,
+                    .b = ft__build_new(""),
+                    .see = o->see,
+                    .low = true};
+    bool versioned = false;
+
+    if (!low.b) {
+        ft__build_fail(o->b, FT_ENOMEM, 0, "out of memory");
+        return;
+    }
+    read_model(&low, &versioned);
+    ft__mark_open(o, &low);
+    ft__arena_free(&low.arena);
+    ft__build_free(low.b);
+}
+
+static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error *err)
+{
     bool versioned = false;
     ft_error inner = {0};
     ft_status st;
 
     *out = NULL;
-    if (!o.b)
+    o->doc.base = o->model.p;
+    o->doc.len = o->model.n;
+    o->b = ft__build_new(name);
+    if (!o->b)
         return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
-    if (opt)
-        o.opt = *opt;
-    if (len == 0)
-        ft__build_fail(o.b, FT_EFORMAT, 0, "the file is empty");
+    if (o->model.n == 0)
+        ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
-        read_model(&o, &versioned);
-    ft__arena_free(&o.arena);
-    st = ft__build_finish_take(out, o.b, &inner);
-    if (o.doc.bad) {
+        read_model(o, &versioned);
+    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad)
+        find_open(o);
+    for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
+        if (o->names.slot[i].value)
+            o->see(o->user, o->names.slot[i].value);
+    ft__arena_free(&o->arena);
+    st = ft__build_finish_take(out, o->b, &inner);
+    if (o->doc.bad) {
         ft_graph_free(*out);
         *out = NULL;
-        return ft_fail(err, FT_EFORMAT, o.doc.pos, "%s: %s: %s (byte %zu)", name,
+        return ft_fail(err, FT_EFORMAT, o->doc.pos, "%s: %s: %s (byte %zu)", name,
                        versioned ? "a damaged ONNX model" : "not an ONNX model",
-                       o.doc.why, o.doc.pos);
+                       o->doc.why, o->doc.pos);
     }
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}
+
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt, ft_error *err)
+{
+    ft__onnx o = {.doc.mapped = mapped, .model = {data, len}};
+
+    if (opt)
+        o.opt = *opt;
+    return import(&o, out, name, err);
 }
 
 ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
                          const ft_import_options *opt, ft_error *err)
 {
     return ft__import_onnx(out, data, len, false, name, opt, err);
+}
+
+ft_status ft__onnx_values(const void *data, size_t len, const char *name,
+                          ft__see_fn *see, void *user, ft_error *err)
+{
+    ft__onnx o = {.model = {data, len}, .see = see, .user = user};
+    ft_graph *g;
+    ft_status st = import(&o, &g, name, err);
+
+    ft_graph_free(g);
+    return st;
 }

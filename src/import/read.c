@@ -55,26 +55,32 @@ static void too_many_dims(ft__onnx *o, ft__bytes at)
                    "a tensor has more than %d dimensions", FT_MAX_RANK);
 }
 
-static bool read_dim(ft__onnx *o, ft__bytes dim, int64_t *out)
+/* -1: open. */
+static int64_t read_dim(ft__onnx *o, ft__bytes dim)
 {
     ft__str param = {NULL, 0};
-    bool known = false;
+    int64_t size = -1;
 
     for (ft__pb f = ft__pb_open(&o->doc, dim); ft__pb_next(&f);) {
-        if (f.field == 1) {
-            *out = (int64_t)f.num;
-            known = *out >= 0;
-        } else if (f.field == 2) {
+        if (f.field == 1)
+            size = (int64_t)f.num < 0 ? -1 : (int64_t)f.num;
+        else if (f.field == 2)
             param = ft__str_of(f.bytes);
-        }
     }
-    for (uint32_t i = 0; !known && param.n && i < o->n_dims; i++)
+    for (uint32_t i = 0; size < 0 && param.n && i < o->n_dims; i++)
         if (param.n == o->dim[i].name.n &&
-            memcmp(param.s, o->dim[i].name.s, param.n) == 0) {
-            *out = o->dim[i].value;
-            known = true;
-        }
-    return known;
+            memcmp(param.s, o->dim[i].name.s, param.n) == 0)
+            size = o->dim[i].value;
+    return size;
+}
+
+static bool fits_where_known(const ft_shape *s)
+{
+    ft_shape known = *s;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        known.dim[i] = s->dim[i] < 0 ? 1 : s->dim[i];
+    return ft__shape_fits(&known);
 }
 
 bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape)
@@ -95,10 +101,10 @@ bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *
                 continue;
             if (shape->rank == FT_MAX_RANK)
                 return false;
-            known &= read_dim(o, d.bytes, &shape->dim[shape->rank++]);
+            shape->dim[shape->rank++] = read_dim(o, d.bytes);
         }
     }
-    return known && *dtype != FT_DTYPE_NONE && ft__shape_fits(shape);
+    return known && fits_where_known(shape);
 }
 
 static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)

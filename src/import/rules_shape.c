@@ -282,7 +282,7 @@ void ft__rule_nonzero(ft__onnx *o, ft__node *n)
     ft_shape s = {.rank = 2, .dim = {x->shape.rank, size}};
 
     if (!d) {
-        ft__emit_generic(o, n, out, FT_DTYPE_int64, &s);
+        ft__emit_open(o, n, out, FT_DTYPE_int64, &s, 1u << 1);
         return;
     }
     for (int64_t i = 0; i < size; i++)

@@ -15,7 +15,7 @@ Every command explains itself, with examples.
   $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
   3
   3
-  2
+  3
   3
   3
   2
@@ -31,6 +31,7 @@ Every command explains itself, with examples.
   standard input).
   
   options:
+        --products             only the convolutions and matrix products inside operations
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
   
@@ -48,6 +49,7 @@ Every command explains itself, with examples.
   examples:
     foretell ops resnet50.onnx
     foretell ops bert.onnx --batch 8 --dim seq=128 --json
+    foretell ops resnet50.onnx --products
     echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
 
 What is not understood is named, and the nearest word suggested.
