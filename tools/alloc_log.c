@@ -99,7 +99,7 @@ static uint32_t slot(uintptr_t p)
 static void log_entry(uintptr_t p, int64_t bytes, int class)
 {
     if (recording && n_entries < MAX_ENTRIES)
-        entries[n_entries++] = (struct entry){p, bytes, (uint32_t)class, mark};
+        entries[n_entries++] = (struct entry){p, bytes, (uint32_t) class, mark};
 }
 
 static void add(void *p, size_t bytes, const void *caller)
