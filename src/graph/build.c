@@ -23,6 +23,7 @@ struct ft__build {
     uint32_t *slot;
     uint32_t n_slots; /* a power of two */
     ft_phase phase;
+    const char *scope;
     ft_error err;
     bool failed;
 };
@@ -33,6 +34,7 @@ ft__build *ft__build_new(const char *name)
 
     if (!b)
         return NULL;
+    b->scope = "";
     b->g = calloc(1, sizeof(*b->g));
     if (b->g)
         b->g->name = ft__arena_strndup(&b->g->arena, name, strlen(name));
@@ -184,6 +186,15 @@ static void fill_slots(ft__build *b)
     }
 }
 
+void ft__build_scope(ft__build *b, const char *scope, size_t len)
+{
+    if (b->failed || (strlen(b->scope) == len && !memcmp(b->scope, scope, len)))
+        return;
+    b->scope = len ? ft__arena_strndup(&b->g->arena, scope, len) : "";
+    if (!b->scope)
+        out_of_memory(b);
+}
+
 static bool rehash(ft__build *b)
 {
     uint32_t n = b->n_slots ? b->n_slots * 2 : 128;
@@ -275,6 +286,7 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
     if (b->failed)
         return FT_NONE;
     node.phase = b->phase;
+    node.scope = b->scope;
     node.name = ft__arena_strndup(&g->arena, name, name_len);
     if (!node.name)
         return out_of_memory(b);
