@@ -45,6 +45,8 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
 /* The part of a training step that the nodes from now on belong to; forward
  * until told otherwise. */
 void ft__build_phase(ft__build *b, ft_phase phase);
+/* The scope (ft_node.scope) of the nodes from now on; "" until told otherwise. */
+void ft__build_scope(ft__build *b, const char *scope, size_t len);
 /* Let a node run `count` times in one pass; nothing for FT_NONE. */
 void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count);
 /* The same for all nodes from `first` on, times what they have; nothing after a
