@@ -8,6 +8,7 @@
  *      tensor with several readers are added as they come, in place where nobody
  *      else holds the first one (PyTorch's engine does the same)
  *   6. one optimizer node per parameter */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,8 +326,13 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
 {
     if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
         return;
-    g = ft__train_sum_to(t, g, &ft_graph_tensor(t->src, tensor)->shape);
-    g = ft__train_cast(t, g, ft_graph_tensor(t->src, tensor)->dtype);
+    assert(t->n_given < sizeof(t->given) / sizeof(*t->given));
+    t->given[t->n_given].tensor = tensor;
+    t->given[t->n_given++].g = g;
+}
+
+static void take(ft__train *t, uint32_t tensor, uint32_t g)
+{
     if (g != FT_NONE && t->grad[tensor] != FT_NONE) {
         g = accumulate(t, t->grad[tensor], g);
         release(t, tensor);
@@ -335,6 +341,20 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
         return;
     t->grad[tensor] = g;
     hold(t, g);
+}
+
+/* Sums over what was broadcast come before all additions. */
+static void take_given(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->n_given; i++) {
+        const ft_tensor *of = ft_graph_tensor(t->src, t->given[i].tensor);
+        uint32_t g = ft__train_sum_to(t, t->given[i].g, &of->shape);
+
+        t->given[i].g = ft__train_cast(t, g, of->dtype);
+    }
+    for (uint32_t i = 0; i < t->n_given; i++)
+        take(t, t->given[i].tensor, t->given[i].g);
+    t->n_given = 0;
 }
 
 /* A parameter keeps its gradient: one that others hold too is copied. */
@@ -354,22 +374,59 @@ static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
     }
 }
 
+static void backward_node(ft__train *t, uint32_t i)
+{
+    const ft_node *n = ft_graph_node(t->src, i);
+    uint32_t first = ft__build_here(t->b).n_nodes;
+    bool any = false;
+
+    for (uint32_t j = 0; j < n->n_out; j++)
+        any |= t->grad[n->out[j]] != FT_NONE;
+    if (!any)
+        return;
+    t->at = n->name;
+    ft__train_backward(t, i);
+    for (uint32_t j = 0; j < n->n_out; j++)
+        release(t, n->out[j]);
+    take_given(t);
+    own_gradients(t, n->in, n->n_in);
+    if (n->repeat != 1)
+        ft__build_repeat_from(t->b, first, n->repeat);
+}
+
 static void backward(ft__train *t)
+{
+    ft__build_phase(t->b, FT_PHASE_BACKWARD);
+    take_given(t);
+    for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);)
+        backward_node(t, i);
+}
+
+/* ---- a list of operations ---- */
+
+/* Each stands alone: the gradients of its results come out of nowhere, and all
+ * its operands get one. */
+static void want_all(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        t->needs[i] |= is_activation(ft_graph_tensor(t->src, i)) &&
+                       ft_graph_tensor(t->src, i)->role != FT_ROLE_WEIGHT;
+        t->reached[i] = 1;
+    }
+}
+
+static void backward_list(ft__train *t)
 {
     ft__build_phase(t->b, FT_PHASE_BACKWARD);
     for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
         const ft_node *n = ft_graph_node(t->src, i);
-        bool any = false;
+        const ft_tensor *out = ft_graph_tensor(t->src, n->out[0]);
 
-        for (uint32_t j = 0; j < n->n_out; j++)
-            any |= t->grad[n->out[j]] != FT_NONE;
-        if (!any)
-            continue;
         t->at = n->name;
-        ft__train_backward(t, i);
-        for (uint32_t j = 0; j < n->n_out; j++)
-            release(t, n->out[j]);
-        own_gradients(t, n->in, n->n_in);
+        if (ft__train_wants(t, n->out[0]) &&
+            ft_kind_saves(ft_graph_op(t->src, n->op)->kind) != FT_SAVE_NONE)
+            take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
+        backward_node(t, i);
     }
 }
 
@@ -485,6 +542,15 @@ static const char *first_result(const ft_graph *g)
     return g->n_outputs ? g->tensor[g->output[0]].name : g->name;
 }
 
+static void derive_list(ft__train *t)
+{
+    (void)find_trained(t);
+    want_all(t);
+    ft__build_assume(t->b, "every operation is differentiated alone, without a loss");
+    copy_forward(t, true);
+    backward_list(t);
+}
+
 static void derive(ft__train *t, const ft_step_options *opt)
 {
     uint32_t result;
@@ -510,7 +576,6 @@ static void derive(ft__train *t, const ft_step_options *opt)
     if (!ft__build_failed(t->b))
         ft__train_loss(t, result, opt->loss);
     backward(t);
-    optimize(t, opt->optimizer);
 }
 
 ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
@@ -528,10 +593,12 @@ ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_option
     if (ft_graph_mode(g) == FT_MODE_TRAINING) {
         copy_forward(&t, false);
         match_gradients(&t);
-        optimize(&t, opt->optimizer);
+    } else if (g->n_outputs == 0) {
+        derive_list(&t);
     } else {
         derive(&t, opt);
     }
+    optimize(&t, opt->optimizer);
     close_train(&t);
     return ft__build_finish_take(out, t.b, err);
 }

@@ -186,7 +186,7 @@ static uint32_t operands(const ft__train *t, uint32_t node, const ft_op *op,
         if (t->grad[n->out[i]] != FT_NONE)
             in[n_in++] = t->grad[n->out[i]];
     for (uint32_t i = 0; i < 3 && i < n->n_in; i++)
-        if (saves >> i & 1 || op->kind == FT_KIND_generic)
+        if (saves >> i & 1)
             in[n_in++] = n->in[i];
     if (op->kind == FT_KIND_topk)
         in[n_in++] = n->out[1];
