@@ -45,7 +45,7 @@ bool ft__shape_fits(const ft_shape *s)
     for (uint32_t i = 0; i < s->rank; i++) {
         int64_t d = s->dim[i] ? s->dim[i] : 1;
 
-        if (d < 0 || n > FT__MAX_ELEMENTS / d)
+        if ((uint64_t)(n | d) >> 26 && (d < 0 || n > FT__MAX_ELEMENTS / d))
             return false;
         n *= d;
     }
