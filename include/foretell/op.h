@@ -49,7 +49,7 @@ typedef enum ft_key_id {
     FT_K_dilation, FT_K_groups, FT_K_bias, FT_K_ceil, FT_K_norm, FT_K_size, FT_K_axis,
     FT_K_axes, FT_K_keep, FT_K_perm, FT_K_sizes, FT_K_step, FT_K_mode, FT_K_rows,
     FT_K_dim, FT_K_to, FT_K_read, FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask,
-    FT_K_train,
+    FT_K_train, FT_K_weights, FT_K_block,
     FT_K_COUNT
 } ft_key_id;
 
@@ -106,11 +106,17 @@ enum {
     /* Transposes, slices, splits and expansions are views with strides; what
      * needs its elements in order copies them first (PyTorch). */
     FT_POLICY_STRIDED_VIEWS = 1u << 1,
+    /* Results are allocated as operations run and released at their last use;
+     * Python frames hold arguments, and the caller the previous pass's results
+     * and all gradients (PyTorch eager). For ft_memory_make(). */
+    FT_POLICY_EAGER = 1u << 2,
+    /* Count the scratch memory of PyTorch's CPU kernels. For ft_memory_make(). */
+    FT_POLICY_CPU_SCRATCH = 1u << 3,
 };
 
 enum {
     FT_MAX_RANK = 8,
-    FT_OP_MAX_KEYS = 10,
+    FT_OP_MAX_KEYS = 12,
     FT_OP_MAX_VALUES = 96,  /* over all keys of one operation */
     FT_OP_MAX_OPERANDS = 88 /* activations in or out: concat and split */
 };

@@ -113,6 +113,8 @@ static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 {
     ft__function like = {.name = n->op, .domain = n->domain};
 
+    if (!o->n_functions)
+        return NULL;
     return bsearch(&like, o->function, o->n_functions, sizeof(like), compare_functions);
 }
 
@@ -314,7 +316,7 @@ static bool find_graph(ft__onnx *o, ft__bytes *graph, bool *versioned)
             found = true;
         }
     }
-    if (!o->doc.bad)
+    if (!o->doc.bad && functions)
         read_functions(o, functions);
     return found;
 }

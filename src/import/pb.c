@@ -77,36 +77,10 @@ static bool fixed(ft__pb *r, unsigned n)
     return true;
 }
 
-/* Nearly all fields: a low number, and a short payload or a small value. */
-static inline bool short_field(ft__pb *r)
-{
-    const uint8_t *p = r->p;
-    size_t left = (size_t)(r->end - p);
-
-    if (left < 2 || p[0] >= 0x80 || p[0] < 8 || p[1] >= 0x80)
-        return false;
-    r->wire = p[0] & 7;
-    if (r->wire == FT__PB_BYTES && p[1] <= left - 2) {
-        r->num = 0;
-        r->bytes = (ft__bytes){p + 2, p[1]};
-    } else if (r->wire == FT__PB_VARINT) {
-        r->num = p[1];
-        r->bytes = (ft__bytes){p + 1, 0};
-    } else {
-        return false;
-    }
-    r->start = p;
-    r->field = p[0] >> 3;
-    r->p = p + 2 + r->bytes.n;
-    return true;
-}
-
-bool ft__pb_next(ft__pb *r)
+bool ft__pb_long(ft__pb *r)
 {
     uint64_t tag, len;
 
-    if (!r->doc->bad && short_field(r))
-        return true;
     r->start = r->p;
     if (!ft__pb_varint(r, &tag))
         return false;
