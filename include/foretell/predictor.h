@@ -99,7 +99,8 @@ FT_API ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t 
 /* A network: sums over operations with counts; memory by part. `time` and
  * `workspace` per unique operation of g in graph order, freed with the rest. */
 typedef struct ft_network_estimate {
-    ft_estimate time;   /* s per pass */
+    ft_estimate time;   /* s per pass, or per training step */
+    ft_estimate phase_time[FT_PHASE_COUNT]; /* its parts: forward, backward, optimizer */
     ft_estimate energy; /* J per pass */
     ft_estimate power;  /* W */
     ft_estimate memory; /* B, peak: all parts */

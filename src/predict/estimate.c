@@ -73,7 +73,10 @@ static ft_estimate learned_time(const struct batch *b, uint32_t i,
 {
     double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
     double spread = ft__spread(b->spread[i]), value = b->value[i];
-    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
+    /* A norm that takes statistics reads its input once more than one that has
+     * them, and no column tells the two apart. */
+    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES) ||
+               ft_op_at(&b->ops[b->index[i]], FT_K_train, 0);
 
     if (far)
         spread *= scaled_factor;
@@ -107,6 +110,14 @@ static bool costs_nothing(const ft_op *op)
     return ft_kind_class(op->kind) == FT_CLASS_VIEW;
 }
 
+/* Regressors know forward operations: the others are keys of their own, which
+ * no forward measurement can answer for. */
+static bool is_forward(const ft_op *op)
+{
+    return op->phase == FT_PHASE_FORWARD &&
+           ft_kind_class(op->kind) != FT_CLASS_OPTIMIZER;
+}
+
 /* Estimates of one metric for all operations whose out[] is still open
  * (basis UNAVAILABLE). of[] says which regressor serves a kind. */
 static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
@@ -118,7 +129,8 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
 
         b->n = 0;
         for (uint32_t i = 0; i < n; i++) {
-            if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r)
+            if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r ||
+                !is_forward(&b->ops[i]))
                 continue;
             memcpy(b->rows + (size_t)b->n * FT__N_FEATURES,
                    b->all + (size_t)i * FT__N_FEATURES, FT__N_FEATURES * sizeof(float));
@@ -222,40 +234,63 @@ static void count_basis(ft_network_estimate *e)
 
 /* A sum is as good as its weakest part that matters: of the bases that hold at
  * least a tenth of the time, the least certain. */
-static ft_basis weakest(const ft_network_estimate *e, const ft_graph *g)
+static ft_basis weakest(const ft_network_estimate *e, const double *count, double sum)
 {
     double share[FT_BASIS_COUNT] = {0};
     ft_basis basis = FT_BASIS_MEASURED;
 
     for (uint32_t i = 0; i < e->n_ops; i++)
-        share[e->op_time[i].basis] +=
-            e->op_time[i].value * (double)ft_graph_op_count(g, i) / e->time.value;
+        share[e->op_time[i].basis] += e->op_time[i].value * count[i] / sum;
     for (int b = 0; b < FT_BASIS_COUNT; b++)
         if (share[b] >= 0.1)
             basis = (ft_basis)b;
     return basis;
 }
 
-/* Errors of different operations are independent, those of one operation's
- * occurrences are the same error; on top of them what all share. */
-static void sum_times(ft_network_estimate *e, const ft_graph *g)
+/* count[] times each operation. Errors of different operations are independent,
+ * those of one operation's occurrences are the same error; on top of them what
+ * all share. */
+static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
 {
     double sum = 0, below = 0, above = 0, common;
+    ft_estimate out;
 
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const ft_estimate *t = &e->op_time[i];
-        double n = (double)ft_graph_op_count(g, i);
 
-        sum += n * t->value;
-        below += pow(n * (t->value - t->low), 2);
-        above += pow(n * (t->high - t->value), 2);
+        if (!(count[i] > 0))
+            continue;
+        sum += count[i] * t->value;
+        below += pow(count[i] * (t->value - t->low), 2);
+        above += pow(count[i] * (t->high - t->value), 2);
     }
     common = z90 * common_sigma * sum;
-    e->time = (ft_estimate){.value = sum,
-                            .low = fmax(0, sum - sqrt(below + common * common)),
-                            .high = sum + sqrt(above + common * common),
-                            .why = ""};
-    e->time.basis = sum > 0 ? weakest(e, g) : FT_BASIS_MEASURED;
+    out = (ft_estimate){.value = sum,
+                        .low = fmax(0, sum - sqrt(below + common * common)),
+                        .high = sum + sqrt(above + common * common),
+                        .why = ""};
+    out.basis = sum > 0 ? weakest(e, count, sum) : FT_BASIS_MEASURED;
+    return out;
+}
+
+static ft_status sum_times(ft_network_estimate *e, const ft_graph *g, ft_error *err)
+{
+    double *count = malloc((e->n_ops + 1u) * sizeof(*count));
+
+    if (!count)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        count[i] = (double)ft_graph_op_count(g, i);
+    e->time = sum_of(e, count);
+    for (int p = 0; p < FT_PHASE_COUNT; p++) {
+        memset(count, 0, e->n_ops * sizeof(*count));
+        for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
+            if (ft_graph_node(g, i)->phase == (ft_phase)p)
+                count[ft_graph_node(g, i)->op] += (double)ft_graph_node(g, i)->repeat;
+        e->phase_time[p] = sum_of(e, count);
+    }
+    free(count);
+    return FT_OK;
 }
 
 static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
@@ -329,8 +364,9 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     if (!st && out->n_ops)
         st = ft_predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
                             err);
+    if (!st)
+        st = sum_times(out, g, err);
     if (!st) {
-        sum_times(out, g);
         count_basis(out);
         sum_memory(out, workspace,
                    p->info->context_bytes +
@@ -340,6 +376,14 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     }
     free(workspace);
     return st;
+}
+
+/* A sum of rooflines: nothing is below it, and nothing is known above. */
+static void bound(ft_estimate *t)
+{
+    t->low = t->value;
+    t->high = NAN;
+    t->basis = FT_BASIS_ROOFLINE;
 }
 
 ft_status ft_predict_network_roofline(ft_network_estimate *out,
@@ -366,9 +410,14 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
 
         out->op_time[i] = (ft_estimate){t, t, NAN, FT_BASIS_ROOFLINE, ""};
     }
-    sum_times(out, g);
-    out->time.low = out->time.value;
-    out->time.basis = FT_BASIS_ROOFLINE;
+    st = sum_times(out, g, err);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    bound(&out->time);
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        bound(&out->phase_time[p]);
     count_basis(out);
     sum_memory(out, NULL, NAN);
     out->workspace_bytes = NAN;
