@@ -199,7 +199,10 @@ static void a_network_is_the_sum_of_its_operations(ft_store *s, const ft_op *con
     CHECK(isnan(e.energy.value) && e.energy.basis == FT_BASIS_UNAVAILABLE &&
           e.energy.why[0]);
     CHECK_NEAR(e.memory.value,
-               e.weights_bytes + e.activations_bytes + e.workspace_bytes + 5e6, 1);
+               e.part_bytes[FT_PART_WEIGHTS] + e.part_bytes[FT_PART_INPUTS] +
+                   e.part_bytes[FT_PART_ACTIVATIONS] + e.part_bytes[FT_PART_WORKSPACE] +
+                   5e6,
+               1);
     CHECK(e.n_measured == 2 && e.context_bytes == 5e6);
     ft_network_estimate_free(&e);
     ft_graph_free(g);

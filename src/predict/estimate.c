@@ -293,10 +293,43 @@ static ft_status sum_times(ft_network_estimate *e, const ft_graph *g, ft_error *
     return FT_OK;
 }
 
-static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+/* ---- memory ---- */
+
+/* An allocator that takes and gives back as operations run. */
+static ft_status memory_as_allocated(ft_network_estimate *e, const ft_graph *g,
+                                     ft_error *err)
 {
-    ft_totals totals;
+    static const ft_memory_policy eager = {FT_POLICY_EAGER};
+    ft_memory m;
+    ft_status st = ft_memory_make(&m, g, &eager, err);
+
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        e->part_bytes[p] = (double)m.part[p];
+    e->two_largest_bytes = m.two_largest_bytes;
+    e->twice_mean_bytes = m.twice_mean_bytes;
+    return st;
+}
+
+/* Weights, and the rest at offsets that were planned ahead. */
+static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
+                                   ft_error *err)
+{
     ft_plan plan;
+    ft_status st = memory_as_allocated(e, g, err);
+
+    if (!st)
+        st = ft_plan_make(&plan, g, err);
+    if (st)
+        return st;
+    e->part_bytes[FT_PART_ACTIVATIONS] =
+        fmax(0, (double)plan.arena_bytes - e->part_bytes[FT_PART_INPUTS]);
+    ft_plan_free(&plan);
+    return FT_OK;
+}
+
+static ft_status start(ft_network_estimate *out, const ft_graph *g, bool planned,
+                       ft_error *err)
+{
     ft_status st;
 
     memset(out, 0, sizeof(*out));
@@ -306,16 +339,12 @@ static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *er
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
-    st = ft_plan_make(&plan, g, err);
-    if (st) {
+    st = planned && ft_graph_mode(g) == FT_MODE_INFERENCE
+             ? memory_as_planned(out, g, err)
+             : memory_as_allocated(out, g, err);
+    if (st)
         ft_network_estimate_free(out);
-        return st;
-    }
-    ft_graph_totals(g, &totals);
-    out->weights_bytes = totals.weight_bytes;
-    out->activations_bytes = (double)plan.arena_bytes;
-    ft_plan_free(&plan);
-    return FT_OK;
+    return st;
 }
 
 /* Workspace is shared by all operations: the largest one counts. */
@@ -329,9 +358,10 @@ static void sum_memory(ft_network_estimate *e, const ft_estimate *workspace,
         w.low = fmax(w.low, workspace[i].low);
         w.high = fmax(w.high, workspace[i].high);
     }
-    e->workspace_bytes = w.value;
+    e->part_bytes[FT_PART_WORKSPACE] = w.value;
     e->context_bytes = context_bytes;
-    e->memory.value = e->weights_bytes + e->activations_bytes + w.value;
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        e->memory.value += e->part_bytes[p];
     if (isfinite(context_bytes))
         e->memory.value += context_bytes;
     /* Weights and activations are counted exactly; engines pad and round. */
@@ -354,7 +384,7 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                              const ft_graph *g, ft_error *err)
 {
     ft_estimate *workspace;
-    ft_status st = start(out, g, err);
+    ft_status st = start(out, g, true, err);
 
     if (st)
         return st;
@@ -400,7 +430,7 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
             "%s: peak rate or bandwidth is not known, so there is no roofline",
             d->name);
     }
-    st = start(out, g, err);
+    st = start(out, g, false, err);
     if (st)
         return st;
     for (uint32_t i = 0; i < out->n_ops; i++) {
@@ -420,7 +450,7 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
         bound(&out->phase_time[p]);
     count_basis(out);
     sum_memory(out, NULL, NAN);
-    out->workspace_bytes = NAN;
+    out->part_bytes[FT_PART_WORKSPACE] = NAN;
     out->memory.basis = FT_BASIS_ROOFLINE;
     return FT_OK;
 }
