@@ -245,8 +245,8 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
     ft__build_phase(t->b, n->phase);
     ft__build_scope(t->b, n->scope, strlen(n->scope));
     ft__build_repeat(t->b,
-                     ft__build_node(t->b, n->name, strlen(n->name), &op, n->in, n->n_in,
-                                    n->params, n->n_params, out, n_out),
+                     ft__build_checked(t->b, n->name, strlen(n->name), &op, n->in,
+                                       n->n_in, n->params, n->n_params, out, n_out),
                      n->repeat);
 }
 

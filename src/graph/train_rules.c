@@ -225,8 +225,8 @@ void ft__train_own(ft__train *t, uint32_t node)
         ft_op_set1(&op, FT_K_train, 1);
     op.phase = FT_PHASE_BACKWARD;
     ft_op_set_wrt(&op, bits);
-    ft__build_node(t->b, n->name, strlen(n->name), &op, in, n_in, n->params,
-                   n->n_params, out, n_out);
+    ft__build_checked(t->b, n->name, strlen(n->name), &op, in, n_in, n->params,
+                      n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
         ft__train_give(t, to[i], out[i]);
 }
