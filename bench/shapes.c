@@ -58,12 +58,22 @@ static void print_shape(const ft_shape *s, uint32_t open)
     putchar('\n');
 }
 
+static void print_type(ft_dtype t, uint32_t container)
+{
+    bool optional = container & FT_CONTAINER_OPTIONAL,
+         sequence = container & FT_CONTAINER_SEQUENCE;
+
+    printf("%s%s%s%s%s\t", optional ? "opt(" : "", sequence ? "seq(" : "",
+           container & FT_CONTAINER_MAP ? "map" : ft_dtype_name(t), sequence ? ")" : "",
+           optional ? ")" : "");
+}
+
 static void see(void *file, const ft__value *v)
 {
     if (v->state == FT__UNDEFINED)
         return;
-    printf("%s\t0\t%.*s\t%s\t", (const char *)file, (int)v->name.n, v->name.s,
-           ft_dtype_name(v->dtype));
+    printf("%s\t0\t%.*s\t", (const char *)file, (int)v->name.n, v->name.s);
+    print_type(v->dtype, v->container);
     print_shape(&v->shape, v->open);
 }
 
@@ -72,7 +82,8 @@ static void print_outputs(const char *file, const ft_graph *g)
     for (uint32_t i = 0; i < ft_graph_n_outputs(g); i++) {
         const ft_tensor *t = ft_graph_tensor(g, ft_graph_output(g, i));
 
-        printf("%s\t%u\t%s\t%s\t", file, i, t->name, ft_dtype_name(t->dtype));
+        printf("%s\t%u\t%s\t", file, i, t->name);
+        print_type(t->dtype, t->container);
         print_shape(&t->shape, t->open);
     }
 }

@@ -431,7 +431,7 @@ static void failures_are_one_sentence(void)
          {0},
          FT_EFORMAT,
          "m.onnx: node y (MatMul): the inner sizes 3 and 4 differ"},
-        {"opset 6\nin x fp32 2,3\nout x",
+        {"opset 0\nin x fp32 2,3\nout x",
          {0},
          FT_EUNSUPPORTED,
          "m.onnx: opset 0 is older than 1: convert the model to a newer one"},

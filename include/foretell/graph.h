@@ -28,6 +28,14 @@ typedef enum ft_mode { FT_MODE_INFERENCE, FT_MODE_TRAINING } ft_mode;
  * bound; FT_OPEN_RANK: not even the number of dimensions is known. */
 #define FT_OPEN_RANK (1u << 31)
 
+/* What is around a tensor: inputs and results of a network may be sequences of
+ * tensors (of maps, too), or optional. */
+enum {
+    FT_CONTAINER_SEQUENCE = 1,
+    FT_CONTAINER_OPTIONAL = 2,
+    FT_CONTAINER_MAP = 4,
+};
+
 typedef struct ft_tensor {
     const char *name;
     ft_dtype dtype;
@@ -39,6 +47,8 @@ typedef struct ft_tensor {
                           view, the tensor at the end of the chain */
     uint32_t is_output; /* 1: a result of the network, alive to the end */
     uint32_t open;      /* dimensions that are bounds, see above */
+    uint32_t container; /* FT_CONTAINER_ bits: then dtype and shape are those of what
+                           is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
 } ft_tensor;
 
@@ -54,7 +64,7 @@ typedef struct ft_tensor {
 typedef struct ft_node {
     const char *name;
     const char *scope;
-    uint64_t repeat; /* how often it runs in one pass; above 1 in spec lists only */
+    uint64_t repeat; /* how often it runs in one pass: spec lists and loops */
     uint32_t op;     /* index of the unique operation */
     ft_phase phase;
     uint32_t n_in;
@@ -209,6 +219,7 @@ typedef struct ft_import_options {
     size_t n_dims;
     const ft_input_shape *inputs; /* bind open dimensions by whole shapes */
     size_t n_inputs;
+    int64_t trips; /* rounds of loops that data decides about; 0: one */
 } ft_import_options;
 
 /* Read a model by its content: ONNX, or a spec list (text: one spec a line,

@@ -143,10 +143,22 @@ void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open)
         b->g->tensor[tensor].open = open;
 }
 
+void ft__build_container(ft__build *b, uint32_t tensor, uint32_t container)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].container = container;
+}
+
 void ft__build_trainable(ft__build *b, uint32_t tensor)
 {
     if (!b->failed)
         b->g->tensor[tensor].trainable = 1;
+}
+
+void ft__build_role(ft__build *b, uint32_t tensor, ft_role role)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].role = role;
 }
 
 void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of)
@@ -169,6 +181,20 @@ void ft__build_scope(ft__build *b, const char *scope, size_t len)
         out_of_memory(b);
 }
 
+static void fill_slots(ft__build *b)
+{
+    uint32_t last = b->n_slots - 1;
+
+    memset(b->slot, 0, b->n_slots * sizeof(*b->slot));
+    for (uint32_t i = 0; i < b->g->n_ops; i++) {
+        uint32_t at = (uint32_t)ft_op_hash(&b->g->op[i]) & last;
+
+        while (b->slot[at])
+            at = (at + 1) & last;
+        b->slot[at] = i + 1;
+    }
+}
+
 static bool rehash(ft__build *b)
 {
     uint32_t n = b->n_slots ? b->n_slots * 2 : 128;
@@ -178,16 +204,10 @@ static bool rehash(ft__build *b)
         out_of_memory(b);
         return false;
     }
-    for (uint32_t i = 0; i < b->g->n_ops; i++) {
-        uint32_t at = (uint32_t)ft_op_hash(&b->g->op[i]) & (n - 1);
-
-        while (slot[at])
-            at = (at + 1) & (n - 1);
-        slot[at] = i + 1;
-    }
     free(b->slot);
     b->slot = slot;
     b->n_slots = n;
+    fill_slots(b);
     return true;
 }
 
@@ -307,6 +327,57 @@ void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
         return;
     b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
     b->g->node[node].repeat = count;
+}
+
+void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
+{
+    const uint64_t most = (uint64_t)FT__MAX_ELEMENTS;
+
+    for (uint32_t i = first; i < b->g->n_nodes && !b->failed; i++) {
+        uint64_t repeat = b->g->node[i].repeat;
+
+        if (times && repeat > most / times)
+            ft__build_fail(b, FT_EFORMAT, 0, "node %s: loops run it more than 2^52 times",
+                           b->g->node[i].name);
+        ft__build_repeat(b, i, repeat * times);
+    }
+}
+
+void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *bytes)
+{
+    *flops = *bytes = 0;
+    for (uint32_t i = first; i < b->g->n_nodes; i++) {
+        const ft_node *n = &b->g->node[i];
+        ft_cost c;
+
+        ft_op_cost(&b->g->op[n->op], &c);
+        *flops += (double)n->repeat * c.flops;
+        *bytes += (double)n->repeat * (c.bytes_read + c.bytes_written);
+    }
+}
+
+ft__build_mark ft__build_here(const ft__build *b)
+{
+    const ft_graph *g = b->g;
+
+    return (ft__build_mark){g->n_tensors, g->n_nodes, g->n_ops, g->n_assumptions,
+                            g->n_bounded};
+}
+
+void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
+{
+    ft_graph *g = b->g;
+
+    for (uint32_t i = mark->n_nodes; i < g->n_nodes; i++)
+        g->op_count[g->node[i].op] -= g->node[i].repeat;
+    g->n_tensors = mark->n_tensors;
+    g->n_nodes = mark->n_nodes;
+    g->n_assumptions = mark->n_assumptions;
+    g->n_bounded = mark->n_bounded;
+    if (g->n_ops == mark->n_ops || b->failed)
+        return;
+    g->n_ops = mark->n_ops;
+    fill_slots(b);
 }
 
 /* The operands are activations out of nowhere: each operation of a list stands

@@ -19,6 +19,7 @@ struct input {
     struct dim dim[FT_MAX_RANK];
     bool shaped;
     bool tensor;
+    ft__bytes type;
 };
 
 static bool means_batch(ft__str s)
@@ -65,6 +66,7 @@ static void read_input(ft__onnx *o, ft__bytes info, struct input *in)
             in->name = ft__str_of(f.bytes);
         if (f.field != 2)
             continue;
+        in->type = f.bytes;
         for (ft__pb t = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&t);) {
             if (t.field != 1)
                 continue;
@@ -163,6 +165,33 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
     return v;
 }
 
+/* A sequence, an optional or a map: what it holds is known by its type at most, and
+ * what that leaves open depends on data. */
+static bool define_container(ft__onnx *o, const struct input *in, ft__value *v)
+{
+    ft__value like = {.container = 0};
+
+    ft__onnx_read_container(o, in->type, &like);
+    if (!like.container || like.dtype == FT_DTYPE_NONE)
+        return false;
+    v->state = FT__ACTIVATION;
+    v->dtype = like.dtype;
+    v->container = like.container;
+    v->open = like.open;
+    v->guessed = like.open != 0;
+    v->shape = ft__guess(o, &like.shape, like.open);
+    v->tensor = ft__build_tensor(o->b, in->name.s, in->name.n, FT_ROLE_INPUT, v->dtype,
+                                 &v->shape);
+    if (ft__build_failed(o->b))
+        return true;
+    ft__build_container(o->b, v->tensor, v->container);
+    ft__build_open(o->b, v->tensor, v->open);
+    if (v->open)
+        ft__build_assume(o->b, "what input \"%.*s\" holds, one element a dimension",
+                         (int)in->name.n, in->name.s);
+    return true;
+}
+
 static void define_input(struct bind *b, const struct input *in)
 {
     ft__onnx *o = b->o;
@@ -177,6 +206,9 @@ static void define_input(struct bind *b, const struct input *in)
                        in->name.s, FT_MAX_RANK);
         return;
     }
+    if (!in->tensor && v->state == FT__UNDEFINED && !v->producer &&
+        define_container(o, in, v))
+        return;
     if (!in->tensor || in->dtype == FT_DTYPE_NONE || !in->shaped) {
         ft__build_fail(o->b, FT_EUNSUPPORTED, 0, "input \"%.*s\" is %s",
                        (int)in->name.n, in->name.s,

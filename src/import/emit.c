@@ -29,10 +29,41 @@ static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
     return tensor;
 }
 
+/* A list comes into the graph when something that runs reads it, or as a result:
+ * one tensor stands for all. */
+static uint32_t list_tensor(ft__onnx *o, ft__value *v)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], n_in = 0, tensor;
+    ft_op op;
+
+    for (uint32_t i = 0; i < v->n_parts && n_in < FT_OP_MAX_OPERANDS; i++)
+        in[n_in++] = ft__onnx_tensor(o, v->part[i]);
+    tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, v->dtype,
+                              &v->shape);
+    ft_op_init(&op, FT_KIND_generic, v->dtype);
+    ft_op_set1(&op, FT_K_read, 0);
+    ft_op_set_shape(&op, FT_K_out, &v->shape);
+    if (ft__failed(o))
+        return FT_NONE;
+    ft__build_node(o->b, v->name.s, v->name.n, &op, in, n_in, NULL, 0, &tensor, 1);
+    if (v->open)
+        ft__build_open(o->b, tensor, v->open);
+    return tensor;
+}
+
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
 {
-    if (v->tensor == FT_NONE && !ft__failed(o))
-        v->tensor = constant_tensor(o, v);
+    ft__lazy *lazy;
+
+    if (v->tensor != FT_NONE || ft__failed(o))
+        return v->tensor;
+    lazy = ft__onnx_alloc(o, 1, sizeof(*lazy));
+    if (!lazy)
+        return FT_NONE;
+    *lazy = (ft__lazy){v, o->lazy};
+    o->lazy = lazy;
+    v->tensor = v->container && v->state == FT__ACTIVATION ? list_tensor(o, v)
+                                                           : constant_tensor(o, v);
     return v->tensor;
 }
 
@@ -128,11 +159,32 @@ bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
                                 .shape = shape});
 }
 
+/* The same container by another name. */
+static void call_it(const ft__value *x, ft__value *out)
+{
+    out->state = x->state;
+    out->dtype = x->dtype;
+    out->shape = x->shape;
+    out->open = x->open;
+    out->container = x->container;
+    out->listed = x->listed;
+    out->empty = x->empty;
+    out->part = x->part;
+    out->n_parts = x->n_parts;
+    out->tensor = x->tensor;
+}
+
 void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
                    const ft_shape *shape)
 {
     ft_op op;
 
+    if (x->container & (FT_CONTAINER_SEQUENCE | FT_CONTAINER_MAP)) {
+        call_it(x, out);
+        return;
+    }
+    if (out)
+        out->container = x->container;
     ft_op_init(&op, FT_KIND_view, x->dtype);
     ft_op_set_shape(&op, FT_K_x, &x->shape);
     ft_op_set_shape(&op, FT_K_out, shape);
@@ -226,6 +278,7 @@ static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dt
     ft_shape s = ft__guess(o, most, open);
 
     out->guessed |= open != 0;
+    out->open = open;
     add_generic(o, n, out, elements_read(n), dtype, &s);
     ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
                       n->op.s, (int)(n->name.n ? n->name.n : out->name.n),
@@ -281,10 +334,24 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n)
         ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open)
+{
+    ft__value *v = ft__out(n, i);
+    ft_shape s;
+
+    if (!v || v->uses == 0)
+        return;
+    v->guessed |= open != 0;
+    v->open = open;
+    s = ft__guess(o, most, open);
+    add_generic(o, n, v, 0, dtype, &s);
+}
+
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape)
 {
-    ft__value *v = ft__out(n, i), *x = first_operand(n);
+    const ft__value *v = ft__out(n, i), *x = first_operand(n);
     ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
     uint32_t open = shape ? 0 : FT_OPEN_RANK;
 
@@ -293,7 +360,5 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
     stated_type(o, v, x, &dtype, &s, &open);
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    v->guessed |= open != 0;
-    s = ft__guess(o, &s, open);
-    add_generic(o, n, v, 0, dtype, &s);
+    ft__emit_extra_open(o, n, i, dtype, &s, open);
 }

@@ -71,53 +71,6 @@ static bool operands_are_there(ft__onnx *o, const ft__node *n)
     return true;
 }
 
-/* What a body gives becomes what the node gives. */
-static void hand_over(ft__onnx *o, ft__node *n, const ft__body *body)
-{
-    for (uint32_t i = 0; i < n->n_out && !ft__build_failed(o->b); i++) {
-        ft__value *v = i < body->n_out ? body->out[i] : NULL;
-
-        if (!n->out[i])
-            continue;
-        if (!v || v->state == FT__UNDEFINED)
-            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
-        else
-            ft__emit_view(o, n, v, n->out[i], &v->shape);
-    }
-}
-
-static bool go_deeper(ft__onnx *o, const ft__node *n)
-{
-    if (++o->depth <= FT__MAX_DEPTH)
-        return true;
-    ft__onnx_fail(o, n, FT_EFORMAT,
-                  "branches and functions are nested more than %d deep", FT__MAX_DEPTH);
-    return false;
-}
-
-/* Only the branch that is taken counts; where that is not known, the first. */
-void ft__rule_if(ft__onnx *o, ft__node *n)
-{
-    const ft__num *condition = n->in[0]->guessed ? NULL : ft__data(o, n->in[0]);
-    bool taken = !condition || ft_shape_elements(&n->in[0]->shape) < 1 || condition->i;
-    ft__bytes graph;
-    ft__body body;
-
-    if (!ft__attr_message(o, n, taken ? "then_branch" : "else_branch", 6, &graph)) {
-        ft__emit_unknown(o, n);
-        return;
-    }
-    if (!condition)
-        ft__build_bounded(o->b, "If (node %.*s), its first branch taken",
-                          (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
-    if (go_deeper(o, n)) {
-        ft__onnx_read_graph(o, graph, true, &body);
-        ft__onnx_run(o, &body);
-        hand_over(o, n, &body);
-    }
-    o->depth--;
-}
-
 static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
                              int64_t fallback)
 {
@@ -171,13 +124,13 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
     int64_t opset = o->opset;
     ft__body body;
 
-    if (go_deeper(o, n)) {
+    if (ft__onnx_go_deeper(o, n)) {
         o->names = (ft__names){0};
         o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
-        o->scope = ft__scope_inside(o, n);
+        o->scope = ft__scope_inside(o, n, 0);
         ft__onnx_read_function(o, f->body, n, &body);
         ft__onnx_run(o, &body);
-        hand_over(o, n, &body);
+        ft__onnx_hand_over(o, n, &body);
         o->names = outside;
         o->opset = opset;
         o->scope = scope;
@@ -185,20 +138,62 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
     o->depth--;
 }
 
+static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < count && !found; i++)
+        found = rule->run == run[i];
+    return found;
+}
+
+bool ft__rule_has_body(const ft__rule *rule)
+{
+    static const ft__rule_fn bodies[] = {ft__rule_if, ft__rule_loop, ft__rule_scan,
+                                         ft__rule_sequence_map};
+
+    return is_one_of(rule, bodies, sizeof(bodies) / sizeof(*bodies));
+}
+
+/* Few operators take anything but tensors. */
+static bool takes_its_operands(ft__onnx *o, const ft__node *n)
+{
+    static const ft__rule_fn any[] = {ft__rule_identity,
+                                      ft__rule_sequence_construct,
+                                      ft__rule_sequence_at,
+                                      ft__rule_sequence_erase,
+                                      ft__rule_sequence_insert,
+                                      ft__rule_sequence_length,
+                                      ft__rule_concat_from_sequence,
+                                      ft__rule_optional,
+                                      ft__rule_optional_get_element,
+                                      ft__rule_optional_has_element};
+    bool good = ft__rule_has_body(n->rule) || is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
+
+    for (uint32_t i = 0; i < n->n_in && !good; i++)
+        if (n->in[i] && n->in[i]->container) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
+            return false;
+        }
+    return true;
+}
+
 /* A rule whose operand has a guessed shape may find that nothing fits; then its
  * result is a guess as well. */
 static void run_rule(ft__onnx *o, ft__node *n)
 {
-    bool guessed = false;
+    bool guessed = false, before = o->trying, mine;
 
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
-    o->trying = guessed && n->rule->run != ft__rule_if;
+    mine = guessed && !ft__rule_has_body(n->rule);
+    o->trying = before || mine;
     if (o->opset < MODERN_OPSET)
         ft__onnx_modernise(o, n);
-    n->rule->run(o, n);
-    o->trying = false;
-    if (o->gave_up) {
+    if (takes_its_operands(o, n))
+        n->rule->run(o, n);
+    o->trying = before;
+    if (o->gave_up && mine) {
         o->gave_up = false;
         ft__emit_unknown(o, n);
     }
@@ -232,15 +227,15 @@ static void run_node(ft__onnx *o, ft__node *n)
  * and layers with parameters. */
 static bool folds(const ft__node *n)
 {
-    static void (*const layers[])(ft__onnx *, ft__node *) = {
-        ft__rule_if,        ft__rule_conv,        ft__rule_matmul,
-        ft__rule_einsum,    ft__rule_gather_nd,   ft__rule_gemm,
-        ft__rule_gather,    ft__rule_batchnorm,   ft__rule_layernorm,
-        ft__rule_groupnorm, ft__rule_instancenorm};
-    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant);
+    static const ft__rule_fn layers[] = {
+        ft__rule_conv,        ft__rule_matmul,    ft__rule_einsum,
+        ft__rule_gather_nd,   ft__rule_gemm,      ft__rule_gather,
+        ft__rule_batchnorm,   ft__rule_layernorm, ft__rule_groupnorm,
+        ft__rule_instancenorm};
+    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant) &&
+                    !ft__rule_has_body(n->rule) &&
+                    !is_one_of(n->rule, layers, sizeof(layers) / sizeof(*layers));
 
-    for (size_t i = 0; constant && i < sizeof(layers) / sizeof(*layers); i++)
-        constant = n->rule->run != layers[i];
     for (uint32_t i = 0; constant && i < n->n_in; i++)
         constant = !n->in[i] || n->in[i]->state == FT__CONSTANT;
     return constant;
@@ -249,7 +244,7 @@ static bool folds(const ft__node *n)
 void ft__onnx_run(ft__onnx *o, ft__body *body)
 {
     /* Constants first: the chains that are fused are known by them. */
-    for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
+    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++) {
         ft__node *n = &body->node[i];
 
         if (folds(n))
@@ -257,7 +252,7 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
     }
     if (!o->see)
         ft__onnx_fuse(o, body);
-    for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++)
+    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++)
         if (!body->node[i].done)
             run_node(o, &body->node[i]);
 }
@@ -291,12 +286,17 @@ static void mark_outputs(ft__onnx *o, const ft__body *body)
 {
     for (uint32_t i = 0; i < body->n_out && !ft__build_failed(o->b); i++) {
         ft__value *v = body->out[i];
+        uint32_t tensor;
 
         if (v->state == FT__UNDEFINED)
             ft__build_fail(o->b, FT_EFORMAT, 0, "output \"%.*s\" is made by nothing",
                            (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
-        else
-            ft__build_output(o->b, ft__onnx_tensor(o, v));
+        if (ft__build_failed(o->b))
+            return;
+        tensor = ft__onnx_tensor(o, v);
+        if (v->container && !ft__build_failed(o->b))
+            ft__build_container(o->b, tensor, v->container);
+        ft__build_output(o->b, tensor);
     }
 }
 
@@ -353,6 +353,8 @@ static void find_open(ft__onnx *o)
                     .opt = o->opt,
                     .b = ft__build_new(""),
                     .see = o->see,
+                    .sizes = o->sizes,
+                    .ranks = o->ranks,
                     .low = true};
     bool versioned = false;
 

@@ -20,6 +20,9 @@ enum {
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
     FUNCTION_NODE = 7,
+    TYPE_SEQUENCE = 4,
+    TYPE_MAP = 5,
+    TYPE_OPTIONAL = 9,
 };
 
 /* A field that holds one message: the last one counts. */
@@ -105,6 +108,48 @@ bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *
         }
     }
     return known && fits_where_known(shape);
+}
+
+/* The tensor type at the bottom, and what is around it. */
+static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
+{
+    *container = 0;
+    for (int depth = 0; depth < 4; depth++) {
+        ft__bytes inner = {type.p, 0};
+
+        for (ft__pb f = ft__pb_open(&o->doc, type); ft__pb_next(&f);) {
+            if (f.field == TYPE_SEQUENCE || f.field == TYPE_OPTIONAL) {
+                *container |= f.field == TYPE_SEQUENCE ? FT_CONTAINER_SEQUENCE
+                                                       : FT_CONTAINER_OPTIONAL;
+                inner = child(o, f.bytes, 1);
+            } else if (f.field == TYPE_MAP) {
+                *container |= FT_CONTAINER_MAP;
+                inner = child(o, f.bytes, 2);
+            }
+        }
+        if (!inner.n)
+            break;
+        type = inner;
+    }
+    return type;
+}
+
+void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like)
+{
+    ft_shape s;
+
+    type = unwrap(o, type, &like->container);
+    like->open = 0;
+    if (!ft__onnx_read_type(o, type, &like->dtype, &s)) {
+        like->open = like->container & FT_CONTAINER_MAP ? 0 : FT_OPEN_RANK;
+        s = (ft_shape){0};
+    }
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (s.dim[i] < 0) {
+            like->open |= 1u << i;
+            s.dim[i] = 1;
+        }
+    like->shape = s;
 }
 
 static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
@@ -280,7 +325,7 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
     }
     if (n->domain.n == 0 || ft__str_is(n->domain, "ai.onnx"))
         n->rule = ft__onnx_rule(n->op);
-    if (!n->rule || n->rule->run == ft__rule_if)
+    if (!n->rule || ft__rule_has_body(n->rule))
         find_captures(o, n);
 }
 
