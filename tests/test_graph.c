@@ -30,6 +30,9 @@ static void a_canonical_spec_reads_and_writes_itself(void)
         "cast x=1x128 to=fp32 dtype=int64",
         "concat x=1x64x56x56 axis=1 sizes=64x32x32 dtype=fp32",
         "embedding x=1x128 rows=30522 dim=768 dtype=fp32",
+        "conv1d x=1x8x9 out=4 kernel=3 stride=1 pad=0 to=int32 weights=int8 "
+        "dtype=uint8",
+        "linear x=1x64 out=8 weights=int4 block=32 dtype=fp16",
         "generic read=1000 out=1x10 dtype=fp32",
     };
 
@@ -199,6 +202,14 @@ static void costs_follow_the_formulae(void)
         {"matmul x=2x3x4 y=2x4x5", 2.0 * 2 * 3 * 5 * 4, 4.0 * (24 + 40), 4.0 * 30, 0},
         {"embedding x=1x10 rows=1000 dim=8", 0, 10 * (8 + 32.0), 4.0 * 80, 8000},
         {"view x=2x3 out=6", 0, 0, 0, 0},
+        {"linear x=1x64 out=8 weights=int4 block=32 dtype=fp16", 2.0 * 64 * 8,
+         64 * 2 + 64 * 8 / 2 + 8 * 2 * 2, 16, 512},
+        {"linear x=1x65 out=8 bias=1 weights=int4 block=32 dtype=fp16",
+         2.0 * 65 * 8 + 8, 65 * 2 + 65 * 8 / 2 + 8 * 3 * 2 + 16, 16, 528},
+        {"linear x=4x16 out=8 bias=1 to=int32 weights=int8 dtype=uint8",
+         2.0 * 4 * 16 * 8 + 32, 64 + 128 + 4 * 8, 4.0 * 32, 136},
+        {"lstm x=3x1x8 hidden=4 weights=int8", 2.0 * 3 * 4 * 4 * 12,
+         4 * 3 * 8 + 4 * 4 * 12, 4.0 * (12 + 4 + 4), 192},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

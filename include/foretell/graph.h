@@ -209,7 +209,7 @@ typedef struct ft_dim_value {
 } ft_dim_value;
 
 typedef struct ft_input_shape {
-    const char *name; /* of an input of the model */
+    const char *name; /* of an input of the model; "": the only one */
     ft_shape shape;
 } ft_input_shape;
 

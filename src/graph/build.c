@@ -172,15 +172,6 @@ void ft__build_phase(ft__build *b, ft_phase phase)
     b->phase = phase;
 }
 
-void ft__build_scope(ft__build *b, const char *scope, size_t len)
-{
-    if (b->failed || (strlen(b->scope) == len && !memcmp(b->scope, scope, len)))
-        return;
-    b->scope = len ? ft__arena_strndup(&b->g->arena, scope, len) : "";
-    if (!b->scope)
-        out_of_memory(b);
-}
-
 static void fill_slots(ft__build *b)
 {
     uint32_t last = b->n_slots - 1;
@@ -193,6 +184,15 @@ static void fill_slots(ft__build *b)
             at = (at + 1) & last;
         b->slot[at] = i + 1;
     }
+}
+
+void ft__build_scope(ft__build *b, const char *scope, size_t len)
+{
+    if (b->failed || (strlen(b->scope) == len && !memcmp(b->scope, scope, len)))
+        return;
+    b->scope = len ? ft__arena_strndup(&b->g->arena, scope, len) : "";
+    if (!b->scope)
+        out_of_memory(b);
 }
 
 static bool rehash(ft__build *b)
@@ -380,16 +380,47 @@ void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
     fill_slots(b);
 }
 
+/* `elements` of one kind of weights, if there are any. */
+static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,
+                        uint32_t *n)
+{
+    ft_shape s = {.rank = 1, .dim = {(int64_t)elements}};
+
+    if (elements > 0 && elements <= (double)FT__MAX_ELEMENTS)
+        params[(*n)++] = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, t, &s);
+}
+
+/* Each occurrence of an operation is a layer with weights of its own. What lies
+ * beside weights of another dtype (bias, scales) has that of the operands. */
+static uint32_t weights_of(ft__build *b, const ft_op *op, double count,
+                           uint32_t params[2])
+{
+    int64_t own = ft_op_at(op, FT_K_weights, 0);
+    ft_dtype t = own ? (ft_dtype)own : op->dtype, rest = op->dtype;
+    uint32_t n = 0, bits = ft_dtype_bits(t);
+    double elements, beside = 0;
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    elements = c.weight_elements;
+    if (c.weight_bytes * 8 > elements * bits) {
+        rest = rest == FT_DTYPE_int8 || rest == FT_DTYPE_uint8 ? FT_DTYPE_int32 : rest;
+        elements -= (double)(ft_op_at(op, FT_K_bias, 0) * ft_op_at(op, FT_K_out, 0));
+        beside = (c.weight_bytes * 8 - elements * bits) / ft_dtype_bits(rest);
+    }
+    add_weights(b, t, elements * count, params, &n);
+    add_weights(b, rest, beside * count, params, &n);
+    return n;
+}
+
 /* The operands are activations out of nowhere: each operation of a list stands
  * alone, so they live only as long as it runs. */
 void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
 {
-    uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS];
-    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op), weights = FT_NONE;
+    uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS], params[2], n_params;
+    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op);
     ft_shape s;
     ft_dtype t;
-    ft_cost cost;
-    double elements;
 
     for (uint32_t i = 0; i < n_in; i++) {
         ft_op_input(op, i, &s, &t);
@@ -399,19 +430,11 @@ void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
         ft_op_output(op, i, &s, &t);
         out[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
     }
-    /* Each occurrence is a layer with weights of its own. */
-    ft_op_cost(op, &cost);
-    elements = cost.weight_elements * (double)count;
-    if (elements > 0 && elements <= (double)FT__MAX_ELEMENTS) {
-        s = (ft_shape){.rank = 1, .dim = {(int64_t)elements}};
-        weights = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, op->dtype, &s);
-    }
+    n_params = weights_of(b, op, (double)count, params);
     if (b->failed)
         return;
-    ft__build_repeat(b,
-                     ft__build_node(b, "", 0, op, in, n_in, &weights,
-                                    weights != FT_NONE, out, n_out),
-                     count);
+    ft__build_repeat(
+        b, ft__build_node(b, "", 0, op, in, n_in, params, n_params, out, n_out), count);
 }
 
 FT_PRINTF(5, 0)

@@ -2,6 +2,8 @@
  * and sources: docs/costs.md. */
 #include "graph/op.h"
 
+#include <math.h>
+
 /* FLOPs per element of the kinds that do more than one; conventions, since
  * transcendental functions have no one count. */
 static const double unary_flops[FT_KIND_COUNT] = {
@@ -133,6 +135,26 @@ double ft__weight_elements(const ft_op *op)
                : 0;
 }
 
+static int is_byte(ft_dtype t)
+{
+    return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
+}
+
+/* In their own dtype, and a scale for every block of them. The bias of integer
+ * operands is added to sums of 32 bits. */
+static double weight_bytes(const ft_op *op, double all)
+{
+    int64_t own = ft_op_at(op, FT_K_weights, 0), block = ft_op_at(op, FT_K_block, 0);
+    uint32_t bits = ft_dtype_bits(op->dtype);
+    double out = (double)ft_op_at(op, FT_K_out, 0), sum, scales = 0;
+    double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
+
+    if (block > 0)
+        scales = ceil(last_dim(op, FT_K_x) / (double)block) * out;
+    sum = (all - bias) * (own ? ft_dtype_bits((ft_dtype)own) : bits) + scales * bits;
+    return (sum + bias * (is_byte(op->dtype) ? 32 : bits)) / 8;
+}
+
 /* Two per multiply-accumulate of every matrix product inside. */
 static double products(const ft_op *op)
 {
@@ -215,7 +237,7 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
 
     *out = (ft_cost){0};
     out->weight_elements = ft__weight_elements(op);
-    out->weight_bytes = out->weight_elements * (double)ft_dtype_bits(op->dtype) / 8;
+    out->weight_bytes = weight_bytes(op, out->weight_elements);
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
         return;
     out->flops = flops(op);

@@ -475,9 +475,10 @@ static ft_status bad(const ft_op *op, const char *what, ft_error *err)
 static bool single(ft_key_id key, enum rule r)
 {
     static const ft_key_id keys[] = {
-        FT_K_groups, FT_K_bias,   FT_K_ceil,       FT_K_norm,   FT_K_size, FT_K_axis,
-        FT_K_keep,   FT_K_step,   FT_K_mode,       FT_K_rows,   FT_K_dim,  FT_K_to,
-        FT_K_read,   FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask, FT_K_train};
+        FT_K_groups, FT_K_bias, FT_K_ceil,  FT_K_norm,    FT_K_size,
+        FT_K_axis,   FT_K_keep, FT_K_step,  FT_K_mode,    FT_K_rows,
+        FT_K_dim,    FT_K_to,   FT_K_read,  FT_K_hidden,  FT_K_directions,
+        FT_K_causal, FT_K_mask, FT_K_train, FT_K_weights, FT_K_block};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)
@@ -623,6 +624,8 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
         st = bad(op, "norm reduces more axes than x has", err);
     if (!st && (to < (rules[op->kind] == RULE_CAST) || to >= FT_DTYPE_COUNT))
         st = bad(op, "to is no dtype", err);
+    if (!st && ft_op_at(op, FT_K_weights, 0) >= FT_DTYPE_COUNT)
+        st = bad(op, "weights is no dtype", err);
     if (!st && rules[op->kind] == RULE_RNN && ft_op_at(op, FT_K_directions, 0) > 2)
         st = bad(op, "directions is 1 or 2", err);
     if (!st && op->phase == FT_PHASE_BACKWARD &&

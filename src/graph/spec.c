@@ -26,6 +26,12 @@ FT_PRINTF(2, 3) static void put(struct out *o, const char *fmt, ...)
     o->len += n > 0 ? (size_t)n : 0;
 }
 
+/* Keys whose value is a dtype, written as its name. */
+static bool names_dtype(ft_key_id key)
+{
+    return key == FT_K_to || key == FT_K_weights;
+}
+
 size_t ft_op_print(const ft_op *op, char *buf, size_t size)
 {
     struct out o = {buf, size, 0};
@@ -36,8 +42,8 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
         uint32_t n;
         const int64_t *v = ft_op_get(op, key, &n);
 
-        if (key == FT_K_to && v) {
-            put(&o, " to=%s", ft_dtype_name((ft_dtype)v[0]));
+        if (names_dtype(key) && v) {
+            put(&o, " %s=%s", ft_key_name(key), ft_dtype_name((ft_dtype)v[0]));
             continue;
         }
         for (uint32_t j = 0; j < n; j++) {
@@ -228,7 +234,7 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: key %s is given twice", at,
                        ft_key_name(key));
     keys[i].seen = true;
-    if (key != FT_K_to)
+    if (!names_dtype(key))
         return read_values(in, &keys[i], err);
     st = read_name(in, &number, "dtype", dtype_number, err);
     keys[i].n = 1;
