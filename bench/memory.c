@@ -1,8 +1,9 @@
 /* The memory that a model is predicted to need, by part, as one line of JSON, and
- * how long each stage took: memory FILE [OPTIMIZER [explain]].
+ * how long each stage took: memory FILE OPTIMIZER [BATCH [explain]].
  *
- * As PyTorch runs it on the CPU. Without an optimizer: inference; `none`: training
- * without one. `explain` lists the largest tensors that are alive at the peak. */
+ * As PyTorch runs it on the CPU. OPTIMIZER `inference`: no training; `none`:
+ * training without one. BATCH 0: as in the file. `explain` lists the largest tensors
+ * that are alive at the peak. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,19 +97,16 @@ int main(int argc, char **argv)
     ft_error err;
     double start, imported, trained, counted, planned;
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s FILE [OPTIMIZER [explain]]\n", argv[0]);
+    if (argc < 3) {
+        fprintf(stderr, "usage: %s FILE OPTIMIZER [BATCH [explain]]\n", argv[0]);
         return 2;
     }
+    opt.batch = argc > 3 ? atoll(argv[3]) : 0;
     start = ft__now_s();
     if (ft_import_file(&g, argv[1], &opt, &err))
         return fail(&err);
     imported = ft__now_s();
-    if (ft_graph_lower(&next, g, FT_POLICY_STRIDED_VIEWS, &err))
-        return fail(&err);
-    ft_graph_free(g);
-    g = next;
-    if (argc > 2 && strcmp(argv[2], "inference") != 0) {
+    if (strcmp(argv[2], "inference") != 0) {
         how.optimizer = (ft_optimizer)optimizer_of(argv[2]);
         if (ft_graph_train(&next, g, &how, &err))
             return fail(&err);
@@ -116,6 +114,10 @@ int main(int argc, char **argv)
         g = next;
     }
     trained = ft__now_s();
+    if (ft_graph_lower(&next, g, FT_POLICY_STRIDED_VIEWS, &err))
+        return fail(&err);
+    ft_graph_free(g);
+    g = next;
     if (ft_memory_make(&m, g, &policy, &err))
         return fail(&err);
     counted = ft__now_s();
@@ -134,7 +136,7 @@ int main(int argc, char **argv)
            (double)plan.lower_bound_bytes, ft_graph_n_nodes(g),
            1e3 * (imported - start), 1e3 * (trained - imported),
            1e3 * (counted - trained), 1e3 * (planned - counted));
-    if (argc > 3)
+    if (argc > 4)
         explain(g, &m);
     ft_plan_free(&plan);
     ft_graph_free(g);
