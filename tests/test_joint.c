@@ -202,6 +202,36 @@ static void products_are_those_of_the_joint_graph(const char *root)
         closedir(dir);
 }
 
+/* Norms are folded into convolutions in these files. */
+static void what_is_trained_are_the_parameters(const char *root)
+{
+    char path[512], line[256], name[64];
+    double want, trained;
+    int n = 0;
+    FILE *fp;
+
+    snprintf(path, sizeof(path), "%s/tests/data/costs.txt", root);
+    fp = fopen(path, "r");
+    CHECK(fp != NULL);
+    while (fp && fgets(line, sizeof(line), fp)) {
+        ft_graph *g;
+
+        if (line[0] == '#' || sscanf(line, "%63s %*f %*f %lf", name, &want) != 2)
+            continue;
+        g = training_step(root, name);
+        trained = 0;
+        for (uint32_t i = 0; g && i < ft_graph_n_tensors(g); i++)
+            if (ft_graph_tensor(g, i)->trainable)
+                trained += (double)ft_shape_elements(&ft_graph_tensor(g, i)->shape);
+        CHECK_NEAR(trained, want, 0);
+        ft_graph_free(g);
+        n++;
+    }
+    CHECK(n == 8);
+    if (fp)
+        fclose(fp);
+}
+
 static double product_flops(const ft_op *op)
 {
     ft_product p[FT_MAX_PRODUCTS];
@@ -251,5 +281,6 @@ int main(int argc, char **argv)
 
     layers_cost_what_torch_counts(root);
     products_are_those_of_the_joint_graph(root);
+    what_is_trained_are_the_parameters(root);
     CHECK_DONE();
 }

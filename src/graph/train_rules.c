@@ -212,6 +212,8 @@ void ft__train_own(ft__train *t, uint32_t node)
     uint32_t in[FT_OP_MAX_OPERANDS + 8], out[16], to[16], n_in, n_out = 0;
     uint32_t bits = wanted(t, n, &op);
 
+    if (!bits)
+        return;
     n_in = operands(t, node, &op, in);
     for (uint32_t i = 0; i < n->n_in && i < 3; i++)
         if (bits >> i & 1)
