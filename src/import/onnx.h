@@ -284,7 +284,7 @@ typedef struct ft__call {
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
- * tables do.) */
+ * tables do; so does what repeats a parameter.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
