@@ -402,10 +402,9 @@ static int view(ft__cli *c, const struct options *o, const ft__step *step,
         return ft__cli_done(c, ft__ops_graph(c, g));
     if (o->diff)
         return diff(c, o, step, g);
-    if (!o->dot)
-        return print_list(c, g, step, o->top ? o->top : TOP);
-    ft__ops_dot(g);
-    return ft__cli_done(c, true);
+    if (o->dot)
+        return ft__cli_done(c, ft__ops_dot(g));
+    return print_list(c, g, step, o->top ? o->top : TOP);
 }
 
 static int run(ft__cli *c, const void *user)
