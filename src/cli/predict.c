@@ -127,6 +127,10 @@ static void make_verify(ft__answer *a, const struct question *q)
         snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.batch);
         add_text(a, " --batch %s", number);
     }
+    if (q->o->model.trips) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.trips);
+        add_text(a, " --trips %s", number);
+    }
     for (size_t i = 0; i < q->o->model.dims.n; i++)
         add_text(a, " --dim %s", q->o->model.dims.v[i]);
     for (size_t i = 0; i < q->o->model.inputs.n; i++)
