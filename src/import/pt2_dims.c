@@ -154,11 +154,14 @@ static void check_names(struct bind *b)
         if (found)
             continue;
         list_inputs(b->p, all, sizeof(all));
-        ft__build_fail(
-            b->p->b, FT_EINVAL, 0, "--input %.80s: %s: %s", opt->inputs[i].name,
-            *opt->inputs[i].name ? "the model has no such input, but"
-                                 : "the model has several inputs, say NAME=SHAPE",
-            all);
+        if (*opt->inputs[i].name)
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--input %.80s: the model has no such input, but %s",
+                           opt->inputs[i].name, all);
+        else
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--input: the model has several inputs, say NAME=SHAPE: %s",
+                           all);
     }
 }
 
