@@ -429,9 +429,9 @@ const ft__command ft__ops_command = {
     .name = "ops",
     .arguments = "MODEL",
     .summary = "list the unique operations of a model and what they cost",
-    .more =
-        "MODEL is an .onnx file, or a list of operations, one a line (- reads it from\n"
-        "standard input). --diff takes two of them.",
+    .more = "MODEL is an .onnx file, a torch.export archive (.pt2), or a list of "
+            "operations,\n"
+            "one a line (- reads it from standard input). --diff takes two of them.",
     .examples = "  foretell ops resnet50.onnx\n"
                 "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
                 "  foretell ops resnet50.onnx --products\n"

@@ -525,9 +525,11 @@ const ft__command ft__predict_command = {
     .name = "predict",
     .arguments = "MODEL",
     .summary = "foretell time, energy and memory of a model on a device",
-    .more = "For this machine a predictor is needed: foretell collect, then foretell "
-            "train.\n"
-            "For a device that only has a file the roofline is given, a lower bound.",
+    .more =
+        "For this machine a predictor is needed: foretell collect, then foretell "
+        "train.\n"
+        "For a device that only has a file the roofline is given, a lower bound.\n"
+        "The backward pass and the optimizer, which no engine runs yet, are rooflines.",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
