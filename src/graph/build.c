@@ -319,7 +319,8 @@ void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
         uint64_t repeat = b->g->node[i].repeat;
 
         if (times && repeat > most / times)
-            ft__build_fail(b, FT_EFORMAT, 0, "node %s: loops run it more than 2^52 times",
+            ft__build_fail(b, FT_EFORMAT, 0,
+                           "node %s: loops run it more than 2^52 times",
                            b->g->node[i].name);
         ft__build_repeat(b, i, repeat * times);
     }

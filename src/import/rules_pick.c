@@ -96,7 +96,8 @@ void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
     ft_op op;
 
     from = index->shape.rank ? index->shape.dim[index->shape.rank - 1] : -1;
-    if (from < 0 || batch < 0 || batch > x->shape.rank || from > x->shape.rank - batch) {
+    if (from < 0 || batch < 0 || batch > x->shape.rank ||
+        from > x->shape.rank - batch) {
         ft__onnx_fail(o, n, FT_EFORMAT, "its indices do not fit its operand");
         return;
     }
@@ -306,7 +307,8 @@ void ft__rule_one_hot(ft__onnx *o, ft__node *n)
     }
     for (uint32_t i = 0; i <= x->shape.rank; i++)
         ft__push(o, n, &s,
-                 i == axis ? (known ? (int64_t)depth : 1) : x->shape.dim[i - (i > axis)]);
+                 i == axis ? (known ? (int64_t)depth : 1)
+                           : x->shape.dim[i - (i > axis)]);
     if (ft__failed(o))
         return;
     ft_op_init(&op, FT_KIND_one_hot, n->in[2]->dtype);
