@@ -95,29 +95,43 @@ static bool list_make(struct list *l, const ft_graph *g)
     return true;
 }
 
-static bool print_table(const struct list *l)
+static void row(ft__table *t, uint64_t count, double flops, double all)
+{
+    ft__table_cell(t, "%" PRIu64, count);
+    ft__table_cell(t, "%s", ft__text_flops(flops).s);
+    ft__table_cell(t, "%s", ft__text_percent(flops / all).s);
+}
+
+static bool print_table(const struct list *l, uint64_t top)
 {
     ft__table *t = ft__table_new("product<|count>|FLOPs>|share>");
-    uint64_t count = 0;
+    uint64_t count = 0, rest_count = 0;
+    double rest = 0;
 
     for (size_t i = 0; i < l->n; i++) {
         const struct entry *e = &l->entry[i];
 
         count += e->count;
-        ft__table_cell(t, "%s", e->text);
-        ft__table_cell(t, "%" PRIu64, e->count);
-        ft__table_cell(t, "%s", ft__text_flops(e->flops).s);
-        ft__table_cell(t, "%s", ft__text_percent(e->flops / l->flops).s);
+        if (i < top) {
+            ft__table_cell(t, "%s", e->text);
+            row(t, e->count, e->flops, l->flops);
+        } else {
+            rest_count += e->count;
+            rest += e->flops;
+        }
+    }
+    if (l->n > top) {
+        ft__table_cell(t, "%zu others (--top %zu lists all)", l->n - (size_t)top, l->n);
+        row(t, rest_count, rest, l->flops);
     }
     ft__table_rule(t);
     ft__table_cell(t, "%zu different", l->n);
-    ft__table_cell(t, "%" PRIu64, count);
-    ft__table_cell(t, "%s", ft__text_flops(l->flops).s);
-    ft__table_cell(t, "%s", "");
+    row(t, count, l->flops, l->flops);
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_text(const ft_graph *g, const struct list *l, double other)
+static bool print_text(const ft_graph *g, const struct list *l, double other,
+                       uint64_t top)
 {
     ft__model_print_bounded(g);
     ft__model_print_assumptions(g);
@@ -128,7 +142,7 @@ static bool print_text(const ft_graph *g, const struct list *l, double other)
     }
     puts(": convolutions and matrix products inside all operations; a product and its\n"
          "transpose are one, biases and layouts are left out\n");
-    if (!print_table(l))
+    if (!print_table(l, top))
         return false;
     printf("\nall other work: %s\n", ft__text_flops(other).s);
     return true;
@@ -166,7 +180,7 @@ static bool print_csv(const struct list *l)
     return true;
 }
 
-bool ft__ops_products(const ft__cli *c, const ft_graph *g)
+bool ft__ops_products(const ft__cli *c, const ft_graph *g, uint64_t top)
 {
     struct list l;
     ft_totals sum;
@@ -177,7 +191,7 @@ bool ft__ops_products(const ft__cli *c, const ft_graph *g)
     ft_graph_totals(g, &sum);
     good = c->json  ? print_json(g, &l, sum.flops - l.flops)
            : c->csv ? print_csv(&l)
-                    : print_text(g, &l, sum.flops - l.flops);
+                    : print_text(g, &l, sum.flops - l.flops, top);
     list_free(&l);
     return good;
 }

@@ -48,7 +48,9 @@ int64_t ft_shape_elements(const ft_shape *s)
         if (s->dim[i] == 0)
             return 0;
     for (uint32_t i = 0; i < s->rank; i++) {
-        if (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i])
+        /* Most sizes are small: two below 2^26 need no division. */
+        if ((uint64_t)(n | s->dim[i]) >> 26 &&
+            (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i]))
             return -1;
         n *= s->dim[i];
     }

@@ -95,6 +95,7 @@ static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype
         ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, dtype, shape);
 }
 
+/* Of an operation that was checked. */
 static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
                      const uint32_t *out)
 {
@@ -106,8 +107,8 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
     for (uint32_t i = 0; i < c->n_params; i++)
         params[i] = ft__onnx_tensor(o, c->params[i]);
     if (!ft__failed(o))
-        ft__build_node(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params, out,
-                       c->n_out);
+        ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
+                          out, c->n_out);
 }
 
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
@@ -129,8 +130,12 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
         ft_dtype t;
 
         ft_op_output(op, i, &s, &t);
-        if (c->shape && i < (c->n_shapes ? c->n_shapes : 1))
+        if (c->shape && i < (c->n_shapes ? c->n_shapes : 1)) {
+            if (ft_shape_elements(&s) != ft_shape_elements(&c->shape[i]))
+                ft__onnx_fail(o, n, FT_EFORMAT, "the result of %s has another size",
+                              ft_kind_name(op->kind));
             s = c->shape[i];
+        }
         if (v && constant)
             ft__define_constant(o, n, v, t, &s);
         else if (v)
@@ -310,17 +315,20 @@ static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dt
     ft_shape s = ft__guess(o, most, open);
 
     out->guessed |= open != 0;
+    out->open = open;
     add_generic(o, n, out, elements_read(n), dtype, &s);
     name_bounded(o, n, out, how);
 }
 
 void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c)
+                      const ft__call *c, uint32_t open)
 {
-    ft__emit_layer(o, n, op, c);
     for (uint32_t i = 0; i < c->n_out; i++)
-        if (c->out[i])
+        if (c->out[i]) {
             c->out[i]->guessed = true;
+            c->out[i]->open = open;
+        }
+    ft__emit_layer(o, n, op, c);
     name_bounded(o, n, n->out[0], ", its size bounded");
 }
 
@@ -384,10 +392,24 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n)
         ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open)
+{
+    ft__value *v = ft__out(n, i);
+    ft_shape s;
+
+    if (!v || v->uses == 0)
+        return;
+    v->guessed |= open != 0;
+    v->open = open;
+    s = ft__guess(o, most, open);
+    add_generic(o, n, v, 0, dtype, &s);
+}
+
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape)
 {
-    ft__value *v = ft__out(n, i), *x = first_operand(n);
+    const ft__value *v = ft__out(n, i), *x = first_operand(n);
     ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
     uint32_t open = shape ? 0 : FT_OPEN_RANK;
 
@@ -396,7 +418,5 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
     stated_type(o, v, x, &dtype, &s, &open);
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    v->guessed |= open != 0;
-    s = ft__guess(o, &s, open);
-    add_generic(o, n, v, 0, dtype, &s);
+    ft__emit_extra_open(o, n, i, dtype, &s, open);
 }

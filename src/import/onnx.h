@@ -154,10 +154,14 @@ struct ft__onnx {
     uint32_t n_functions;
     ft__value *values; /* all of them, the newest first */
     ft__lazy *lazy;    /* the newest first */
+    const ft__node *caller; /* of the function that is being written out, */
+    ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
-    uint32_t guesses; /* shapes that were taken to be so */
-    bool low;         /* guess the least, not the most (open.c) */
-    uint32_t n_nodes; /* read so far, inlined ones each time */
+    uint32_t guesses;  /* shapes that were taken to be so, */
+    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t ranks;
+    bool low;          /* guess the least, not the most (open.c) */
+    uint32_t n_nodes;  /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
@@ -305,16 +309,20 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
-/* The same with an operation of its own kind, whose result has the shape that
+/* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
 void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c);
+                      const ft__call *c, uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);
 /* For every result of the node. */
 void ft__emit_unknown(ft__onnx *o, ft__node *n);
-/* A result beside the first one, when anything reads it. */
+/* A result beside the first one, when anything reads it; `open` as above, shape the
+ * most. */
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open);
+/* The same where its shape is known, or (NULL) stated by the file, or not at all. */
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
 

@@ -3,25 +3,46 @@
  * Some results have as many elements as the data says: what is not zero, what
  * is left of overlapping boxes. The import takes the most there can be, and the
  * rest of the network follows from that, shapes computed from shapes included.
- * Where there was any such guess, the file is imported a second time with the
- * least; every dimension that comes out differently depends on the data. No rule
- * has to know about it. */
+ * Where there was any such guess, the file is imported a second time with other
+ * guesses, as low as can be; every dimension that comes out differently depends
+ * on the data. No rule has to know about it. */
 #include <string.h>
 
 #include "import/onnx.h"
+
+/* A second guess is one that the first import did not make anywhere. */
+static uint32_t unused(uint64_t used, uint32_t from)
+{
+    while (from < 63 && used >> from & 1)
+        from++;
+    return from;
+}
+
+static void remember(ft__onnx *o, const ft_shape *s, uint32_t open)
+{
+    o->guesses++;
+    if (open & FT_OPEN_RANK)
+        o->ranks |= 1u << s->rank;
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (s->dim[i] < 63 && (open & (FT_OPEN_RANK | 1u << i)))
+            o->sizes |= (uint64_t)1 << s->dim[i];
+}
 
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
 {
     ft_shape s = *most;
 
-    o->guesses += open != 0;
-    if (!o->low)
+    if (!open)
         return s;
+    if (!o->low) {
+        remember(o, most, open);
+        return s;
+    }
     if (open & FT_OPEN_RANK)
-        return (ft_shape){.rank = s.rank == 1 ? 2 : 1, .dim = {1, 1}};
+        s.rank = unused(o->ranks, 1) <= FT_MAX_RANK ? unused(o->ranks, 1) : 0;
     for (uint32_t i = 0; i < s.rank; i++)
-        if (open >> i & 1)
-            s.dim[i] = s.dim[i] == 1 ? 2 : 1;
+        if (open & (FT_OPEN_RANK | 1u << i))
+            s.dim[i] = unused(o->sizes, 1);
     return s;
 }
 

@@ -5,27 +5,27 @@ The convolutions and matrix products inside all operations, in one form.
   bert-6.onnx: convolutions and matrix products inside all operations; a product and its
   transpose are one, biases and layouts are left out
   
-  product                                      count       FLOPs   share
-  ----------------------------------------------------------------------
-  matmul x=1x3072x768 y=1x768x128 dtype=fp32       6  3.62 GFLOP  32.4 %
-  matmul x=1x768x3072 y=1x3072x128 dtype=fp32      6  3.62 GFLOP  32.4 %
-  matmul x=1x768x768 y=1x768x128 dtype=fp32       24  3.62 GFLOP  32.4 %
-  matmul x=12x128x128 y=12x128x64 dtype=fp32       6   151 MFLOP   1.4 %
-  matmul x=12x128x64 y=12x64x128 dtype=fp32        6   151 MFLOP   1.4 %
-  matmul x=1x768x768 y=1x768x1 dtype=fp32          1  1.18 MFLOP   0.0 %
-  ----------------------------------------------------------------------
-  6 different                                     49  11.2 GFLOP
+  product                                      count       FLOPs    share
+  -----------------------------------------------------------------------
+  matmul x=1x3072x768 y=1x768x128 dtype=fp32       6  3.62 GFLOP   32.4 %
+  matmul x=1x768x3072 y=1x3072x128 dtype=fp32      6  3.62 GFLOP   32.4 %
+  matmul x=1x768x768 y=1x768x128 dtype=fp32       24  3.62 GFLOP   32.4 %
+  matmul x=12x128x128 y=12x128x64 dtype=fp32       6   151 MFLOP    1.4 %
+  matmul x=12x128x64 y=12x64x128 dtype=fp32        6   151 MFLOP    1.4 %
+  matmul x=1x768x768 y=1x768x1 dtype=fp32          1  1.18 MFLOP    0.0 %
+  -----------------------------------------------------------------------
+  6 different                                     49  11.2 GFLOP  100.0 %
   
   all other work: 44.0 MFLOP
   $ foretell ops data/models/squeezenet1_1.onnx --products --batch 4 | head -8
   squeezenet1_1.onnx: convolutions and matrix products inside all operations; a product and its
   transpose are one, biases and layouts are left out
   
-  product                                                                 count       FLOPs   share
-  -------------------------------------------------------------------------------------------------
-  conv2d x=4x512x13x13 out=1000 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32      1   692 MFLOP  24.8 %
-  conv2d x=4x16x55x55 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32         2   446 MFLOP  16.0 %
-  conv2d x=4x32x27x27 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32        2   430 MFLOP  15.4 %
+  product                                                                 count       FLOPs    share
+  --------------------------------------------------------------------------------------------------
+  conv2d x=4x512x13x13 out=1000 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32      1   692 MFLOP   24.8 %
+  conv2d x=4x16x55x55 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32         2   446 MFLOP   16.0 %
+  conv2d x=4x32x27x27 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32        2   430 MFLOP   15.4 %
 
 As JSON and as CSV; the sums agree with the whole.
 
@@ -60,13 +60,13 @@ are one; backward operations count too.
   few.ops: convolutions and matrix products inside all operations; a product and its
   transpose are one, biases and layouts are left out
   
-  product                               count       FLOPs   share
-  ---------------------------------------------------------------
-  matmul x=1x16x32 y=1x32x4 dtype=fp32      4  16.4 kFLOP  66.7 %
-  matmul x=1x32x16 y=1x16x4 dtype=fp32      1  4.10 kFLOP  16.7 %
-  matmul x=1x32x4 y=1x4x16 dtype=fp32       1  4.10 kFLOP  16.7 %
-  ---------------------------------------------------------------
-  3 different                               6  24.6 kFLOP
+  product                               count       FLOPs    share
+  ----------------------------------------------------------------
+  matmul x=1x16x32 y=1x32x4 dtype=fp32      4  16.4 kFLOP   66.7 %
+  matmul x=1x32x16 y=1x16x4 dtype=fp32      1  4.10 kFLOP   16.7 %
+  matmul x=1x32x4 y=1x4x16 dtype=fp32       1  4.10 kFLOP   16.7 %
+  ----------------------------------------------------------------
+  3 different                               6  24.6 kFLOP  100.0 %
   
   all other work: 137 FLOP
 
