@@ -152,16 +152,16 @@ struct ft__onnx {
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    ft__value *values; /* all of them, the newest first */
-    ft__lazy *lazy;    /* the newest first */
+    ft__value *values;      /* all of them, the newest first */
+    ft__lazy *lazy;         /* the newest first */
     const ft__node *caller; /* of the function that is being written out, */
     ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
-    uint32_t guesses;  /* shapes that were taken to be so, */
-    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t guesses; /* shapes that were taken to be so, */
+    uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
-    bool low;          /* guess the least, not the most (open.c) */
-    uint32_t n_nodes;  /* read so far, inlined ones each time */
+    bool low;         /* guess the least, not the most (open.c) */
+    uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
