@@ -432,7 +432,7 @@ void ft_op_output(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
     } else if (of >= 0) {
         operand(op, (uint32_t)of, shape, dtype);
     } else {
-        *shape = (ft_shape){.rank = 1, .dim = {(int64_t)ft__weight_elements(op)}};
+        *shape = (ft_shape){.rank = 1, .dim = {(int64_t)ft__trained_elements(op)}};
         *dtype = op->dtype;
     }
 }
