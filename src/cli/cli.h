@@ -136,6 +136,7 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
 /* ---- model.c ---- */
 typedef struct ft__model_options {
     uint64_t batch;   /* 0: not given */
+    uint64_t trips;    /* 0: not given */
     ft__texts dims;   /* "name=value" */
     ft__texts inputs; /* "name=1x3x224x224" */
 } ft__model_options;
@@ -162,6 +163,10 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
     {                                                                                  \
         "input", 0, FT__OPT_TEXTS, offsetof(type, member.inputs), "NAME=AxBx...",      \
             "shape of an input; may be repeated"                                       \
+    },                                                                                 \
+    {                                                                                  \
+        "trips", 0, FT__OPT_COUNT, offsetof(type, member.trips), "N",                  \
+            "rounds of loops that end when data says so"                               \
     }
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
