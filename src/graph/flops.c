@@ -222,6 +222,9 @@ static double reduced(const ft_op *op)
 
     if (op->kind == FT_KIND_fft)
         return points > 1 ? 5 * x * log2(points) : 0;
+    /* By LU decomposition: 2/3 n^3 a matrix. */
+    if (op->kind == FT_KIND_det)
+        return x * ft__last_dim(op, FT_K_x) * 2 / 3;
     if (op->kind == FT_KIND_topk || op->kind == FT_KIND_global_maxpool)
         return is_backward(op) ? 0 : x;
     return x * (each > 0 ? each : 1);

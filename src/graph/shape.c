@@ -329,8 +329,9 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
     case RULE_BROADCAST_BOOL: return FT_DTYPE_bool;
     case RULE_ARG: return FT_DTYPE_int64;
     case RULE_TOPK: return i ? FT_DTYPE_int64 : op->dtype;
-    default: return to ? (ft_dtype)to : op->dtype;
+    default: break;
     }
+    return op->kind == FT_KIND_nms ? FT_DTYPE_int64 : to ? (ft_dtype)to : op->dtype;
 }
 
 /* ---- operands ---- */
