@@ -212,12 +212,23 @@ static void copy_tensors(ft__train *t)
     }
 }
 
-/* Results made in the memory of others, views apart, which do so by themselves. */
-static void copy_storage(ft__train *t)
+/* Results made in the memory of an operand; views do so by themselves. Where the
+ * backward pass needs that operand as it was, it has to be copied: then nothing is
+ * saved by writing over it. */
+static void copy_storage(ft__train *t, const ft_node *n, const ft_op *op)
 {
-    for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        if (ft_graph_tensor(t->src, i)->storage != i)
-            ft__build_alias(t->b, i, ft_graph_tensor(t->src, i)->storage);
+    bool keeps = ft_kind_class(op->kind) == FT_CLASS_UNARY &&
+                 (ft_kind_saves(op->kind) & FT_SAVE_X);
+
+    for (uint32_t i = 0; i < n->n_out && !ft__build_failed(t->b); i++) {
+        uint32_t out = n->out[i], of = ft_graph_tensor(t->src, out)->storage;
+
+        if (of == out || op->kind == FT_KIND_view || (keeps && ft__train_wants(t, out)))
+            continue;
+        if (n->n_in && ft_graph_tensor(t->src, n->in[0])->storage == of)
+            of = n->in[0];
+        ft__build_alias(t->b, out, of);
+    }
 }
 
 static void copy_node(ft__train *t, uint32_t i, bool training)
@@ -247,6 +258,7 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
                      ft__build_node(t->b, n->name, strlen(n->name), &op, n->in, n->n_in,
                                     n->params, n->n_params, out, n_out),
                      n->repeat);
+    copy_storage(t, n, &op);
 }
 
 static void copy_forward(ft__train *t, bool training)
@@ -254,7 +266,6 @@ static void copy_forward(ft__train *t, bool training)
     copy_tensors(t);
     for (uint32_t i = 0; i < t->src->n_nodes && !ft__build_failed(t->b); i++)
         copy_node(t, i, training);
-    copy_storage(t);
     copy_outputs(t);
     ft__build_scope(t->b, "", 0);
 }

@@ -448,7 +448,7 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
 {
     ft__text name, text = {"", 0};
 
-    n->name = n->target = n->op = text;
+    n->name = n->target = n->op = n->modules = text;
     if (!ft__json_object(r)) {
         ft__json_skip(r, NULL);
         return;
@@ -460,6 +460,8 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
             read_inputs(p, r, n);
         else if (FT__IS(name, "outputs"))
             n->n_out = read_values(p, r, &n->out);
+        else if (FT__IS(name, "metadata"))
+            ft__pt2_read_metadata(r, n);
         else if (FT__IS(name, "name") && ft__json_peek(r) == '"')
             ft__json_string(r, &n->name);
         else
