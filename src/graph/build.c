@@ -286,8 +286,8 @@ static void check_results(ft__build *b, const char *name, size_t name_len,
         ft_op_output(op, i, &s, &t);
         if (ft_shape_elements(&s) != ft_shape_elements(&b->g->tensor[out[i]].shape))
             ft__build_fail(b, FT_EFORMAT, 0,
-                           "node %.*s: the result of %s has another size", (int)name_len,
-                           name, ft_kind_name(op->kind));
+                           "node %.*s: the result of %s has another size",
+                           (int)name_len, name, ft_kind_name(op->kind));
     }
 }
 
@@ -362,7 +362,8 @@ void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
         uint64_t repeat = b->g->node[i].repeat;
 
         if (times && repeat > most / times)
-            ft__build_fail(b, FT_EFORMAT, 0, "node %s: loops run it more than 2^52 times",
+            ft__build_fail(b, FT_EFORMAT, 0,
+                           "node %s: loops run it more than 2^52 times",
                            b->g->node[i].name);
         ft__build_repeat(b, i, repeat * times);
     }

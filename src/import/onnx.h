@@ -19,7 +19,7 @@
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
  *   emit.c    operation -> graph, or -> constant when all its operands are
- *   control.c branches and loops
+ *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
  *
@@ -54,12 +54,12 @@ struct ft__value {
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
-    ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
-    ft__num *data;   /* constant: its elements once known */
-    ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
-    ft__bytes type;  /* TypeProto, where the file states one */
-    uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
-    uint32_t memory; /* of a root: the first tensor over its memory */
+    ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;      /* constant: its elements once known */
+    ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__bytes type;     /* TypeProto, where the file states one */
+    uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory;    /* of a root: the first tensor over its memory */
     uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
     bool listed;        /* of a sequence: its elements are known, */
     bool empty;         /* or it had none when a loop began */
@@ -152,16 +152,16 @@ struct ft__onnx {
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    ft__value *values; /* all of them, the newest first */
-    ft__lazy *lazy;    /* the newest first */
+    ft__value *values;      /* all of them, the newest first */
+    ft__lazy *lazy;         /* the newest first */
     const ft__node *caller; /* of the function that is being written out, */
     ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
-    uint32_t guesses;  /* shapes that were taken to be so, */
-    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t guesses; /* shapes that were taken to be so, */
+    uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
-    bool low;          /* guess the least, not the most (open.c) */
-    uint32_t n_nodes;  /* read so far, inlined ones each time */
+    bool low;         /* guess the least, not the most (open.c) */
+    uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
@@ -333,6 +333,14 @@ void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
 bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
                 ft__value *const *arg, uint32_t n_arg, ft__body *out);
+
+/* What was written may be taken back: for trying a branch, or a loop's body. */
+typedef struct ft__place {
+    ft__build_mark mark;
+    ft__lazy *lazy;
+} ft__place;
+ft__place ft__here(const ft__onnx *o);
+void ft__take_back(ft__onnx *o, const ft__place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */
