@@ -19,7 +19,7 @@
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
  *   emit.c    operation -> graph, or -> constant when all its operands are
- *   control.c branches and loops
+ *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
  *
@@ -333,6 +333,14 @@ void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
 bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
                 ft__value *const *arg, uint32_t n_arg, ft__body *out);
+
+/* What was written may be taken back: for trying a branch, or a loop's body. */
+typedef struct ft__place {
+    ft__build_mark mark;
+    ft__lazy *lazy;
+} ft__place;
+ft__place ft__here(const ft__onnx *o);
+void ft__take_back(ft__onnx *o, const ft__place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */
