@@ -13,7 +13,7 @@ static const ft__pt2_rule rules[] = {
 #undef FT__ATEN
 };
 
-const ft__pt2_rule *ft__pt2_find_rule(ft__text op)
+static const ft__pt2_rule *search(ft__text op)
 {
     size_t low = 0, high = sizeof(rules) / sizeof(*rules);
 
@@ -31,6 +31,24 @@ const ft__pt2_rule *ft__pt2_find_rule(ft__text op)
             high = mid;
     }
     return NULL;
+}
+
+/* Networks repeat themselves: most operators were looked for before. */
+const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op)
+{
+    static const ft__pt2_rule none = {0};
+    ft__table_slot *s = ft__table_at(&p->operators, &p->arena, op.s, op.n);
+    const ft__pt2_rule *rule = s ? s->value : NULL;
+
+    if (!rule) {
+        rule = search(op);
+        rule = rule ? rule : &none;
+        if (s) {
+            s->value = (void *)(uintptr_t)rule;
+            p->operators.n++;
+        }
+    }
+    return rule->run ? rule : NULL;
 }
 
 /* ---- signature ---- */
@@ -395,11 +413,15 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
 ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len, const char *name,
                         const ft_import_options *opt, ft_error *err)
 {
+    const char *slice;
     size_t n;
     char *text;
-    ft_status st = ft__zip_graph(&text, &n, data, len, name, err);
+    ft_status st;
 
     *out = NULL;
+    if (ft__zip_plain_graph(&slice, &n, data, len))
+        return ft__import_pt2_text(out, slice, n, name, opt, err);
+    st = ft__zip_graph(&text, &n, data, len, name, err);
     if (st == FT_OK)
         st = ft__import_pt2_text(out, text, n, name, opt, err);
     free(text);

@@ -10,12 +10,15 @@ void ft__aten_view(ft__pt2 *p, ft__pt2_node *n)
 }
 
 /* Whether a tensor's elements lie in the same order as another's would. */
-static bool same_order(const ft__pt2_value *a, const ft__pt2_value *b)
+static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *b)
 {
-    if (!ft_shape_equal(&a->shape, &b->shape))
+    int64_t x[FT_MAX_RANK], y[FT_MAX_RANK];
+
+    if (!ft_shape_equal(&a->shape, &b->shape) || !ft__pt2_strides(p, a, x) ||
+        !ft__pt2_strides(p, b, y))
         return false;
     for (uint32_t i = 0; i < a->shape.rank; i++)
-        if (a->shape.dim[i] > 1 && a->stride[i] != b->stride[i])
+        if (a->shape.dim[i] > 1 && x[i] != y[i])
             return false;
     return true;
 }
@@ -30,7 +33,7 @@ void ft__aten_copy(ft__pt2 *p, ft__pt2_node *n)
 
     if (!x || !out)
         return;
-    if (n->rule->arg == 0 && same_order(x, out)) {
+    if (n->rule->arg == 0 && same_order(p, x, out)) {
         ft__pt2_emit_view(p, n, x, out);
         return;
     }
