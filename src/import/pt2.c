@@ -338,6 +338,7 @@ static void run_node(ft__pt2 *p, ft__pt2_node *n)
         return;
     if (!operands_are_there(p, n) || !results_are_known(p, n))
         return;
+    ft__pt2_scope(p, n);
     ft__build_phase(p->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)
         n->rule->run(p, n);

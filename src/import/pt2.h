@@ -14,6 +14,7 @@
  *   json.c       text -> values, pulled
  *   pt2_read.c   values -> nodes and what the file says of their tensors
  *   pt2_expr.c   symbolic sizes
+ *   pt2_scope.c  calls of modules
  *   pt2_dims.c   the model's inputs and the symbols that they leave open
  *   pt2.c        the model: its signature, phases, nodes in order, subgraphs
  *   pt2_rules_*  one rule per family of operators: node -> operation
@@ -91,6 +92,7 @@ struct ft__pt2_node {
     ft__text target; /* "aten.conv2d.default" */
     ft__text op;     /* "conv2d" */
     ft__text name;
+    ft__text modules; /* the calls it was made in, as the file has them */
     const ft__pt2_rule *rule;
     ft__pt2_arg *arg;
     ft__pt2_value **out; /* NULL: None */
@@ -177,6 +179,11 @@ ft_dtype ft__pt2_dtype(int64_t number);
 FT_PRINTF(4, 5)
 void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *fmt,
                   ...);
+
+/* ---- pt2_scope.c ---- */
+void ft__pt2_read_metadata(ft__json *r, ft__pt2_node *n);
+/* Nodes from now on lie in the calls that this one lies in. */
+void ft__pt2_scope(ft__pt2 *p, const ft__pt2_node *n);
 
 /* ---- arguments by name, on demand (pt2_args.c) ---- */
 const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name);

@@ -490,12 +490,12 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
     ft__text name, text = {"", 0};
     unsigned seen = 0;
 
-    n->name = n->target = n->op = text;
+    n->name = n->target = n->op = n->modules = text;
     if (!ft__json_object(r)) {
         ft__json_skip(r, NULL);
         return;
     }
-    while (seen != 7 && ft__json_member(r, &name)) {
+    while (seen != 15 && ft__json_member(r, &name)) {
         if (FT__IS(name, "target") && ft__json_string(r, &text)) {
             set_target(n, text);
             seen |= 1;
@@ -505,12 +505,14 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
         } else if (FT__IS(name, "outputs")) {
             n->n_out = read_values(p, r, &n->out);
             seen |= 4;
+        } else if (FT__IS(name, "metadata")) {
+            ft__pt2_read_metadata(r, n);
+            seen |= 8;
         } else {
             ft__json_skip(r, NULL);
         }
     }
-    /* What follows are stack traces, most of the file. */
-    if (seen == 7)
+    if (seen == 15)
         ft__json_leave(r);
     if (n->n_out && n->out[0])
         n->name = n->out[0]->name;
