@@ -50,6 +50,7 @@ struct ft__pt2_value {
     ft_shape shape;      /* sizes; below 0: expression -1 - i */
     ft__text strides;    /* as the file has them */
     ft__pt2_value *next; /* made after it */
+    ft__pt2_value *lazy; /* came into the graph before it */
 };
 
 typedef enum ft__pt2_type {
@@ -141,6 +142,7 @@ struct ft__pt2 {
     ft_import_options opt;
     ft__table names;
     ft__pt2_value *newest;
+    ft__pt2_value *lazy; /* constants in the graph, the last one first */
     ft__table operators;
     ft__table symbols;
     ft__table exprs;
@@ -234,9 +236,6 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
                               const char *name, const ft_import_options *opt,
                               ft_error *err);
 void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body);
-/* A graph argument's nodes in place of the node. */
-void ft__pt2_inline(ft__pt2 *p, ft__pt2_node *n, ft__text graph,
-                    ft__pt2_value *const *in, uint32_t n_in);
 
 /* ---- pt2_emit.c ---- */
 typedef struct ft__pt2_call {

@@ -45,8 +45,11 @@ static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
 
 uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v)
 {
-    if (v->tensor == FT_NONE && !ft__pt2_failed(p))
+    if (v->tensor == FT_NONE && !ft__pt2_failed(p)) {
         v->tensor = weight_tensor(p, v);
+        v->lazy = p->lazy;
+        p->lazy = v;
+    }
     return v->tensor;
 }
 
