@@ -200,6 +200,16 @@ static void read_program(ft__pt2 *p, ft__pt2_body *body)
         ft__build_fail(p->b, FT_EFORMAT, 0, "it holds no graph_module.graph");
 }
 
+static void name_parameter(ft__pt2 *p, const ft__pt2_spec *s)
+{
+    ft__table_slot *slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
+
+    if (!slot || slot->value)
+        return;
+    slot->value = s->value;
+    p->parameters.n++;
+}
+
 /* Weights; inputs come when their sizes are known. */
 static void define_weights(ft__pt2 *p)
 {
@@ -211,6 +221,8 @@ static void define_weights(ft__pt2 *p)
         s->value->trainable = FT__IS(s->kind, "parameter");
         if (ft__pt2_resolve(p, s->value, 1))
             s->value->state = FT__PT2_WEIGHT;
+        if (s->value->trainable)
+            name_parameter(p, s);
     }
 }
 
@@ -242,12 +254,15 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
 
     for (uint32_t i = 0; i < p->n_outputs; i++) {
         const ft__pt2_spec *s = &p->output[i];
+        const ft__table_slot *slot;
 
         if (FT__IS(s->kind, "gradient_to_parameter") ||
             FT__IS(s->kind, "gradient_to_user_input")) {
             joint = true;
-            if (s->value && FT__IS(s->kind, "gradient_to_parameter"))
-                s->value->gradient = true;
+            if (s->value && FT__IS(s->kind, "gradient_to_parameter")) {
+                slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
+                s->value->gradient = slot ? slot->value : NULL;
+            }
         } else {
             want(s->value);
         }
@@ -263,7 +278,7 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
             want_operands(n);
         else if (is_view(n) && n->n_out && n->out[0] && n->out[0]->gradient &&
                  ft__pt2_in(n, 0))
-            ft__pt2_in(n, 0)->gradient = true;
+            ft__pt2_in(n, 0)->gradient = n->out[0]->gradient;
     }
 }
 

@@ -39,18 +39,18 @@ struct ft__pt2_value {
     bool typed;      /* the file says what it is */
     bool resolved;   /* and its symbolic sizes are numbers */
     bool trainable;  /* a parameter */
-    bool gradient;   /* of a parameter */
     bool wanted;     /* a result of the forward pass needs it */
     bool transposed; /* over `of`, in the order of perm; else just a view */
     uint8_t perm[FT_MAX_RANK];
-    uint32_t open;       /* dimensions that are bounds */
-    uint32_t tensor;     /* of the graph; FT_NONE until it is needed there */
-    ft__pt2_value *of;   /* WEIGHT: the one whose memory this is */
-    int64_t number;      /* a symbolic number, written as a dimension is */
-    ft_shape shape;      /* sizes; below 0: expression -1 - i */
-    ft__text strides;    /* as the file has them */
-    ft__pt2_value *next; /* made after it */
-    ft__pt2_value *lazy; /* came into the graph before it */
+    uint32_t open;           /* dimensions that are bounds */
+    uint32_t tensor;         /* of the graph; FT_NONE until it is needed there */
+    ft__pt2_value *of;       /* WEIGHT: the one whose memory this is */
+    int64_t number;          /* a symbolic number, written as a dimension is */
+    ft_shape shape;          /* sizes; below 0: expression -1 - i */
+    ft__text strides;        /* as the file has them */
+    ft__pt2_value *gradient; /* the parameter that it is the gradient of */
+    ft__pt2_value *next;     /* made after it */
+    ft__pt2_value *lazy;     /* came into the graph before it */
 };
 
 typedef enum ft__pt2_type {
@@ -144,6 +144,7 @@ struct ft__pt2 {
     ft__pt2_value *newest;
     ft__pt2_value *lazy; /* constants in the graph, the last one first */
     ft__table operators;
+    ft__table parameters; /* by the names that the signature has for them */
     ft__table symbols;
     ft__table exprs;
     ft__pt2_expr **expr; /* by number */
