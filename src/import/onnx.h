@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "graph/build.h"
 #include "import/pb.h"
+#include "import/table.h"
 
 /* Reading an ONNX file, in the order of the files here:
  *
@@ -109,19 +110,6 @@ typedef struct ft__body {
     uint32_t n_out;
 } ft__body;
 
-typedef struct ft__name_slot {
-    ft__str name;
-    uint64_t hash;
-    ft__value *value;
-} ft__name_slot;
-
-/* Open addressing; n_slots is a power of two. */
-typedef struct ft__names {
-    ft__name_slot *slot;
-    uint32_t n;
-    uint32_t n_slots;
-} ft__names;
-
 /* How many names of dimensions are kept, for the shapes that a file states of
  * results without a rule. */
 enum { FT__MAX_DIMS = 64 };
@@ -147,7 +135,7 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__names names;
+    ft__table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
@@ -173,7 +161,10 @@ struct ft__onnx {
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
-uint64_t ft__str_hash(ft__str s);
+static inline uint64_t ft__str_hash(ft__str s)
+{
+    return ft__table_hash(s.s, s.n);
+}
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};
