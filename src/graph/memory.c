@@ -72,14 +72,25 @@ static void find_parts(struct memory *m)
 
 /* ---- what a policy keeps alive ---- */
 
-/* PyTorch's CPU kernel keeps a dropout's mask as numbers, not as truth values. */
-static void widen_masks(struct memory *m)
+/* What PyTorch's CPU kernels save where others save less. */
+static void widen_saved(struct memory *m)
 {
     for (uint32_t i = 0; i < m->forward_end; i++) {
         const ft_node *node = ft_graph_node(m->g, i);
+        const ft_op *op = ft_graph_op(m->g, node->op);
+        ft__life *kept = node->n_out > 1 ? &m->life[node->out[1]] : NULL;
+        uint64_t weights = ft__attention_bytes(op), out;
 
-        if (ft_graph_op(m->g, node->op)->kind == FT_KIND_dropout && node->n_out > 1)
-            m->life[node->out[1]].bytes = m->life[node->out[0]].bytes;
+        if (!kept)
+            continue;
+        out = m->life[node->out[0]].bytes;
+        /* A dropout's mask: numbers, not truth values. */
+        if (op->kind == FT_KIND_dropout)
+            kept->bytes = out;
+        /* Attention with dropout: the weights, their mask, their product, and
+         * copies of the operands instead of those; not the result. */
+        else if (weights)
+            kept->bytes = 3 * weights > out ? 3 * weights - out : 0;
     }
 }
 
@@ -256,7 +267,7 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
     }
     if (!st) {
         if (policy->bits & FT_POLICY_CPU_SCRATCH)
-            widen_masks(&m);
+            widen_saved(&m);
         add_tensors(&m);
         if (policy->bits & FT_POLICY_CPU_SCRATCH)
             add_scratch(&m);

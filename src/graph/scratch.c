@@ -114,23 +114,47 @@ static uint64_t conv_backward(const struct conv *c, uint32_t wrt)
         most = max2(most, c->strided && !c->depthwise ? 3 * xb : xb + gx);
     }
     /* Wide depthwise windows take plain tensors. */
-    if (gw && !(c->depthwise && c->kernel > 5))
+    if (gw && !(c->depthwise && c->kernel > 3))
         most = max2(most, gx + c->yb + c->xb + c->wb);
     if (gw)
         most = max2(most, gx + gw + c->wb);
     return most - gx - gw;
 }
 
+/* Channels-last tensors are taken as they are; the weights are reordered, for the
+ * gradient of wide depthwise windows with a whole block for each channel. */
+static uint64_t conv_channels_last(const ft_op *op, const struct conv *c)
+{
+    bool wide = c->depthwise && c->kernel > 3;
+
+    if (op->phase != FT_PHASE_BACKWARD)
+        return c->depthwise ? (wide ? c->w : 0) : 2 * c->wb;
+    if (wide && (ft_op_wrt(op) & FT_WRT_WEIGHTS))
+        return c->w * BLOCK * BLOCK + 2 * c->w;
+    return c->depthwise ? 0 : 3 * c->wb;
+}
+
 static uint64_t conv_bytes(const ft_op *op)
 {
     struct conv c;
 
-    if (is_product(op) || op->layout == FT_LAYOUT_CHANNELS_LAST ||
-        op->kind == FT_KIND_deform_conv2d)
+    if (is_product(op) || op->kind == FT_KIND_deform_conv2d)
         return 0;
     c = conv_of(op);
+    if (op->layout == FT_LAYOUT_CHANNELS_LAST)
+        return conv_channels_last(op, &c);
     return op->phase == FT_PHASE_BACKWARD ? conv_backward(&c, ft_op_wrt(op))
                                           : conv_forward(&c);
+}
+
+uint64_t ft__attention_bytes(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+
+    if (op->kind != FT_KIND_attention || !ft_op_at(op, FT_K_train, 0) || x.rank < 4)
+        return 0;
+    x.dim[x.rank - 1] = y.dim[y.rank - 2];
+    return bytes_of(&x, op->dtype);
 }
 
 uint64_t ft__scratch_bytes(const ft_op *op)
@@ -145,6 +169,8 @@ uint64_t ft__scratch_bytes(const ft_op *op)
     case FT_KIND_batchnorm:     /* the operand less its mean */
     case FT_KIND_cross_entropy: /* the gradient of the logarithms */
     case FT_KIND_pow: return backward ? bytes : 0;
+    case FT_KIND_attention: /* the gradients of mask, product and softmax */
+        return ft__attention_bytes(op) * (backward ? 3 : 1);
     case FT_KIND_adam:
     case FT_KIND_adamw: /* the root of the second moment, before and after scaling */
         return 2 * bytes;

@@ -281,6 +281,7 @@ static bool attention(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *in[3],
     ft_op_set1(op, FT_K_causal, ft__pt2_bool(p, n, "is_causal", false));
     ft_op_set1(op, FT_K_mask,
                ft__pt2_tensor(n, "attn_mask") || ft__pt2_tensor(n, "attn_bias"));
+    ft_op_set1(op, FT_K_train, ft__pt2_float(p, n, "dropout_p", 0) > 0);
     return true;
 }
 
