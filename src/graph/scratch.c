@@ -149,9 +149,13 @@ static uint64_t conv_bytes(const ft_op *op)
 
 uint64_t ft__attention_bytes(const ft_op *op)
 {
-    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+    ft_shape x, y;
 
-    if (op->kind != FT_KIND_attention || !ft_op_at(op, FT_K_train, 0) || x.rank < 4)
+    if (op->kind != FT_KIND_attention || !ft_op_at(op, FT_K_train, 0))
+        return 0;
+    x = ft_op_shape(op, FT_K_x);
+    y = ft_op_shape(op, FT_K_y);
+    if (x.rank < 4)
         return 0;
     x.dim[x.rank - 1] = y.dim[y.rank - 2];
     return bytes_of(&x, op->dtype);
