@@ -85,14 +85,16 @@ static void widen_saved(struct memory *m)
         if (!kept || (op->kind != FT_KIND_dropout && op->kind != FT_KIND_attention))
             continue;
         weights = ft__attention_bytes(op);
+        if (weights && (ft_op_at(op, FT_K_train, 0) & 1))
+            weights *= 3;
         out = m->life[node->out[0]].bytes;
         /* A dropout's mask: numbers, not truth values. */
         if (op->kind == FT_KIND_dropout)
             kept->bytes = out;
-        /* Attention with dropout: the weights, their mask, their product, and
-         * copies of the operands instead of those; not the result. */
+        /* Attention by way of its weights: those, a dropout's mask and its product,
+         * and copies of the operands instead of those; not the result. */
         else if (weights)
-            kept->bytes = 3 * weights > out ? 3 * weights - out : 0;
+            kept->bytes = weights > out ? weights - out : 0;
     }
 }
 
