@@ -8,6 +8,7 @@
  *      tensor with several readers are added as they come, in place where nobody
  *      else holds the first one (PyTorch's engine does the same)
  *   6. one optimizer node per parameter */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,11 @@ static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
     return false;
 }
 
+static bool is_activation(const ft_tensor *t)
+{
+    return is_floating(t->dtype) && !t->container;
+}
+
 static void find_needs(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_nodes; i++) {
@@ -108,8 +114,7 @@ static void find_needs(ft__train *t)
         if (!needs_any(t, n, ft_graph_op(t->src, n->op)))
             continue;
         for (uint32_t j = 0; j < n->n_out; j++)
-            t->needs[n->out[j]] =
-                is_floating(ft_graph_tensor(t->src, n->out[j])->dtype);
+            t->needs[n->out[j]] = is_activation(ft_graph_tensor(t->src, n->out[j]));
     }
 }
 
@@ -188,6 +193,12 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
     *dtype = op->dtype == FT_DTYPE_fp64 ? FT_DTYPE_fp64 : FT_DTYPE_fp32;
 }
 
+static void copy_outputs(ft__train *t)
+{
+    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src); i++)
+        ft__build_output(t->b, ft_graph_output(t->src, i));
+}
+
 static void copy_tensors(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
@@ -196,19 +207,29 @@ static void copy_tensors(ft__train *t)
         ft__build_tensor(t->b, s->name, strlen(s->name), s->role, s->dtype, &s->shape);
         ft__build_set_layout(t->b, i, s->layout);
         ft__build_open(t->b, i, s->open);
-        if (s->is_output)
-            ft__build_output(t->b, i);
+        ft__build_container(t->b, i, s->container);
         if (t->needs[i] && s->role == FT_ROLE_WEIGHT && s->producer == FT_NONE)
             ft__build_trainable(t->b, i);
     }
 }
 
-/* Results made in the memory of others, views apart, which do so by themselves. */
-static void copy_storage(ft__train *t)
+/* Results made in the memory of an operand; views do so by themselves. Where the
+ * backward pass needs that operand as it was, it has to be copied: then nothing is
+ * saved by writing over it. */
+static void copy_storage(ft__train *t, const ft_node *n, const ft_op *op)
 {
-    for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        if (ft_graph_tensor(t->src, i)->storage != i)
-            ft__build_alias(t->b, i, ft_graph_tensor(t->src, i)->storage);
+    bool keeps = ft_kind_class(op->kind) == FT_CLASS_UNARY &&
+                 (ft_kind_saves(op->kind) & FT_SAVE_X);
+
+    for (uint32_t i = 0; i < n->n_out && !ft__build_failed(t->b); i++) {
+        uint32_t out = n->out[i], of = ft_graph_tensor(t->src, out)->storage;
+
+        if (of == out || op->kind == FT_KIND_view || (keeps && ft__train_wants(t, out)))
+            continue;
+        if (n->n_in && ft_graph_tensor(t->src, n->in[0])->storage == of)
+            of = n->in[0];
+        ft__build_alias(t->b, out, of);
+    }
 }
 
 static void copy_node(ft__train *t, uint32_t i, bool training)
@@ -233,10 +254,12 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
                 t->kept[i] = out[n_out - 1];
         }
     ft__build_phase(t->b, n->phase);
+    ft__build_scope(t->b, n->scope, strlen(n->scope));
     ft__build_repeat(t->b,
-                     ft__build_node(t->b, n->name, strlen(n->name), &op, n->in, n->n_in,
-                                    n->params, n->n_params, out, n_out),
+                     ft__build_checked(t->b, n->name, strlen(n->name), &op, n->in,
+                                       n->n_in, n->params, n->n_params, out, n_out),
                      n->repeat);
+    copy_storage(t, n, &op);
 }
 
 static void copy_forward(ft__train *t, bool training)
@@ -244,7 +267,8 @@ static void copy_forward(ft__train *t, bool training)
     copy_tensors(t);
     for (uint32_t i = 0; i < t->src->n_nodes && !ft__build_failed(t->b); i++)
         copy_node(t, i, training);
-    copy_storage(t);
+    copy_outputs(t);
+    ft__build_scope(t->b, "", 0);
 }
 
 static void copy_notes(ft__train *t)
@@ -313,8 +337,13 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
 {
     if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
         return;
-    g = ft__train_sum_to(t, g, &ft_graph_tensor(t->src, tensor)->shape);
-    g = ft__train_cast(t, g, ft_graph_tensor(t->src, tensor)->dtype);
+    assert(t->n_given < sizeof(t->given) / sizeof(*t->given));
+    t->given[t->n_given].tensor = tensor;
+    t->given[t->n_given++].g = g;
+}
+
+static void take(ft__train *t, uint32_t tensor, uint32_t g)
+{
     if (g != FT_NONE && t->grad[tensor] != FT_NONE) {
         g = accumulate(t, t->grad[tensor], g);
         release(t, tensor);
@@ -323,6 +352,20 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
         return;
     t->grad[tensor] = g;
     hold(t, g);
+}
+
+/* Sums over what was broadcast come before all additions. */
+static void take_given(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->n_given; i++) {
+        const ft_tensor *of = ft_graph_tensor(t->src, t->given[i].tensor);
+        uint32_t g = ft__train_sum_to(t, t->given[i].g, &of->shape);
+
+        t->given[i].g = ft__train_cast(t, g, of->dtype);
+    }
+    for (uint32_t i = 0; i < t->n_given; i++)
+        take(t, t->given[i].tensor, t->given[i].g);
+    t->n_given = 0;
 }
 
 /* A parameter keeps its gradient: one that others hold too is copied. */
@@ -342,22 +385,59 @@ static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
     }
 }
 
+static void backward_node(ft__train *t, uint32_t i)
+{
+    const ft_node *n = ft_graph_node(t->src, i);
+    uint32_t first = ft__build_here(t->b).n_nodes;
+    bool any = false;
+
+    for (uint32_t j = 0; j < n->n_out; j++)
+        any |= t->grad[n->out[j]] != FT_NONE;
+    if (!any)
+        return;
+    t->at = n->name;
+    ft__train_backward(t, i);
+    for (uint32_t j = 0; j < n->n_out; j++)
+        release(t, n->out[j]);
+    take_given(t);
+    own_gradients(t, n->in, n->n_in);
+    if (n->repeat != 1)
+        ft__build_repeat_from(t->b, first, n->repeat);
+}
+
 static void backward(ft__train *t)
+{
+    ft__build_phase(t->b, FT_PHASE_BACKWARD);
+    take_given(t);
+    for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);)
+        backward_node(t, i);
+}
+
+/* ---- a list of operations ---- */
+
+/* Each stands alone: the gradients of its results come out of nowhere, and all
+ * its operands get one. */
+static void want_all(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        t->needs[i] |= is_activation(ft_graph_tensor(t->src, i)) &&
+                       ft_graph_tensor(t->src, i)->role != FT_ROLE_WEIGHT;
+        t->reached[i] = 1;
+    }
+}
+
+static void backward_list(ft__train *t)
 {
     ft__build_phase(t->b, FT_PHASE_BACKWARD);
     for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
         const ft_node *n = ft_graph_node(t->src, i);
-        bool any = false;
+        const ft_tensor *out = ft_graph_tensor(t->src, n->out[0]);
 
-        for (uint32_t j = 0; j < n->n_out; j++)
-            any |= t->grad[n->out[j]] != FT_NONE;
-        if (!any)
-            continue;
         t->at = n->name;
-        ft__train_backward(t, i);
-        for (uint32_t j = 0; j < n->n_out; j++)
-            release(t, n->out[j]);
-        own_gradients(t, n->in, n->n_in);
+        if (ft__train_wants(t, n->out[0]) &&
+            ft_kind_saves(ft_graph_op(t->src, n->op)->kind) != FT_SAVE_NONE)
+            take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
+        backward_node(t, i);
     }
 }
 
@@ -470,10 +550,16 @@ static void close_train(ft__train *t)
 /* The name of the first result, for messages. */
 static const char *first_result(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (g->tensor[i].is_output)
-            return g->tensor[i].name;
-    return "the graph";
+    return g->n_outputs ? g->tensor[g->output[0]].name : g->name;
+}
+
+static void derive_list(ft__train *t)
+{
+    (void)find_trained(t);
+    want_all(t);
+    ft__build_assume(t->b, "every operation is differentiated alone, without a loss");
+    copy_forward(t, true);
+    backward_list(t);
 }
 
 static void derive(ft__train *t, const ft_step_options *opt)
@@ -501,7 +587,6 @@ static void derive(ft__train *t, const ft_step_options *opt)
     if (!ft__build_failed(t->b))
         ft__train_loss(t, result, opt->loss);
     backward(t);
-    optimize(t, opt->optimizer);
 }
 
 ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
@@ -519,10 +604,12 @@ ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_option
     if (ft_graph_mode(g) == FT_MODE_TRAINING) {
         copy_forward(&t, false);
         match_gradients(&t);
-        optimize(&t, opt->optimizer);
+    } else if (g->n_outputs == 0) {
+        derive_list(&t);
     } else {
         derive(&t, opt);
     }
+    optimize(&t, opt->optimizer);
     close_train(&t);
     return ft__build_finish_take(out, t.b, err);
 }

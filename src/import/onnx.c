@@ -13,34 +13,64 @@ enum {
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
     OLDEST_OPSET = 1,
-    MODERN_OPSET = 7, /* from here on operators are as the rules know them */
+    MODERN_OPSET = 7,   /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
-static const ft__rule rules[] = {
 #define FT__RULE(op, run, arg, min_in) {#op, ft__rule_##run, arg, min_in},
+static const ft__rule rules[] = {
 #include "import/rules.def"
+};
+static const ft__rule ml_rules[] = {
+#include "import/rules_ml.def"
+};
+static const ft__rule preview_rules[] = {
+#include "import/rules_preview.def"
+};
+static const ft__rule training_rules[] = {
+#include "import/rules_training.def"
+};
 #undef FT__RULE
+
+static const struct domain {
+    const char *name;
+    const ft__rule *rule;
+    size_t n;
+} domains[] = {
+    {"", rules, sizeof(rules) / sizeof(*rules)},
+    {"ai.onnx", rules, sizeof(rules) / sizeof(*rules)},
+    {"ai.onnx.ml", ml_rules, sizeof(ml_rules) / sizeof(*rules)},
+    {"ai.onnx.preview", preview_rules, sizeof(preview_rules) / sizeof(*rules)},
+    {"ai.onnx.preview.training", training_rules,
+     sizeof(training_rules) / sizeof(*rules)},
 };
 
-const ft__rule *ft__onnx_rule(ft__str op)
+static const ft__rule *find_rule(const struct domain *d, ft__str op)
 {
-    size_t low = 0, high = sizeof(rules) / sizeof(*rules);
+    size_t low = 0, high = d->n;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        size_t n = strlen(rules[mid].op);
-        int c = memcmp(rules[mid].op, op.s, n < op.n ? n : op.n);
+        size_t n = strlen(d->rule[mid].op);
+        int c = memcmp(d->rule[mid].op, op.s, n < op.n ? n : op.n);
 
         if (c == 0)
             c = (n > op.n) - (n < op.n);
         if (c == 0)
-            return &rules[mid];
+            return &d->rule[mid];
         if (c < 0)
             low = mid + 1;
         else
             high = mid;
     }
+    return NULL;
+}
+
+const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
+{
+    for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
+        if (ft__str_is(domain, domains[i].name))
+            return find_rule(&domains[i], op);
     return NULL;
 }
 
@@ -113,27 +143,53 @@ static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 {
     ft__function like = {.name = n->op, .domain = n->domain};
 
+    if (!o->n_functions)
+        return NULL;
     return bsearch(&like, o->function, o->n_functions, sizeof(like), compare_functions);
+}
+
+static bool calls_itself(const ft__node *n)
+{
+    for (const ft__node *c = n->caller; c; c = c->caller)
+        if (!compare_names(c->op, n->op) && !compare_names(c->domain, n->domain))
+            return true;
+    return false;
+}
+
+static void inline_body(ft__onnx *o, ft__node *n, const ft__function *f)
+{
+    ft__body body;
+
+    o->opset = default_opset(o, f->body, FUNCTION_OPSET, o->opset);
+    o->scope = ft__scope_inside(o, n, 0);
+    o->caller = n;
+    o->defaults = f->body;
+    ft__onnx_read_function(o, f->body, n, &body);
+    ft__onnx_run(o, &body);
+    ft__onnx_hand_over(o, n, &body);
 }
 
 /* A function has names and an opset of its own. */
 static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
 {
-    ft__names outside = o->names;
+    ft__table outside = o->names;
     uint64_t scope = o->scope;
     int64_t opset = o->opset;
-    ft__body body;
+    const ft__node *caller = o->caller;
+    ft__bytes defaults = o->defaults;
 
+    if (calls_itself(n)) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "functions call each other in a circle");
+        return;
+    }
     if (ft__onnx_go_deeper(o, n)) {
-        o->names = (ft__names){0};
-        o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
-        o->scope = ft__scope_inside(o, n, 0);
-        ft__onnx_read_function(o, f->body, n, &body);
-        ft__onnx_run(o, &body);
-        ft__onnx_hand_over(o, n, &body);
+        o->names = (ft__table){0};
+        inline_body(o, n, f);
         o->names = outside;
         o->opset = opset;
         o->scope = scope;
+        o->caller = caller;
+        o->defaults = defaults;
     }
     o->depth--;
 }
@@ -168,7 +224,8 @@ static bool takes_its_operands(ft__onnx *o, const ft__node *n)
                                       ft__rule_optional,
                                       ft__rule_optional_get_element,
                                       ft__rule_optional_has_element};
-    bool good = ft__rule_has_body(n->rule) || is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
+    bool good = ft__rule_has_body(n->rule) ||
+                is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
 
     for (uint32_t i = 0; i < n->n_in && !good; i++)
         if (n->in[i] && n->in[i]->container) {
@@ -227,11 +284,11 @@ static void run_node(ft__onnx *o, ft__node *n)
  * and layers with parameters. */
 static bool folds(const ft__node *n)
 {
-    static const ft__rule_fn layers[] = {
-        ft__rule_conv,        ft__rule_matmul,    ft__rule_einsum,
-        ft__rule_gather_nd,   ft__rule_gemm,      ft__rule_gather,
-        ft__rule_batchnorm,   ft__rule_layernorm, ft__rule_groupnorm,
-        ft__rule_instancenorm};
+    static const ft__rule_fn layers[] = {ft__rule_conv,      ft__rule_matmul,
+                                         ft__rule_einsum,    ft__rule_gather_nd,
+                                         ft__rule_gemm,      ft__rule_gather,
+                                         ft__rule_batchnorm, ft__rule_layernorm,
+                                         ft__rule_groupnorm, ft__rule_instancenorm};
     bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant) &&
                     !ft__rule_has_body(n->rule) &&
                     !is_one_of(n->rule, layers, sizeof(layers) / sizeof(*layers));
@@ -314,7 +371,7 @@ static bool find_graph(ft__onnx *o, ft__bytes *graph, bool *versioned)
             found = true;
         }
     }
-    if (!o->doc.bad)
+    if (!o->doc.bad && functions)
         read_functions(o, functions);
     return found;
 }

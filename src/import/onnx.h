@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "graph/build.h"
 #include "import/pb.h"
+#include "import/table.h"
 
 /* Reading an ONNX file, in the order of the files here:
  *
@@ -19,7 +20,7 @@
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
  *   emit.c    operation -> graph, or -> constant when all its operands are
- *   control.c branches and loops
+ *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
  *
@@ -54,12 +55,12 @@ struct ft__value {
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
-    ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
-    ft__num *data;   /* constant: its elements once known */
-    ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
-    ft__bytes type;  /* TypeProto, where the file states one */
-    uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
-    uint32_t memory; /* of a root: the first tensor over its memory */
+    ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;      /* constant: its elements once known */
+    ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__bytes type;     /* TypeProto, where the file states one */
+    uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory;    /* of a root: the first tensor over its memory */
     uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
     bool listed;        /* of a sequence: its elements are known, */
     bool empty;         /* or it had none when a loop began */
@@ -109,19 +110,6 @@ typedef struct ft__body {
     uint32_t n_out;
 } ft__body;
 
-typedef struct ft__name_slot {
-    ft__str name;
-    uint64_t hash;
-    ft__value *value;
-} ft__name_slot;
-
-/* Open addressing; n_slots is a power of two. */
-typedef struct ft__names {
-    ft__name_slot *slot;
-    uint32_t n;
-    uint32_t n_slots;
-} ft__names;
-
 /* How many names of dimensions are kept, for the shapes that a file states of
  * results without a rule. */
 enum { FT__MAX_DIMS = 64 };
@@ -147,19 +135,21 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__names names;
+    ft__table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    ft__value *values; /* all of them, the newest first */
-    ft__lazy *lazy;    /* the newest first */
+    ft__value *values;      /* all of them, the newest first */
+    ft__lazy *lazy;         /* the newest first */
+    const ft__node *caller; /* of the function that is being written out, */
+    ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
-    uint32_t guesses;  /* shapes that were taken to be so, */
-    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t guesses; /* shapes that were taken to be so, */
+    uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
-    bool low;          /* guess the least, not the most (open.c) */
-    uint32_t n_nodes;  /* read so far, inlined ones each time */
+    bool low;         /* guess the least, not the most (open.c) */
+    uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
@@ -171,7 +161,10 @@ struct ft__onnx {
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
-uint64_t ft__str_hash(ft__str s);
+static inline uint64_t ft__str_hash(ft__str s)
+{
+    return ft__table_hash(s.s, s.n);
+}
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};
@@ -222,6 +215,11 @@ int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t 
                       uint32_t max);
 int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
                         uint32_t max);
+/* How many strings an attribute holds; -1: no such attribute. */
+int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name);
+/* The largest of an attribute's integers. */
+int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
+                         int64_t fallback);
 /* The message in an attribute: field 5 a tensor, 6 a graph. */
 bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
                       ft__bytes *out);
@@ -230,7 +228,8 @@ bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
-const ft__rule *ft__onnx_rule(ft__str op);
+/* NULL: none. */
+const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* If, Loop and what else holds graphs. */
 bool ft__rule_has_body(const ft__rule *rule);
 /* ft_import_onnx(); mapped: data is a mapping of a file. */
@@ -260,8 +259,9 @@ static inline bool ft__is_constant(const ft__value *v)
 {
     return v && v->state == FT__CONSTANT;
 }
-/* Operands and results of an operation. shape: of the first result, where it
- * differs from what the operation says (scalars, flattened axes); else NULL. */
+/* Operands and results of an operation; behind its operands may stand what else
+ * it reads (indices, masks). shape: of the first results, where they differ from
+ * what the operation says (scalars, flattened axes); else NULL. */
 typedef struct ft__call {
     ft__value *const *in;
     uint32_t n_in;
@@ -270,11 +270,12 @@ typedef struct ft__call {
     ft__value *const *out;
     uint32_t n_out;
     const ft_shape *shape;
+    uint32_t n_shapes; /* results that `shape` holds; 0: one */
 } ft__call;
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
- * tables do.) */
+ * tables do; so does what repeats a parameter.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -284,6 +285,9 @@ bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
 /* x in another shape. Constants keep their elements. */
 void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
                    const ft_shape *shape);
+/* A layer: what c->params holds, NULLs left out, are weights as far as it is
+ * constant, and otherwise stands behind the operands. */
+bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
                          const ft_shape *shape);
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v);
@@ -296,6 +300,13 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
+/* The same with an operation of its own kind, whose results have the shape that
+ * ft__guess() gave. */
+void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
+                      const ft__call *c, uint32_t open);
+/* A result whose shape and cost are known: operands are read, it is written. */
+void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape);
 /* For every result of the node. */
 void ft__emit_unknown(ft__onnx *o, ft__node *n);
 /* A result beside the first one, when anything reads it; `open` as above, shape the
@@ -313,6 +324,14 @@ void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
 bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
                 ft__value *const *arg, uint32_t n_arg, ft__body *out);
+
+/* What was written may be taken back: for trying a branch, or a loop's body. */
+typedef struct ft__place {
+    ft__build_mark mark;
+    ft__lazy *lazy;
+} ft__place;
+ft__place ft__here(const ft__onnx *o);
+void ft__take_back(ft__onnx *o, const ft__place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */
@@ -352,10 +371,73 @@ void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
                      ft__value *out);
 void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
                      ft__value *out);
+/* How sums or products run along an axis. */
+typedef struct ft__running {
+    bool product;
+    bool exclusive; /* of what comes before each element */
+    bool reverse;
+} ft__running;
+
+/* ---- fold_pick.c ---- */
+void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
+                      ft__value *out);
+void ft__fold_tile(ft__onnx *o, ft__value *x, ft__value *out);
+/* before: elements in front, less than 0: taken away. fill: NULL for zeros. */
+void ft__fold_pad(ft__onnx *o, ft__value *x, ft__value *fill, const int64_t *before,
+                  ft__value *out);
+void ft__fold_trilu(ft__onnx *o, ft__value *x, int64_t k, bool upper, ft__value *out);
+void ft__fold_nonzero(ft__onnx *o, ft__value *x, ft__value *out);
+void ft__fold_gather_elements(ft__onnx *o, ft__value *x, ft__value *index,
+                              uint32_t axis, ft__value *out);
+void ft__fold_gather_nd(ft__onnx *o, ft__value *x, ft__value *index, ft__value *out);
+/* in: a tensor, updates, indices. */
+void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
+                      ft__value *out);
+void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
+void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
+                      ft__value *out);
+/* out: values and their places, NULL where nobody reads them. */
+void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
+                   ft__value *const out[2]);
+
 /* Row-major strides of a shape. */
 void ft__strides(const ft_shape *s, int64_t *stride);
 
 /* ---- rules_*.c: shared helpers ---- */
+/* An operation of one or two operands, their shapes set. */
+ft_op ft__op_x(ft_kind kind, const ft__value *x);
+ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y);
+/* Steps of a rule that has several: elementwise, or over axes (bits). out: NULL
+ * for a value of its own. NULL operands and a failure before give NULL. */
+ft__value *ft__apply1(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      ft__value *out);
+ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      ft__value *y, ft__value *out);
+ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      uint32_t axes, bool keep, ft__value *out);
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t);
+/* Integers of an operand, or of the attribute it was before; -1: unknown. */
+int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
+                 int64_t *v, uint32_t max);
+/* Elements of a list, where its shape says so; 0: it does not. */
+static inline uint32_t ft__length(const ft__value *v)
+{
+    bool list = v->shape.rank == 1 && v->shape.dim[0] <= FT_MAX_RANK;
+
+    return list ? (uint32_t)v->shape.dim[0] : 0;
+}
+/* A matrix product. to: dtype of the result, NONE: that of x; rest: what is read
+ * besides (scales, zero points). */
+enum { FT__MAX_REST = 10 };
+struct ft__product {
+    ft__value *x, *y, *bias, *out;
+    ft_dtype to;
+    ft__value *const *rest;
+    uint32_t n_rest;
+};
+void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
+/* The dtype of weights as a spec has it: NONE where it is that of x. */
+ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */
@@ -368,6 +450,9 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
 #define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
 #include "import/rules.def"
+#include "import/rules_ml.def"
+#include "import/rules_preview.def"
+#include "import/rules_training.def"
 #undef FT__RULE
 
 #endif

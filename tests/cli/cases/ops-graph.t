@@ -25,7 +25,7 @@ The nodes in the order in which they run.
            in   classifier.3/ReduceMean  fp32 1x1000x1x1
            out  output  fp32 1x1000, a view of classifier.3/ReduceMean
   $ foretell ops models/unknown-op.onnx --graph
-  bounded by the bytes it moves: Frobnicate (node bad?[31mname)
+  bounded: Frobnicate (node bad?[31mname), by the bytes it moves
   unknown-op.onnx: 2 nodes in the order in which they run
   input   x  fp32 1x8x16x16
   output  y  fp32 1x8x16x16
@@ -231,8 +231,9 @@ A long list is cut in text, never in JSON and CSV.
   ------------------------------------------------------------------------------------------------------------------------------
   100 unique                                                                      190  0.8141     89.17        58.91     5267540
   
-  weights 20.1 MiB, activations 9.76 MiB at their peak (no plan needs less than 9.76 MiB)
+  memory at its peak: 29.9 MiB = weights 20.1 MiB + inputs 588 KiB + activations 9.19 MiB
+  activations and inputs at planned offsets: 9.76 MiB
   $ foretell ops data/models/efficientnet_b0.onnx | wc -l
-  50
+  51
   $ foretell ops data/models/efficientnet_b0.onnx --csv | wc -l
   101
