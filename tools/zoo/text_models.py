@@ -61,7 +61,7 @@ MODELS = {
     'rembert': ('text', {**TEXT, 'input_embedding_size': 32}),
     'roformer': ('text', TEXT),
     'fnet': ('text', TEXT),
-    'nystromformer': ('text', {**TEXT, 'num_landmarks': 8}),
+    'nystromformer': ('text', {**TEXT, 'num_landmarks': 8, 'segment_means_seq_len': TOKENS}),
     'megatron-bert': ('text', TEXT),
     'ernie': ('text', TEXT),
     'modernbert': ('text', {**TEXT, 'cls_token_id': 1, 'sep_token_id': 2}),
