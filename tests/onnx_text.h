@@ -3,7 +3,7 @@
  *   opset 13
  *   in    NAME DTYPE DIMS               dims: 2,3,batch,?  (- : a scalar)
  *   const NAME DTYPE DIMS [v,v,...]     without values the payload is external
- *   node  OP A,B,- OUT,OUT [name=1,2 | name~0.5,2 | name:text | name@CONST]...
+ *   node  [DOMAIN/]OP A,B,- OUT,OUT [name=1,2 | name~0.5,2 | name:text | name@CONST]...
  *   info  NAME DTYPE DIMS               value_info
  *   out   NAME
  *
@@ -167,7 +167,7 @@ static void put_node(struct message *g, char **word, const struct message *const
                      struct message *subgraphs)
 {
     static struct message node;
-    char *list, *item;
+    char *list, *item, *op = strchr(word[0], '/');
 
     node.n = 0;
     for (list = word[1]; (item = next_item(&list)) != NULL;)
@@ -176,7 +176,11 @@ static void put_node(struct message *g, char **word, const struct message *const
     put_text(&node, 3, list);
     while ((item = next_item(&list)) != NULL)
         put_text(&node, 2, strcmp(item, "-") == 0 ? "" : item);
-    put_text(&node, 4, word[0]);
+    put_text(&node, 4, op ? op + 1 : word[0]);
+    if (op) {
+        *op = '\0';
+        put_text(&node, 7, word[0]);
+    }
     for (int i = 3; word[i]; i++)
         put_attribute(&node, word[i], constant);
     if (subgraphs) {

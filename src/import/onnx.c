@@ -16,15 +16,29 @@ enum {
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
-static const ft__rule rules[] = {
+static const ft__rule standard[] = {
 #define FT__RULE(op, run, arg, min_in) {#op, ft__rule_##run, arg, min_in},
 #include "import/rules.def"
+};
+
+static const ft__rule microsoft[] = {
+#include "import/rules_microsoft.def"
 #undef FT__RULE
 };
 
-const ft__rule *ft__onnx_rule(ft__str op)
+static const struct {
+    const char *domain;
+    const ft__rule *rule;
+    size_t n;
+} domains[] = {
+    {"", standard, sizeof(standard) / sizeof(*standard)},
+    {"ai.onnx", standard, sizeof(standard) / sizeof(*standard)},
+    {"com.microsoft", microsoft, sizeof(microsoft) / sizeof(*microsoft)},
+};
+
+static const ft__rule *rule_among(const ft__rule *rules, size_t n_rules, ft__str op)
 {
-    size_t low = 0, high = sizeof(rules) / sizeof(*rules);
+    size_t low = 0, high = n_rules;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -40,6 +54,14 @@ const ft__rule *ft__onnx_rule(ft__str op)
         else
             high = mid;
     }
+    return NULL;
+}
+
+const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
+{
+    for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
+        if (ft__str_is(domain, domains[i].domain))
+            return rule_among(domains[i].rule, domains[i].n, op);
     return NULL;
 }
 
@@ -196,6 +218,12 @@ static void run_rule(ft__onnx *o, ft__node *n)
         o->gave_up = false;
         ft__emit_unknown(o, n);
     }
+    /* What a rule leaves open since an operand is missing or of an odd kind. */
+    for (uint32_t i = 0; i < n->n_out && !ft__failed(o); i++)
+        if (i == 0 && n->out[0]->state == FT__UNDEFINED)
+            ft__emit_unknown(o, n);
+        else if (n->out[i] && n->out[i]->state == FT__UNDEFINED)
+            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i])
             n->out[i]->guessed |= guessed;

@@ -17,6 +17,7 @@
  *   onnx.c    the model: opsets, nodes in order, inlining
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
+ *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
  *   emit.c    operation -> graph, or -> constant when all its operands are
  *   fold.c    the values of such constants, as far as shapes can need them
  *
@@ -195,7 +196,8 @@ bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
-const ft__rule *ft__onnx_rule(ft__str op);
+/* The rule of an operator; NULL: there is none. */
+const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* ft_import_onnx(); mapped: data is a mapping of a file. */
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
                           const char *name, const ft_import_options *opt,
@@ -299,6 +301,7 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
 #define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
 #include "import/rules.def"
+#include "import/rules_microsoft.def"
 #undef FT__RULE
 
 #endif

@@ -272,9 +272,8 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
         else if (f.field == NODE_OUTPUT)
             read_result(o, n, f.bytes, nested);
     }
-    if (n->domain.n == 0 || ft__str_is(n->domain, "ai.onnx"))
-        n->rule = ft__onnx_rule(n->op);
-    if (!n->rule || n->rule->run == ft__rule_if)
+    n->rule = ft__onnx_rule(n->domain, n->op);
+    if (!n->rule || n->rule->run == ft__rule_if || n->rule->run == ft__rule_ms_search)
         find_captures(o, n);
 }
 
