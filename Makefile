@@ -18,6 +18,7 @@ ci:
 soak: all
 	tools/fuzz build-ci/fuzz 300
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
+	tools/ci-zoo $(B) all
 fmt:
 	git ls-files '*.[ch]' | grep -v '^include/' | xargs clang-format -i
 .PHONY: all test bench asan tsan grind fuzz tidy ci soak fmt

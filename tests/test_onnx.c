@@ -379,9 +379,31 @@ static void open_dimensions_are_bound(void)
     ft_graph_free(g);
 }
 
+static void open_dimensions_are_bound_by_shapes_of_inputs(void)
+{
+    static const ft_input_shape x[] = {{"x", {3, {5, 7, 4}}}},
+                                y[] = {{"", {2, {6, 2}}}};
+    const ft_import_options by_x = {.inputs = x, .n_inputs = 1},
+                            by_y = {.inputs = y, .n_inputs = 1};
+    ft_graph *g = import(OPEN, &by_x, NULL);
+
+    /* z has an unnamed batch and the same seq. */
+    CHECK(g && ft_graph_tensor(g, 1)->shape.dim[0] == 5 &&
+          ft_graph_tensor(g, 1)->shape.dim[1] == 7);
+    CHECK(g && ft_graph_n_assumptions(g) == 1 &&
+          strcmp(ft_graph_assumption(g, 0),
+                 "batch 5 for the other inputs too, as in --input x=5x7x4") == 0);
+    ft_graph_free(g);
+    g = import("in y fp32 batch,?\nnode Relu y z\nout z\n", &by_y, NULL);
+    CHECK(g && ft_graph_tensor(g, 0)->shape.dim[0] == 6 &&
+          ft_graph_tensor(g, 0)->shape.dim[1] == 2 && ft_graph_n_assumptions(g) == 0);
+    ft_graph_free(g);
+}
+
 static void failures_are_one_sentence(void)
 {
     static const ft_dim_value seq[] = {{"seq", 7}}, batch[] = {{"batch", 8}};
+    static const ft_input_shape x[] = {{"x", {2, {2, 4}}}}, z[] = {{"z", {1, {2}}}};
     static const struct {
         const char *model;
         ft_import_options opt;
@@ -409,6 +431,22 @@ static void failures_are_one_sentence(void)
          {.batch = 4, .dims = batch, .n_dims = 1},
          FT_EINVAL,
          "m.onnx: --dim batch=8 contradicts --batch 4"},
+        {"in x fp32 batch,3\nout x",
+         {.inputs = x, .n_inputs = 1},
+         FT_EINVAL,
+         "m.onnx: --input x=2x4 contradicts the file, where that input is \"x\" "
+         "[batch, "
+         "3]"},
+        {"in x fp32 batch,3\nin y fp32 ?,seq\nout x",
+         {.inputs = z, .n_inputs = 1},
+         FT_EINVAL,
+         "m.onnx: --input z=2: the model has no such input, but \"x\" [batch, 3], "
+         "\"y\" "
+         "[?, seq]"},
+        {"in x fp32 batch,seq\nout x",
+         {.dims = seq, .n_dims = 1, .inputs = x, .n_inputs = 1},
+         FT_EINVAL,
+         "m.onnx: --input x=2x4 contradicts --dim seq=7"},
         {"in x fp32 2,3\nnode Relu z y\nout y",
          {0},
          FT_EFORMAT,
@@ -431,10 +469,10 @@ static void failures_are_one_sentence(void)
          {0},
          FT_EFORMAT,
          "m.onnx: node y (MatMul): the inner sizes 3 and 4 differ"},
-        {"opset 6\nin x fp32 2,3\nout x",
+        {"opset 0\nin x fp32 2,3\nout x",
          {0},
          FT_EUNSUPPORTED,
-         "m.onnx: opset 6 is older than 7: convert the model to a newer one"},
+         "m.onnx: opset 0 is older than 1: convert the model to a newer one"},
         {"in x fp32 2,3\nnode Conv x y\nout y",
          {0},
          FT_EFORMAT,
@@ -635,6 +673,7 @@ int main(void)
     a_guess_that_does_not_fit_is_bounded_again();
     weights_are_shared_and_counted_once();
     open_dimensions_are_bound();
+    open_dimensions_are_bound_by_shapes_of_inputs();
     failures_are_one_sentence();
     no_cut_and_no_flip_does_harm();
     files_are_told_apart_by_content();

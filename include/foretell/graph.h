@@ -28,6 +28,14 @@ typedef enum ft_mode { FT_MODE_INFERENCE, FT_MODE_TRAINING } ft_mode;
  * bound; FT_OPEN_RANK: not even the number of dimensions is known. */
 #define FT_OPEN_RANK (1u << 31)
 
+/* What is around a tensor: inputs and results of a network may be sequences of
+ * tensors (of maps, too), or optional. */
+enum {
+    FT_CONTAINER_SEQUENCE = 1,
+    FT_CONTAINER_OPTIONAL = 2,
+    FT_CONTAINER_MAP = 4,
+};
+
 typedef struct ft_tensor {
     const char *name;
     ft_dtype dtype;
@@ -39,6 +47,8 @@ typedef struct ft_tensor {
                           view, the tensor at the end of the chain */
     uint32_t is_output; /* 1: a result of the network, alive to the end */
     uint32_t open;      /* dimensions that are bounds, see above */
+    uint32_t container; /* FT_CONTAINER_ bits: then dtype and shape are those of what
+                           is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
 } ft_tensor;
 
@@ -48,10 +58,13 @@ typedef struct ft_tensor {
  * for the backward pass (statistics, indices, masks). A backward node has its
  * params as in the forward one, and a gradient per weight among its results.
  * phase: forward, backward or optimizer, the part of the step it belongs to (an
- * accumulation of gradients is a forward `add` in the backward phase). */
+ * accumulation of gradients is a forward `add` in the backward phase).
+ * scope: the calls of modules it was made in, outermost first, joined by '/'
+ * ("layer1/layer1.0/conv1"); "" where the model does not say. */
 typedef struct ft_node {
     const char *name;
-    uint64_t repeat; /* how often it runs in one pass; above 1 in spec lists only */
+    const char *scope;
+    uint64_t repeat; /* how often it runs in one pass: spec lists and loops */
     uint32_t op;     /* index of the unique operation */
     ft_phase phase;
     uint32_t n_in;
@@ -66,6 +79,9 @@ FT_API void ft_graph_free(ft_graph *g);
 FT_API const char *ft_graph_name(const ft_graph *g);
 FT_API uint32_t ft_graph_n_tensors(const ft_graph *g);
 FT_API const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i);
+/* The results of the network, in its order; a tensor may be several of them. */
+FT_API uint32_t ft_graph_n_outputs(const ft_graph *g);
+FT_API uint32_t ft_graph_output(const ft_graph *g, uint32_t i);
 FT_API uint32_t ft_graph_n_nodes(const ft_graph *g);
 FT_API const ft_node *ft_graph_node(const ft_graph *g, uint32_t i);
 /* TRAINING: the graph holds backward nodes. */
@@ -103,6 +119,52 @@ typedef struct ft_plan {
 } ft_plan;
 FT_API ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err);
 FT_API void ft_plan_free(ft_plan *p);
+
+/* ---- memory of a pass or a training step, by part ---- */
+typedef enum ft_part {
+    FT_PART_WEIGHTS,
+    FT_PART_INPUTS,
+    FT_PART_GRADIENTS, /* of weights */
+    FT_PART_STATE,     /* of the optimizer */
+    FT_PART_SAVED,     /* made by the forward pass, read by the backward one */
+    FT_PART_ACTIVATIONS, /* all other tensors, gradients of activations too */
+    FT_PART_WORKSPACE, /* of kernels: alive while one operation runs, or kept */
+    FT_PART_COUNT
+} ft_part;
+FT_API const char *ft_part_name(ft_part p);
+
+/* bits: FT_POLICY_EAGER and FT_POLICY_CPU_SCRATCH count here; others are for
+ * ft_graph_lower(), which goes first. */
+typedef struct ft_memory_policy {
+    uint32_t bits;
+} ft_memory_policy;
+
+/* The most bytes that are alive at once, as an allocator without fragmentation
+ * sees them, and what they are at that moment. A tensor lives from the node that
+ * makes it to the last that reads it or a view of it; docs/memory.md tells what
+ * else each policy keeps alive. Weights and inputs are there throughout. */
+typedef struct ft_memory {
+    uint64_t peak_bytes;
+    uint64_t part[FT_PART_COUNT]; /* their sum is the peak */
+    uint32_t peak_node;           /* FT_NONE: the graph has none */
+    /* Two rough rules (Sponner et al. 2022), a layer being its operands, weights
+     * and results: the two largest together, and twice the mean. */
+    double two_largest_bytes;
+    double twice_mean_bytes;
+} ft_memory;
+/* FT_EINVAL: more bytes than can be counted. */
+FT_API ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
+                                const ft_memory_policy *policy, ft_error *err);
+
+/* Bytes needed at a batch: the caller imports the model again and asks
+ * ft_memory_make(). */
+typedef ft_status (*ft_memory_at)(void *arg, int64_t batch, uint64_t *bytes,
+                                  ft_error *err);
+/* The largest batch, up to 2^20, that needs at most `limit` bytes; 0: not even
+ * one does. Memory must not fall as the batch grows. Asks about 2 log2(batch)
+ * times; the first failure of `at` is the result. */
+FT_API ft_status ft_memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at,
+                                     void *arg, ft_error *err);
 
 /* ---- how an engine runs a graph: FT_POLICY_ bits, see op.h ---- */
 /* A new graph as an engine with this policy executes it. */
@@ -147,7 +209,7 @@ typedef struct ft_dim_value {
 } ft_dim_value;
 
 typedef struct ft_input_shape {
-    const char *name; /* of an input of the model */
+    const char *name; /* of an input of the model; "": the only one */
     ft_shape shape;
 } ft_input_shape;
 
@@ -157,6 +219,7 @@ typedef struct ft_import_options {
     size_t n_dims;
     const ft_input_shape *inputs; /* bind open dimensions by whole shapes */
     size_t n_inputs;
+    int64_t trips; /* rounds of loops that data decides about; 0: one */
 } ft_import_options;
 
 /* Read a model by its content: ONNX, or a spec list (text: one spec a line,

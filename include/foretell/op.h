@@ -106,6 +106,12 @@ enum {
     /* Transposes, slices, splits and expansions are views with strides; what
      * needs its elements in order copies them first (PyTorch). */
     FT_POLICY_STRIDED_VIEWS = 1u << 1,
+    /* Results are allocated as operations run and released at their last use;
+     * Python frames hold arguments, and the caller the previous pass's results
+     * and all gradients (PyTorch eager). For ft_memory_make(). */
+    FT_POLICY_EAGER = 1u << 2,
+    /* Count the scratch memory of PyTorch's CPU kernels. For ft_memory_make(). */
+    FT_POLICY_CPU_SCRATCH = 1u << 3,
 };
 
 enum {

@@ -8,6 +8,7 @@ enum {
     FT__MAX_NODES = 1 << 22,        /* operations of one graph */
     FT__MAX_CONST_VALUES = 1 << 16, /* elements of a tensor that is folded */
     FT__MAX_TEXT_FILE = 1 << 24,    /* bytes of a device file or of /proc/cpuinfo */
+    FT__MAX_PARTS = 80,             /* tensors of a concat or split, so that they fit a spec */
     FT__MAX_CPUS = 1 << 13,         /* processors of one machine, as in Linux */
     FT__MAX_CONST_REALS = 1 << 10,  /* the same, floating point */
     FT__MAX_FOLDED = 1 << 22,       /* elements of all of them together */
@@ -17,5 +18,7 @@ enum {
 /* No tensor dimension, element count or byte count may pass this; sums of two
  * and the product with a dtype's size still fit int64_t. */
 #define FT__MAX_ELEMENTS ((int64_t)1 << 52)
+/* More rounds of a loop than this mean "until it is done". */
+#define FT__MAX_TRIPS ((int64_t)1 << 31)
 
 #endif

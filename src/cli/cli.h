@@ -133,20 +133,30 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {
-    uint64_t batch; /* 0: not given */
-    ft__texts dims; /* "name=value" */
+    uint64_t batch;   /* 0: not given */
+    ft__texts dims;   /* "name=value" */
+    ft__texts inputs; /* "name=1x3x224x224" */
 } ft__model_options;
 /* Read a model; "-" is a spec list on standard input. Complains itself. */
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
 /* Entries for an option table. */
 #define FT__MODEL_OPTIONS(type, member)                                                \
-    {"batch",       0,                                                                 \
-     FT__OPT_COUNT, offsetof(type, member.batch),                                      \
-     "N",           "batch size, where the model leaves it open"},                     \
+    {"batch",                                                                          \
+     0,                                                                                \
+     FT__OPT_COUNT,                                                                    \
+     offsetof(type, member.batch),                                                     \
+     "N",                                                                              \
+     "batch size, where the model leaves it open"},                                    \
+        {"dim",                                                                        \
+         0,                                                                            \
+         FT__OPT_TEXTS,                                                                \
+         offsetof(type, member.dims),                                                  \
+         "NAME=N",                                                                     \
+         "value of a symbolic dimension; may be repeated"},                            \
     {                                                                                  \
-        "dim", 0, FT__OPT_TEXTS, offsetof(type, member.dims), "NAME=N",                \
-            "value of a symbolic dimension; may be repeated"                           \
+        "input", 0, FT__OPT_TEXTS, offsetof(type, member.inputs), "NAME=AxBx...",      \
+            "shape of an input; may be repeated"                                       \
     }
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);

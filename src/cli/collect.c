@@ -67,13 +67,17 @@ static bool is_left_out(const struct options *o, const char *path)
     return false;
 }
 
+/* The sizes of a list stand in its lines. */
+static const ft__model_options as_it_is = {0};
+
 static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
                       const struct options *o, uint32_t policy)
 {
     if (is_left_out(o, path))
         return FT__EXIT_GOOD;
-    return ft__model_add_ops(c, is_list(path) ? &w->lists : &w->models, path, &o->model,
-                             policy);
+    if (is_list(path))
+        return ft__model_add_ops(c, &w->lists, path, &as_it_is, policy);
+    return ft__model_add_ops(c, &w->models, path, &o->model, policy);
 }
 
 static int is_model(const struct dirent *e)
@@ -148,7 +152,9 @@ static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t po
     if (!code && o->quick)
         code = add_quick(c, &w, o, policy);
     for (size_t i = 0; i < o->without.n && !code; i++)
-        code = ft__model_add_ops(c, &out, o->without.v[i], &o->model, policy);
+        code =
+            ft__model_add_ops(c, &out, o->without.v[i],
+                              is_list(o->without.v[i]) ? &as_it_is : &o->model, policy);
     if (!code) {
         subtract(&w, &out);
         *all = w.models;

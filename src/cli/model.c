@@ -4,9 +4,18 @@
 
 #include "cli/cli.h"
 
-enum { MAX_DIMS = 64, MAX_STDIN = 64 << 20 };
+enum { MAX_VALUES = 64, MAX_STDIN = 64 << 20 };
 
-/* "seq=128" -> name and value. `name` points into a copy that the caller frees. */
+/* The options as the importer takes them; names point into copies of the texts. */
+struct parsed {
+    ft_dim_value dim[MAX_VALUES];
+    ft_input_shape input[MAX_VALUES];
+    char *copy[2 * MAX_VALUES];
+    size_t n_copies;
+    ft_import_options how;
+};
+
+/* "seq=128" -> name and value. */
 static bool parse_dim(ft_dim_value *out, char *text)
 {
     char *equals = strchr(text, '='), *end;
@@ -18,6 +27,76 @@ static bool parse_dim(ft_dim_value *out, char *text)
     out->name = text;
     out->value = strtoll(equals + 1, &end, 10);
     return equals[1] && !*end && !errno && out->value >= 1;
+}
+
+/* "ids=1x128", or the shape alone. */
+static bool parse_input(ft_input_shape *out, char *text)
+{
+    char *equals = strrchr(text, '='), *at = equals ? equals + 1 : text;
+
+    *out = (ft_input_shape){.name = ""};
+    if (equals == text)
+        return false;
+    if (equals) {
+        *equals = '\0';
+        out->name = text;
+    }
+    for (;;) {
+        char *end;
+
+        errno = 0;
+        if (*at < '0' || *at > '9' || out->shape.rank == FT_MAX_RANK)
+            return false;
+        out->shape.dim[out->shape.rank] = strtoll(at, &end, 10);
+        if (errno || out->shape.dim[out->shape.rank++] < 1)
+            return false;
+        if (!*end)
+            return true;
+        if (*end != 'x')
+            return false;
+        at = end + 1;
+    }
+}
+
+/* A copy to cut names from; NULL: out of memory. */
+static char *copy_of(struct parsed *p, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (copy)
+        p->copy[p->n_copies++] = copy;
+    return copy;
+}
+
+static int parse(ft__cli *c, struct parsed *p, const ft__model_options *opt)
+{
+    p->how = (ft_import_options){
+        .batch = (int64_t)opt->batch, .dims = p->dim, .inputs = p->input};
+    if (opt->dims.n > MAX_VALUES || opt->inputs.n > MAX_VALUES)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "more than %d values for --%s",
+                            MAX_VALUES, opt->dims.n > MAX_VALUES ? "dim" : "input");
+    for (size_t i = 0; i < opt->dims.n; i++) {
+        char *copy = copy_of(p, opt->dims.v[i]);
+
+        if (!copy)
+            return ft__cli_done(c, false);
+        if (!parse_dim(&p->dim[p->how.n_dims++], copy))
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--dim wants NAME=N, such as seq=128, not \"%s\"",
+                                opt->dims.v[i]);
+    }
+    for (size_t i = 0; i < opt->inputs.n; i++) {
+        char *copy = copy_of(p, opt->inputs.v[i]);
+
+        if (!copy)
+            return ft__cli_done(c, false);
+        if (!parse_input(&p->input[p->how.n_inputs++], copy))
+            return ft__cli_exit(
+                c, FT__EXIT_USAGE,
+                "--input wants NAME=SHAPE, such as x=1x3x224x224, not \"%s\"",
+                opt->inputs.v[i]);
+    }
+    return FT__EXIT_GOOD;
 }
 
 static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
@@ -46,12 +125,18 @@ static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
     return FT_OK;
 }
 
-static ft_status read_stdin(ft_graph **out, ft_error *err)
+static ft_status read_stdin(ft_graph **out, const ft_import_options *opt, ft_error *err)
 {
     char *text;
     size_t len;
-    ft_status st = read_all(&text, &len, stdin, err);
+    ft_status st;
 
+    if (opt->batch || opt->n_dims || opt->n_inputs)
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "standard input: a list of operations has its sizes in its lines: "
+            "--batch, --dim and --input do not apply");
+    st = read_all(&text, &len, stdin, err);
     if (!st)
         st = ft_import_ops(out, text, len, "standard input", err);
     free(text);
@@ -62,40 +147,29 @@ static ft_status import(ft_graph **out, const char *path, const ft_import_option
                         ft_error *err)
 {
     if (strcmp(path, "-") == 0)
-        return read_stdin(out, err);
+        return read_stdin(out, opt, err);
     return ft_import_file(out, path, opt, err);
 }
 
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    ft_dim_value dims[MAX_DIMS];
-    ft_import_options how = {.batch = (int64_t)opt->batch, .dims = dims};
-    char *copy[MAX_DIMS];
+    struct parsed p = {0};
     ft_error err = {0};
-    int code = FT__EXIT_GOOD;
     ft_status st;
+    int code = parse(c, &p, opt);
 
     *out = NULL;
-    for (; how.n_dims < opt->dims.n && how.n_dims < MAX_DIMS; how.n_dims++) {
-        copy[how.n_dims] = strdup(opt->dims.v[how.n_dims]);
-        if (!copy[how.n_dims])
-            break;
-        if (!parse_dim(&dims[how.n_dims], copy[how.n_dims]))
-            code = ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--dim wants NAME=N, such as seq=128, not \"%s\"",
-                                opt->dims.v[how.n_dims]);
-    }
-    if (how.n_dims < opt->dims.n)
-        code =
-            ft__cli_exit(c, FT__EXIT_USAGE, "more than %d values for --dim", MAX_DIMS);
     if (!code) {
-        st = import(out, path, &how, &err);
-        if (st)
+        st = import(out, path, &p.how, &err);
+        /* What the options say does not fit the model. */
+        if (st == FT_EINVAL)
+            code = ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg);
+        else if (st)
             code = ft__cli_fail(c, st, &err);
     }
-    while (how.n_dims)
-        free(copy[--how.n_dims]);
+    while (p.n_copies)
+        free(p.copy[--p.n_copies]);
     return code;
 }
 

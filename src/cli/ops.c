@@ -1,20 +1,37 @@
 /* foretell ops: what a model consists of. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli/ops.h"
 #include "report/json.h"
 #include "report/units.h"
 
 struct options {
     ft__model_options model;
+    bool products;
+    bool graph;
+    bool dot;
+    bool diff;
+    uint64_t top;
 };
 
 static const ft__option options[] = {
+    {"products", 0, FT__OPT_FLAG, offsetof(struct options, products), NULL,
+     "only the convolutions and matrix products inside operations"},
+    {"graph", 0, FT__OPT_FLAG, offsetof(struct options, graph), NULL,
+     "every node in order, with its tensors"},
+    {"dot", 0, FT__OPT_FLAG, offsetof(struct options, dot), NULL,
+     "the graph as a picture, for Graphviz"},
+    {"diff", 0, FT__OPT_FLAG, offsetof(struct options, diff), NULL,
+     "what changed from one model to another"},
+    {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
+     "how many operations to list, the heaviest; 40, with --diff 15"},
     FT__MODEL_OPTIONS(struct options, model),
     {0},
 };
 
-enum { SPEC_MAX = 2048 };
+enum { TOP = 40, TOP_DIFF = 15 };
 
 /* Costs of all occurrences of unique operation i. */
 static ft_cost cost_of(const ft_graph *g, uint32_t i)
@@ -38,39 +55,122 @@ static double parameters_of(const ft_graph *g, uint32_t i)
     return c.weight_elements * (double)ft_graph_op_count(g, i);
 }
 
-static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *plan)
+/* ---- the list as text ---- */
+
+struct weighed {
+    double weight;
+    uint32_t op;
+};
+
+static int by_weight(const void *a, const void *b)
 {
-    ft__table *t =
-        ft__table_new("operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
-    char spec[SPEC_MAX];
-    uint64_t count = 0;
+    const struct weighed *p = a, *q = b;
+
+    return p->weight < q->weight   ? 1
+           : p->weight > q->weight ? -1
+           : p->op < q->op         ? -1
+                                   : 1;
+}
+
+/* 1 for each of the `top` operations with the largest shares of FLOPs and bytes;
+ * NULL: out of memory. */
+static char *heaviest(const ft_graph *g, const ft_totals *sum, uint64_t top)
+{
+    uint32_t n = ft_graph_n_ops(g);
+    struct weighed *w = malloc((n + 1u) * sizeof(*w));
+    char *shown = calloc(n + 1u, 1);
+
+    if (!w || !shown) {
+        free(w);
+        free(shown);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ft_cost c = cost_of(g, i);
+
+        w[i] = (struct weighed){c.flops / fmax(1, sum->flops) +
+                                    (c.bytes_read + c.bytes_written) /
+                                        fmax(1, sum->bytes_read + sum->bytes_written),
+                                i};
+    }
+    qsort(w, n, sizeof(*w), by_weight);
+    for (uint32_t i = 0; i < n && i < top; i++)
+        shown[w[i].op] = 1;
+    free(w);
+    return shown;
+}
+
+static void cost_cells(ft__table *t, uint64_t count, const ft_cost *c,
+                       double parameters)
+{
+    ft__table_cell(t, "%" PRIu64, count);
+    ft__table_cell(t, "%.4f", c->flops / 1e9);
+    ft__table_cell(t, "%.2f", c->bytes_read / 0x1p20);
+    ft__table_cell(t, "%.2f", c->bytes_written / 0x1p20);
+    ft__table_cell(t, "%.0f", parameters);
+}
+
+/* In order of first use; what is too light to be listed is one row. */
+static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
+{
+    char spec[FT__SPEC_MAX];
+    uint64_t others = 0, count = 0;
+    ft_cost rest = {0};
+    double parameters = 0;
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
         ft_cost c = cost_of(g, i);
 
-        ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
+        if (shown[i]) {
+            ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
+            ft__table_cell(t, "%s", spec);
+            cost_cells(t, ft_graph_op_count(g, i), &c, parameters_of(g, i));
+            continue;
+        }
+        others++;
         count += ft_graph_op_count(g, i);
-        ft__table_cell(t, "%s", spec);
-        ft__table_cell(t, "%" PRIu64, ft_graph_op_count(g, i));
-        ft__table_cell(t, "%.4f", c.flops / 1e9);
-        ft__table_cell(t, "%.2f", c.bytes_read / 0x1p20);
-        ft__table_cell(t, "%.2f", c.bytes_written / 0x1p20);
-        ft__table_cell(t, "%.0f", parameters_of(g, i));
+        rest.flops += c.flops;
+        rest.bytes_read += c.bytes_read;
+        rest.bytes_written += c.bytes_written;
+        parameters += parameters_of(g, i);
     }
+    if (others) {
+        ft__table_cell(t, "%" PRIu64 " others, lighter (--top %u lists all)", others,
+                       ft_graph_n_ops(g));
+        cost_cells(t, count, &rest, parameters);
+    }
+}
+
+static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
+{
+    ft_cost all = {.flops = sum->flops,
+                   .bytes_read = sum->bytes_read,
+                   .bytes_written = sum->bytes_written};
+    ft__table *t =
+        ft__table_new("operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
+    char *shown = heaviest(g, sum, top);
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
+        count += ft_graph_op_count(g, i);
+    if (shown)
+        op_rows(t, g, shown);
     ft__table_rule(t);
     ft__table_cell(t, "%u unique", ft_graph_n_ops(g));
-    ft__table_cell(t, "%" PRIu64, count);
-    ft__table_cell(t, "%.4f", sum->flops / 1e9);
-    ft__table_cell(t, "%.2f", sum->bytes_read / 0x1p20);
-    ft__table_cell(t, "%.2f", sum->bytes_written / 0x1p20);
-    ft__table_cell(t, "%.0f", sum->parameters);
+    cost_cells(t, count, &all, sum->parameters);
+    free(shown);
+    return ft__table_print_take(t, shown ? stdout : NULL) && shown;
+}
+
+static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *plan,
+                       uint64_t top)
+{
     ft__model_print_bounded(g);
     ft__model_print_assumptions(g);
-    printf(
-        "%s: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are "
-        "shared count once in the sum\n\n",
-        ft_graph_name(g));
-    if (!ft__table_print_take(t, stdout))
+    ft__put_clean(stdout, ft_graph_name(g));
+    puts(": one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are "
+         "shared count once in the sum\n");
+    if (!print_table(g, sum, top))
         return false;
     printf("\nweights %s, activations %s at their peak (no plan needs less than %s)\n",
            ft__text_bytes(sum->weight_bytes).s,
@@ -79,10 +179,12 @@ static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *p
     return true;
 }
 
+/* ---- the list as JSON and CSV ---- */
+
 static json_t *ops_json(const ft_graph *g)
 {
     json_t *all = json_array();
-    char spec[SPEC_MAX];
+    char spec[FT__SPEC_MAX];
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
         ft_cost c = cost_of(g, i);
@@ -117,7 +219,7 @@ static bool print_json(const ft_graph *g, const ft_totals *sum, const ft_plan *p
 
 static bool print_csv(const ft_graph *g)
 {
-    char spec[SPEC_MAX];
+    char spec[FT__SPEC_MAX];
 
     puts("spec,count,flops,bytes_read,bytes_written,parameters");
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
@@ -130,31 +232,95 @@ static bool print_csv(const ft_graph *g)
     return true;
 }
 
-static int run(ft__cli *c, const void *user)
+static int print_list(ft__cli *c, const ft_graph *g, uint64_t top)
 {
-    const struct options *o = user;
     ft_error err = {0};
     ft_totals sum;
-    ft_graph *g;
     ft_plan plan;
     bool good;
-    ft_status st;
-    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    ft_status st = ft_plan_make(&plan, g, &err);
 
-    if (code)
-        return code;
-    st = ft_plan_make(&plan, g, &err);
-    if (st) {
-        ft_graph_free(g);
+    if (st)
         return ft__cli_fail(c, st, &err);
-    }
     ft_graph_totals(g, &sum);
     good = c->json  ? print_json(g, &sum, &plan)
            : c->csv ? print_csv(g)
-                    : print_text(g, &sum, &plan);
+                    : print_text(g, &sum, &plan, top);
     ft_plan_free(&plan);
-    ft_graph_free(g);
     return ft__cli_done(c, good);
+}
+
+/* ---- running ---- */
+
+static int check(ft__cli *c, const struct options *o)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } view[] = {{o->products, "--products"},
+                {o->graph, "--graph"},
+                {o->dot, "--dot"},
+                {o->diff, "--diff"}};
+    const char *first = NULL;
+
+    for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
+        if (view[i].given && first)
+            return ft__cli_exit(c, FT__EXIT_USAGE, "%s and %s exclude each other",
+                                first, view[i].name);
+        first = view[i].given ? view[i].name : first;
+    }
+    if (o->dot && (c->json || c->csv))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--dot is a format of its own: without "
+                            "--json and --csv");
+    if (o->diff && c->args.n != 2)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--diff wants two models");
+    if (!o->diff && c->args.n > 1)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "one argument too many: \"%s\"; --diff compares two models",
+                            c->args.v[1]);
+    return FT__EXIT_GOOD;
+}
+
+static int diff(ft__cli *c, const struct options *o, const ft_graph *g)
+{
+    ft_graph *second;
+    int code = ft__model_read(c, &second, c->args.v[1], &o->model);
+
+    if (code)
+        return code;
+    code = ft__cli_done(c, ft__ops_diff(c, g, second, o->top ? o->top : TOP_DIFF));
+    ft_graph_free(second);
+    return code;
+}
+
+static int view(ft__cli *c, const struct options *o, const ft_graph *g)
+{
+    if (o->products)
+        return ft__cli_done(c, ft__ops_products(c, g, o->top ? o->top : TOP));
+    if (o->graph)
+        return ft__cli_done(c, ft__ops_graph(c, g));
+    if (o->diff)
+        return diff(c, o, g);
+    if (!o->dot)
+        return print_list(c, g, o->top ? o->top : TOP);
+    ft__ops_dot(g);
+    return ft__cli_done(c, true);
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    ft_graph *g;
+    int code = check(c, o);
+
+    if (!code)
+        code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    if (code)
+        return code;
+    code = view(c, o, g);
+    ft_graph_free(g);
+    return code;
 }
 
 const ft__command ft__ops_command = {
@@ -163,12 +329,15 @@ const ft__command ft__ops_command = {
     .summary = "list the unique operations of a model and what they cost",
     .more =
         "MODEL is an .onnx file, or a list of operations, one a line (- reads it from\n"
-        "standard input).",
+        "standard input). --diff takes two of them.",
     .examples = "  foretell ops resnet50.onnx\n"
                 "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
+                "  foretell ops resnet50.onnx --products\n"
+                "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
+                "  foretell ops --diff before.onnx after.onnx\n"
                 "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
     .least_args = 1,
-    .most_args = 1,
+    .most_args = 2,
     .has_csv = true,
     .options_size = sizeof(struct options),
     .options = options,

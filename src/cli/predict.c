@@ -118,6 +118,8 @@ static void make_verify(ft__answer *a, const struct question *q)
     }
     for (size_t i = 0; i < q->o->model.dims.n; i++)
         add_text(a, " --dim %s", q->o->model.dims.v[i]);
+    for (size_t i = 0; i < q->o->model.inputs.n; i++)
+        add_text(a, " --input %s", q->o->model.inputs.v[i]);
 }
 
 /* ---- answers ---- */

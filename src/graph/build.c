@@ -16,12 +16,14 @@ struct ft__build {
     uint32_t cap_tensors;
     uint32_t cap_nodes;
     uint32_t cap_ops;
+    uint32_t cap_outputs;
     uint32_t cap_counts;
     uint32_t cap_assumptions;
     uint32_t cap_bounded;
     uint32_t *slot;
     uint32_t n_slots; /* a power of two */
     ft_phase phase;
+    const char *scope;
     ft_error err;
     bool failed;
 };
@@ -32,6 +34,7 @@ ft__build *ft__build_new(const char *name)
 
     if (!b)
         return NULL;
+    b->scope = "";
     b->g = calloc(1, sizeof(*b->g));
     if (b->g)
         b->g->name = ft__arena_strndup(&b->g->arena, name, strlen(name));
@@ -127,8 +130,11 @@ void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout)
 
 void ft__build_output(ft__build *b, uint32_t tensor)
 {
-    if (!b->failed)
-        b->g->tensor[tensor].is_output = 1;
+    if (!grow(b, &b->g->output, b->g->n_outputs, &b->cap_outputs,
+              sizeof(*b->g->output)))
+        return;
+    b->g->output[b->g->n_outputs++] = tensor;
+    b->g->tensor[tensor].is_output = 1;
 }
 
 void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open)
@@ -137,10 +143,22 @@ void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open)
         b->g->tensor[tensor].open = open;
 }
 
+void ft__build_container(ft__build *b, uint32_t tensor, uint32_t container)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].container = container;
+}
+
 void ft__build_trainable(ft__build *b, uint32_t tensor)
 {
     if (!b->failed)
         b->g->tensor[tensor].trainable = 1;
+}
+
+void ft__build_role(ft__build *b, uint32_t tensor, ft_role role)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].role = role;
 }
 
 void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of)
@@ -154,6 +172,29 @@ void ft__build_phase(ft__build *b, ft_phase phase)
     b->phase = phase;
 }
 
+static void fill_slots(ft__build *b)
+{
+    uint32_t last = b->n_slots - 1;
+
+    memset(b->slot, 0, b->n_slots * sizeof(*b->slot));
+    for (uint32_t i = 0; i < b->g->n_ops; i++) {
+        uint32_t at = (uint32_t)ft_op_hash(&b->g->op[i]) & last;
+
+        while (b->slot[at])
+            at = (at + 1) & last;
+        b->slot[at] = i + 1;
+    }
+}
+
+void ft__build_scope(ft__build *b, const char *scope, size_t len)
+{
+    if (b->failed || (strlen(b->scope) == len && !memcmp(b->scope, scope, len)))
+        return;
+    b->scope = len ? ft__arena_strndup(&b->g->arena, scope, len) : "";
+    if (!b->scope)
+        out_of_memory(b);
+}
+
 static bool rehash(ft__build *b)
 {
     uint32_t n = b->n_slots ? b->n_slots * 2 : 128;
@@ -163,16 +204,10 @@ static bool rehash(ft__build *b)
         out_of_memory(b);
         return false;
     }
-    for (uint32_t i = 0; i < b->g->n_ops; i++) {
-        uint32_t at = (uint32_t)ft_op_hash(&b->g->op[i]) & (n - 1);
-
-        while (slot[at])
-            at = (at + 1) & (n - 1);
-        slot[at] = i + 1;
-    }
     free(b->slot);
     b->slot = slot;
     b->n_slots = n;
+    fill_slots(b);
     return true;
 }
 
@@ -251,6 +286,7 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
     if (b->failed)
         return FT_NONE;
     node.phase = b->phase;
+    node.scope = b->scope;
     node.name = ft__arena_strndup(&g->arena, name, name_len);
     if (!node.name)
         return out_of_memory(b);
@@ -291,6 +327,57 @@ void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
         return;
     b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
     b->g->node[node].repeat = count;
+}
+
+void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
+{
+    const uint64_t most = (uint64_t)FT__MAX_ELEMENTS;
+
+    for (uint32_t i = first; i < b->g->n_nodes && !b->failed; i++) {
+        uint64_t repeat = b->g->node[i].repeat;
+
+        if (times && repeat > most / times)
+            ft__build_fail(b, FT_EFORMAT, 0, "node %s: loops run it more than 2^52 times",
+                           b->g->node[i].name);
+        ft__build_repeat(b, i, repeat * times);
+    }
+}
+
+void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *bytes)
+{
+    *flops = *bytes = 0;
+    for (uint32_t i = first; i < b->g->n_nodes; i++) {
+        const ft_node *n = &b->g->node[i];
+        ft_cost c;
+
+        ft_op_cost(&b->g->op[n->op], &c);
+        *flops += (double)n->repeat * c.flops;
+        *bytes += (double)n->repeat * (c.bytes_read + c.bytes_written);
+    }
+}
+
+ft__build_mark ft__build_here(const ft__build *b)
+{
+    const ft_graph *g = b->g;
+
+    return (ft__build_mark){g->n_tensors, g->n_nodes, g->n_ops, g->n_assumptions,
+                            g->n_bounded};
+}
+
+void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
+{
+    ft_graph *g = b->g;
+
+    for (uint32_t i = mark->n_nodes; i < g->n_nodes; i++)
+        g->op_count[g->node[i].op] -= g->node[i].repeat;
+    g->n_tensors = mark->n_tensors;
+    g->n_nodes = mark->n_nodes;
+    g->n_assumptions = mark->n_assumptions;
+    g->n_bounded = mark->n_bounded;
+    if (g->n_ops == mark->n_ops || b->failed)
+        return;
+    g->n_ops = mark->n_ops;
+    fill_slots(b);
 }
 
 /* `elements` of one kind of weights, if there are any. */

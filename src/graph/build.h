@@ -24,10 +24,13 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
 /* Valid until the next ft__build_tensor(). */
 const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor);
 void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout);
+/* The next result of the network. */
 void ft__build_output(ft__build *b, uint32_t tensor);
 /* Dimensions that are bounds (ft_tensor.open); a weight that training changes. */
 void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open);
+void ft__build_container(ft__build *b, uint32_t tensor, uint32_t container);
 void ft__build_trainable(ft__build *b, uint32_t tensor);
+void ft__build_role(ft__build *b, uint32_t tensor, ft_role role);
 /* Let `tensor` lie in the memory of `of`: a view, or a result in place. */
 void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of);
 
@@ -42,8 +45,27 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
 /* The part of a training step that the nodes from now on belong to; forward
  * until told otherwise. */
 void ft__build_phase(ft__build *b, ft_phase phase);
+/* The scope (ft_node.scope) of the nodes from now on; "" until told otherwise. */
+void ft__build_scope(ft__build *b, const char *scope, size_t len);
 /* Let a node run `count` times in one pass; nothing for FT_NONE. */
 void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count);
+/* The same for all nodes from `first` on, times what they have; nothing after a
+ * failure, which a product beyond the limit is. */
+void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times);
+/* What the nodes from `first` on cost. */
+void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *bytes);
+
+/* How far a graph has come, to take back what was made since. Tensors made since
+ * must be forgotten by whoever knows them. */
+typedef struct ft__build_mark {
+    uint32_t n_tensors;
+    uint32_t n_nodes;
+    uint32_t n_ops;
+    uint32_t n_assumptions;
+    uint32_t n_bounded;
+} ft__build_mark;
+ft__build_mark ft__build_here(const ft__build *b);
+void ft__build_rollback(ft__build *b, const ft__build_mark *mark);
 /* For a spec list: an operation with invented operands, `count` times. */
 void ft__build_op(ft__build *b, const ft_op *op, uint64_t count);
 

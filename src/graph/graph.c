@@ -11,6 +11,7 @@ void ft_graph_free(ft_graph *g)
     free(g->node);
     free(g->op);
     free(g->op_count);
+    free(g->output);
     free(g->assumption);
     free(g->bounded);
     free(g);
@@ -34,6 +35,16 @@ uint32_t ft_graph_n_tensors(const ft_graph *g)
 const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i)
 {
     return &g->tensor[i];
+}
+
+uint32_t ft_graph_n_outputs(const ft_graph *g)
+{
+    return g->n_outputs;
+}
+
+uint32_t ft_graph_output(const ft_graph *g, uint32_t i)
+{
+    return g->output[i];
 }
 
 uint32_t ft_graph_n_nodes(const ft_graph *g)

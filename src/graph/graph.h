@@ -14,11 +14,13 @@ struct ft_graph {
     ft_node *node;
     ft_op *op;
     uint64_t *op_count;
+    uint32_t *output;
     const char **assumption;
     const char **bounded;
     uint32_t n_tensors;
     uint32_t n_nodes;
     uint32_t n_ops;
+    uint32_t n_outputs;
     uint32_t n_assumptions;
     uint32_t n_bounded;
 };

@@ -297,11 +297,11 @@ done:
 
 static void mark_outputs(struct lower *l)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(l->src); i++) {
-        if (!ft_graph_tensor(l->src, i)->is_output)
-            continue;
-        ft__build_output(l->b, get(l, i,
-                                   is_channels_last(l, i) ? FT_LAYOUT_CHANNELS_LAST
+    for (uint32_t i = 0; i < ft_graph_n_outputs(l->src); i++) {
+        uint32_t t = ft_graph_output(l->src, i);
+
+        ft__build_output(l->b, get(l, t,
+                                   is_channels_last(l, t) ? FT_LAYOUT_CHANNELS_LAST
                                                           : FT_LAYOUT_PLAIN));
     }
 }

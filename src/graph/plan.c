@@ -1,160 +1,120 @@
-/* Memory of one pass: how long every tensor lives, and where it lies.
- *
- * Offsets by "greedy by size" (Pisarchyk, Lee 2020, arXiv 2001.03288): largest
- * tensor first, each into the smallest gap between those already placed that
- * live at the same time. */
+/* Memory of one pass: how long every tensor lives, and where it lies. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "foretell/graph.h"
+#include "graph/lives.h"
+#include "graph/place.h"
 
-enum { ALIGN = 64 };
+/* ALIGN: of every offset. MANY: of more pieces only so many of the largest are
+ * placed by size, which costs their square. */
+enum { ALIGN = 64, MANY = 1024 };
 
-/* One piece of memory: alive from node `first` to node `last`, both included. */
-struct piece {
-    uint64_t bytes;
-    uint64_t offset;
-    uint32_t first;
-    uint32_t last;
-    uint32_t tensor;
+struct plan {
+    ft__piece *piece; /* largest first */
+    ft__piece *other; /* a second arrangement of them */
+    uint32_t n;
+    uint32_t n_nodes;
 };
 
-static int by_size(const void *a, const void *b)
+/* At least one unit: no two pieces are at one place. */
+static uint64_t aligned(uint64_t bytes)
 {
-    const struct piece *p = a, *q = b;
-
-    if (p->bytes != q->bytes)
-        return p->bytes < q->bytes ? 1 : -1;
-    return p->tensor < q->tensor ? -1 : p->tensor > q->tensor;
+    return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
 }
 
-static void use(struct piece *piece, const ft_graph *g, uint32_t tensor, uint32_t node)
+static void find_pieces(struct plan *p, const ft_graph *g, const ft__life *life)
 {
-    struct piece *p = &piece[ft_graph_tensor(g, tensor)->storage];
-
-    if (p->first == FT_NONE)
-        p->first = node;
-    if (p->last == FT_NONE || p->last < node)
-        p->last = node;
-}
-
-/* Fill piece[] (one per tensor), then keep those that need memory in front;
- * returns how many. */
-static uint32_t find_lives(struct piece *piece, const ft_graph *g)
-{
-    uint32_t n_tensors = ft_graph_n_tensors(g), n_nodes = ft_graph_n_nodes(g), n = 0;
-
-    for (uint32_t i = 0; i < n_tensors; i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
-        int64_t bytes = ft_tensor_bytes(&t->shape, t->dtype);
-
-        piece[i] = (struct piece){.first = FT_NONE, .last = FT_NONE, .tensor = i};
-        piece[i].bytes = ((uint64_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
-        if (t->role == FT_ROLE_INPUT && t->storage == i) {
-            piece[i].first = 0;
-            piece[i].last = n_nodes ? n_nodes - 1 : 0;
-        }
-    }
-    for (uint32_t i = 0; i < n_nodes; i++) {
-        const ft_node *node = ft_graph_node(g, i);
-
-        for (uint32_t j = 0; j < node->n_in; j++)
-            use(piece, g, node->in[j], i);
-        for (uint32_t j = 0; j < node->n_out; j++)
-            use(piece, g, node->out[j], i);
-    }
-    for (uint32_t i = 0; i < n_tensors; i++)
-        if (ft_graph_tensor(g, i)->is_output)
-            use(piece, g, i, n_nodes ? n_nodes - 1 : 0);
-    for (uint32_t i = 0; i < n_tensors; i++) {
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
         const ft_tensor *t = ft_graph_tensor(g, i);
 
-        if (t->role != FT_ROLE_WEIGHT && t->storage == i && piece[i].last != FT_NONE)
-            piece[n++] = piece[i];
-    }
-    return n;
-}
-
-static int alive_together(const struct piece *a, const struct piece *b)
-{
-    return a->first <= b->last && b->first <= a->last;
-}
-
-/* Place piece[i] among the first n placed ones, kept in order of offset. */
-static uint64_t place(struct piece *p, struct piece *const *placed, uint32_t n)
-{
-    uint64_t end = 0, best = UINT64_MAX, gap = UINT64_MAX;
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (!alive_together(p, placed[i]))
+        if (t->role == FT_ROLE_WEIGHT || t->role == FT_ROLE_STATE || t->storage != i ||
+            life[i].last == FT_NONE)
             continue;
-        if (placed[i]->offset > end) {
-            uint64_t room = placed[i]->offset - end;
-
-            if (room >= p->bytes && room < gap) {
-                gap = room;
-                best = end;
-            }
-        }
-        if (placed[i]->offset + placed[i]->bytes > end)
-            end = placed[i]->offset + placed[i]->bytes;
+        p->piece[p->n++] = (ft__piece){.bytes = aligned(life[i].bytes),
+                                       .first = life[i].first,
+                                       .last = life[i].last,
+                                       .tensor = i};
     }
-    p->offset = best != UINT64_MAX ? best : end;
-    return p->offset + p->bytes;
 }
 
-/* Largest sum of pieces alive at one node. change[] has n_nodes + 1 elements. */
-static uint64_t peak(const struct piece *piece, uint32_t n, int64_t *change,
-                     uint32_t n_nodes)
+/* Largest sum of pieces alive at one node; false: out of memory. */
+static bool find_peak(const struct plan *p, uint64_t *out)
 {
-    int64_t now = 0, most = 0;
+    uint64_t *change = calloc(p->n_nodes + 2, sizeof(*change)), now = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        change[piece[i].first] += (int64_t)piece[i].bytes;
-        change[piece[i].last + 1] -= (int64_t)piece[i].bytes;
+    *out = 0;
+    if (!change)
+        return false;
+    for (uint32_t i = 0; i < p->n; i++) {
+        change[p->piece[i].first] += p->piece[i].bytes;
+        change[p->piece[i].last + 1] -= p->piece[i].bytes;
     }
-    for (uint32_t i = 0; i <= n_nodes; i++) {
+    for (uint32_t i = 0; i <= p->n_nodes; i++) {
         now += change[i];
-        most = now > most ? now : most;
+        *out = now > *out ? now : *out;
     }
-    return (uint64_t)most;
+    free(change);
+    return true;
+}
+
+/* Two arrangements, the better one stays in piece[]: the largest by size and what
+ * they leave above them in order of time, or all in order of time. */
+static bool arrange(struct plan *p, uint64_t *end)
+{
+    uint32_t large = p->n < MANY ? p->n : MANY;
+    uint64_t other;
+
+    ft__place_sort(p->piece, p->n);
+    memcpy(p->other, p->piece, p->n * sizeof(*p->piece));
+    if (!ft__place_by_size(p->piece, large, 0, end) ||
+        !ft__place_in_time(p->piece + large, p->n - large, p->n_nodes, *end, end) ||
+        !ft__place_in_time(p->other, p->n, p->n_nodes, 0, &other))
+        return false;
+    if (other < *end) {
+        ft__piece *swap = p->piece;
+
+        p->piece = p->other;
+        p->other = swap;
+        *end = other;
+    }
+    return true;
+}
+
+static ft_status make(ft_plan *out, struct plan *p, const ft_graph *g,
+                      const ft__life *life)
+{
+    find_pieces(p, g, life);
+    if (!find_peak(p, &out->lower_bound_bytes) || !arrange(p, &out->arena_bytes))
+        return FT_ENOMEM;
+    memset(out->offset, 0xff, out->n_tensors * sizeof(*out->offset));
+    for (uint32_t i = 0; i < p->n; i++)
+        out->offset[p->piece[i].tensor] = p->piece[i].offset;
+    for (uint32_t i = 0; i < out->n_tensors; i++)
+        out->offset[i] = out->offset[ft_graph_tensor(g, i)->storage];
+    return FT_OK;
 }
 
 ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err)
 {
-    uint32_t n_tensors = ft_graph_n_tensors(g), n_nodes = ft_graph_n_nodes(g), n;
-    struct piece *piece = malloc((n_tensors + 1) * sizeof(*piece));
-    struct piece **placed = malloc((n_tensors + 1) * sizeof(*placed));
-    int64_t *change = calloc(n_nodes + 2, sizeof(*change));
-    ft_status st = FT_OK;
+    uint32_t n = ft_graph_n_tensors(g), n_nodes = ft_graph_n_nodes(g);
+    struct plan p = {.n_nodes = n_nodes ? n_nodes : 1};
+    ft__life *life;
+    ft_status st = ft__lives_find(&life, g, err);
 
-    *out = (ft_plan){.n_tensors = n_tensors};
-    out->offset = malloc((n_tensors + 1) * sizeof(*out->offset));
-    if (!piece || !placed || !change || !out->offset) {
+    *out = (ft_plan){.n_tensors = n};
+    if (st)
+        return st;
+    p.piece = malloc((n + 1) * sizeof(*p.piece));
+    p.other = malloc((n + 1) * sizeof(*p.other));
+    out->offset = malloc((n + 1) * sizeof(*out->offset));
+    if (!p.piece || !p.other || !out->offset || make(out, &p, g, life)) {
         st = ft_fail(err, FT_ENOMEM, 0, "memory plan of %s", ft_graph_name(g));
         ft_plan_free(out);
-        goto done;
     }
-    memset(out->offset, 0xff, n_tensors * sizeof(*out->offset));
-    n = find_lives(piece, g);
-    qsort(piece, n, sizeof(*piece), by_size);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t end = place(&piece[i], placed, i);
-        uint32_t at = i;
-
-        out->arena_bytes = end > out->arena_bytes ? end : out->arena_bytes;
-        out->offset[piece[i].tensor] = piece[i].offset;
-        for (; at > 0 && placed[at - 1]->offset > piece[i].offset; at--)
-            placed[at] = placed[at - 1];
-        placed[at] = &piece[i];
-    }
-    out->lower_bound_bytes = peak(piece, n, change, n_nodes);
-    for (uint32_t i = 0; i < n_tensors; i++)
-        out->offset[i] = out->offset[ft_graph_tensor(g, i)->storage];
-done:
-    free(piece);
-    free(placed);
-    free(change);
+    free(life);
+    free(p.piece);
+    free(p.other);
     return st;
 }
 

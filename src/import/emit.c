@@ -29,10 +29,41 @@ static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
     return tensor;
 }
 
+/* A list comes into the graph when something that runs reads it, or as a result:
+ * one tensor stands for all. */
+static uint32_t list_tensor(ft__onnx *o, ft__value *v)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], n_in = 0, tensor;
+    ft_op op;
+
+    for (uint32_t i = 0; i < v->n_parts && n_in < FT_OP_MAX_OPERANDS; i++)
+        in[n_in++] = ft__onnx_tensor(o, v->part[i]);
+    tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, v->dtype,
+                              &v->shape);
+    ft_op_init(&op, FT_KIND_generic, v->dtype);
+    ft_op_set1(&op, FT_K_read, 0);
+    ft_op_set_shape(&op, FT_K_out, &v->shape);
+    if (ft__failed(o))
+        return FT_NONE;
+    ft__build_node(o->b, v->name.s, v->name.n, &op, in, n_in, NULL, 0, &tensor, 1);
+    if (v->open)
+        ft__build_open(o->b, tensor, v->open);
+    return tensor;
+}
+
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
 {
-    if (v->tensor == FT_NONE && !ft__failed(o))
-        v->tensor = constant_tensor(o, v);
+    ft__lazy *lazy;
+
+    if (v->tensor != FT_NONE || ft__failed(o))
+        return v->tensor;
+    lazy = ft__onnx_alloc(o, 1, sizeof(*lazy));
+    if (!lazy)
+        return FT_NONE;
+    *lazy = (ft__lazy){v, o->lazy};
+    o->lazy = lazy;
+    v->tensor = v->container && v->state == FT__ACTIVATION ? list_tensor(o, v)
+                                                           : constant_tensor(o, v);
     return v->tensor;
 }
 
@@ -128,11 +159,32 @@ bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
                                 .shape = shape});
 }
 
+/* The same container by another name. */
+static void call_it(const ft__value *x, ft__value *out)
+{
+    out->state = x->state;
+    out->dtype = x->dtype;
+    out->shape = x->shape;
+    out->open = x->open;
+    out->container = x->container;
+    out->listed = x->listed;
+    out->empty = x->empty;
+    out->part = x->part;
+    out->n_parts = x->n_parts;
+    out->tensor = x->tensor;
+}
+
 void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
                    const ft_shape *shape)
 {
     ft_op op;
 
+    if (x->container & (FT_CONTAINER_SEQUENCE | FT_CONTAINER_MAP)) {
+        call_it(x, out);
+        return;
+    }
+    if (out)
+        out->container = x->container;
     ft_op_init(&op, FT_KIND_view, x->dtype);
     ft_op_set_shape(&op, FT_K_x, &x->shape);
     ft_op_set_shape(&op, FT_K_out, shape);
@@ -148,10 +200,28 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
 
 /* ---- without a rule ---- */
 
-static bool stated_type(ft__onnx *o, const ft__value *v, ft_dtype *dtype,
-                        ft_shape *shape)
+/* What the file says of a result; the dimensions that it leaves open are taken
+ * to hold all that x has. False: it does not say how many there are. */
+static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
+                        ft_dtype *dtype, ft_shape *shape, uint32_t *open)
 {
-    return v->type.n && ft__onnx_read_type(o, v->type, dtype, shape);
+    int64_t left = x ? ft_shape_elements(&x->shape) : 1;
+    ft_dtype stated;
+
+    if (!v->type.n || !ft__onnx_read_type(o, v->type, &stated, shape))
+        return false;
+    *dtype = stated ? stated : *dtype;
+    *open = 0;
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        *open |= (uint32_t)(shape->dim[i] < 0) << i;
+        left /= shape->dim[i] > 0 ? shape->dim[i] : 1;
+    }
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (*open >> i & 1) {
+            shape->dim[i] = left > 0 ? left : 1;
+            left = 1;
+        }
+    return true;
 }
 
 /* One result as an operation that reads `read` elements. */
@@ -202,35 +272,47 @@ static ft__value *first_operand(const ft__node *n)
     return NULL;
 }
 
+static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                     const ft_shape *most, uint32_t open, const char *how)
+{
+    ft_shape s = ft__guess(o, most, open);
+
+    out->guessed |= open != 0;
+    out->open = open;
+    add_generic(o, n, out, elements_read(n), dtype, &s);
+    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
+                      n->op.s, (int)(n->name.n ? n->name.n : out->name.n),
+                      n->name.n ? n->name.s : out->name.s, how);
+}
+
 void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
     const ft__value *x = first_operand(n);
     const char *how = "";
-    ft_dtype stated;
-    ft_shape s = {0};
+    ft_shape s = shape ? *shape : (ft_shape){0};
+    uint32_t open = 0;
 
     if (!out)
         return;
-    if (shape) {
-        s = *shape;
-    } else if (stated_type(o, out, &stated, &s)) {
-        dtype = stated;
-    } else {
+    if (!shape && !stated_type(o, out, x, &dtype, &s, &open)) {
         s = x ? x->shape : (ft_shape){0};
         how = ", its result taken to be as large as its operand";
-        out->guessed = true;
+        open = FT_OPEN_RANK;
     }
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    if (only_constants(n) && !*how) {
+    if (only_constants(n) && !open)
         ft__define_constant(o, n, out, dtype, &s);
-        return;
-    }
-    add_generic(o, n, out, elements_read(n), dtype, &s);
-    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
-                      n->op.s, (int)(n->name.n ? n->name.n : out->name.n),
-                      n->name.n ? n->name.s : out->name.s, how);
+    else
+        add_open(o, n, out, dtype, &s, open, how);
+}
+
+void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                   const ft_shape *most, uint32_t open)
+{
+    if (out)
+        add_open(o, n, out, dtype, most, open, open ? ", its size bounded" : "");
 }
 
 void ft__emit_unknown(ft__onnx *o, ft__node *n)
@@ -252,22 +334,31 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n)
         ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
-void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
-                    const ft_shape *shape)
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open)
 {
-    ft__value *v = ft__out(n, i), *x = first_operand(n);
-    ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0}, stated_shape;
-    ft_dtype stated;
+    ft__value *v = ft__out(n, i);
+    ft_shape s;
 
     if (!v || v->uses == 0)
         return;
-    if (stated_type(o, v, &stated, &stated_shape)) {
-        dtype = stated;
-        s = stated_shape;
-    } else {
-        v->guessed = !shape;
-    }
+    v->guessed |= open != 0;
+    v->open = open;
+    s = ft__guess(o, most, open);
+    add_generic(o, n, v, 0, dtype, &s);
+}
+
+void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                    const ft_shape *shape)
+{
+    const ft__value *v = ft__out(n, i), *x = first_operand(n);
+    ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
+    uint32_t open = shape ? 0 : FT_OPEN_RANK;
+
+    if (!v || v->uses == 0)
+        return;
+    stated_type(o, v, x, &dtype, &s, &open);
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    add_generic(o, n, v, 0, dtype, &s);
+    ft__emit_extra_open(o, n, i, dtype, &s, open);
 }

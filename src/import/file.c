@@ -176,6 +176,17 @@ static bool is_text(const struct content *c)
     return true;
 }
 
+static ft_status import_list(ft_graph **out, const struct content *c, const char *name,
+                             const ft_import_options *opt, ft_error *err)
+{
+    if (opt && (opt->batch || opt->n_dims || opt->n_inputs))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s: a list of operations has its sizes in its lines: --batch, "
+                       "--dim and --input do not apply",
+                       name);
+    return ft_import_ops(out, (const char *)c->p, c->n, name, err);
+}
+
 ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_options *opt,
                          ft_error *err)
 {
@@ -191,7 +202,7 @@ ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_optio
         st = ft_fail(err, FT_EUNSUPPORTED, 0,
                      "%s: a zip archive: export the model to ONNX first", name);
     else if (st == FT_OK && is_text(&c))
-        st = ft_import_ops(out, (const char *)c.p, c.n, name, err);
+        st = import_list(out, &c, name, opt, err);
     else if (st == FT_OK)
         st = ft__import_onnx(out, c.p, c.n, c.mapped, name, opt, err);
     close_content(&c);

@@ -39,7 +39,7 @@ void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt
                    (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
 }
 
-static uint64_t hash_of(ft__str name)
+uint64_t ft__str_hash(ft__str name)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
     uint64_t h = name.n * prime, word;
@@ -89,7 +89,7 @@ static bool grow(ft__onnx *o)
 /* The slot of a name, with value NULL when it is new. */
 static ft__name_slot *slot_of(ft__onnx *o, ft__str name)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = ft__str_hash(name);
     ft__name_slot *s;
 
     if (name.n > FT__MAX_NAME) {
@@ -115,6 +115,9 @@ static ft__value *new_value(ft__onnx *o, ft__str name)
     if (v) {
         v->name = (ft__str){memcpy(v + 1, name.s, name.n), name.n};
         v->tensor = v->memory = FT_NONE;
+        v->scope = o->scope;
+        v->next = o->values;
+        o->values = v;
     }
     return v;
 }

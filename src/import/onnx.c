@@ -12,7 +12,8 @@ enum {
     MODEL_OPSET = 8,
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
-    OLDEST_OPSET = 7,
+    OLDEST_OPSET = 1,
+    MODERN_OPSET = 7, /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
@@ -92,53 +93,6 @@ static bool operands_are_there(ft__onnx *o, const ft__node *n)
     return true;
 }
 
-/* What a body gives becomes what the node gives. */
-static void hand_over(ft__onnx *o, ft__node *n, const ft__body *body)
-{
-    for (uint32_t i = 0; i < n->n_out && !ft__build_failed(o->b); i++) {
-        ft__value *v = i < body->n_out ? body->out[i] : NULL;
-
-        if (!n->out[i])
-            continue;
-        if (!v || v->state == FT__UNDEFINED)
-            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
-        else
-            ft__emit_view(o, n, v, n->out[i], &v->shape);
-    }
-}
-
-static bool go_deeper(ft__onnx *o, const ft__node *n)
-{
-    if (++o->depth <= FT__MAX_DEPTH)
-        return true;
-    ft__onnx_fail(o, n, FT_EFORMAT,
-                  "branches and functions are nested more than %d deep", FT__MAX_DEPTH);
-    return false;
-}
-
-/* Only the branch that is taken counts; where that is not known, the first. */
-void ft__rule_if(ft__onnx *o, ft__node *n)
-{
-    const ft__num *condition = ft__data(o, n->in[0]);
-    bool taken = !condition || ft_shape_elements(&n->in[0]->shape) < 1 || condition->i;
-    ft__bytes graph;
-    ft__body body;
-
-    if (!ft__attr_message(o, n, taken ? "then_branch" : "else_branch", 6, &graph)) {
-        ft__emit_unknown(o, n);
-        return;
-    }
-    if (!condition)
-        ft__build_bounded(o->b, "If (node %.*s), its first branch taken",
-                          (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
-    if (go_deeper(o, n)) {
-        ft__onnx_read_graph(o, graph, true, &body);
-        ft__onnx_run(o, &body);
-        hand_over(o, n, &body);
-    }
-    o->depth--;
-}
-
 static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
                              int64_t fallback)
 {
@@ -188,33 +142,80 @@ static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
 {
     ft__names outside = o->names;
+    uint64_t scope = o->scope;
     int64_t opset = o->opset;
     ft__body body;
 
-    if (go_deeper(o, n)) {
+    if (ft__onnx_go_deeper(o, n)) {
         o->names = (ft__names){0};
         o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
+        o->scope = ft__scope_inside(o, n, 0);
         ft__onnx_read_function(o, f->body, n, &body);
         ft__onnx_run(o, &body);
-        hand_over(o, n, &body);
+        ft__onnx_hand_over(o, n, &body);
         o->names = outside;
         o->opset = opset;
+        o->scope = scope;
     }
     o->depth--;
+}
+
+static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < count && !found; i++)
+        found = rule->run == run[i];
+    return found;
+}
+
+bool ft__rule_has_body(const ft__rule *rule)
+{
+    static const ft__rule_fn bodies[] = {ft__rule_if, ft__rule_loop, ft__rule_scan,
+                                         ft__rule_sequence_map, ft__rule_ms_search};
+
+    return is_one_of(rule, bodies, sizeof(bodies) / sizeof(*bodies));
+}
+
+/* Few operators take anything but tensors. */
+static bool takes_its_operands(ft__onnx *o, const ft__node *n)
+{
+    static const ft__rule_fn any[] = {ft__rule_identity,
+                                      ft__rule_sequence_construct,
+                                      ft__rule_sequence_at,
+                                      ft__rule_sequence_erase,
+                                      ft__rule_sequence_insert,
+                                      ft__rule_sequence_length,
+                                      ft__rule_concat_from_sequence,
+                                      ft__rule_optional,
+                                      ft__rule_optional_get_element,
+                                      ft__rule_optional_has_element};
+    bool good = ft__rule_has_body(n->rule) || is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
+
+    for (uint32_t i = 0; i < n->n_in && !good; i++)
+        if (n->in[i] && n->in[i]->container) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
+            return false;
+        }
+    return true;
 }
 
 /* A rule whose operand has a guessed shape may find that nothing fits; then its
  * result is a guess as well. */
 static void run_rule(ft__onnx *o, ft__node *n)
 {
-    bool guessed = false;
+    bool guessed = false, before = o->trying, mine;
 
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
-    o->trying = guessed && n->rule->run != ft__rule_if;
-    n->rule->run(o, n);
-    o->trying = false;
-    if (o->gave_up) {
+    mine = guessed && !ft__rule_has_body(n->rule);
+    o->trying = before || mine;
+    if (o->opset < MODERN_OPSET)
+        ft__onnx_modernise(o, n);
+    if (takes_its_operands(o, n))
+        n->rule->run(o, n);
+    o->trying = before;
+    if (o->gave_up && mine) {
         o->gave_up = false;
         ft__emit_unknown(o, n);
     }
@@ -254,15 +255,15 @@ static void run_node(ft__onnx *o, ft__node *n)
  * and layers with parameters. */
 static bool folds(const ft__node *n)
 {
-    static void (*const layers[])(ft__onnx *, ft__node *) = {
-        ft__rule_if,        ft__rule_conv,        ft__rule_matmul,
-        ft__rule_einsum,    ft__rule_gather_nd,   ft__rule_gemm,
-        ft__rule_gather,    ft__rule_batchnorm,   ft__rule_layernorm,
-        ft__rule_groupnorm, ft__rule_instancenorm};
-    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant);
+    static const ft__rule_fn layers[] = {
+        ft__rule_conv,        ft__rule_matmul,    ft__rule_einsum,
+        ft__rule_gather_nd,   ft__rule_gemm,      ft__rule_gather,
+        ft__rule_batchnorm,   ft__rule_layernorm, ft__rule_groupnorm,
+        ft__rule_instancenorm};
+    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant) &&
+                    !ft__rule_has_body(n->rule) &&
+                    !is_one_of(n->rule, layers, sizeof(layers) / sizeof(*layers));
 
-    for (size_t i = 0; constant && i < sizeof(layers) / sizeof(*layers); i++)
-        constant = n->rule->run != layers[i];
     for (uint32_t i = 0; constant && i < n->n_in; i++)
         constant = !n->in[i] || n->in[i]->state == FT__CONSTANT;
     return constant;
@@ -271,14 +272,15 @@ static bool folds(const ft__node *n)
 void ft__onnx_run(ft__onnx *o, ft__body *body)
 {
     /* Constants first: the chains that are fused are known by them. */
-    for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
+    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++) {
         ft__node *n = &body->node[i];
 
         if (folds(n))
             run_node(o, n);
     }
-    ft__onnx_fuse(o, body);
-    for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++)
+    if (!o->see)
+        ft__onnx_fuse(o, body);
+    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++)
         if (!body->node[i].done)
             run_node(o, &body->node[i]);
 }
@@ -312,12 +314,17 @@ static void mark_outputs(ft__onnx *o, const ft__body *body)
 {
     for (uint32_t i = 0; i < body->n_out && !ft__build_failed(o->b); i++) {
         ft__value *v = body->out[i];
+        uint32_t tensor;
 
         if (v->state == FT__UNDEFINED)
             ft__build_fail(o->b, FT_EFORMAT, 0, "output \"%.*s\" is made by nothing",
                            (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
-        else
-            ft__build_output(o->b, ft__onnx_tensor(o, v));
+        if (ft__build_failed(o->b))
+            return;
+        tensor = ft__onnx_tensor(o, v);
+        if (v->container && !ft__build_failed(o->b))
+            ft__build_container(o->b, tensor, v->container);
+        ft__build_output(o->b, tensor);
     }
 }
 
@@ -365,39 +372,86 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
-                          const char *name, const ft_import_options *opt, ft_error *err)
+/* Again with the least where the most was guessed; a failure there only means
+ * that nothing more is known. */
+static void find_open(ft__onnx *o)
 {
-    ft__onnx o = {.doc = {.base = data, .len = len, .mapped = mapped},
-                  .model = {data, len},
-                  .b = ft__build_new(name)};
+    ft__onnx low = {.doc = {.base = o->doc.base, .len = o->doc.len},
+                    .model = o->model,
+                    .opt = o->opt,
+                    .b = ft__build_new(""),
+                    .see = o->see,
+                    .sizes = o->sizes,
+                    .ranks = o->ranks,
+                    .low = true};
+    bool versioned = false;
+
+    if (!low.b) {
+        ft__build_fail(o->b, FT_ENOMEM, 0, "out of memory");
+        return;
+    }
+    read_model(&low, &versioned);
+    ft__mark_open(o, &low);
+    ft__arena_free(&low.arena);
+    ft__build_free(low.b);
+}
+
+static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error *err)
+{
     bool versioned = false;
     ft_error inner = {0};
     ft_status st;
 
     *out = NULL;
-    if (!o.b)
+    o->doc.base = o->model.p;
+    o->doc.len = o->model.n;
+    o->b = ft__build_new(name);
+    if (!o->b)
         return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
-    if (opt)
-        o.opt = *opt;
-    if (len == 0)
-        ft__build_fail(o.b, FT_EFORMAT, 0, "the file is empty");
+    if (o->model.n == 0)
+        ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
-        read_model(&o, &versioned);
-    ft__arena_free(&o.arena);
-    st = ft__build_finish_take(out, o.b, &inner);
-    if (o.doc.bad) {
+        read_model(o, &versioned);
+    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad)
+        find_open(o);
+    for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
+        if (o->names.slot[i].value)
+            o->see(o->user, o->names.slot[i].value);
+    ft__arena_free(&o->arena);
+    st = ft__build_finish_take(out, o->b, &inner);
+    if (o->doc.bad) {
         ft_graph_free(*out);
         *out = NULL;
-        return ft_fail(err, FT_EFORMAT, o.doc.pos, "%s: %s: %s (byte %zu)", name,
+        return ft_fail(err, FT_EFORMAT, o->doc.pos, "%s: %s: %s (byte %zu)", name,
                        versioned ? "a damaged ONNX model" : "not an ONNX model",
-                       o.doc.why, o.doc.pos);
+                       o->doc.why, o->doc.pos);
     }
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}
+
+ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
+                          const char *name, const ft_import_options *opt, ft_error *err)
+{
+    ft__onnx o = {.doc.mapped = mapped, .model = {data, len}};
+
+    if (opt)
+        o.opt = *opt;
+    return import(&o, out, name, err);
 }
 
 ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
                          const ft_import_options *opt, ft_error *err)
 {
     return ft__import_onnx(out, data, len, false, name, opt, err);
+}
+
+ft_status ft__onnx_values(const void *data, size_t len, const char *name,
+                          ft__see_fn *see, void *user, ft_error *err)
+{
+    ft__onnx o = {.model = {data, len}, .see = see, .user = user};
+    ft_graph *g;
+    ft_status st = import(&o, &g, name, err);
+
+    ft_graph_free(g);
+    return st;
 }

@@ -15,10 +15,13 @@
  *   attr.c    attributes, on demand
  *   dims.c    the model's inputs and the dimensions they leave open
  *   onnx.c    the model: opsets, nodes in order, inlining
+ *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
  *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
  *   emit.c    operation -> graph, or -> constant when all its operands are
+ *   control.c branches and loops
+ *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
  *
  * Names, attributes and payloads stay slices of the file; what is made lies in
@@ -47,7 +50,8 @@ struct ft__value {
     ft__node *producer; /* NULL: an input, an initializer, or nothing */
     ft__node *reader;   /* the last node that reads it */
     uint32_t uses;      /* readers, subgraphs and graph outputs */
-    bool guessed;       /* its shape is not known but taken to be so */
+    bool guessed;       /* its shape or contents rest on a guess */
+    uint32_t open;      /* as in ft_tensor; known in the end (open.c) */
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
@@ -57,11 +61,20 @@ struct ft__value {
     ft__bytes type;  /* TypeProto, where the file states one */
     uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
     uint32_t memory; /* of a root: the first tensor over its memory */
+    uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
+    bool listed;        /* of a sequence: its elements are known, */
+    bool empty;         /* or it had none when a loop began */
+    uint32_t n_parts;
+    ft__value **part;
+    uint64_t scope;  /* which function, branch or body it is of */
+    ft__value *next; /* made before this one */
 };
+
+typedef void (*ft__rule_fn)(ft__onnx *o, ft__node *n);
 
 typedef struct ft__rule {
     const char *op;
-    void (*run)(ft__onnx *o, ft__node *n);
+    ft__rule_fn run;
     int arg;
     uint32_t min_in; /* operands that must be there */
 } ft__rule;
@@ -80,6 +93,13 @@ struct ft__node {
     uint32_t n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
     bool done;     /* folded, or part of a fused node */
+};
+
+/* Something that was given a tensor only when it was needed. */
+typedef struct ft__lazy ft__lazy;
+struct ft__lazy {
+    ft__value *value;
+    ft__lazy *next;
 };
 
 /* The nodes and results of a graph, subgraph or function. */
@@ -119,6 +139,8 @@ typedef struct ft__function {
     ft__bytes body;
 } ft__function;
 
+typedef void ft__see_fn(void *user, const ft__value *v);
+
 struct ft__onnx {
     ft__build *b;
     ft__arena arena;
@@ -131,16 +153,26 @@ struct ft__onnx {
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    uint32_t n_nodes; /* read so far, inlined ones each time */
+    ft__value *values; /* all of them, the newest first */
+    ft__lazy *lazy;    /* the newest first */
+    uint64_t scope;
+    uint32_t guesses;  /* shapes that were taken to be so, */
+    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t ranks;
+    bool low;          /* guess the least, not the most (open.c) */
+    uint32_t n_nodes;  /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
     bool trying;      /* the node at hand reads a shape that was guessed: */
     bool gave_up;     /* its failure is no failure of the import */
+    ft__see_fn *see;  /* shown every value in the end; then nothing is fused */
+    void *user;
 };
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
+uint64_t ft__str_hash(ft__str s);
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};
@@ -168,9 +200,12 @@ void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *cal
 /* Every dimension is there, and no product of them passes the limit, zeros left
  * out: strides and partial products stay in range. */
 bool ft__shape_fits(const ft_shape *s);
-/* Dtype and shape of a TypeProto. False: not a tensor, or a dimension that is
- * open and not bound. */
+/* Dtype and shape of a TypeProto; a dimension that is open and not bound is -1, an
+ * unknown dtype NONE. False: not a tensor, or of unknown rank. */
 bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape);
+/* Of any type: container, dtype, shape (what is not stated is a guess, 1), and
+ * which dimensions are such guesses. */
+void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like);
 void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v);
 
 FT_PRINTF(4, 5)
@@ -198,12 +233,18 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 /* ---- onnx.c ---- */
 /* The rule of an operator; NULL: there is none. */
 const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
+/* If, Loop and what else holds graphs. */
+bool ft__rule_has_body(const ft__rule *rule);
 /* ft_import_onnx(); mapped: data is a mapping of a file. */
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
                           const char *name, const ft_import_options *opt,
                           ft_error *err);
 /* The nodes of a body, folded, fused and emitted. */
 void ft__onnx_run(ft__onnx *o, ft__body *body);
+/* What is known of each named value, for comparing with other programs: the
+ * import without its fusions; `see` is called for every value of the graph. */
+ft_status ft__onnx_values(const void *data, size_t len, const char *name,
+                          ft__see_fn *see, void *user, ft_error *err);
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
@@ -253,11 +294,39 @@ uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v);
  * first operand. */
 void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);
+/* A result whose dimensions `open` (bits, FT_OPEN_RANK) are not known before the
+ * network runs; `most` holds the most they can be. Named among the bounded. */
+void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                   const ft_shape *most, uint32_t open);
 /* For every result of the node. */
 void ft__emit_unknown(ft__onnx *o, ft__node *n);
-/* A result beside the first one, when anything reads it. */
+/* A result beside the first one, when anything reads it; `open` as above, shape the
+ * most. */
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open);
+/* The same where its shape is known, or (NULL) stated by the file, or not at all. */
 void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
+
+/* ---- control.c ---- */
+bool ft__onnx_go_deeper(ft__onnx *o, const ft__node *n);
+/* What a body gives becomes what the node gives. */
+void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
+/* A graph in place of a node, its inputs being these values; false: failed. */
+bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
+                ft__value *const *arg, uint32_t n_arg, ft__body *out);
+
+/* ---- legacy.c ---- */
+/* A node of opset 1 to 6, whose operands are made, as later ones are written. */
+void ft__onnx_modernise(ft__onnx *o, ft__node *n);
+
+/* ---- open.c ---- */
+/* Dimensions and the rank that open.c may vary. */
+ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
+/* The names of a function, branch or body are apart from those of others. */
+uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt);
+/* `high` guessed the most, `low` the least: what differs is open. */
+void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 
 /* ---- fold.c ---- */
 bool ft__dtype_is_real(ft_dtype t);

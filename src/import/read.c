@@ -20,6 +20,9 @@ enum {
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
     FUNCTION_NODE = 7,
+    TYPE_SEQUENCE = 4,
+    TYPE_MAP = 5,
+    TYPE_OPTIONAL = 9,
 };
 
 /* A field that holds one message: the last one counts. */
@@ -55,26 +58,32 @@ static void too_many_dims(ft__onnx *o, ft__bytes at)
                    "a tensor has more than %d dimensions", FT_MAX_RANK);
 }
 
-static bool read_dim(ft__onnx *o, ft__bytes dim, int64_t *out)
+/* -1: open. */
+static int64_t read_dim(ft__onnx *o, ft__bytes dim)
 {
     ft__str param = {NULL, 0};
-    bool known = false;
+    int64_t size = -1;
 
     for (ft__pb f = ft__pb_open(&o->doc, dim); ft__pb_next(&f);) {
-        if (f.field == 1) {
-            *out = (int64_t)f.num;
-            known = *out >= 0;
-        } else if (f.field == 2) {
+        if (f.field == 1)
+            size = (int64_t)f.num < 0 ? -1 : (int64_t)f.num;
+        else if (f.field == 2)
             param = ft__str_of(f.bytes);
-        }
     }
-    for (uint32_t i = 0; !known && param.n && i < o->n_dims; i++)
+    for (uint32_t i = 0; size < 0 && param.n && i < o->n_dims; i++)
         if (param.n == o->dim[i].name.n &&
-            memcmp(param.s, o->dim[i].name.s, param.n) == 0) {
-            *out = o->dim[i].value;
-            known = true;
-        }
-    return known;
+            memcmp(param.s, o->dim[i].name.s, param.n) == 0)
+            size = o->dim[i].value;
+    return size;
+}
+
+static bool fits_where_known(const ft_shape *s)
+{
+    ft_shape known = *s;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        known.dim[i] = s->dim[i] < 0 ? 1 : s->dim[i];
+    return ft__shape_fits(&known);
 }
 
 bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape)
@@ -95,10 +104,52 @@ bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *
                 continue;
             if (shape->rank == FT_MAX_RANK)
                 return false;
-            known &= read_dim(o, d.bytes, &shape->dim[shape->rank++]);
+            shape->dim[shape->rank++] = read_dim(o, d.bytes);
         }
     }
-    return known && *dtype != FT_DTYPE_NONE && ft__shape_fits(shape);
+    return known && fits_where_known(shape);
+}
+
+/* The tensor type at the bottom, and what is around it. */
+static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
+{
+    *container = 0;
+    for (int depth = 0; depth < 4; depth++) {
+        ft__bytes inner = {type.p, 0};
+
+        for (ft__pb f = ft__pb_open(&o->doc, type); ft__pb_next(&f);) {
+            if (f.field == TYPE_SEQUENCE || f.field == TYPE_OPTIONAL) {
+                *container |= f.field == TYPE_SEQUENCE ? FT_CONTAINER_SEQUENCE
+                                                       : FT_CONTAINER_OPTIONAL;
+                inner = child(o, f.bytes, 1);
+            } else if (f.field == TYPE_MAP) {
+                *container |= FT_CONTAINER_MAP;
+                inner = child(o, f.bytes, 2);
+            }
+        }
+        if (!inner.n)
+            break;
+        type = inner;
+    }
+    return type;
+}
+
+void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like)
+{
+    ft_shape s;
+
+    type = unwrap(o, type, &like->container);
+    like->open = 0;
+    if (!ft__onnx_read_type(o, type, &like->dtype, &s)) {
+        like->open = like->container & FT_CONTAINER_MAP ? 0 : FT_OPEN_RANK;
+        s = (ft_shape){0};
+    }
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (s.dim[i] < 0) {
+            like->open |= 1u << i;
+            s.dim[i] = 1;
+        }
+    like->shape = s;
 }
 
 static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
@@ -273,7 +324,7 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
             read_result(o, n, f.bytes, nested);
     }
     n->rule = ft__onnx_rule(n->domain, n->op);
-    if (!n->rule || n->rule->run == ft__rule_if || n->rule->run == ft__rule_ms_search)
+    if (!n->rule || ft__rule_has_body(n->rule))
         find_captures(o, n);
 }
 

@@ -5,8 +5,6 @@
 #include "base/limits.h"
 #include "import/onnx.h"
 
-enum { MAX_PARTS = 80 }; /* of a concat or split, so that they fit a spec */
-
 void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim)
 {
     if (s->rank == FT_MAX_RANK)
@@ -100,7 +98,7 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
     uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 1), x->shape.rank);
-    int64_t sizes[MAX_PARTS], sum;
+    int64_t sizes[FT__MAX_PARTS], sum;
     ft_shape s = x->shape;
     ft_op op;
 
@@ -114,7 +112,7 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
         ft__emit_view(o, n, x, n->out[0], &s);
         return;
     }
-    if (n->n_in > MAX_PARTS) {
+    if (n->n_in > FT__MAX_PARTS) {
         ft__emit_generic(o, n, n->out[0], x->dtype, &s);
         return;
     }
@@ -133,7 +131,7 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
 static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *sizes)
 {
     int64_t parts = ft__attr_int(o, n, "num_outputs", n->n_out), chunk;
-    int64_t have = list(o, n, 1, "split", sizes, MAX_PARTS);
+    int64_t have = list(o, n, 1, "split", sizes, FT__MAX_PARTS);
 
     if (have == (int64_t)n->n_out)
         return true;
@@ -151,12 +149,12 @@ void ft__rule_split(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
     uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
-    int64_t sizes[MAX_PARTS], stride[FT_MAX_RANK], base = 0;
+    int64_t sizes[FT__MAX_PARTS], stride[FT_MAX_RANK], base = 0;
     ft_op op;
 
     if (ft__failed(o))
         return;
-    if (n->n_out > MAX_PARTS || !split_sizes(o, n, x->shape.dim[axis], sizes)) {
+    if (n->n_out > FT__MAX_PARTS || !split_sizes(o, n, x->shape.dim[axis], sizes)) {
         ft__emit_unknown(o, n);
         return;
     }

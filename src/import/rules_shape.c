@@ -271,32 +271,3 @@ void ft__rule_random(ft__onnx *o, ft__node *n)
     ft_op_set_shape(&op, FT_K_out, &s);
     ft__emit(o, n, &op, &(ft__call){.out = n->out, .n_out = 1, .shape = &s});
 }
-
-/* Coordinates of the elements that are not zero; of an activation any may be. */
-void ft__rule_nonzero(ft__onnx *o, ft__node *n)
-{
-    ft__value *x = n->in[0], *out = n->out[0];
-    const ft__num *d = ft__data(o, x);
-    int64_t count = 0, size = ft_shape_elements(&x->shape), stride[FT_MAX_RANK], at = 0;
-    bool real = ft__dtype_is_real(x->dtype);
-    ft_shape s = {.rank = 2, .dim = {x->shape.rank, size}};
-
-    if (!d) {
-        ft__emit_generic(o, n, out, FT_DTYPE_int64, &s);
-        return;
-    }
-    for (int64_t i = 0; i < size; i++)
-        count += real ? d[i].f != 0 : d[i].i != 0;
-    s.dim[1] = count;
-    ft__define_constant(o, n, out, FT_DTYPE_int64, &s);
-    if (!ft__fold_new(o, out))
-        return;
-    ft__strides(&x->shape, stride);
-    for (int64_t i = 0; i < size; i++) {
-        if (real ? d[i].f == 0 : d[i].i == 0)
-            continue;
-        for (uint32_t k = 0; k < x->shape.rank; k++)
-            out->data[k * count + at].i = i / stride[k] % x->shape.dim[k];
-        at++;
-    }
-}

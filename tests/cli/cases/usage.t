@@ -15,7 +15,7 @@ Every command explains itself, with examples.
   $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
   3
   3
-  2
+  5
   3
   3
   2
@@ -28,11 +28,17 @@ Every command explains itself, with examples.
   list the unique operations of a model and what they cost
   
   MODEL is an .onnx file, or a list of operations, one a line (- reads it from
-  standard input).
+  standard input). --diff takes two of them.
   
   options:
+        --products             only the convolutions and matrix products inside operations
+        --graph                every node in order, with its tensors
+        --dot                  the graph as a picture, for Graphviz
+        --diff                 what changed from one model to another
+        --top N                how many operations to list, the heaviest; 40, with --diff 15
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
+        --input NAME=AxBx...   shape of an input; may be repeated
   
   global options:
         --json                 print the result as JSON
@@ -48,6 +54,9 @@ Every command explains itself, with examples.
   examples:
     foretell ops resnet50.onnx
     foretell ops bert.onnx --batch 8 --dim seq=128 --json
+    foretell ops resnet50.onnx --products
+    foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg
+    foretell ops --diff before.onnx after.onnx
     echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
 
 What is not understood is named, and the nearest word suggested.
@@ -120,8 +129,7 @@ Values are checked.
   see foretell ops --help
   [2]
   $ foretell ops a.onnx b.onnx
-  foretell ops: one argument too many: "b.onnx"
-  see foretell ops --help
+  foretell ops: one argument too many: "b.onnx"; --diff compares two models
   [2]
   $ foretell collect
   foretell collect: name models or lists of operations, or say --quick

@@ -1,0 +1,263 @@
+/* foretell ops --graph: the nodes in the order in which they run. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ops.h"
+#include "report/units.h"
+
+ft__shape_text ft__tensor_shape_text(const ft_tensor *t)
+{
+    ft__shape_text out = {""};
+    size_t n = 0;
+
+    if (t->open & FT_OPEN_RANK)
+        return (ft__shape_text){"?"};
+    if (!t->shape.rank)
+        return (ft__shape_text){"scalar"};
+    for (uint32_t i = 0; i < t->shape.rank && n < sizeof(out.s); i++)
+        n += (size_t)snprintf(out.s + n, sizeof(out.s) - n, "%s%s%lld", i ? "x" : "",
+                              t->open >> i & 1 ? "<=" : "", (long long)t->shape.dim[i]);
+    return out;
+}
+
+double ft__tensor_bytes(const ft_tensor *t)
+{
+    return (double)ft_tensor_bytes(&t->shape, t->dtype);
+}
+
+static bool is_view(const ft_graph *g, uint32_t tensor)
+{
+    return ft_graph_tensor(g, tensor)->storage != tensor;
+}
+
+/* ---- text and CSV ---- */
+
+/* "conv1  fp32 1x64x112x112, a view of x" */
+static void put_tensor(FILE *fp, const ft_graph *g, uint32_t i)
+{
+    const ft_tensor *t = ft_graph_tensor(g, i);
+
+    ft__put_clean(fp, t->name);
+    fprintf(fp, "%s%s %s", *t->name ? "  " : "", ft_dtype_name(t->dtype),
+            ft__tensor_shape_text(t).s);
+    if (is_view(g, i)) {
+        fputs(", a view of ", fp);
+        ft__put_clean(fp, ft_graph_tensor(g, t->storage)->name);
+    }
+}
+
+static void print_tensors(const ft_graph *g, const uint32_t *v, uint32_t n,
+                          const char *lead)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        printf("         %-5s", i ? "" : lead);
+        put_tensor(stdout, g, v[i]);
+        putchar('\n');
+    }
+}
+
+static void print_node(const ft_graph *g, uint32_t i)
+{
+    const ft_node *n = ft_graph_node(g, i);
+    char spec[FT__SPEC_MAX];
+
+    ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+    printf("%6u  %s", i, spec);
+    if (n->repeat > 1)
+        printf(", %" PRIu64 " times", n->repeat);
+    fputs(*n->name ? "\n         " : "", stdout);
+    ft__put_clean(stdout, n->name);
+    putchar('\n');
+    print_tensors(g, n->in, n->n_in, "in");
+    print_tensors(g, n->params, n->n_params, "with");
+    print_tensors(g, n->out, n->n_out, "out");
+}
+
+static void print_ends(const ft_graph *g, const char *what, bool outputs)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+        const ft_tensor *t = ft_graph_tensor(g, i);
+
+        if (outputs ? !t->is_output : t->role != FT_ROLE_INPUT)
+            continue;
+        printf("%-7s ", what);
+        put_tensor(stdout, g, i);
+        putchar('\n');
+    }
+}
+
+static bool print_text(const ft_graph *g)
+{
+    ft_phase phase = FT_PHASE_COUNT;
+
+    ft__model_print_bounded(g);
+    ft__model_print_assumptions(g);
+    ft__put_clean(stdout, ft_graph_name(g));
+    printf(": %u node%s in the order in which they run\n", ft_graph_n_nodes(g),
+           ft_graph_n_nodes(g) == 1 ? "" : "s");
+    print_ends(g, "input", false);
+    print_ends(g, "output", true);
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        if (ft_graph_node(g, i)->phase != phase) {
+            phase = ft_graph_node(g, i)->phase;
+            printf("\n%s\n", ft_phase_name(phase));
+        }
+        print_node(g, i);
+    }
+    return true;
+}
+
+/* Several tensors in one field; NULL: out of memory. */
+static char *joined(const ft_graph *g, const uint32_t *v, uint32_t n)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *fp = open_memstream(&text, &len);
+
+    if (!fp)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        fputs(i ? "; " : "", fp);
+        put_tensor(fp, g, v[i]);
+    }
+    if (fclose(fp)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool print_csv(const ft_graph *g)
+{
+    char spec[FT__SPEC_MAX];
+    bool good = true;
+
+    puts("number,phase,spec,name,repeat,inputs,params,outputs");
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && good; i++) {
+        const ft_node *n = ft_graph_node(g, i);
+        char *in = joined(g, n->in, n->n_in),
+             *params = joined(g, n->params, n->n_params),
+             *out = joined(g, n->out, n->n_out);
+
+        good = in && params && out;
+        ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+        if (good)
+            ft__csv_row(stdout, "usssusss", (uint64_t)i, ft_phase_name(n->phase), spec,
+                        n->name, n->repeat, in, params, out);
+        free(in);
+        free(params);
+        free(out);
+    }
+    return good;
+}
+
+/* ---- JSON ---- */
+
+static const char *role_name(ft_role r)
+{
+    switch (r) {
+    case FT_ROLE_INPUT: return "input";
+    case FT_ROLE_WEIGHT: return "weight";
+    case FT_ROLE_ACTIVATION: return "activation";
+    case FT_ROLE_GRADIENT: return "gradient";
+    case FT_ROLE_STATE: return "state";
+    }
+    return "";
+}
+
+/* Sizes in order; null where the rank is open. */
+static json_t *shape_json(const ft_tensor *t)
+{
+    json_t *all = json_array();
+
+    if (t->open & FT_OPEN_RANK) {
+        json_decref(all);
+        return json_null();
+    }
+    for (uint32_t i = 0; i < t->shape.rank; i++)
+        ft__json_append_take(&all, ft__json_count((uint64_t)t->shape.dim[i]));
+    return all;
+}
+
+/* Which dimensions are upper bounds. */
+static json_t *open_json(const ft_tensor *t)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < t->shape.rank; i++)
+        if (t->open >> i & 1)
+            ft__json_append_take(&all, ft__json_count(i));
+    return all;
+}
+
+static json_t *tensor_json(const ft_graph *g, uint32_t i)
+{
+    const ft_tensor *t = ft_graph_tensor(g, i);
+
+    return json_pack("{s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "name",
+                     ft__json_text(t->name), "dtype", ft_dtype_name(t->dtype), "shape",
+                     shape_json(t), "open", open_json(t), "role", role_name(t->role),
+                     "bytes", ft__json_real(ft__tensor_bytes(t)), "view_of",
+                     is_view(g, i) ? ft__json_text(ft_graph_tensor(g, t->storage)->name)
+                                   : json_null());
+}
+
+static json_t *tensors_json(const ft_graph *g, const uint32_t *v, uint32_t n)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < n; i++)
+        ft__json_append_take(&all, tensor_json(g, v[i]));
+    return all;
+}
+
+static json_t *nodes_json(const ft_graph *g)
+{
+    json_t *all = json_array();
+    char spec[FT__SPEC_MAX];
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+
+        ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+        ft__json_append_take(&all,
+                             json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o}",
+                                       "number", (int)i, "name", ft__json_text(n->name),
+                                       "spec", spec, "phase", ft_phase_name(n->phase),
+                                       "repeat", ft__json_count(n->repeat), "inputs",
+                                       tensors_json(g, n->in, n->n_in), "params",
+                                       tensors_json(g, n->params, n->n_params),
+                                       "outputs", tensors_json(g, n->out, n->n_out)));
+    }
+    return all;
+}
+
+static json_t *with_role_json(const ft_graph *g, bool outputs)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+        const ft_tensor *t = ft_graph_tensor(g, i);
+
+        if (outputs ? t->is_output != 0 : t->role == FT_ROLE_INPUT)
+            ft__json_append_take(&all, tensor_json(g, i));
+    }
+    return all;
+}
+
+static bool print_json(const ft_graph *g)
+{
+    return ft__json_print_take(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                  ft__json_text(ft_graph_name(g)), "assumptions",
+                  ft__model_assumptions_json(g), "bounded", ft__model_bounded_json(g),
+                  "inputs", with_role_json(g, false), "outputs",
+                  with_role_json(g, true), "nodes", nodes_json(g)),
+        stdout);
+}
+
+bool ft__ops_graph(const ft__cli *c, const ft_graph *g)
+{
+    return c->json ? print_json(g) : c->csv ? print_csv(g) : print_text(g);
+}

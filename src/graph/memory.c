@@ -1,0 +1,287 @@
+/* Memory over time, by part. One number per node: what is alive while it runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "foretell/graph.h"
+#include "graph/frames.h"
+#include "graph/lives.h"
+#include "graph/scratch.h"
+
+struct memory {
+    const ft_graph *g;
+    uint32_t bits;
+    ft__life *life;    /* per tensor, those of views are empty */
+    uint8_t *part;     /* per tensor: ft_part */
+    uint64_t *scratch; /* per node */
+    uint64_t *total;   /* per node */
+    uint64_t always[FT_PART_COUNT];
+    uint32_t n_nodes;
+    uint32_t n_tensors;
+    uint32_t forward_end; /* the first node behind the forward phase */
+};
+
+const char *ft_part_name(ft_part p)
+{
+    static const char *const name[FT_PART_COUNT] = {
+        "weights", "inputs", "gradients", "state", "saved", "activations", "workspace",
+    };
+
+    return (unsigned)p < FT_PART_COUNT ? name[p] : "?";
+}
+
+/* ---- which part a tensor belongs to ---- */
+
+static void find_saved(struct memory *m)
+{
+    for (uint32_t i = m->forward_end; i < m->n_nodes; i++) {
+        const ft_node *node = ft_graph_node(m->g, i);
+
+        for (uint32_t j = 0; node->phase == FT_PHASE_BACKWARD && j < node->n_in; j++) {
+            uint32_t s = ft_graph_tensor(m->g, node->in[j])->storage;
+            uint32_t producer = ft_graph_tensor(m->g, s)->producer;
+
+            if (producer < m->forward_end)
+                m->part[s] = FT_PART_SAVED;
+        }
+    }
+}
+
+static void find_parts(struct memory *m)
+{
+    static const uint8_t of_role[] = {
+        [FT_ROLE_INPUT] = FT_PART_INPUTS,
+        [FT_ROLE_WEIGHT] = FT_PART_WEIGHTS,
+        [FT_ROLE_ACTIVATION] = FT_PART_ACTIVATIONS,
+        [FT_ROLE_GRADIENT] = FT_PART_GRADIENTS,
+        [FT_ROLE_STATE] = FT_PART_STATE,
+    };
+
+    for (uint32_t i = 0; i < m->n_nodes; i++)
+        if (ft_graph_node(m->g, i)->phase != FT_PHASE_FORWARD) {
+            m->forward_end = i;
+            break;
+        }
+    find_saved(m);
+    for (uint32_t i = 0; i < m->n_tensors; i++) {
+        ft_role role = ft_graph_tensor(m->g, i)->role;
+
+        if (role != FT_ROLE_ACTIVATION || m->part[i] != FT_PART_SAVED)
+            m->part[i] = of_role[role];
+    }
+}
+
+/* ---- what a policy keeps alive ---- */
+
+static ft_status live_eagerly(struct memory *m, ft_error *err)
+{
+    ft_status st = ft__frames_hold(m->life, m->g, err);
+
+    for (uint32_t i = 0; i < m->n_tensors; i++)
+        if (m->part[i] == FT_PART_GRADIENTS && m->life[i].first != FT_NONE)
+            m->life[i].last = m->n_nodes - 1;
+    return st;
+}
+
+/* ---- sums over time ---- */
+
+/* bytes more at nodes first to last; unsigned arithmetic wraps and comes back. */
+static void add(struct memory *m, uint64_t bytes, uint32_t first, uint32_t last)
+{
+    m->total[first] += bytes;
+    m->total[last + 1] -= bytes;
+}
+
+/* The caller holds the last pass's results until this one returns. */
+static bool held_over(const struct memory *m, uint32_t i)
+{
+    const ft_tensor *t = ft_graph_tensor(m->g, i);
+
+    return (m->bits & FT_POLICY_EAGER) && t->is_output &&
+           (m->part[t->storage] == FT_PART_ACTIVATIONS ||
+            m->part[t->storage] == FT_PART_SAVED);
+}
+
+static void add_tensors(struct memory *m)
+{
+    for (uint32_t i = 0; i < m->n_tensors; i++) {
+        const ft__life *p = &m->life[i];
+        const ft_tensor *t = ft_graph_tensor(m->g, i);
+
+        if (t->storage == i && (m->part[i] == FT_PART_WEIGHTS ||
+                                m->part[i] == FT_PART_STATE || !m->n_nodes))
+            m->always[m->part[i]] += p->bytes;
+        else if (t->storage == i && p->first != FT_NONE)
+            add(m, p->bytes, p->first, p->last);
+        if (m->n_nodes && held_over(m, i))
+            add(m, m->life[t->storage].bytes, 0, m->forward_end - 1);
+    }
+}
+
+static void add_scratch(struct memory *m)
+{
+    uint64_t largest = 0, before = 0;
+
+    for (uint32_t i = 0; i < m->n_nodes; i++) {
+        const ft_op *op = ft_graph_op(m->g, ft_graph_node(m->g, i)->op);
+        uint64_t kept = ft__buffer_bytes(op);
+
+        m->scratch[i] = ft__scratch_bytes(op);
+        /* The optimizer's loop holds the last parameter's denominator. */
+        if (op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw) {
+            uint64_t own = m->scratch[i] / 2;
+
+            m->scratch[i] += before;
+            before = own;
+        }
+        add(m, m->scratch[i], i, i);
+        if (kept > largest) {
+            m->always[FT_PART_WORKSPACE] += kept;
+            largest = kept;
+        }
+    }
+}
+
+static void parts_at(const struct memory *m, uint32_t node, uint64_t *part)
+{
+    memcpy(part, m->always, sizeof(m->always));
+    if (!m->n_nodes)
+        return;
+    part[FT_PART_WORKSPACE] += m->scratch[node];
+    for (uint32_t i = 0; i < m->n_tensors; i++) {
+        const ft__life *p = &m->life[i];
+        const ft_tensor *t = ft_graph_tensor(m->g, i);
+
+        if (t->storage == i && p->first != FT_NONE && p->first <= node &&
+            node <= p->last && m->part[i] != FT_PART_WEIGHTS &&
+            m->part[i] != FT_PART_STATE)
+            part[m->part[i]] += p->bytes;
+        if (held_over(m, i) && node < m->forward_end)
+            part[FT_PART_ACTIVATIONS] += m->life[t->storage].bytes;
+    }
+}
+
+static void find_peak(struct memory *m, ft_memory *out)
+{
+    uint64_t now = 0, most = 0;
+
+    out->peak_node = m->n_nodes ? 0 : FT_NONE;
+    for (uint32_t i = 0; i < m->n_nodes; i++) {
+        now += m->total[i];
+        if (now > most) {
+            most = now;
+            out->peak_node = i;
+        }
+    }
+    parts_at(m, out->peak_node, out->part);
+    for (int i = 0; i < FT_PART_COUNT; i++)
+        out->peak_bytes += out->part[i];
+}
+
+/* ---- the two rough rules ---- */
+
+static double layer_bytes(const struct memory *m, const ft_node *node)
+{
+    double sum = 0;
+
+    for (uint32_t j = 0; j < node->n_in; j++)
+        sum += (double)m->life[node->in[j]].bytes;
+    for (uint32_t j = 0; j < node->n_params; j++)
+        sum += (double)m->life[node->params[j]].bytes;
+    for (uint32_t j = 0; j < node->n_out; j++)
+        sum += (double)m->life[node->out[j]].bytes;
+    return sum;
+}
+
+static void rough_rules(const struct memory *m, ft_memory *out)
+{
+    double first = 0, second = 0, sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->n_nodes; i++) {
+        const ft_node *node = ft_graph_node(m->g, i);
+        double layer = layer_bytes(m, node);
+
+        if (ft_kind_class(ft_graph_op(m->g, node->op)->kind) == FT_CLASS_VIEW)
+            continue;
+        sum += layer;
+        n++;
+        if (layer > first) {
+            second = first;
+            first = layer;
+        } else if (layer > second) {
+            second = layer;
+        }
+    }
+    out->two_largest_bytes = first + second;
+    out->twice_mean_bytes = n ? 2 * sum / n : 0;
+}
+
+static bool allocate(struct memory *m)
+{
+    m->part = calloc(m->n_tensors + 1, sizeof(*m->part));
+    m->scratch = calloc(m->n_nodes + 1, sizeof(*m->scratch));
+    m->total = calloc(m->n_nodes + 2, sizeof(*m->total));
+    return m->part && m->scratch && m->total;
+}
+
+ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
+                         const ft_memory_policy *policy, ft_error *err)
+{
+    struct memory m = {.g = g,
+                       .bits = policy->bits,
+                       .n_nodes = ft_graph_n_nodes(g),
+                       .n_tensors = ft_graph_n_tensors(g),
+                       .forward_end = ft_graph_n_nodes(g)};
+    ft_status st;
+
+    *out = (ft_memory){.peak_node = FT_NONE};
+    st = ft__lives_find(&m.life, g, err);
+    if (!st && !allocate(&m))
+        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", ft_graph_name(g));
+    if (!st) {
+        find_parts(&m);
+        if ((policy->bits & FT_POLICY_EAGER) && m.n_nodes)
+            st = live_eagerly(&m, err);
+    }
+    if (!st) {
+        add_tensors(&m);
+        if (policy->bits & FT_POLICY_CPU_SCRATCH)
+            add_scratch(&m);
+        find_peak(&m, out);
+        rough_rules(&m, out);
+    }
+    free(m.life);
+    free(m.part);
+    free(m.scratch);
+    free(m.total);
+    return st;
+}
+
+/* ---- the largest batch ---- */
+
+ft_status ft_memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+                              ft_error *err)
+{
+    const int64_t most = INT64_C(1) << 20;
+    int64_t fits = 0, not = most + 1;
+    uint64_t bytes;
+
+    *out = 0;
+    while (not -fits > 1) {
+        /* Double until it no longer fits, then halve the interval. */
+        int64_t batch = not > most ? (fits ? 2 * fits : 1) : fits + (not -fits) / 2;
+        ft_status st;
+
+        if (batch > most)
+            batch = most;
+        st = at(arg, batch, &bytes, err);
+        if (st)
+            return st;
+        if (bytes <= limit)
+            fits = batch;
+        else
+            not = batch;
+    }
+    *out = fits;
+    return FT_OK;
+}

@@ -1,0 +1,28 @@
+#ifndef GRAPH_PLACE_H
+#define GRAPH_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One piece of an arena: needed from node `first` to node `last`, both included. */
+typedef struct ft__piece {
+    uint64_t bytes; /* above 0 */
+    uint64_t offset;
+    uint32_t first;
+    uint32_t last;
+    uint32_t tensor;
+} ft__piece;
+
+/* Give every piece an offset from `base` on, so that none that are needed at the
+ * same node overlap. *end is where the last one ends. The order of piece[] may
+ * change. n_nodes is above every `last`. false: out of memory. */
+
+/* Largest first: close to the least there can be, but n pieces cost n^2. */
+bool ft__place_by_size(ft__piece *piece, uint32_t n, uint64_t base, uint64_t *end);
+/* As an allocator meets them: the smallest hole that is large enough. */
+bool ft__place_in_time(ft__piece *piece, uint32_t n, uint32_t n_nodes, uint64_t base,
+                       uint64_t *end);
+/* Order for ft__place_by_size(): larger before smaller. */
+void ft__place_sort(ft__piece *piece, uint32_t n);
+
+#endif

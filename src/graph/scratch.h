@@ -1,0 +1,15 @@
+#ifndef GRAPH_SCRATCH_H
+#define GRAPH_SCRATCH_H
+
+#include "foretell/op.h"
+
+/* What PyTorch's CPU kernels allocate besides operands and results (oneDNN 3,
+ * MKL, AVX-512, one thread): docs/memory.md tells how it was found. */
+
+/* Most bytes alive at once inside the operation, less its results. */
+uint64_t ft__scratch_bytes(const ft_op *op);
+/* A buffer of matrix products that is kept and used again by all that fit; 0:
+ * the operation needs none. */
+uint64_t ft__buffer_bytes(const ft_op *op);
+
+#endif

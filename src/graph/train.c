@@ -1,0 +1,528 @@
+/* One training step from a forward graph.
+ *
+ *   1. which tensors need a gradient: what a trained weight leads to
+ *   2. which of them the loss sees
+ *   3. the forward pass again, with what it saves for the backward one
+ *   4. the loss
+ *   5. the nodes in reverse order, each with its backward nodes; gradients of a
+ *      tensor with several readers are added as they come, in place where nobody
+ *      else holds the first one (PyTorch's engine does the same)
+ *   6. one optimizer node per parameter */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/train.h"
+
+static bool is_floating(ft_dtype t)
+{
+    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
+           t == FT_DTYPE_bf16;
+}
+
+/* ---- what is trained ---- */
+
+static bool is_leaf(const ft_tensor *t)
+{
+    return t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE && is_floating(t->dtype);
+}
+
+/* The weight of which this one is a view, or the tensor itself. */
+static uint32_t leaf_of(const ft_graph *g, uint32_t tensor)
+{
+    return ft_graph_tensor(g, tensor)->storage;
+}
+
+static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
+{
+    /* A batch norm's mean and variance are no parameters. */
+    uint32_t last = op->kind == FT_KIND_batchnorm ? 2 : n->n_params;
+
+    for (uint32_t i = 0; i < n->n_params && i < last; i++)
+        if (is_leaf(ft_graph_tensor(t->src, leaf_of(t->src, n->params[i]))))
+            t->needs[leaf_of(t->src, n->params[i])] = 1;
+}
+
+/* Constants of more than one element that meet activations: position tables,
+ * class tokens, layer scales. Returns how many. */
+static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t leaf = leaf_of(t->src, n->in[i]);
+        const ft_tensor *w = ft_graph_tensor(t->src, leaf);
+
+        if (!is_leaf(w) || t->needs[leaf] || op->kind == FT_KIND_view ||
+            (ft_shape_elements(&w->shape) <= 1 && op->kind != FT_KIND_prelu))
+            continue;
+        t->needs[leaf] = 1;
+        found += op->kind != FT_KIND_prelu;
+    }
+    return found;
+}
+
+/* What the importer knows; where it knows nothing, parameters of layers and
+ * constants that look like some. Returns how many tensors are trained. */
+static uint32_t find_trained(ft__train *t)
+{
+    uint32_t known = 0, n = 0, constants = 0;
+
+    for (uint32_t i = 0; i < t->src->n_tensors; i++)
+        if (ft_graph_tensor(t->src, i)->trainable)
+            t->needs[i] = 1, known++;
+    for (uint32_t i = 0; i < t->src->n_nodes && !known; i++) {
+        const ft_node *node = ft_graph_node(t->src, i);
+        const ft_op *op = ft_graph_op(t->src, node->op);
+
+        train_params(t, node, op);
+        constants += train_constants(t, node, op);
+    }
+    for (uint32_t i = 0; i < t->src->n_tensors; i++)
+        n += t->needs[i];
+    if (constants)
+        ft__build_assume(t->b,
+                         "%u constant tensors, operands of additions and the like, "
+                         "taken to be trained",
+                         constants);
+    return n;
+}
+
+/* ---- where gradients flow ---- */
+
+static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
+{
+    for (uint32_t i = 0; i < n->n_params; i++)
+        if (t->needs[n->params[i]])
+            return true;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (t->needs[n->in[i]] && ft__train_passes(op, i))
+            return true;
+    return false;
+}
+
+static void find_needs(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_nodes; i++) {
+        const ft_node *n = ft_graph_node(t->src, i);
+
+        if (!needs_any(t, n, ft_graph_op(t->src, n->op)))
+            continue;
+        for (uint32_t j = 0; j < n->n_out; j++)
+            t->needs[n->out[j]] =
+                is_floating(ft_graph_tensor(t->src, n->out[j])->dtype);
+    }
+}
+
+static bool reached_any(const ft__train *t, const ft_node *n)
+{
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (ft__train_wants(t, n->out[i]))
+            return true;
+    return false;
+}
+
+static void find_reached(ft__train *t, uint32_t result)
+{
+    t->reached[result] = 1;
+    for (uint32_t i = t->src->n_nodes; i-- > 0;) {
+        const ft_node *n = ft_graph_node(t->src, i);
+        const ft_op *op = ft_graph_op(t->src, n->op);
+
+        if (!reached_any(t, n))
+            continue;
+        for (uint32_t j = 0; j < n->n_in; j++)
+            t->reached[n->in[j]] |= ft__train_passes(op, j);
+        for (uint32_t j = 0; j < n->n_params; j++)
+            t->reached[n->params[j]] = 1;
+    }
+}
+
+/* ---- forward ---- */
+
+uint32_t ft__train_n_kept(const ft_op *op)
+{
+    uint32_t saves = ft_kind_saves(op->kind);
+
+    if (op->kind == FT_KIND_topk) /* its indices are a result */
+        return 0;
+    if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
+        op->kind == FT_KIND_cross_entropy)
+        return 1;
+    return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
+}
+
+/* One element for all that is normalised together. */
+static ft_shape groups_of(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+
+    switch (op->kind) {
+    case FT_KIND_batchnorm: return (ft_shape){.rank = 1, .dim = {s.dim[1]}};
+    case FT_KIND_groupnorm:
+        return (ft_shape){.rank = 2, .dim = {s.dim[0], ft_op_at(op, FT_K_groups, 0)}};
+    case FT_KIND_instancenorm:
+        return (ft_shape){.rank = 2, .dim = {s.dim[0], s.dim[1]}};
+    case FT_KIND_attention: s.rank = 3; return s;
+    default:
+        for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)s.rank; i++)
+            s.dim[s.rank - 1 - (uint32_t)i] = 1;
+        return s;
+    }
+}
+
+void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+{
+    uint32_t saves = ft_kind_saves(op->kind);
+    ft_dtype result;
+
+    (void)i;
+    ft_op_output(op, 0, shape, &result);
+    *dtype = saves & FT_SAVE_INDICES ? FT_DTYPE_int64
+             : saves & FT_SAVE_MASK  ? FT_DTYPE_bool
+                                     : op->dtype;
+    if (op->kind == FT_KIND_cross_entropy)
+        *shape = ft_op_shape(op, FT_K_x);
+    if (!(saves & FT_SAVE_STATS))
+        return;
+    *shape = groups_of(op);
+    *dtype = op->dtype == FT_DTYPE_fp64 ? FT_DTYPE_fp64 : FT_DTYPE_fp32;
+}
+
+static void copy_tensors(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        const ft_tensor *s = ft_graph_tensor(t->src, i);
+
+        ft__build_tensor(t->b, s->name, strlen(s->name), s->role, s->dtype, &s->shape);
+        ft__build_set_layout(t->b, i, s->layout);
+        ft__build_open(t->b, i, s->open);
+        if (s->is_output)
+            ft__build_output(t->b, i);
+        if (t->needs[i] && s->role == FT_ROLE_WEIGHT && s->producer == FT_NONE)
+            ft__build_trainable(t->b, i);
+    }
+}
+
+/* Results made in the memory of others, views apart, which do so by themselves. */
+static void copy_storage(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++)
+        if (ft_graph_tensor(t->src, i)->storage != i)
+            ft__build_alias(t->b, i, ft_graph_tensor(t->src, i)->storage);
+}
+
+static void copy_node(ft__train *t, uint32_t i, bool training)
+{
+    const ft_node *n = ft_graph_node(t->src, i);
+    ft_op op = *ft_graph_op(t->src, n->op);
+    uint32_t out[FT_OP_MAX_OPERANDS + 8], n_out = n->n_out;
+
+    t->at = n->name;
+    memcpy(out, n->out, n_out * sizeof(*out));
+    if (training && op.kind == FT_KIND_batchnorm)
+        ft_op_set1(&op, FT_K_train, 1);
+    if (training && reached_any(t, n) && needs_any(t, n, &op) &&
+        n_out <= FT_OP_MAX_OPERANDS)
+        for (uint32_t k = 0; k < ft__train_n_kept(&op); k++) {
+            ft_shape s;
+            ft_dtype dtype;
+
+            ft__train_kept(&op, k, &s, &dtype);
+            out[n_out++] = ft__train_tensor(t, dtype, &s);
+            if (k == 0)
+                t->kept[i] = out[n_out - 1];
+        }
+    ft__build_phase(t->b, n->phase);
+    ft__build_repeat(t->b,
+                     ft__build_node(t->b, n->name, strlen(n->name), &op, n->in, n->n_in,
+                                    n->params, n->n_params, out, n_out),
+                     n->repeat);
+}
+
+static void copy_forward(ft__train *t, bool training)
+{
+    copy_tensors(t);
+    for (uint32_t i = 0; i < t->src->n_nodes && !ft__build_failed(t->b); i++)
+        copy_node(t, i, training);
+    copy_storage(t);
+}
+
+static void copy_notes(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_assumptions; i++)
+        ft__build_assume(t->b, "%s", t->src->assumption[i]);
+    for (uint32_t i = 0; i < t->src->n_bounded; i++)
+        ft__build_bounded(t->b, "%s", t->src->bounded[i]);
+}
+
+/* ---- backward ---- */
+
+static uint16_t *holders(ft__train *t, uint32_t tensor)
+{
+    uint32_t storage = ft__build_get(t->b, tensor)->storage;
+    uint16_t *p;
+
+    if (storage >= t->cap_holders) {
+        uint32_t cap = storage + storage / 2 + 64;
+
+        p = realloc(t->holders, cap * sizeof(*p));
+        if (!p) {
+            ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
+                           ft_graph_name(t->src));
+            return NULL;
+        }
+        memset(p + t->cap_holders, 0, (cap - t->cap_holders) * sizeof(*p));
+        t->holders = p;
+        t->cap_holders = cap;
+    }
+    return &t->holders[storage];
+}
+
+static void hold(ft__train *t, uint32_t g)
+{
+    uint16_t *p = holders(t, g);
+
+    if (p && *p < UINT16_MAX)
+        ++*p;
+}
+
+static void release(ft__train *t, uint32_t tensor)
+{
+    uint16_t *p = t->grad[tensor] == FT_NONE ? NULL : holders(t, t->grad[tensor]);
+
+    if (p && *p && *p < UINT16_MAX)
+        --*p;
+    t->grad[tensor] = FT_NONE;
+}
+
+/* The sum lies where the older gradient did, unless somebody else needs that. */
+static uint32_t accumulate(ft__train *t, uint32_t old, uint32_t g)
+{
+    uint32_t sum = ft__train_binary(t, FT_KIND_add, old, g);
+    uint16_t *p = holders(t, old);
+
+    if (sum == FT_NONE || !p)
+        return sum;
+    if (*p == 1 && ft__build_get(t->b, old)->role == FT_ROLE_ACTIVATION &&
+        ft__build_get(t->b, old)->storage != ft__build_get(t->b, g)->storage)
+        ft__build_alias(t->b, sum, old);
+    return sum;
+}
+
+void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
+{
+    if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
+        return;
+    g = ft__train_sum_to(t, g, &ft_graph_tensor(t->src, tensor)->shape);
+    g = ft__train_cast(t, g, ft_graph_tensor(t->src, tensor)->dtype);
+    if (g != FT_NONE && t->grad[tensor] != FT_NONE) {
+        g = accumulate(t, t->grad[tensor], g);
+        release(t, tensor);
+    }
+    if (g == FT_NONE)
+        return;
+    t->grad[tensor] = g;
+    hold(t, g);
+}
+
+/* A parameter keeps its gradient: one that others hold too is copied. */
+static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t g = t->grad[tensor[i]], own;
+        uint16_t *p = g == FT_NONE ? NULL : holders(t, g);
+
+        if (!p || *p < 2 || !is_leaf(ft_graph_tensor(t->src, tensor[i])))
+            continue;
+        own = ft__train_unary(t, FT_KIND_copy, g);
+        release(t, tensor[i]);
+        t->grad[tensor[i]] = own;
+        if (own != FT_NONE)
+            hold(t, own);
+    }
+}
+
+static void backward(ft__train *t)
+{
+    ft__build_phase(t->b, FT_PHASE_BACKWARD);
+    for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
+        const ft_node *n = ft_graph_node(t->src, i);
+        bool any = false;
+
+        for (uint32_t j = 0; j < n->n_out; j++)
+            any |= t->grad[n->out[j]] != FT_NONE;
+        if (!any)
+            continue;
+        t->at = n->name;
+        ft__train_backward(t, i);
+        for (uint32_t j = 0; j < n->n_out; j++)
+            release(t, n->out[j]);
+        own_gradients(t, n->in, n->n_in);
+    }
+}
+
+/* ---- optimizer ---- */
+
+static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t g)
+{
+    static const struct {
+        ft_kind kind;
+        uint32_t states;
+    } how[] = {[FT_OPTIMIZER_SGD] = {FT_KIND_sgd, 0},
+               [FT_OPTIMIZER_MOMENTUM] = {FT_KIND_momentum, 1},
+               [FT_OPTIMIZER_ADAM] = {FT_KIND_adam, 2},
+               [FT_OPTIMIZER_ADAMW] = {FT_KIND_adamw, 2}};
+    uint32_t in[4] = {weight, g}, out, n = 2;
+    const ft_tensor *w = ft__build_get(t->b, weight);
+    ft_shape s = w->shape;
+    ft_dtype dtype = w->dtype;
+    ft_op op;
+
+    t->at = w->name;
+    for (uint32_t i = 0; i < how[optimizer].states; i++)
+        in[n++] =
+            ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_STATE, dtype, &s);
+    out = ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_WEIGHT, dtype, &s);
+    ft__build_alias(t->b, out, weight);
+    ft_op_init(&op, how[optimizer].kind, dtype);
+    op.phase = FT_PHASE_OPTIMIZER;
+    ft_op_set_shape(&op, FT_K_x, &s);
+    ft__build_node(t->b, t->at, strlen(t->at), &op, in, n, NULL, 0, &out, 1);
+}
+
+static void optimize(ft__train *t, ft_optimizer optimizer)
+{
+    ft__build_phase(t->b, FT_PHASE_OPTIMIZER);
+    for (uint32_t i = 0; i < t->src->n_tensors && !ft__build_failed(t->b); i++) {
+        uint32_t g = t->grad[i];
+
+        if (g == FT_NONE || !is_leaf(ft_graph_tensor(t->src, i)))
+            continue;
+        ft__build_role(t->b, g, FT_ROLE_GRADIENT);
+        ft__build_role(t->b, ft__build_get(t->b, g)->storage, FT_ROLE_GRADIENT);
+        if (optimizer == FT_OPTIMIZER_NONE)
+            ft__build_output(t->b, g);
+        else
+            step(t, optimizer, i, g);
+    }
+}
+
+/* ---- a graph that holds its backward pass ---- */
+
+/* The trained weight of this shape that has no gradient yet, the one of the
+ * same name before others. */
+static uint32_t weight_for(const ft__train *t, const ft_tensor *g)
+{
+    uint32_t best = FT_NONE;
+
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        const ft_tensor *w = ft_graph_tensor(t->src, i);
+
+        if (!w->trainable || t->grad[i] != FT_NONE ||
+            !ft_shape_equal(&w->shape, &g->shape))
+            continue;
+        if (strncmp(w->name, g->name, strlen(w->name)) == 0)
+            return i;
+        best = best == FT_NONE ? i : best;
+    }
+    return best;
+}
+
+static void match_gradients(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        const ft_tensor *g = ft_graph_tensor(t->src, i);
+        uint32_t w =
+            g->role == FT_ROLE_GRADIENT && g->storage == i ? weight_for(t, g) : FT_NONE;
+
+        if (w != FT_NONE)
+            t->grad[w] = i;
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool open_train(ft__train *t, const ft_graph *g)
+{
+    size_t n = (size_t)g->n_tensors + 1, nodes = (size_t)g->n_nodes + 1;
+
+    *t = (ft__train){.src = g, .b = ft__build_new(ft_graph_name(g)), .scalar = FT_NONE};
+    t->needs = calloc(n, 1);
+    t->reached = calloc(n, 1);
+    t->grad = malloc(n * sizeof(*t->grad));
+    t->kept = malloc(nodes * sizeof(*t->kept));
+    if (!t->b || !t->needs || !t->reached || !t->grad || !t->kept)
+        return false;
+    memset(t->grad, 0xff, n * sizeof(*t->grad));
+    memset(t->kept, 0xff, nodes * sizeof(*t->kept));
+    return true;
+}
+
+static void close_train(ft__train *t)
+{
+    free(t->needs);
+    free(t->reached);
+    free(t->grad);
+    free(t->kept);
+    free(t->holders);
+}
+
+/* The name of the first result, for messages. */
+static const char *first_result(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].is_output)
+            return g->tensor[i].name;
+    return "the graph";
+}
+
+static void derive(ft__train *t, const ft_step_options *opt)
+{
+    uint32_t result;
+
+    if (find_trained(t) == 0) {
+        ft__build_fail(t->b, FT_EINVAL, 0,
+                       "%s has nothing to train: no layer has floating-point weights",
+                       ft_graph_name(t->src));
+        return;
+    }
+    find_needs(t);
+    result = ft__train_result(t);
+    if (result == FT_NONE) {
+        ft__build_fail(t->b, FT_EINVAL, 0,
+                       "%s has no gradient: no trained weight leads to it by "
+                       "operations that can be differentiated",
+                       first_result(t->src));
+        return;
+    }
+    ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
+    find_reached(t, result);
+    copy_forward(t, true);
+    if (!ft__build_failed(t->b))
+        ft__train_loss(t, result, opt->loss);
+    backward(t);
+    optimize(t, opt->optimizer);
+}
+
+ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
+                         ft_error *err)
+{
+    ft__train t;
+
+    *out = NULL;
+    if (!open_train(&t, g)) {
+        ft__build_free(t.b);
+        close_train(&t);
+        return ft_fail(err, FT_ENOMEM, 0, "training step of %s", ft_graph_name(g));
+    }
+    copy_notes(&t);
+    if (ft_graph_mode(g) == FT_MODE_TRAINING) {
+        copy_forward(&t, false);
+        match_gradients(&t);
+        optimize(&t, opt->optimizer);
+    } else {
+        derive(&t, opt);
+    }
+    close_train(&t);
+    return ft__build_finish_take(out, t.b, err);
+}

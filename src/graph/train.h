@@ -1,0 +1,75 @@
+#ifndef GRAPH_TRAIN_H
+#define GRAPH_TRAIN_H
+
+#include "graph/build.h"
+#include "graph/graph.h"
+
+/* Deriving a training step. The new graph begins with all tensors of the source
+ * under their old numbers; what the step adds comes behind them. */
+typedef struct ft__train {
+    const ft_graph *src;
+    ft__build *b;
+    uint8_t *needs;    /* per source tensor: a trained weight lies behind it */
+    uint8_t *reached;  /* per source tensor: the loss lies behind it */
+    uint32_t *grad;    /* per source tensor: its gradient so far, FT_NONE: none yet */
+    uint32_t *kept;    /* per source node: the first tensor it saves beside operands
+                          and results, FT_NONE: none */
+    uint16_t *holders; /* per tensor of the new graph, where it is a storage: how many
+                          elements of grad[] lie in it */
+    uint32_t cap_holders;
+    uint32_t scalar; /* a constant of one element, FT_NONE: not made yet */
+    const char *at;  /* name of the source node whose gradient is being made */
+    uint32_t n_generic;
+} ft__train;
+
+/* ---- train.c ---- */
+/* Gradients are wanted for this tensor of the source. */
+static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
+{
+    return t->needs[tensor] && t->reached[tensor];
+}
+/* How many tensors a node saves beside operands and results, and the i-th. */
+uint32_t ft__train_n_kept(const ft_op *op);
+void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);
+/* Add g, of any shape that broadcasting gave it, to the gradient of a tensor of
+ * the source. Nothing where none is wanted. */
+void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g);
+
+/* ---- train_ops.c: nodes of the backward pass; FT_NONE when the build failed ---- */
+uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape);
+/* A node with one result of this shape. */
+uint32_t ft__train_node(ft__train *t, const ft_op *op, const uint32_t *in,
+                        uint32_t n_in, const ft_shape *shape);
+uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x);
+/* y FT_NONE: a number. */
+uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y);
+uint32_t ft__train_where(ft__train *t, uint32_t condition, uint32_t x, uint32_t y);
+uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to);
+uint32_t ft__train_view(ft__train *t, uint32_t x, const ft_shape *shape);
+uint32_t ft__train_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape);
+/* One operand and the result's shape: pad, slice, expand and the like. */
+uint32_t ft__train_move(ft__train *t, ft_kind kind, uint32_t x, const ft_shape *shape);
+/* x as the operand of this shape that broadcasting made it from. */
+uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape);
+
+/* ---- train_rules.c ---- */
+/* Whether the gradient of a result goes on to operand i of an operation. */
+bool ft__train_passes(const ft_op *op, uint32_t i);
+/* The backward nodes of a source node one of whose results has a gradient. */
+void ft__train_backward(ft__train *t, uint32_t node);
+/* The operation itself in the backward phase. */
+void ft__train_own(ft__train *t, uint32_t node);
+
+/* ---- train_move.c ---- */
+typedef void ft__train_rule(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g);
+ft__train_rule ft__train_view_back, ft__train_transpose_back, ft__train_concat_back,
+    ft__train_split_back, ft__train_resize_back, ft__train_sum_back, ft__train_cast_back,
+    ft__train_gather_back, ft__train_blocks_back;
+
+/* ---- train_loss.c ---- */
+/* The result to train on, FT_NONE: none has a gradient. */
+uint32_t ft__train_result(const ft__train *t);
+/* Appends the loss and gives the result its gradient. */
+void ft__train_loss(ft__train *t, uint32_t result, ft_loss loss);
+
+#endif

@@ -1,0 +1,272 @@
+/* How every kind of operation is differentiated, as PyTorch does it: with a
+ * kernel of its own, or by forward operations. */
+#include <assert.h>
+#include <string.h>
+
+#include "graph/train.h"
+
+/* For each operand an expression in postfix; NULL: no gradient.
+ *   g the result's gradient, o the result, x y z the operands, 1 any number
+ *   + - * / ^   two operands      n neg, s sign, e exp, l log, c cos, i sin, f floor
+ *   < =         comparisons       ? where
+ * The value is summed over the axes along which the operand was broadcast. */
+struct recipe {
+    ft_kind kind;
+    const char *operand[3];
+};
+
+static const struct recipe recipes[] = {
+    {FT_KIND_neg, {"gn"}},
+    {FT_KIND_exp, {"go*"}},
+    {FT_KIND_expm1, {"go1+*"}},
+    {FT_KIND_log, {"gx/"}},
+    {FT_KIND_log1p, {"gx1+/"}},
+    {FT_KIND_sqrt, {"go1*/"}},
+    {FT_KIND_rsqrt, {"g1*o1^*"}},
+    {FT_KIND_reciprocal, {"gnoo**"}},
+    {FT_KIND_abs, {"gxs*"}},
+    {FT_KIND_sin, {"gxc*"}},
+    {FT_KIND_cos, {"gxin*"}},
+    {FT_KIND_tan, {"goo*1+*"}},
+    {FT_KIND_erf, {"x1^ne1*g*"}},
+    {FT_KIND_copy, {"g"}},
+    {FT_KIND_add, {"g", "g"}},
+    {FT_KIND_sub, {"g", "gn"}},
+    {FT_KIND_mul, {"gy*", "gx*"}},
+    {FT_KIND_div, {"gy/", "gnxy/y/*"}},
+    {FT_KIND_pow, {"x1^1*g*", "goxl**"}},
+    {FT_KIND_mod, {"g", "gnxy/f*"}},
+    {FT_KIND_minimum, {"yx<1xy=g1/g??", "xy<1xy=g1/g??"}},
+    {FT_KIND_maximum, {"xy<1xy=g1/g??", "yx<1xy=g1/g??"}},
+    {FT_KIND_where, {NULL, "xg1?", "x1g?"}},
+};
+
+/* Those that look at shapes and attributes; the rest have their own kernel. */
+static ft__train_rule *const rules[FT_KIND_COUNT] = {
+    [FT_KIND_view] = ft__train_view_back,
+    [FT_KIND_transpose] = ft__train_transpose_back,
+    [FT_KIND_concat] = ft__train_concat_back,
+    [FT_KIND_split] = ft__train_split_back,
+    [FT_KIND_slice] = ft__train_resize_back,
+    [FT_KIND_pad] = ft__train_resize_back,
+    [FT_KIND_expand] = ft__train_resize_back,
+    [FT_KIND_reduce_sum] = ft__train_sum_back,
+    [FT_KIND_reduce_mean] = ft__train_sum_back,
+    [FT_KIND_global_avgpool] = ft__train_sum_back,
+    [FT_KIND_cast] = ft__train_cast_back,
+    [FT_KIND_gather] = ft__train_gather_back,
+    [FT_KIND_gather_elements] = ft__train_gather_back,
+    [FT_KIND_gather_nd] = ft__train_gather_back,
+    [FT_KIND_depth_to_space] = ft__train_blocks_back,
+    [FT_KIND_space_to_depth] = ft__train_blocks_back,
+};
+
+bool ft__train_passes(const ft_op *op, uint32_t i)
+{
+    if (ft_kind_saves(op->kind) == FT_SAVE_NONE)
+        return false;
+    return op->kind != FT_KIND_roi_align || i == 0;
+}
+
+/* ---- recipes ---- */
+
+enum { MAX_STACK = 6 };
+
+struct machine {
+    ft__train *t;
+    const ft_node *n;
+    uint32_t g;
+    uint32_t stack[MAX_STACK]; /* FT_NONE: a number */
+    uint32_t top;
+};
+
+static uint32_t pop(struct machine *m)
+{
+    return m->stack[--m->top];
+}
+
+static bool load(struct machine *m, char c)
+{
+    const char *operand = strchr("xyz", c);
+
+    if (operand)
+        m->stack[m->top++] = m->n->in[operand - "xyz"];
+    else if (c == 'g' || c == 'o' || c == '1')
+        m->stack[m->top++] = c == 'g' ? m->g : c == 'o' ? m->n->out[0] : FT_NONE;
+    else
+        return false;
+    return true;
+}
+
+static bool unary(struct machine *m, char c)
+{
+    static const char letters[] = "nselcif";
+    static const ft_kind kinds[] = {FT_KIND_neg,  FT_KIND_sign, FT_KIND_exp,
+                                    FT_KIND_log,  FT_KIND_cos,  FT_KIND_sin,
+                                    FT_KIND_floor};
+    const char *p = strchr(letters, c);
+    uint32_t x;
+
+    if (!p)
+        return false;
+    x = pop(m);
+    m->stack[m->top++] = ft__train_unary(m->t, kinds[p - letters], x);
+    return true;
+}
+
+static void binary(struct machine *m, char c)
+{
+    static const char letters[] = "+-*/^<=";
+    static const ft_kind kinds[] = {FT_KIND_add,  FT_KIND_sub, FT_KIND_mul,
+                                    FT_KIND_div,  FT_KIND_pow, FT_KIND_less,
+                                    FT_KIND_equal};
+    uint32_t y = pop(m), x = pop(m);
+
+    m->stack[m->top++] =
+        ft__train_binary(m->t, kinds[strchr(letters, c) - letters], x, y);
+}
+
+static uint32_t run(ft__train *t, const ft_node *n, uint32_t g, const char *text)
+{
+    struct machine m = {.t = t, .n = n, .g = g};
+
+    for (; *text; text++) {
+        assert(m.top < MAX_STACK);
+        if (load(&m, *text) || unary(&m, *text))
+            continue;
+        if (*text == '?') {
+            uint32_t y = pop(&m), x = pop(&m), condition = pop(&m);
+
+            m.stack[m.top++] = ft__train_where(t, condition, x, y);
+        } else {
+            binary(&m, *text);
+        }
+    }
+    return pop(&m);
+}
+
+static const struct recipe *find_recipe(ft_kind kind)
+{
+    for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++)
+        if (recipes[i].kind == kind)
+            return &recipes[i];
+    return NULL;
+}
+
+static void follow(ft__train *t, const ft_node *n, uint32_t g, const struct recipe *r)
+{
+    for (uint32_t i = 0; i < n->n_in && i < 3; i++)
+        if (r->operand[i] && ft__train_wants(t, n->in[i]))
+            ft__train_give(t, n->in[i], run(t, n, g, r->operand[i]));
+}
+
+/* ---- kernels of their own ---- */
+
+static uint32_t wanted(const ft__train *t, const ft_node *n, const ft_op *op)
+{
+    uint32_t bits = 0;
+
+    for (uint32_t i = 0; i < n->n_in && i < 3; i++)
+        if (ft__train_passes(op, i) && ft__train_wants(t, n->in[i]))
+            bits |= FT_WRT_X << i;
+    for (uint32_t i = 0; i < n->n_params; i++)
+        if (ft__train_wants(t, n->params[i]))
+            bits |= FT_WRT_WEIGHTS;
+    return bits;
+}
+
+/* Gradients of the results, then what was saved; returns how many. */
+static uint32_t operands(const ft__train *t, uint32_t node, const ft_op *op,
+                         uint32_t *in)
+{
+    const ft_node *n = ft_graph_node(t->src, node);
+    uint32_t saves = ft_kind_saves(op->kind), n_in = 0, kept = ft__train_n_kept(op);
+
+    for (uint32_t i = 0; i < ft_op_n_outputs(op) && i < n->n_out; i++)
+        if (t->grad[n->out[i]] != FT_NONE)
+            in[n_in++] = t->grad[n->out[i]];
+    for (uint32_t i = 0; i < 3 && i < n->n_in; i++)
+        if (saves >> i & 1 || op->kind == FT_KIND_generic)
+            in[n_in++] = n->in[i];
+    if (op->kind == FT_KIND_topk)
+        in[n_in++] = n->out[1];
+    else if (saves & FT_SAVE_OUT && op->kind != FT_KIND_cross_entropy)
+        in[n_in++] = n->out[0];
+    for (uint32_t i = 0; i < kept && t->kept[node] != FT_NONE; i++)
+        in[n_in++] = t->kept[node] + i;
+    return n_in;
+}
+
+/* A tensor for the gradient of a tensor of the source. */
+static uint32_t gradient_of(ft__train *t, uint32_t tensor)
+{
+    const ft_tensor *of = ft_graph_tensor(t->src, tensor);
+
+    return ft__train_tensor(t, of->dtype, &of->shape);
+}
+
+void ft__train_own(ft__train *t, uint32_t node)
+{
+    const ft_node *n = ft_graph_node(t->src, node);
+    ft_op op = *ft_graph_op(t->src, n->op);
+    uint32_t in[FT_OP_MAX_OPERANDS + 8], out[16], to[16], n_in, n_out = 0;
+    uint32_t bits = wanted(t, n, &op);
+
+    n_in = operands(t, node, &op, in);
+    for (uint32_t i = 0; i < n->n_in && i < 3; i++)
+        if (bits >> i & 1)
+            to[n_out++] = n->in[i];
+    for (uint32_t i = 0; i < n->n_params && n_out < 16; i++)
+        if (ft__train_wants(t, n->params[i]))
+            to[n_out++] = n->params[i];
+    for (uint32_t i = 0; i < n_out; i++)
+        out[i] = gradient_of(t, to[i]);
+    if (op.kind == FT_KIND_batchnorm)
+        ft_op_set1(&op, FT_K_train, 1);
+    op.phase = FT_PHASE_BACKWARD;
+    ft_op_set_wrt(&op, bits);
+    ft__build_node(t->b, n->name, strlen(n->name), &op, in, n_in, n->params,
+                   n->n_params, out, n_out);
+    for (uint32_t i = 0; i < n_out; i++)
+        ft__train_give(t, to[i], out[i]);
+}
+
+/* Reads what the operation reads and writes as much. */
+static void generic(ft__train *t, uint32_t node)
+{
+    const ft_node *n = ft_graph_node(t->src, node);
+
+    if (t->n_generic++ < 100)
+        ft__build_bounded(t->b, "backward of %s (node %s)",
+                          ft_kind_name(ft_graph_op(t->src, n->op)->kind), n->name);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const ft_tensor *x = ft_graph_tensor(t->src, n->in[i]);
+        uint32_t in[2] = {t->grad[n->out[0]], n->in[i]};
+        ft_op op;
+
+        if (!ft__train_wants(t, n->in[i]))
+            continue;
+        ft_op_init(&op, FT_KIND_generic, x->dtype);
+        ft_op_set1(&op, FT_K_read,
+                   ft_shape_elements(&ft_graph_tensor(t->src, n->out[0])->shape) +
+                       ft_shape_elements(&x->shape));
+        ft_op_set_shape(&op, FT_K_out, &x->shape);
+        ft__train_give(t, n->in[i], ft__train_node(t, &op, in, 2, &x->shape));
+    }
+}
+
+void ft__train_backward(ft__train *t, uint32_t node)
+{
+    const ft_node *n = ft_graph_node(t->src, node);
+    const ft_op *op = ft_graph_op(t->src, n->op);
+    const struct recipe *recipe = find_recipe(op->kind);
+
+    if (op->kind == FT_KIND_generic)
+        generic(t, node);
+    else if (recipe)
+        follow(t, n, t->grad[n->out[0]], recipe);
+    else if (rules[op->kind])
+        rules[op->kind](t, n, op, t->grad[n->out[0]]);
+    else if (ft_kind_saves(op->kind) != FT_SAVE_NONE)
+        ft__train_own(t, node);
+}

@@ -1,0 +1,326 @@
+/* Memory by part, against a simulation of the pass and by hand. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "foretell/graph.h"
+#include "graph/build.h"
+#include "graph/place.h"
+
+static const ft_memory_policy EXACT = {0};
+static const ft_memory_policy EAGER = {FT_POLICY_EAGER};
+
+static uint32_t tensor(ft__build *b, ft_role role, int64_t elements)
+{
+    ft_shape s = {2, {1, elements}};
+
+    return ft__build_tensor(b, "t", 1, role, FT_DTYPE_fp32, &s);
+}
+
+/* A node of one operand and one result of the given sizes. */
+static uint32_t node(ft__build *b, ft_phase phase, uint32_t from, uint32_t weight,
+                     int64_t elements)
+{
+    uint32_t out = tensor(b, FT_ROLE_ACTIVATION, elements);
+    ft_op op;
+    int64_t x[2] = {1, ft__build_get(b, from)->shape.dim[1]};
+
+    ft_op_init(&op, FT_KIND_linear, FT_DTYPE_fp32);
+    ft_op_set(&op, FT_K_x, x, 2);
+    ft_op_set1(&op, FT_K_out, elements);
+    ft__build_phase(b, phase);
+    ft__build_node(b, "n", 1, &op, &from, 1, &weight, weight != FT_NONE, &out, 1);
+    return out;
+}
+
+static ft_graph *finish(ft__build *b)
+{
+    ft_graph *g;
+
+    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    return g;
+}
+
+static void scope(ft__build *b, const char *s)
+{
+    ft__build_scope(b, s, strlen(s));
+}
+
+/* in (10) -> a (100) -> b (20) -> c (5), and a is read again by d (7). */
+static void the_peak_is_what_lives_at_its_moment(void)
+{
+    ft__build *b = ft__build_new("chain");
+    uint32_t in = tensor(b, FT_ROLE_INPUT, 10), w = tensor(b, FT_ROLE_WEIGHT, 1000);
+    uint32_t a = node(b, FT_PHASE_FORWARD, in, w, 100), c;
+    ft_graph *g;
+    ft_memory m;
+
+    c = node(b, FT_PHASE_FORWARD, node(b, FT_PHASE_FORWARD, a, FT_NONE, 20), FT_NONE,
+             5);
+    ft__build_output(b, c);
+    node(b, FT_PHASE_FORWARD, a, FT_NONE, 7);
+    g = finish(b);
+    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
+    CHECK(m.peak_bytes == 4 * (1000 + 10 + 100 + 20 + 5) && m.peak_node == 2);
+    CHECK(m.part[FT_PART_WEIGHTS] == 4000 && m.part[FT_PART_INPUTS] == 40);
+    CHECK(m.part[FT_PART_ACTIVATIONS] == 500 && m.part[FT_PART_SAVED] == 0);
+    /* Layers are 1110, 120, 25 and 107 elements. */
+    CHECK(m.two_largest_bytes == 4.0 * (1110 + 120));
+    CHECK(m.twice_mean_bytes == 2.0 * (1110 + 120 + 25 + 107));
+    /* Eagerly, the caller holds the last result meanwhile. */
+    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
+    CHECK(m.peak_bytes == 4 * (1000 + 10 + 100 + 20 + 5 + 5));
+    ft_graph_free(g);
+}
+
+/* The same chain in and out of a module: block(x) reads x first, and its caller
+ * holds x until the call returns. */
+static void an_argument_lives_until_the_call_returns(void)
+{
+    static const char *const scopes[2][3] = {{"", "", ""},
+                                             {"block/a", "block/b", "block"}};
+
+    for (int i = 0; i < 2; i++) {
+        ft__build *b = ft__build_new("call");
+        uint32_t t = tensor(b, FT_ROLE_INPUT, 1);
+        ft_graph *g;
+        ft_memory m;
+
+        t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 100);
+        for (int j = 0; j < 3; j++) {
+            scope(b, scopes[i][j]);
+            t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 50);
+        }
+        scope(b, "");
+        node(b, FT_PHASE_FORWARD, t, FT_NONE, 1);
+        g = finish(b);
+        CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
+        CHECK(m.peak_bytes == (i ? 4u * (1 + 100 + 50 + 50) : 4u * (1 + 100 + 50)));
+        CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
+        CHECK(m.peak_bytes == 4u * (1 + 100 + 50));
+        ft_graph_free(g);
+    }
+}
+
+/* in -> a -> b; b's and a's backward; the gradient of w stays for the optimizer. */
+static void a_training_step_is_told_by_part(void)
+{
+    ft__build *b = ft__build_new("step");
+    uint32_t in = tensor(b, FT_ROLE_INPUT, 8), w = tensor(b, FT_ROLE_WEIGHT, 64);
+    uint32_t state = tensor(b, FT_ROLE_STATE, 64), grad, a, c, g1, pair[2];
+    ft_graph *g;
+    ft_memory m;
+    ft_op op;
+
+    a = node(b, FT_PHASE_FORWARD, in, w, 30);
+    c = node(b, FT_PHASE_FORWARD, a, FT_NONE, 4);
+    g1 = node(b, FT_PHASE_BACKWARD, a, FT_NONE, 30); /* reads the saved a */
+    grad = tensor(b, FT_ROLE_GRADIENT, 64);
+    ft_op_init(&op, FT_KIND_linear, FT_DTYPE_fp32);
+    ft_op_set(&op, FT_K_x, (int64_t[]){1, 30}, 2);
+    ft_op_set1(&op, FT_K_out, 64);
+    ft__build_node(b, "w", 1, &op, &g1, 1, NULL, 0, &grad, 1);
+    pair[0] = grad;
+    ft__build_phase(b, FT_PHASE_OPTIMIZER);
+    ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+    ft_op_set(&op, FT_K_x, (int64_t[]){1, 64}, 2);
+    ft__build_node(b, "o", 1, &op, pair, 1, &state, 1, NULL, 0);
+    node(b, FT_PHASE_OPTIMIZER, in, FT_NONE, 100);
+    (void)c;
+    g = finish(b);
+    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
+    CHECK(m.part[FT_PART_STATE] == 256 && m.part[FT_PART_WEIGHTS] == 256);
+    CHECK(m.peak_node == 5 && m.part[FT_PART_GRADIENTS] == 0);
+    CHECK(m.part[FT_PART_ACTIVATIONS] == 400);
+    /* Eagerly, gradients are there until the next step begins. */
+    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
+    CHECK(m.part[FT_PART_GRADIENTS] == 256 && m.peak_bytes == 4 * (8 + 64 * 3 + 100));
+    ft_graph_free(g);
+
+    b = ft__build_new("saved");
+    in = tensor(b, FT_ROLE_INPUT, 1);
+    a = node(b, FT_PHASE_FORWARD, in, FT_NONE, 10);
+    node(b, FT_PHASE_FORWARD, a, FT_NONE, 50);
+    node(b, FT_PHASE_BACKWARD, a, FT_NONE, 2);
+    g = finish(b);
+    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
+    CHECK(m.peak_node == 1 && m.part[FT_PART_SAVED] == 40);
+    CHECK(m.part[FT_PART_ACTIVATIONS] == 200);
+    ft_graph_free(g);
+}
+
+static int64_t elements(const ft_graph *g, uint32_t t)
+{
+    return ft_shape_elements(&ft_graph_tensor(g, t)->shape);
+}
+
+/* Is t's memory read at node i or later, or was it made before and is it kept? */
+static int needed(const ft_graph *g, uint32_t t, uint32_t i)
+{
+    const ft_tensor *of = ft_graph_tensor(g, t);
+
+    if (of->role == FT_ROLE_WEIGHT || of->role == FT_ROLE_INPUT)
+        return 1;
+    if (of->producer == FT_NONE || of->producer > i)
+        return 0;
+    if (of->producer == i || of->is_output)
+        return 1;
+    for (uint32_t j = i; j < ft_graph_n_nodes(g); j++)
+        for (uint32_t k = 0; k < ft_graph_node(g, j)->n_in; k++)
+            if (ft_graph_node(g, j)->in[k] == t)
+                return 1;
+    return 0;
+}
+
+static uint64_t simulate(const ft_graph *g)
+{
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        uint64_t now = 0;
+
+        for (uint32_t t = 0; t < ft_graph_n_tensors(g); t++)
+            if (needed(g, t, i))
+                now += 4 * (uint64_t)elements(g, t);
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+static void random_graphs_need_what_a_simulation_finds(void)
+{
+    ft__prng rng = ft__prng_stream(5, 0);
+
+    for (int trial = 0; trial < 200; trial++) {
+        ft__build *b = ft__build_new("random");
+        uint32_t t[40], n = 1;
+        ft_graph *g;
+        ft_memory m;
+        ft_plan p;
+
+        t[0] = tensor(b, FT_ROLE_INPUT, 1 + ft__prng_below(&rng, 100));
+        for (; n < 40; n++) {
+            uint32_t w =
+                ft__prng_below(&rng, 3) ? FT_NONE : tensor(b, FT_ROLE_WEIGHT, n);
+
+            t[n] = node(b, n < 25 ? FT_PHASE_FORWARD : FT_PHASE_BACKWARD,
+                        t[ft__prng_below(&rng, n)], w, 1 + ft__prng_below(&rng, 1000));
+            if (!ft__prng_below(&rng, 10))
+                ft__build_output(b, t[n]);
+        }
+        g = finish(b);
+        CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
+        CHECK(m.peak_bytes == simulate(g));
+        CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
+        CHECK(p.arena_bytes >= p.lower_bound_bytes);
+        ft_plan_free(&p);
+        ft_graph_free(g);
+    }
+}
+
+static void pieces_that_live_together_do_not_overlap(void)
+{
+    enum { N = 300, NODES = 100 };
+    ft__prng rng = ft__prng_stream(6, 0);
+
+    for (int trial = 0; trial < 40; trial++) {
+        ft__piece piece[N];
+        uint64_t end;
+
+        for (uint32_t i = 0; i < N; i++) {
+            piece[i] = (ft__piece){.bytes = 64 + 64 * ft__prng_below(&rng, 50)};
+            piece[i].tensor = i;
+            piece[i].first = ft__prng_below(&rng, NODES);
+            piece[i].last =
+                piece[i].first + ft__prng_below(&rng, NODES - piece[i].first);
+        }
+        CHECK(trial % 2 ? ft__place_by_size(piece, N, 128, &end)
+                        : ft__place_in_time(piece, N, NODES, 128, &end));
+        for (uint32_t i = 0; i < N; i++) {
+            CHECK(piece[i].offset >= 128 && piece[i].offset + piece[i].bytes <= end);
+            for (uint32_t j = 0; j < i; j++)
+                if (piece[i].first <= piece[j].last && piece[j].first <= piece[i].last)
+                    CHECK(piece[i].offset + piece[i].bytes <= piece[j].offset ||
+                          piece[j].offset + piece[j].bytes <= piece[i].offset);
+        }
+    }
+}
+
+struct cost {
+    uint64_t fixed, per_item;
+    int asked;
+};
+
+static ft_status cost_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
+{
+    struct cost *c = arg;
+
+    c->asked++;
+    *bytes = c->fixed + c->per_item * (uint64_t)batch;
+    return batch > 1000 && !c->per_item ? ft_fail(err, FT_EINVAL, 0, "no") : FT_OK;
+}
+
+static void the_largest_batch_just_fits(void)
+{
+    static const struct {
+        uint64_t fixed, per_item, limit;
+        int64_t batch;
+    } c[] = {
+        {100, 10, 99, 0},    {100, 10, 109, 0},      {100, 10, 110, 1},
+        {100, 10, 1000, 90}, {0, 1, 123456, 123456}, {0, 1, 1u << 30, 1 << 20},
+    };
+    struct cost none = {0, 0, 0};
+    int64_t batch;
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        struct cost cost = {c[i].fixed, c[i].per_item, 0};
+
+        CHECK(ft_memory_max_batch(&batch, c[i].limit, cost_at, &cost, NULL) == FT_OK);
+        CHECK(batch == c[i].batch);
+        CHECK(cost.asked <= 42);
+    }
+    CHECK(ft_memory_max_batch(&batch, 1, cost_at, &none, NULL) == FT_EINVAL);
+}
+
+static void sizes_that_cannot_be_counted_are_refused(void)
+{
+    ft__build *b = ft__build_new("huge");
+    ft_memory m;
+    ft_error err;
+    ft_graph *g;
+
+    for (int i = 0; i < 1200; i++)
+        tensor(b, FT_ROLE_WEIGHT, (int64_t)1 << 50);
+    g = finish(b);
+    CHECK(ft_memory_make(&m, g, &EXACT, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "4 EiB") != NULL);
+    ft_graph_free(g);
+}
+
+static void a_graph_without_operations_is_its_weights(void)
+{
+    ft__build *b = ft__build_new("empty");
+    ft_memory m;
+    ft_graph *g;
+
+    tensor(b, FT_ROLE_WEIGHT, 10);
+    tensor(b, FT_ROLE_INPUT, 5);
+    g = finish(b);
+    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
+    CHECK(m.peak_bytes == 60 && m.peak_node == FT_NONE);
+    ft_graph_free(g);
+}
+
+int main(void)
+{
+    the_peak_is_what_lives_at_its_moment();
+    an_argument_lives_until_the_call_returns();
+    a_training_step_is_told_by_part();
+    random_graphs_need_what_a_simulation_finds();
+    pieces_that_live_together_do_not_overlap();
+    the_largest_batch_just_fits();
+    sizes_that_cannot_be_counted_are_refused();
+    a_graph_without_operations_is_its_weights();
+    CHECK_DONE();
+}

@@ -1,0 +1,27 @@
+"""The names of all models, and how each is built."""
+from . import image_models, text_models, vision
+
+# One of every sort: plain, depthwise, attention, windows, dilation, time, flow, text, speech.
+CI = ['resnet18',
+      'mobilenet_v3_small',
+      'vit_b_16',
+      'swin_t',
+      'deeplabv3_mobilenet_v3_large',
+      'r2plus1d_18',
+      'raft_small',
+      'hf-bert',
+      'hf-gpt2',
+      'hf-t5',
+      'hf-whisper',
+      'timm-convnext_atto']
+
+
+def names():
+    return vision.names() + text_models.names() + image_models.names()
+
+
+def build(name, batch):
+    for source in (text_models, image_models):
+        if name.startswith(source.PREFIX):
+            return source.build(name, batch)
+    return vision.build(name, batch)
