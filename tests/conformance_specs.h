@@ -333,6 +333,7 @@ static const char *const optional_specs[] = {
     "dequantize x=3x17 to=fp32 dtype=int8",
     "atan2 x=3x17 y=17",
     "bitwise x=3x17 y=17 dtype=int32",
+    "det x=3x5x5 out=3",
     "topk x=3x17 axis=1 size=5",
     "fft x=3x16 size=16 out=3x9x2",
     "gather_elements x=3x17 y=3x5 axis=1",

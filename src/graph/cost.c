@@ -194,7 +194,8 @@ static double flops(const ft_op *op)
     case FT_CLASS_UNARY:
         return x * (unary_flops[op->kind] > 0 ? unary_flops[op->kind] : 1);
     case FT_CLASS_BINARY: return out;
-    case FT_CLASS_REDUCE: return x;
+    case FT_CLASS_REDUCE:
+        return op->kind == FT_KIND_det ? x * last_dim(op, FT_K_x) * 2 / 3 : x;
     case FT_CLASS_MOVE:
         return op->kind == FT_KIND_resize
                    ? out * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0))

@@ -12,6 +12,7 @@ enum {
     ATTR_T = 5,
     ATTR_FLOATS = 7,
     ATTR_INTS = 8,
+    ATTR_STRINGS = 9,
     ATTR_REF = 21,
     NODE_ATTRIBUTE = 5,
     FUNCTION_ATTRIBUTE = 11,
@@ -160,4 +161,32 @@ int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double
         }
     }
     return count;
+}
+
+int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name)
+{
+    ft__bytes attr;
+    int64_t count = 0;
+
+    if (!find(o, n, name, &attr))
+        return -1;
+    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);)
+        count += f.field == ATTR_STRINGS;
+    return count;
+}
+
+int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
+                         int64_t fallback)
+{
+    int64_t count = ft__attr_ints(o, n, name, NULL, 0), most = fallback, *v;
+
+    if (count <= 0)
+        return fallback;
+    v = ft__onnx_alloc(o, (size_t)count, sizeof(*v));
+    if (!v)
+        return fallback;
+    (void)ft__attr_ints(o, n, name, v, (uint32_t)count);
+    for (int64_t i = 0; i < count; i++)
+        most = v[i] > most ? v[i] : most;
+    return most;
 }

@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-static ft_op op_of(ft_kind kind, const ft__value *x)
-{
-    ft_op op;
-
-    ft_op_init(&op, kind, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    return op;
-}
-
 ft__value *ft__make(ft__maker m, const ft_op *op, const ft__call *c, ft__value *out)
 {
     ft__call call = *c;
@@ -38,12 +29,7 @@ static ft__value *make1(ft__maker m, const ft_op *op, ft__value *x, ft__value *o
 
 ft__value *ft__make_unary(ft__maker m, ft_kind kind, ft__value *x, ft__value *out)
 {
-    ft_op op;
-
-    if (!x)
-        return NULL;
-    op = op_of(kind, x);
-    return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = &x->shape}, out);
+    return ft__apply1(m.o, m.n, kind, x, out);
 }
 
 ft__value *ft__make_global(ft__maker m, ft_kind kind, ft__value *x, ft__value *out)
@@ -52,7 +38,7 @@ ft__value *ft__make_global(ft__maker m, ft_kind kind, ft__value *x, ft__value *o
 
     if (!x)
         return NULL;
-    op = op_of(kind, x);
+    op = ft__op_x(kind, x);
     return make1(m, &op, x, out);
 }
 
@@ -65,7 +51,7 @@ ft__value *ft__make_cast(ft__maker m, ft_kind kind, ft__value *x, ft_dtype to,
         return NULL;
     if (x->dtype == to)
         return out ? ft__make_view(m, x, &x->shape, out) : x;
-    op = op_of(kind, x);
+    op = ft__op_x(kind, x);
     ft_op_set1(&op, FT_K_to, to);
     return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = &x->shape}, out);
 }
@@ -73,19 +59,7 @@ ft__value *ft__make_cast(ft__maker m, ft_kind kind, ft__value *x, ft_dtype to,
 ft__value *ft__make_binary(ft__maker m, ft_kind kind, ft__value *x, ft__value *y,
                            ft__value *out)
 {
-    ft__value *in[2] = {x, y};
-    ft_shape s;
-    ft_op op;
-
-    if (!x || !y)
-        return NULL;
-    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
-        ft__onnx_fail(m.o, m.n, FT_EFORMAT, "the shapes of its operands do not fit");
-        return NULL;
-    }
-    op = op_of(kind, x);
-    ft_op_set_shape(&op, FT_K_y, &y->shape);
-    return ft__make(m, &op, &(ft__call){.in = in, .n_in = 2, .shape = &s}, out);
+    return ft__apply2(m.o, m.n, kind, x, y, out);
 }
 
 ft__value *ft__make_sum(ft__maker m, ft__value *x, ft__value *y, ft__value *out)
@@ -118,7 +92,7 @@ ft__value *ft__make_transpose(ft__maker m, ft__value *x, const int64_t *perm,
 
     if (!x)
         return NULL;
-    op = op_of(FT_KIND_transpose, x);
+    op = ft__op_x(FT_KIND_transpose, x);
     ft_op_set(&op, FT_K_perm, perm, x->shape.rank);
     return make1(m, &op, x, out);
 }
@@ -153,7 +127,7 @@ ft__value *ft__make_concat(ft__maker m, ft__value *x, ft__value *y, uint32_t axi
             ft__onnx_fail(m.o, m.n, FT_EFORMAT, "past and present do not fit together");
             return NULL;
         }
-    op = op_of(FT_KIND_concat, x);
+    op = ft__op_x(FT_KIND_concat, x);
     ft_op_set1(&op, FT_K_axis, axis);
     ft_op_set(&op, FT_K_sizes, (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
     return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
@@ -165,7 +139,7 @@ ft__value *ft__make_softmax(ft__maker m, ft__value *x, uint32_t axis, ft__value 
 
     if (!x)
         return NULL;
-    op = op_of(FT_KIND_softmax, x);
+    op = ft__op_x(FT_KIND_softmax, x);
     ft_op_set1(&op, FT_K_axis, axis);
     return make1(m, &op, x, out);
 }
@@ -183,7 +157,7 @@ ft__value *ft__make_norm(ft__maker m, ft_kind kind, ft__value *x, ft_key_id key,
     for (uint32_t i = 0; i < n_params && n < 8; i++)
         if (ft__is_constant(params[i]))
             there[n++] = params[i];
-    op = op_of(kind, x);
+    op = ft__op_x(kind, x);
     if (key != FT_K_COUNT)
         ft_op_set1(&op, key, value);
     return ft__make(
@@ -200,7 +174,7 @@ ft__value *ft__make_matmul(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
 
     if (!x || !y)
         return NULL;
-    op = op_of(FT_KIND_matmul, x);
+    op = ft__op_x(FT_KIND_matmul, x);
     ft_op_set_shape(&op, FT_K_y, &y->shape);
     ft_op_set1(&op, FT_K_to, to == x->dtype ? FT_DTYPE_NONE : to);
     ft_op_set1(&op, FT_K_weights, y->dtype == x->dtype ? FT_DTYPE_NONE : y->dtype);
@@ -240,7 +214,7 @@ ft__value *ft__make_move(ft__maker m, ft_kind kind, ft__value *x, const ft_shape
 
     if (!x)
         return NULL;
-    op = op_of(kind, x);
+    op = ft__op_x(kind, x);
     ft_op_set_shape(&op, FT_K_out, s);
     return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = s}, out);
 }
@@ -265,7 +239,7 @@ ft__value *ft__make_linear(ft__maker m, ft__value *x, const ft__linear *l,
             params[n++] = l->scales[i];
     if (l->bias)
         params[n++] = l->bias;
-    op = op_of(FT_KIND_linear, x);
+    op = ft__op_x(FT_KIND_linear, x);
     ft_op_set1(&op, FT_K_out, l->columns);
     ft_op_set1(&op, FT_K_bias, l->bias != NULL);
     ft_op_set1(&op, FT_K_to, l->to == x->dtype ? FT_DTYPE_NONE : l->to);
@@ -285,7 +259,7 @@ ft__value *ft__make_attention(ft__maker m, ft__value *q, ft__value *k, ft__value
 
     if (!q || !k || !v)
         return NULL;
-    op = op_of(FT_KIND_attention, q);
+    op = ft__op_x(FT_KIND_attention, q);
     ft_op_set_shape(&op, FT_K_y, &k->shape);
     ft_op_set_shape(&op, FT_K_z, &v->shape);
     ft_op_set1(&op, FT_K_causal, causal);

@@ -4,6 +4,8 @@
 #include "base/limits.h"
 #include "import/onnx.h"
 
+enum { MAX_PARAMS = 8 }; /* weights of one operation */
+
 /* A constant comes into the graph when something that runs reads it. Constants
  * of equal memory (a reshaped or transposed weight, a tied embedding) share one
  * tensor, or a view of it. */
@@ -96,7 +98,7 @@ static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype
 static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
                      const uint32_t *out)
 {
-    uint32_t in[FT_OP_MAX_OPERANDS], params[8];
+    uint32_t in[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
     ft__str name = n->name.n || !c->out[0] ? n->name : c->out[0]->name;
 
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -127,8 +129,8 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
         ft_dtype t;
 
         ft_op_output(op, i, &s, &t);
-        if (i == 0 && c->shape)
-            s = *c->shape;
+        if (c->shape && i < (c->n_shapes ? c->n_shapes : 1))
+            s = c->shape[i];
         if (v && constant)
             ft__define_constant(o, n, v, t, &s);
         else if (v)
@@ -138,6 +140,27 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
     if (!constant && !ft__failed(o))
         add_node(o, n, op, c, out);
     return constant && !ft__failed(o);
+}
+
+bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+{
+    ft__value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
+    ft__call sorted = *c;
+
+    sorted.in = in;
+    sorted.params = params;
+    sorted.n_in = sorted.n_params = 0;
+    for (uint32_t i = 0; i < c->n_in && i < FT_OP_MAX_OPERANDS; i++)
+        in[sorted.n_in++] = c->in[i];
+    for (uint32_t i = 0; i < c->n_params; i++) {
+        ft__value *v = c->params[i];
+
+        if (ft__is_constant(v) && sorted.n_params < MAX_PARAMS)
+            params[sorted.n_params++] = v;
+        else if (v && sorted.n_in < FT_OP_MAX_OPERANDS)
+            in[sorted.n_in++] = v;
+    }
+    return ft__emit(o, n, op, &sorted);
 }
 
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -272,6 +295,15 @@ static ft__value *first_operand(const ft__node *n)
     return NULL;
 }
 
+static void name_bounded(ft__onnx *o, const ft__node *n, const ft__value *out,
+                         const char *how)
+{
+    ft__str name = n->name.n ? n->name : out->name;
+
+    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
+                      n->op.s, (int)(name.n < 200 ? name.n : 200), name.s, how);
+}
+
 static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                      const ft_shape *most, uint32_t open, const char *how)
 {
@@ -280,9 +312,28 @@ static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dt
     out->guessed |= open != 0;
     out->open = open;
     add_generic(o, n, out, elements_read(n), dtype, &s);
-    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
-                      n->op.s, (int)(n->name.n ? n->name.n : out->name.n),
-                      n->name.n ? n->name.s : out->name.s, how);
+    name_bounded(o, n, out, how);
+}
+
+void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
+                      const ft__call *c)
+{
+    ft__emit_layer(o, n, op, c);
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (c->out[i])
+            c->out[i]->guessed = true;
+    name_bounded(o, n, n->out[0], ", its size bounded");
+}
+
+void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape)
+{
+    if (!out)
+        return;
+    if (only_constants(n))
+        ft__define_constant(o, n, out, dtype, shape);
+    else
+        add_generic(o, n, out, elements_read(n), dtype, shape);
 }
 
 void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,

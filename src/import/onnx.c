@@ -17,39 +17,51 @@ enum {
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
-static const ft__rule standard[] = {
 #define FT__RULE(op, run, arg, min_in) {#op, ft__rule_##run, arg, min_in},
+static const ft__rule rules[] = {
 #include "import/rules.def"
 };
-
-static const ft__rule microsoft[] = {
-#include "import/rules_microsoft.def"
-#undef FT__RULE
+static const ft__rule ml_rules[] = {
+#include "import/rules_ml.def"
 };
+static const ft__rule microsoft_rules[] = {
+#include "import/rules_microsoft.def"
+};
+static const ft__rule preview_rules[] = {
+#include "import/rules_preview.def"
+};
+static const ft__rule training_rules[] = {
+#include "import/rules_training.def"
+};
+#undef FT__RULE
 
-static const struct {
-    const char *domain;
+static const struct domain {
+    const char *name;
     const ft__rule *rule;
     size_t n;
 } domains[] = {
-    {"", standard, sizeof(standard) / sizeof(*standard)},
-    {"ai.onnx", standard, sizeof(standard) / sizeof(*standard)},
-    {"com.microsoft", microsoft, sizeof(microsoft) / sizeof(*microsoft)},
+    {"", rules, sizeof(rules) / sizeof(*rules)},
+    {"ai.onnx", rules, sizeof(rules) / sizeof(*rules)},
+    {"com.microsoft", microsoft_rules, sizeof(microsoft_rules) / sizeof(*rules)},
+    {"ai.onnx.ml", ml_rules, sizeof(ml_rules) / sizeof(*rules)},
+    {"ai.onnx.preview", preview_rules, sizeof(preview_rules) / sizeof(*rules)},
+    {"ai.onnx.preview.training", training_rules,
+     sizeof(training_rules) / sizeof(*rules)},
 };
 
-static const ft__rule *rule_among(const ft__rule *rules, size_t n_rules, ft__str op)
+static const ft__rule *find_rule(const struct domain *d, ft__str op)
 {
-    size_t low = 0, high = n_rules;
+    size_t low = 0, high = d->n;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        size_t n = strlen(rules[mid].op);
-        int c = memcmp(rules[mid].op, op.s, n < op.n ? n : op.n);
+        size_t n = strlen(d->rule[mid].op);
+        int c = memcmp(d->rule[mid].op, op.s, n < op.n ? n : op.n);
 
         if (c == 0)
             c = (n > op.n) - (n < op.n);
         if (c == 0)
-            return &rules[mid];
+            return &d->rule[mid];
         if (c < 0)
             low = mid + 1;
         else
@@ -61,8 +73,8 @@ static const ft__rule *rule_among(const ft__rule *rules, size_t n_rules, ft__str
 const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
 {
     for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
-        if (ft__str_is(domain, domains[i].domain))
-            return rule_among(domains[i].rule, domains[i].n, op);
+        if (ft__str_is(domain, domains[i].name))
+            return find_rule(&domains[i], op);
     return NULL;
 }
 

@@ -223,6 +223,11 @@ int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t 
                       uint32_t max);
 int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
                         uint32_t max);
+/* How many strings an attribute holds; -1: no such attribute. */
+int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name);
+/* The largest of an attribute's integers. */
+int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
+                         int64_t fallback);
 /* The message in an attribute: field 5 a tensor, 6 a graph. */
 bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
                       ft__bytes *out);
@@ -262,8 +267,9 @@ static inline bool ft__is_constant(const ft__value *v)
 {
     return v && v->state == FT__CONSTANT;
 }
-/* Operands and results of an operation. shape: of the first result, where it
- * differs from what the operation says (scalars, flattened axes); else NULL. */
+/* Operands and results of an operation; behind its operands may stand what else
+ * it reads (indices, masks). shape: of the first results, where they differ from
+ * what the operation says (scalars, flattened axes); else NULL. */
 typedef struct ft__call {
     ft__value *const *in;
     uint32_t n_in;
@@ -272,6 +278,7 @@ typedef struct ft__call {
     ft__value *const *out;
     uint32_t n_out;
     const ft_shape *shape;
+    uint32_t n_shapes; /* results that `shape` holds; 0: one */
 } ft__call;
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
@@ -286,6 +293,9 @@ bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
 /* x in another shape. Constants keep their elements. */
 void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
                    const ft_shape *shape);
+/* A layer: what c->params holds, NULLs left out, are weights as far as it is
+ * constant, and otherwise stands behind the operands. */
+bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
                          const ft_shape *shape);
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v);
@@ -298,6 +308,13 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
+/* The same with an operation of its own kind, whose result has the shape that
+ * ft__guess() gave. */
+void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
+                      const ft__call *c);
+/* A result whose shape and cost are known: operands are read, it is written. */
+void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape);
 /* For every result of the node. */
 void ft__emit_unknown(ft__onnx *o, ft__node *n);
 /* A result beside the first one, when anything reads it; `open` as above, shape the
@@ -354,10 +371,73 @@ void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
                      ft__value *out);
 void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
                      ft__value *out);
+/* How sums or products run along an axis. */
+typedef struct ft__running {
+    bool product;
+    bool exclusive; /* of what comes before each element */
+    bool reverse;
+} ft__running;
+
+/* ---- fold_pick.c ---- */
+void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
+                      ft__value *out);
+void ft__fold_tile(ft__onnx *o, ft__value *x, ft__value *out);
+/* before: elements in front, less than 0: taken away. fill: NULL for zeros. */
+void ft__fold_pad(ft__onnx *o, ft__value *x, ft__value *fill, const int64_t *before,
+                  ft__value *out);
+void ft__fold_trilu(ft__onnx *o, ft__value *x, int64_t k, bool upper, ft__value *out);
+void ft__fold_nonzero(ft__onnx *o, ft__value *x, ft__value *out);
+void ft__fold_gather_elements(ft__onnx *o, ft__value *x, ft__value *index,
+                              uint32_t axis, ft__value *out);
+void ft__fold_gather_nd(ft__onnx *o, ft__value *x, ft__value *index, ft__value *out);
+/* in: a tensor, updates, indices. */
+void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
+                      ft__value *out);
+void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
+void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
+                      ft__value *out);
+/* out: values and their places, NULL where nobody reads them. */
+void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
+                   ft__value *const out[2]);
+
 /* Row-major strides of a shape. */
 void ft__strides(const ft_shape *s, int64_t *stride);
 
 /* ---- rules_*.c: shared helpers ---- */
+/* An operation of one or two operands, their shapes set. */
+ft_op ft__op_x(ft_kind kind, const ft__value *x);
+ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y);
+/* Steps of a rule that has several: elementwise, or over axes (bits). out: NULL
+ * for a value of its own. NULL operands and a failure before give NULL. */
+ft__value *ft__apply1(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      ft__value *out);
+ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      ft__value *y, ft__value *out);
+ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      uint32_t axes, bool keep, ft__value *out);
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t);
+/* Integers of an operand, or of the attribute it was before; -1: unknown. */
+int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
+                 int64_t *v, uint32_t max);
+/* Elements of a list, where its shape says so; 0: it does not. */
+static inline uint32_t ft__length(const ft__value *v)
+{
+    bool list = v->shape.rank == 1 && v->shape.dim[0] <= FT_MAX_RANK;
+
+    return list ? (uint32_t)v->shape.dim[0] : 0;
+}
+/* A matrix product. to: dtype of the result, NONE: that of x; rest: what is read
+ * besides (scales, zero points). */
+enum { FT__MAX_REST = 10 };
+struct ft__product {
+    ft__value *x, *y, *bias, *out;
+    ft_dtype to;
+    ft__value *const *rest;
+    uint32_t n_rest;
+};
+void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
+/* The dtype of weights as a spec has it: NONE where it is that of x. */
+ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */
@@ -371,6 +451,9 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 #define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
 #include "import/rules.def"
 #include "import/rules_microsoft.def"
+#include "import/rules_ml.def"
+#include "import/rules_preview.def"
+#include "import/rules_training.def"
 #undef FT__RULE
 
 #endif

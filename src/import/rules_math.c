@@ -1,9 +1,9 @@
-/* Arithmetic: elementwise, reductions, normalisation, matrix products. */
+/* Arithmetic: elementwise and reductions. */
 #include <string.h>
 
 #include "import/onnx.h"
 
-static ft_op one_operand(ft_kind kind, const ft__value *x)
+ft_op ft__op_x(ft_kind kind, const ft__value *x)
 {
     ft_op op;
 
@@ -12,67 +12,96 @@ static ft_op one_operand(ft_kind kind, const ft__value *x)
     return op;
 }
 
-static ft_op two_operands(ft_kind kind, const ft__value *x, const ft__value *y)
+ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y)
 {
-    ft_op op = one_operand(kind, x);
+    ft_op op = ft__op_x(kind, x);
 
     ft_op_set_shape(&op, FT_K_y, &y->shape);
     return op;
 }
 
-static bool all_constant(const ft__node *n, uint32_t from)
-{
-    for (uint32_t i = from; i < n->n_in; i++)
-        if (n->in[i] && !ft__is_constant(n->in[i]))
-            return false;
-    return true;
-}
-
 /* ---- elementwise ---- */
 
-static void unary(ft__onnx *o, ft__node *n, ft_kind kind)
+ft__value *ft__apply1(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      ft__value *out)
 {
-    ft__value *x = n->in[0];
-    ft_op op = one_operand(kind, x);
+    ft_op op;
 
-    if (ft__emit1(o, n, &op, x, &x->shape))
-        ft__fold_unary(o, kind, x, n->out[0]);
+    if (!out && x)
+        out = ft__onnx_temp(o, n->out[0]);
+    if (!x || !out || ft__failed(o))
+        return NULL;
+    op = ft__op_x(kind, x);
+    if (ft__emit(o, n, &op,
+                 &(ft__call){
+                     .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = &x->shape}))
+        ft__fold_unary(o, kind, x, out);
+    return ft__failed(o) ? NULL : out;
+}
+
+ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      ft__value *y, ft__value *out)
+{
+    ft_shape s;
+    ft_op op;
+
+    if (!out && x && y)
+        out = ft__onnx_temp(o, n->out[0]);
+    if (!x || !y || !out || ft__failed(o))
+        return NULL;
+    op = ft__op_xy(kind, x, y);
+    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its operands do not fit");
+        return NULL;
+    }
+    if (ft__emit(o, n, &op,
+                 &(ft__call){.in = (ft__value *[]){x, y},
+                             .n_in = 2,
+                             .out = &out,
+                             .n_out = 1,
+                             .shape = &s}))
+        ft__fold_binary(o, kind, x, y, out);
+    return ft__failed(o) ? NULL : out;
 }
 
 void ft__rule_unary(ft__onnx *o, ft__node *n)
 {
-    unary(o, n, (ft_kind)n->rule->arg);
+    ft__apply1(o, n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
 void ft__rule_gelu(ft__onnx *o, ft__node *n)
 {
     bool tanh = ft__str_is(ft__attr_str(o, n, "approximate"), "tanh");
 
-    unary(o, n, tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu);
+    ft__apply1(o, n, tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, n->in[0], n->out[0]);
 }
 
-/* Generic, of the operand's shape and dtype. */
-void ft__rule_same(ft__onnx *o, ft__node *n)
+/* silu(a) b */
+void ft__rule_swiglu(ft__onnx *o, ft__node *n)
 {
-    ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &n->in[0]->shape);
+    ft__value *gate = ft__apply1(o, n, FT_KIND_silu, n->in[0], NULL);
+
+    ft__apply2(o, n, FT_KIND_mul, gate, n->in[1], n->out[0]);
 }
 
-/* To and from quantised integers; a quantised weight stays a weight. */
-void ft__rule_quantize(ft__onnx *o, ft__node *n)
+/* Nothing but in training, which operand 2 says. */
+void ft__rule_dropout(ft__onnx *o, ft__node *n)
 {
-    const ft__value *type = n->rule->arg ? n->in[1] : ft__in(n, 2);
-    ft_dtype t = type ? type->dtype : FT_DTYPE_uint8;
+    ft__value *x = n->in[0], *training = ft__in(n, 2);
+    const ft__num *on = ft__data(o, training);
+    bool known = !training || (on && ft_shape_elements(&training->shape) == 1);
 
-    if (all_constant(n, 0))
-        ft__define_constant(o, n, n->out[0], t, &n->in[0]->shape);
+    if (known && (!training || !on->i))
+        ft__emit_view(o, n, x, n->out[0], &x->shape);
     else
-        ft__emit_generic(o, n, n->out[0], t, &n->in[0]->shape);
+        ft__apply1(o, n, FT_KIND_dropout, x, n->out[0]);
+    ft__emit_extra(o, n, 1, o->opset < 10 ? x->dtype : FT_DTYPE_bool, &x->shape);
 }
 
 static void cast(ft__onnx *o, ft__node *n, ft_dtype to)
 {
     ft__value *x = n->in[0];
-    ft_op op = one_operand(FT_KIND_cast, x);
+    ft_op op = ft__op_x(FT_KIND_cast, x);
 
     if (to == FT_DTYPE_NONE) {
         ft__onnx_fail(o, n, FT_EFORMAT, "its target is no known type");
@@ -97,6 +126,24 @@ void ft__rule_cast_like(ft__onnx *o, ft__node *n)
     cast(o, n, n->in[1]->dtype);
 }
 
+/* Another type over the same bytes: a view of that type. */
+void ft__rule_bitcast(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0];
+    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(o, n, "to", 0));
+    ft_op op;
+
+    if (ft_dtype_bits(to) != ft_dtype_bits(x->dtype)) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its target has not as many bits as %s",
+                      ft_dtype_name(x->dtype));
+        return;
+    }
+    ft_op_init(&op, FT_KIND_view, to);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, &x->shape);
+    ft__emit1(o, n, &op, x, &x->shape);
+}
+
 bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
 {
     const ft_shape *t = a->rank >= b->rank ? b : a;
@@ -113,43 +160,30 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
     return true;
 }
 
-static void binary(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
-                   ft__value *y, ft__value *out)
-{
-    ft_op op = two_operands(kind, x, y);
-    ft_shape s;
-
-    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its operands do not fit");
-        return;
-    }
-    if (ft__emit(o, n, &op,
-                 &(ft__call){.in = (ft__value *[]){x, y},
-                             .n_in = 2,
-                             .out = &out,
-                             .n_out = 1,
-                             .shape = &s}) &&
-        out)
-        ft__fold_binary(o, kind, x, y, out);
-}
-
 void ft__rule_binary(ft__onnx *o, ft__node *n)
 {
-    binary(o, n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
+    ft__apply2(o, n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
 }
 
-/* Generic, of the broadcast shape of two operands. */
-void ft__rule_bitwise(ft__onnx *o, ft__node *n)
+/* The slope has a value for each of the last axes, or one per channel. */
+void ft__rule_prelu(ft__onnx *o, ft__node *n)
 {
+    ft__value *x = n->in[0], *slope = n->in[1];
     ft_shape s;
 
-    if (ft__broadcast(&n->in[0]->shape, &n->in[1]->shape, &s))
-        ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
-    else
-        ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its operands do not fit");
+    if (!ft__broadcast(&x->shape, &slope->shape, &s) && slope->shape.rank == 1 &&
+        x->shape.rank > 1 && slope->shape.dim[0] == x->shape.dim[1]) {
+        s = slope->shape;
+        while (s.rank + 1 < x->shape.rank)
+            s.dim[s.rank++] = 1;
+        slope = ft__onnx_temp(o, n->in[1]);
+        if (slope)
+            ft__emit_view(o, n, n->in[1], slope, &s);
+    }
+    ft__apply2(o, n, FT_KIND_prelu, x, slope, n->out[0]);
 }
 
-static ft__value *scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t)
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t)
 {
     ft__value *v = ft__onnx_temp(o, n->out[0]);
 
@@ -171,14 +205,14 @@ void ft__rule_variadic(ft__onnx *o, ft__node *n)
         next = last ? n->out[0] : ft__onnx_temp(o, n->out[0]);
         if (!next || !n->in[i])
             return;
-        binary(o, n, mean ? FT_KIND_add : kind, sum, n->in[i], next);
+        ft__apply2(o, n, mean ? FT_KIND_add : kind, sum, n->in[i], next);
         sum = next;
     }
     if (n->n_in == 1)
         ft__emit_view(o, n, sum, n->out[0], &sum->shape);
     else if (mean && !ft__failed(o) &&
-             (next = scalar_constant(o, n, sum->dtype)) != NULL)
-        binary(o, n, FT_KIND_div, sum, next, n->out[0]);
+             (next = ft__scalar_constant(o, n, sum->dtype)) != NULL)
+        ft__apply2(o, n, FT_KIND_div, sum, next, n->out[0]);
 }
 
 void ft__rule_where(ft__onnx *o, ft__node *n)
@@ -235,14 +269,18 @@ int64_t ft__axes(ft__onnx *o, const ft__node *n, uint32_t operand, uint32_t rank
     return bits;
 }
 
-static void reduce(ft__onnx *o, ft__node *n, ft_kind kind, uint32_t axes, bool keep)
+ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+                      uint32_t axes, bool keep, ft__value *out)
 {
-    ft__value *x = n->in[0];
-    ft_op op = one_operand(kind, x);
     int64_t list[FT_MAX_RANK];
     uint32_t count = 0;
     ft_shape s = {0};
+    ft_op op;
 
+    if (!out && x)
+        out = ft__onnx_temp(o, n->out[0]);
+    if (!x || !out || ft__failed(o))
+        return NULL;
     for (uint32_t i = 0; i < x->shape.rank; i++) {
         bool gone = axes >> i & 1;
 
@@ -251,274 +289,89 @@ static void reduce(ft__onnx *o, ft__node *n, ft_kind kind, uint32_t axes, bool k
         if (!gone || keep)
             s.dim[s.rank++] = gone ? 1 : x->shape.dim[i];
     }
+    op = ft__op_x(kind, x);
     ft_op_set(&op, FT_K_axes, list, count);
     ft_op_set1(&op, FT_K_keep, keep);
     if (count == 0)
-        ft__emit_view(o, n, x, n->out[0], &s);
-    else if (ft__emit1(o, n, &op, x, &s) && ft_kind_class(kind) == FT_CLASS_REDUCE &&
-             n->out[0])
-        ft__fold_reduce(o, kind, x, axes, n->out[0]);
+        ft__emit_view(o, n, x, out, &s);
+    else if (ft__emit(o, n, &op,
+                      &(ft__call){
+                          .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = &s}))
+        ft__fold_reduce(o, kind, x, axes, out);
+    return ft__failed(o) ? NULL : out;
+}
+
+/* Axes that are no constant: as many as the operand has elements. */
+static void reduce_open(ft__onnx *o, ft__node *n, bool keep)
+{
+    ft_shape s = n->in[0]->shape, *axes = &n->in[1]->shape;
+    int64_t gone = axes->rank == 1 ? axes->dim[0] : -1;
+    uint32_t all = (1u << s.rank) - 1;
+
+    if (!keep && gone >= 0 && gone <= (int64_t)s.rank) {
+        s.rank -= (uint32_t)gone;
+        all = (1u << s.rank) - 1;
+        keep = gone > 0 || ft__attr_int(o, n, "noop_with_empty_axes", 0);
+    }
+    ft__emit_open(o, n, n->out[0], n->in[0]->dtype, &s, keep ? all : FT_OPEN_RANK);
 }
 
 void ft__rule_reduce(ft__onnx *o, ft__node *n)
 {
     uint32_t rank = n->in[0]->shape.rank;
-    bool noop = ft__attr_int(o, n, "noop_with_empty_axes", 0) != 0;
+    bool noop = ft__attr_int(o, n, "noop_with_empty_axes", 0) != 0,
+         keep = ft__attr_int(o, n, "keepdims", 1) != 0;
     int64_t axes = ft__axes(o, n, 1, rank, noop ? 0 : ((int64_t)1 << rank) - 1);
 
     if (axes < 0)
-        ft__emit_unknown(o, n);
+        reduce_open(o, n, keep);
     else
-        reduce(o, n, (ft_kind)n->rule->arg, (uint32_t)axes,
-               ft__attr_int(o, n, "keepdims", 1) != 0);
+        ft__reduce(o, n, (ft_kind)n->rule->arg, n->in[0], (uint32_t)axes, keep,
+                   n->out[0]);
 }
 
 void ft__rule_arg(ft__onnx *o, ft__node *n)
 {
     uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), n->in[0]->shape.rank);
 
-    reduce(o, n, (ft_kind)n->rule->arg, 1u << axis,
-           ft__attr_int(o, n, "keepdims", 1) != 0);
+    ft__reduce(o, n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
+               ft__attr_int(o, n, "keepdims", 1) != 0, n->out[0]);
 }
 
+/* Sums or (arg 1) products up to each element; any axis costs the same. */
 void ft__rule_cumsum(ft__onnx *o, ft__node *n)
 {
-    ft__value *x = n->in[0];
-    ft_op op = one_operand(FT_KIND_cumsum, x);
-    int64_t axis;
+    ft__value *x = n->in[0], *axis = n->in[1];
+    ft_op op = ft__op_x(FT_KIND_cumsum, x);
+    bool known;
+    int64_t at;
 
-    if (ft__ints(o, n->in[1], &axis, 1) != 1) {
-        ft__rule_same(o, n);
+    if (x->shape.rank == 0) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is a scalar");
         return;
     }
-    ft_op_set1(&op, FT_K_axis, ft__axis(o, n, axis, x->shape.rank));
-    ft__emit1(o, n, &op, x, &x->shape);
+    known = ft__ints(o, axis, &at, 1) == 1;
+    at = known ? ft__axis(o, n, at, x->shape.rank) : x->shape.rank - 1;
+    ft_op_set1(&op, FT_K_axis, at);
+    if (ft__emit2(o, n, &op, x, axis, &x->shape) && known)
+        ft__fold_running(o, x, (uint32_t)at,
+                         (ft__running){.product = n->rule->arg,
+                                       .exclusive = ft__attr_int(o, n, "exclusive", 0),
+                                       .reverse = ft__attr_int(o, n, "reverse", 0)},
+                         n->out[0]);
 }
 
-/* ---- normalisation ---- */
-
-/* Before opset 13 the axes from `axis` on were one. */
-void ft__rule_softmax(ft__onnx *o, ft__node *n)
-{
-    ft__value *x = n->in[0];
-    uint32_t rank = x->shape.rank;
-    uint32_t axis =
-        rank ? ft__axis(o, n, ft__attr_int(o, n, "axis", o->opset < 13 ? 1 : -1), rank)
-             : 0;
-    ft_shape s = x->shape;
-    ft_op op;
-
-    if (o->opset < 13 && axis + 1 < rank) {
-        s = (ft_shape){.rank = 2, .dim = {1, 1}};
-        for (uint32_t i = 0; i < rank; i++)
-            s.dim[i >= axis] *= x->shape.dim[i];
-        axis = 1;
-    }
-    ft_op_init(&op, (ft_kind)n->rule->arg, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft__emit1(o, n, &op, x, &x->shape);
-}
-
-/* One operand, the other ones parameters. key: FT_K_COUNT for none. */
-static void norm(ft__onnx *o, ft__node *n, ft_kind kind, ft_key_id key, int64_t value)
-{
-    ft__value *x = n->in[0], *params[8];
-    uint32_t n_params = 0;
-    ft_op op = one_operand(kind, x);
-
-    for (uint32_t i = 1; i < n->n_in && i < 8; i++)
-        if (n->in[i])
-            params[n_params++] = n->in[i];
-    if (!all_constant(n, 1)) {
-        ft__rule_same(o, n);
-        return;
-    }
-    if (key != FT_K_COUNT)
-        ft_op_set1(&op, key, value);
-    ft__emit(o, n, &op,
-             &(ft__call){.in = &x,
-                         .n_in = 1,
-                         .params = params,
-                         .n_params = n_params,
-                         .out = n->out,
-                         .n_out = 1,
-                         .shape = &x->shape});
-}
-
-void ft__rule_batchnorm(ft__onnx *o, ft__node *n)
-{
-    norm(o, n, FT_KIND_batchnorm, FT_K_COUNT, 0);
-    for (uint32_t i = 1; i < 5; i++) /* statistics, when it was exported in training */
-        ft__emit_extra(o, n, i, n->in[3]->dtype, &n->in[3]->shape);
-}
-
-void ft__rule_instancenorm(ft__onnx *o, ft__node *n)
-{
-    norm(o, n, FT_KIND_instancenorm, FT_K_COUNT, 0);
-}
-
-void ft__rule_groupnorm(ft__onnx *o, ft__node *n)
-{
-    norm(o, n, FT_KIND_groupnorm, FT_K_groups, ft__attr_int(o, n, "num_groups", 1));
-}
-
-void ft__rule_lrn(ft__onnx *o, ft__node *n)
-{
-    norm(o, n, FT_KIND_lrn, FT_K_size, ft__attr_int(o, n, "size", 1));
-}
-
-void ft__rule_l2norm(ft__onnx *o, ft__node *n)
-{
-    uint32_t rank = n->in[0]->shape.rank;
-
-    norm(o, n, FT_KIND_l2norm, FT_K_axis,
-         ft__axis(o, n, ft__attr_int(o, n, "axis", -1), rank));
-}
-
-/* arg: the kind. n->norm: set where a chain of nodes was fused. */
-void ft__rule_layernorm(ft__onnx *o, ft__node *n)
+/* The determinants of square matrices. */
+void ft__rule_det(ft__onnx *o, ft__node *n)
 {
     ft_shape s = n->in[0]->shape;
-    uint32_t axis = n->norm ? (n->norm < s.rank ? s.rank - n->norm : 0)
-                            : ft__axis(o, n, ft__attr_int(o, n, "axis", -1), s.rank);
+    ft_op op = ft__op_x(FT_KIND_det, n->in[0]);
 
-    norm(o, n, (ft_kind)n->rule->arg, FT_K_norm, s.rank - axis);
-    for (uint32_t i = axis; i < s.rank; i++)
-        s.dim[i] = 1;
-    ft__emit_extra(o, n, 1, FT_DTYPE_fp32, &s);
-    ft__emit_extra(o, n, 2, FT_DTYPE_fp32, &s);
-}
-
-/* ---- matrix products ---- */
-
-/* x times constant weights of `out` columns. */
-static void linear(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *weight,
-                   ft__value *bias, int64_t out_features, ft__value *out)
-{
-    ft_op op = one_operand(FT_KIND_linear, x);
-    ft_shape s = x->shape;
-
-    s.dim[s.rank - 1] = out_features;
-    ft_op_set1(&op, FT_K_out, out_features);
-    ft_op_set1(&op, FT_K_bias, bias != NULL);
-    ft__emit(o, n, &op,
-             &(ft__call){.in = &x,
-                         .n_in = 1,
-                         .params = (ft__value *[]){weight, bias},
-                         .n_params = bias ? 2 : 1,
-                         .out = &out,
-                         .n_out = 1,
-                         .shape = &s});
-}
-
-static ft__value *as_matrix(ft__onnx *o, const ft__node *n, ft__value *v, bool column)
-{
-    ft__value *m = ft__onnx_temp(o, v);
-    ft_shape s = {.rank = 2, .dim = {1, 1}};
-
-    s.dim[column ? 0 : 1] = v->shape.dim[0];
-    if (m)
-        ft__emit_view(o, n, v, m, &s);
-    return m;
-}
-
-static void matmul(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *y,
-                   ft__value *out)
-{
-    bool row = x->shape.rank == 1, column = y->shape.rank == 1;
-    ft_shape s, t;
-    ft_dtype dtype;
-    ft_op op;
-
-    x = row ? as_matrix(o, n, x, false) : x;
-    y = column ? as_matrix(o, n, y, true) : y;
-    if (!x || !y || ft__failed(o))
-        return;
-    op = two_operands(FT_KIND_matmul, x, y);
-    ft_op_output(&op, 0, &s, &dtype);
-    t = (ft_shape){0};
-    for (uint32_t i = 0; i < s.rank; i++)
-        if (!(row && i + 2 == s.rank) && !(column && i + 1 == s.rank))
-            t.dim[t.rank++] = s.dim[i];
-    ft__emit(o, n, &op,
-             &(ft__call){.in = (ft__value *[]){x, y},
-                         .n_in = 2,
-                         .out = &out,
-                         .n_out = 1,
-                         .shape = &t});
-}
-
-static bool inner_sizes_fit(ft__onnx *o, const ft__node *n, const ft__value *x,
-                            const ft__value *y)
-{
-    const ft_shape *a = &x->shape, *b = &y->shape;
-
-    if (!a->rank || !b->rank)
-        ft__onnx_fail(o, n, FT_EFORMAT, "an operand of a matrix product is a scalar");
-    else if (a->dim[a->rank - 1] != b->dim[b->rank > 1 ? b->rank - 2 : 0])
-        ft__onnx_fail(o, n, FT_EFORMAT, "the inner sizes %lld and %lld differ",
-                      (long long)a->dim[a->rank - 1],
-                      (long long)b->dim[b->rank > 1 ? b->rank - 2 : 0]);
-    return !ft__failed(o);
-}
-
-/* A third operand is the bias that fuse.c found behind it. */
-void ft__rule_matmul(ft__onnx *o, ft__node *n)
-{
-    ft__value *x = n->in[0], *y = n->in[1];
-
-    if (!inner_sizes_fit(o, n, x, y))
-        return;
-    if (ft__is_constant(y) && y->shape.rank == 2)
-        linear(o, n, x, y, ft__in(n, 2), y->shape.dim[1], n->out[0]);
-    else
-        matmul(o, n, x, y, n->out[0]);
-}
-
-static ft__value *transposed(ft__onnx *o, const ft__node *n, ft__value *x)
-{
-    ft__value *t = ft__onnx_temp(o, x);
-    ft_op op = one_operand(FT_KIND_transpose, x);
-
-    ft_op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
-    if (t &&
-        ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &t, .n_out = 1}))
-        t->root = x->root ? x->root : x;
-    return t;
-}
-
-void ft__rule_gemm(ft__onnx *o, ft__node *n)
-{
-    ft__value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *product, *bias = NULL;
-    bool trans_b = ft__attr_int(o, n, "transB", 0) != 0;
-    bool constant = ft__is_constant(b);
-    int64_t columns;
-
-    if (a->shape.rank != 2 || b->shape.rank != 2) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operands must have 2 dimensions");
+    if (s.rank < 2 || s.dim[s.rank - 1] != s.dim[s.rank - 2]) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its operand holds no square matrices");
         return;
     }
-    columns = b->shape.dim[!trans_b];
-    if (ft__attr_int(o, n, "transA", 0))
-        a = transposed(o, n, a);
-    if (trans_b && !constant)
-        b = transposed(o, n, b);
-    if (!a || !b || ft__failed(o))
-        return;
-    if (a->shape.dim[1] != b->shape.dim[constant && trans_b ? 1 : 0]) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "the inner sizes differ");
-        return;
-    }
-    if (constant && ft__is_constant(c) && ft_shape_elements(&c->shape) == columns)
-        bias = c;
-    product = c && !bias ? ft__onnx_temp(o, n->out[0]) : n->out[0];
-    if (c && !product)
-        return;
-    if (constant)
-        linear(o, n, a, b, bias, columns, product);
-    else
-        matmul(o, n, a, b, product);
-    if (c && !bias && !ft__failed(o))
-        binary(o, n, FT_KIND_add, product, c, n->out[0]);
+    s.rank -= 2;
+    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__emit1(o, n, &op, n->in[0], &s);
 }

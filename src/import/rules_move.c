@@ -1,5 +1,4 @@
 /* Data movement: what copies elements without computing on them. */
-#include <math.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -26,9 +25,8 @@ static bool move(ft__onnx *o, const ft__node *n, ft_kind kind, const ft_shape *o
     return ft__emit1(o, n, &op, x, out);
 }
 
-/* Integers of an operand, or of the attribute it was before; -1: unknown. */
-static int64_t list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
-                    int64_t *v, uint32_t max)
+int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
+                 int64_t *v, uint32_t max)
 {
     int64_t count;
 
@@ -131,7 +129,7 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
 static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *sizes)
 {
     int64_t parts = ft__attr_int(o, n, "num_outputs", n->n_out), chunk;
-    int64_t have = list(o, n, 1, "split", sizes, FT__MAX_PARTS);
+    int64_t have = ft__list(o, n, 1, "split", sizes, FT__MAX_PARTS);
 
     if (have == (int64_t)n->n_out)
         return true;
@@ -155,7 +153,8 @@ void ft__rule_split(ft__onnx *o, ft__node *n)
     if (ft__failed(o))
         return;
     if (n->n_out > FT__MAX_PARTS || !split_sizes(o, n, x->shape.dim[axis], sizes)) {
-        ft__emit_unknown(o, n);
+        for (uint32_t i = 0; i < n->n_out; i++)
+            ft__emit_open(o, n, n->out[i], x->dtype, &x->shape, 1u << axis);
         return;
     }
     for (uint32_t i = 0; i < n->n_out; i++)
@@ -222,12 +221,12 @@ static bool read_cut(ft__onnx *o, const ft__node *n, struct cut *c)
 {
     const int64_t limit = FT__MAX_ELEMENTS;
     int64_t start[FT_MAX_RANK], end[FT_MAX_RANK], axes[FT_MAX_RANK], step[FT_MAX_RANK];
-    int64_t count = list(o, n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
+    int64_t count = ft__list(o, n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
     uint32_t seen = 0;
 
-    if (count < 0 || list(o, n, 2, "ends", end, FT_MAX_RANK) != count)
+    if (count < 0 || ft__list(o, n, 2, "ends", end, FT_MAX_RANK) != count)
         return false;
-    n_axes = list(o, n, 3, "axes", axes, FT_MAX_RANK);
+    n_axes = ft__list(o, n, 3, "axes", axes, FT_MAX_RANK);
     n_steps = ft__in(n, 4) ? ft__ints(o, n->in[4], step, FT_MAX_RANK) : 0;
     if ((n_axes != count && (n_axes > 0 || ft__in(n, 3))) || n_steps < 0 ||
         (n_steps != count && n_steps != 0))
@@ -247,6 +246,20 @@ static bool read_cut(ft__onnx *o, const ft__node *n, struct cut *c)
     return true;
 }
 
+/* The axes that are cut somewhere, as far as that is known: bits. */
+static uint32_t cut_open(ft__onnx *o, const ft__node *n)
+{
+    const ft_shape *x = &n->in[0]->shape, *starts = &n->in[ft__in(n, 1) ? 1 : 0]->shape;
+    int64_t axes[FT_MAX_RANK], count = ft__list(o, n, 3, "axes", axes, FT_MAX_RANK);
+    uint32_t all = (1u << x->rank) - 1, open = 0;
+
+    if (!ft__in(n, 3) && ft__in(n, 1) && starts->rank == 1 && starts->dim[0] < x->rank)
+        return all & ((1u << starts->dim[0]) - 1);
+    for (int64_t i = 0; i < count; i++)
+        open |= 1u << ft__axis(o, n, axes[i], x->rank);
+    return count > 0 ? open : all;
+}
+
 void ft__rule_slice(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
@@ -256,7 +269,7 @@ void ft__rule_slice(ft__onnx *o, ft__node *n)
     ft__strides(&x->shape, c.stride);
     if (!read_cut(o, n, &c)) {
         if (!ft__failed(o))
-            ft__emit_unknown(o, n);
+            ft__emit_open(o, n, n->out[0], x->dtype, &x->shape, cut_open(o, n));
         return;
     }
     if (c.whole) {
@@ -273,17 +286,25 @@ void ft__rule_slice(ft__onnx *o, ft__node *n)
 
 /* ---- larger, smaller, elsewhere ---- */
 
+static bool padded_by_constant(ft__onnx *o, const ft__node *n)
+{
+    ft__str mode = ft__attr_str(o, n, "mode");
+
+    return mode.n == 0 || ft__str_is(mode, "constant");
+}
+
 void ft__rule_pad(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
-    int64_t have = list(o, n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
+    int64_t have = ft__list(o, n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
+    int64_t begin[FT_MAX_RANK] = {0};
     ft_shape s = x->shape;
 
     if (ft__in(n, 3))
         count = ft__ints(o, n->in[3], axes, FT_MAX_RANK);
     if (have < 0 || count < 0 || have != 2 * count) {
-        ft__emit_unknown(o, n);
+        ft__emit_open(o, n, n->out[0], x->dtype, &s, (1u << s.rank) - 1);
         return;
     }
     for (int64_t i = 0; i < count; i++) {
@@ -291,13 +312,33 @@ void ft__rule_pad(ft__onnx *o, ft__node *n)
 
         if (ft__failed(o))
             return;
-        s.dim[axis] += clamped(pads[i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS) +
+        begin[axis] = clamped(pads[i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
+        s.dim[axis] += begin[axis] +
                        clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
     }
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_view(o, n, x, n->out[0], &s);
-    else
-        move(o, n, FT_KIND_pad, &s);
+    else if (move(o, n, FT_KIND_pad, &s) && padded_by_constant(o, n))
+        ft__fold_pad(o, x, ft__in(n, 2), begin, n->out[0]);
+}
+
+/* To a shape of which only the length may be known: ones can become anything. */
+static void expand_open(ft__onnx *o, ft__node *n)
+{
+    const ft_shape *x = &n->in[0]->shape;
+    ft_shape s = {.rank = ft__length(n->in[1])};
+    uint32_t open = 0;
+
+    if (s.rank < x->rank)
+        s.rank = x->rank;
+    for (uint32_t i = 0; i < s.rank; i++) {
+        uint32_t lead = s.rank - x->rank;
+
+        s.dim[i] = i < lead ? 1 : x->dim[i - lead];
+        open |= (uint32_t)(s.dim[i] == 1) << i;
+    }
+    ft__emit_open(o, n, n->out[0], n->in[0]->dtype, &s,
+                  ft__length(n->in[1]) ? open : FT_OPEN_RANK);
 }
 
 void ft__rule_expand(ft__onnx *o, ft__node *n)
@@ -307,7 +348,7 @@ void ft__rule_expand(ft__onnx *o, ft__node *n)
     int64_t have = ft__ints(o, n->in[1], to.dim, FT_MAX_RANK), stride[FT_MAX_RANK];
 
     if (have < 0) {
-        ft__emit_unknown(o, n);
+        expand_open(o, n);
         return;
     }
     to.rank = (uint32_t)have;
@@ -334,8 +375,13 @@ void ft__rule_tile(ft__onnx *o, ft__node *n)
     int64_t times[FT_MAX_RANK];
     ft_shape s = x->shape;
 
+    if (!ft__data(o, n->in[1])) {
+        ft__emit_open(o, n, n->out[0], x->dtype, &s, (1u << s.rank) - 1);
+        return;
+    }
     if (ft__ints(o, n->in[1], times, FT_MAX_RANK) != (int64_t)s.rank) {
-        ft__emit_unknown(o, n);
+        ft__onnx_fail(o, n, FT_EFORMAT, "it has not one repeat for each of %u axes",
+                      s.rank);
         return;
     }
     for (uint32_t i = 0; i < s.rank; i++) {
@@ -348,8 +394,8 @@ void ft__rule_tile(ft__onnx *o, ft__node *n)
     }
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_view(o, n, x, n->out[0], &s);
-    else
-        move(o, n, FT_KIND_tile, &s);
+    else if (move(o, n, FT_KIND_tile, &s))
+        ft__fold_tile(o, x, n->out[0]);
 }
 
 /* arg: 0 depth to space, 1 the way back. */
@@ -371,207 +417,10 @@ void ft__rule_depth_to_space(ft__onnx *o, ft__node *n)
     move(o, n, back ? FT_KIND_space_to_depth : FT_KIND_depth_to_space, &s);
 }
 
-void ft__rule_copy(ft__onnx *o, ft__node *n)
+/* The order along an axis turned, up to a length for each batch. */
+void ft__rule_reverse_sequence(ft__onnx *o, ft__node *n)
 {
-    ft_op op;
+    ft_op op = ft__op_x(FT_KIND_copy, n->in[0]);
 
-    ft_op_init(&op, FT_KIND_copy, n->in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &n->in[0]->shape);
-    ft__emit1(o, n, &op, n->in[0], &n->in[0]->shape);
-}
-
-/* ---- gather ---- */
-
-/* x at places along axis; rows of a constant table are an embedding. `places`:
- * the shape of the indices. */
-static void gather(ft__onnx *o, ft__node *n, uint32_t axis, const ft_shape *places)
-{
-    ft__value *x = n->in[0], *index = n->in[1];
-    ft_shape s = {0};
-    ft_op op;
-
-    for (uint32_t i = 0; i < axis; i++)
-        ft__push(o, n, &s, x->shape.dim[i]);
-    for (uint32_t i = 0; i < places->rank; i++)
-        ft__push(o, n, &s, places->dim[i]);
-    for (uint32_t i = axis + 1; i < x->shape.rank; i++)
-        ft__push(o, n, &s, x->shape.dim[i]);
-    if (ft__failed(o))
-        return;
-    if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
-        axis == 0) {
-        ft_op_init(&op, FT_KIND_embedding, x->dtype);
-        ft_op_set_shape(&op, FT_K_x, places);
-        ft_op_set1(&op, FT_K_rows, x->shape.dim[0]);
-        ft_op_set1(&op, FT_K_dim, x->shape.dim[1]);
-        ft__emit(o, n, &op,
-                 &(ft__call){.in = &index,
-                             .n_in = 1,
-                             .params = &x,
-                             .n_params = 1,
-                             .out = n->out,
-                             .n_out = 1,
-                             .shape = &s});
-        return;
-    }
-    ft_op_init(&op, FT_KIND_gather, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_y, places);
-    ft_op_set1(&op, FT_K_axis, axis);
-    if (ft__emit2(o, n, &op, x, index, &s))
-        ft__fold_gather(o, x, index, axis, n->out[0]);
-}
-
-void ft__rule_gather(ft__onnx *o, ft__node *n)
-{
-    gather(o, n, ft__axis(o, n, ft__attr_int(o, n, "axis", 0), n->in[0]->shape.rank),
-           &n->in[1]->shape);
-}
-
-/* Generic, of the shape of the indices. */
-void ft__rule_gather_elements(ft__onnx *o, ft__node *n)
-{
-    ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &n->in[1]->shape);
-}
-
-/* Every last row of indices picks a piece of x; with one index in it, it is a
- * gather, else generic. */
-void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
-{
-    const ft_shape *x = &n->in[0]->shape, *index = &n->in[1]->shape;
-    int64_t batch = ft__attr_int(o, n, "batch_dims", 0), from;
-    ft_shape s = {0};
-
-    from = index->rank ? index->dim[index->rank - 1] : -1;
-    if (from < 0 || batch < 0 || from > x->rank || batch + from > x->rank) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its indices do not fit its operand");
-        return;
-    }
-    for (uint32_t i = 0; i + 1 < index->rank; i++)
-        ft__push(o, n, &s, index->dim[i]);
-    if (batch == 0 && from == 1) {
-        gather(o, n, 0, &s);
-        return;
-    }
-    for (uint32_t i = (uint32_t)(batch + from); i < x->rank; i++)
-        ft__push(o, n, &s, x->dim[i]);
-    if (!ft__failed(o))
-        ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
-}
-
-/* Generic: values and their places. */
-void ft__rule_topk(ft__onnx *o, ft__node *n)
-{
-    ft_shape s = n->in[0]->shape;
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", -1), s.rank);
-    int64_t k = ft__attr_int(o, n, "k", 0);
-
-    if (ft__in(n, 1) && ft__ints(o, n->in[1], &k, 1) != 1) {
-        ft__emit_unknown(o, n);
-        return;
-    }
-    if (ft__failed(o))
-        return;
-    s.dim[axis] = k;
-    ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
-    ft__emit_extra(o, n, 1, FT_DTYPE_int64, &s);
-}
-
-/* ---- resize ---- */
-
-static int64_t reals(ft__onnx *o, ft__value *v, double *out, uint32_t max)
-{
-    const ft__num *d = ft__data(o, v);
-    int64_t n = d && ft__dtype_is_real(v->dtype) ? ft_shape_elements(&v->shape) : -1;
-
-    for (int64_t i = 0; i < n && n <= (int64_t)max; i++)
-        out[i] = d[i].f;
-    return n <= (int64_t)max ? n : -1;
-}
-
-/* In single precision, as ONNX computes it. */
-static int64_t scaled(int64_t dim, double by, bool up)
-{
-    float x = (float)dim * (float)by;
-
-    x = up ? roundf(x) : floorf(x);
-    return x >= 0 && x < (float)FT__MAX_ELEMENTS ? (int64_t)x : -1;
-}
-
-/* sizes[] of the axes to resize, under a policy that keeps the aspect ratio. */
-static void keep_aspect(ft__onnx *o, const ft__node *n, const uint32_t *axis,
-                        int64_t count, ft_shape *s, const ft_shape *x)
-{
-    ft__str policy = ft__attr_str(o, n, "keep_aspect_ratio_policy");
-    bool larger = ft__str_is(policy, "not_smaller");
-    double by = larger ? 0 : HUGE_VAL;
-
-    if (!larger && !ft__str_is(policy, "not_larger"))
-        return;
-    for (int64_t i = 0; i < count; i++) {
-        double r = (double)s->dim[axis[i]] / (double)x->dim[axis[i]];
-
-        by = larger ? fmax(by, r) : fmin(by, r);
-    }
-    for (int64_t i = 0; i < count; i++)
-        s->dim[axis[i]] = scaled(x->dim[axis[i]], by, true);
-}
-
-/* New sizes in s; false: unknown. Scales are operand 1 (or an attribute), from
- * opset 11 operand 2, with sizes as operand 3. */
-static bool resized(ft__onnx *o, const ft__node *n, ft_shape *s)
-{
-    ft_shape x = n->in[0]->shape;
-    uint32_t axis[FT_MAX_RANK];
-    int64_t v[FT_MAX_RANK], count = ft__attr_ints(o, n, "axes", v, FT_MAX_RANK), have;
-    ft__value *scales = ft__in(n, n->n_in > 2 ? 2 : 1), *sizes = ft__in(n, 3);
-    double by[FT_MAX_RANK];
-
-    if (count > FT_MAX_RANK)
-        return false;
-    for (uint32_t i = 0; i < x.rank && count < 0; i++)
-        axis[i] = i;
-    for (int64_t i = 0; i < count; i++)
-        axis[i] = ft__axis(o, n, v[i], x.rank);
-    count = count < 0 ? x.rank : count;
-    if (sizes) {
-        have = ft__ints(o, sizes, v, FT_MAX_RANK);
-        for (int64_t i = 0; i < have && have == count; i++)
-            s->dim[axis[i]] = v[i];
-        if (have == count && !ft__failed(o))
-            keep_aspect(o, n, axis, count, s, &x);
-        return have == count;
-    }
-    have = scales ? reals(o, scales, by, FT_MAX_RANK)
-                  : ft__attr_floats(o, n, "scales", by, FT_MAX_RANK);
-    for (int64_t i = 0; i < have && have == count; i++)
-        s->dim[axis[i]] = scaled(x.dim[axis[i]], by[i], false);
-    return have == count;
-}
-
-void ft__rule_resize(ft__onnx *o, ft__node *n)
-{
-    ft__value *x = n->in[0];
-    ft__str mode = ft__attr_str(o, n, "mode");
-    ft_shape s = x->shape;
-    ft_op op;
-
-    if (!resized(o, n, &s)) {
-        if (!ft__failed(o))
-            ft__emit_unknown(o, n);
-        return;
-    }
-    for (uint32_t i = 0; i < s.rank; i++)
-        if (s.dim[i] < 0 || s.dim[i] > FT__MAX_ELEMENTS)
-            ft__onnx_fail(o, n, FT_EFORMAT, "its scales do not fit its operand");
-    if (ft__failed(o))
-        return;
-    ft_op_init(&op, FT_KIND_resize, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &s);
-    ft_op_set1(&op, FT_K_mode,
-               ft__str_is(mode, "cubic")                                    ? 2
-               : ft__str_is(mode, "linear") || ft__str_is(mode, "bilinear") ? 1
-                                                                            : 0);
-    ft__emit1(o, n, &op, x, &s);
+    ft__emit2(o, n, &op, n->in[0], n->in[1], &n->in[0]->shape);
 }

@@ -86,25 +86,6 @@ void ft__rule_ms_crop_resize(ft__onnx *o, ft__node *n)
     ft__emit2(o, n, &op, n->in[0], n->in[1], &s);
 }
 
-void ft__rule_ms_grid_sample(ft__onnx *o, ft__node *n)
-{
-    const ft_shape *x = &n->in[0]->shape, *grid = &n->in[1]->shape;
-    ft__str mode = ft__attr_str(o, n, "mode");
-    ft_shape s;
-    ft_op op;
-
-    if (!ft__has_rank(o, n, 0, 4) || !ft__has_rank(o, n, 1, 4))
-        return;
-    s = *FT__SHAPE(x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]);
-    ft_op_init(&op, FT_KIND_grid_sample, n->in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, x);
-    ft_op_set_shape(&op, FT_K_y, grid);
-    ft_op_set_shape(&op, FT_K_out, &s);
-    ft_op_set1(&op, FT_K_mode,
-               ft__str_is(mode, "bicubic") ? 2 : !ft__str_is(mode, "nearest"));
-    ft__emit2(o, n, &op, n->in[0], n->in[1], &s);
-}
-
 /* Over the last signal_ndim axes; complex numbers are a last axis of 2. arg: 0
  * real to complex, of which half is kept; 1 the way back. */
 void ft__rule_ms_fft(ft__onnx *o, ft__node *n)
@@ -169,9 +150,9 @@ void ft__rule_ms_unique(ft__onnx *o, ft__node *n)
 {
     const ft__value *x = n->in[0];
 
-    ft__emit_generic(o, n, n->out[0], x->dtype, &x->shape);
+    ft__emit_open(o, n, n->out[0], x->dtype, &x->shape, 1);
     ft__emit_extra(o, n, 1, FT_DTYPE_int64, &x->shape);
-    ft__emit_extra(o, n, 2, FT_DTYPE_int64, &x->shape);
+    ft__emit_extra_open(o, n, 2, FT_DTYPE_int64, &x->shape, 1);
 }
 
 /* The way through a table of costs: at most all rows and columns. */
@@ -183,8 +164,8 @@ void ft__rule_ms_time_warping(ft__onnx *o, ft__node *n)
         ft__misfit(o, n, 0);
         return;
     }
-    ft__emit_generic(o, n, n->out[0], FT_DTYPE_int32,
-                     FT__SHAPE(2, x->dim[x->rank - 1] + x->dim[x->rank - 2]));
+    ft__emit_open(o, n, n->out[0], FT_DTYPE_int32,
+                  FT__SHAPE(2, x->dim[x->rank - 1] + x->dim[x->rank - 2]), 2);
 }
 
 /* Tokens of a guess that were right, then those after them. */
@@ -194,7 +175,7 @@ void ft__rule_ms_bifurcation(ft__onnx *o, ft__node *n)
 
     if (ft__in(n, 3))
         tokens += ft_shape_elements(&n->in[3]->shape);
-    ft__emit_generic(o, n, n->out[0], n->in[1]->dtype, FT__SHAPE(tokens));
+    ft__emit_open(o, n, n->out[0], n->in[1]->dtype, FT__SHAPE(tokens), 1);
     ft__emit_extra(o, n, 1, n->in[2]->dtype, &(ft_shape){0});
 }
 
@@ -205,8 +186,8 @@ void ft__rule_ms_remove_padding(ft__onnx *o, ft__node *n)
 
     if (!ft__has_rank(o, n, 0, 3))
         return;
-    ft__make_move((ft__maker){o, n}, FT_KIND_nonzero, n->in[0],
-                  FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), n->out[0]);
+    ft__emit_open(o, n, n->out[0], n->in[0]->dtype,
+                  FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
     ft__emit_extra(o, n, 1, FT_DTYPE_int32, FT__SHAPE(x->dim[0], x->dim[1]));
     ft__emit_extra(o, n, 2, FT_DTYPE_int32, FT__SHAPE(x->dim[0] + 1));
     ft__emit_extra(o, n, 3, FT_DTYPE_int32, FT__SHAPE(1));

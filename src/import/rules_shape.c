@@ -11,7 +11,6 @@
 void ft__rule_identity(ft__onnx *o, ft__node *n)
 {
     ft__emit_view(o, n, n->in[0], n->out[0], &n->in[0]->shape);
-    ft__emit_extra(o, n, 1, FT_DTYPE_bool, &n->in[0]->shape); /* dropout's mask */
 }
 
 /* Fill in 0 (copy) and -1 (what is left); false: they cannot be. */
@@ -41,6 +40,19 @@ static bool complete(const ft_shape *x, ft_shape *s, bool zero_is_zero)
     return known == n;
 }
 
+/* All elements, in a shape of which only the length may be known. */
+static void reshape_open(ft__onnx *o, ft__node *n)
+{
+    const ft__value *x = n->in[0];
+    uint32_t rank = ft__in(n, 1) ? ft__length(n->in[1]) : 0;
+    ft_shape s = {.rank = rank ? rank : 1, .dim = {ft_shape_elements(&x->shape)}};
+
+    for (uint32_t i = 1; i < s.rank; i++)
+        s.dim[i] = 1;
+    ft__emit_open(o, n, n->out[0], x->dtype, &s,
+                  rank ? (1u << rank) - 1 : FT_OPEN_RANK);
+}
+
 void ft__rule_reshape(ft__onnx *o, ft__node *n)
 {
     ft_shape s = {0};
@@ -53,7 +65,7 @@ void ft__rule_reshape(ft__onnx *o, ft__node *n)
         return;
     }
     if (have < 0) {
-        ft__emit_unknown(o, n);
+        reshape_open(o, n);
         return;
     }
     s.rank = (uint32_t)have;
@@ -79,6 +91,19 @@ void ft__rule_flatten(ft__onnx *o, ft__node *n)
     ft__emit_view(o, n, n->in[0], n->out[0], &s);
 }
 
+/* Ones added or taken away who knows where: the rank may be known. */
+static void unknown_axes(ft__onnx *o, ft__node *n, int64_t rank)
+{
+    const ft_shape *x = &n->in[0]->shape;
+    bool known = rank >= 0 && rank <= FT_MAX_RANK && rank != (int64_t)x->rank;
+    ft_shape s = {.rank = known ? (uint32_t)rank : x->rank};
+
+    for (uint32_t i = 0; i < s.rank; i++)
+        s.dim[i] = i ? 1 : ft_shape_elements(x);
+    ft__emit_open(o, n, n->out[0], n->in[0]->dtype, &s,
+                  known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
+}
+
 void ft__rule_squeeze(ft__onnx *o, ft__node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
@@ -89,7 +114,7 @@ void ft__rule_squeeze(ft__onnx *o, ft__node *n)
         ones |= (int64_t)(x->dim[i] == 1) << i;
     axes = ft__axes(o, n, 1, x->rank, ones);
     if (axes < 0) {
-        ft__emit_unknown(o, n);
+        unknown_axes(o, n, (int64_t)x->rank - ft__length(n->in[1]));
         return;
     }
     if (axes & ~ones)
@@ -111,7 +136,7 @@ void ft__rule_unsqueeze(ft__onnx *o, ft__node *n)
     count = ft__in(n, 1) ? ft__ints(o, n->in[1], v, FT_MAX_RANK)
                          : ft__attr_ints(o, n, "axes", v, FT_MAX_RANK);
     if (count < 0) {
-        ft__emit_unknown(o, n);
+        unknown_axes(o, n, (int64_t)x->rank + ft__length(n->in[1]));
         return;
     }
     if (x->rank + count > FT_MAX_RANK) {
@@ -210,12 +235,16 @@ void ft__rule_constant_of_shape(ft__onnx *o, ft__node *n)
     ft__value fill = {.dtype = FT_DTYPE_fp32};
     const ft__num *value;
 
+    tensor_attribute(o, n, "value", &fill);
     if (have < 0) {
-        ft__emit_unknown(o, n);
+        s.rank = ft__length(n->in[0]);
+        for (uint32_t i = 0; i < s.rank; i++)
+            s.dim[i] = 1;
+        ft__emit_open(o, n, n->out[0], fill.dtype, &s,
+                      s.rank ? (1u << s.rank) - 1 : FT_OPEN_RANK);
         return;
     }
     s.rank = (uint32_t)have;
-    tensor_attribute(o, n, "value", &fill);
     ft__define_constant(o, n, n->out[0], fill.dtype, &s);
     value = ft__data(o, &fill);
     if (!fill.state || (value && ft_shape_elements(&fill.shape) == 1))
@@ -230,7 +259,8 @@ void ft__rule_range(ft__onnx *o, ft__node *n)
 
     for (uint32_t i = 0; i < 3; i++)
         if (!ft__scalar(o, n->in[i], &v[i])) {
-            ft__emit_unknown(o, n);
+            ft__emit_open(o, n, n->out[0], n->in[0]->dtype,
+                          &(ft_shape){.rank = 1, .dim = {1}}, 1u);
             return;
         }
     count = ceil((v[1] - v[0]) / v[2]);
@@ -252,12 +282,26 @@ void ft__rule_eye_like(ft__onnx *o, ft__node *n)
     ft__define_constant(o, n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
 }
 
-/* Random numbers: written once. arg: 1 where an operand gives the shape. */
+static void random_numbers(ft__onnx *o, ft__node *n, ft_dtype t, const ft_shape *s,
+                           ft__value *from)
+{
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_random, t);
+    ft_op_set_shape(&op, FT_K_out, s);
+    ft__emit_layer(o, n, &op,
+                   &(ft__call){.params = &from,
+                               .n_params = 1,
+                               .out = n->out,
+                               .n_out = 1,
+                               .shape = s});
+}
+
+/* arg: 1 where an operand gives the shape, 2 where it is read as well. */
 void ft__rule_random(ft__onnx *o, ft__node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 0));
     ft_shape s = {0};
-    ft_op op;
 
     if (n->rule->arg) {
         s = n->in[0]->shape;
@@ -267,7 +311,22 @@ void ft__rule_random(ft__onnx *o, ft__node *n)
 
         s.rank = have < 0 || have > FT_MAX_RANK ? 0 : (uint32_t)have;
     }
-    ft_op_init(&op, FT_KIND_fill, t ? t : FT_DTYPE_fp32);
-    ft_op_set_shape(&op, FT_K_out, &s);
-    ft__emit(o, n, &op, &(ft__call){.out = n->out, .n_out = 1, .shape = &s});
+    random_numbers(o, n, t ? t : FT_DTYPE_fp32, &s,
+                   n->rule->arg == 2 ? n->in[0] : NULL);
+}
+
+/* Classes drawn by their probabilities, some for each row. */
+void ft__rule_multinomial(ft__onnx *o, ft__node *n)
+{
+    ft_dtype t =
+        ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 6));
+    ft_shape s = {.rank = 2};
+
+    if (n->in[0]->shape.rank != 2) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is no matrix");
+        return;
+    }
+    s.dim[0] = n->in[0]->shape.dim[0];
+    s.dim[1] = ft__attr_int(o, n, "sample_size", 1);
+    random_numbers(o, n, t ? t : FT_DTYPE_int32, &s, n->in[0]);
 }
