@@ -1,14 +1,18 @@
 /* Small ONNX files written from text, so that a test shows its model:
  *
  *   opset 13
- *   in    NAME DTYPE DIMS               dims: 2,3,batch,?  (- : a scalar)
+ *   in    NAME DTYPE DIMS               dims: 2,3,batch,?  (- : a scalar, * : none
+ *                                       stated); also seq(DTYPE), opt(DTYPE),
+ *                                       opt(seq(DTYPE))
  *   const NAME DTYPE DIMS [v,v,...]     without values the payload is external
- *   node  [DOMAIN/]OP A,B,- OUT,OUT [name=1,2 | name~0.5,2 | name:text | name@CONST]...
+ *   node  [DOMAIN.]OP A,B,- OUT,OUT [name=1,2 | name~0.5,2 | name:text | name@CONST]...
  *   info  NAME DTYPE DIMS               value_info
  *   out   NAME
  *
  * name@CONST makes the tensor of a const line, which must stand before it, an
- * attribute. `begin ATTR` ... `end` encloses a subgraph; the next node takes it. */
+ * attribute. `begin ATTR` ... `end` encloses a subgraph; the next node takes it.
+ * `function NAME A,B X,Y` ... `end` writes a function of the domain "own", which
+ * the node own.NAME calls. */
 #ifndef ONNX_TEXT_H
 #define ONNX_TEXT_H
 
@@ -77,15 +81,31 @@ static char *next_item(char **list)
     return item;
 }
 
+/* A type in a sequence (4) or an optional (9). */
+static void wrap_type(struct message *type, uint32_t field)
+{
+    static struct message inner;
+
+    inner.n = 0;
+    put_message(&inner, 1, type);
+    type->n = 0;
+    put_message(type, field, &inner);
+}
+
 /* ValueInfoProto */
 static void put_value(struct message *g, uint32_t field, char **word)
 {
     static struct message shape, tensor, type, value;
-    char *list = word[2], *d;
+    char *list = word[2], *d, *name = word[1];
+    int optional = name && strncmp(name, "opt(", 4) == 0;
+    int sequence = name && strncmp(name += 4 * optional, "seq(", 4) == 0;
 
     shape.n = tensor.n = type.n = value.n = 0;
-    if (word[1]) {
-        while (strcmp(list, "-") != 0 && (d = next_item(&list)) != NULL) {
+    if (name) {
+        name += 4 * sequence;
+        name[strcspn(name, ")")] = '\0';
+        while (strcmp(list, "-") != 0 && strcmp(list, "*") != 0 &&
+               (d = next_item(&list)) != NULL) {
             struct message dim;
 
             dim.n = 0;
@@ -95,9 +115,14 @@ static void put_value(struct message *g, uint32_t field, char **word)
                 put_text(&dim, 2, d);
             put_message(&shape, 1, &dim);
         }
-        put_number(&tensor, 1, dtype_number(word[1]));
-        put_message(&tensor, 2, &shape);
+        put_number(&tensor, 1, dtype_number(name));
+        if (strcmp(list, "*") != 0)
+            put_message(&tensor, 2, &shape);
         put_message(&type, 1, &tensor);
+        if (sequence)
+            wrap_type(&type, 4);
+        if (optional)
+            wrap_type(&type, 9);
         put_message(&value, 2, &type);
     }
     put_text(&value, 1, word[0]);
@@ -163,11 +188,11 @@ static void put_attribute(struct message *node, char *text,
     put_message(node, 5, &a);
 }
 
-static void put_node(struct message *g, char **word, const struct message *constant,
+static void put_node(struct message *g, uint32_t field, char **word, const struct message *constant,
                      struct message *subgraphs)
 {
     static struct message node;
-    char *list, *item, *op = strchr(word[0], '/');
+    char *list, *item, *dot = strrchr(word[0], '.');
 
     node.n = 0;
     for (list = word[1]; (item = next_item(&list)) != NULL;)
@@ -176,26 +201,35 @@ static void put_node(struct message *g, char **word, const struct message *const
     put_text(&node, 3, list);
     while ((item = next_item(&list)) != NULL)
         put_text(&node, 2, strcmp(item, "-") == 0 ? "" : item);
-    put_text(&node, 4, op ? op + 1 : word[0]);
-    if (op) {
-        *op = '\0';
+    put_text(&node, 4, dot ? dot + 1 : word[0]);
+    if (dot) {
+        *dot = '\0';
         put_text(&node, 7, word[0]);
     }
     for (int i = 3; word[i]; i++)
         put_attribute(&node, word[i], constant);
-    if (subgraphs) {
+    if (subgraphs->n) {
         memcpy(node.b + node.n, subgraphs->b, subgraphs->n);
         node.n += subgraphs->n;
         subgraphs->n = 0;
     }
-    put_message(g, 1, &node);
+    put_message(g, field, &node);
 }
 
-/* One line of the text into graph g. */
-static void put_line(struct message *g, char *line, int64_t *opset,
-                     struct message *constant, struct message *subgraphs)
+/* Graphs and functions within each other, of each what its next node will take. */
+struct level {
+    struct message g;
+    struct message subgraphs;
+    char name[64];
+    int function;
+};
+
+/* One line of the text into a graph. */
+static void put_line(struct level *level, char *line, int64_t *opset,
+                     struct message *constant)
 {
     char *word[16] = {NULL}, *save = NULL;
+    struct message *g = &level->g;
     size_t n = 0;
 
     for (char *w = strtok_r(line, " ", &save); w && n < 15;
@@ -215,42 +249,75 @@ static void put_line(struct message *g, char *line, int64_t *opset,
         put_tensor(constant, word + 1);
         put_message(g, 5, constant);
     } else {
-        put_node(g, word + 1, constant, subgraphs);
+        put_node(g, level->function ? 7 : 1, word + 1, constant, &level->subgraphs);
     }
+}
+
+/* function NAME A,B X,Y */
+static void begin_function(struct level *f, char *line)
+{
+    char *save = NULL, *item, *list;
+
+    f->function = 1;
+    (void)strtok_r(line, " ", &save);
+    put_text(&f->g, 1, strtok_r(NULL, " ", &save));
+    put_text(&f->g, 10, "own");
+    for (uint32_t field = 4; field <= 5; field++)
+        for (list = strtok_r(NULL, " ", &save); (item = next_item(&list)) != NULL;)
+            put_text(&f->g, field, item);
+}
+
+static void end_level(struct level *level, struct message *functions)
+{
+    static struct message attribute;
+
+    attribute.n = 0;
+    if (level->function) {
+        put_message(functions, 25, &level->g);
+        return;
+    }
+    put_text(&attribute, 1, level->name);
+    put_message(&attribute, 6, &level->g);
+    put_message(&level[-1].subgraphs, 5, &attribute);
 }
 
 /* A ModelProto; the bytes are the caller's to free(). */
 static uint8_t *onnx_from_text(const char *text, size_t *len)
 {
-    static struct message graph, inner, model, constant, subgraphs;
-    struct message *g = &graph, *attribute;
+    static struct level levels[6];
+    static struct message model, constant, functions;
+    struct level *level = levels;
     char *copy = strdup(text), *save = NULL, name[64] = "";
     int64_t opset = 17;
     uint8_t *out;
 
-    graph.n = inner.n = model.n = constant.n = subgraphs.n = 0;
+    level->g.n = level->subgraphs.n = model.n = constant.n = functions.n = 0;
     for (char *line = strtok_r(copy, "\n", &save); line;
          line = strtok_r(NULL, "\n", &save)) {
-        if (sscanf(line, " begin %63s", name) == 1) {
-            g = &inner;
-            inner.n = 0;
-        } else if (strstr(line, "end") && g == &inner && strlen(line) < 8) {
-            attribute = calloc(1, sizeof(*attribute));
-            put_text(attribute, 1, name);
-            put_message(attribute, 6, &inner);
-            put_message(&subgraphs, 5, attribute);
-            free(attribute);
-            g = &graph;
+        int begins = sscanf(line, " begin %63s", name) == 1;
+
+        if (begins || strncmp(line, "function ", 9) == 0) {
+            level++;
+            level->g.n = level->subgraphs.n = 0;
+            level->function = 0;
+            memcpy(level->name, name, sizeof(name));
+            if (!begins)
+                begin_function(level, line);
+        } else if (strstr(line, "end") && level > levels && strlen(line) < 8) {
+            end_level(level, &functions);
+            level--;
         } else {
-            put_line(g, line, &opset, &constant, g == &graph ? &subgraphs : NULL);
+            put_line(level, line, &opset, &constant);
         }
     }
     free(copy);
     put_number(&model, 1, 8);
-    put_message(&model, 7, &graph);
+    put_message(&model, 7, &levels->g);
     constant.n = 0;
     put_number(&constant, 2, opset);
     put_message(&model, 8, &constant);
+    memcpy(model.b + model.n, functions.b, functions.n);
+    model.n += functions.n;
     *len = model.n;
     out = malloc(model.n);
     if (out)

@@ -614,7 +614,7 @@ static void files_are_told_apart_by_content(void)
     CHECK(import_bytes("relu x=8 dtype=fp32", 19, &g, &err) == FT_OK);
     ft_graph_free(g);
     CHECK(import_bytes("", 0, &g, &err) == FT_EFORMAT && strstr(err.msg, "is empty"));
-    CHECK(import_bytes("PK\3\4zip", 7, &g, &err) == FT_EUNSUPPORTED);
+    CHECK(import_bytes("PK\3\4zip", 7, &g, &err) == FT_EFORMAT);
     CHECK(import_bytes("\x7f"
                        "ELF\2\1\1\0",
                        8, &g, &err) == FT_EFORMAT);

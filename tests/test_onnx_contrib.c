@@ -10,11 +10,7 @@
 #include "onnx_text.h"
 
 static const char *const files[] = {
-    "attention.txt",
-    "layers.txt",
-    "others.txt",
-    "products.txt",
-    "quantised.txt",
+    "attention.txt", "layers.txt", "others.txt", "products.txt", "quantised.txt",
 };
 
 static ft_graph *import(const char *text, ft_error *err)

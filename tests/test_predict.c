@@ -160,6 +160,21 @@ static void kinds_never_seen_are_carried_over_or_bounded(ft_store *s)
     ft_predictor_free(p);
 }
 
+static void forward_measurements_do_not_answer_for_other_phases(ft_store *s,
+                                                                const ft_op *convs)
+{
+    ft_predictor *p = train(s, NULL, 0, 0);
+    ft_estimate t, w;
+    ft_op backward = convs[0];
+
+    backward.phase = FT_PHASE_BACKWARD;
+    CHECK(ft_predict_ops(p, &backward, 1, &t, &w, NULL) == FT_OK);
+    CHECK(t.basis == FT_BASIS_ROOFLINE &&
+          t.value == ft__roofline(&backward, &p->info->roof));
+    CHECK(t.low <= t.value && t.high > t.value && w.basis != FT_BASIS_LEARNED);
+    ft_predictor_free(p);
+}
+
 static ft_graph *network(const ft_op *a, uint64_t n_a, const ft_op *b, uint64_t n_b)
 {
     ft__build *build = ft__build_new("net");
@@ -184,8 +199,42 @@ static void a_network_is_the_sum_of_its_operations(ft_store *s, const ft_op *con
     CHECK(isnan(e.energy.value) && e.energy.basis == FT_BASIS_UNAVAILABLE &&
           e.energy.why[0]);
     CHECK_NEAR(e.memory.value,
-               e.weights_bytes + e.activations_bytes + e.workspace_bytes + 5e6, 1);
+               e.part_bytes[FT_PART_WEIGHTS] + e.part_bytes[FT_PART_INPUTS] +
+                   e.part_bytes[FT_PART_ACTIVATIONS] + e.part_bytes[FT_PART_WORKSPACE] +
+                   5e6,
+               1);
     CHECK(e.n_measured == 2 && e.context_bytes == 5e6);
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_predictor_free(p);
+}
+
+static void the_phases_of_a_step_add_up(ft_store *s, const ft_op *convs)
+{
+    ft_predictor *p = train(s, NULL, 0, 0);
+    ft__build *build = ft__build_new("step");
+    ft_op backward = convs[1];
+    ft_network_estimate e;
+    ft_graph *g;
+
+    backward.phase = FT_PHASE_BACKWARD;
+    ft__build_op(build, &convs[0], 2);
+    ft__build_phase(build, FT_PHASE_BACKWARD);
+    ft__build_op(build, &backward, 3);
+    ft__build_op(build, &convs[0], 5); /* in both phases the same operation */
+    CHECK(ft__build_finish_take(&g, build, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, g, NULL) == FT_OK);
+    CHECK_NEAR(e.phase_time[FT_PHASE_FORWARD].value, 2 * truth_s(&convs[0]),
+               1e-12 * e.time.value);
+    CHECK_NEAR(e.phase_time[FT_PHASE_BACKWARD].value,
+               5 * truth_s(&convs[0]) + 3 * ft__roofline(&backward, &p->info->roof),
+               1e-12 * e.time.value);
+    CHECK(e.phase_time[FT_PHASE_FORWARD].basis == FT_BASIS_MEASURED &&
+          e.phase_time[FT_PHASE_OPTIMIZER].value == 0 && e.n_roofline == 1);
+    CHECK_NEAR(e.time.value,
+               e.phase_time[FT_PHASE_FORWARD].value +
+                   e.phase_time[FT_PHASE_BACKWARD].value,
+               1e-12 * e.time.value);
     ft_network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);
@@ -291,7 +340,9 @@ int main(void)
     operations_left_out_are_learned_and_covered(s, convs);
     what_was_measured_is_answered_as_measured(s, convs);
     kinds_never_seen_are_carried_over_or_bounded(s);
+    forward_measurements_do_not_answer_for_other_phases(s, convs);
     a_network_is_the_sum_of_its_operations(s, convs);
+    the_phases_of_a_step_add_up(s, convs);
     the_same_seed_gives_the_same_file(s);
     a_file_gives_the_answers_of_what_was_saved(s, convs);
     a_damaged_file_is_refused(s, convs);

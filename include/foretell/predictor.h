@@ -99,14 +99,15 @@ FT_API ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t 
 /* A network: sums over operations with counts; memory by part. `time` and
  * `workspace` per unique operation of g in graph order, freed with the rest. */
 typedef struct ft_network_estimate {
-    ft_estimate time;   /* s per pass */
+    ft_estimate time;   /* s per pass, or per training step */
+    ft_estimate phase_time[FT_PHASE_COUNT]; /* its parts: forward, backward, optimizer */
     ft_estimate energy; /* J per pass */
     ft_estimate power;  /* W */
     ft_estimate memory; /* B, peak: all parts */
-    double weights_bytes;
-    double activations_bytes;
-    double workspace_bytes;
-    double context_bytes;
+    double part_bytes[FT_PART_COUNT]; /* NaN: not known */
+    double context_bytes;             /* of engine and process; NaN: not known */
+    double two_largest_bytes;         /* two rules of thumb, see ft_memory */
+    double twice_mean_bytes;
     ft_estimate *op_time;
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
@@ -115,11 +116,13 @@ typedef struct ft_network_estimate {
     uint32_t n_roofline;
 } ft_network_estimate;
 
-/* g must be lowered with the predictor's policy. */
+/* g must be lowered with the predictor's policy. Memory: a forward pass lies at the
+ * offsets that ft_plan_make() finds; a training step, which our engines do not
+ * run, is counted as PyTorch allocates it. */
 FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_graph *g, ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
- * bound (high is NaN). */
+ * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,
                                              const ft_device_facts *d, const ft_graph *g,
                                              ft_error *err);

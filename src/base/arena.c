@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024 };
+/* Blocks double, so that a small job touches little memory. */
+enum { FIRST_BYTES = 4 * 1024, BLOCK_BYTES = 64 * 1024 };
 
 struct ft__arena_block {
     ft__arena_block *next;
@@ -14,7 +15,15 @@ struct ft__arena_block {
     alignas(max_align_t) unsigned char data[];
 };
 
-void *ft__arena_alloc(ft__arena *a, size_t size)
+/* Bytes of the next block but for pieces that are larger. */
+static size_t next_cap(const ft__arena *a)
+{
+    if (!a->head)
+        return FIRST_BYTES;
+    return a->head->cap < BLOCK_BYTES / 2 ? a->head->cap * 2 : BLOCK_BYTES;
+}
+
+static void *take(ft__arena *a, size_t size)
 {
     const size_t align = alignof(max_align_t);
     ft__arena_block *b = a->head;
@@ -24,15 +33,16 @@ void *ft__arena_alloc(ft__arena *a, size_t size)
         return NULL;
     size = (size + align - 1) / align * align;
     if (!b || b->cap - b->used < size) {
-        size_t cap = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        size_t usual = next_cap(a), cap = size > usual ? size : usual;
 
-        b = calloc(1, sizeof(*b) + cap);
+        b = malloc(sizeof(*b) + cap);
         if (!b)
             return NULL;
         b->cap = cap;
+        b->used = 0;
         /* A piece with a block of its own goes behind the head, so that the
          * head's free space is not lost. */
-        if (a->head && size > BLOCK_BYTES) {
+        if (a->head && size > usual) {
             b->next = a->head->next;
             a->head->next = b;
         } else {
@@ -45,6 +55,13 @@ void *ft__arena_alloc(ft__arena *a, size_t size)
     return p;
 }
 
+void *ft__arena_alloc(ft__arena *a, size_t size)
+{
+    void *p = take(a, size);
+
+    return p ? memset(p, 0, size) : NULL;
+}
+
 void *ft__arena_array(ft__arena *a, size_t n, size_t size)
 {
     if (size && n > SIZE_MAX / 2 / size)
@@ -54,10 +71,12 @@ void *ft__arena_array(ft__arena *a, size_t n, size_t size)
 
 char *ft__arena_strndup(ft__arena *a, const char *s, size_t len)
 {
-    char *p = ft__arena_alloc(a, len + 1);
+    char *p = take(a, len + 1);
 
-    if (p)
-        memcpy(p, s, len);
+    if (!p)
+        return NULL;
+    memcpy(p, s, len);
+    p[len] = '\0';
     return p;
 }
 

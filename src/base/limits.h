@@ -13,6 +13,8 @@ enum {
     FT__MAX_CONST_REALS = 1 << 10,  /* the same, floating point */
     FT__MAX_FOLDED = 1 << 22,       /* elements of all of them together */
     FT__MAX_INLINED = 1 << 24,      /* bytes of functions and branches, each time */
+    FT__MAX_JSON = 1 << 30,         /* bytes of a graph that an archive holds packed */
+    FT__MAX_ZIP_RATIO = 256,        /* bytes that one packed byte may become */
 };
 
 /* No tensor dimension, element count or byte count may pass this; sums of two

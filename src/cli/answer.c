@@ -54,21 +54,82 @@ static void part_row(ft__table *t, const char *name, double bytes)
         ft__table_cell(t, "%s", "");
 }
 
+static bool is_training(const ft__answer *a)
+{
+    return ft_graph_mode(a->graph) == FT_MODE_TRAINING;
+}
+
+static void memory_rows(ft__table *t, const ft__answer *a)
+{
+    const char *const name[FT_PART_COUNT] = {
+        [FT_PART_WEIGHTS] = "weights",
+        [FT_PART_INPUTS] = "inputs",
+        [FT_PART_GRADIENTS] = "gradients",
+        [FT_PART_STATE] = "optimizer state",
+        [FT_PART_SAVED] = "saved activations",
+        [FT_PART_ACTIVATIONS] = is_training(a) ? "other activations" : "activations",
+        [FT_PART_WORKSPACE] = "workspace",
+    };
+
+    total_row(t, "memory", &a->e.memory, ft__text_bytes);
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        if (!(a->e.part_bytes[p] <= 0) || p == FT_PART_ACTIVATIONS)
+            part_row(t, name[p], a->e.part_bytes[p]);
+    part_row(t, "process", a->e.context_bytes);
+}
+
+static void phase_rows(ft__table *t, const ft__answer *a)
+{
+    char name[32];
+
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        if (a->e.phase_time[p].value > 0) {
+            snprintf(name, sizeof(name), "  %s", ft_phase_name((ft_phase)p));
+            total_row(t, name, &a->e.phase_time[p], ft__text_seconds);
+        }
+}
+
+/* Whether the device's memory is large enough; NaN: not known. */
+static double spare_bytes(const ft__answer *a)
+{
+    return a->limit_bytes - a->e.memory.value;
+}
+
+static void print_fit(const ft__answer *a)
+{
+    double spare = spare_bytes(a);
+
+    if (!isfinite(spare))
+        return;
+    printf("fits in the device's %s: %s, %s %s%s\n", ft__text_bytes(a->limit_bytes).s,
+           spare >= 0 ? "yes" : "no", ft__text_bytes(fabs(spare)).s,
+           spare >= 0 ? "to spare" : "too much",
+           isfinite(a->e.context_bytes) ? "" : ", driver and framework not counted");
+    if (a->max_batch_asked && a->max_batch == 0)
+        puts("largest batch that fits: none, not even 1");
+    else if (a->max_batch_asked)
+        printf("largest batch that fits: %" PRId64 "%s\n", a->max_batch,
+               a->max_batch >= 1 << 20 ? " or more" : "");
+}
+
 static bool print_totals(const ft__answer *a)
 {
-    ft__table *t = ft__table_new("of one pass|estimate>|low>|high>|basis");
+    ft__table *t =
+        ft__table_new(is_training(a) ? "of one step|estimate>|low>|high>|basis"
+                                     : "of one pass|estimate>|low>|high>|basis");
     bool good;
 
     total_row(t, "time", &a->e.time, ft__text_seconds);
+    if (is_training(a))
+        phase_rows(t, a);
     total_row(t, "energy", &a->e.energy, ft__text_joules);
     total_row(t, "power", &a->e.power, ft__text_watts);
-    total_row(t, "memory", &a->e.memory, ft__text_bytes);
-    part_row(t, "weights", a->e.weights_bytes);
-    part_row(t, "activations", a->e.activations_bytes);
-    part_row(t, "workspace", a->e.workspace_bytes);
-    part_row(t, "process", a->e.context_bytes);
+    memory_rows(t, a);
     putchar('\n');
     good = ft__table_print_take(t, stdout);
+    print_fit(a);
+    if (a->verbose)
+        ft__memory_print_rules(a->e.two_largest_bytes, a->e.twice_mean_bytes);
     if (a->e.energy.basis == FT_BASIS_UNAVAILABLE) {
         fputs("energy and power are unavailable: ", stdout);
         ft__put_clean(stdout, with_reason(a, a->e.energy).why);
@@ -131,10 +192,24 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
     return ft__table_print_take(t, good ? stdout : NULL) && good;
 }
 
-static void print_assumptions(const ft__answer *a)
+/* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
+static bool allocated(const ft__answer *a)
 {
+    return a->lower_bound || is_training(a);
+}
+
+static void print_assumptions(const ft__answer *a, size_t n)
+{
+    size_t n_allocated = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_allocated += allocated(&a[i]);
     ft__model_print_assumptions(a->graph);
-    printf("assumed: inference, one forward pass at a time, %s\n", a->dtype);
+    printf("assumed: %s, %s at a time, %s\n", ft__mode_name(a->graph), a->step,
+           a->dtype);
+    if (n_allocated)
+        printf("assumed: memory as PyTorch allocates it, operation by operation%s\n",
+               n_allocated < n ? ", where there is no predictor" : "");
 }
 
 static void print_title(const ft__answer *a)
@@ -156,35 +231,50 @@ static void print_warnings(const ft__answer *a)
 bool ft__answer_print(const ft__answer *a, uint64_t top)
 {
     print_title(a);
-    print_assumptions(a);
+    print_assumptions(a, 1);
     if (!print_totals(a) || !print_heaviest(a, top))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
     print_warnings(a);
-    printf("verify%s: %s\n", a->lower_bound ? " on that device" : "", a->verify);
+    if (*a->verify)
+        printf("verify%s: %s\n", a->lower_bound ? " on that device" : "", a->verify);
+    else
+        puts("to verify it there is no command yet: the engines run forward passes");
     return true;
+}
+
+static void device_row(ft__table *t, const ft__answer *a)
+{
+    double spare = spare_bytes(a);
+
+    ft__table_cell(t, "%s", a->device);
+    ft__table_cell(t, "%s", ft__text_seconds(a->e.time.value).s);
+    ft__table_cell(t, "%s", ft__text_seconds(a->e.time.low).s);
+    ft__table_cell(t, "%s", ft__text_seconds(a->e.time.high).s);
+    ft__table_cell(t, "%s", ft__text_joules(a->e.energy.value).s);
+    ft__table_cell(t, "%s", ft__text_bytes(a->e.memory.value).s);
+    ft__table_cell(t, "%s", !isfinite(spare) ? "-" : spare >= 0 ? "yes" : "no");
+    if (a->max_batch_asked)
+        ft__table_cell(t, "%" PRId64, a->max_batch);
+    ft__table_cell(t, "%s",
+                   a->lower_bound ? "roofline: a lower bound"
+                                  : ft_basis_name(a->e.time.basis));
 }
 
 bool ft__answers_print(const ft__answer *a, size_t n)
 {
-    ft__table *t = ft__table_new("device|time>|low>|high>|energy>|memory>|basis");
+    ft__table *t = ft__table_new(
+        a[0].max_batch_asked
+            ? "device|time>|low>|high>|energy>|memory>|fits|largest batch>|basis"
+            : "device|time>|low>|high>|energy>|memory>|fits|basis");
     bool good;
 
     ft__put_clean(stdout, ft_graph_name(a[0].graph));
     putchar('\n');
-    print_assumptions(&a[0]);
-    for (size_t i = 0; i < n; i++) {
-        ft__table_cell(t, "%s", a[i].device);
-        ft__table_cell(t, "%s", ft__text_seconds(a[i].e.time.value).s);
-        ft__table_cell(t, "%s", ft__text_seconds(a[i].e.time.low).s);
-        ft__table_cell(t, "%s", ft__text_seconds(a[i].e.time.high).s);
-        ft__table_cell(t, "%s", ft__text_joules(a[i].e.energy.value).s);
-        ft__table_cell(t, "%s", ft__text_bytes(a[i].e.memory.value).s);
-        ft__table_cell(t, "%s",
-                       a[i].lower_bound ? "roofline: a lower bound"
-                                        : ft_basis_name(a[i].e.time.basis));
-    }
+    print_assumptions(a, n);
+    for (size_t i = 0; i < n; i++)
+        device_row(t, &a[i]);
     putchar('\n');
     good = ft__table_print_take(t, stdout);
     puts("- is not known; asked about one device alone, foretell says why\n");
@@ -205,14 +295,52 @@ static json_t *warnings_json(const ft__answer *a)
     return all;
 }
 
+/* Sets obj[key]; a failure frees the object, as ft__json_append_take() does. */
+static void put_take(json_t **obj, const char *key, json_t *value)
+{
+    if (json_object_set_new(*obj, key, value)) {
+        json_decref(*obj);
+        *obj = NULL;
+    }
+}
+
 static json_t *memory_json(const ft__answer *a)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "total",
-                     ft__json_estimate(&a->e.memory, "B"), "weights",
-                     ft__json_real(a->e.weights_bytes), "activations",
-                     ft__json_real(a->e.activations_bytes), "workspace",
-                     ft__json_real(a->e.workspace_bytes), "context",
-                     ft__json_real(a->e.context_bytes));
+    json_t *o = json_object();
+
+    put_take(&o, "total", ft__json_estimate(&a->e.memory, "B"));
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        put_take(&o, ft_part_name((ft_part)p), ft__json_real(a->e.part_bytes[p]));
+    put_take(&o, "context", ft__json_real(a->e.context_bytes));
+    put_take(&o, "two_largest", ft__json_real(a->e.two_largest_bytes));
+    put_take(&o, "twice_mean", ft__json_real(a->e.twice_mean_bytes));
+    put_take(&o, "as", json_string(allocated(a) ? "allocated" : "planned"));
+    return o;
+}
+
+/* null where the device's memory is not known. */
+static json_t *fit_json(const ft__answer *a)
+{
+    double spare = spare_bytes(a);
+
+    if (!isfinite(spare))
+        return json_null();
+    return json_pack(
+        "{s:b, s:o, s:o, s:o}", "fits", spare >= 0, "limit",
+        ft__json_real(a->limit_bytes), "spare", ft__json_real(spare), "max_batch",
+        a->max_batch_asked ? ft__json_count((uint64_t)a->max_batch) : json_null());
+}
+
+static json_t *phases_json(const ft__answer *a)
+{
+    json_t *all = json_array();
+
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        if (a->e.phase_time[p].value > 0)
+            ft__json_append_take(
+                &all, json_pack("{s:s, s:o}", "phase", ft_phase_name((ft_phase)p),
+                                "time", ft__json_estimate(&a->e.phase_time[p], "s")));
+    return all;
 }
 
 static json_t *ops_json(const ft__answer *a)
@@ -243,19 +371,20 @@ json_t *ft__answer_json(const ft__answer *a)
 
     ft_graph_totals(a->graph, &sum);
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:b, s:o}",
+        "{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+        " s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
         "model", ft__json_text(ft_graph_name(a->graph)), "device",
         ft__json_text(a->device), "known_as", ft__json_text(a->known_as), "engine",
-        ft__json_text(a->engine), "mode", "inference", "batch",
-        a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), "dtype", a->dtype,
-        "setting", ft__json_text(a->setting), "assumptions",
+        ft__json_text(a->engine), "mode", ft__mode_name(a->graph), "step", a->step,
+        "batch", a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), "dtype",
+        a->dtype, "setting", ft__json_text(a->setting), "assumptions",
         ft__model_assumptions_json(a->graph), "time",
-        ft__json_estimate(&a->e.time, "s"), "energy", ft__json_estimate(&energy, "J"),
-        "power", ft__json_estimate(&power, "W"), "memory", memory_json(a), "flops",
-        ft__json_real(sum.flops), "ops", ops_json(a), "bounded",
-        ft__model_bounded_json(a->graph), "warnings", warnings_json(a), "lower_bound",
-        a->lower_bound, "verify", ft__json_text(a->verify));
+        ft__json_estimate(&a->e.time, "s"), "phases", phases_json(a), "energy",
+        ft__json_estimate(&energy, "J"), "power", ft__json_estimate(&power, "W"),
+        "memory", memory_json(a), "fit", fit_json(a), "flops", ft__json_real(sum.flops),
+        "ops", ops_json(a), "bounded", ft__model_bounded_json(a->graph), "warnings",
+        warnings_json(a), "lower_bound", a->lower_bound, "verify",
+        *a->verify ? ft__json_text(a->verify) : json_null());
 }
 
 void ft__answer_print_csv(const ft__answer *a, bool head)

@@ -9,6 +9,8 @@ enum { FT__MAX_WARNINGS = 4 };
 /* What predict says about one network on one device. */
 typedef struct ft__answer {
     const ft_graph *graph; /* as the engine runs it */
+    const char *step;      /* "one forward pass", "one step of ..." */
+    bool verbose;
     char device[128];      /* as asked for: "local", "a30" */
     char known_as[128];    /* fingerprint, or the device's title */
     char engine[64];       /* "onednn 2.6.3"; "" from a device file alone */
@@ -16,10 +18,13 @@ typedef struct ft__answer {
     bool lower_bound; /* from a device file alone */
     int64_t batch;    /* of the first input; 0: there is none */
     const char *dtype;
+    double limit_bytes; /* memory of the device; NaN: not known */
+    bool max_batch_asked;
+    int64_t max_batch;     /* the largest that fits; 0: none does */
     char energy_why[1200]; /* why there is no energy; "" when there is */
     char warning[FT__MAX_WARNINGS][512];
     size_t n_warnings;
-    char verify[FT__PATH_MAX]; /* the command that runs it really */
+    char verify[FT__PATH_MAX]; /* the command that runs it really; "" for training */
     ft_network_estimate e;
 } ft__answer;
 

@@ -105,6 +105,8 @@ bool ft__seconds_from_text(double *out, const char *text);
 /* ---- common.c ---- */
 /* Say what went wrong on standard error; the exit code for it. */
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err);
+/* The same where FT_EINVAL means that what was asked does not fit the model. */
+int ft__cli_fail_asked(ft__cli *c, ft_status st, const ft_error *err);
 FT_PRINTF(3, 4) int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
@@ -137,6 +139,9 @@ typedef struct ft__model_options {
     ft__texts dims;   /* "name=value" */
     ft__texts inputs; /* "name=1x3x224x224" */
 } ft__model_options;
+/* FT_EINVAL: the options do not fit the model. */
+ft_status ft__model_import(ft_graph **out, const char *path,
+                           const ft__model_options *opt, ft_error *err);
 /* Read a model; "-" is a spec list on standard input. Complains itself. */
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
@@ -162,6 +167,51 @@ void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
 json_t *ft__model_assumptions_json(const ft_graph *g);
 json_t *ft__model_bounded_json(const ft_graph *g);
+
+/* ---- step.c ---- */
+typedef struct ft__step_options {
+    const char *mode; /* NULL: not given, as the model is */
+    const char *optimizer;
+    const char *loss;
+} ft__step_options;
+#define FT__STEP_OPTIONS(type, member)                                                 \
+    {"mode",                                                                           \
+     0,                                                                                \
+     FT__OPT_TEXT,                                                                     \
+     offsetof(type, member.mode),                                                      \
+     "M",                                                                              \
+     "inference, or training: forward, loss, backward, optimizer"},                    \
+        {"optimizer",                                                                  \
+         0,                                                                            \
+         FT__OPT_TEXT,                                                                 \
+         offsetof(type, member.optimizer),                                             \
+         "O",                                                                          \
+         "with training: none, sgd (the default), momentum, adam, adamw"},             \
+    {                                                                                  \
+        "loss", 0, FT__OPT_TEXT, offsetof(type, member.loss), "L",                     \
+            "with training: auto (the default), none, cross_entropy, mse"              \
+    }
+typedef struct ft__step {
+    bool given; /* --mode was */
+    ft_mode mode;
+    ft_step_options how;
+} ft__step;
+int ft__step_parse(ft__cli *c, ft__step *out, const ft__step_options *opt);
+/* The training step that is asked for; NULL: g itself is. FT_EINVAL: the model cannot
+ * be taken so. */
+ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
+                        ft_error *err);
+/* The same in place of *g. */
+ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err);
+/* "one forward pass", "one step of forward, backward and SGD" */
+const char *ft__step_name(const ft__step *s, const ft_graph *g);
+const char *ft__mode_name(const ft_graph *g); /* "inference", "training" */
+
+/* ---- memory.c ---- */
+void ft__memory_print(const ft_memory *m); /* one line: the peak and its parts */
+/* Beside it, what two rules of thumb would say. */
+void ft__memory_print_rules(double two_largest, double twice_mean);
+json_t *ft__memory_json(const ft_memory *m);
 
 /* ---- ops_set.c: operations with counts, as an engine runs them; zero to begin.
  * Repeats are allowed. ---- */

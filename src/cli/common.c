@@ -33,6 +33,13 @@ int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
     return exit_code(st);
 }
 
+int ft__cli_fail_asked(ft__cli *c, ft_status st, const ft_error *err)
+{
+    if (st != FT_EINVAL)
+        return ft__cli_fail(c, st, err);
+    return ft__cli_exit(c, FT__EXIT_USAGE, "%s", err->msg);
+}
+
 int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...)
 {
     va_list ap;

@@ -68,35 +68,35 @@ static char *copy_of(struct parsed *p, const char *text)
     return copy;
 }
 
-static int parse(ft__cli *c, struct parsed *p, const ft__model_options *opt)
+static ft_status parse(struct parsed *p, const ft__model_options *opt, ft_error *err)
 {
     p->how = (ft_import_options){
         .batch = (int64_t)opt->batch, .dims = p->dim, .inputs = p->input};
     if (opt->dims.n > MAX_VALUES || opt->inputs.n > MAX_VALUES)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "more than %d values for --%s",
-                            MAX_VALUES, opt->dims.n > MAX_VALUES ? "dim" : "input");
+        return ft_fail(err, FT_EINVAL, 0, "more than %d values for --%s", MAX_VALUES,
+                       opt->dims.n > MAX_VALUES ? "dim" : "input");
     for (size_t i = 0; i < opt->dims.n; i++) {
         char *copy = copy_of(p, opt->dims.v[i]);
 
         if (!copy)
-            return ft__cli_done(c, false);
+            return ft_fail(err, FT_ENOMEM, 0, "options");
         if (!parse_dim(&p->dim[p->how.n_dims++], copy))
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--dim wants NAME=N, such as seq=128, not \"%s\"",
-                                opt->dims.v[i]);
+            return ft_fail(err, FT_EINVAL, 0,
+                           "--dim wants NAME=N, such as seq=128, not \"%s\"",
+                           opt->dims.v[i]);
     }
     for (size_t i = 0; i < opt->inputs.n; i++) {
         char *copy = copy_of(p, opt->inputs.v[i]);
 
         if (!copy)
-            return ft__cli_done(c, false);
+            return ft_fail(err, FT_ENOMEM, 0, "options");
         if (!parse_input(&p->input[p->how.n_inputs++], copy))
-            return ft__cli_exit(
-                c, FT__EXIT_USAGE,
+            return ft_fail(
+                err, FT_EINVAL, 0,
                 "--input wants NAME=SHAPE, such as x=1x3x224x224, not \"%s\"",
                 opt->inputs.v[i]);
     }
-    return FT__EXIT_GOOD;
+    return FT_OK;
 }
 
 static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
@@ -151,26 +151,27 @@ static ft_status import(ft_graph **out, const char *path, const ft_import_option
     return ft_import_file(out, path, opt, err);
 }
 
+ft_status ft__model_import(ft_graph **out, const char *path,
+                           const ft__model_options *opt, ft_error *err)
+{
+    struct parsed p = {0};
+    ft_status st = parse(&p, opt, err);
+
+    *out = NULL;
+    if (!st)
+        st = import(out, path, &p.how, err);
+    while (p.n_copies)
+        free(p.copy[--p.n_copies]);
+    return st;
+}
+
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    struct parsed p = {0};
     ft_error err = {0};
-    ft_status st;
-    int code = parse(c, &p, opt);
+    ft_status st = ft__model_import(out, path, opt, &err);
 
-    *out = NULL;
-    if (!code) {
-        st = import(out, path, &p.how, &err);
-        /* What the options say does not fit the model. */
-        if (st == FT_EINVAL)
-            code = ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg);
-        else if (st)
-            code = ft__cli_fail(c, st, &err);
-    }
-    while (p.n_copies)
-        free(p.copy[--p.n_copies]);
-    return code;
+    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
 }
 
 void ft__model_print_assumptions(const ft_graph *g)

@@ -9,6 +9,7 @@
 
 struct options {
     ft__model_options model;
+    ft__step_options step;
     bool products;
     bool graph;
     bool dot;
@@ -27,6 +28,7 @@ static const ft__option options[] = {
      "what changed from one model to another"},
     {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
      "how many operations to list, the heaviest; 40, with --diff 15"},
+    FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     {0},
 };
@@ -46,11 +48,14 @@ static ft_cost cost_of(const ft_graph *g, uint32_t i)
     return c;
 }
 
-/* Parameters of all nodes that run operation i; shared ones count each time. */
+/* Parameters of all nodes that run operation i; shared ones count each time, those
+ * of a backward operation are its forward one's. */
 static double parameters_of(const ft_graph *g, uint32_t i)
 {
     ft_cost c;
 
+    if (ft_graph_op(g, i)->phase != FT_PHASE_FORWARD)
+        return 0;
     ft_op_cost(ft_graph_op(g, i), &c);
     return c.weight_elements * (double)ft_graph_op_count(g, i);
 }
@@ -162,20 +167,72 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     return ft__table_print_take(t, shown ? stdout : NULL) && shown;
 }
 
-static bool print_text(const ft_graph *g, const ft_totals *sum, const ft_plan *plan,
-                       uint64_t top)
+/* What the list needs to know beside the operations. */
+struct list {
+    const ft__cli *c;
+    const ft_graph *g;
+    const ft__step *step;
+    ft_totals sum;
+    ft_plan plan;
+    ft_memory memory;
+    struct part {
+        uint64_t count;
+        ft_cost cost;
+    } phase[FT_PHASE_COUNT];
+};
+
+static void sum_phases(struct list *l)
 {
-    ft__model_print_bounded(g);
-    ft__model_print_assumptions(g);
-    ft__put_clean(stdout, ft_graph_name(g));
-    puts(": one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are "
-         "shared count once in the sum\n");
-    if (!print_table(g, sum, top))
+    for (uint32_t i = 0; i < ft_graph_n_nodes(l->g); i++) {
+        const ft_node *n = ft_graph_node(l->g, i);
+        struct part *p = &l->phase[n->phase];
+        double times = (double)n->repeat;
+        ft_cost c;
+
+        ft_op_cost(ft_graph_op(l->g, n->op), &c);
+        p->count += n->repeat;
+        p->cost.flops += times * c.flops;
+        p->cost.bytes_read += times * c.bytes_read;
+        p->cost.bytes_written += times * c.bytes_written;
+    }
+}
+
+static bool print_phases(const struct list *l)
+{
+    ft__table *t = ft__table_new("phase|operations>|GFLOP>|MiB read>|MiB written>");
+
+    for (int p = 0; p < FT_PHASE_COUNT; p++) {
+        if (!l->phase[p].count)
+            continue;
+        ft__table_cell(t, "%s", ft_phase_name((ft_phase)p));
+        ft__table_cell(t, "%" PRIu64, l->phase[p].count);
+        ft__table_cell(t, "%.4f", l->phase[p].cost.flops / 1e9);
+        ft__table_cell(t, "%.2f", l->phase[p].cost.bytes_read / 0x1p20);
+        ft__table_cell(t, "%.2f", l->phase[p].cost.bytes_written / 0x1p20);
+    }
+    putchar('\n');
+    return ft__table_print_take(t, stdout);
+}
+
+static bool print_text(const struct list *l, uint64_t top)
+{
+    ft__model_print_bounded(l->g);
+    ft__model_print_assumptions(l->g);
+    ft__put_clean(stdout, ft_graph_name(l->g));
+    printf(": %s; a multiply-accumulate is 2 FLOPs; parameters that are "
+           "shared count once in the sum\n\n",
+           ft__step_name(l->step, l->g));
+    if (!print_table(l->g, &l->sum, top))
         return false;
-    printf("\nweights %s, activations %s at their peak (no plan needs less than %s)\n",
-           ft__text_bytes(sum->weight_bytes).s,
-           ft__text_bytes((double)plan->arena_bytes).s,
-           ft__text_bytes((double)plan->lower_bound_bytes).s);
+    if (ft_graph_mode(l->g) == FT_MODE_TRAINING && !print_phases(l))
+        return false;
+    putchar('\n');
+    ft__memory_print(&l->memory);
+    if (ft_graph_mode(l->g) == FT_MODE_INFERENCE)
+        printf("activations and inputs at planned offsets: %s\n",
+               ft__text_bytes((double)l->plan.arena_bytes).s);
+    if (l->c->verbose)
+        ft__memory_print_rules(l->memory.two_largest_bytes, l->memory.twice_mean_bytes);
     return true;
 }
 
@@ -201,19 +258,42 @@ static json_t *ops_json(const ft_graph *g)
     return all;
 }
 
-static bool print_json(const ft_graph *g, const ft_totals *sum, const ft_plan *plan)
+static json_t *phases_json(const struct list *l)
 {
+    json_t *all = json_array();
+
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        if (l->phase[p].count)
+            ft__json_append_take(
+                &all,
+                json_pack("{s:s, s:o, s:o, s:o, s:o}", "phase",
+                          ft_phase_name((ft_phase)p), "operations",
+                          ft__json_count(l->phase[p].count), "flops",
+                          ft__json_real(l->phase[p].cost.flops), "bytes_read",
+                          ft__json_real(l->phase[p].cost.bytes_read), "bytes_written",
+                          ft__json_real(l->phase[p].cost.bytes_written)));
+    return all;
+}
+
+static bool print_json(const struct list *l)
+{
+    const ft_totals *sum = &l->sum;
+
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(ft_graph_name(g)), "assumptions",
-                  ft__model_assumptions_json(g), "bounded", ft__model_bounded_json(g),
-                  "flops", ft__json_real(sum->flops), "bytes_read",
-                  ft__json_real(sum->bytes_read), "bytes_written",
+        json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                  "s:o, s:o}",
+                  "model", ft__json_text(ft_graph_name(l->g)), "mode",
+                  ft__mode_name(l->g), "step", ft__step_name(l->step, l->g),
+                  "assumptions", ft__model_assumptions_json(l->g), "bounded",
+                  ft__model_bounded_json(l->g), "flops", ft__json_real(sum->flops),
+                  "bytes_read", ft__json_real(sum->bytes_read), "bytes_written",
                   ft__json_real(sum->bytes_written), "parameters",
                   ft__json_real(sum->parameters), "weight_bytes",
                   ft__json_real(sum->weight_bytes), "activation_bytes",
-                  ft__json_count(plan->arena_bytes), "activation_least_bytes",
-                  ft__json_count(plan->lower_bound_bytes), "ops", ops_json(g)),
+                  ft__json_count(l->plan.arena_bytes), "activation_least_bytes",
+                  ft__json_count(l->plan.lower_bound_bytes), "memory",
+                  ft__memory_json(&l->memory), "phases", phases_json(l), "ops",
+                  ops_json(l->g)),
         stdout);
 }
 
@@ -232,22 +312,25 @@ static bool print_csv(const ft_graph *g)
     return true;
 }
 
-static int print_list(ft__cli *c, const ft_graph *g, uint64_t top)
+static int print_list(ft__cli *c, const ft_graph *g, const ft__step *step, uint64_t top)
 {
+    static const ft_memory_policy exact = {0};
+    struct list l = {.c = c, .g = g, .step = step};
     ft_error err = {0};
-    ft_totals sum;
-    ft_plan plan;
     bool good;
-    ft_status st = ft_plan_make(&plan, g, &err);
+    ft_status st = ft_plan_make(&l.plan, g, &err);
 
     if (st)
         return ft__cli_fail(c, st, &err);
-    ft_graph_totals(g, &sum);
-    good = c->json  ? print_json(g, &sum, &plan)
-           : c->csv ? print_csv(g)
-                    : print_text(g, &sum, &plan, top);
-    ft_plan_free(&plan);
-    return ft__cli_done(c, good);
+    st = ft_memory_make(&l.memory, g, &exact, &err);
+    ft_graph_totals(g, &l.sum);
+    sum_phases(&l);
+    good = st        ? true
+           : c->json ? print_json(&l)
+           : c->csv  ? print_csv(g)
+                     : print_text(&l, top);
+    ft_plan_free(&l.plan);
+    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, good);
 }
 
 /* ---- running ---- */
@@ -282,10 +365,26 @@ static int check(ft__cli *c, const struct options *o)
     return FT__EXIT_GOOD;
 }
 
-static int diff(ft__cli *c, const struct options *o, const ft_graph *g)
+/* A model as it is asked for. */
+static int read_step(ft__cli *c, ft_graph **out, const char *path,
+                     const struct options *o, const ft__step *step)
+{
+    ft_error err = {0};
+    ft_status st = ft__model_import(out, path, &o->model, &err);
+
+    if (!st)
+        st = ft__step_take(out, step, &err);
+    if (!st)
+        return FT__EXIT_GOOD;
+    ft_graph_free(*out);
+    return ft__cli_fail_asked(c, st, &err);
+}
+
+static int diff(ft__cli *c, const struct options *o, const ft__step *step,
+                const ft_graph *g)
 {
     ft_graph *second;
-    int code = ft__model_read(c, &second, c->args.v[1], &o->model);
+    int code = read_step(c, &second, c->args.v[1], o, step);
 
     if (code)
         return code;
@@ -294,16 +393,17 @@ static int diff(ft__cli *c, const struct options *o, const ft_graph *g)
     return code;
 }
 
-static int view(ft__cli *c, const struct options *o, const ft_graph *g)
+static int view(ft__cli *c, const struct options *o, const ft__step *step,
+                const ft_graph *g)
 {
     if (o->products)
         return ft__cli_done(c, ft__ops_products(c, g, o->top ? o->top : TOP));
     if (o->graph)
         return ft__cli_done(c, ft__ops_graph(c, g));
     if (o->diff)
-        return diff(c, o, g);
+        return diff(c, o, step, g);
     if (!o->dot)
-        return print_list(c, g, o->top ? o->top : TOP);
+        return print_list(c, g, step, o->top ? o->top : TOP);
     ft__ops_dot(g);
     return ft__cli_done(c, true);
 }
@@ -311,14 +411,17 @@ static int view(ft__cli *c, const struct options *o, const ft_graph *g)
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
+    ft__step step;
     ft_graph *g;
     int code = check(c, o);
 
     if (!code)
-        code = ft__model_read(c, &g, c->args.v[0], &o->model);
+        code = ft__step_parse(c, &step, &o->step);
+    if (!code)
+        code = read_step(c, &g, c->args.v[0], o, &step);
     if (code)
         return code;
-    code = view(c, o, g);
+    code = view(c, o, &step, g);
     ft_graph_free(g);
     return code;
 }
@@ -334,6 +437,7 @@ const ft__command ft__ops_command = {
                 "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
                 "  foretell ops resnet50.onnx --products\n"
                 "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
+                "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
                 "  foretell ops --diff before.onnx after.onnx\n"
                 "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
     .least_args = 1,

@@ -13,6 +13,9 @@ struct options {
     const char *dtype;
     uint64_t threads;
     uint64_t top;
+    ft__step_options step;
+    bool max_batch;
+    bool must_fit;
 };
 
 static const ft__option options[] = {
@@ -28,6 +31,11 @@ static const ft__option options[] = {
      "element type, such as fp32; the model's own"},
     {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
      "how many of the heaviest operations to list; 10"},
+    {"max-batch", 0, FT__OPT_FLAG, offsetof(struct options, max_batch), NULL,
+     "the largest batch that fits the device's memory, too"},
+    {"must-fit", 0, FT__OPT_FLAG, offsetof(struct options, must_fit), NULL,
+     "exit code 1 when the device's memory is too small"},
+    FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     {0},
 };
@@ -39,6 +47,7 @@ struct question {
     ft__cli *c;
     const struct options *o;
     const ft_graph *graph; /* as imported */
+    ft__step step;
     const char *engine;
     const char *dtype;
     char data_dir[FT__PATH_MAX];
@@ -106,6 +115,8 @@ static void make_verify(ft__answer *a, const struct question *q)
 {
     char number[64];
 
+    if (ft_graph_mode(a->graph) == FT_MODE_TRAINING)
+        return;
     add_text(a, "foretell measure %s", q->c->args.v[0]);
     add_text(a, " --engine %s", q->engine);
     if (q->o->threads) {
@@ -121,8 +132,6 @@ static void make_verify(ft__answer *a, const struct question *q)
     for (size_t i = 0; i < q->o->model.inputs.n; i++)
         add_text(a, " --input %s", q->o->model.inputs.v[i]);
 }
-
-/* ---- answers ---- */
 
 /* Why there is no energy. This machine's sensors are looked up, not watched, so
  * that it is quick. */
@@ -143,9 +152,21 @@ static void explain_energy(ft__answer *a)
     ft_sensors_free(s);
 }
 
+/* Unique operations that are not of a forward pass, and whose time is a bound. */
+static uint32_t n_backward(const ft__answer *a)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < a->e.n_ops; i++)
+        n += a->e.op_time[i].basis == FT_BASIS_ROOFLINE &&
+             ft_graph_op(a->graph, i)->phase != FT_PHASE_FORWARD;
+    return n;
+}
+
 static void warn(ft__answer *a, const char *model)
 {
     const ft_network_estimate *e = &a->e;
+    uint32_t backward = n_backward(a);
 
     if (a->lower_bound)
         return;
@@ -155,53 +176,170 @@ static void warn(ft__answer *a, const char *model)
             "%u of %u unique operations lie outside of what the predictor has "
             "seen; foretell collect %s, then foretell train, brings them in",
             e->n_scaled, e->n_ops, model);
-    if (e->n_roofline)
+    if (e->n_roofline > backward)
         ft__answer_warn(a,
                         "%u of %u unique operations are of kinds never measured: their "
                         "times are lower bounds",
-                        e->n_roofline, e->n_ops);
+                        e->n_roofline - backward, e->n_ops);
+    if (backward)
+        ft__answer_warn(
+            a,
+            "%u of %u unique operations belong to backward pass and "
+            "optimizer, which were not measured: their times are rooflines, "
+            "lower bounds",
+            backward, e->n_ops);
 }
 
-static ft_status predict_learned(ft__answer *a, ft_graph **lowered,
-                                 const struct question *q, ft_error *err)
+/* ---- one network on one device ---- */
+
+/* A network as it is run, with its estimate. */
+struct estimate {
+    ft_graph *made; /* freed with the rest; NULL: the graph is the importer's */
+    const ft_graph *graph;
+    ft_network_estimate e;
+};
+
+static void estimate_free(struct estimate *x)
 {
-    ft_status st = ft_graph_lower(lowered, q->graph, q->info.policy, err);
+    ft_network_estimate_free(&x->e);
+    ft_graph_free(x->made);
+}
+
+/* A file that holds its backward pass is run as it is; what is derived is derived
+ * from the graph that the engine runs. */
+static ft_status as_run(struct estimate *x, const ft_graph *g, uint32_t policy,
+                        const ft__step *step, ft_error *err)
+{
+    ft_status st;
+
+    if (ft_graph_mode(g) == FT_MODE_TRAINING) {
+        st = ft__step_make(&x->made, g, step, err);
+    } else {
+        st = ft_graph_lower(&x->made, g, policy, err);
+        if (!st)
+            st = ft__step_take(&x->made, step, err);
+    }
+    x->graph = x->made ? x->made : g;
+    return st;
+}
+
+/* d NULL: what the predictor learned; otherwise what the data sheet says. */
+static ft_status estimate_make(struct estimate *x, const struct question *q,
+                               const ft_device_facts *d, const ft_graph *g,
+                               ft_error *err)
+{
+    ft_status st;
+
+    *x = (struct estimate){0};
+    st = as_run(x, g, d ? FT_POLICY_STRIDED_VIEWS : q->info.policy, &q->step, err);
+    if (!st)
+        st = d ? ft_predict_network_roofline(&x->e, d, x->graph, err)
+               : ft_predict_network(&x->e, q->predictor, x->graph, err);
+    if (st)
+        estimate_free(x);
+    return st;
+}
+
+/* ---- does it fit ---- */
+
+struct at_batch {
+    const struct question *q;
+    const ft_device_facts *d;
+};
+
+static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
+{
+    const struct at_batch *at = arg;
+    ft__model_options how = at->q->o->model;
+    struct estimate x;
+    ft_graph *g;
+    ft_status st;
+
+    how.batch = (uint64_t)batch;
+    st = ft__model_import(&g, at->q->c->args.v[0], &how, err);
+    if (st)
+        return st;
+    st = estimate_make(&x, at->q, at->d, g, err);
+    if (!st) {
+        *bytes = (uint64_t)x.e.memory.value;
+        estimate_free(&x);
+    }
+    ft_graph_free(g);
+    return st;
+}
+
+static ft_status find_max_batch(ft__answer *a, const struct question *q,
+                                const ft_device_facts *d, ft_error *err)
+{
+    struct at_batch at = {q, d};
+    ft_error inner = {0};
+    ft_status st;
+
+    if (!q->o->max_batch)
+        return FT_OK;
+    if (!(a->limit_bytes > 0))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "--max-batch: the memory of %s is not known", a->device);
+    st = ft_memory_max_batch(&a->max_batch, (uint64_t)a->limit_bytes, bytes_at, &at,
+                             &inner);
+    if (st)
+        return ft_fail(err, st, 0, "--max-batch asks at several batches: %.800s",
+                       inner.msg);
+    a->max_batch_asked = true;
+    return FT_OK;
+}
+
+/* ---- answers ---- */
+
+static ft_status predict(ft__answer *a, struct estimate *x, const struct question *q,
+                         const ft_device_facts *sheet, ft_error *err)
+{
+    ft_status st = estimate_make(x, q, sheet, q->graph, err);
 
     if (st)
         return st;
-    a->graph = *lowered;
+    a->graph = x->graph;
+    a->e = x->e;
+    a->step = ft__step_name(&q->step, x->graph);
+    a->lower_bound = sheet != NULL;
+    return find_max_batch(a, q, sheet, err);
+}
+
+static ft_status predict_learned(ft__answer *a, struct estimate *x,
+                                 const struct question *q, ft_error *err)
+{
     snprintf(a->engine, sizeof(a->engine), "%s %s", q->info.engine,
              q->info.engine_version);
     snprintf(a->setting, sizeof(a->setting), "%s", q->info.setting);
     snprintf(a->known_as, sizeof(a->known_as), "%s", q->info.device);
-    return ft_predict_network(&a->e, q->predictor, a->graph, err);
+    return predict(a, x, q, NULL, err);
 }
 
 /* Without a predictor: what the device's data sheet says. */
-static ft_status predict_roofline(ft__answer *a, const struct question *q,
-                                  ft_error *err)
+static ft_status predict_roofline(ft__answer *a, struct estimate *x,
+                                  const struct question *q, ft_error *err)
 {
     ft_device *d;
     ft_status st = ft_device_load(&d, q->data_dir, a->device, err);
 
     if (st)
         return st;
-    a->graph = q->graph;
-    a->lower_bound = true;
+    a->limit_bytes = ft_device_get(d)->memory_bytes;
     snprintf(a->known_as, sizeof(a->known_as), "%s", ft_device_get(d)->title);
-    st = ft_predict_network_roofline(&a->e, ft_device_get(d), q->graph, err);
-    /* Not known is not nothing. */
-    a->e.workspace_bytes = NAN;
+    st = predict(a, x, q, ft_device_get(d), err);
     ft_device_free(d);
     return st;
 }
 
-/* The machine that the predictor was made on may be another one. */
+/* The machine that the predictor was made on may be another one. Its memory is the
+ * limit. */
 static ft_status check_machine(ft__answer *a, const struct question *q, ft_error *err)
 {
     ft_device *local;
     ft_status st = ft_device_local(&local, "", err);
 
+    if (!st)
+        a->limit_bytes = ft_device_get(local)->memory_bytes;
     if (!st && strcmp(ft_device_fingerprint(local), q->info.device) != 0)
         ft__answer_warn(a,
                         "the predictor was trained on %s, but this machine is %s: "
@@ -226,13 +364,14 @@ static int no_predictor(const struct question *q)
         q->predictor_path, q->engine, threads, q->engine, threads);
 }
 
-static int answer(ft__answer *a, ft_graph **lowered, const struct question *q)
+static int answer(ft__answer *a, struct estimate *x, const struct question *q)
 {
     bool local = strcmp(a->device, "local") == 0;
     bool learned = q->predictor && (local || strcmp(q->info.device, a->device) == 0);
     ft_error err = {0};
     ft_status st = FT_OK;
 
+    a->limit_bytes = NAN;
     if (local && !q->predictor)
         return no_predictor(q);
     if (!learned && q->o->predictor)
@@ -242,10 +381,12 @@ static int answer(ft__answer *a, ft_graph **lowered, const struct question *q)
     if (local)
         st = check_machine(a, q, &err);
     if (!st)
-        st = learned ? predict_learned(a, lowered, q, &err)
-                     : predict_roofline(a, q, &err);
+        st = learned ? predict_learned(a, x, q, &err) : predict_roofline(a, x, q, &err);
     if (st)
-        return ft__cli_fail(q->c, st, &err);
+        return ft__cli_fail_asked(q->c, st, &err);
+    if (q->o->must_fit && !(a->limit_bytes > 0))
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "--must-fit: the memory of %s is not known", a->device);
     a->batch = batch_of(q->graph);
     a->dtype = q->dtype;
     explain_energy(a);
@@ -315,10 +456,19 @@ static bool print_all(ft__cli *c, const ft__answer *a, size_t n, uint64_t top)
     return true;
 }
 
+/* What does not fit and must is an answer, and it is "no". */
+static int verdict(const struct question *q, const ft__answer *a, size_t n)
+{
+    for (size_t i = 0; i < n && q->o->must_fit; i++)
+        if (a[i].e.memory.value > a[i].limit_bytes)
+            return FT__EXIT_NO;
+    return FT__EXIT_GOOD;
+}
+
 static int answer_all(const struct question *q, ft__answer *a)
 {
     const char *list = q->o->device ? q->o->device : "local";
-    ft_graph *lowered[MAX_DEVICES] = {0};
+    struct estimate x[MAX_DEVICES] = {0};
     size_t n = split_devices(a, list);
     int code = FT__EXIT_GOOD;
 
@@ -327,14 +477,16 @@ static int answer_all(const struct question *q, ft__answer *a)
                             "--device wants names joined by commas, at most %d, not "
                             "\"%s\"",
                             MAX_DEVICES, list);
-    for (size_t i = 0; i < n && !code; i++)
-        code = answer(&a[i], &lowered[i], q);
+    for (size_t i = 0; i < n && !code; i++) {
+        a[i].verbose = q->c->verbose > 0;
+        code = answer(&a[i], &x[i], q);
+    }
     if (!code)
         code = ft__cli_done(q->c, print_all(q->c, a, n, q->o->top ? q->o->top : 10));
-    for (size_t i = 0; i < n; i++) {
-        ft_network_estimate_free(&a[i].e);
-        ft_graph_free(lowered[i]);
-    }
+    if (!code)
+        code = verdict(q, a, n);
+    for (size_t i = 0; i < n; i++)
+        estimate_free(&x[i]);
     return code;
 }
 
@@ -345,9 +497,10 @@ static int run(ft__cli *c, const void *user)
         .c = c, .o = o, .engine = o->engine ? o->engine : FT__DEFAULT_ENGINE};
     ft__answer *a = calloc(MAX_DEVICES, sizeof(*a));
     ft_graph *g = NULL;
-    int code =
-        a ? ft__model_read(c, &g, c->args.v[0], &o->model) : ft__cli_done(c, false);
+    int code = a ? ft__step_parse(c, &q.step, &o->step) : ft__cli_done(c, false);
 
+    if (!code)
+        code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (!code) {
         q.graph = g;
         q.dtype = dtype_of(g);
@@ -374,7 +527,10 @@ const ft__command ft__predict_command = {
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
-        "  foretell predict bert.onnx --dim seq=128 --json\n",
+        "  foretell predict bert.onnx --dim seq=128 --json\n"
+        "  foretell predict resnet50.onnx --device a30 --mode training --batch 64 "
+        "--must-fit\n"
+        "  foretell predict resnet50.onnx --device a30 --mode training --max-batch\n",
     .least_args = 1,
     .most_args = 1,
     .has_csv = true,

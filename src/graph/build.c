@@ -89,13 +89,13 @@ static bool grow(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t si
     if (n < *cap)
         return true;
     memcpy(&p, array, sizeof(p));
-    p = realloc(p, (*cap ? *cap * 2u : 64u) * size);
+    p = realloc(p, (*cap ? *cap * 2u : 8u) * size);
     if (!p) {
         out_of_memory(b);
         return false;
     }
     memcpy(array, &p, sizeof(p));
-    *cap = *cap ? *cap * 2u : 64u;
+    *cap = *cap ? *cap * 2u : 8u;
     return true;
 }
 
@@ -172,13 +172,32 @@ void ft__build_phase(ft__build *b, ft_phase phase)
     b->phase = phase;
 }
 
+/* For this table only: ft_op_hash() is of names and stays the same for ever. */
+static uint32_t quick_hash(const ft_op *op)
+{
+    const uint64_t prime = 0x9fb21c651e98df25u;
+    uint64_t h = (uint64_t)op->kind << 40 ^ (uint64_t)op->dtype << 24 ^
+                 (uint64_t)op->phase << 16 ^ (uint64_t)op->layout << 8 ^ op->wrt;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++) {
+        n += op->count[i];
+        h = h * 31 + op->count[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        h = (h ^ (uint64_t)op->value[i]) * prime;
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
+}
+
 static void fill_slots(ft__build *b)
 {
     uint32_t last = b->n_slots - 1;
 
     memset(b->slot, 0, b->n_slots * sizeof(*b->slot));
     for (uint32_t i = 0; i < b->g->n_ops; i++) {
-        uint32_t at = (uint32_t)ft_op_hash(&b->g->op[i]) & last;
+        uint32_t at = quick_hash(&b->g->op[i]) & last;
 
         while (b->slot[at])
             at = (at + 1) & last;
@@ -219,7 +238,7 @@ static uint32_t intern(ft__build *b, const ft_op *op, uint64_t count)
 
     if (2 * (g->n_ops + 1) > b->n_slots && !rehash(b))
         return FT_NONE;
-    at = (uint32_t)ft_op_hash(op) & (b->n_slots - 1);
+    at = quick_hash(op) & (b->n_slots - 1);
     while (b->slot[at] && !ft_op_equal(&g->op[b->slot[at] - 1], op))
         at = (at + 1) & (b->n_slots - 1);
     if (!b->slot[at]) {
@@ -250,28 +269,26 @@ static const uint32_t *keep(ft__build *b, const uint32_t *v, uint32_t n)
 
 /* Results must have the shapes that the operation gives; our own rules and the
  * importer's meet here. */
-static bool results_fit(ft__build *b, const char *name, const ft_op *op,
-                        const uint32_t *out, uint32_t n_out)
+static void check_results(ft__build *b, const char *name, size_t name_len,
+                          const ft_op *op, const uint32_t *out, uint32_t n_out)
 {
     /* Behind the results of a forward operation lies what it saves; a backward
      * one gives the gradients of its weights one by one. */
     uint32_t checked = ft_op_n_outputs(op);
 
     if (op->phase != FT_PHASE_FORWARD)
-        return true;
+        return;
     for (uint32_t i = 0; i < n_out && i < checked; i++) {
         ft_shape s;
         ft_dtype t;
 
         assert(out[i] < b->g->n_tensors);
         ft_op_output(op, i, &s, &t);
-        if (ft_shape_elements(&s) == ft_shape_elements(&b->g->tensor[out[i]].shape))
-            continue;
-        ft__build_fail(b, FT_EFORMAT, 0, "node %s: the result of %s has another size",
-                       name, ft_kind_name(op->kind));
-        return false;
+        if (ft_shape_elements(&s) != ft_shape_elements(&b->g->tensor[out[i]].shape))
+            ft__build_fail(b, FT_EFORMAT, 0,
+                           "node %.*s: the result of %s has another size", (int)name_len,
+                           name, ft_kind_name(op->kind));
     }
-    return true;
 }
 
 uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
@@ -279,9 +296,23 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
                         const uint32_t *params, uint32_t n_params, const uint32_t *out,
                         uint32_t n_out)
 {
+    ft_error err;
+
+    if (!b->failed && ft_op_check(op, &err))
+        ft__build_fail(b, FT_EFORMAT, 0, "node %.*s: %s", (int)name_len, name, err.msg);
+    if (!b->failed)
+        check_results(b, name, name_len, op, out, n_out);
+    return ft__build_checked(b, name, name_len, op, in, n_in, params, n_params, out,
+                             n_out);
+}
+
+uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
+                           const ft_op *op, const uint32_t *in, uint32_t n_in,
+                           const uint32_t *params, uint32_t n_params,
+                           const uint32_t *out, uint32_t n_out)
+{
     ft_graph *g = b->g;
     ft_node node = {.n_in = n_in, .n_params = n_params, .n_out = n_out, .repeat = 1};
-    ft_error err;
 
     if (b->failed)
         return FT_NONE;
@@ -290,16 +321,10 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
     node.name = ft__arena_strndup(&g->arena, name, name_len);
     if (!node.name)
         return out_of_memory(b);
-    if (ft_op_check(op, &err)) {
-        ft__build_fail(b, FT_EFORMAT, 0, "node %s: %s", node.name, err.msg);
-        return FT_NONE;
-    }
     if (g->n_nodes >= FT__MAX_NODES) {
         ft__build_fail(b, FT_EFORMAT, 0, "more than %d nodes", FT__MAX_NODES);
         return FT_NONE;
     }
-    if (!results_fit(b, node.name, op, out, n_out))
-        return FT_NONE;
     node.op = intern(b, op, 1);
     node.in = keep(b, in, n_in);
     node.params = keep(b, params, n_params);

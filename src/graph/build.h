@@ -34,7 +34,8 @@ void ft__build_role(ft__build *b, uint32_t tensor, ft_role role);
 /* Let `tensor` lie in the memory of `of`: a view, or a result in place. */
 void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of);
 
-/* Append a node. n_in operands must equal ft_op_n_inputs(op) except for
+/* Append a node. ft__build_checked() trusts that the operation and the sizes of its
+ * results were checked. n_in operands must equal ft_op_n_inputs(op) except for
  * generic operations; every operand made before; the shapes of `out` must be
  * those of ft_op_output(). A node of kind view shares its operand's storage.
  * Operations are interned: equal ones become one with a count. */
@@ -45,6 +46,10 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
 /* The part of a training step that the nodes from now on belong to; forward
  * until told otherwise. */
 void ft__build_phase(ft__build *b, ft_phase phase);
+uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
+                           const ft_op *op, const uint32_t *in, uint32_t n_in,
+                           const uint32_t *params, uint32_t n_params,
+                           const uint32_t *out, uint32_t n_out);
 /* The scope (ft_node.scope) of the nodes from now on; "" until told otherwise. */
 void ft__build_scope(ft__build *b, const char *scope, size_t len);
 /* Let a node run `count` times in one pass; nothing for FT_NONE. */

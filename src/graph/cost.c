@@ -1,50 +1,7 @@
-/* FLOPs, bytes and weights of one operation, from its spec alone. Conventions
- * and sources: docs/costs.md. */
+/* Bytes and weights of one operation, from its spec alone; docs/costs.md. */
 #include "graph/op.h"
 
 #include <math.h>
-
-/* FLOPs per element of the kinds that do more than one; conventions, since
- * transcendental functions have no one count. */
-static const double unary_flops[FT_KIND_COUNT] = {
-    [FT_KIND_sigmoid] = 4,   [FT_KIND_tanh] = 5,        [FT_KIND_silu] = 5,
-    [FT_KIND_hardswish] = 4, [FT_KIND_hardsigmoid] = 3, [FT_KIND_gelu] = 8,
-    [FT_KIND_gelu_tanh] = 9, [FT_KIND_mish] = 8,        [FT_KIND_softplus] = 4,
-    [FT_KIND_elu] = 3,       [FT_KIND_selu] = 4,        [FT_KIND_clip] = 2,
-    [FT_KIND_erf] = 5,       [FT_KIND_exp] = 2,         [FT_KIND_log] = 2,
-};
-
-/* Per parameter, weight decay included. */
-static const double optimizer_flops[FT_KIND_COUNT] = {
-    [FT_KIND_sgd] = 4,
-    [FT_KIND_momentum] = 6,
-    [FT_KIND_adam] = 14,
-    [FT_KIND_adamw] = 14,
-};
-
-/* Kinds whose work is a transcendental function of every element. */
-static int is_transcendental(ft_kind k)
-{
-    switch (k) {
-    case FT_KIND_sigmoid:
-    case FT_KIND_tanh:
-    case FT_KIND_silu:
-    case FT_KIND_gelu:
-    case FT_KIND_gelu_tanh:
-    case FT_KIND_mish:
-    case FT_KIND_softplus:
-    case FT_KIND_elu:
-    case FT_KIND_selu:
-    case FT_KIND_erf:
-    case FT_KIND_exp:
-    case FT_KIND_log:
-    case FT_KIND_sin:
-    case FT_KIND_cos:
-    case FT_KIND_softmax:
-    case FT_KIND_logsoftmax: return 1;
-    default: return 0;
-    }
-}
 
 static double elements(const ft_op *op, ft_key_id key)
 {
@@ -67,7 +24,7 @@ static double result_elements(const ft_op *op)
     return sum;
 }
 
-static double kernel_volume(const ft_op *op)
+double ft__kernel_volume(const ft_op *op)
 {
     uint32_t n;
     const int64_t *v = ft_op_get(op, FT_K_kernel, &n);
@@ -81,10 +38,10 @@ static double kernel_volume(const ft_op *op)
 /* Weights between one channel and `channels` on the other side, of its group. */
 static double per_group(const ft_op *op, double channels)
 {
-    return channels / (double)ft_op_at(op, FT_K_groups, 0) * kernel_volume(op);
+    return channels / (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
 }
 
-static double last_dim(const ft_op *op, ft_key_id key)
+double ft__last_dim(const ft_op *op, ft_key_id key)
 {
     ft_shape s = ft_op_shape(op, key);
 
@@ -106,7 +63,7 @@ static double rnn_weights(const ft_op *op, double gates)
 {
     double hidden = (double)ft_op_at(op, FT_K_hidden, 0);
     double columns =
-        last_dim(op, FT_K_x) + hidden + 2 * (double)ft_op_at(op, FT_K_bias, 0);
+        ft__last_dim(op, FT_K_x) + hidden + 2 * (double)ft_op_at(op, FT_K_bias, 0);
 
     return (double)ft_op_at(op, FT_K_directions, 0) * gates * hidden * columns;
 }
@@ -117,7 +74,7 @@ double ft__weight_elements(const ft_op *op)
            bias = (double)ft_op_at(op, FT_K_bias, 0);
 
     switch (op->kind) {
-    case FT_KIND_linear: return last_dim(op, FT_K_x) * out + bias * out;
+    case FT_KIND_linear: return ft__last_dim(op, FT_K_x) * out + bias * out;
     case FT_KIND_batchnorm: return 4 * (double)ft_op_at(op, FT_K_x, 1);
     case FT_KIND_layernorm: return 2 * norm_size(op);
     case FT_KIND_rmsnorm: return norm_size(op);
@@ -135,6 +92,12 @@ double ft__weight_elements(const ft_op *op)
                : 0;
 }
 
+double ft__trained_elements(const ft_op *op)
+{
+    return op->kind == FT_KIND_batchnorm ? 2 * (double)ft_op_at(op, FT_K_x, 1)
+                                         : ft__weight_elements(op);
+}
+
 static int is_byte(ft_dtype t)
 {
     return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
@@ -150,79 +113,39 @@ static double weight_bytes(const ft_op *op, double all)
     double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
 
     if (block > 0)
-        scales = ceil(last_dim(op, FT_K_x) / (double)block) * out;
+        scales = ceil(ft__last_dim(op, FT_K_x) / (double)block) * out;
     sum = (all - bias) * (own ? ft_dtype_bits((ft_dtype)own) : bits) + scales * bits;
     return (sum + bias * (is_byte(op->dtype) ? 32 : bits)) / 8;
 }
 
-/* Two per multiply-accumulate of every matrix product inside. */
-static double products(const ft_op *op)
+/* Backward, weights are read where the gradient of an operand needs them. */
+static double weights_read(const ft_op *op, double bytes)
 {
-    ft_product p[FT_MAX_PRODUCTS];
-    uint32_t n = ft_op_products(op, p);
-    double sum = 0;
-
-    if (op->kind == FT_KIND_matmul)
-        return 2 * result_elements(op) * last_dim(op, FT_K_x);
-    for (uint32_t i = 0; i < n; i++)
-        sum += ft_product_flops(&p[i]);
-    return sum;
+    if (op->phase != FT_PHASE_BACKWARD)
+        return bytes;
+    return op->kind != FT_KIND_embedding && ft_op_wrt(op) & FT_WRT_X ? bytes : 0;
 }
 
-/* One multiply-accumulate = 2. */
-static double flops(const ft_op *op)
+/* Only the rows and elements that are taken are read. */
+static double taken(const ft_op *op, double size)
 {
-    double x = elements(op, FT_K_x), out = result_elements(op);
-    double bias = (double)ft_op_at(op, FT_K_bias, 0);
-
-    switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV:
-        /* Transposed: every input element meets every filter of its group. */
-        if (op->kind >= FT_KIND_conv_transpose1d &&
-            op->kind <= FT_KIND_conv_transpose3d)
-            return 2 * x * per_group(op, (double)ft_op_at(op, FT_K_out, 0)) +
-                   bias * out;
-        return 2 * out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out;
-    case FT_CLASS_MATMUL: return products(op) + bias * out;
-    case FT_CLASS_POOL: return out * kernel_volume(op);
-    case FT_CLASS_NORM:
-        return op->kind == FT_KIND_batchnorm ? 2 * x
-               : op->kind == FT_KIND_lrn
-                   ? x * (2 * (double)ft_op_at(op, FT_K_size, 0) + 5)
-                   : 8 * x;
-    case FT_CLASS_SOFTMAX: return 5 * x;
-    case FT_CLASS_UNARY:
-        return x * (unary_flops[op->kind] > 0 ? unary_flops[op->kind] : 1);
-    case FT_CLASS_BINARY: return out;
-    case FT_CLASS_REDUCE:
-        return op->kind == FT_KIND_det ? x * last_dim(op, FT_K_x) * 2 / 3 : x;
-    case FT_CLASS_MOVE:
-        return op->kind == FT_KIND_resize
-                   ? out * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0))
-                   : 0;
-    case FT_CLASS_OPTIMIZER: return x * optimizer_flops[op->kind];
-    case FT_CLASS_VIEW:
-    case FT_CLASS_GENERIC:
-    case FT_CLASS_COUNT: break;
-    }
-    return 0;
-}
-
-static double bytes_read(const ft_op *op, double weight_bytes)
-{
-    double size = (double)ft_dtype_bits(op->dtype) / 8, sum = weight_bytes;
     int64_t own = ft_op_at(op, FT_K_weights, 0);
 
     switch (op->kind) {
     case FT_KIND_generic: return (double)ft_op_at(op, FT_K_read, 0) * size;
-    /* Only the rows and elements that are taken are read. */
     case FT_KIND_embedding:
         size = own ? (double)ft_dtype_bits((ft_dtype)own) / 8 : size;
         return elements(op, FT_K_x) * (8 + (double)ft_op_at(op, FT_K_dim, 0) * size);
     case FT_KIND_gather: return elements(op, FT_K_y) * 8 + result_elements(op) * size;
     case FT_KIND_slice: return result_elements(op) * size;
-    default: break;
+    default: return -1;
     }
+}
+
+static double operand_bytes(const ft_op *op)
+{
+    double sum = 0;
+
     for (uint32_t i = 0; i < ft_op_n_inputs(op); i++) {
         ft_shape s;
         ft_dtype t;
@@ -233,21 +156,73 @@ static double bytes_read(const ft_op *op, double weight_bytes)
     return sum;
 }
 
-void ft_op_cost(const ft_op *op, ft_cost *out)
+/* Backward of a maximum reads where it was, not among what. */
+static double positions_for_values(const ft_op *op)
 {
-    ft_shape s;
+    double size = (double)ft_dtype_bits(op->dtype) / 8;
+    ft_shape out;
     ft_dtype t;
 
+    if (op->phase != FT_PHASE_BACKWARD ||
+        !(ft_kind_saves(op->kind) & FT_SAVE_INDICES) || op->kind == FT_KIND_topk)
+        return 0;
+    ft_op_input(op, 0, &out, &t);
+    return 8 * (double)ft_shape_elements(&out) - size * elements(op, FT_K_x);
+}
+
+static double bytes_read(const ft_op *op, double weight_bytes)
+{
+    double size = (double)ft_dtype_bits(op->dtype) / 8, sum = taken(op, size);
+
+    if (sum >= 0 && op->phase != FT_PHASE_BACKWARD)
+        return sum;
+    sum = weights_read(op, weight_bytes) + operand_bytes(op) + positions_for_values(op);
+    switch (op->kind) {
+    /* Rows of the table's gradient are added to. */
+    case FT_KIND_embedding:
+        return sum + elements(op, FT_K_x) * (double)ft_op_at(op, FT_K_dim, 0) * size;
+    /* x is the parameter; its gradient and what is kept of older ones: */
+    case FT_KIND_sgd: return 2 * sum;
+    case FT_KIND_momentum: return 3 * sum;
+    case FT_KIND_adam:
+    case FT_KIND_adamw: return 4 * sum;
+    default: return sum;
+    }
+}
+
+static double bytes_written(const ft_op *op)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(op, i, &s, &t);
+        sum += (double)ft_tensor_bytes(&s, t);
+    }
+    switch (op->kind) {
+    case FT_KIND_embedding: /* zeros, then the rows */
+        return op->phase == FT_PHASE_BACKWARD
+                   ? sum + elements(op, FT_K_x) * (double)ft_op_at(op, FT_K_dim, 0) *
+                               (double)ft_dtype_bits(op->dtype) / 8
+                   : sum;
+    case FT_KIND_momentum: return 2 * sum;
+    case FT_KIND_adam:
+    case FT_KIND_adamw: return 3 * sum;
+    default: return sum;
+    }
+}
+
+void ft_op_cost(const ft_op *op, ft_cost *out)
+{
     *out = (ft_cost){0};
     out->weight_elements = ft__weight_elements(op);
     out->weight_bytes = weight_bytes(op, out->weight_elements);
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
         return;
-    out->flops = flops(op);
-    out->transcendentals = is_transcendental(op->kind) ? elements(op, FT_K_x) : 0;
+    out->flops = ft__flops(op);
+    out->transcendentals = ft__transcendentals(op);
     out->bytes_read = bytes_read(op, out->weight_bytes);
-    for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
-        ft_op_output(op, i, &s, &t);
-        out->bytes_written += (double)ft_tensor_bytes(&s, t);
-    }
+    out->bytes_written = bytes_written(op);
 }

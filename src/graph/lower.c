@@ -8,6 +8,7 @@
 
 #include "graph/build.h"
 #include "graph/graph.h"
+#include "graph/strided.h"
 
 struct lower {
     const ft_graph *src;
@@ -314,6 +315,10 @@ ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     ft_status st = FT_OK;
 
     *out = NULL;
+    if (policy & FT_POLICY_STRIDED_VIEWS) {
+        ft__build_free(l.b);
+        return ft__graph_stride(out, g, err);
+    }
     l.made = malloc((n + 1) * sizeof(*l.made));
     if (!l.b || !l.made) {
         ft__build_free(l.b);

@@ -72,6 +72,17 @@ static void find_parts(struct memory *m)
 
 /* ---- what a policy keeps alive ---- */
 
+/* PyTorch's CPU kernel keeps a dropout's mask as numbers, not as truth values. */
+static void widen_masks(struct memory *m)
+{
+    for (uint32_t i = 0; i < m->forward_end; i++) {
+        const ft_node *node = ft_graph_node(m->g, i);
+
+        if (ft_graph_op(m->g, node->op)->kind == FT_KIND_dropout && node->n_out > 1)
+            m->life[node->out[1]].bytes = m->life[node->out[0]].bytes;
+    }
+}
+
 static ft_status live_eagerly(struct memory *m, ft_error *err)
 {
     ft_status st = ft__frames_hold(m->life, m->g, err);
@@ -244,6 +255,8 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
             st = live_eagerly(&m, err);
     }
     if (!st) {
+        if (policy->bits & FT_POLICY_CPU_SCRATCH)
+            widen_masks(&m);
         add_tensors(&m);
         if (policy->bits & FT_POLICY_CPU_SCRATCH)
             add_scratch(&m);

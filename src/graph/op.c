@@ -77,10 +77,15 @@ ft_dtype ft_dtype_from_name(const char *name, size_t len)
 
 ft_dtype ft_dtype_from_onnx(int64_t number)
 {
-    for (int i = 1; i < FT_DTYPE_COUNT; i++)
-        if (dtypes[i].onnx == number)
-            return (ft_dtype)i;
-    return FT_DTYPE_NONE;
+    static const uint8_t by_number[] = {
+#define FT_DTYPE(n, b, o) [o] = FT_DTYPE_##n,
+#include "foretell/dtypes.def"
+#undef FT_DTYPE
+    };
+
+    return number > 0 && number < (int64_t)sizeof(by_number)
+               ? (ft_dtype)by_number[number]
+               : FT_DTYPE_NONE;
 }
 
 uint32_t ft_dtype_bits(ft_dtype t)

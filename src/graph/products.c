@@ -133,6 +133,8 @@ static void of_conv(struct list *l, const ft_op *op)
         l->out[l->n++] = (ft_product){bare, 1};
         return;
     }
+    /* The gradient of offsets is made of the operand's. */
+    wrt = wrt & FT_WRT_Y ? (wrt | FT_WRT_X) & ~(uint32_t)FT_WRT_Y : wrt;
     for (uint32_t bit = FT_WRT_X; bit <= FT_WRT_WEIGHTS; bit <<= 1) {
         if (!(wrt & bit))
             continue;

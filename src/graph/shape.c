@@ -48,7 +48,9 @@ int64_t ft_shape_elements(const ft_shape *s)
         if (s->dim[i] == 0)
             return 0;
     for (uint32_t i = 0; i < s->rank; i++) {
-        if (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i])
+        /* Most sizes are small: two below 2^26 need no division. */
+        if ((uint64_t)(n | s->dim[i]) >> 26 &&
+            (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i]))
             return -1;
         n *= s->dim[i];
     }
@@ -327,8 +329,9 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
     case RULE_BROADCAST_BOOL: return FT_DTYPE_bool;
     case RULE_ARG: return FT_DTYPE_int64;
     case RULE_TOPK: return i ? FT_DTYPE_int64 : op->dtype;
-    default: return to ? (ft_dtype)to : op->dtype;
+    default: break;
     }
+    return op->kind == FT_KIND_nms ? FT_DTYPE_int64 : to ? (ft_dtype)to : op->dtype;
 }
 
 /* ---- operands ---- */
@@ -432,7 +435,7 @@ void ft_op_output(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
     } else if (of >= 0) {
         operand(op, (uint32_t)of, shape, dtype);
     } else {
-        *shape = (ft_shape){.rank = 1, .dim = {(int64_t)ft__weight_elements(op)}};
+        *shape = (ft_shape){.rank = 1, .dim = {(int64_t)ft__trained_elements(op)}};
         *dtype = op->dtype;
     }
 }

@@ -100,6 +100,11 @@ static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
     return false;
 }
 
+static bool is_activation(const ft_tensor *t)
+{
+    return is_floating(t->dtype) && !t->container;
+}
+
 static void find_needs(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_nodes; i++) {
@@ -108,8 +113,7 @@ static void find_needs(ft__train *t)
         if (!needs_any(t, n, ft_graph_op(t->src, n->op)))
             continue;
         for (uint32_t j = 0; j < n->n_out; j++)
-            t->needs[n->out[j]] =
-                is_floating(ft_graph_tensor(t->src, n->out[j])->dtype);
+            t->needs[n->out[j]] = is_activation(ft_graph_tensor(t->src, n->out[j]));
     }
 }
 
@@ -188,6 +192,12 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
     *dtype = op->dtype == FT_DTYPE_fp64 ? FT_DTYPE_fp64 : FT_DTYPE_fp32;
 }
 
+static void copy_outputs(ft__train *t)
+{
+    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src); i++)
+        ft__build_output(t->b, ft_graph_output(t->src, i));
+}
+
 static void copy_tensors(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
@@ -196,19 +206,29 @@ static void copy_tensors(ft__train *t)
         ft__build_tensor(t->b, s->name, strlen(s->name), s->role, s->dtype, &s->shape);
         ft__build_set_layout(t->b, i, s->layout);
         ft__build_open(t->b, i, s->open);
-        if (s->is_output)
-            ft__build_output(t->b, i);
+        ft__build_container(t->b, i, s->container);
         if (t->needs[i] && s->role == FT_ROLE_WEIGHT && s->producer == FT_NONE)
             ft__build_trainable(t->b, i);
     }
 }
 
-/* Results made in the memory of others, views apart, which do so by themselves. */
-static void copy_storage(ft__train *t)
+/* Results made in the memory of an operand; views do so by themselves. Where the
+ * backward pass needs that operand as it was, it has to be copied: then nothing is
+ * saved by writing over it. */
+static void copy_storage(ft__train *t, const ft_node *n, const ft_op *op)
 {
-    for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        if (ft_graph_tensor(t->src, i)->storage != i)
-            ft__build_alias(t->b, i, ft_graph_tensor(t->src, i)->storage);
+    bool keeps = ft_kind_class(op->kind) == FT_CLASS_UNARY &&
+                 (ft_kind_saves(op->kind) & FT_SAVE_X);
+
+    for (uint32_t i = 0; i < n->n_out && !ft__build_failed(t->b); i++) {
+        uint32_t out = n->out[i], of = ft_graph_tensor(t->src, out)->storage;
+
+        if (of == out || op->kind == FT_KIND_view || (keeps && ft__train_wants(t, out)))
+            continue;
+        if (n->n_in && ft_graph_tensor(t->src, n->in[0])->storage == of)
+            of = n->in[0];
+        ft__build_alias(t->b, out, of);
+    }
 }
 
 static void copy_node(ft__train *t, uint32_t i, bool training)
@@ -233,10 +253,12 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
                 t->kept[i] = out[n_out - 1];
         }
     ft__build_phase(t->b, n->phase);
+    ft__build_scope(t->b, n->scope, strlen(n->scope));
     ft__build_repeat(t->b,
                      ft__build_node(t->b, n->name, strlen(n->name), &op, n->in, n->n_in,
                                     n->params, n->n_params, out, n_out),
                      n->repeat);
+    copy_storage(t, n, &op);
 }
 
 static void copy_forward(ft__train *t, bool training)
@@ -244,7 +266,8 @@ static void copy_forward(ft__train *t, bool training)
     copy_tensors(t);
     for (uint32_t i = 0; i < t->src->n_nodes && !ft__build_failed(t->b); i++)
         copy_node(t, i, training);
-    copy_storage(t);
+    copy_outputs(t);
+    ft__build_scope(t->b, "", 0);
 }
 
 static void copy_notes(ft__train *t)
@@ -470,10 +493,7 @@ static void close_train(ft__train *t)
 /* The name of the first result, for messages. */
 static const char *first_result(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (g->tensor[i].is_output)
-            return g->tensor[i].name;
-    return "the graph";
+    return g->n_outputs ? g->tensor[g->output[0]].name : g->name;
 }
 
 static void derive(ft__train *t, const ft_step_options *opt)

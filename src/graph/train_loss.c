@@ -5,9 +5,9 @@
 
 uint32_t ft__train_result(const ft__train *t)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(t->src); i++)
-        if (ft_graph_tensor(t->src, i)->is_output && t->needs[i])
-            return i;
+    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src); i++)
+        if (t->needs[ft_graph_output(t->src, i)])
+            return ft_graph_output(t->src, i);
     return FT_NONE;
 }
 

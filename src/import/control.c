@@ -208,6 +208,7 @@ struct loop {
     uint32_t given;  /* results of the body before the carried ones */
     int64_t trips;   /* as counted */
     bool exact;      /* and it is no guess */
+    uint32_t begins; /* the first node of the body */
     uint64_t rounds; /* that the body was written for trial */
 };
 
@@ -246,6 +247,7 @@ static ft__value *carried(ft__onnx *o, const ft__node *n, ft__value *start,
 
 static bool write_body(ft__onnx *o, ft__node *n, struct loop *l)
 {
+    l->begins = ft__build_here(o->b).n_nodes;
     if (!ft__inline(o, n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
         return false;
     for (uint32_t i = 0; i < l->given + l->n_carried; i++)
@@ -514,7 +516,7 @@ void ft__rule_loop(ft__onnx *o, ft__node *n)
     l.exact = l.exact && loop_goes_on(o, &l);
     if (!l.exact)
         name_guess(o, n, &l);
-    ft__build_repeat_from(o->b, start.mark.n_nodes, (uint64_t)l.trips);
+    ft__build_repeat_from(o->b, l.begins, (uint64_t)l.trips);
     give_carried(o, n, &l);
     for (uint32_t i = l.n_carried; i < n->n_out && !ft__failed(o); i++) {
         ft__value *each = l.given + i < l.body.n_out ? l.body.out[l.given + i] : NULL;

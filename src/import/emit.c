@@ -95,6 +95,7 @@ static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype
         ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, dtype, shape);
 }
 
+/* Of an operation that was checked. */
 static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
                      const uint32_t *out)
 {
@@ -106,8 +107,8 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
     for (uint32_t i = 0; i < c->n_params; i++)
         params[i] = ft__onnx_tensor(o, c->params[i]);
     if (!ft__failed(o))
-        ft__build_node(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params, out,
-                       c->n_out);
+        ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
+                          out, c->n_out);
 }
 
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
@@ -129,8 +130,12 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
         ft_dtype t;
 
         ft_op_output(op, i, &s, &t);
-        if (c->shape && i < (c->n_shapes ? c->n_shapes : 1))
+        if (c->shape && i < (c->n_shapes ? c->n_shapes : 1)) {
+            if (ft_shape_elements(&s) != ft_shape_elements(&c->shape[i]))
+                ft__onnx_fail(o, n, FT_EFORMAT, "the result of %s has another size",
+                              ft_kind_name(op->kind));
             s = c->shape[i];
+        }
         if (v && constant)
             ft__define_constant(o, n, v, t, &s);
         else if (v)

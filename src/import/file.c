@@ -199,8 +199,7 @@ ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_optio
     if (st == FT_OK && c.n == 0)
         st = ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name);
     else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0)
-        st = ft_fail(err, FT_EUNSUPPORTED, 0,
-                     "%s: a zip archive: export the model to ONNX first", name);
+        st = ft_import_pt2(out, c.p, c.n, name, opt, err);
     else if (st == FT_OK && is_text(&c))
         st = import_list(out, &c, name, opt, err);
     else if (st == FT_OK)

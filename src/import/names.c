@@ -74,7 +74,7 @@ static bool grow(ft__onnx *o)
 
     if (2 * (t->n + 1) <= t->n_slots)
         return true;
-    t->n_slots = old.n_slots ? old.n_slots * 4 : 256;
+    t->n_slots = old.n_slots ? old.n_slots * 4 : 32;
     t->slot = ft__onnx_alloc(o, t->n_slots, sizeof(*t->slot));
     if (!t->slot) {
         *t = old;

@@ -147,7 +147,30 @@ static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
 {
     ft__function like = {.name = n->op, .domain = n->domain};
 
+    if (!o->n_functions)
+        return NULL;
     return bsearch(&like, o->function, o->n_functions, sizeof(like), compare_functions);
+}
+
+static bool calls_itself(const ft__node *n)
+{
+    for (const ft__node *c = n->caller; c; c = c->caller)
+        if (!compare_names(c->op, n->op) && !compare_names(c->domain, n->domain))
+            return true;
+    return false;
+}
+
+static void inline_body(ft__onnx *o, ft__node *n, const ft__function *f)
+{
+    ft__body body;
+
+    o->opset = default_opset(o, f->body, FUNCTION_OPSET, o->opset);
+    o->scope = ft__scope_inside(o, n, 0);
+    o->caller = n;
+    o->defaults = f->body;
+    ft__onnx_read_function(o, f->body, n, &body);
+    ft__onnx_run(o, &body);
+    ft__onnx_hand_over(o, n, &body);
 }
 
 /* A function has names and an opset of its own. */
@@ -156,18 +179,21 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
     ft__names outside = o->names;
     uint64_t scope = o->scope;
     int64_t opset = o->opset;
-    ft__body body;
+    const ft__node *caller = o->caller;
+    ft__bytes defaults = o->defaults;
 
+    if (calls_itself(n)) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "functions call each other in a circle");
+        return;
+    }
     if (ft__onnx_go_deeper(o, n)) {
         o->names = (ft__names){0};
-        o->opset = default_opset(o, f->body, FUNCTION_OPSET, opset);
-        o->scope = ft__scope_inside(o, n, 0);
-        ft__onnx_read_function(o, f->body, n, &body);
-        ft__onnx_run(o, &body);
-        ft__onnx_hand_over(o, n, &body);
+        inline_body(o, n, f);
         o->names = outside;
         o->opset = opset;
         o->scope = scope;
+        o->caller = caller;
+        o->defaults = defaults;
     }
     o->depth--;
 }
@@ -354,7 +380,7 @@ static bool find_graph(ft__onnx *o, ft__bytes *graph, bool *versioned)
             found = true;
         }
     }
-    if (!o->doc.bad)
+    if (!o->doc.bad && functions)
         read_functions(o, functions);
     return found;
 }

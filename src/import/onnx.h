@@ -155,6 +155,8 @@ struct ft__onnx {
     uint32_t n_functions;
     ft__value *values; /* all of them, the newest first */
     ft__lazy *lazy;    /* the newest first */
+    const ft__node *caller; /* of the function that is being written out, */
+    ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
     uint32_t guesses;  /* shapes that were taken to be so, */
     uint64_t sizes;    /* with dimensions and ranks among these */

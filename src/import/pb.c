@@ -77,7 +77,7 @@ static bool fixed(ft__pb *r, unsigned n)
     return true;
 }
 
-bool ft__pb_next(ft__pb *r)
+bool ft__pb_long(ft__pb *r)
 {
     uint64_t tag, len;
 

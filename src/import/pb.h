@@ -43,8 +43,36 @@ static inline ft__pb ft__pb_open(ft__pb_doc *doc, ft__bytes message)
     return (ft__pb){.doc = doc, .p = message.p, .end = message.p + message.n};
 }
 
+/* Nearly all fields: a low number, and a short payload or a small value. */
+static inline bool ft__pb_short(ft__pb *r)
+{
+    const uint8_t *p = r->p;
+    size_t left = (size_t)(r->end - p);
+
+    if (left < 2 || p[0] >= 0x80 || p[0] < 8 || p[1] >= 0x80)
+        return false;
+    r->wire = p[0] & 7;
+    if (r->wire == FT__PB_BYTES && p[1] <= left - 2) {
+        r->num = 0;
+        r->bytes = (ft__bytes){p + 2, p[1]};
+    } else if (r->wire == FT__PB_VARINT) {
+        r->num = p[1];
+        r->bytes = (ft__bytes){p + 1, 0};
+    } else {
+        return false;
+    }
+    r->start = p;
+    r->field = p[0] >> 3;
+    r->p = p + 2 + r->bytes.n;
+    return true;
+}
+
+bool ft__pb_long(ft__pb *r);
 /* False at the end of the message or of all trust in the document. */
-bool ft__pb_next(ft__pb *r);
+static inline bool ft__pb_next(ft__pb *r)
+{
+    return (!r->doc->bad && ft__pb_short(r)) || ft__pb_long(r);
+}
 /* The next number of a packed list; r was opened over its payload. */
 bool ft__pb_varint(ft__pb *r, uint64_t *v);
 

@@ -45,7 +45,7 @@ bool ft__shape_fits(const ft_shape *s)
     for (uint32_t i = 0; i < s->rank; i++) {
         int64_t d = s->dim[i] ? s->dim[i] : 1;
 
-        if (d < 0 || n > FT__MAX_ELEMENTS / d)
+        if ((uint64_t)(n | d) >> 26 && (d < 0 || n > FT__MAX_ELEMENTS / d))
             return false;
         n *= d;
     }
@@ -298,6 +298,8 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
     uint32_t n_in = 0, n_out = 0;
 
     n->op = n->name = n->domain = (ft__str){"", 0};
+    n->caller = o->caller;
+    n->defaults = o->defaults;
     n->attrs = (ft__bytes){message.p + message.n, 0};
     for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         switch (f.field) {
@@ -425,8 +427,6 @@ void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *cal
             ft__node *n = &out->node[out->n_nodes++];
 
             read_node(o, f.bytes, true, n);
-            n->caller = caller;
-            n->defaults = function;
         }
     for (ft__pb f = ft__pb_open(&o->doc, function);
          ft__pb_next(&f) && !ft__build_failed(o->b);)

@@ -432,6 +432,15 @@ static void define_like(ft__onnx *o, const ft__node *n, ft__value *x, uint32_t c
     ft__value *out = n->out[0];
 
     ft__emit_view(o, n, x, out, &x->shape);
+    if ((container & FT_CONTAINER_SEQUENCE) && !x->listed) {
+        /* Of another type, so another tensor. */
+        out->tensor = FT_NONE;
+        out->n_parts = 1;
+        out->part = ft__onnx_alloc(o, 1, sizeof(x));
+        if (!out->part)
+            return;
+        out->part[0] = x;
+    }
     out->container = container;
 }
 

@@ -73,7 +73,10 @@ static ft_estimate learned_time(const struct batch *b, uint32_t i,
 {
     double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
     double spread = ft__spread(b->spread[i]), value = b->value[i];
-    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
+    /* A norm that takes statistics reads its input once more than one that has
+     * them, and no column tells the two apart. */
+    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES) ||
+               ft_op_at(&b->ops[b->index[i]], FT_K_train, 0);
 
     if (far)
         spread *= scaled_factor;
@@ -107,6 +110,14 @@ static bool costs_nothing(const ft_op *op)
     return ft_kind_class(op->kind) == FT_CLASS_VIEW;
 }
 
+/* Regressors know forward operations: the others are keys of their own, which
+ * no forward measurement can answer for. */
+static bool is_forward(const ft_op *op)
+{
+    return op->phase == FT_PHASE_FORWARD &&
+           ft_kind_class(op->kind) != FT_CLASS_OPTIMIZER;
+}
+
 /* Estimates of one metric for all operations whose out[] is still open
  * (basis UNAVAILABLE). of[] says which regressor serves a kind. */
 static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
@@ -118,7 +129,8 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
 
         b->n = 0;
         for (uint32_t i = 0; i < n; i++) {
-            if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r)
+            if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r ||
+                !is_forward(&b->ops[i]))
                 continue;
             memcpy(b->rows + (size_t)b->n * FT__N_FEATURES,
                    b->all + (size_t)i * FT__N_FEATURES, FT__N_FEATURES * sizeof(float));
@@ -222,46 +234,102 @@ static void count_basis(ft_network_estimate *e)
 
 /* A sum is as good as its weakest part that matters: of the bases that hold at
  * least a tenth of the time, the least certain. */
-static ft_basis weakest(const ft_network_estimate *e, const ft_graph *g)
+static ft_basis weakest(const ft_network_estimate *e, const double *count, double sum)
 {
     double share[FT_BASIS_COUNT] = {0};
     ft_basis basis = FT_BASIS_MEASURED;
 
     for (uint32_t i = 0; i < e->n_ops; i++)
-        share[e->op_time[i].basis] +=
-            e->op_time[i].value * (double)ft_graph_op_count(g, i) / e->time.value;
+        share[e->op_time[i].basis] += e->op_time[i].value * count[i] / sum;
     for (int b = 0; b < FT_BASIS_COUNT; b++)
         if (share[b] >= 0.1)
             basis = (ft_basis)b;
     return basis;
 }
 
-/* Errors of different operations are independent, those of one operation's
- * occurrences are the same error; on top of them what all share. */
-static void sum_times(ft_network_estimate *e, const ft_graph *g)
+/* count[] times each operation. Errors of different operations are independent,
+ * those of one operation's occurrences are the same error; on top of them what
+ * all share. */
+static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
 {
     double sum = 0, below = 0, above = 0, common;
+    ft_estimate out;
 
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const ft_estimate *t = &e->op_time[i];
-        double n = (double)ft_graph_op_count(g, i);
 
-        sum += n * t->value;
-        below += pow(n * (t->value - t->low), 2);
-        above += pow(n * (t->high - t->value), 2);
+        if (!(count[i] > 0))
+            continue;
+        sum += count[i] * t->value;
+        below += pow(count[i] * (t->value - t->low), 2);
+        above += pow(count[i] * (t->high - t->value), 2);
     }
     common = z90 * common_sigma * sum;
-    e->time = (ft_estimate){.value = sum,
-                            .low = fmax(0, sum - sqrt(below + common * common)),
-                            .high = sum + sqrt(above + common * common),
-                            .why = ""};
-    e->time.basis = sum > 0 ? weakest(e, g) : FT_BASIS_MEASURED;
+    out = (ft_estimate){.value = sum,
+                        .low = fmax(0, sum - sqrt(below + common * common)),
+                        .high = sum + sqrt(above + common * common),
+                        .why = ""};
+    out.basis = sum > 0 ? weakest(e, count, sum) : FT_BASIS_MEASURED;
+    return out;
 }
 
-static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+static ft_status sum_times(ft_network_estimate *e, const ft_graph *g, ft_error *err)
 {
-    ft_totals totals;
+    double *count = malloc((e->n_ops + 1u) * sizeof(*count));
+
+    if (!count)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        count[i] = (double)ft_graph_op_count(g, i);
+    e->time = sum_of(e, count);
+    for (int p = 0; p < FT_PHASE_COUNT; p++) {
+        memset(count, 0, e->n_ops * sizeof(*count));
+        for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
+            if (ft_graph_node(g, i)->phase == (ft_phase)p)
+                count[ft_graph_node(g, i)->op] += (double)ft_graph_node(g, i)->repeat;
+        e->phase_time[p] = sum_of(e, count);
+    }
+    free(count);
+    return FT_OK;
+}
+
+/* ---- memory ---- */
+
+/* An allocator that takes and gives back as operations run. */
+static ft_status memory_as_allocated(ft_network_estimate *e, const ft_graph *g,
+                                     ft_error *err)
+{
+    static const ft_memory_policy eager = {FT_POLICY_EAGER};
+    ft_memory m;
+    ft_status st = ft_memory_make(&m, g, &eager, err);
+
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        e->part_bytes[p] = (double)m.part[p];
+    e->two_largest_bytes = m.two_largest_bytes;
+    e->twice_mean_bytes = m.twice_mean_bytes;
+    return st;
+}
+
+/* Weights, and the rest at offsets that were planned ahead. */
+static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
+                                   ft_error *err)
+{
     ft_plan plan;
+    ft_status st = memory_as_allocated(e, g, err);
+
+    if (!st)
+        st = ft_plan_make(&plan, g, err);
+    if (st)
+        return st;
+    e->part_bytes[FT_PART_ACTIVATIONS] =
+        fmax(0, (double)plan.arena_bytes - e->part_bytes[FT_PART_INPUTS]);
+    ft_plan_free(&plan);
+    return FT_OK;
+}
+
+static ft_status start(ft_network_estimate *out, const ft_graph *g, bool planned,
+                       ft_error *err)
+{
     ft_status st;
 
     memset(out, 0, sizeof(*out));
@@ -271,16 +339,12 @@ static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *er
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
-    st = ft_plan_make(&plan, g, err);
-    if (st) {
+    st = planned && ft_graph_mode(g) == FT_MODE_INFERENCE
+             ? memory_as_planned(out, g, err)
+             : memory_as_allocated(out, g, err);
+    if (st)
         ft_network_estimate_free(out);
-        return st;
-    }
-    ft_graph_totals(g, &totals);
-    out->weights_bytes = totals.weight_bytes;
-    out->activations_bytes = (double)plan.arena_bytes;
-    ft_plan_free(&plan);
-    return FT_OK;
+    return st;
 }
 
 /* Workspace is shared by all operations: the largest one counts. */
@@ -294,9 +358,10 @@ static void sum_memory(ft_network_estimate *e, const ft_estimate *workspace,
         w.low = fmax(w.low, workspace[i].low);
         w.high = fmax(w.high, workspace[i].high);
     }
-    e->workspace_bytes = w.value;
+    e->part_bytes[FT_PART_WORKSPACE] = w.value;
     e->context_bytes = context_bytes;
-    e->memory.value = e->weights_bytes + e->activations_bytes + w.value;
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        e->memory.value += e->part_bytes[p];
     if (isfinite(context_bytes))
         e->memory.value += context_bytes;
     /* Weights and activations are counted exactly; engines pad and round. */
@@ -319,7 +384,7 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                              const ft_graph *g, ft_error *err)
 {
     ft_estimate *workspace;
-    ft_status st = start(out, g, err);
+    ft_status st = start(out, g, true, err);
 
     if (st)
         return st;
@@ -329,8 +394,9 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     if (!st && out->n_ops)
         st = ft_predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
                             err);
+    if (!st)
+        st = sum_times(out, g, err);
     if (!st) {
-        sum_times(out, g);
         count_basis(out);
         sum_memory(out, workspace,
                    p->info->context_bytes +
@@ -340,6 +406,14 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     }
     free(workspace);
     return st;
+}
+
+/* A sum of rooflines: nothing is below it, and nothing is known above. */
+static void bound(ft_estimate *t)
+{
+    t->low = t->value;
+    t->high = NAN;
+    t->basis = FT_BASIS_ROOFLINE;
 }
 
 ft_status ft_predict_network_roofline(ft_network_estimate *out,
@@ -356,7 +430,7 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
             "%s: peak rate or bandwidth is not known, so there is no roofline",
             d->name);
     }
-    st = start(out, g, err);
+    st = start(out, g, false, err);
     if (st)
         return st;
     for (uint32_t i = 0; i < out->n_ops; i++) {
@@ -366,12 +440,17 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
 
         out->op_time[i] = (ft_estimate){t, t, NAN, FT_BASIS_ROOFLINE, ""};
     }
-    sum_times(out, g);
-    out->time.low = out->time.value;
-    out->time.basis = FT_BASIS_ROOFLINE;
+    st = sum_times(out, g, err);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    bound(&out->time);
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        bound(&out->phase_time[p]);
     count_basis(out);
     sum_memory(out, NULL, NAN);
-    out->workspace_bytes = NAN;
+    out->part_bytes[FT_PART_WORKSPACE] = NAN;
     out->memory.basis = FT_BASIS_ROOFLINE;
     return FT_OK;
 }

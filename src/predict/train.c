@@ -107,6 +107,10 @@ static int take_row(void *user, const ft_row *row)
                         row->key.spec);
         return 1;
     }
+    /* Other phases are keys of their own: they would be taken for slow or fast
+     * forward operations. */
+    if (op.phase != FT_PHASE_FORWARD)
+        return 0;
     s = sample_of(t, &op);
     if (!s) {
         t->st = ft_fail(&t->err, FT_ENOMEM, 0, "training set");

@@ -65,9 +65,11 @@ The answer, with its assumptions first and the command that verifies it last.
   power  -  -  -  unavailable
   memory  # B  # B  # B  measured
     weights  # B
+    inputs  # B
     activations  # B
     workspace  # B
     process  # B
+  fits in the device's # B: yes, # B to spare
   low .. high is a # % interval; 25 unique operations: 13 measured, 4 learned, 2 scaled, 6 roofline
   
   operation  count  share  total  each  low  high  basis
@@ -93,7 +95,7 @@ The answer, with its assumptions first and the command that verifies it last.
   time.unit: "s"
   time.basis: "measured"
   memory.weights: 46738848.0
-  memory.activations: 7024640.0
+  memory.activations: 6422528.0
   energy.value: null
   energy.basis: "unavailable"
   bounded: []
@@ -157,12 +159,13 @@ Several devices beside each other.
   resnet18.onnx
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation, where there is no predictor
   
-  device  time  low  high  energy  memory  basis
+  device  time  low  high  energy  memory  fits  basis
   ----
-  local  # s  # s  # s  -  # B  measured
-  a30  # s  # s  -  -  # B  roofline: a lower bound
-  h100-sxm  # s  # s  -  -  # B  roofline: a lower bound
+  local  # s  # s  # s  -  # B  yes  measured
+  a30  # s  # s  -  -  # B  yes  roofline: a lower bound
+  h100-sxm  # s  # s  -  -  # B  yes  roofline: a lower bound
   - is not known; asked about one device alone, foretell says why
   
   warning: 2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in

@@ -231,8 +231,9 @@ A long list is cut in text, never in JSON and CSV.
   ------------------------------------------------------------------------------------------------------------------------------
   100 unique                                                                      190  0.8141     89.17        58.91     5267540
   
-  weights 20.1 MiB, activations 9.76 MiB at their peak (no plan needs less than 9.76 MiB)
+  memory at its peak: 29.9 MiB = weights 20.1 MiB + inputs 588 KiB + activations 9.19 MiB
+  activations and inputs at planned offsets: 9.76 MiB
   $ foretell ops data/models/efficientnet_b0.onnx | wc -l
-  50
+  51
   $ foretell ops data/models/efficientnet_b0.onnx --csv | wc -l
   101

@@ -46,15 +46,16 @@ Unique operations with what they cost.
   -------------------------------------------------------------------------------------------------------------------------------
   37 unique                                                                         65  0.7066     32.53        26.55     1235496
   
-  weights 4.71 MiB, activations 6.59 MiB at their peak (no plan needs less than 6.59 MiB)
+  memory at its peak: 11.3 MiB = weights 4.71 MiB + inputs 588 KiB + activations 6.02 MiB
+  activations and inputs at planned offsets: 6.59 MiB
 
 The batch is taken where the model leaves it open.
 
   $ foretell ops data/models/squeezenet1_1.onnx --batch 16 | tail -4
-  ---------------------------------------------------------------------------------------------------------------------------------
   37 unique                                                                          65  11.3060    449.73       424.83     1235496
   
-  weights 4.71 MiB, activations 105 MiB at their peak (no plan needs less than 105 MiB)
+  memory at its peak: 110 MiB = weights 4.71 MiB + inputs 9.19 MiB + activations 96.3 MiB
+  activations and inputs at planned offsets: 105 MiB
 
 As JSON and as CSV.
 
@@ -86,7 +87,8 @@ A list of operations, from standard input.
   ------------------------------------------------------------------------------------
   2 unique                                4  0.0031      5.87         0.01     1536000
   
-  weights 5.86 MiB, activations 5.94 KiB at their peak (no plan needs less than 5.94 KiB)
+  memory at its peak: 5.87 MiB = weights 5.86 MiB + activations 5.91 KiB
+  activations and inputs at planned offsets: 5.94 KiB
 
   $ printf 'linear x=1x512 oot=1000 dtype=fp32' | foretell ops -
   foretell ops: standard input: line 1: byte 15: linear has no key "oot"
@@ -116,7 +118,8 @@ A dimension that is left open is asked for, with the flag that gives it.
   ---------------------------------------------------------------------------------------
   2 unique                                   2  0.0174      0.69         1.00       16384
   
-  weights 64.0 KiB, activations 1.12 MiB at their peak (no plan needs less than 1.12 MiB)
+  memory at its peak: 1.19 MiB = weights 64.0 KiB + inputs 128 KiB + activations 1.00 MiB
+  activations and inputs at planned offsets: 1.12 MiB
 
 An operation without a rule is bounded and named, and a name cannot drive the
 terminal.
@@ -132,7 +135,8 @@ terminal.
   --------------------------------------------------------------------------------------------
   2 unique                                        2  0.0000      0.02         0.02           0
   
-  weights 0 B, activations 24.0 KiB at their peak (no plan needs less than 24.0 KiB)
+  memory at its peak: 24.0 KiB = inputs 8.00 KiB + activations 16.0 KiB
+  activations and inputs at planned offsets: 24.0 KiB
 
   $ foretell ops models/unknown-op.onnx --json | pick bounded
   bounded: ["Frobnicate (node bad\u001b[31mname)"]

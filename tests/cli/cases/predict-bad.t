@@ -5,6 +5,7 @@ lower bound.
   resnet50.onnx on a30: NVIDIA A30
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
   
   of one pass    estimate      low     high  basis
   ------------------------------------------------------
@@ -13,9 +14,11 @@ lower bound.
   power                 -        -        -  unavailable
   memory          107 MiB  104 MiB  113 MiB  roofline
     weights      97.4 MiB
-    activations  9.76 MiB
+    inputs        588 KiB
+    activations  9.19 MiB
     workspace           -
     process             -
+  fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
   energy and power are unavailable: a data sheet alone does not say what operations draw
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.

@@ -13,9 +13,9 @@ Without a command there is an overview, and it is an error.
 Every command explains itself, with examples.
 
   $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
-  3
-  3
   5
+  3
+  6
   3
   3
   2
@@ -36,6 +36,9 @@ Every command explains itself, with examples.
         --dot                  the graph as a picture, for Graphviz
         --diff                 what changed from one model to another
         --top N                how many operations to list, the heaviest; 40, with --diff 15
+        --mode M               inference, or training: forward, loss, backward, optimizer
+        --optimizer O          with training: none, sgd (the default), momentum, adam, adamw
+        --loss L               with training: auto (the default), none, cross_entropy, mse
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
         --input NAME=AxBx...   shape of an input; may be repeated
@@ -56,6 +59,7 @@ Every command explains itself, with examples.
     foretell ops bert.onnx --batch 8 --dim seq=128 --json
     foretell ops resnet50.onnx --products
     foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg
+    foretell ops resnet50.onnx --mode training --optimizer adam
     foretell ops --diff before.onnx after.onnx
     echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
 

@@ -1,0 +1,330 @@
+/* FLOPs of one operation, forward and backward. One multiply-accumulate is 2.
+ * Counts per element are conventions where functions have no one count; all of
+ * them with their sources: docs/costs.md. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "graph/op.h"
+
+/* FLOPs per element, forward and backward, of the kinds whose work is the same
+ * for every element of x; 0: one. Backward includes the product with the
+ * result's gradient. */
+static const struct {
+    double forward, backward;
+} per_element[FT_KIND_COUNT] = {
+    [FT_KIND_relu] = {1, 1},
+    [FT_KIND_leaky_relu] = {1, 2},
+    [FT_KIND_elu] = {3, 4},
+    [FT_KIND_selu] = {4, 5},
+    [FT_KIND_clip] = {2, 2},
+    [FT_KIND_sigmoid] = {4, 3},
+    [FT_KIND_hardsigmoid] = {3, 2},
+    [FT_KIND_tanh] = {5, 3},
+    [FT_KIND_silu] = {5, 8},
+    [FT_KIND_hardswish] = {4, 5},
+    [FT_KIND_gelu] = {8, 14},
+    [FT_KIND_gelu_tanh] = {9, 20},
+    [FT_KIND_mish] = {8, 16},
+    [FT_KIND_softplus] = {4, 5},
+    [FT_KIND_softsign] = {3, 5},
+    [FT_KIND_erf] = {5, 6},
+    [FT_KIND_exp] = {2, 1},
+    [FT_KIND_log] = {2, 1},
+    [FT_KIND_log1p] = {3, 2},
+    [FT_KIND_expm1] = {3, 2},
+    [FT_KIND_rotary] = {3, 3},
+    [FT_KIND_dropout] = {2, 2},
+    [FT_KIND_quantize] = {4, 1},
+    [FT_KIND_dequantize] = {2, 2},
+    /* norms: docs/costs.md derives the 8 and the 13 */
+    [FT_KIND_layernorm] = {8, 13},
+    [FT_KIND_rmsnorm] = {8, 13},
+    [FT_KIND_groupnorm] = {8, 13},
+    [FT_KIND_instancenorm] = {8, 13},
+    [FT_KIND_l2norm] = {8, 13},
+    [FT_KIND_softmax] = {5, 4},
+    [FT_KIND_logsoftmax] = {5, 4},
+    [FT_KIND_hardmax] = {5, 0},
+    [FT_KIND_cross_entropy] = {5, 3},
+    [FT_KIND_mse_loss] = {3, 3},
+    [FT_KIND_reduce_max] = {1, 3},
+    [FT_KIND_reduce_min] = {1, 3},
+    [FT_KIND_reduce_prod] = {1, 3},
+    [FT_KIND_reduce_l1] = {2, 2},
+    [FT_KIND_reduce_l2] = {2, 2},
+    [FT_KIND_reduce_logsumexp] = {4, 4},
+    /* optimizers, per parameter, weight decay included */
+    [FT_KIND_sgd] = {4, 0},
+    [FT_KIND_momentum] = {6, 0},
+    [FT_KIND_adam] = {14, 0},
+    [FT_KIND_adamw] = {14, 0},
+};
+
+static bool is_backward(const ft_op *op)
+{
+    return op->phase == FT_PHASE_BACKWARD;
+}
+
+static double elements(const ft_op *op, ft_key_id key)
+{
+    ft_shape s = ft_op_shape(op, key);
+
+    return (double)ft_shape_elements(&s);
+}
+
+/* Of all results of the forward operation. */
+static double result_elements(const ft_op *op)
+{
+    ft_op forward = *op;
+    double sum = 0;
+
+    forward.phase = FT_PHASE_FORWARD;
+    forward.wrt = 0;
+    for (uint32_t i = 0; i < ft_op_n_outputs(&forward); i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(&forward, i, &s, &t);
+        sum += (double)ft_shape_elements(&s);
+    }
+    return sum;
+}
+
+/* Two per multiply-accumulate of every product inside. */
+static double products(const ft_op *op)
+{
+    ft_product p[FT_MAX_PRODUCTS];
+    uint32_t n = ft_op_products(op, p);
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += ft_product_flops(&p[i]);
+    return sum;
+}
+
+/* Forward the bias is added to every result; backward summed over them. */
+static double bias(const ft_op *op)
+{
+    if (!ft_op_at(op, FT_K_bias, 0) ||
+        (is_backward(op) && !(ft_op_wrt(op) & FT_WRT_WEIGHTS)))
+        return 0;
+    return result_elements(op);
+}
+
+/* Transposed: every input element meets every filter of its group. */
+static double one_convolution(const ft_op *op)
+{
+    bool transposed =
+        op->kind >= FT_KIND_conv_transpose1d && op->kind <= FT_KIND_conv_transpose3d;
+    double channels =
+        (double)(transposed ? ft_op_at(op, FT_K_out, 0) : ft_op_at(op, FT_K_x, 1));
+
+    return 2 * (transposed ? elements(op, FT_K_x) : result_elements(op)) * channels /
+           (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
+}
+
+/* Every value that a filter meets is interpolated between four others. */
+static double deformation(const ft_op *op)
+{
+    if (op->kind != FT_KIND_deform_conv2d)
+        return 0;
+    return 7 * result_elements(op) / (double)ft_op_at(op, FT_K_out, 0) *
+           ft__kernel_volume(op) * (double)ft_op_at(op, FT_K_x, 1);
+}
+
+static double convolution(const ft_op *op)
+{
+    double sum = bias(op);
+
+    if (!is_backward(op))
+        return sum + one_convolution(op) + deformation(op);
+    return sum + products(op) + 2 * deformation(op);
+}
+
+/* Scores are scaled, masked and go through a softmax; backward they are made
+ * again (Dao 2022, algorithms 1 and 4). */
+static double attention(const ft_op *op)
+{
+    double scores = (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                             ft_op_at(op, FT_K_x, 2) * ft_op_at(op, FT_K_y, 2));
+    double mask = (double)ft_op_at(op, FT_K_mask, 0);
+
+    if (is_backward(op))
+        return products(op) + (6 + mask) * scores + 2 * result_elements(op);
+    return products(op) + (6 + mask) * scores;
+}
+
+/* Of one element of the state: sigmoids 4, tanh 5, products and sums. */
+static double recurrent(const ft_op *op)
+{
+    double steps =
+        (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                 ft_op_at(op, FT_K_hidden, 0) * ft_op_at(op, FT_K_directions, 0));
+    double each = op->kind == FT_KIND_lstm ? 30 : op->kind == FT_KIND_gru ? 22 : 6;
+
+    return products(op) + (is_backward(op) ? 2 : 1) * each * steps;
+}
+
+static double matrix(const ft_op *op)
+{
+    if (op->kind == FT_KIND_attention)
+        return attention(op);
+    if (op->kind != FT_KIND_linear && op->kind != FT_KIND_matmul)
+        return recurrent(op);
+    if (op->kind == FT_KIND_matmul && !is_backward(op))
+        return 2 * result_elements(op) * ft__last_dim(op, FT_K_x);
+    return products(op) + bias(op);
+}
+
+static double norm(const ft_op *op)
+{
+    double x = elements(op, FT_K_x), size = (double)ft_op_at(op, FT_K_size, 0), sum = 0;
+
+    if (op->kind == FT_KIND_lrn)
+        return x * (2 * size + 5) * (is_backward(op) ? 2 : 1);
+    if (!is_backward(op))
+        return x * (op->kind != FT_KIND_batchnorm ? 8
+                    : ft_op_at(op, FT_K_train, 0) ? 8
+                                                  : 2);
+    sum = ft_op_wrt(op) & FT_WRT_X ? 10 : 2;
+    return x * (sum + (ft_op_wrt(op) & FT_WRT_WEIGHTS ? 3 : 0));
+}
+
+/* Interpolation between neighbours: mode 0 takes the nearest. */
+static double resampled(const ft_op *op)
+{
+    double out = result_elements(op) * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0));
+
+    if (op->kind == FT_KIND_grid_sample)
+        out = (out + 3 * elements(op, FT_K_y)) * (is_backward(op) ? 2 : 1);
+    return out;
+}
+
+static double moved(const ft_op *op)
+{
+    switch (op->kind) {
+    case FT_KIND_resize:
+    case FT_KIND_grid_sample: return resampled(op);
+    /* Four samples between four neighbours each, and their mean. */
+    case FT_KIND_roi_align: return result_elements(op) * (4 * 7 + 4);
+    /* Rows that occur twice are added. */
+    case FT_KIND_embedding:
+    case FT_KIND_tile: return is_backward(op) ? result_elements(op) : 0;
+    default: return 0;
+    }
+}
+
+static double reduced(const ft_op *op)
+{
+    double x = elements(op, FT_K_x), points = (double)ft_op_at(op, FT_K_size, 0);
+    double each = is_backward(op) ? per_element[op->kind].backward
+                                  : per_element[op->kind].forward;
+
+    if (op->kind == FT_KIND_fft)
+        return points > 1 ? 5 * x * log2(points) : 0;
+    /* By LU decomposition: 2/3 n^3 a matrix. */
+    if (op->kind == FT_KIND_det)
+        return x * ft__last_dim(op, FT_K_x) * 2 / 3;
+    if (op->kind == FT_KIND_topk || op->kind == FT_KIND_global_maxpool)
+        return is_backward(op) ? 0 : x;
+    return x * (each > 0 ? each : 1);
+}
+
+static double per_element_of(const ft_op *op)
+{
+    double forward = per_element[op->kind].forward,
+           backward = per_element[op->kind].backward;
+
+    forward = forward > 0 ? forward : 1;
+    return elements(op, FT_K_x) * (!is_backward(op) ? forward
+                                   : backward > 0   ? backward
+                                                    : forward + 1);
+}
+
+double ft__flops(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return convolution(op);
+    case FT_CLASS_MATMUL: return matrix(op);
+    /* Backward of a maximum: one addition where the largest was. */
+    case FT_CLASS_POOL:
+        return result_elements(op) *
+               (is_backward(op) && ft_kind_saves(op->kind) & FT_SAVE_INDICES
+                    ? 1
+                    : ft__kernel_volume(op));
+    case FT_CLASS_NORM: return norm(op);
+    case FT_CLASS_SOFTMAX:
+    case FT_CLASS_UNARY:
+    case FT_CLASS_OPTIMIZER: return per_element_of(op);
+    case FT_CLASS_BINARY: return result_elements(op) * (is_backward(op) ? 3 : 1);
+    case FT_CLASS_REDUCE: return reduced(op);
+    case FT_CLASS_MOVE: return moved(op);
+    case FT_CLASS_VIEW:
+    case FT_CLASS_GENERIC:
+    case FT_CLASS_COUNT: break;
+    }
+    return 0;
+}
+
+/* Kinds that take one transcendental function of every element of x. */
+static bool is_transcendental(ft_kind k)
+{
+    switch (k) {
+    case FT_KIND_sigmoid:
+    case FT_KIND_tanh:
+    case FT_KIND_silu:
+    case FT_KIND_gelu:
+    case FT_KIND_gelu_tanh:
+    case FT_KIND_mish:
+    case FT_KIND_softplus:
+    case FT_KIND_elu:
+    case FT_KIND_selu:
+    case FT_KIND_erf:
+    case FT_KIND_exp:
+    case FT_KIND_expm1:
+    case FT_KIND_log:
+    case FT_KIND_log1p:
+    case FT_KIND_lgamma:
+    case FT_KIND_sin:
+    case FT_KIND_cos:
+    case FT_KIND_tan:
+    case FT_KIND_sinh:
+    case FT_KIND_cosh:
+    case FT_KIND_asin:
+    case FT_KIND_acos:
+    case FT_KIND_atan:
+    case FT_KIND_asinh:
+    case FT_KIND_acosh:
+    case FT_KIND_atanh:
+    case FT_KIND_reduce_logsumexp:
+    case FT_KIND_softmax:
+    case FT_KIND_logsoftmax:
+    case FT_KIND_cross_entropy: return true;
+    default: return false;
+    }
+}
+
+double ft__transcendentals(const ft_op *op)
+{
+    double steps =
+        (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                 ft_op_at(op, FT_K_hidden, 0) * ft_op_at(op, FT_K_directions, 0));
+
+    switch (op->kind) {
+    case FT_KIND_attention:
+        return (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                        ft_op_at(op, FT_K_x, 2) * ft_op_at(op, FT_K_y, 2));
+    case FT_KIND_lstm: return is_backward(op) ? 0 : 5 * steps;
+    case FT_KIND_gru: return is_backward(op) ? 0 : 3 * steps;
+    case FT_KIND_rnn: return is_backward(op) ? 0 : steps;
+    case FT_KIND_pow:
+    case FT_KIND_atan2: return is_backward(op) ? 0 : result_elements(op);
+    default: break;
+    }
+    /* What is saved as a result needs no function again, but for logarithms. */
+    if (is_backward(op) && ft_kind_saves(op->kind) & FT_SAVE_OUT &&
+        op->kind != FT_KIND_logsoftmax && op->kind != FT_KIND_cross_entropy &&
+        op->kind != FT_KIND_reduce_logsumexp)
+        return 0;
+    return is_transcendental(op->kind) ? elements(op, FT_K_x) : 0;
+}

@@ -1,0 +1,372 @@
+/* A graph as PyTorch runs it: what only moves elements becomes a view with
+ * strides; what needs its operands in order gets copies of those that are not.
+ *
+ * Every tensor keeps its number. Copies that PyTorch saves for the backward pass
+ * (operands of matrix products) are made once; others are made again each time. */
+#include "graph/strided.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/build.h"
+#include "graph/graph.h"
+#include "graph/strides.h"
+
+struct strided {
+    const ft_graph *src;
+    ft__build *b;
+    ft__strides *strides; /* per source tensor */
+    uint32_t *copied;     /* per source tensor: its copy in order, FT_NONE: none */
+};
+
+/* What an operation wants of its operands. */
+typedef enum need {
+    ANY,      /* takes strides */
+    ORDERED,  /* copies for itself */
+    CHANNELS, /* plain or channels-last, else copies for itself */
+    ROWS,     /* a matrix: all axes but the last one as one */
+    BATCH,    /* matrices: all axes but the last two as one */
+} need;
+
+static need need_of(const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    switch (op->kind) {
+    case FT_KIND_linear: return ROWS;
+    case FT_KIND_matmul: return BATCH;
+    case FT_KIND_layernorm:
+    case FT_KIND_embedding:
+    case FT_KIND_rnn:
+    case FT_KIND_gru:
+    case FT_KIND_lstm: return ORDERED;
+    case FT_KIND_resize: return CHANNELS;
+    default:
+        return c == FT_CLASS_CONV || c == FT_CLASS_POOL || c == FT_CLASS_NORM ? CHANNELS
+                                                                              : ANY;
+    }
+}
+
+static const ft_shape *shape_of(const struct strided *s, uint32_t t)
+{
+    return &ft_graph_tensor(s->src, t)->shape;
+}
+
+static bool is_last(const struct strided *s, uint32_t t)
+{
+    return ft__strides_are_channels_last(shape_of(s, t), &s->strides[t]);
+}
+
+/* Do all axes but the last n lie in one run, and is one of those n without gaps? */
+static bool is_joined(const struct strided *s, uint32_t t, uint32_t n)
+{
+    ft_shape x = *shape_of(s, t), to = {.rank = n + 1, .dim = {1}};
+    const ft__strides *st = &s->strides[t];
+    ft__strides out;
+    bool dense = false;
+
+    if (x.rank <= n)
+        return true;
+    for (uint32_t i = 0; i < x.rank - n; i++)
+        to.dim[0] *= x.dim[i];
+    for (uint32_t i = 0; i < n; i++) {
+        to.dim[i + 1] = x.dim[x.rank - n + i];
+        dense |= st->of[x.rank - n + i] == 1 || to.dim[i + 1] == 1;
+    }
+    return dense && ft__strides_view(&x, st, &to, &out);
+}
+
+static bool is_fit(const struct strided *s, uint32_t t, need what)
+{
+    switch (what) {
+    case ORDERED: return ft__strides_are_plain(shape_of(s, t), &s->strides[t]);
+    case CHANNELS:
+        return ft__strides_are_plain(shape_of(s, t), &s->strides[t]) || is_last(s, t);
+    case ROWS: return is_joined(s, t, 1);
+    case BATCH: return is_joined(s, t, 2);
+    default: return true;
+    }
+}
+
+/* ---- nodes ---- */
+
+static void emit(struct strided *s, const ft_node *n, const ft_op *op,
+                 const uint32_t *in)
+{
+    ft__build_repeat(s->b,
+                     ft__build_node(s->b, n->name, strlen(n->name), op, in, n->n_in,
+                                    n->params, n->n_params, n->out, n->n_out),
+                     n->repeat);
+}
+
+/* A copy of source tensor t in plain order. */
+static uint32_t copy(struct strided *s, const ft_node *n, uint32_t t)
+{
+    const ft_tensor *x = ft_graph_tensor(s->src, t);
+    uint32_t out = ft__build_tensor(s->b, x->name, strlen(x->name), FT_ROLE_ACTIVATION,
+                                    x->dtype, &x->shape);
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_copy, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    if (out != FT_NONE)
+        ft__build_node(s->b, n->name, strlen(n->name), &op, &t, 1, NULL, 0, &out, 1);
+    return out;
+}
+
+static uint32_t operand(struct strided *s, const ft_node *n, uint32_t t, need what)
+{
+    uint32_t made;
+
+    if (is_fit(s, t, what))
+        return t;
+    if (s->copied[t] != FT_NONE)
+        return s->copied[t];
+    made = copy(s, n, t);
+    if (what == ROWS || what == BATCH)
+        s->copied[t] = made;
+    return made;
+}
+
+/* ---- views ---- */
+
+static void view(struct strided *s, const ft_node *n, uint32_t from, uint32_t to,
+                 const ft__strides *strides)
+{
+    const ft_tensor *x = ft_graph_tensor(s->src, n->in[0]);
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_view, x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, shape_of(s, to));
+    s->strides[to] = *strides;
+    ft__build_node(s->b, n->name, strlen(n->name), &op, &from, 1, NULL, 0, &to, 1);
+}
+
+static void transpose(struct strided *s, const ft_node *n, const ft_op *op)
+{
+    const ft__strides *x = &s->strides[n->in[0]];
+    ft__strides t = {{0}};
+
+    for (uint32_t i = 0; i < shape_of(s, n->in[0])->rank; i++)
+        t.of[i] = x->of[ft_op_at(op, FT_K_perm, i)];
+    view(s, n, n->in[0], n->out[0], &t);
+}
+
+/* Parts of x; the operation does not say where they begin, which is all the same. */
+static void cut(struct strided *s, const ft_node *n, const ft_op *op)
+{
+    const ft_shape *x = shape_of(s, n->in[0]);
+
+    for (uint32_t j = 0; j < n->n_out; j++) {
+        ft__strides t = s->strides[n->in[0]];
+        const ft_shape *part = shape_of(s, n->out[j]);
+
+        for (uint32_t i = 0; op->kind == FT_KIND_slice && i < x->rank; i++)
+            if (part->dim[i] < x->dim[i])
+                t.of[i] *= ft_op_at(op, FT_K_step, 0);
+        view(s, n, n->in[0], n->out[j], &t);
+    }
+}
+
+static void expand(struct strided *s, const ft_node *n)
+{
+    const ft_shape *x = shape_of(s, n->in[0]), *y = shape_of(s, n->out[0]);
+    ft__strides t = {{0}};
+
+    for (uint32_t i = 0; i < x->rank && y->rank >= x->rank; i++) {
+        uint32_t to = y->rank - x->rank + i;
+
+        t.of[to] = x->dim[i] == y->dim[to] ? s->strides[n->in[0]].of[i] : 0;
+    }
+    view(s, n, n->in[0], n->out[0], &t);
+}
+
+/* One index out of an axis. */
+static bool select_one(struct strided *s, const ft_node *n, const ft_op *op)
+{
+    const ft_shape *x;
+    ft__strides t = {{0}};
+    uint32_t axis, to = 0;
+
+    if (op->kind != FT_KIND_gather || ft_op_shape(op, FT_K_y).rank != 0)
+        return false;
+    axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
+    x = shape_of(s, n->in[0]);
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (i != axis)
+            t.of[to++] = s->strides[n->in[0]].of[i];
+    view(s, n, n->in[0], n->out[0], &t);
+    return true;
+}
+
+static void reshape(struct strided *s, const ft_node *n)
+{
+    uint32_t from = n->in[0];
+    ft__strides t;
+
+    if (!ft__strides_view(shape_of(s, from), &s->strides[from], shape_of(s, n->out[0]),
+                          &t)) {
+        from = copy(s, n, from);
+        t = ft__strides_plain(shape_of(s, n->out[0]));
+    }
+    if (from != FT_NONE)
+        view(s, n, from, n->out[0], &t);
+}
+
+static bool is_view(struct strided *s, const ft_node *n, const ft_op *op)
+{
+    if (op->phase != FT_PHASE_FORWARD)
+        return false;
+    switch (op->kind) {
+    case FT_KIND_transpose: transpose(s, n, op); return true;
+    case FT_KIND_slice:
+    case FT_KIND_split: cut(s, n, op); return true;
+    case FT_KIND_expand: expand(s, n); return true;
+    case FT_KIND_view: reshape(s, n); return true;
+    default: return select_one(s, n, op);
+    }
+}
+
+/* ---- results ---- */
+
+static bool same_size(const struct strided *s, uint32_t a, uint32_t b)
+{
+    const ft_shape *x = shape_of(s, a), *y = shape_of(s, b);
+
+    return x->rank == y->rank && ft_shape_elements(x) == ft_shape_elements(y);
+}
+
+/* Attention works on batch x length x heads x size, whatever the operands. */
+static ft__strides heads_inside(const ft_shape *x)
+{
+    ft_shape moved = *x;
+    ft__strides t;
+    int64_t of;
+
+    moved.dim[1] = x->dim[2];
+    moved.dim[2] = x->dim[1];
+    t = ft__strides_plain(&moved);
+    of = t.of[1];
+    t.of[1] = t.of[2];
+    t.of[2] = of;
+    return t;
+}
+
+/* Results lie as the first operand of their size does where the operation goes
+ * element by element, else in plain order. */
+static void set_results(struct strided *s, const ft_node *n, const ft_op *op, bool last)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    for (uint32_t j = 0; j < n->n_out; j++) {
+        uint32_t out = n->out[j];
+        const ft_shape *x = shape_of(s, out);
+
+        s->strides[out] =
+            last && x->rank > 2 ? ft__strides_channels_last(x) : ft__strides_plain(x);
+        if (op->kind == FT_KIND_attention && x->rank == 4)
+            s->strides[out] = heads_inside(x);
+        if (c != FT_CLASS_UNARY && c != FT_CLASS_BINARY)
+            continue;
+        for (uint32_t i = 0; i < n->n_in; i++)
+            if (same_size(s, n->in[i], out)) {
+                s->strides[out] = ft__strides_like(x, &s->strides[n->in[i]]);
+                break;
+            }
+    }
+}
+
+/* Results in the memory of others, which views have by themselves. */
+static void alias(struct strided *s, const ft_node *n)
+{
+    for (uint32_t j = 0; j < n->n_out; j++) {
+        uint32_t of = ft_graph_tensor(s->src, n->out[j])->storage;
+
+        if (of != n->out[j] && !ft__build_failed(s->b)) {
+            ft__build_alias(s->b, n->out[j], of);
+            if (same_size(s, of, n->out[j]))
+                s->strides[n->out[j]] = s->strides[of];
+        }
+    }
+}
+
+static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
+{
+    ft_op op = *ft_graph_op(s->src, n->op);
+    need what = need_of(&op);
+    bool last = false;
+
+    ft__build_phase(s->b, n->phase);
+    ft__build_scope(s->b, n->scope, strlen(n->scope));
+    if (is_view(s, n, &op))
+        return;
+    for (uint32_t j = 0; j < n->n_in; j++) {
+        in[j] = operand(s, n, n->in[j], what);
+        last |= what == CHANNELS && is_last(s, n->in[j]);
+    }
+    if (ft__build_failed(s->b))
+        return;
+    if (last)
+        op.layout = FT_LAYOUT_CHANNELS_LAST;
+    emit(s, n, &op, in);
+    set_results(s, n, &op, last);
+    alias(s, n);
+}
+
+/* ---- the graph ---- */
+
+static void copy_tensors(struct strided *s)
+{
+    for (uint32_t i = 0; i < s->src->n_tensors; i++) {
+        const ft_tensor *t = ft_graph_tensor(s->src, i);
+
+        ft__build_tensor(s->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
+        ft__build_set_layout(s->b, i, t->layout);
+        ft__build_open(s->b, i, t->open);
+        if (t->trainable)
+            ft__build_trainable(s->b, i);
+        s->strides[i] = ft__strides_plain(&t->shape);
+        s->copied[i] = FT_NONE;
+    }
+    for (uint32_t i = 0; i < ft_graph_n_outputs(s->src); i++)
+        ft__build_output(s->b, ft_graph_output(s->src, i));
+    for (uint32_t i = 0; i < s->src->n_assumptions; i++)
+        ft__build_assume(s->b, "%s", s->src->assumption[i]);
+    for (uint32_t i = 0; i < s->src->n_bounded; i++)
+        ft__build_bounded(s->b, "%s", s->src->bounded[i]);
+}
+
+static uint32_t most_operands(const ft_graph *g)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        if (ft_graph_node(g, i)->n_in > most)
+            most = ft_graph_node(g, i)->n_in;
+    return most;
+}
+
+ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err)
+{
+    struct strided s = {.src = g, .b = ft__build_new(ft_graph_name(g))};
+    uint32_t *in = malloc((most_operands(g) + 1) * sizeof(*in));
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    s.strides = malloc((g->n_tensors + 1) * sizeof(*s.strides));
+    s.copied = malloc((g->n_tensors + 1) * sizeof(*s.copied));
+    if (s.b && in && s.strides && s.copied) {
+        copy_tensors(&s);
+        for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(s.b); i++)
+            lower_node(&s, ft_graph_node(g, i), in);
+        st = ft__build_finish_take(out, s.b, err);
+    } else {
+        ft__build_free(s.b);
+        st = ft_fail(err, FT_ENOMEM, 0, "views of %s", ft_graph_name(g));
+    }
+    free(in);
+    free(s.strides);
+    free(s.copied);
+    return st;
+}

@@ -1,0 +1,134 @@
+/* Backward operators of joint graphs; convolutions, pooling, norms and attention
+ * stand beside their forward ones. */
+#include "import/pt2.h"
+
+/* arg: the kind; the operands are the result's gradient, then what was kept. */
+void ft__aten_unary_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), NULL}, *out = ft__pt2_out(n, 0);
+    uint32_t n_in = 1;
+    ft_op op;
+
+    if (!in[0] || !out)
+        return;
+    for (uint32_t i = 1; i < n->n_args && n_in == 1; i++)
+        if (ft__pt2_in(n, i) && ft__pt2_in(n, i)->typed)
+            in[n_in++] = ft__pt2_in(n, i);
+    op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, &out->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(p, n, &op, in, n_in);
+}
+
+void ft__aten_gelu_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    bool tanh = FT__IS(ft__pt2_string(n, "approximate"), "tanh");
+    ft_op op;
+
+    if (!in[0] || !in[1])
+        return;
+    op = ft__pt2_op(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, in[1]->dtype,
+                    &in[1]->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}
+
+void ft__aten_softmax_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    ft_op op;
+
+    if (!in[0] || !in[1])
+        return;
+    op = ft__pt2_op((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
+    ft_op_set1(&op, FT_K_axis,
+               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), in[1]->shape.rank));
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}
+
+/* Of a slice or a resized picture: x is what the node gives. */
+static void move_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind, ft_key_id key,
+                      int64_t value)
+{
+    ft__pt2_value *grad = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!grad || !out)
+        return;
+    op = ft__pt2_op(kind, out->dtype, &out->shape);
+    ft_op_set_shape(&op, FT_K_out, &grad->shape);
+    ft_op_set1(&op, key, value);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(p, n, &op, &grad, 1);
+}
+
+void ft__aten_slice_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    int64_t step = ft__pt2_int(p, n, "step", 1);
+
+    move_grad(p, n, FT_KIND_slice, FT_K_step, step > 0 ? step : 1);
+}
+
+void ft__aten_resize_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    move_grad(p, n, FT_KIND_resize, FT_K_mode, n->rule->arg);
+}
+
+void ft__aten_embedding_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)},
+                  *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!in[0] || !in[1] || !out || out->shape.rank != 2)
+        return;
+    op = ft__pt2_op(FT_KIND_embedding, out->dtype, &in[1]->shape);
+    ft_op_set1(&op, FT_K_rows, out->shape.dim[0]);
+    ft_op_set1(&op, FT_K_dim, out->shape.dim[1]);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}
+
+/* ---- losses ---- */
+
+void ft__aten_cross_entropy(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft_op op;
+
+    if (!x || x->shape.rank == 0)
+        return;
+    op = ft__pt2_op(FT_KIND_cross_entropy, x->dtype, &x->shape);
+    ft_op_set1(&op, FT_K_axis, x->shape.rank > 1);
+    ft__pt2_emit_in(p, n, &op, &x, 1);
+}
+
+/* One number is picked for every target, then their mean taken. */
+void ft__aten_nll(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *target = ft__pt2_in(n, 1), *out = ft__pt2_out(n, 0);
+    int64_t axes[FT_MAX_RANK];
+    ft_op op;
+
+    if (!target || !out || out->shape.rank || !target->shape.rank)
+        return;
+    op = ft__pt2_op(FT_KIND_reduce_mean, out->dtype, &target->shape);
+    for (uint32_t i = 0; i < target->shape.rank; i++)
+        axes[i] = i;
+    ft_op_set(&op, FT_K_axes, axes, target->shape.rank);
+    ft_op_set1(&op, FT_K_keep, 0);
+    ft__pt2_emit_in(p, n, &op, &target, 1);
+}
+
+void ft__aten_mse(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    ft_op op;
+
+    if (!in[0] || !in[1])
+        return;
+    op = ft__pt2_op(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
+    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}

@@ -1,0 +1,184 @@
+#include "import/zip.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+#include "base/limits.h"
+
+/* Where the last part of a path begins, and the folder's name before it. */
+static bool in_folder(const char *path, const char *folder, const char **file)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(folder);
+
+    if (!slash)
+        return false;
+    *file = slash + 1;
+    return (size_t)(slash - path) >= n && memcmp(slash - n, folder, n) == 0 &&
+           (slash - n == path || slash[-(ptrdiff_t)n - 1] == '/');
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* archive/models/NAME.json; before torch 2.6 a file at the top. */
+static bool is_graph(const char *path)
+{
+    const char *file, *slash = strrchr(path, '/');
+
+    return (in_folder(path, "models", &file) && ends_with(file, ".json")) ||
+           strcmp(slash ? slash + 1 : path, "serialized_exported_program.json") == 0;
+}
+
+struct found {
+    zip_int64_t graph; /* entry, -1: none */
+    zip_int64_t n_graphs;
+    bool pickle;
+    bool script;
+    bool keras;
+    bool compiled;
+};
+
+static struct found look(zip_t *z)
+{
+    zip_int64_t n = zip_get_num_entries(z, 0);
+    struct found f = {.graph = -1};
+
+    for (zip_int64_t i = 0; i < n; i++) {
+        const char *path = zip_get_name(z, (zip_uint64_t)i, ZIP_FL_ENC_RAW), *file;
+
+        if (!path)
+            continue;
+        if (is_graph(path)) {
+            f.graph = f.n_graphs++ ? f.graph : i;
+            continue;
+        }
+        f.pickle |= ends_with(path, "data.pkl");
+        f.script |= ends_with(path, "constants.pkl");
+        f.keras |=
+            ends_with(path, ".weights.h5") || ends_with(path, "keras_metadata.pb");
+        f.compiled |= in_folder(path, "model", &file) && ends_with(file, ".so");
+    }
+    return f;
+}
+
+static ft_status refuse(const struct found *f, const char *name, ft_error *err)
+{
+    const char *what = "a zip archive without a model graph (models/*.json)",
+               *todo = "save the model with torch.export.save, or export it to ONNX";
+
+    if (f->keras) {
+        what = "a Keras file";
+        todo = "export the model to ONNX (tf2onnx)";
+    } else if (f->script) {
+        what = "a TorchScript file";
+        todo = "export the model with torch.export instead of torch.jit, or to ONNX";
+    } else if (f->pickle) {
+        what = "what torch.save writes: weights or pickled objects without a graph";
+        todo = "load it and save it with torch.export.save, or export it to ONNX";
+    } else if (f->compiled) {
+        what = "a compiled package (AOTInductor) without a graph";
+    }
+    return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: %s: %s", name, what, todo);
+}
+
+/* What the archive says of the entry, believed or not. */
+static ft_status check(const zip_stat_t *s, size_t len, const char *name, ft_error *err)
+{
+    const zip_uint64_t need = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+
+    if ((s->valid & need) != need || s->comp_size > len ||
+        (s->comp_method == ZIP_CM_STORE && s->size != s->comp_size))
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: a damaged archive: its graph has no size", name);
+    if (s->valid & ZIP_STAT_ENCRYPTION_METHOD && s->encryption_method != ZIP_EM_NONE)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: the archive is encrypted: unpack it and save it without a "
+                       "password",
+                       name);
+    if (s->comp_method != ZIP_CM_STORE && s->comp_method != ZIP_CM_DEFLATE)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: its graph is packed in a way torch.export never uses "
+                       "(method %u)",
+                       name, (unsigned)s->comp_method);
+    if (s->size > FT__MAX_JSON || s->size / FT__MAX_ZIP_RATIO > s->comp_size)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: its graph of %llu bytes unpacks to %llu: no model is like "
+                       "that",
+                       name, (unsigned long long)s->comp_size,
+                       (unsigned long long)s->size);
+    return FT_OK;
+}
+
+static ft_status read_entry(char **text, size_t *n, zip_t *z, const zip_stat_t *s,
+                            const char *name, ft_error *err)
+{
+    zip_file_t *f = zip_fopen_index(z, s->index, 0);
+    char *p = malloc(s->size + 1);
+    zip_int64_t got = -1;
+    ft_status st = FT_OK;
+
+    if (!p)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    else if (f)
+        got = zip_fread(f, p, s->size + 1);
+    if (!st && got != (zip_int64_t)s->size)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged archive: %s", name,
+                     zip_error_strerror(f ? zip_file_get_error(f) : zip_get_error(z)));
+    if (f)
+        zip_fclose(f);
+    if (st) {
+        free(p);
+        return st;
+    }
+    *text = p;
+    *n = s->size;
+    return FT_OK;
+}
+
+ft_status ft__zip_graph(char **text, size_t *n, const void *data, size_t len,
+                        const char *name, ft_error *err)
+{
+    zip_error_t why;
+    zip_source_t *source;
+    zip_t *z;
+    struct found f;
+    zip_stat_t s;
+    ft_status st;
+
+    *text = NULL;
+    *n = 0;
+    zip_error_init(&why);
+    source = zip_source_buffer_create(data, len, 0, &why);
+    z = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+    if (!z) {
+        zip_source_free(source);
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged zip archive: %s", name,
+                     zip_error_strerror(&why));
+        zip_error_fini(&why);
+        return st;
+    }
+    f = look(z);
+    if (f.n_graphs == 0)
+        st = refuse(&f, name, err);
+    else if (f.n_graphs > 1)
+        st = ft_fail(err, FT_EUNSUPPORTED, 0,
+                     "%s: holds %lld models: save each in a file of its own", name,
+                     (long long)f.n_graphs);
+    else if (zip_stat_index(z, (zip_uint64_t)f.graph, 0, &s))
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged archive: %s", name,
+                     zip_strerror(z));
+    else
+        st = check(&s, len, name, err);
+    if (st == FT_OK)
+        st = read_entry(text, n, z, &s, name, err);
+    zip_discard(z);
+    zip_error_fini(&why);
+    return st;
+}

@@ -1,0 +1,255 @@
+/* Training steps that we derive against those that PyTorch exports: the same
+ * convolutions and matrix products in the same shapes, equally often; and FLOPs
+ * of layers against torch's own counter (tools/make-joint wrote both). */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/graph.h"
+
+enum { MAX_LINES = 512, SPEC = 256 };
+
+struct line {
+    char spec[SPEC];
+    unsigned long long count;
+};
+
+struct list {
+    struct line line[MAX_LINES];
+    size_t n;
+    double flops;
+};
+
+static void add(struct list *l, const char *spec, unsigned long long count)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->line[i].spec, spec) == 0) {
+            l->line[i].count += count;
+            return;
+        }
+    CHECK(l->n < MAX_LINES);
+    if (l->n == MAX_LINES)
+        return;
+    snprintf(l->line[l->n].spec, SPEC, "%s", spec);
+    l->line[l->n++].count = count;
+}
+
+static int by_spec(const void *a, const void *b)
+{
+    return strcmp(((const struct line *)a)->spec, ((const struct line *)b)->spec);
+}
+
+static void sort(struct list *l)
+{
+    qsort(l->line, l->n, sizeof(*l->line), by_spec);
+}
+
+static int read_golden(struct list *l, const char *path)
+{
+    char text[512], spec[SPEC];
+    unsigned long long count;
+    FILE *fp = fopen(path, "r");
+
+    l->n = 0;
+    l->flops = 0;
+    CHECK(fp != NULL);
+    while (fp && fgets(text, sizeof(text), fp)) {
+        if (sscanf(text, "%llu %255[^\n]", &count, spec) == 2)
+            add(l, spec, count);
+        else if (sscanf(text, "flops %lf", &l->flops) != 1)
+            CHECK(text[0] == '#');
+    }
+    if (fp)
+        fclose(fp);
+    sort(l);
+    return l->n > 0;
+}
+
+/* Of the gradient of a grouped convolution's filters torch's counter counts as
+ * many FLOPs as if there were no groups. */
+static double as_torch_counts(const ft_product *p)
+{
+    double flops = ft_product_flops(p);
+
+    if (p->op.phase == FT_PHASE_BACKWARD && ft_op_wrt(&p->op) == FT_WRT_WEIGHTS)
+        flops *= (double)ft_op_at(&p->op, FT_K_groups, 0);
+    return flops;
+}
+
+static void products_of(struct list *l, const ft_graph *g)
+{
+    l->n = 0;
+    l->flops = 0;
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+        ft_product p[FT_MAX_PRODUCTS];
+        uint32_t n = ft_op_products(ft_graph_op(g, i), p);
+
+        for (uint32_t k = 0; k < n; k++) {
+            char spec[SPEC];
+
+            ft_op_print(&p[k].op, spec, sizeof(spec));
+            add(l, spec, p[k].count * ft_graph_op_count(g, i));
+            l->flops += as_torch_counts(&p[k]) * (double)ft_graph_op_count(g, i);
+        }
+    }
+    sort(l);
+}
+
+static unsigned long long count_of(const struct list *l, const char *spec)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->line[i].spec, spec) == 0)
+            return l->line[i].count;
+    return 0;
+}
+
+static void compare(const char *name, const struct list *ours,
+                    const struct list *theirs)
+{
+    int differ = 0;
+
+    for (size_t i = 0; i < theirs->n; i++)
+        differ += count_of(ours, theirs->line[i].spec) != theirs->line[i].count;
+    for (size_t i = 0; i < ours->n; i++)
+        differ += count_of(theirs, ours->line[i].spec) == 0;
+    CHECK(differ == 0);
+    CHECK_NEAR(ours->flops, theirs->flops, 0);
+    for (size_t i = 0; differ && i < theirs->n; i++)
+        if (count_of(ours, theirs->line[i].spec) != theirs->line[i].count)
+            fprintf(stderr, "%s: %llu for %llu of %s\n", name,
+                    count_of(ours, theirs->line[i].spec), theirs->line[i].count,
+                    theirs->line[i].spec);
+    for (size_t i = 0; differ && i < ours->n; i++)
+        if (!count_of(theirs, ours->line[i].spec))
+            fprintf(stderr, "%s: %llu for 0 of %s\n", name, ours->line[i].count,
+                    ours->line[i].spec);
+}
+
+/* Products of PyTorch's that the ONNX file does not hold. */
+static const struct {
+    const char *model, *spec;
+    double flops;
+} explained[] = {
+    /* The first layer of the position MLPs reads constants only: the exporter
+     * computed it, and what is computed has no gradient. */
+    {"swin_v2_t", "matmul x=1x512x2 y=1x2x225 dtype=fp32", 2. * 512 * 2 * 225},
+    {"swin_v2_t", "matmul x=1x512x225 y=1x225x2 dtype=fp32", 2. * 512 * 2 * 225},
+};
+
+static void explain(const char *name, struct list *theirs)
+{
+    for (size_t i = 0; i < sizeof(explained) / sizeof(*explained); i++)
+        for (size_t k = 0; k < theirs->n; k++) {
+            if (strcmp(explained[i].model, name) ||
+                strcmp(explained[i].spec, theirs->line[k].spec))
+                continue;
+            theirs->flops -= explained[i].flops * (double)theirs->line[k].count;
+            theirs->line[k].count = 0;
+        }
+}
+
+static ft_graph *training_step(const char *root, const char *name)
+{
+    static const char *const folders[] = {"data/models", "tests/data/models"};
+    const ft_import_options batch = {.batch = 2};
+    const ft_step_options step = {FT_OPTIMIZER_SGD, FT_LOSS_AUTO};
+    ft_graph *g = NULL, *out = NULL;
+    ft_error err = {0};
+    char path[512];
+
+    for (size_t i = 0; i < 2 && !g; i++) {
+        snprintf(path, sizeof(path), "%s/%s/%s.onnx", root, folders[i], name);
+        ft_import_file(&g, path, &batch, &err);
+    }
+    if (!g || ft_graph_train(&out, g, &step, &err))
+        fprintf(stderr, "%s: %s\n", name, err.msg);
+    ft_graph_free(g);
+    return out;
+}
+
+static void products_are_those_of_the_joint_graph(const char *root)
+{
+    static struct list ours, theirs;
+    char path[512];
+    struct dirent *e;
+    DIR *dir;
+    int n = 0;
+
+    snprintf(path, sizeof(path), "%s/tests/data/joint", root);
+    dir = opendir(path);
+    CHECK(dir != NULL);
+    while (dir && (e = readdir(dir)) != NULL) {
+        char name[128];
+        ft_graph *g;
+
+        if (sscanf(e->d_name, "%127[^.].txt", name) != 1)
+            continue;
+        snprintf(path, sizeof(path), "%s/tests/data/joint/%.127s.txt", root, name);
+        g = training_step(root, name);
+        CHECK(g != NULL);
+        if (g && read_golden(&theirs, path)) {
+            products_of(&ours, g);
+            explain(name, &theirs);
+            compare(name, &ours, &theirs);
+            CHECK(ft_graph_n_bounded(g) == 0);
+            n++;
+        }
+        ft_graph_free(g);
+    }
+    CHECK(n == 22);
+    if (dir)
+        closedir(dir);
+}
+
+static double product_flops(const ft_op *op)
+{
+    ft_product p[FT_MAX_PRODUCTS];
+    double sum = 0;
+
+    for (uint32_t i = 0, n = ft_op_products(op, p); i < n; i++)
+        sum += as_torch_counts(&p[i]);
+    return sum;
+}
+
+static void layers_cost_what_torch_counts(const char *root)
+{
+    char path[512], text[512], spec[SPEC];
+    double forward, backward;
+    FILE *fp;
+    int n = 0;
+
+    snprintf(path, sizeof(path), "%s/tests/data/flops.txt", root);
+    fp = fopen(path, "r");
+    CHECK(fp != NULL);
+    while (fp && fgets(text, sizeof(text), fp)) {
+        ft_op op;
+        ft_error err = {0};
+
+        if (sscanf(text, "%lf %lf %255[^\n]", &forward, &backward, spec) != 3)
+            continue;
+        snprintf(text, sizeof(text), "%s phase=backward", spec);
+        if (ft_op_parse(&op, text, strlen(text), &err)) {
+            fprintf(stderr, "%s: %s\n", text, err.msg);
+            CHECK(0);
+            continue;
+        }
+        CHECK_NEAR(product_flops(&op), backward, 0);
+        op.phase = FT_PHASE_FORWARD;
+        op.wrt = 0;
+        CHECK_NEAR(product_flops(&op), forward, 0);
+        n++;
+    }
+    CHECK(n == 22);
+    if (fp)
+        fclose(fp);
+}
+
+int main(int argc, char **argv)
+{
+    const char *root = argc > 1 ? argv[1] : ".";
+
+    layers_cost_what_torch_counts(root);
+    products_are_those_of_the_joint_graph(root);
+    CHECK_DONE();
+}
