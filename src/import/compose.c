@@ -230,7 +230,7 @@ ft__value *ft__make_linear(ft__maker m, ft__value *x, const ft__linear *l,
 
     if (!x || !x->shape.rank || !ft__is_constant(l->weight))
         return NULL;
-    own = l->weights ? l->weights : l->weight->dtype;
+    own = l->weights ? l->weights : ft__weights_dtype(x, l->weight);
     s = x->shape;
     s.dim[s.rank - 1] = l->columns;
     params[n++] = l->weight;

@@ -58,6 +58,7 @@ struct ft__value {
     ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
     ft__num *data;   /* constant: its elements once known */
     ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
+    ft__value *stored; /* constant: what it is dequantised from (NULL: nothing) */
     ft__bytes type;  /* TypeProto, where the file states one */
     uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
     uint32_t memory; /* of a root: the first tensor over its memory */
@@ -92,6 +93,7 @@ struct ft__node {
     uint32_t n_in;
     uint32_t n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
+    ft_dtype to;   /* fused quantised products: the type of the result, else NONE */
     bool done;     /* folded, or part of a fused node */
 };
 
@@ -255,6 +257,8 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
+/* fuse_quant.c: true where the node has become one of integers. */
+bool ft__fuse_quantised(ft__node *n);
 
 /* ---- emit.c ---- */
 static inline ft__value *ft__in(const ft__node *n, uint32_t i)
@@ -440,6 +444,8 @@ struct ft__product {
 void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
+/* And that of a product that was fused with its conversions. */
+ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */

@@ -201,6 +201,7 @@ void ft__rule_conv(ft__onnx *o, ft__node *n)
          &(struct conv){.transposed = n->rule->arg,
                         .x = n->in[0],
                         .w = n->in[1],
+                        .to = ft__product_dtype(n, n->in[0]),
                         .bias = ft__in(n, 2)});
 }
 
@@ -415,7 +416,7 @@ ft__value *ft__make_conv(ft__maker m, const ft__conv *c, ft__value *out)
         ft__onnx_fail(m.o, m.n, FT_EUNSUPPORTED, "its window crops its operand");
         return NULL;
     }
-    bits = c->weights->dtype == c->x->dtype ? FT_DTYPE_NONE : c->weights->dtype;
+    bits = ft__weights_dtype(c->x, c->weights);
     ft_op_init(&op, (ft_kind)(FT_KIND_conv1d + (int)win.axes - 1), c->x->dtype);
     ft_op_set_shape(&op, FT_K_x, x);
     ft_op_set1(&op, FT_K_out, c->filters.dim[0]);
