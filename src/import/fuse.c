@@ -323,6 +323,8 @@ void ft__onnx_fuse(ft__onnx *o, ft__body *body)
         ft__node *n = &body->node[i];
 
         c.n = 0;
+        if (ft__fuse_quantised(n))
+            continue;
         if (n->done || !n->rule || n->n_in != 2 || !n->in[0] || !n->in[1] ||
             n->n_out != 1 || !n->out[0])
             continue;
