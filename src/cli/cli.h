@@ -138,6 +138,7 @@ typedef struct ft__model_options {
     uint64_t batch;   /* 0: not given */
     ft__texts dims;   /* "name=value" */
     ft__texts inputs; /* "name=1x3x224x224" */
+    uint64_t trips;   /* 0: not given */
 } ft__model_options;
 /* FT_EINVAL: the options do not fit the model. */
 ft_status ft__model_import(ft_graph **out, const char *path,
@@ -159,9 +160,15 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
          offsetof(type, member.dims),                                                  \
          "NAME=N",                                                                     \
          "value of a symbolic dimension; may be repeated"},                            \
+        {"input",                                                                      \
+         0,                                                                            \
+         FT__OPT_TEXTS,                                                                \
+         offsetof(type, member.inputs),                                                \
+         "NAME=AxBx...",                                                               \
+         "shape of an input; may be repeated"},                                        \
     {                                                                                  \
-        "input", 0, FT__OPT_TEXTS, offsetof(type, member.inputs), "NAME=AxBx...",      \
-            "shape of an input; may be repeated"                                       \
+        "trips", 0, FT__OPT_COUNT, offsetof(type, member.trips), "N",                  \
+            "rounds of loops that data decides about; 1"                               \
     }
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);

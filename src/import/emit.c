@@ -329,12 +329,14 @@ static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dt
 }
 
 void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c)
+                      const ft__call *c, uint32_t open)
 {
-    ft__emit_layer(o, n, op, c);
     for (uint32_t i = 0; i < c->n_out; i++)
-        if (c->out[i])
+        if (c->out[i]) {
             c->out[i]->guessed = true;
+            c->out[i]->open = open;
+        }
+    ft__emit_layer(o, n, op, c);
     name_bounded(o, n, n->out[0], ", its size bounded");
 }
 
