@@ -389,7 +389,7 @@ uint32_t ft_op_wrt(const ft_op *op)
 
         operand(op, i, &s, &t);
         if (t == op->dtype)
-            all |= FT_WRT_X << i;
+            all |= (uint32_t)FT_WRT_X << i;
     }
     return ft__weight_elements(op) > 0 ? all | FT_WRT_WEIGHTS : all;
 }

@@ -168,7 +168,7 @@ static uint32_t wanted(const ft__train *t, const ft_node *n, const ft_op *op)
 
     for (uint32_t i = 0; i < n->n_in && i < 3; i++)
         if (ft__train_passes(op, i) && ft__train_wants(t, n->in[i]))
-            bits |= FT_WRT_X << i;
+            bits |= (uint32_t)FT_WRT_X << i;
     for (uint32_t i = 0; i < n->n_params; i++)
         if (ft__train_wants(t, n->params[i]))
             bits |= FT_WRT_WEIGHTS;
