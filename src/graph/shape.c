@@ -445,7 +445,7 @@ uint32_t ft_op_n_inputs(const ft_op *op)
     if (op->phase != FT_PHASE_BACKWARD)
         return n;
     if (n < 3)
-        saves &= ~(FT_SAVE_Z | (n < 2 ? FT_SAVE_Y : 0u));
+        saves &= ~(uint32_t)(FT_SAVE_Z | (n < 2 ? FT_SAVE_Y : 0));
     return n_results(op) + n_bits(saves) + !!(saves & FT_SAVE_OUT);
 }
 

@@ -285,7 +285,8 @@ static bool grown(const ft_shape *start, const ft_shape *by, int64_t rounds,
 {
     *out = *start;
     for (uint32_t i = 0; i < start->rank; i++) {
-        if (by->dim[i] && rounds > FT__MAX_ELEMENTS / 2 / (by->dim[i] < 0 ? 1 : by->dim[i]))
+        if (by->dim[i] &&
+            rounds > FT__MAX_ELEMENTS / 2 / (by->dim[i] < 0 ? 1 : by->dim[i]))
             return false;
         out->dim[i] += rounds * by->dim[i];
     }
@@ -405,7 +406,8 @@ static void insert_dim(ft__onnx *o, const ft__node *n, ft_shape *s, uint32_t at,
 
 static void loop_condition(ft__onnx *o, const ft__node *n, struct loop *l)
 {
-    const ft__num *c = ft__in(n, 1) && !n->in[1]->guessed ? ft__data(o, n->in[1]) : NULL;
+    const ft__num *c =
+        ft__in(n, 1) && !n->in[1]->guessed ? ft__data(o, n->in[1]) : NULL;
     bool starts = !ft__in(n, 1) || (c && c->i), never = c && !c->i;
     ft_shape scalar = {0};
 
@@ -486,7 +488,8 @@ static bool loop_goes_on(ft__onnx *o, const struct loop *l)
 
 static bool read_loop(ft__onnx *o, const ft__node *n, struct loop *l)
 {
-    *l = (struct loop){.first = 2, .given = 1, .n_carried = n->n_in > 2 ? n->n_in - 2 : 0};
+    *l = (struct loop){
+        .first = 2, .given = 1, .n_carried = n->n_in > 2 ? n->n_in - 2 : 0};
     l->n_arg = 2 + l->n_carried;
     l->arg = ft__onnx_alloc(o, l->n_arg, sizeof(ft__value *));
     l->start = n->in + 2;
@@ -540,7 +543,7 @@ struct scan {
     struct loop l;
     uint32_t n_scanned;
     ft__value **scanned;
-    bool batched;   /* opset 8: an axis before all others */
+    bool batched; /* opset 8: an axis before all others */
     int64_t batch;
     int64_t length;
 };
@@ -603,7 +606,8 @@ static bool read_scan(ft__onnx *o, const ft__node *n, struct scan *s)
     for (uint32_t i = skip; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container ||
             n->in[i]->shape.rank < (i < skip + s->l.n_carried ? skip : skip + 1u))
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u has no axis to scan", i + 1);
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u has no axis to scan",
+                          i + 1);
     return s->l.start && s->l.arg && !ft__failed(o);
 }
 
@@ -620,8 +624,8 @@ static bool enter_scan(ft__onnx *o, const ft__node *n, struct scan *s)
     }
     for (uint32_t i = 0; i < s->n_scanned; i++) {
         ft__value *x = s->scanned[i];
-        uint32_t axis = (uint32_t)axis_of(o, n, "scan_input_axes", i, x->shape.rank,
-                                          s->batched);
+        uint32_t axis =
+            (uint32_t)axis_of(o, n, "scan_input_axes", i, x->shape.rank, s->batched);
 
         if (ft__failed(o))
             return false;
@@ -678,6 +682,7 @@ void ft__rule_scan(ft__onnx *o, ft__node *n)
         ft__build_repeat_from(o->b, first, (uint64_t)(s.length * s.batch));
     if (!s.batched)
         give_carried(o, n, &s.l);
-    for (uint32_t i = s.batched ? 0 : s.l.n_carried; i < n->n_out && !ft__failed(o); i++)
+    for (uint32_t i = s.batched ? 0 : s.l.n_carried; i < n->n_out && !ft__failed(o);
+         i++)
         give_scanned(o, n, &s, i);
 }

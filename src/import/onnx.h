@@ -54,12 +54,12 @@ struct ft__value {
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
-    ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
-    ft__num *data;   /* constant: its elements once known */
-    ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
-    ft__bytes type;  /* TypeProto, where the file states one */
-    uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
-    uint32_t memory; /* of a root: the first tensor over its memory */
+    ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;      /* constant: its elements once known */
+    ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__bytes type;     /* TypeProto, where the file states one */
+    uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory;    /* of a root: the first tensor over its memory */
     uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
     bool listed;        /* of a sequence: its elements are known, */
     bool empty;         /* or it had none when a loop began */
@@ -152,16 +152,16 @@ struct ft__onnx {
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    ft__value *values; /* all of them, the newest first */
-    ft__lazy *lazy;    /* the newest first */
+    ft__value *values;      /* all of them, the newest first */
+    ft__lazy *lazy;         /* the newest first */
     const ft__node *caller; /* of the function that is being written out, */
     ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
-    uint32_t guesses;  /* shapes that were taken to be so, */
-    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t guesses; /* shapes that were taken to be so, */
+    uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
-    bool low;          /* guess the least, not the most (open.c) */
-    uint32_t n_nodes;  /* read so far, inlined ones each time */
+    bool low;         /* guess the least, not the most (open.c) */
+    uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
@@ -284,7 +284,7 @@ typedef struct ft__call {
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
- * tables do.) */
+ * tables do; so does what repeats a parameter.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -309,10 +309,10 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
-/* The same with an operation of its own kind, whose result has the shape that
+/* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
 void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c);
+                      const ft__call *c, uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);

@@ -43,7 +43,7 @@ void ft__rule_string_split(ft__onnx *o, ft__node *n)
 {
     ft_shape s = n->in[0]->shape;
 
-    ft__push(o, n, &s, 1);
+    ft__push(o, n, &s, 1 + ft__attr_int(o, n, "maxsplit", 0));
     if (ft__failed(o))
         return;
     ft__emit_open(o, n, n->out[0], FT_DTYPE_string, &s, 1u << (s.rank - 1));
