@@ -160,6 +160,36 @@ A training step is derived from a forward graph: loss, backward pass, optimizer.
   
   no difference: A and B run the same operations, equally often
 
+A list of operations has its phases in its lines.
+
+  $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'linear x=8x64 out=32 dtype=fp32 phase=backward' 'sgd x=64x32 dtype=fp32 phase=optimizer' > step.ops
+  $ foretell ops step.ops
+  step.ops: one step as the file has it; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  
+  operation                                       count   GFLOP  MiB read  MiB written  parameters
+  ------------------------------------------------------------------------------------------------
+  linear x=8x64 out=32 dtype=fp32                     1  0.0000      0.01         0.00        2048
+  linear x=8x64 out=32 dtype=fp32 phase=backward      1  0.0001      0.01         0.01           0
+  sgd x=64x32 dtype=fp32 phase=optimizer              1  0.0000      0.02         0.01           0
+  ------------------------------------------------------------------------------------------------
+  3 unique                                            3  0.0001      0.04         0.02        4096
+  
+  phase      operations   GFLOP  MiB read  MiB written
+  ----------------------------------------------------
+  forward             1  0.0000      0.01         0.00
+  backward            1  0.0001      0.01         0.01
+  optimizer           1  0.0000      0.02         0.01
+  
+  memory at its peak: 32.0 KiB = weights 16.0 KiB + activations 16.0 KiB
+  $ foretell predict step.ops --device a30 --json | pick mode step phases.1.phase phases.#
+  mode: "training"
+  step: "one step as the file has it"
+  phases.1.phase: "backward"
+  phases.#: 3
+  $ foretell measure step.ops --engine fake
+  foretell measure: step.ops holds a backward pass, and the engines run forward passes only; foretell predict tells what is known of it
+  [4]
+
 The rules of thumb of others, for comparison.
 
   $ foretell ops data/models/resnet18.onnx --mode training -v | tail -1
