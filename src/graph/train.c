@@ -370,6 +370,7 @@ static void backward(ft__train *t)
     ft__build_phase(t->b, FT_PHASE_BACKWARD);
     for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
         const ft_node *n = ft_graph_node(t->src, i);
+        uint32_t first = ft__build_here(t->b).n_nodes;
         bool any = false;
 
         for (uint32_t j = 0; j < n->n_out; j++)
@@ -381,6 +382,8 @@ static void backward(ft__train *t)
         for (uint32_t j = 0; j < n->n_out; j++)
             release(t, n->out[j]);
         own_gradients(t, n->in, n->n_in);
+        if (n->repeat != 1)
+            ft__build_repeat_from(t->b, first, n->repeat);
     }
 }
 
