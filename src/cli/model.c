@@ -188,9 +188,12 @@ void ft__model_print_assumptions(const ft_graph *g)
 void ft__model_print_bounded(const ft_graph *g)
 {
     for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++) {
-        printf("bounded by the bytes it moves: ");
-        ft__put_clean(stdout, ft_graph_bounded(g, i));
-        putchar('\n');
+        const char *what = ft_graph_bounded(g, i);
+
+        printf("bounded: ");
+        ft__put_clean(stdout, what);
+        /* What has no rule is only named. */
+        puts(strstr(what, "), ") ? "" : ", by the bytes it moves");
     }
 }
 

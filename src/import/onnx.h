@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "graph/build.h"
 #include "import/pb.h"
+#include "import/table.h"
 
 /* Reading an ONNX file, in the order of the files here:
  *
@@ -109,19 +110,6 @@ typedef struct ft__body {
     uint32_t n_out;
 } ft__body;
 
-typedef struct ft__name_slot {
-    ft__str name;
-    uint64_t hash;
-    ft__value *value;
-} ft__name_slot;
-
-/* Open addressing; n_slots is a power of two. */
-typedef struct ft__names {
-    ft__name_slot *slot;
-    uint32_t n;
-    uint32_t n_slots;
-} ft__names;
-
 /* How many names of dimensions are kept, for the shapes that a file states of
  * results without a rule. */
 enum { FT__MAX_DIMS = 64 };
@@ -147,7 +135,7 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__names names;
+    ft__table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
@@ -174,7 +162,10 @@ struct ft__onnx {
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
-uint64_t ft__str_hash(ft__str s);
+static inline uint64_t ft__str_hash(ft__str s)
+{
+    return ft__table_hash(s.s, s.n);
+}
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};
@@ -285,7 +276,7 @@ typedef struct ft__call {
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
- * tables do.) */
+ * tables do; so does what repeats a parameter.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -310,10 +301,10 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
-/* The same with an operation of its own kind, whose result has the shape that
+/* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
 void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c);
+                      const ft__call *c, uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);

@@ -99,11 +99,10 @@ void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *
 /* A third operand is the bias that fuse.c found behind it. */
 void ft__rule_matmul(ft__onnx *o, ft__node *n)
 {
-    ft__emit_product(o, n,
-                     &(struct ft__product){.x = n->in[0],
-                                           .y = n->in[1],
-                                           .bias = ft__in(n, 2),
-                                           .out = n->out[0]});
+    ft__emit_product(
+        o, n,
+        &(struct ft__product){
+            .x = n->in[0], .y = n->in[1], .bias = ft__in(n, 2), .out = n->out[0]});
 }
 
 /* Integers into int32, zero points behind. */
