@@ -127,6 +127,10 @@ static void make_verify(ft__answer *a, const struct question *q)
         snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.batch);
         add_text(a, " --batch %s", number);
     }
+    if (q->o->model.trips) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.trips);
+        add_text(a, " --trips %s", number);
+    }
     for (size_t i = 0; i < q->o->model.dims.n; i++)
         add_text(a, " --dim %s", q->o->model.dims.v[i]);
     for (size_t i = 0; i < q->o->model.inputs.n; i++)
@@ -521,9 +525,11 @@ const ft__command ft__predict_command = {
     .name = "predict",
     .arguments = "MODEL",
     .summary = "foretell time, energy and memory of a model on a device",
-    .more = "For this machine a predictor is needed: foretell collect, then foretell "
-            "train.\n"
-            "For a device that only has a file the roofline is given, a lower bound.",
+    .more =
+        "For this machine a predictor is needed: foretell collect, then foretell "
+        "train.\n"
+        "For a device that only has a file the roofline is given, a lower bound.\n"
+        "The backward pass and the optimizer, which no engine runs yet, are rooflines.",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"

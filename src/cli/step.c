@@ -63,6 +63,15 @@ int ft__step_parse(ft__cli *c, ft__step *out, const ft__step_options *opt)
     return code;
 }
 
+/* A list of operations: nothing is said to be the result. */
+static bool is_list(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+        if (ft_graph_tensor(g, i)->is_output)
+            return false;
+    return true;
+}
+
 ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
                         ft_error *err)
 {
@@ -75,6 +84,12 @@ ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
                        "%s holds forward and backward pass in one: export the model in "
                        "evaluation mode for --mode inference",
                        ft_graph_name(g));
+    if (is_list(g))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "%s: a list does not say how its operations are connected: write "
+            "the backward ones as lines with phase=backward",
+            ft_graph_name(g));
     return ft_graph_train(out, g, &s->how, err);
 }
 

@@ -168,7 +168,7 @@ static uint32_t wanted(const ft__train *t, const ft_node *n, const ft_op *op)
 
     for (uint32_t i = 0; i < n->n_in && i < 3; i++)
         if (ft__train_passes(op, i) && ft__train_wants(t, n->in[i]))
-            bits |= FT_WRT_X << i;
+            bits |= (uint32_t)FT_WRT_X << i;
     for (uint32_t i = 0; i < n->n_params; i++)
         if (ft__train_wants(t, n->params[i]))
             bits |= FT_WRT_WEIGHTS;
@@ -186,7 +186,7 @@ static uint32_t operands(const ft__train *t, uint32_t node, const ft_op *op,
         if (t->grad[n->out[i]] != FT_NONE)
             in[n_in++] = t->grad[n->out[i]];
     for (uint32_t i = 0; i < 3 && i < n->n_in; i++)
-        if (saves >> i & 1 || op->kind == FT_KIND_generic)
+        if (saves >> i & 1)
             in[n_in++] = n->in[i];
     if (op->kind == FT_KIND_topk)
         in[n_in++] = n->out[1];
@@ -212,6 +212,8 @@ void ft__train_own(ft__train *t, uint32_t node)
     uint32_t in[FT_OP_MAX_OPERANDS + 8], out[16], to[16], n_in, n_out = 0;
     uint32_t bits = wanted(t, n, &op);
 
+    if (!bits)
+        return;
     n_in = operands(t, node, &op, in);
     for (uint32_t i = 0; i < n->n_in && i < 3; i++)
         if (bits >> i & 1)
@@ -225,8 +227,8 @@ void ft__train_own(ft__train *t, uint32_t node)
         ft_op_set1(&op, FT_K_train, 1);
     op.phase = FT_PHASE_BACKWARD;
     ft_op_set_wrt(&op, bits);
-    ft__build_node(t->b, n->name, strlen(n->name), &op, in, n_in, n->params,
-                   n->n_params, out, n_out);
+    ft__build_checked(t->b, n->name, strlen(n->name), &op, in, n_in, n->params,
+                      n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
         ft__train_give(t, to[i], out[i]);
 }

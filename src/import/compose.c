@@ -181,7 +181,7 @@ ft__value *ft__make_matmul(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
     return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
 }
 
-ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__table *t,
+ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__rows *t,
                               ft__value *out)
 {
     ft_dtype own;

@@ -45,14 +45,14 @@ ft__value *ft__make_norm(ft__maker m, ft_kind kind, ft__value *x, ft_key_id key,
 ft__value *ft__make_matmul(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
                            ft__value *out);
 /* Rows of a table at the places in x. */
-typedef struct ft__table {
+typedef struct ft__rows {
     ft__value *table;
     int64_t rows;
     int64_t dim;
     ft_dtype dtype;   /* of the result */
     ft_dtype weights; /* NONE: that of the table */
-} ft__table;
-ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__table *t,
+} ft__rows;
+ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__rows *t,
                               ft__value *out);
 /* A result with the size of `out` that is made of x, kind and key out. */
 ft__value *ft__make_move(ft__maker m, ft_kind kind, ft__value *x, const ft_shape *s,

@@ -13,7 +13,7 @@ enum {
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
     OLDEST_OPSET = 1,
-    MODERN_OPSET = 7, /* from here on operators are as the rules know them */
+    MODERN_OPSET = 7,   /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
 };
 
@@ -176,7 +176,7 @@ static void inline_body(ft__onnx *o, ft__node *n, const ft__function *f)
 /* A function has names and an opset of its own. */
 static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
 {
-    ft__names outside = o->names;
+    ft__table outside = o->names;
     uint64_t scope = o->scope;
     int64_t opset = o->opset;
     const ft__node *caller = o->caller;
@@ -187,7 +187,7 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
         return;
     }
     if (ft__onnx_go_deeper(o, n)) {
-        o->names = (ft__names){0};
+        o->names = (ft__table){0};
         inline_body(o, n, f);
         o->names = outside;
         o->opset = opset;
@@ -228,7 +228,8 @@ static bool takes_its_operands(ft__onnx *o, const ft__node *n)
                                       ft__rule_optional,
                                       ft__rule_optional_get_element,
                                       ft__rule_optional_has_element};
-    bool good = ft__rule_has_body(n->rule) || is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
+    bool good = ft__rule_has_body(n->rule) ||
+                is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
 
     for (uint32_t i = 0; i < n->n_in && !good; i++)
         if (n->in[i] && n->in[i]->container) {
@@ -293,11 +294,11 @@ static void run_node(ft__onnx *o, ft__node *n)
  * and layers with parameters. */
 static bool folds(const ft__node *n)
 {
-    static const ft__rule_fn layers[] = {
-        ft__rule_conv,        ft__rule_matmul,    ft__rule_einsum,
-        ft__rule_gather_nd,   ft__rule_gemm,      ft__rule_gather,
-        ft__rule_batchnorm,   ft__rule_layernorm, ft__rule_groupnorm,
-        ft__rule_instancenorm};
+    static const ft__rule_fn layers[] = {ft__rule_conv,      ft__rule_matmul,
+                                         ft__rule_einsum,    ft__rule_gather_nd,
+                                         ft__rule_gemm,      ft__rule_gather,
+                                         ft__rule_batchnorm, ft__rule_layernorm,
+                                         ft__rule_groupnorm, ft__rule_instancenorm};
     bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant) &&
                     !ft__rule_has_body(n->rule) &&
                     !is_one_of(n->rule, layers, sizeof(layers) / sizeof(*layers));

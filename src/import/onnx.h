@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "graph/build.h"
 #include "import/pb.h"
+#include "import/table.h"
 
 /* Reading an ONNX file, in the order of the files here:
  *
@@ -20,7 +21,7 @@
  *   rules_*.c one rule per family of operators: node -> operation
  *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
  *   emit.c    operation -> graph, or -> constant when all its operands are
- *   control.c branches and loops
+ *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
  *
@@ -55,13 +56,13 @@ struct ft__value {
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
-    ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
-    ft__num *data;   /* constant: its elements once known */
-    ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
-    ft__value *stored; /* constant: what it is dequantised from (NULL: nothing) */
-    ft__bytes type;  /* TypeProto, where the file states one */
-    uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
-    uint32_t memory; /* of a root: the first tensor over its memory */
+    ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;      /* constant: its elements once known */
+    ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__value *stored;  /* constant: what it is dequantised from (NULL: nothing) */
+    ft__bytes type;     /* TypeProto, where the file states one */
+    uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory;    /* of a root: the first tensor over its memory */
     uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
     bool listed;        /* of a sequence: its elements are known, */
     bool empty;         /* or it had none when a loop began */
@@ -112,19 +113,6 @@ typedef struct ft__body {
     uint32_t n_out;
 } ft__body;
 
-typedef struct ft__name_slot {
-    ft__str name;
-    uint64_t hash;
-    ft__value *value;
-} ft__name_slot;
-
-/* Open addressing; n_slots is a power of two. */
-typedef struct ft__names {
-    ft__name_slot *slot;
-    uint32_t n;
-    uint32_t n_slots;
-} ft__names;
-
 /* How many names of dimensions are kept, for the shapes that a file states of
  * results without a rule. */
 enum { FT__MAX_DIMS = 64 };
@@ -150,21 +138,21 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__names names;
+    ft__table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    ft__value *values; /* all of them, the newest first */
-    ft__lazy *lazy;    /* the newest first */
+    ft__value *values;      /* all of them, the newest first */
+    ft__lazy *lazy;         /* the newest first */
     const ft__node *caller; /* of the function that is being written out, */
     ft__bytes defaults;     /* and its FunctionProto */
     uint64_t scope;
-    uint32_t guesses;  /* shapes that were taken to be so, */
-    uint64_t sizes;    /* with dimensions and ranks among these */
+    uint32_t guesses; /* shapes that were taken to be so, */
+    uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
-    bool low;          /* guess the least, not the most (open.c) */
-    uint32_t n_nodes;  /* read so far, inlined ones each time */
+    bool low;         /* guess the least, not the most (open.c) */
+    uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
@@ -176,7 +164,10 @@ struct ft__onnx {
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
-uint64_t ft__str_hash(ft__str s);
+static inline uint64_t ft__str_hash(ft__str s)
+{
+    return ft__table_hash(s.s, s.n);
+}
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};
@@ -289,7 +280,7 @@ typedef struct ft__call {
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
- * tables do.) */
+ * tables do; so does what repeats a parameter.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -314,10 +305,10 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
-/* The same with an operation of its own kind, whose result has the shape that
+/* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
 void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c);
+                      const ft__call *c, uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);
@@ -338,6 +329,14 @@ void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
 bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
                 ft__value *const *arg, uint32_t n_arg, ft__body *out);
+
+/* What was written may be taken back: for trying a branch, or a loop's body. */
+typedef struct ft__place {
+    ft__build_mark mark;
+    ft__lazy *lazy;
+} ft__place;
+ft__place ft__here(const ft__onnx *o);
+void ft__take_back(ft__onnx *o, const ft__place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */

@@ -171,7 +171,7 @@ static ft__value *look_up(ft__maker m, ft__value *ids, ft__value *table, ft_dtyp
     if (!ids || !table)
         return NULL;
     return ft__make_embedding(m, ids,
-                              &(ft__table){.table = table,
+                              &(ft__rows){.table = table,
                                            .rows = table->shape.dim[0],
                                            .dim = table->shape.dim[1],
                                            .dtype = dtype},

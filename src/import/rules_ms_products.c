@@ -499,7 +499,7 @@ void ft__rule_ms_word_conv(ft__onnx *o, ft__node *n)
     words = letters ? ft_shape_elements(ids) / letters : 0;
     size = table->dim[1];
     x = ft__make_embedding(m, n->in[0],
-                           &(ft__table){.table = n->in[3],
+                           &(ft__rows){.table = n->in[3],
                                         .rows = table->dim[0],
                                         .dim = size,
                                         .dtype = n->in[3]->dtype},

@@ -294,7 +294,7 @@ void ft__rule_ms_gather_quantised(ft__onnx *o, ft__node *n)
     if (axis == 0 && data->shape.rank == 2 && ft__is_constant(data))
         ft__make_embedding(
             m, index,
-            &(ft__table){.table = data,
+            &(ft__rows){.table = data,
                          .rows = data->shape.dim[0],
                          .dim = s.dim[s.rank - 1],
                          .dtype = n->in[2]->dtype,

@@ -219,8 +219,8 @@ void ft__rule_conv_integer(ft__onnx *o, ft__node *n)
 /* x, its scale and zero point, w and its, those of the result, bias. */
 void ft__rule_qlinear_conv(ft__onnx *o, ft__node *n)
 {
-    ft__value *x = n->in[0], *rest[] = {n->in[1], n->in[2], n->in[4],
-                                        n->in[5], n->in[6], n->in[7]};
+    ft__value *x = n->in[0],
+              *rest[] = {n->in[1], n->in[2], n->in[4], n->in[5], n->in[6], n->in[7]};
 
     conv(o, n,
          &(struct conv){.x = x,
@@ -278,8 +278,10 @@ void ft__rule_causal_conv(ft__onnx *o, ft__node *n)
     ft_op op;
 
     if (x->shape.rank != 3 || w->shape.rank != 3 || w->shape.dim[2] < 1 ||
-        (past && (past->shape.rank != 3 || past->shape.dim[2] != w->shape.dim[2] - 1))) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its weights and its state do not fit together");
+        (past &&
+         (past->shape.rank != 3 || past->shape.dim[2] != w->shape.dim[2] - 1))) {
+        ft__onnx_fail(o, n, FT_EFORMAT,
+                      "its weights and its state do not fit together");
         return;
     }
     state.dim[2] = w->shape.dim[2] - 1;
@@ -290,11 +292,10 @@ void ft__rule_causal_conv(ft__onnx *o, ft__node *n)
         ft_op_set(&op, FT_K_sizes, (int64_t[]){state.dim[2], x->shape.dim[2]}, 2);
         if (!all)
             return;
-        ft__emit(o, n, &op,
-                 &(ft__call){.in = (ft__value *[]){past, x},
-                             .n_in = 2,
-                             .out = &all,
-                             .n_out = 1});
+        ft__emit(
+            o, n, &op,
+            &(ft__call){
+                .in = (ft__value *[]){past, x}, .n_in = 2, .out = &all, .n_out = 1});
     }
     if (gated)
         conv = ft__onnx_temp(o, x);

@@ -25,7 +25,7 @@ The nodes in the order in which they run.
            in   classifier.3/ReduceMean  fp32 1x1000x1x1
            out  output  fp32 1x1000, a view of classifier.3/ReduceMean
   $ foretell ops models/unknown-op.onnx --graph
-  bounded by the bytes it moves: Frobnicate (node bad?[31mname)
+  bounded: Frobnicate (node bad?[31mname), by the bytes it moves
   unknown-op.onnx: 2 nodes in the order in which they run
   input   x  fp32 1x8x16x16
   output  y  fp32 1x8x16x16
