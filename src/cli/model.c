@@ -71,9 +71,9 @@ static char *copy_of(struct parsed *p, const char *text)
 static ft_status parse(struct parsed *p, const ft__model_options *opt, ft_error *err)
 {
     p->how = (ft_import_options){.batch = (int64_t)opt->batch,
+                                 .trips = (int64_t)opt->trips,
                                  .dims = p->dim,
-                                 .inputs = p->input,
-                                 .trips = (int64_t)opt->trips};
+                                 .inputs = p->input};
     if (opt->dims.n > MAX_VALUES || opt->inputs.n > MAX_VALUES)
         return ft_fail(err, FT_EINVAL, 0, "more than %d values for --%s", MAX_VALUES,
                        opt->dims.n > MAX_VALUES ? "dim" : "input");

@@ -172,7 +172,7 @@ static void inline_body(ft__onnx *o, ft__node *n, const ft__function *f)
 /* A function has names and an opset of its own. */
 static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
 {
-    ft__names outside = o->names;
+    ft__table outside = o->names;
     uint64_t scope = o->scope;
     int64_t opset = o->opset;
     const ft__node *caller = o->caller;
@@ -183,7 +183,7 @@ static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
         return;
     }
     if (ft__onnx_go_deeper(o, n)) {
-        o->names = (ft__names){0};
+        o->names = (ft__table){0};
         inline_body(o, n, f);
         o->names = outside;
         o->opset = opset;

@@ -341,11 +341,22 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
 
         v->shape.dim[i] = size_of(p, v->shape.dim[i], limit, &data);
         v->open |= (uint32_t)data << i;
-        v->stride[i] = size_of(p, v->stride[i], limit, &data);
     }
     if (!ft__build_failed(p->b) && !ft__shape_fits(&v->shape))
         ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
                        shown(v->name), v->name.s);
     v->resolved = true;
+    return !ft__pt2_failed(p);
+}
+
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
+{
+    ft__json r = ft__json_open(&p->doc, v->strides);
+    bool data;
+
+    if (!v->strides.n || ft__pt2_read_syms(p, &r, stride) != (int)v->shape.rank)
+        return false;
+    for (uint32_t i = 0; i < v->shape.rank; i++)
+        stride[i] = size_of(p, stride[i], 1, &data);
     return !ft__pt2_failed(p);
 }

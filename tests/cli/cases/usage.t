@@ -42,7 +42,7 @@ Every command explains itself, with examples.
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
         --input NAME=AxBx...   shape of an input; may be repeated
-        --trips N              rounds of loops that data decides about; 1
+        --trips N              rounds of loops that end when data says so
   
   global options:
         --json                 print the result as JSON
