@@ -280,5 +280,8 @@ def build(name, batch):
     kind, sizes = MODELS[name.removeprefix(PREFIX)]
     config = configuration(name.removeprefix(PREFIX), sizes)
     model = AutoModel.from_config(config)
+    for part in model.modules():
+        if hasattr(part, '_requires_grad'):   # of sound, whose own gradient exporters leave out
+            part._requires_grad = False
     inputs = INPUTS[kind](batch, config)
     return Plain(model, list(inputs)), tuple(inputs.values())
