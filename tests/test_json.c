@@ -173,7 +173,8 @@ static void skipping_checks_brackets_and_strings(void)
 static void a_text_that_is_cut_anywhere_is_refused(void)
 {
     static const char text[] =
-        "{\"graph\": {\"nodes\": [{\"target\": \"a.b\", \"inputs\": [{\"as_int\": -12}, "
+        "{\"graph\": {\"nodes\": [{\"target\": \"a.b\", \"inputs\": [{\"as_int\": "
+        "-12}, "
         "{\"as_float\": 1.5e-3}, true, null, \"x\\\"y\\\\\"]}], \"n\": []}}";
 
     CHECK(!read_whole(text, sizeof(text) - 1, NULL));
@@ -213,7 +214,8 @@ static void integers_are_exact_or_refused(void)
     CHECK(reads_int("9223372036854775807", INT64_MAX));
     CHECK(reads_int("-9223372036854775808", INT64_MIN));
     CHECK(reads_int("9223372036854775799", 9223372036854775799));
-    CHECK(!reads_int("9223372036854775808", 0) && !reads_int("-9223372036854775809", 0));
+    CHECK(!reads_int("9223372036854775808", 0) &&
+          !reads_int("-9223372036854775809", 0));
     CHECK(!reads_int("99999999999999999999999999", 0) && !reads_int("1.0", 0));
     CHECK(!reads_int("1e3", 0) && !reads_int("\"1\"", 0) && !reads_int("", 0));
 }

@@ -229,6 +229,16 @@ static void apply_names(struct bind *b)
     }
 }
 
+/* Those of every size, so that a flag can name them. */
+static void find_symbols(ft__pt2 *p)
+{
+    ft__pt2_symbol *open;
+    bool data;
+
+    for (uint32_t i = 0; i < p->n_exprs && !ft__build_failed(p->b); i++)
+        (void)ft__pt2_value_of(p, -1 - (int64_t)i, &data, &open);
+}
+
 void ft__pt2_inputs(ft__pt2 *p)
 {
     struct bind b = {.p = p};
@@ -238,6 +248,7 @@ void ft__pt2_inputs(ft__pt2 *p)
     b.used = ft__pt2_alloc(p, p->opt.n_dims, sizeof(*b.used));
     if (!b.used)
         return;
+    find_symbols(p);
     apply_names(&b);
     for (uint32_t i = 0; i < p->n_inputs; i++)
         if (is_input(&p->input[i])) {

@@ -218,7 +218,7 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
     v->dtype = ft__pt2_dtype(number);
     v->shape.rank = rank < 0 ? 0 : (uint32_t)rank;
     v->typed = rank >= 0 && v->dtype != FT_DTYPE_NONE;
-    if (rank < 0)
+    if (rank < 0 && !p->doc.why)
         ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(v->name.s - p->doc.base),
                        "tensor \"%.*s\" has more than %d dimensions",
                        (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
