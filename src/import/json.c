@@ -186,6 +186,12 @@ bool ft__json_member(ft__json *r, ft__text *name)
 {
     const char *p = r->p, *close;
 
+    if (p < r->end && *p == '}') {
+        r->p++;
+        r->depth--;
+        r->fresh = false;
+        return false;
+    }
     /* As it is nearly always written: , "name": */
     if (r->end - p > 16 && p[r->fresh ? 0 : 2] == '"' &&
         (r->fresh || (p[0] == ',' && p[1] == ' '))) {
@@ -383,8 +389,7 @@ static bool skip_scalar(ft__json *r, char c)
             return fail(r, r->p, "a number was expected");
         r->p = end;
         return true;
-    default:
-        return !ready(r) ? ends_early(r) : fail(r, r->p, "this begins no value");
+    default: return !ready(r) ? ends_early(r) : fail(r, r->p, "this begins no value");
     }
 }
 
