@@ -5,7 +5,8 @@
  *                                       stated); also seq(DTYPE), opt(DTYPE),
  *                                       opt(seq(DTYPE))
  *   const NAME DTYPE DIMS [v,v,...]     without values the payload is external
- *   node  OP A,B,- OUT,OUT [name=1,2 | name~0.5,2 | name:text | name@CONST]...
+ *   node  OP A,B,- OUT,OUT [name=1,2 | name~0.5,2 | name:text | name^a,b |
+ *                           name@CONST]...          OP of a domain: DOMAIN.OP
  *   info  NAME DTYPE DIMS               value_info
  *   out   NAME
  *
@@ -161,7 +162,7 @@ static void put_attribute(struct message *node, char *text,
                           const struct message *constant)
 {
     static struct message a;
-    char *value = text + strcspn(text, "=~:@"), kind = *value, *item;
+    char *value = text + strcspn(text, "=~:^@"), kind = *value, *item;
 
     a.n = 0;
     *value++ = '\0';
@@ -170,6 +171,8 @@ static void put_attribute(struct message *node, char *text,
         put_text(&a, 4, value);
     else if (kind == '@')
         put_message(&a, 5, constant);
+    while (kind == '^' && (item = next_item(&value)) != NULL)
+        put_text(&a, 9, item);
     if (kind == '=') {
         put_number(&a, 3, atoll(value));
         while ((item = next_item(&value)) != NULL)
@@ -188,11 +191,11 @@ static void put_attribute(struct message *node, char *text,
     put_message(node, 5, &a);
 }
 
-static void put_node(struct message *g, uint32_t field, char **word, const struct message *constant,
-                     struct message *subgraphs)
+static void put_node(struct message *g, uint32_t field, char **word,
+                     const struct message *constant, struct message *subgraphs)
 {
     static struct message node;
-    char *list, *item, *dot = strchr(word[0], '.');
+    char *list, *item, *dot = strrchr(word[0], '.');
 
     node.n = 0;
     for (list = word[1]; (item = next_item(&list)) != NULL;)

@@ -365,6 +365,8 @@ static void operand(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
         return;
     }
     *shape = ft_op_shape(op, keys[i < 3 ? i : 2]);
+    if (k == FT_KIND_matmul && i == 1 && ft_op_at(op, FT_K_weights, 0))
+        *dtype = (ft_dtype)ft_op_at(op, FT_K_weights, 0);
     if (k == FT_KIND_where && i == 0)
         *dtype = FT_DTYPE_bool;
     if (k == FT_KIND_embedding ||
@@ -389,7 +391,7 @@ uint32_t ft_op_wrt(const ft_op *op)
 
         operand(op, i, &s, &t);
         if (t == op->dtype)
-            all |= FT_WRT_X << i;
+            all |= (uint32_t)FT_WRT_X << i;
     }
     return ft__weight_elements(op) > 0 ? all | FT_WRT_WEIGHTS : all;
 }
@@ -445,7 +447,7 @@ uint32_t ft_op_n_inputs(const ft_op *op)
     if (op->phase != FT_PHASE_BACKWARD)
         return n;
     if (n < 3)
-        saves &= ~(FT_SAVE_Z | (n < 2 ? FT_SAVE_Y : 0u));
+        saves &= ~(uint32_t)(FT_SAVE_Z | (n < 2 ? FT_SAVE_Y : 0));
     return n_results(op) + n_bits(saves) + !!(saves & FT_SAVE_OUT);
 }
 

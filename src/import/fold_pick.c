@@ -96,7 +96,8 @@ void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
             if (real)
                 sum = how.product ? sum * f[i].f : sum + f[i].f;
             else
-                whole = how.product ? whole * (uint64_t)f[i].i : whole + (uint64_t)f[i].i;
+                whole =
+                    how.product ? whole * (uint64_t)f[i].i : whole + (uint64_t)f[i].i;
             if (!how.exclusive)
                 t[i] = real ? (ft__num){.f = sum} : (ft__num){.i = (int64_t)whole};
         }
@@ -254,8 +255,7 @@ void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out)
         if (!row_offset(x, index->data + r * width, width, piece, &offset))
             rows = -1;
         else
-            memcpy(to + offset, updates->data + r * piece,
-                   (size_t)piece * sizeof(*to));
+            memcpy(to + offset, updates->data + r * piece, (size_t)piece * sizeof(*to));
     }
     if (rows < 0)
         out->data = NULL;

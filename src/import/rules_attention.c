@@ -41,8 +41,7 @@ static ft__value *heads_first(ft__onnx *o, const ft__node *n, ft__value *v,
         return NULL;
     op = ft__op_x(FT_KIND_transpose, split);
     ft_op_set(&op, FT_K_perm, (int64_t[]){0, 2, 1, 3}, 4);
-    ft__emit(o, n, &op,
-             &(ft__call){.in = &split, .n_in = 1, .out = &out, .n_out = 1});
+    ft__emit(o, n, &op, &(ft__call){.in = &split, .n_in = 1, .out = &out, .n_out = 1});
     return ft__failed(o) ? NULL : out;
 }
 
@@ -103,7 +102,8 @@ static void scores(ft__onnx *o, const ft__node *n, ft__value *const in[2],
 void ft__rule_attention(ft__onnx *o, ft__node *n)
 {
     bool plain = n->rule->arg;
-    ft__value *past_k = plain ? NULL : ft__in(n, 4), *past_v = plain ? NULL : ft__in(n, 5),
+    ft__value *past_k = plain ? NULL : ft__in(n, 4),
+              *past_v = plain ? NULL : ft__in(n, 5),
               *mask = plain ? NULL : ft__in(n, 3), *in[3] = {n->in[0]},
               *rest[2] = {mask, plain ? NULL : ft__in(n, 6)};
     ft_shape q, k, v, s;
@@ -156,9 +156,9 @@ void ft__rule_rotary(ft__onnx *o, ft__node *n)
 /* ---- linear attention ---- */
 
 /* batch x heads matrices of rows x inner times inner x columns. */
-static void products(ft__onnx *o, const ft__node *n, const ft_shape *x,
-                     int64_t columns, ft__value *const *in, uint32_t n_in,
-                     ft__value *out, const ft_shape *shape, ft_dtype to)
+static void products(ft__onnx *o, const ft__node *n, const ft_shape *x, int64_t columns,
+                     ft__value *const *in, uint32_t n_in, ft__value *out,
+                     const ft_shape *shape, ft_dtype to)
 {
     ft_op op;
 
@@ -168,11 +168,8 @@ static void products(ft__onnx *o, const ft__node *n, const ft_shape *x,
     ft_op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
     if (out && !ft__failed(o))
         ft__emit(o, n, &op,
-                 &(ft__call){.in = in,
-                             .n_in = n_in,
-                             .out = &out,
-                             .n_out = 1,
-                             .shape = shape});
+                 &(ft__call){
+                     .in = in, .n_in = n_in, .out = &out, .n_out = 1, .shape = shape});
 }
 
 /* A state of keys x values per head, and what queries read from it. Each step is
@@ -184,7 +181,8 @@ void ft__rule_linear_attention(ft__onnx *o, ft__node *n)
     ft__value *q = n->in[0], *k = n->in[1], *v = n->in[2], *past = ft__in(n, 3),
               *state = ft__out(n, 1), *in[6] = {k, v};
     ft__str how = ft__attr_str(o, n, "update_rule");
-    bool delta = how.n == 0 || ft__str_is(how, "delta") || ft__str_is(how, "gated_delta");
+    bool delta =
+        how.n == 0 || ft__str_is(how, "delta") || ft__str_is(how, "gated_delta");
     ft_shape sq, sk, sv, s, rows;
     uint32_t n_in = 2;
 

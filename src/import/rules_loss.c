@@ -59,8 +59,8 @@ static void reduced_loss(ft__onnx *o, ft__node *n, ft__value *x, ft__value *labe
     if (none)
         return;
     if (!weights || sum) {
-        ft__reduce(o, n, sum ? FT_KIND_reduce_sum : FT_KIND_reduce_mean, loss, all, false,
-                   n->out[0]);
+        ft__reduce(o, n, sum ? FT_KIND_reduce_sum : FT_KIND_reduce_mean, loss, all,
+                   false, n->out[0]);
         return;
     }
     loss = ft__reduce(o, n, FT_KIND_reduce_sum, loss, all, false, NULL);
@@ -143,8 +143,7 @@ void ft__rule_optimizer(ft__onnx *o, ft__node *n)
             return;
         op = ft__op_x(kind, in[0]);
         ft__emit(o, n, &op,
-                 &(ft__call){
-                     .in = in, .n_in = each, .out = out, .n_out = 1 + states});
+                 &(ft__call){.in = in, .n_in = each, .out = out, .n_out = 1 + states});
     }
 }
 

@@ -67,6 +67,7 @@ void ft__rule_transpose(ft__onnx *o, ft__node *n)
     ft_op_set(&op, FT_K_perm, perm, rank);
     if (ft__emit1(o, n, &op, x, &s)) {
         n->out[0]->root = x->root ? x->root : x;
+        n->out[0]->stored = x->stored;
         ft__fold_strided(o, x, n->out[0], 0, stride);
     }
 }
@@ -297,7 +298,8 @@ void ft__rule_pad(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
-    int64_t have = ft__list(o, n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
+    int64_t have = ft__list(o, n, 1, "pads", pads, 2 * FT_MAX_RANK),
+            count = x->shape.rank;
     int64_t begin[FT_MAX_RANK] = {0};
     ft_shape s = x->shape;
 
@@ -313,8 +315,8 @@ void ft__rule_pad(ft__onnx *o, ft__node *n)
         if (ft__failed(o))
             return;
         begin[axis] = clamped(pads[i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
-        s.dim[axis] += begin[axis] +
-                       clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
+        s.dim[axis] +=
+            begin[axis] + clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
     }
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_view(o, n, x, n->out[0], &s);

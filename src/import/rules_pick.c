@@ -96,7 +96,8 @@ void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
     ft_op op;
 
     from = index->shape.rank ? index->shape.dim[index->shape.rank - 1] : -1;
-    if (from < 0 || batch < 0 || batch > x->shape.rank || from > x->shape.rank - batch) {
+    if (from < 0 || batch < 0 || batch > x->shape.rank ||
+        from > x->shape.rank - batch) {
         ft__onnx_fail(o, n, FT_EFORMAT, "its indices do not fit its operand");
         return;
     }
@@ -172,7 +173,7 @@ void ft__rule_topk(ft__onnx *o, ft__node *n)
     ft_op_set1(&op, FT_K_axis, axis);
     ft_op_set1(&op, FT_K_size, k);
     if (!known)
-        ft__emit_guessed(o, n, &op, &c);
+        ft__emit_guessed(o, n, &op, &c, 1u << axis);
     else if (ft__emit(o, n, &op, &c))
         ft__fold_topk(o, x, axis, ft__attr_int(o, n, "largest", 1) != 0, out);
 }
@@ -180,7 +181,7 @@ void ft__rule_topk(ft__onnx *o, ft__node *n)
 /* How many elements of a constant are not zero; -1: it is none. */
 static int64_t count_true(ft__onnx *o, ft__value *v, int64_t most)
 {
-    const ft__num *d = ft__data(o, v);
+    const ft__num *d = v->guessed ? NULL : ft__data(o, v);
     int64_t n = ft_shape_elements(&v->shape), count = 0;
     bool real = ft__dtype_is_real(v->dtype);
 
@@ -200,7 +201,7 @@ static void pick(ft__onnx *o, ft__node *n, ft_op *op, ft__value *const *in,
         *s = ft__guess(o, s, open);
     ft_op_set_shape(op, FT_K_out, s);
     if (open)
-        ft__emit_guessed(o, n, op, &c);
+        ft__emit_guessed(o, n, op, &c, open);
     else
         ft__emit(o, n, op, &c);
 }
@@ -278,16 +279,9 @@ void ft__rule_unique(ft__onnx *o, ft__node *n)
         return;
     op = ft__op_x(FT_KIND_nonzero, sorted);
     pick(o, n, &op, &sorted, 1, &s, s.dim[axis] > 1 ? 1u << axis : 0);
-    for (uint32_t i = 1; i < 4; i++) {
-        ft__value *v = ft__out(n, i);
-        uint32_t open = i != 2 && list.dim[0] > 1;
-        ft_shape size = ft__guess(o, &list, open);
-
-        if (!v)
-            continue;
-        ft__emit_extra(o, n, i, FT_DTYPE_int64, &size);
-        v->guessed |= open != 0;
-    }
+    for (uint32_t i = 1; i < 4; i++)
+        ft__emit_extra_open(o, n, i, FT_DTYPE_int64, &list,
+                            i != 2 && list.dim[0] > 1 ? 1u : 0);
 }
 
 /* A new axis of `depth` with one element on; depth unknown: open. */
@@ -306,7 +300,8 @@ void ft__rule_one_hot(ft__onnx *o, ft__node *n)
     }
     for (uint32_t i = 0; i <= x->shape.rank; i++)
         ft__push(o, n, &s,
-                 i == axis ? (known ? (int64_t)depth : 1) : x->shape.dim[i - (i > axis)]);
+                 i == axis ? (known ? (int64_t)depth : 1)
+                           : x->shape.dim[i - (i > axis)]);
     if (ft__failed(o))
         return;
     ft_op_init(&op, FT_KIND_one_hot, n->in[2]->dtype);

@@ -18,13 +18,13 @@ void ft__rule_quantize(ft__onnx *o, ft__node *n)
     ft__value *x = n->in[0];
     const ft__value *type = n->rule->arg ? n->in[1] : ft__in(n, 2);
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "output_dtype", 0));
-    ft_op op =
-        ft__op_x(n->rule->arg ? FT_KIND_dequantize : FT_KIND_quantize, x);
+    ft_op op = ft__op_x(n->rule->arg ? FT_KIND_dequantize : FT_KIND_quantize, x);
 
     if (t == FT_DTYPE_NONE)
         t = type ? type->dtype : FT_DTYPE_uint8;
     if (all_constant(n)) {
         ft__define_constant(o, n, n->out[0], t, &x->shape);
+        n->out[0]->stored = n->rule->arg ? x : NULL;
         return;
     }
     ft_op_set1(&op, FT_K_to, t);

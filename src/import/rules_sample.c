@@ -11,7 +11,7 @@ static int64_t interpolation(ft__str mode, int64_t fallback)
     static const struct {
         const char *name;
         int64_t mode;
-    } modes[] = {{"nearest", 0},  {"linear", 1}, {"bilinear", 1},
+    } modes[] = {{"nearest", 0},   {"linear", 1}, {"bilinear", 1},
                  {"trilinear", 1}, {"cubic", 2},  {"bicubic", 2}};
 
     for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
@@ -167,7 +167,8 @@ void ft__rule_affine_grid(ft__onnx *o, ft__node *n)
         s.dim[i] = count < 0 ? 1 : size[i + 1];
     s.dim[rank - 1] = rank - 2;
     if (count < 0) {
-        ft__emit_open(o, n, n->out[0], theta->dtype, &s, ((1u << (rank - 1)) - 1) & ~1u);
+        ft__emit_open(o, n, n->out[0], theta->dtype, &s,
+                      ((1u << (rank - 1)) - 1) & ~1u);
         return;
     }
     if (!ft__shape_fits(&s) || !points) {
@@ -275,8 +276,9 @@ void ft__rule_col2im(ft__onnx *o, ft__node *n)
     ft_op op;
 
     for (int64_t i = 0; i < sides; i++)
-        volume = block[i] > 0 && volume <= FT__MAX_ELEMENTS / block[i] ? volume * block[i]
-                                                                      : 0;
+        volume = block[i] > 0 && volume <= FT__MAX_ELEMENTS / block[i]
+                     ? volume * block[i]
+                     : 0;
     if (x->shape.rank != 3 || (sides >= 0 && axes >= 0 && sides != axes) ||
         volume == 0 || x->shape.dim[1] % volume) {
         ft__onnx_fail(o, n, FT_EFORMAT, "its blocks do not fit its operand");

@@ -427,7 +427,8 @@ void ft__rule_sequence_map(ft__onnx *o, ft__node *n)
 
 /* ---- optionals ---- */
 
-static void define_like(ft__onnx *o, const ft__node *n, ft__value *x, uint32_t container)
+static void define_like(ft__onnx *o, const ft__node *n, ft__value *x,
+                        uint32_t container)
 {
     ft__value *out = n->out[0];
 

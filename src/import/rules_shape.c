@@ -289,12 +289,10 @@ static void random_numbers(ft__onnx *o, ft__node *n, ft_dtype t, const ft_shape 
 
     ft_op_init(&op, FT_KIND_random, t);
     ft_op_set_shape(&op, FT_K_out, s);
-    ft__emit_layer(o, n, &op,
-                   &(ft__call){.params = &from,
-                               .n_params = 1,
-                               .out = n->out,
-                               .n_out = 1,
-                               .shape = s});
+    ft__emit_layer(
+        o, n, &op,
+        &(ft__call){
+            .params = &from, .n_params = 1, .out = n->out, .n_out = 1, .shape = s});
 }
 
 /* arg: 1 where an operand gives the shape, 2 where it is read as well. */
@@ -318,8 +316,7 @@ void ft__rule_random(ft__onnx *o, ft__node *n)
 /* Classes drawn by their probabilities, some for each row. */
 void ft__rule_multinomial(ft__onnx *o, ft__node *n)
 {
-    ft_dtype t =
-        ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 6));
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 6));
     ft_shape s = {.rank = 2};
 
     if (n->in[0]->shape.rank != 2) {

@@ -26,7 +26,8 @@ void ft__rule_dft(ft__onnx *o, ft__node *n)
     uint32_t open = 0;
 
     if (s.rank < 2 || s.dim[s.rank - 1] < 1 || s.dim[s.rank - 1] > 2) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "the last dimension of its operand is not 1 or 2");
+        ft__onnx_fail(o, n, FT_EFORMAT,
+                      "the last dimension of its operand is not 1 or 2");
         return;
     }
     axis = dft_axis(o, n);
@@ -36,8 +37,12 @@ void ft__rule_dft(ft__onnx *o, ft__node *n)
     if (axis >= 0)
         points = inverse && half ? 2 * (s.dim[axis] - 1) : s.dim[axis];
     known = !length || ft__ints(o, length, &points, 1) == 1;
+    if (axis < 0 && !length && !half)
+        axis = 0; /* any: all keep their sizes */
     if (axis < 0 || !known)
         open = axis < 0 ? (1u << (s.rank - 1)) - 1 : 1u << axis;
+    if (points < 0 && axis >= 0)
+        points = s.dim[axis];
     if (!open) {
         if (points < 1 || points > FT__MAX_ELEMENTS) {
             ft__onnx_fail(o, n, FT_EFORMAT, "it has %lld points", (long long)points);

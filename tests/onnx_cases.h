@@ -1,0 +1,131 @@
+/* Models as text, and what becomes of them as text. */
+#ifndef ONNX_CASES_H
+#define ONNX_CASES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/graph.h"
+#include "onnx_text.h"
+
+static ft_graph *import(const char *text, const ft_import_options *opt, ft_error *err)
+{
+    size_t len;
+    uint8_t *data = onnx_from_text(text, &len);
+    ft_graph *g = NULL;
+
+    CHECK(data != NULL);
+    if (data)
+        (void)ft_import_onnx(&g, data, len, "m.onnx", opt, err);
+    free(data);
+    return g;
+}
+
+static size_t print_dim(char *to, size_t size, const ft_tensor *t, uint32_t i)
+{
+    if (t->open >> i & 1)
+        return (size_t)snprintf(to, size, "%s<=%lld", i ? "," : "",
+                                (long long)t->shape.dim[i]);
+    return (size_t)snprintf(to, size, "%s%lld", i ? "," : "",
+                            (long long)t->shape.dim[i]);
+}
+
+/* "fp32 2,<=3; seq(fp32) *": dtype and shape of every result. */
+static void print_results(const ft_graph *g, char *buf, size_t size)
+{
+    size_t at = 0;
+
+    for (uint32_t k = 0; k < ft_graph_n_outputs(g); k++) {
+        const ft_tensor *t = ft_graph_tensor(g, ft_graph_output(g, k));
+        const char *how = t->container == 0                       ? "%s%s "
+                          : t->container == FT_CONTAINER_SEQUENCE ? "%sseq(%s) "
+                          : t->container == FT_CONTAINER_OPTIONAL ? "%sopt(%s) "
+                                                                  : "%sopt(seq(%s)) ";
+
+        at += (size_t)snprintf(buf + at, size - at, how, k ? "; " : "",
+                               ft_dtype_name(t->dtype));
+        if (t->open & FT_OPEN_RANK)
+            at += (size_t)snprintf(buf + at, size - at, "*");
+        for (uint32_t i = 0; i < t->shape.rank && !(t->open & FT_OPEN_RANK); i++)
+            at += print_dim(buf + at, size - at, t, i);
+    }
+}
+
+/* "3 relu x=... " for every node that computes. */
+static void print_nodes(const ft_graph *g, char *buf, size_t size)
+{
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+        const ft_op *op = ft_graph_op(g, n->op);
+        char spec[512];
+
+        if (op->kind == FT_KIND_view)
+            continue;
+        ft_op_print(op, spec, sizeof(spec));
+        *strstr(spec, " dtype") = '\0';
+        at += (size_t)snprintf(buf + at, size - at, "%llu %s\n",
+                               (unsigned long long)n->repeat, spec);
+    }
+}
+
+struct flow {
+    const char *why;
+    const char *model;
+    const char *results;
+    const char *nodes; /* NULL: any */
+};
+
+static void check_flows(const struct flow *cases, size_t n,
+                        const ft_import_options *opt)
+{
+    for (size_t i = 0; i < n; i++) {
+        ft_error err = {0};
+        char results[1024] = "", nodes[4096] = "";
+        ft_graph *g = import(cases[i].model, opt, &err);
+
+        if (g) {
+            print_results(g, results, sizeof(results));
+            print_nodes(g, nodes, sizeof(nodes));
+        }
+        if (strcmp(results, cases[i].results) != 0 ||
+            (cases[i].nodes && strcmp(nodes, cases[i].nodes) != 0))
+            fprintf(stderr, "case \"%s\" gives\n%s\n%s%s\n", cases[i].why, results,
+                    nodes, err.msg);
+        CHECK(strcmp(results, cases[i].results) == 0);
+        CHECK(!cases[i].nodes || strcmp(nodes, cases[i].nodes) == 0);
+        ft_graph_free(g);
+    }
+}
+
+/* Besides: nothing is bounded but what depends on data. */
+static inline void check_rules(const struct flow *cases, size_t n)
+{
+    check_flows(cases, n, NULL);
+    for (size_t i = 0; i < n; i++) {
+        ft_graph *g = import(cases[i].model, NULL, NULL);
+
+        CHECK(g && !ft_graph_n_bounded(g) == !strpbrk(cases[i].results, "<*"));
+        ft_graph_free(g);
+    }
+}
+
+/* A model that is refused with this sentence. */
+static inline void check_refused(const char *model, const char *says)
+{
+    ft_error err = {0};
+    ft_graph *g = import(model, NULL, &err);
+
+    if (g || strcmp(err.msg, says) != 0)
+        fprintf(stderr, "refused \"%s\" says \"%s\"\n", model, err.msg);
+    CHECK(!g && strcmp(err.msg, says) == 0);
+    ft_graph_free(g);
+}
+
+#define CHECK_RULES(cases) check_rules(cases, sizeof(cases) / sizeof(*(cases)))
+#define CHECK_FLOWS(cases, opt)                                                        \
+    check_flows(cases, sizeof(cases) / sizeof(*(cases)), opt)
+
+#endif
