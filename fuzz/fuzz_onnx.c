@@ -2,6 +2,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check(const ft_graph *g)
+{
+    ft_error err;
+
+    for (uint32_t k = 0; k < ft_graph_n_ops(g); k++)
+        if (ft_op_check(ft_graph_op(g, k), &err))
+            __builtin_trap();
+}
+
+/* What was imported has a training step, or says why not. */
+static void train(const ft_graph *g)
+{
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
+    ft_error err = {0};
+    ft_graph *step;
+
+    if (ft_graph_train(&step, g, &opt, &err) == FT_OK)
+        check(step);
+    else if (step || !err.msg[0])
+        __builtin_trap();
+    ft_graph_free(step);
+}
+
 /* Whatever the bytes, importing must fail with a message or give a graph whose
  * operations are sound and can be planned. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,9 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 __builtin_trap();
             continue;
         }
-        for (uint32_t k = 0; k < ft_graph_n_ops(g); k++)
-            if (ft_op_check(ft_graph_op(g, k), &err))
-                __builtin_trap();
+        check(g);
+        train(g);
         ft_graph_free(g);
     }
     return 0;

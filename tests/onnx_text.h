@@ -191,8 +191,8 @@ static void put_attribute(struct message *node, char *text,
     put_message(node, 5, &a);
 }
 
-static void put_node(struct message *g, uint32_t field, char **word, const struct message *constant,
-                     struct message *subgraphs)
+static void put_node(struct message *g, uint32_t field, char **word,
+                     const struct message *constant, struct message *subgraphs)
 {
     static struct message node;
     char *list, *item, *dot = strrchr(word[0], '.');

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "onnx_text.h"
 
 enum { MAX_LINES = 512, SPEC = 256 };
 
@@ -153,7 +154,7 @@ static ft_graph *training_step(const char *root, const char *name)
 {
     static const char *const folders[] = {"data/models", "tests/data/models"};
     const ft_import_options batch = {.batch = 2};
-    const ft_step_options step = {FT_OPTIMIZER_SGD, FT_LOSS_AUTO};
+    const ft_step_options step = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_AUTO};
     ft_graph *g = NULL, *out = NULL;
     ft_error err = {0};
     char path[512];
@@ -202,6 +203,36 @@ static void products_are_those_of_the_joint_graph(const char *root)
         closedir(dir);
 }
 
+/* Norms are folded into convolutions in these files. */
+static void what_is_trained_are_the_parameters(const char *root)
+{
+    char path[512], line[256], name[64];
+    double want, trained;
+    int n = 0;
+    FILE *fp;
+
+    snprintf(path, sizeof(path), "%s/tests/data/costs.txt", root);
+    fp = fopen(path, "r");
+    CHECK(fp != NULL);
+    while (fp && fgets(line, sizeof(line), fp)) {
+        ft_graph *g;
+
+        if (line[0] == '#' || sscanf(line, "%63s %*f %*f %lf", name, &want) != 2)
+            continue;
+        g = training_step(root, name);
+        trained = 0;
+        for (uint32_t i = 0; g && i < ft_graph_n_tensors(g); i++)
+            if (ft_graph_tensor(g, i)->trainable)
+                trained += (double)ft_shape_elements(&ft_graph_tensor(g, i)->shape);
+        CHECK_NEAR(trained, want, 0);
+        ft_graph_free(g);
+        n++;
+    }
+    CHECK(n == 8);
+    if (fp)
+        fclose(fp);
+}
+
 static double product_flops(const ft_op *op)
 {
     ft_product p[FT_MAX_PRODUCTS];
@@ -245,11 +276,53 @@ static void layers_cost_what_torch_counts(const char *root)
         fclose(fp);
 }
 
+/* The importer takes it apart into transposes and one matrix product. */
+static void einsum_costs_what_torch_counts(const char *root)
+{
+    char path[512], line[256], equation[64], x[64], y[64], text[512];
+    static struct list products;
+    double want;
+    int n = 0;
+    FILE *fp;
+
+    snprintf(path, sizeof(path), "%s/tests/data/einsum.txt", root);
+    fp = fopen(path, "r");
+    CHECK(fp != NULL);
+    while (fp && fgets(line, sizeof(line), fp)) {
+        ft_error err = {0};
+        ft_graph *g = NULL;
+        uint8_t *file;
+        size_t len;
+
+        if (sscanf(line, "%lf %63s %63s %63s", &want, equation, x, y) != 4)
+            continue;
+        snprintf(text, sizeof(text),
+                 "in x fp32 %s\nin y fp32 %s\nout z\nnode Einsum x,y z equation:%s\n",
+                 x, y, equation);
+        file = onnx_from_text(text, &len);
+        if (ft_import_onnx(&g, file, len, "einsum", NULL, &err))
+            fprintf(stderr, "%s: %s\n", equation, err.msg);
+        CHECK(g != NULL);
+        if (g)
+            products_of(&products, g);
+        CHECK_NEAR(products.flops, want, 0);
+        CHECK(products.n == 1);
+        ft_graph_free(g);
+        free(file);
+        n++;
+    }
+    CHECK(n == 6);
+    if (fp)
+        fclose(fp);
+}
+
 int main(int argc, char **argv)
 {
     const char *root = argc > 1 ? argv[1] : ".";
 
     layers_cost_what_torch_counts(root);
+    einsum_costs_what_torch_counts(root);
     products_are_those_of_the_joint_graph(root);
+    what_is_trained_are_the_parameters(root);
     CHECK_DONE();
 }

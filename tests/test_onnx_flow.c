@@ -30,11 +30,10 @@ static void what_depends_on_data_is_an_upper_bound(void)
         {"a shape that is given from outside, of known length",
          "in x fp32 2,6\nin s int64 3\nout y\nnode Reshape x,s y", "fp32 <=12,<=1,<=1",
          NULL},
-        {"kept rows",
-         "in x fp32 4,5\nin c bool 3\nout y\nnode Compress x,c y axis=0",
+        {"kept rows", "in x fp32 4,5\nin c bool 3\nout y\nnode Compress x,c y axis=0",
          "fp32 <=3,5", NULL},
-        {"kept elements",
-         "in x fp32 4,5\nin c bool 30\nout y\nnode Compress x,c y", "fp32 <=20", NULL},
+        {"kept elements", "in x fp32 4,5\nin c bool 30\nout y\nnode Compress x,c y",
+         "fp32 <=20", NULL},
         {"rows that a constant keeps",
          "in x fp32 4,5\nconst c bool 4 1,0,1,1\nout y\nnode Compress x,c y axis=0",
          "fp32 3,5", NULL},
@@ -45,8 +44,7 @@ static void what_depends_on_data_is_an_upper_bound(void)
          "in b fp32 2,100,4\nin s fp32 2,3,100\nconst k int64 1 10\nout y\n"
          "node NonMaxSuppression b,s,k y",
          "int64 <=60,3", NULL},
-        {"words",
-         "in x string 2\nout y\nout n\nnode StringSplit x y,n maxsplit=3",
+        {"words", "in x string 2\nout y\nout n\nnode StringSplit x y,n maxsplit=3",
          "string 2,<=4; int64 2", NULL},
     };
 
@@ -58,8 +56,8 @@ static void a_file_that_states_a_shape_is_believed_where_it_does(void)
     static const struct flow cases[] = {
         {"an operator without a rule, its first dimension open",
          "in x fp32 4,6\nout y fp32 ?,3\nnode own.What x y", "fp32 <=8,3", NULL},
-        {"not even the rank",
-         "in x fp32 4,6\nout y\nnode own.What x y", "fp32 *", NULL},
+        {"not even the rank", "in x fp32 4,6\nout y\nnode own.What x y", "fp32 *",
+         NULL},
     };
 
     CHECK_FLOWS(cases, NULL);
@@ -104,18 +102,20 @@ static void the_dearer_branch_counts(void)
 
     CHECK_FLOWS(cases, NULL);
     CHECK(g && ft_graph_n_bounded(g) == 1);
-    CHECK(g && strcmp(ft_graph_bounded(g, 0), "If (node y), its dearer branch taken") == 0);
+    CHECK(g &&
+          strcmp(ft_graph_bounded(g, 0), "If (node y), its dearer branch taken") == 0);
     ft_graph_free(g);
 }
 
 /* A weight that only the cheaper branch reads does not stay. */
 static void a_branch_that_is_not_taken_leaves_nothing(void)
 {
-    ft_graph *g = import("in x fp32 4,4\nin c bool -\nconst w fp32 4,4\nconst v fp32 4\n"
-                         "out y\n"
-                         "begin then_branch\nnode Add x,v t\nout t\nend\n"
-                         "begin else_branch\nnode MatMul x,w e\nout e\nend\nnode If c y",
-                         NULL, NULL);
+    ft_graph *g =
+        import("in x fp32 4,4\nin c bool -\nconst w fp32 4,4\nconst v fp32 4\n"
+               "out y\n"
+               "begin then_branch\nnode Add x,v t\nout t\nend\n"
+               "begin else_branch\nnode MatMul x,w e\nout e\nend\nnode If c y",
+               NULL, NULL);
     ft_totals totals;
 
     CHECK(g != NULL);
@@ -140,7 +140,8 @@ static void a_loop_is_written_once_with_its_count(void)
          "in x fp32 2,3\nout y\nout all\n" TEN TRUE BODY
          "in h fp32 2,3\nnode Tanh h n\nnode Identity c d\nout d\nout n\nout n\nend\n"
          "node Loop m,true,x y,all",
-         "fp32 2,3; fp32 10,2,3", "1 fill out=1\n10 tanh x=2x3\n1 expand x=2x3 out=10x2x3\n"},
+         "fp32 2,3; fp32 10,2,3",
+         "1 fill out=1\n10 tanh x=2x3\n1 expand x=2x3 out=10x2x3\n"},
         {"loops in loops",
          "in x fp32 2\nout y\n" TEN TRUE BODY
          "in h fp32 2\nbegin body\nin j int64 -\nin e bool -\nin g fp32 2\n"
@@ -179,6 +180,34 @@ static void a_loop_is_written_once_with_its_count(void)
     };
 
     CHECK_FLOWS(cases, NULL);
+}
+
+/* Backward runs as often as forward, and a lowered graph counts the same. */
+static void loops_are_trained_round_by_round(void)
+{
+    static const ft_step_options step = {.loss = FT_LOSS_NONE};
+    ft_graph *g = import("in x fp32 2,3\nconst w fp32 3,3\nout y\n" TEN TRUE BODY
+                         "in h fp32 2,3\nnode MatMul h,w n\nnode Identity c d\n"
+                         "out d\nout n\nend\nnode Loop m,true,x y",
+                         NULL, NULL),
+             *trained = NULL, *lowered = NULL;
+    unsigned seen = 0;
+
+    CHECK(g && ft_graph_train(&trained, g, &step, NULL) == FT_OK);
+    for (uint32_t i = 0; trained && i < ft_graph_n_nodes(trained); i++) {
+        const ft_node *n = ft_graph_node(trained, i);
+
+        if (ft_graph_op(trained, n->op)->kind != FT_KIND_linear)
+            continue;
+        CHECK(n->repeat == 10);
+        seen |= n->phase == FT_PHASE_BACKWARD ? 2 : 1;
+    }
+    CHECK(seen == 3);
+    CHECK(g && ft_graph_lower(&lowered, g, 0, NULL) == FT_OK);
+    CHECK(lowered && ft_graph_n_outputs(lowered) == 1);
+    ft_graph_free(lowered);
+    ft_graph_free(trained);
+    ft_graph_free(g);
 }
 
 static void the_user_may_say_how_often_a_loop_runs(void)
@@ -320,8 +349,7 @@ static void failures_are_one_sentence(void)
     } cases[] = {
         {"in x fp32 4\nout y\nfunction A a b\nnode own.B a b\nend\n"
          "function B a b\nnode own.A a b\nend\nnode own.A x y",
-         FT_EFORMAT,
-         "m.onnx: node b (A): functions call each other in a circle"},
+         FT_EFORMAT, "m.onnx: node b (A): functions call each other in a circle"},
         {"in x fp32 1000000,1000000,1000000\nout x", FT_EFORMAT,
          "m.onnx: input \"x\" has too many elements"},
         {"in x fp32 1000000,1000\nconst n int64 2 1000000,1000000\nout y\n"
@@ -393,6 +421,7 @@ int main(void)
     the_dearer_branch_counts();
     a_branch_that_is_not_taken_leaves_nothing();
     a_loop_is_written_once_with_its_count();
+    loops_are_trained_round_by_round();
     the_user_may_say_how_often_a_loop_runs();
     a_scan_runs_along_an_axis();
     sequences_are_lists_while_importing();

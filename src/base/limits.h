@@ -8,13 +8,13 @@ enum {
     FT__MAX_NODES = 1 << 22,        /* operations of one graph */
     FT__MAX_CONST_VALUES = 1 << 16, /* elements of a tensor that is folded */
     FT__MAX_TEXT_FILE = 1 << 24,    /* bytes of a device file or of /proc/cpuinfo */
-    FT__MAX_PARTS = 80,             /* tensors of a concat or split, so that they fit a spec */
-    FT__MAX_CPUS = 1 << 13,         /* processors of one machine, as in Linux */
-    FT__MAX_CONST_REALS = 1 << 10,  /* the same, floating point */
-    FT__MAX_FOLDED = 1 << 22,       /* elements of all of them together */
-    FT__MAX_INLINED = 1 << 24,      /* bytes of functions and branches, each time */
-    FT__MAX_JSON = 1 << 30,         /* bytes of a graph that an archive holds packed */
-    FT__MAX_ZIP_RATIO = 256,        /* bytes that one packed byte may become */
+    FT__MAX_PARTS = 80,     /* tensors of a concat or split, so that they fit a spec */
+    FT__MAX_CPUS = 1 << 13, /* processors of one machine, as in Linux */
+    FT__MAX_CONST_REALS = 1 << 10, /* the same, floating point */
+    FT__MAX_FOLDED = 1 << 22,      /* elements of all of them together */
+    FT__MAX_INLINED = 1 << 24,     /* bytes of functions and branches, each time */
+    FT__MAX_JSON = 1 << 30,        /* bytes of a graph that an archive holds packed */
+    FT__MAX_ZIP_RATIO = 256,       /* bytes that one packed byte may become */
 };
 
 /* No tensor dimension, element count or byte count may pass this; sums of two

@@ -71,7 +71,7 @@ static void memory_rows(ft__table *t, const ft__answer *a)
         [FT_PART_WORKSPACE] = "workspace",
     };
 
-    total_row(t, "memory", &a->e.memory, ft__text_bytes);
+    total_row(t, "peak memory", &a->e.memory, ft__text_bytes);
     for (int p = 0; p < FT_PART_COUNT; p++)
         if (!(a->e.part_bytes[p] <= 0) || p == FT_PART_ACTIVATIONS)
             part_row(t, name[p], a->e.part_bytes[p]);
@@ -173,6 +173,8 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
     ft__table_cell(t, "%s", ft__text_percent(total_s(a, i) / a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(total_s(a, i)).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
+    if (a->lower_bound)
+        return;
     ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
     ft__table_cell(t, "%s", ft_basis_name(e->basis));
@@ -180,8 +182,9 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 
 static bool print_heaviest(const ft__answer *a, uint64_t top)
 {
-    ft__table *t =
-        ft__table_new("operation<|count>|share>|total>|each>|low>|high>|basis");
+    ft__table *t = ft__table_new(
+        a->lower_bound ? "operation<|count>|share>|total>|each>"
+                       : "operation<|count>|share>|total>|each>|low>|high>|basis");
     uint32_t *order = by_weight(a);
     bool good = order != NULL;
 
@@ -314,7 +317,7 @@ static json_t *memory_json(const ft__answer *a)
     put_take(&o, "context", ft__json_real(a->e.context_bytes));
     put_take(&o, "two_largest", ft__json_real(a->e.two_largest_bytes));
     put_take(&o, "twice_mean", ft__json_real(a->e.twice_mean_bytes));
-    put_take(&o, "as", json_string(allocated(a) ? "allocated" : "planned"));
+    put_take(&o, "counted_as", json_string(allocated(a) ? "allocated" : "planned"));
     return o;
 }
 

@@ -136,6 +136,7 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
 /* ---- model.c ---- */
 typedef struct ft__model_options {
     uint64_t batch;   /* 0: not given */
+    uint64_t trips;   /* 0: not given */
     ft__texts dims;   /* "name=value" */
     ft__texts inputs; /* "name=1x3x224x224" */
 } ft__model_options;
@@ -147,21 +148,18 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
 /* Entries for an option table. */
 #define FT__MODEL_OPTIONS(type, member)                                                \
-    {"batch",                                                                          \
-     0,                                                                                \
-     FT__OPT_COUNT,                                                                    \
-     offsetof(type, member.batch),                                                     \
-     "N",                                                                              \
-     "batch size, where the model leaves it open"},                                    \
-        {"dim",                                                                        \
-         0,                                                                            \
-         FT__OPT_TEXTS,                                                                \
-         offsetof(type, member.dims),                                                  \
-         "NAME=N",                                                                     \
-         "value of a symbolic dimension; may be repeated"},                            \
+    {"batch",       0,                                                                 \
+     FT__OPT_COUNT, offsetof(type, member.batch),                                      \
+     "N",           "batch size, where the model leaves it open"},                     \
+        {"dim",         0,                                                             \
+         FT__OPT_TEXTS, offsetof(type, member.dims),                                   \
+         "NAME=N",      "value of a symbolic dimension; may be repeated"},             \
+        {"input",        0,                                                            \
+         FT__OPT_TEXTS,  offsetof(type, member.inputs),                                \
+         "NAME=AxBx...", "shape of an input; may be repeated"},                        \
     {                                                                                  \
-        "input", 0, FT__OPT_TEXTS, offsetof(type, member.inputs), "NAME=AxBx...",      \
-            "shape of an input; may be repeated"                                       \
+        "trips", 0, FT__OPT_COUNT, offsetof(type, member.trips), "N",                  \
+            "rounds of loops that end when data says so"                               \
     }
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
@@ -173,23 +171,21 @@ typedef struct ft__step_options {
     const char *mode; /* NULL: not given, as the model is */
     const char *optimizer;
     const char *loss;
+    const char *loss_on;
 } ft__step_options;
-#define FT__STEP_OPTIONS(type, member)                                                 \
-    {"mode",                                                                           \
-     0,                                                                                \
-     FT__OPT_TEXT,                                                                     \
-     offsetof(type, member.mode),                                                      \
-     "M",                                                                              \
-     "inference, or training: forward, loss, backward, optimizer"},                    \
-        {"optimizer",                                                                  \
-         0,                                                                            \
-         FT__OPT_TEXT,                                                                 \
-         offsetof(type, member.optimizer),                                             \
-         "O",                                                                          \
-         "with training: none, sgd (the default), momentum, adam, adamw"},             \
-    {                                                                                  \
-        "loss", 0, FT__OPT_TEXT, offsetof(type, member.loss), "L",                     \
-            "with training: auto (the default), none, cross_entropy, mse"              \
+#define FT__STEP_OPTIONS(type, member)                                                   \
+    {"mode",       0,                                                                    \
+     FT__OPT_TEXT, offsetof(type, member.mode),                                          \
+     "M",          "inference, or training: forward, loss, backward, optimizer"},        \
+        {"optimizer",  0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.optimizer),                                 \
+         "O",          "with training: none, sgd (the default), momentum, adam, adamw"}, \
+        {"loss",       0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.loss),                                      \
+         "L",          "with training: auto (the default), none, cross_entropy, mse"},   \
+    {                                                                                    \
+        "loss-on", 0, FT__OPT_TEXT, offsetof(type, member.loss_on), "R",                 \
+            "with training: first (the default) or all results"                          \
     }
 typedef struct ft__step {
     bool given; /* --mode was */

@@ -70,8 +70,10 @@ static char *copy_of(struct parsed *p, const char *text)
 
 static ft_status parse(struct parsed *p, const ft__model_options *opt, ft_error *err)
 {
-    p->how = (ft_import_options){
-        .batch = (int64_t)opt->batch, .dims = p->dim, .inputs = p->input};
+    p->how = (ft_import_options){.batch = (int64_t)opt->batch,
+                                 .trips = (int64_t)opt->trips,
+                                 .dims = p->dim,
+                                 .inputs = p->input};
     if (opt->dims.n > MAX_VALUES || opt->inputs.n > MAX_VALUES)
         return ft_fail(err, FT_EINVAL, 0, "more than %d values for --%s", MAX_VALUES,
                        opt->dims.n > MAX_VALUES ? "dim" : "input");
@@ -186,9 +188,12 @@ void ft__model_print_assumptions(const ft_graph *g)
 void ft__model_print_bounded(const ft_graph *g)
 {
     for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++) {
-        printf("bounded by the bytes it moves: ");
-        ft__put_clean(stdout, ft_graph_bounded(g, i));
-        putchar('\n');
+        const char *what = ft_graph_bounded(g, i);
+
+        printf("bounded: ");
+        ft__put_clean(stdout, what);
+        /* What has no rule is only named. */
+        puts(strstr(what, "), ") ? "" : ", by the bytes it moves");
     }
 }
 

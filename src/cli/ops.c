@@ -330,7 +330,7 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft__step *step, uint6
            : c->csv  ? print_csv(g)
                      : print_text(&l, top);
     ft_plan_free(&l.plan);
-    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, good);
+    return st ? ft__cli_fail_asked(c, st, &err) : ft__cli_done(c, good);
 }
 
 /* ---- running ---- */
@@ -388,7 +388,7 @@ static int diff(ft__cli *c, const struct options *o, const ft__step *step,
 
     if (code)
         return code;
-    code = ft__cli_done(c, ft__ops_diff(c, g, second, o->top ? o->top : TOP_DIFF));
+    code = ft__ops_diff(c, g, second, o->top ? o->top : TOP_DIFF);
     ft_graph_free(second);
     return code;
 }
@@ -402,10 +402,9 @@ static int view(ft__cli *c, const struct options *o, const ft__step *step,
         return ft__cli_done(c, ft__ops_graph(c, g));
     if (o->diff)
         return diff(c, o, step, g);
-    if (!o->dot)
-        return print_list(c, g, step, o->top ? o->top : TOP);
-    ft__ops_dot(g);
-    return ft__cli_done(c, true);
+    if (o->dot)
+        return ft__cli_done(c, ft__ops_dot(g));
+    return print_list(c, g, step, o->top ? o->top : TOP);
 }
 
 static int run(ft__cli *c, const void *user)
@@ -430,9 +429,9 @@ const ft__command ft__ops_command = {
     .name = "ops",
     .arguments = "MODEL",
     .summary = "list the unique operations of a model and what they cost",
-    .more =
-        "MODEL is an .onnx file, or a list of operations, one a line (- reads it from\n"
-        "standard input). --diff takes two of them.",
+    .more = "MODEL is an .onnx file, a torch.export archive (.pt2), or a list of "
+            "operations,\n"
+            "one a line (- reads it from standard input). --diff takes two of them.",
     .examples = "  foretell ops resnet50.onnx\n"
                 "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
                 "  foretell ops resnet50.onnx --products\n"

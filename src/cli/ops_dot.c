@@ -1,4 +1,5 @@
 /* foretell ops --dot: a picture of the graph, for Graphviz. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/ops.h"
@@ -44,8 +45,35 @@ static void put_values(const ft_op *op, ft_key_id key, const char *lead)
         printf("%s%lld", i ? "x" : lead, (long long)v[i]);
 }
 
-/* "conv2d 3x3 /2" over the shape of its first result. */
-static void put_node(const ft_graph *g, uint32_t i)
+/* Saved tensors would be lines across the whole picture: what is saved has a double
+ * border instead. kept[] has an element per tensor. */
+static bool *find_kept(const ft_graph *g)
+{
+    bool *kept = calloc(ft_graph_n_tensors(g) + 1u, sizeof(*kept));
+
+    for (uint32_t i = 0; kept && i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+
+        for (uint32_t k = 0; n->phase == FT_PHASE_BACKWARD && k < n->n_in; k++) {
+            const ft_tensor *t = ft_graph_tensor(g, n->in[k]);
+
+            kept[n->in[k]] |= t->producer == FT_NONE ||
+                              ft_graph_node(g, t->producer)->phase == FT_PHASE_FORWARD;
+        }
+    }
+    return kept;
+}
+
+static const char *border(const ft_graph *g, const bool *kept, const ft_node *n)
+{
+    for (uint32_t k = 0; k < n->n_out; k++)
+        if (kept[n->out[k]] && ft_graph_mode(g) == FT_MODE_TRAINING)
+            return ", peripheries=2";
+    return "";
+}
+
+/* "conv2d 3x3 / 2x2" over the shape of its first result. */
+static void put_node(const ft_graph *g, const bool *kept, uint32_t i)
 {
     const ft_node *n = ft_graph_node(g, i);
     const ft_op *op = ft_graph_op(g, n->op);
@@ -61,15 +89,10 @@ static void put_node(const ft_graph *g, uint32_t i)
         printf("\\n%s", ft__tensor_shape_text(ft_graph_tensor(g, n->out[0])).s);
     if (n->repeat > 1)
         printf("\\n%llu times", (unsigned long long)n->repeat);
-    printf("\", fillcolor=\"%s\"%s, tooltip=\"", colour_of(cls),
-           cls == FT_CLASS_VIEW ? ", style=\"filled,dashed\"" : "");
+    printf("\", fillcolor=\"%s\"%s%s, tooltip=\"", colour_of(cls),
+           cls == FT_CLASS_VIEW ? ", style=\"filled,dashed\"" : "", border(g, kept, n));
     put_escaped(n->name);
     puts("\"];");
-}
-
-static bool has_source(const ft_tensor *t)
-{
-    return t->producer != FT_NONE || t->role == FT_ROLE_INPUT;
 }
 
 /* Where an edge begins: a node, or an input. */
@@ -83,36 +106,41 @@ static void put_source(const ft_graph *g, uint32_t tensor)
         printf("  t%u", tensor);
 }
 
-/* What the forward pass saved is drawn faintly: it crosses the picture. */
+static bool is_drawn(const ft_graph *g, const ft_node *n, const ft_tensor *t)
+{
+    if (t->producer == FT_NONE)
+        return t->role == FT_ROLE_INPUT && n->phase == FT_PHASE_FORWARD;
+    return ft_graph_node(g, t->producer)->phase == n->phase &&
+           n->phase != FT_PHASE_OPTIMIZER;
+}
+
 static void put_edges(const ft_graph *g, uint32_t i)
 {
     const ft_node *n = ft_graph_node(g, i);
 
     for (uint32_t k = 0; k < n->n_in; k++) {
         const ft_tensor *t = ft_graph_tensor(g, n->in[k]);
-        bool saved =
-            t->producer != FT_NONE && ft_graph_node(g, t->producer)->phase != n->phase;
 
-        if (!has_source(t))
+        if (!is_drawn(g, n, t))
             continue;
         put_source(g, n->in[k]);
-        printf(" -> n%u [label=\" %s\"%s];\n", i, ft__text_bytes(ft__tensor_bytes(t)).s,
-               saved ? ", color=\"#999999\", style=dashed, constraint=false" : "");
+        printf(" -> n%u [label=\" %s\"];\n", i, ft__text_bytes(ft__tensor_bytes(t)).s);
     }
 }
 
-static void put_ends(const ft_graph *g)
+static void put_ends(const ft_graph *g, const bool *kept)
 {
     for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
         const ft_tensor *t = ft_graph_tensor(g, i);
 
         if (t->role != FT_ROLE_INPUT && !t->is_output)
             continue;
-        printf("  %s%u [shape=ellipse, label=\"", t->role == FT_ROLE_INPUT ? "t" : "o",
-               i);
+        printf("  %s%u [shape=ellipse%s, label=\"",
+               t->role == FT_ROLE_INPUT ? "t" : "o", i,
+               t->role == FT_ROLE_INPUT && kept[i] ? ", peripheries=2" : "");
         put_escaped(t->name);
         printf("\\n%s %s\"];\n", ft_dtype_name(t->dtype), ft__tensor_shape_text(t).s);
-        if (t->is_output && has_source(t)) {
+        if (t->is_output && (t->producer != FT_NONE || t->role == FT_ROLE_INPUT)) {
             put_source(g, i);
             printf(" -> o%u [label=\" %s\"];\n", i,
                    ft__text_bytes(ft__tensor_bytes(t)).s);
@@ -120,24 +148,51 @@ static void put_ends(const ft_graph *g)
     }
 }
 
-static void put_phase(const ft_graph *g, ft_phase phase)
+static void begin_cluster(const char *name)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        if (ft_graph_node(g, i)->phase != phase)
-            continue;
-        if (!any)
-            printf("  subgraph cluster_%s {\n    label=\"%s\"; color=\"#999999\";\n",
-                   ft_phase_name(phase), ft_phase_name(phase));
-        any = true;
-        put_node(g, i);
-    }
-    if (any)
-        puts("  }");
+    printf("  subgraph cluster_%s {\n    label=\"%s\"; color=\"#999999\";\n", name,
+           name);
 }
 
-void ft__ops_dot(const ft_graph *g)
+static void put_phase(const ft_graph *g, const bool *kept, ft_phase phase)
+{
+    begin_cluster(ft_phase_name(phase));
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
+        if (ft_graph_node(g, i)->phase == phase)
+            put_node(g, kept, i);
+    puts("  }");
+}
+
+/* The same for every parameter: one node for all, behind the backward pass. */
+static void put_optimizer(const ft_graph *g)
+{
+    const char *kind = NULL;
+    uint32_t n = 0, last = FT_NONE;
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *node = ft_graph_node(g, i);
+
+        if (node->phase == FT_PHASE_BACKWARD)
+            last = i;
+        if (node->phase != FT_PHASE_OPTIMIZER)
+            continue;
+        kind = ft_kind_name(ft_graph_op(g, node->op)->kind);
+        n++;
+        if (node->n_in)
+            bytes += ft__tensor_bytes(ft_graph_tensor(g, node->in[0]));
+    }
+    if (!n)
+        return;
+    begin_cluster("optimizer");
+    printf("    optimizer [label=\"%s, %u times\", fillcolor=\"%s\"];\n  }\n", kind, n,
+           colour_of(FT_CLASS_OPTIMIZER));
+    if (last != FT_NONE)
+        printf("  n%u -> optimizer [label=\" gradients %s\"];\n", last,
+               ft__text_bytes(bytes).s);
+}
+
+static void put_graph(const ft_graph *g, const bool *kept)
 {
     bool training = ft_graph_mode(g) == FT_MODE_TRAINING;
 
@@ -146,12 +201,27 @@ void ft__ops_dot(const ft_graph *g)
     puts("\" {\n  node [shape=box, style=filled, fontname=\"sans-serif\", "
          "fontsize=10];\n"
          "  edge [fontname=\"sans-serif\", fontsize=8];");
-    for (int p = 0; p < FT_PHASE_COUNT && training; p++)
-        put_phase(g, (ft_phase)p);
+    if (training) {
+        puts("  label=\"double border: kept for the backward pass\"; "
+             "fontname=\"sans-serif\";");
+        put_phase(g, kept, FT_PHASE_FORWARD);
+        put_phase(g, kept, FT_PHASE_BACKWARD);
+        put_optimizer(g);
+    }
     for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !training; i++)
-        put_node(g, i);
-    put_ends(g);
+        put_node(g, kept, i);
+    put_ends(g, kept);
     for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
         put_edges(g, i);
     puts("}");
+}
+
+bool ft__ops_dot(const ft_graph *g)
+{
+    bool *kept = find_kept(g);
+
+    if (kept)
+        put_graph(g, kept);
+    free(kept);
+    return kept != NULL;
 }

@@ -33,6 +33,14 @@ static bool is_view(const ft_graph *g, uint32_t tensor)
 
 /* ---- text and CSV ---- */
 
+/* Gradients have the names of what they are gradients of. */
+static bool is_gradient(const ft_graph *g, const ft_tensor *t)
+{
+    return t->role == FT_ROLE_GRADIENT ||
+           (t->producer != FT_NONE &&
+            ft_graph_node(g, t->producer)->phase == FT_PHASE_BACKWARD);
+}
+
 /* "conv1  fp32 1x64x112x112, a view of x" */
 static void put_tensor(FILE *fp, const ft_graph *g, uint32_t i)
 {
@@ -41,6 +49,8 @@ static void put_tensor(FILE *fp, const ft_graph *g, uint32_t i)
     ft__put_clean(fp, t->name);
     fprintf(fp, "%s%s %s", *t->name ? "  " : "", ft_dtype_name(t->dtype),
             ft__tensor_shape_text(t).s);
+    if (is_gradient(g, t))
+        fputs(", gradient", fp);
     if (is_view(g, i)) {
         fputs(", a view of ", fp);
         ft__put_clean(fp, ft_graph_tensor(g, t->storage)->name);

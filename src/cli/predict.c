@@ -127,6 +127,10 @@ static void make_verify(ft__answer *a, const struct question *q)
         snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.batch);
         add_text(a, " --batch %s", number);
     }
+    if (q->o->model.trips) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->model.trips);
+        add_text(a, " --trips %s", number);
+    }
     for (size_t i = 0; i < q->o->model.dims.n; i++)
         add_text(a, " --dim %s", q->o->model.dims.v[i]);
     for (size_t i = 0; i < q->o->model.inputs.n; i++)
@@ -205,21 +209,29 @@ static void estimate_free(struct estimate *x)
     ft_graph_free(x->made);
 }
 
-/* A file that holds its backward pass is run as it is; what is derived is derived
- * from the graph that the engine runs. */
+/* PyTorch's views are those of the whole step; layouts are chosen for the forward
+ * pass, and the backward one follows. A file's own backward pass stays as it is. */
 static ft_status as_run(struct estimate *x, const ft_graph *g, uint32_t policy,
                         const ft__step *step, ft_error *err)
 {
+    bool forward = ft_graph_mode(g) == FT_MODE_INFERENCE;
+    bool views = (policy & FT_POLICY_STRIDED_VIEWS) != 0;
+    ft_graph *lowered;
     ft_status st;
 
-    if (ft_graph_mode(g) == FT_MODE_TRAINING) {
-        st = ft__step_make(&x->made, g, step, err);
-    } else {
+    if (forward && !views) {
         st = ft_graph_lower(&x->made, g, policy, err);
         if (!st)
             st = ft__step_take(&x->made, step, err);
+    } else {
+        st = ft__step_make(&x->made, g, step, err);
     }
     x->graph = x->made ? x->made : g;
+    if (st || !views)
+        return st;
+    st = ft_graph_lower(&lowered, x->graph, policy, err);
+    ft_graph_free(x->made);
+    x->graph = x->made = lowered;
     return st;
 }
 
@@ -521,9 +533,11 @@ const ft__command ft__predict_command = {
     .name = "predict",
     .arguments = "MODEL",
     .summary = "foretell time, energy and memory of a model on a device",
-    .more = "For this machine a predictor is needed: foretell collect, then foretell "
-            "train.\n"
-            "For a device that only has a file the roofline is given, a lower bound.",
+    .more =
+        "For this machine a predictor is needed: foretell collect, then foretell "
+        "train.\n"
+        "For a device that only has a file the roofline is given, a lower bound.\n"
+        "The backward pass and the optimizer, which no engine runs yet, are rooflines.",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"

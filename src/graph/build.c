@@ -286,8 +286,8 @@ static void check_results(ft__build *b, const char *name, size_t name_len,
         ft_op_output(op, i, &s, &t);
         if (ft_shape_elements(&s) != ft_shape_elements(&b->g->tensor[out[i]].shape))
             ft__build_fail(b, FT_EFORMAT, 0,
-                           "node %.*s: the result of %s has another size", (int)name_len,
-                           name, ft_kind_name(op->kind));
+                           "node %.*s: the result of %s has another size",
+                           (int)name_len, name, ft_kind_name(op->kind));
     }
 }
 
@@ -296,14 +296,17 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
                         const uint32_t *params, uint32_t n_params, const uint32_t *out,
                         uint32_t n_out)
 {
+    uint32_t n_ops = b->g->n_ops;
+    uint32_t node = ft__build_checked(b, name, name_len, op, in, n_in, params, n_params,
+                                      out, n_out);
     ft_error err;
 
-    if (!b->failed && ft_op_check(op, &err))
+    /* One that was there before has been checked. */
+    if (!b->failed && b->g->n_ops > n_ops && ft_op_check(op, &err))
         ft__build_fail(b, FT_EFORMAT, 0, "node %.*s: %s", (int)name_len, name, err.msg);
     if (!b->failed)
         check_results(b, name, name_len, op, out, n_out);
-    return ft__build_checked(b, name, name_len, op, in, n_in, params, n_params, out,
-                             n_out);
+    return b->failed ? FT_NONE : node;
 }
 
 uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,

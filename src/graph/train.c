@@ -8,6 +8,7 @@
  *      tensor with several readers are added as they come, in place where nobody
  *      else holds the first one (PyTorch's engine does the same)
  *   6. one optimizer node per parameter */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +47,9 @@ static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
  * class tokens, layer scales. Returns how many. */
 static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
 {
-    uint32_t found = 0;
+    uint32_t found = 0, n_operands = ft_op_n_inputs(op);
 
-    for (uint32_t i = 0; i < n->n_in; i++) {
+    for (uint32_t i = 0; i < n->n_in && i < n_operands; i++) {
         uint32_t leaf = leaf_of(t->src, n->in[i]);
         const ft_tensor *w = ft_graph_tensor(t->src, leaf);
 
@@ -255,8 +256,8 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
     ft__build_phase(t->b, n->phase);
     ft__build_scope(t->b, n->scope, strlen(n->scope));
     ft__build_repeat(t->b,
-                     ft__build_node(t->b, n->name, strlen(n->name), &op, n->in, n->n_in,
-                                    n->params, n->n_params, out, n_out),
+                     ft__build_checked(t->b, n->name, strlen(n->name), &op, n->in,
+                                       n->n_in, n->params, n->n_params, out, n_out),
                      n->repeat);
     copy_storage(t, n, &op);
 }
@@ -336,8 +337,13 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
 {
     if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
         return;
-    g = ft__train_sum_to(t, g, &ft_graph_tensor(t->src, tensor)->shape);
-    g = ft__train_cast(t, g, ft_graph_tensor(t->src, tensor)->dtype);
+    assert(t->n_given < sizeof(t->given) / sizeof(*t->given));
+    t->given[t->n_given].tensor = tensor;
+    t->given[t->n_given++].g = g;
+}
+
+static void take(ft__train *t, uint32_t tensor, uint32_t g)
+{
     if (g != FT_NONE && t->grad[tensor] != FT_NONE) {
         g = accumulate(t, t->grad[tensor], g);
         release(t, tensor);
@@ -346,6 +352,20 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
         return;
     t->grad[tensor] = g;
     hold(t, g);
+}
+
+/* Sums over what was broadcast come before all additions. */
+static void take_given(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->n_given; i++) {
+        const ft_tensor *of = ft_graph_tensor(t->src, t->given[i].tensor);
+        uint32_t g = ft__train_sum_to(t, t->given[i].g, &of->shape);
+
+        t->given[i].g = ft__train_cast(t, g, of->dtype);
+    }
+    for (uint32_t i = 0; i < t->n_given; i++)
+        take(t, t->given[i].tensor, t->given[i].g);
+    t->n_given = 0;
 }
 
 /* A parameter keeps its gradient: one that others hold too is copied. */
@@ -365,22 +385,59 @@ static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
     }
 }
 
+static void backward_node(ft__train *t, uint32_t i)
+{
+    const ft_node *n = ft_graph_node(t->src, i);
+    uint32_t first = ft__build_here(t->b).n_nodes;
+    bool any = false;
+
+    for (uint32_t j = 0; j < n->n_out; j++)
+        any |= t->grad[n->out[j]] != FT_NONE;
+    if (!any)
+        return;
+    t->at = n->name;
+    ft__train_backward(t, i);
+    for (uint32_t j = 0; j < n->n_out; j++)
+        release(t, n->out[j]);
+    take_given(t);
+    own_gradients(t, n->in, n->n_in);
+    if (n->repeat != 1)
+        ft__build_repeat_from(t->b, first, n->repeat);
+}
+
 static void backward(ft__train *t)
+{
+    ft__build_phase(t->b, FT_PHASE_BACKWARD);
+    take_given(t);
+    for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);)
+        backward_node(t, i);
+}
+
+/* ---- a list of operations ---- */
+
+/* Each stands alone: the gradients of its results come out of nowhere, and all
+ * its operands get one. */
+static void want_all(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        t->needs[i] |= is_activation(ft_graph_tensor(t->src, i)) &&
+                       ft_graph_tensor(t->src, i)->role != FT_ROLE_WEIGHT;
+        t->reached[i] = 1;
+    }
+}
+
+static void backward_list(ft__train *t)
 {
     ft__build_phase(t->b, FT_PHASE_BACKWARD);
     for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
         const ft_node *n = ft_graph_node(t->src, i);
-        bool any = false;
+        const ft_tensor *out = ft_graph_tensor(t->src, n->out[0]);
 
-        for (uint32_t j = 0; j < n->n_out; j++)
-            any |= t->grad[n->out[j]] != FT_NONE;
-        if (!any)
-            continue;
         t->at = n->name;
-        ft__train_backward(t, i);
-        for (uint32_t j = 0; j < n->n_out; j++)
-            release(t, n->out[j]);
-        own_gradients(t, n->in, n->n_in);
+        if (ft__train_wants(t, n->out[0]) &&
+            ft_kind_saves(ft_graph_op(t->src, n->op)->kind) != FT_SAVE_NONE)
+            take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
+        backward_node(t, i);
     }
 }
 
@@ -496,9 +553,18 @@ static const char *first_result(const ft_graph *g)
     return g->n_outputs ? g->tensor[g->output[0]].name : g->name;
 }
 
+static void derive_list(ft__train *t)
+{
+    (void)find_trained(t);
+    want_all(t);
+    ft__build_assume(t->b, "every operation is differentiated alone, without a loss");
+    copy_forward(t, true);
+    backward_list(t);
+}
+
 static void derive(ft__train *t, const ft_step_options *opt)
 {
-    uint32_t result;
+    uint32_t result, at = 0, last;
 
     if (find_trained(t) == 0) {
         ft__build_fail(t->b, FT_EINVAL, 0,
@@ -507,7 +573,7 @@ static void derive(ft__train *t, const ft_step_options *opt)
         return;
     }
     find_needs(t);
-    result = ft__train_result(t);
+    result = ft__train_result(t, &at);
     if (result == FT_NONE) {
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has no gradient: no trained weight leads to it by "
@@ -516,12 +582,16 @@ static void derive(ft__train *t, const ft_step_options *opt)
         return;
     }
     ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
-    find_reached(t, result);
+    last = opt->loss_on_all ? ft_graph_n_outputs(t->src) : at;
+    for (uint32_t i = 0; i < last && (result = ft__train_result(t, &i)) != FT_NONE;)
+        find_reached(t, result);
     copy_forward(t, true);
-    if (!ft__build_failed(t->b))
+    for (uint32_t i = 0; i < last && !ft__build_failed(t->b) &&
+                         (result = ft__train_result(t, &i)) != FT_NONE;) {
+        ft__build_phase(t->b, FT_PHASE_FORWARD);
         ft__train_loss(t, result, opt->loss);
+    }
     backward(t);
-    optimize(t, opt->optimizer);
 }
 
 ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
@@ -539,10 +609,12 @@ ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_option
     if (ft_graph_mode(g) == FT_MODE_TRAINING) {
         copy_forward(&t, false);
         match_gradients(&t);
-        optimize(&t, opt->optimizer);
+    } else if (g->n_outputs == 0) {
+        derive_list(&t);
     } else {
         derive(&t, opt);
     }
+    optimize(&t, opt->optimizer);
     close_train(&t);
     return ft__build_finish_take(out, t.b, err);
 }

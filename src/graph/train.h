@@ -17,6 +17,10 @@ typedef struct ft__train {
     uint16_t *holders; /* per tensor of the new graph, where it is a storage: how many
                           elements of grad[] lie in it */
     uint32_t cap_holders;
+    struct {
+        uint32_t tensor, g;
+    } given[FT_OP_MAX_OPERANDS + 8]; /* by the node at work */
+    uint32_t n_given;
     uint32_t scalar; /* a constant of one element, FT_NONE: not made yet */
     const char *at;  /* name of the source node whose gradient is being made */
     uint32_t n_generic;
@@ -31,8 +35,9 @@ static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
 /* How many tensors a node saves beside operands and results, and the i-th. */
 uint32_t ft__train_n_kept(const ft_op *op);
 void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);
-/* Add g, of any shape that broadcasting gave it, to the gradient of a tensor of
- * the source. Nothing where none is wanted. */
+/* Let g, of any shape that broadcasting gave it, be added to the gradient of a
+ * tensor of the source when the node at work is done: until then its operands
+ * must not change. Nothing where none is wanted. */
 void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g);
 
 /* ---- train_ops.c: nodes of the backward pass; FT_NONE when the build failed ---- */
@@ -67,8 +72,9 @@ ft__train_rule ft__train_view_back, ft__train_transpose_back, ft__train_concat_b
     ft__train_gather_back, ft__train_blocks_back;
 
 /* ---- train_loss.c ---- */
-/* The result to train on, FT_NONE: none has a gradient. */
-uint32_t ft__train_result(const ft__train *t);
+/* The results to train on, from *i on, which is moved behind it; FT_NONE: no more
+ * has a gradient. */
+uint32_t ft__train_result(const ft__train *t, uint32_t *i);
 /* Appends the loss and gives the result its gradient. */
 void ft__train_loss(ft__train *t, uint32_t result, ft_loss loss);
 

@@ -469,6 +469,9 @@ static bool options_are_valid(ft__onnx *o)
     if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
         ft__build_fail(o->b, FT_EINVAL, 0, "--batch %lld is no batch size",
                        (long long)opt->batch);
+    if (opt->trips < 0 || opt->trips > FT__MAX_TRIPS)
+        ft__build_fail(o->b, FT_EINVAL, 0, "--trips %lld is no number of rounds",
+                       (long long)opt->trips);
     for (size_t i = 0; i < opt->n_dims; i++)
         if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
             ft__build_fail(o->b, FT_EINVAL, 0, "--dim %s=%lld is no size",

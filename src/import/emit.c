@@ -105,16 +105,25 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
     for (uint32_t i = 0; i < c->n_in; i++)
         in[i] = ft__onnx_tensor(o, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)
-        params[i] = ft__onnx_tensor(o, c->params[i]);
+        params[i] = ft__onnx_tensor(o, c->params[i]->stored ? c->params[i]->stored
+                                                            : c->params[i]);
     if (!ft__failed(o))
         ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
                           out, c->n_out);
 }
 
+/* A parameter that is repeated for every sample, a class token: its elements are
+ * there once. */
+static bool repeats(const ft_op *op, const ft__call *c)
+{
+    return op->kind == FT_KIND_expand && ft__dtype_is_real(op->dtype) &&
+           ft_shape_elements(&c->in[0]->shape) > 1;
+}
+
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
-    bool constant = c->n_in > 0 && c->n_params == 0;
+    bool constant = c->n_in > 0 && c->n_params == 0 && !repeats(op, c);
     ft_error err;
 
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -222,6 +231,7 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
         !out)
         return;
     out->root = x->root ? x->root : x;
+    out->stored = x->stored;
     out->proto = x->proto;
     out->data = x->data;
 }

@@ -100,10 +100,33 @@ bool ft__json_element(ft__json *r)
            (!ready(r) ? ends_early(r) : fail(r, r->p, "this begins no value"));
 }
 
-bool ft__json_member(ft__json *r, ft__text *name)
+/* ---- eight bytes at a time ---- */
+
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+/* The byte at p is the lowest one. */
+static uint64_t load8(const char *p)
 {
-    return next_value(r, '}', "a comma or } is missing") && ft__json_string(r, name) &&
-           expect(r, ':', "a colon is missing");
+    uint64_t x;
+
+    memcpy(&x, p, sizeof(x));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
+}
+
+/* The high bit of a byte is set where x has a zero byte; above the lowest one
+ * there may be others that are set in error. */
+static uint64_t zero_bytes(uint64_t x)
+{
+    return (x - EACH(0x01)) & ~x & EACH(0x80);
+}
+
+/* The first byte from p on that zero_bytes() found. */
+static const char *first(const char *p, uint64_t found)
+{
+    return p + (__builtin_ctzll(found) >> 3);
 }
 
 /* The quote that ends a string which begins at s; NULL: none. */
@@ -111,6 +134,15 @@ static const char *end_of_string(const char *s, const char *end)
 {
     const char *p = s;
 
+    /* Most are shorter than a call is worth. */
+    for (int i = 0; i < 4 && end - p >= 8; i++, p += 8) {
+        uint64_t x = load8(p), quote = zero_bytes(x ^ EACH('"'));
+
+        if (zero_bytes(x ^ EACH('\\')))
+            break;
+        if (quote)
+            return first(p, quote);
+    }
     while ((p = memchr(p, '"', (size_t)(end - p))) != NULL) {
         const char *back = p;
 
@@ -121,6 +153,18 @@ static const char *end_of_string(const char *s, const char *end)
         p++;
     }
     return NULL;
+}
+
+/* The first quote or bracket from p on; end: none. They lie so close together
+ * that one byte at a time is fastest. */
+static const char *next_mark(const char *p, const char *end)
+{
+    static const bool mark[256] = {
+        ['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true};
+
+    while (p < end && !mark[(unsigned char)*p])
+        p++;
+    return p;
 }
 
 bool ft__json_string(ft__json *r, ft__text *out)
@@ -136,6 +180,26 @@ bool ft__json_string(ft__json *r, ft__text *out)
     *out = (ft__text){r->p, (size_t)(close - r->p)};
     r->p = close + 1;
     return true;
+}
+
+bool ft__json_member(ft__json *r, ft__text *name)
+{
+    const char *p = r->p, *close;
+
+    /* As it is nearly always written: , "name": */
+    if (r->end - p > 16 && p[r->fresh ? 0 : 2] == '"' &&
+        (r->fresh || (p[0] == ',' && p[1] == ' '))) {
+        p += r->fresh ? 1 : 3;
+        close = end_of_string(p, r->end);
+        if (close && r->end - close > 2 && close[1] == ':') {
+            *name = (ft__text){p, (size_t)(close - p)};
+            r->p = close + 2 + (close[2] == ' ');
+            r->fresh = false;
+            return true;
+        }
+    }
+    return next_value(r, '}', "a comma or } is missing") && ft__json_string(r, name) &&
+           expect(r, ':', "a colon is missing");
 }
 
 static bool word(ft__json *r, const char *text)
@@ -264,29 +328,22 @@ bool ft__json_number(ft__json *r, double *out)
     return true;
 }
 
-/* From an opening bracket to the one that closes it: bit i of `kinds` says what
- * the bracket at depth i was. */
-static bool skip_brackets(ft__json *r)
+/* To behind the bracket that closes `kinds`, whose lowest bit says whether the
+ * innermost open one is an object. */
+static bool skip_brackets(ft__json *r, uint64_t kinds, uint32_t depth)
 {
     const char *p = r->p;
-    uint64_t kinds = 0;
-    uint32_t depth = 0;
 
-    for (; p < r->end; p++) {
-        switch (*p) {
-        case '"':
+    for (; (p = next_mark(p, r->end)) < r->end; p++) {
+        if (*p == '"') {
             p = end_of_string(p + 1, r->end);
             if (!p)
                 return ends_early(r);
-            break;
-        case '{':
-        case '[':
+        } else if (*p == '{' || *p == '[') {
             if (r->depth + ++depth > FT__MAX_DEPTH)
                 return fail(r, p, "brackets are nested too deep");
             kinds = kinds << 1 | (*p == '{');
-            break;
-        case '}':
-        case ']':
+        } else {
             if ((kinds & 1) != (*p == '}'))
                 return fail(r, p, "the wrong bracket closes");
             kinds >>= 1;
@@ -294,11 +351,18 @@ static bool skip_brackets(ft__json *r)
                 r->p = p + 1;
                 return true;
             }
-            break;
-        default: break;
         }
     }
     return ends_early(r);
+}
+
+void ft__json_leave(ft__json *r)
+{
+    if (!ready(r))
+        ends_early(r);
+    else if (skip_brackets(r, 1, 1))
+        r->depth--;
+    r->fresh = false;
 }
 
 static bool skip_scalar(ft__json *r, char c)
@@ -312,7 +376,7 @@ static bool skip_scalar(ft__json *r, char c)
     case 'f': return word(r, "false") || fail(r, r->p, "this begins no value");
     case 'n': return word(r, "null") || fail(r, r->p, "this begins no value");
     case '0':
-        if (odd_number(r, &odd))
+        if (*r->p == '-' && odd_number(r, &odd))
             return true;
         end = end_of_number(r, &whole);
         if (!end)
@@ -335,7 +399,7 @@ bool ft__json_skip(ft__json *r, ft__text *out)
 
     r->fresh = false;
     if (c == '{' || c == '[')
-        good = skip_brackets(r);
+        good = skip_brackets(r, 0, 0);
     else if (c == '"')
         good = ft__json_string(r, &s);
     else

@@ -58,6 +58,8 @@ bool ft__json_bool(ft__json *r, bool *out);
 bool ft__json_null(ft__json *r);
 /* Any value, of which only strings and brackets are looked at. */
 bool ft__json_skip(ft__json *r, ft__text *out);
+/* Past all that follows in the object that was stepped into, and out of it. */
+void ft__json_leave(ft__json *r);
 /* The text has ended. */
 bool ft__json_done(ft__json *r);
 /* What a string says, without a closing 0. False: a wrong escape, or it does

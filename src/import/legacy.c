@@ -7,11 +7,12 @@
  * broadcasting is now, it has ones behind. */
 static void align(ft__onnx *o, ft__node *n)
 {
-    int64_t axis = ft__attr_int(o, n, "axis", -1);
+    bool slope = strcmp(n->rule->op, "PRelu") == 0; /* one for each channel */
+    int64_t axis = slope ? 1 : ft__attr_int(o, n, "axis", -1);
     ft__value *x = ft__in(n, 0), *y = ft__in(n, 1), *aligned;
     ft_shape s;
 
-    if (!x || !y || axis < 0 || !ft__attr_int(o, n, "broadcast", 0) ||
+    if (!x || !y || axis < 0 || (!slope && !ft__attr_int(o, n, "broadcast", 0)) ||
         axis >= (int64_t)x->shape.rank - (int64_t)y->shape.rank)
         return;
     s = y->shape;

@@ -39,58 +39,10 @@ void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt
                    (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
 }
 
-uint64_t ft__str_hash(ft__str name)
-{
-    const uint64_t prime = 0x9fb21c651e98df25u;
-    uint64_t h = name.n * prime, word;
-    size_t i = 0;
-
-    for (; i + 8 <= name.n; i += 8) {
-        memcpy(&word, name.s + i, 8);
-        h = (h ^ word) * prime;
-        h ^= h >> 29;
-    }
-    for (word = 0; i < name.n; i++)
-        word = word << 8 | (uint8_t)name.s[i];
-    h = (h ^ word) * prime;
-    return h ^ h >> 32;
-}
-
-static ft__name_slot *find(const ft__names *t, ft__str name, uint64_t hash)
-{
-    uint32_t at = (uint32_t)hash & (t->n_slots - 1);
-
-    while (t->slot[at].value &&
-           (t->slot[at].hash != hash || t->slot[at].name.n != name.n ||
-            memcmp(t->slot[at].name.s, name.s, name.n) != 0))
-        at = (at + 1) & (t->n_slots - 1);
-    return &t->slot[at];
-}
-
-/* Room for one more name; the old table stays behind in the arena. */
-static bool grow(ft__onnx *o)
-{
-    ft__names *t = &o->names, old = *t;
-
-    if (2 * (t->n + 1) <= t->n_slots)
-        return true;
-    t->n_slots = old.n_slots ? old.n_slots * 4 : 32;
-    t->slot = ft__onnx_alloc(o, t->n_slots, sizeof(*t->slot));
-    if (!t->slot) {
-        *t = old;
-        return false;
-    }
-    for (uint32_t i = 0; i < old.n_slots; i++)
-        if (old.slot[i].value)
-            *find(t, old.slot[i].name, old.slot[i].hash) = old.slot[i];
-    return true;
-}
-
 /* The slot of a name, with value NULL when it is new. */
-static ft__name_slot *slot_of(ft__onnx *o, ft__str name)
+static ft__table_slot *slot_of(ft__onnx *o, ft__str name)
 {
-    uint64_t hash = ft__str_hash(name);
-    ft__name_slot *s;
+    ft__table_slot *s;
 
     if (name.n > FT__MAX_NAME) {
         ft__build_fail(o->b, FT_EFORMAT,
@@ -98,11 +50,11 @@ static ft__name_slot *slot_of(ft__onnx *o, ft__str name)
                        "a name of %zu bytes is too long", name.n);
         return NULL;
     }
-    if (!grow(o))
-        return NULL;
-    s = find(&o->names, name, hash);
-    s->name = name;
-    s->hash = hash;
+    s = ft__table_at(&o->names, &o->arena, name.s, name.n);
+    if (!s)
+        ft__build_fail(o->b, FT_ENOMEM, 0, "out of memory");
+    else
+        s->name = name.s;
     return s;
 }
 
@@ -124,19 +76,20 @@ static ft__value *new_value(ft__onnx *o, ft__str name)
 
 ft__value *ft__onnx_name(ft__onnx *o, ft__str name)
 {
-    ft__name_slot *s = slot_of(o, name);
+    ft__table_slot *s = slot_of(o, name);
+    ft__value *v = s ? s->value : NULL;
 
-    if (s && !s->value) {
-        s->value = new_value(o, name);
-        s->name = s->value ? s->value->name : name;
-        o->names.n += s->value != NULL;
+    if (s && !v) {
+        s->value = v = new_value(o, name);
+        s->name = v ? v->name.s : name.s;
+        o->names.n += v != NULL;
     }
-    return s ? s->value : NULL;
+    return v;
 }
 
 void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v)
 {
-    ft__name_slot *s = slot_of(o, name);
+    ft__table_slot *s = slot_of(o, name);
 
     if (!s || !v)
         return;

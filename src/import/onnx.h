@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "graph/build.h"
 #include "import/pb.h"
+#include "import/table.h"
 
 /* Reading an ONNX file, in the order of the files here:
  *
@@ -18,8 +19,9 @@
  *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
+ *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
  *   emit.c    operation -> graph, or -> constant when all its operands are
- *   control.c branches and loops
+ *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
  *
@@ -57,6 +59,7 @@ struct ft__value {
     ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
     ft__num *data;      /* constant: its elements once known */
     ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__value *stored;  /* constant: what it is dequantised from (NULL: nothing) */
     ft__bytes type;     /* TypeProto, where the file states one */
     uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
     uint32_t memory;    /* of a root: the first tensor over its memory */
@@ -91,6 +94,7 @@ struct ft__node {
     uint32_t n_in;
     uint32_t n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
+    ft_dtype to;   /* fused quantised products: the type of the result, else NONE */
     bool done;     /* folded, or part of a fused node */
 };
 
@@ -108,19 +112,6 @@ typedef struct ft__body {
     ft__value **out;
     uint32_t n_out;
 } ft__body;
-
-typedef struct ft__name_slot {
-    ft__str name;
-    uint64_t hash;
-    ft__value *value;
-} ft__name_slot;
-
-/* Open addressing; n_slots is a power of two. */
-typedef struct ft__names {
-    ft__name_slot *slot;
-    uint32_t n;
-    uint32_t n_slots;
-} ft__names;
 
 /* How many names of dimensions are kept, for the shapes that a file states of
  * results without a rule. */
@@ -147,7 +138,7 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__names names;
+    ft__table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
@@ -163,6 +154,7 @@ struct ft__onnx {
     bool low;         /* guess the least, not the most (open.c) */
     uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
+    size_t payload;   /* bytes of constants that were jumped over */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
     bool trying;      /* the node at hand reads a shape that was guessed: */
@@ -173,7 +165,10 @@ struct ft__onnx {
 
 /* ---- names.c ---- */
 bool ft__str_is(ft__str s, const char *text);
-uint64_t ft__str_hash(ft__str s);
+static inline uint64_t ft__str_hash(ft__str s)
+{
+    return ft__table_hash(s.s, s.n);
+}
 static inline ft__str ft__str_of(ft__bytes b)
 {
     return (ft__str){(const char *)b.p, b.n};
@@ -237,7 +232,7 @@ bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
-/* NULL: none. */
+/* The rule of an operator; NULL: there is none. */
 const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* If, Loop and what else holds graphs. */
 bool ft__rule_has_body(const ft__rule *rule);
@@ -254,6 +249,8 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
+/* fuse_quant.c: true where the node has become one of integers. */
+bool ft__fuse_quantised(ft__node *n);
 
 /* ---- emit.c ---- */
 static inline ft__value *ft__in(const ft__node *n, uint32_t i)
@@ -284,7 +281,7 @@ typedef struct ft__call {
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
- * tables do.) */
+ * tables do; so does what repeats a parameter.) */
 bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
 bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
@@ -333,6 +330,14 @@ void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
 bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
                 ft__value *const *arg, uint32_t n_arg, ft__body *out);
+
+/* What was written may be taken back: for trying a branch, or a loop's body. */
+typedef struct ft__place {
+    ft__build_mark mark;
+    ft__lazy *lazy;
+} ft__place;
+ft__place ft__here(const ft__onnx *o);
+void ft__take_back(ft__onnx *o, const ft__place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */
@@ -451,6 +456,8 @@ struct ft__product {
 void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
+/* And that of a product that was fused with its conversions. */
+ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */
@@ -463,6 +470,7 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
 #define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
 #include "import/rules.def"
+#include "import/rules_microsoft.def"
 #include "import/rules_ml.def"
 #include "import/rules_preview.def"
 #include "import/rules_training.def"

@@ -40,7 +40,9 @@ enum { FT__PB_VARINT = 0, FT__PB_FIXED64 = 1, FT__PB_BYTES = 2, FT__PB_FIXED32 =
 
 static inline ft__pb ft__pb_open(ft__pb_doc *doc, ft__bytes message)
 {
-    return (ft__pb){.doc = doc, .p = message.p, .end = message.p + message.n};
+    const uint8_t *end = message.n ? message.p + message.n : message.p;
+
+    return (ft__pb){.doc = doc, .p = message.p, .end = end};
 }
 
 /* Nearly all fields: a low number, and a short payload or a small value. */

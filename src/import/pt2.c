@@ -13,7 +13,7 @@ static const ft__pt2_rule rules[] = {
 #undef FT__ATEN
 };
 
-const ft__pt2_rule *ft__pt2_find_rule(ft__text op)
+static const ft__pt2_rule *search(ft__text op)
 {
     size_t low = 0, high = sizeof(rules) / sizeof(*rules);
 
@@ -31,6 +31,24 @@ const ft__pt2_rule *ft__pt2_find_rule(ft__text op)
             high = mid;
     }
     return NULL;
+}
+
+/* Networks repeat themselves: most operators were looked for before. */
+const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op)
+{
+    static const ft__pt2_rule none = {0};
+    ft__table_slot *s = ft__table_at(&p->operators, &p->arena, op.s, op.n);
+    const ft__pt2_rule *rule = s ? s->value : NULL;
+
+    if (!rule) {
+        rule = search(op);
+        rule = rule ? rule : &none;
+        if (s) {
+            s->value = (void *)(uintptr_t)rule;
+            p->operators.n++;
+        }
+    }
+    return rule->run ? rule : NULL;
 }
 
 /* ---- signature ---- */
@@ -182,6 +200,16 @@ static void read_program(ft__pt2 *p, ft__pt2_body *body)
         ft__build_fail(p->b, FT_EFORMAT, 0, "it holds no graph_module.graph");
 }
 
+static void name_parameter(ft__pt2 *p, const ft__pt2_spec *s)
+{
+    ft__table_slot *slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
+
+    if (!slot || slot->value)
+        return;
+    slot->value = s->value;
+    p->parameters.n++;
+}
+
 /* Weights; inputs come when their sizes are known. */
 static void define_weights(ft__pt2 *p)
 {
@@ -193,6 +221,8 @@ static void define_weights(ft__pt2 *p)
         s->value->trainable = FT__IS(s->kind, "parameter");
         if (ft__pt2_resolve(p, s->value, 1))
             s->value->state = FT__PT2_WEIGHT;
+        if (s->value->trainable)
+            name_parameter(p, s);
     }
 }
 
@@ -224,12 +254,15 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
 
     for (uint32_t i = 0; i < p->n_outputs; i++) {
         const ft__pt2_spec *s = &p->output[i];
+        const ft__table_slot *slot;
 
         if (FT__IS(s->kind, "gradient_to_parameter") ||
             FT__IS(s->kind, "gradient_to_user_input")) {
             joint = true;
-            if (s->value && FT__IS(s->kind, "gradient_to_parameter"))
-                s->value->gradient = true;
+            if (s->value && FT__IS(s->kind, "gradient_to_parameter")) {
+                slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
+                s->value->gradient = slot ? slot->value : NULL;
+            }
         } else {
             want(s->value);
         }
@@ -245,7 +278,7 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
             want_operands(n);
         else if (is_view(n) && n->n_out && n->out[0] && n->out[0]->gradient &&
                  ft__pt2_in(n, 0))
-            ft__pt2_in(n, 0)->gradient = true;
+            ft__pt2_in(n, 0)->gradient = n->out[0]->gradient;
     }
 }
 
@@ -313,6 +346,22 @@ static bool makes_tensors(const ft__pt2_node *n)
     return false;
 }
 
+/* What is made from parameters has a gradient. */
+static void mark_learned(const ft__pt2_node *n)
+{
+    bool learned = false;
+
+    for (uint32_t i = 0; i < n->n_args; i++)
+        for (uint32_t k = 0; k < n->arg[i].n; k++) {
+            const ft__pt2_value *v = n->arg[i].value[k];
+
+            learned = learned || (v && (v->trainable || v->learned));
+        }
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i])
+            n->out[i]->learned = learned;
+}
+
 static void run_node(ft__pt2 *p, ft__pt2_node *n)
 {
     /* Assertions, sizes as numbers and what is done with them: free. */
@@ -320,6 +369,7 @@ static void run_node(ft__pt2 *p, ft__pt2_node *n)
         return;
     if (!operands_are_there(p, n) || !results_are_known(p, n))
         return;
+    mark_learned(n);
     ft__pt2_scope(p, n);
     ft__build_phase(p->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)
@@ -396,11 +446,15 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
 ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len, const char *name,
                         const ft_import_options *opt, ft_error *err)
 {
+    const char *slice;
     size_t n;
     char *text;
-    ft_status st = ft__zip_graph(&text, &n, data, len, name, err);
+    ft_status st;
 
     *out = NULL;
+    if (ft__zip_plain_graph(&slice, &n, data, len))
+        return ft__import_pt2_text(out, slice, n, name, opt, err);
+    st = ft__zip_graph(&text, &n, data, len, name, err);
     if (st == FT_OK)
         st = ft__import_pt2_text(out, text, n, name, opt, err);
     free(text);

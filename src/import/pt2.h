@@ -39,16 +39,19 @@ struct ft__pt2_value {
     bool typed;      /* the file says what it is */
     bool resolved;   /* and its symbolic sizes are numbers */
     bool trainable;  /* a parameter */
-    bool gradient;   /* of a parameter */
+    bool learned;    /* made from one */
     bool wanted;     /* a result of the forward pass needs it */
     bool transposed; /* over `of`, in the order of perm; else just a view */
     uint8_t perm[FT_MAX_RANK];
-    uint32_t open;     /* dimensions that are bounds */
-    uint32_t tensor;   /* of the graph; FT_NONE until it is needed there */
-    ft__pt2_value *of; /* WEIGHT: the one whose memory this is */
-    int64_t number;    /* a symbolic number, written as a dimension is */
-    ft_shape shape;    /* sizes; below 0: expression -1 - i */
-    int64_t stride[FT_MAX_RANK];
+    uint32_t open;           /* dimensions that are bounds */
+    uint32_t tensor;         /* of the graph; FT_NONE until it is needed there */
+    ft__pt2_value *of;       /* WEIGHT: the one whose memory this is */
+    int64_t number;          /* a symbolic number, written as a dimension is */
+    ft_shape shape;          /* sizes; below 0: expression -1 - i */
+    ft__text strides;        /* as the file has them */
+    ft__pt2_value *gradient; /* the parameter that it is the gradient of */
+    ft__pt2_value *next;     /* made after it */
+    ft__pt2_value *lazy;     /* came into the graph before it */
 };
 
 typedef enum ft__pt2_type {
@@ -139,6 +142,10 @@ struct ft__pt2 {
     ft__json_doc doc;
     ft_import_options opt;
     ft__table names;
+    ft__pt2_value *newest;
+    ft__pt2_value *lazy; /* constants in the graph, the last one first */
+    ft__table operators;
+    ft__table parameters; /* by the names that the signature has for them */
     ft__table symbols;
     ft__table exprs;
     ft__pt2_expr **expr; /* by number */
@@ -170,6 +177,8 @@ ft__pt2_value *ft__pt2_temp(ft__pt2 *p, const ft__pt2_value *like, ft_dtype dtyp
 void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
 /* An Argument: {"as_tensor": {"name": ...}}. */
 bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *out);
+/* A list of sizes or strides; -1: more dimensions than there can be. */
+int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim);
 ft_dtype ft__pt2_dtype(int64_t number);
 FT_PRINTF(4, 5)
 void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *fmt,
@@ -220,6 +229,8 @@ void ft__pt2_inputs(ft__pt2 *p);
 /* Sizes and strides of a value become numbers. `limit`: what a symbol that
  * depends on data is at most where the file does not say. */
 bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
+/* Strides of a value; false: the file does not say them. */
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
 
 /* ---- pt2.c ---- */
 /* ft_import_pt2() behind the archive. */
@@ -227,9 +238,6 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
                               const char *name, const ft_import_options *opt,
                               ft_error *err);
 void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body);
-/* A graph argument's nodes in place of the node. */
-void ft__pt2_inline(ft__pt2 *p, ft__pt2_node *n, ft__text graph,
-                    ft__pt2_value *const *in, uint32_t n_in);
 
 /* ---- pt2_emit.c ---- */
 typedef struct ft__pt2_call {
@@ -259,7 +267,7 @@ uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v);
 ft__pt2_value *ft__pt2_scalar(ft__pt2 *p, ft_dtype dtype);
 
 /* ---- pt2_rules_*.c: shared helpers ---- */
-const ft__pt2_rule *ft__pt2_find_rule(ft__text op);
+const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op);
 /* An operation with x as its first shape. */
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* An axis counted from the front; fails the import when it lies outside. */

@@ -113,12 +113,64 @@ static void apply_shape(struct bind *b, const ft__pt2_value *v, const ft_shape *
     }
 }
 
+/* Without a name the only input is meant. */
+static bool is_meant(const ft__pt2 *p, const ft_input_shape *given,
+                     const ft__pt2_value *v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        n += is_input(&p->input[i]);
+    return *given->name ? ft__text_is(v->name, given->name, strlen(given->name))
+                        : n == 1;
+}
+
+/* Names of the inputs, as many as there is room for. */
+static void list_inputs(const ft__pt2 *p, char *text, size_t size)
+{
+    size_t n = 0;
+
+    *text = '\0';
+    for (uint32_t i = 0; i < p->n_inputs && n + 100 < size; i++) {
+        const ft__pt2_value *v = p->input[i].value;
+
+        if (is_input(&p->input[i]))
+            n += (size_t)snprintf(text + n, size - n, "%s\"%.*s\"", n ? ", " : "",
+                                  shown(v->name), v->name.s);
+    }
+}
+
+static void check_names(struct bind *b)
+{
+    const ft_import_options *opt = &b->p->opt;
+
+    for (size_t i = 0; i < opt->n_inputs; i++) {
+        char all[600];
+        bool found = false;
+
+        for (uint32_t k = 0; k < b->p->n_inputs && !found; k++)
+            found = is_input(&b->p->input[k]) &&
+                    is_meant(b->p, &opt->inputs[i], b->p->input[k].value);
+        if (found)
+            continue;
+        list_inputs(b->p, all, sizeof(all));
+        if (*opt->inputs[i].name)
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--input %.80s: the model has no such input, but %s",
+                           opt->inputs[i].name, all);
+        else
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--input: the model has several inputs, say NAME=SHAPE: %s",
+                           all);
+    }
+}
+
 static void apply_given(struct bind *b, const ft__pt2_value *v)
 {
     const ft_import_options *opt = &b->p->opt;
 
     for (size_t i = 0; i < opt->n_inputs; i++)
-        if (ft__text_is(v->name, opt->inputs[i].name, strlen(opt->inputs[i].name)))
+        if (is_meant(b->p, &opt->inputs[i], v))
             apply_shape(b, v, &opt->inputs[i].shape);
     for (uint32_t k = 0; k < v->shape.rank; k++) {
         ft__pt2_symbol *s = symbol_at(b->p, v, k);
@@ -239,6 +291,7 @@ void ft__pt2_inputs(ft__pt2 *p)
     if (!b.used)
         return;
     apply_names(&b);
+    check_names(&b);
     for (uint32_t i = 0; i < p->n_inputs; i++)
         if (is_input(&p->input[i])) {
             apply_given(&b, p->input[i].value);
@@ -288,11 +341,22 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
 
         v->shape.dim[i] = size_of(p, v->shape.dim[i], limit, &data);
         v->open |= (uint32_t)data << i;
-        v->stride[i] = size_of(p, v->stride[i], limit, &data);
     }
     if (!ft__build_failed(p->b) && !ft__shape_fits(&v->shape))
         ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
                        shown(v->name), v->name.s);
     v->resolved = true;
+    return !ft__pt2_failed(p);
+}
+
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
+{
+    ft__json r = ft__json_open(&p->doc, v->strides);
+    bool data;
+
+    if (!v->strides.n || ft__pt2_read_syms(p, &r, stride) != (int)v->shape.rank)
+        return false;
+    for (uint32_t i = 0; i < v->shape.rank; i++)
+        stride[i] = size_of(p, stride[i], 1, &data);
     return !ft__pt2_failed(p);
 }

@@ -1,15 +1,11 @@
 /* Operation -> graph. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "import/pt2.h"
 
 enum { MAX_PARAMS = 64 };
-
-static ft_role role_of(const ft__pt2_value *v)
-{
-    return v->gradient ? FT_ROLE_GRADIENT : FT_ROLE_ACTIVATION;
-}
 
 /* A constant comes into the graph when something that runs reads it; a view of
  * one brings the one along. */
@@ -45,8 +41,11 @@ static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
 
 uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v)
 {
-    if (v->tensor == FT_NONE && !ft__pt2_failed(p))
+    if (v->tensor == FT_NONE && !ft__pt2_failed(p)) {
         v->tensor = weight_tensor(p, v);
+        v->lazy = p->lazy;
+        p->lazy = v;
+    }
     return v->tensor;
 }
 
@@ -64,11 +63,26 @@ ft__pt2_value *ft__pt2_scalar(ft__pt2 *p, ft_dtype dtype)
     return v;
 }
 
+/* The gradient of a parameter is called after it. */
+static uint32_t result(ft__pt2 *p, const ft__pt2_value *v)
+{
+    char name[256];
+    int n;
+
+    if (!v->gradient)
+        return ft__build_tensor(p->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
+                                v->dtype, &v->shape);
+    n = snprintf(name, sizeof(name), "%.*s gradient",
+                 (int)(v->gradient->name.n < 200 ? v->gradient->name.n : 200),
+                 v->gradient->name.s);
+    return ft__build_tensor(p->b, name, (size_t)n, FT_ROLE_GRADIENT, v->dtype,
+                            &v->shape);
+}
+
 static uint32_t define(ft__pt2 *p, ft__pt2_value *v)
 {
     v->state = FT__PT2_ACTIVATION;
-    v->tensor =
-        ft__build_tensor(p->b, v->name.s, v->name.n, role_of(v), v->dtype, &v->shape);
+    v->tensor = result(p, v);
     if (v->open)
         ft__build_open(p->b, v->tensor, v->open);
     return v->tensor;

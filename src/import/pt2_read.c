@@ -58,7 +58,12 @@ ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name)
     }
     if (!s->value) {
         s->value = new_value(p, name);
-        p->names.n += s->value != NULL;
+        if (!s->value)
+            return NULL;
+        p->names.n++;
+        if (p->newest)
+            p->newest->next = s->value;
+        p->newest = s->value;
     }
     return s->value;
 }
@@ -116,12 +121,33 @@ ft_dtype ft__pt2_dtype(int64_t number)
                                                          : FT_DTYPE_NONE;
 }
 
+/* {"as_int": 3} as it is nearly always written; false: read it the long way. */
+static bool plain_int(ft__json *r, int64_t *v)
+{
+    static const char begin[] = "{\"as_int\": ";
+    const char *s = r->p + sizeof(begin) - 1;
+
+    if (r->end - r->p < (ptrdiff_t)sizeof(begin) + 17 ||
+        memcmp(r->p, begin, sizeof(begin) - 1) != 0)
+        return false;
+    for (*v = 0; *s >= '0' && *s <= '9' && s < r->p + sizeof(begin) + 15; s++)
+        *v = *v * 10 + (*s - '0');
+    if (*s != '}' || s[-1] == ' ')
+        return false;
+    r->p = s + 1;
+    return *v <= FT__MAX_ELEMENTS;
+}
+
 /* {"as_int": 3} or {"as_expr": {"expr_str": "...", ...}}. */
 static int64_t read_sym(ft__pt2 *p, ft__json *r)
 {
     int64_t v = 0;
     ft__text name, text;
 
+    if (plain_int(r, &v)) {
+        r->fresh = false;
+        return v;
+    }
     if (!ft__json_object(r)) {
         ft__json_string(r, &text); /* a failure: nothing else is allowed here */
         return 0;
@@ -143,8 +169,7 @@ static int64_t read_sym(ft__pt2 *p, ft__json *r)
     return v;
 }
 
-/* A list of sizes or strides; -1: more dimensions than there can be. */
-static int read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
+int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
 {
     int n = 0;
 
@@ -167,6 +192,7 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
 {
     ft__text name;
     int64_t number = 0;
+    bool sized = false;
     int rank = 0;
 
     if (!ft__json_object(r)) {
@@ -177,11 +203,16 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
         if (FT__IS(name, "dtype")) {
             ft__json_int(r, &number);
         } else if (FT__IS(name, "sizes")) {
-            rank = read_syms(p, r, v->shape.dim);
+            rank = ft__pt2_read_syms(p, r, v->shape.dim);
+            sized = true;
         } else if (FT__IS(name, "strides")) {
-            (void)read_syms(p, r, v->stride);
+            ft__json_skip(r, &v->strides);
         } else {
             ft__json_skip(r, NULL);
+        }
+        if (number && sized && v->strides.n) {
+            ft__json_leave(r);
+            break;
         }
     }
     v->dtype = ft__pt2_dtype(number);
@@ -194,8 +225,14 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
                        FT_MAX_RANK);
 }
 
+static bool same_name(ft__text a, ft__text b)
+{
+    return ft__text_is(a, b.s, b.n);
+}
+
 static void read_tensor_values(ft__pt2 *p, ft__json *r)
 {
+    ft__pt2_value *next = NULL;
     ft__text name;
 
     if (!ft__json_object(r)) {
@@ -203,8 +240,12 @@ static void read_tensor_values(ft__pt2 *p, ft__json *r)
         return;
     }
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
-        ft__pt2_value *v = ft__pt2_name(p, name);
+        /* They mostly stand in the order in which the nodes made them. */
+        ft__pt2_value *v = next && same_name(next->name, name) ? next : NULL;
 
+        if (!v)
+            v = ft__pt2_name(p, name);
+        next = v ? v->next : NULL;
         if (v && !v->typed)
             read_meta(p, r, v);
         else
@@ -435,11 +476,11 @@ static void set_target(ft__pt2_node *n, ft__text target)
         n->op.n = (size_t)(dot - n->op.s);
 }
 
-static void find_rule(ft__pt2_node *n)
+static void find_rule(ft__pt2 *p, ft__pt2_node *n)
 {
-    n->rule = ft__pt2_find_rule(n->op);
+    n->rule = ft__pt2_find_rule(p, n->op);
     if (!n->rule && n->op.n > 1 && n->op.s[n->op.n - 1] == '_') {
-        n->rule = ft__pt2_find_rule((ft__text){n->op.s, n->op.n - 1});
+        n->rule = ft__pt2_find_rule(p, (ft__text){n->op.s, n->op.n - 1});
         n->in_place = n->rule != NULL;
     }
 }
@@ -447,29 +488,35 @@ static void find_rule(ft__pt2_node *n)
 static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
 {
     ft__text name, text = {"", 0};
+    unsigned seen = 0;
 
     n->name = n->target = n->op = n->modules = text;
     if (!ft__json_object(r)) {
         ft__json_skip(r, NULL);
         return;
     }
-    while (ft__json_member(r, &name)) {
-        if (FT__IS(name, "target") && ft__json_string(r, &text))
+    while (seen != 15 && ft__json_member(r, &name)) {
+        if (FT__IS(name, "target") && ft__json_string(r, &text)) {
             set_target(n, text);
-        else if (FT__IS(name, "inputs"))
+            seen |= 1;
+        } else if (FT__IS(name, "inputs")) {
             read_inputs(p, r, n);
-        else if (FT__IS(name, "outputs"))
+            seen |= 2;
+        } else if (FT__IS(name, "outputs")) {
             n->n_out = read_values(p, r, &n->out);
-        else if (FT__IS(name, "metadata"))
+            seen |= 4;
+        } else if (FT__IS(name, "metadata")) {
             ft__pt2_read_metadata(r, n);
-        else if (FT__IS(name, "name") && ft__json_peek(r) == '"')
-            ft__json_string(r, &n->name);
-        else
+            seen |= 8;
+        } else {
             ft__json_skip(r, NULL);
+        }
     }
-    if (!n->name.n && n->n_out && n->out[0])
+    if (seen == 15)
+        ft__json_leave(r);
+    if (n->n_out && n->out[0])
         n->name = n->out[0]->name;
-    find_rule(n);
+    find_rule(p, n);
 }
 
 static void read_nodes(ft__pt2 *p, ft__json *r, ft__pt2_body *out)

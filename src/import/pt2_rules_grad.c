@@ -132,3 +132,18 @@ void ft__aten_mse(ft__pt2 *p, ft__pt2_node *n)
     ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
+
+/* 2 (x - y), times the loss's gradient. */
+void ft__aten_mse_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[3] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1), ft__pt2_in(n, 2)};
+    ft_op op;
+
+    if (!in[0] || !in[1] || !in[2])
+        return;
+    op = ft__pt2_op(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
+    ft_op_set_shape(&op, FT_K_y, &in[2]->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft_op_set_wrt(&op, FT_WRT_X);
+    ft__pt2_emit_in(p, n, &op, in, 3);
+}

@@ -174,6 +174,35 @@ void ft__aten_ternary(ft__pt2 *p, ft__pt2_node *n)
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
+/* glu(x): one half times the sigmoid of the other. */
+void ft__aten_glu(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0), *in[2];
+    ft_op op;
+
+    if (!x || !out)
+        return;
+    for (int i = 0; i < 2; i++) {
+        in[i] = ft__pt2_temp(p, out, x->dtype, &out->shape);
+        op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+        ft_op_set_shape(&op, FT_K_out, &out->shape);
+        if (!in[i])
+            return;
+        ft__pt2_emit(p, n, &op,
+                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &in[i], .n_out = 1});
+    }
+    x = in[1];
+    in[1] = ft__pt2_temp(p, out, x->dtype, &out->shape);
+    op = ft__pt2_op(FT_KIND_sigmoid, x->dtype, &x->shape);
+    if (!in[1] || ft__pt2_failed(p) || x->state == FT__PT2_UNDEFINED)
+        return;
+    ft__pt2_emit(p, n, &op,
+                 &(ft__pt2_call){.in = &x, .n_in = 1, .out = &in[1], .n_out = 1});
+    op = ft__pt2_op(FT_KIND_mul, out->dtype, &out->shape);
+    ft_op_set_shape(&op, FT_K_y, &out->shape);
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}
+
 /* To another dtype; to the same one it is a view (to) or a copy (_to_copy). */
 void ft__aten_cast(ft__pt2 *p, ft__pt2_node *n)
 {
@@ -242,6 +271,55 @@ void ft__aten_reduce(ft__pt2 *p, ft__pt2_node *n)
     if (!x || !out)
         return;
     op = reduction((ft_kind)n->rule->arg, x, axes_of(p, n, name, x->shape.rank), out);
+    ft__pt2_emit_in(p, n, &op, &x, 1);
+}
+
+/* Points of a transform: the product of the axes it runs over. */
+static int64_t points(ft__pt2 *p, ft__pt2_node *n, const ft_shape *s)
+{
+    int64_t v[FT_MAX_RANK], size = 1, count = ft__pt2_ints(p, n, "dim", v, FT_MAX_RANK);
+    bool two = n->op.n && n->op.s[n->op.n - 1] == '2';
+    uint32_t last = two && s->rank > 1 ? 2 : 1;
+
+    if (n->op.n && n->op.s[n->op.n - 1] == 'n')
+        last = s->rank;
+    for (int64_t i = 0; i < count && i < FT_MAX_RANK; i++)
+        size *= s->dim[ft__pt2_axis(p, n, v[i], s->rank)];
+    for (uint32_t i = 0; count <= 0 && i < last; i++)
+        size *= s->dim[s->rank - 1 - i];
+    return size;
+}
+
+/* The longer of what goes in and what comes out says how many points there are:
+ * of real numbers half is left out. */
+void ft__aten_fft(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    const ft_shape *longer;
+    ft_op op;
+
+    if (!x || !out || !x->shape.rank || out->shape.rank != x->shape.rank)
+        return;
+    longer = ft_shape_elements(&x->shape) > ft_shape_elements(&out->shape)
+                 ? &x->shape
+                 : &out->shape;
+    op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
+    ft_op_set1(&op, FT_K_size, points(p, n, longer));
+    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__pt2_emit_in(p, n, &op, &x, 1);
+}
+
+/* Frames of n_fft points, each transformed. */
+void ft__aten_stft(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!x || !out)
+        return;
+    op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
+    ft_op_set1(&op, FT_K_size, ft__pt2_int(p, n, "n_fft", 1));
+    ft_op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 

@@ -10,12 +10,15 @@ void ft__aten_view(ft__pt2 *p, ft__pt2_node *n)
 }
 
 /* Whether a tensor's elements lie in the same order as another's would. */
-static bool same_order(const ft__pt2_value *a, const ft__pt2_value *b)
+static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *b)
 {
-    if (!ft_shape_equal(&a->shape, &b->shape))
+    int64_t x[FT_MAX_RANK], y[FT_MAX_RANK];
+
+    if (!ft_shape_equal(&a->shape, &b->shape) || !ft__pt2_strides(p, a, x) ||
+        !ft__pt2_strides(p, b, y))
         return false;
     for (uint32_t i = 0; i < a->shape.rank; i++)
-        if (a->shape.dim[i] > 1 && a->stride[i] != b->stride[i])
+        if (a->shape.dim[i] > 1 && x[i] != y[i])
             return false;
     return true;
 }
@@ -30,7 +33,7 @@ void ft__aten_copy(ft__pt2 *p, ft__pt2_node *n)
 
     if (!x || !out)
         return;
-    if (n->rule->arg == 0 && same_order(x, out)) {
+    if (n->rule->arg == 0 && same_order(p, x, out)) {
         ft__pt2_emit_view(p, n, x, out);
         return;
     }
@@ -307,4 +310,60 @@ void ft__aten_scatter(ft__pt2 *p, ft__pt2_node *n)
     op = ft__pt2_op(FT_KIND_scatter, out->dtype, &in[0]->shape);
     ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
+}
+
+/* Rows of a table, summed bag by bag: torch makes them in one pass. */
+void ft__aten_embedding_bag(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *w = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1),
+                  *out = ft__pt2_out(n, 0);
+    ft__pt2_value *rows;
+    ft_shape s;
+    ft_op op;
+
+    if (!w || !x || !out || w->shape.rank != 2 || x->shape.rank != 1 ||
+        out->shape.rank != 2 || !out->shape.dim[0] ||
+        x->shape.dim[0] % out->shape.dim[0])
+        return;
+    s = (ft_shape){.rank = 3,
+                   .dim = {out->shape.dim[0], x->shape.dim[0] / out->shape.dim[0],
+                           w->shape.dim[1]}};
+    rows = ft__pt2_temp(p, out, w->dtype, &s);
+    op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
+    ft_op_set1(&op, FT_K_rows, w->shape.dim[0]);
+    ft_op_set1(&op, FT_K_dim, w->shape.dim[1]);
+    if (!rows)
+        return;
+    ft__pt2_emit(p, n, &op,
+                 &(ft__pt2_call){.in = &x,
+                                 .n_in = 1,
+                                 .params = &w,
+                                 .n_params = 1,
+                                 .out = &rows,
+                                 .n_out = 1});
+    if (ft__pt2_failed(p) || rows->state == FT__PT2_UNDEFINED)
+        return;
+    op = ft__pt2_op(FT_KIND_reduce_sum, w->dtype, &s);
+    ft_op_set1(&op, FT_K_axes, 1);
+    ft_op_set1(&op, FT_K_keep, 0);
+    ft__pt2_emit_in(p, n, &op, &rows, 1);
+}
+
+/* copy(x, y): y in the place of x. */
+void ft__aten_copy_from(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 1), *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!x || !out)
+        return;
+    if (ft_shape_equal(&x->shape, &out->shape)) {
+        op = ft__pt2_op(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
+                        &x->shape);
+        ft_op_set1(&op, FT_K_to, out->dtype);
+    } else {
+        op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
+        ft_op_set_shape(&op, FT_K_out, &out->shape);
+    }
+    ft__pt2_emit_in(p, n, &op, &x, 1);
 }

@@ -163,6 +163,41 @@ void ft__aten_conv_grad(ft__pt2 *p, ft__pt2_node *n)
                                  .n_out = count});
 }
 
+/* deform_conv2d(x, weight, offset, mask, bias, stride h, w, pad h, w, dilation h,
+ * w, groups ...). */
+void ft__aten_deform_conv(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 2)};
+    ft__pt2_value *w = ft__pt2_in(n, 1), *bias = ft__pt2_tensor(n, "bias");
+    struct window win = {.axes = 2};
+    ft_op op;
+
+    if (!in[0] || !in[1] || !w || w->shape.rank != 4)
+        return;
+    memcpy(win.kernel, w->shape.dim + 2, 2 * sizeof(win.kernel[0]));
+    win.stride[0] = ft__pt2_int(p, n, "stride_h", 1);
+    win.stride[1] = ft__pt2_int(p, n, "stride_w", 1);
+    win.begin[0] = win.end[0] = ft__pt2_int(p, n, "pad_h", 0);
+    win.begin[1] = win.end[1] = ft__pt2_int(p, n, "pad_w", 0);
+    win.dilation[0] = ft__pt2_int(p, n, "dilation_h", 1);
+    win.dilation[1] = ft__pt2_int(p, n, "dilation_w", 1);
+    if (!in_range(&win))
+        return;
+    op = ft__pt2_op(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
+    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft_op_set1(&op, FT_K_out, w->shape.dim[0]);
+    set_window(&op, &win);
+    ft_op_set1(&op, FT_K_groups, ft__pt2_int(p, n, "groups", 1));
+    ft_op_set1(&op, FT_K_bias, bias != NULL);
+    ft__pt2_emit(p, n, &op,
+                 &(ft__pt2_call){.in = in,
+                                 .n_in = 2,
+                                 .params = (ft__pt2_value *[]){w, bias},
+                                 .n_params = 2,
+                                 .out = n->out,
+                                 .n_out = n->n_out});
+}
+
 /* ---- pooling ---- */
 
 /* The last digit before "d" or "d_...": max_pool2d_with_indices. */

@@ -14,11 +14,15 @@ void ft__pt2_read_metadata(ft__json *r, ft__pt2_node *n)
         ft__json_skip(r, NULL);
         return;
     }
-    while (ft__json_member(r, &name))
-        if (FT__IS(name, "nn_module_stack") && ft__json_peek(r) == '"')
-            ft__json_string(r, &n->modules);
-        else
+    while (ft__json_member(r, &name)) {
+        if (!FT__IS(name, "nn_module_stack") || ft__json_peek(r) != '"') {
             ft__json_skip(r, NULL);
+            continue;
+        }
+        ft__json_string(r, &n->modules);
+        ft__json_leave(r); /* the rest is of no use */
+        return;
+    }
 }
 
 /* Cut the text at the first `c`, which is dropped; what stood before it. */

@@ -1,4 +1,5 @@
 /* Strings: their operators read and write, and nobody counts more of them. */
+#include "base/limits.h"
 #include "import/onnx.h"
 
 /* arg: the dtype of the result, 0: that of the operand. */
@@ -42,8 +43,9 @@ void ft__rule_string_normalizer(ft__onnx *o, ft__node *n)
 void ft__rule_string_split(ft__onnx *o, ft__node *n)
 {
     ft_shape s = n->in[0]->shape;
+    int64_t cuts = ft__attr_int(o, n, "maxsplit", 0);
 
-    ft__push(o, n, &s, 1 + ft__attr_int(o, n, "maxsplit", 0));
+    ft__push(o, n, &s, cuts > 0 && cuts < FT__MAX_ELEMENTS ? cuts + 1 : 1);
     if (ft__failed(o))
         return;
     ft__emit_open(o, n, n->out[0], FT_DTYPE_string, &s, 1u << (s.rank - 1));

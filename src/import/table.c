@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static uint64_t hash_of(const char *name, size_t len)
+uint64_t ft__table_hash(const char *name, size_t len)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
     uint64_t h = len * prime, word;
@@ -38,7 +38,7 @@ static bool grow(ft__table *t, ft__arena *arena)
 
     if (2 * (t->n + 1) <= t->n_slots)
         return true;
-    t->n_slots = old.n_slots ? old.n_slots * 4 : 256;
+    t->n_slots = old.n_slots ? old.n_slots * 4 : 32;
     t->slot = ft__arena_array(arena, t->n_slots, sizeof(*t->slot));
     if (!t->slot) {
         *t = old;
@@ -53,7 +53,7 @@ static bool grow(ft__table *t, ft__arena *arena)
 ft__table_slot *ft__table_at(ft__table *t, ft__arena *arena, const char *name,
                              size_t len)
 {
-    uint64_t hash = hash_of(name, len);
+    uint64_t hash = ft__table_hash(name, len);
     ft__table_slot *s;
 
     if (!grow(t, arena))

@@ -19,6 +19,7 @@ typedef struct ft__table {
     uint32_t n_slots; /* a power of two */
 } ft__table;
 
+uint64_t ft__table_hash(const char *name, size_t len);
 /* The slot of a name, which is borrowed; its value is NULL when the name is new,
  * and is set by the caller before the next call, who then counts it in n. NULL:
  * out of memory. */

@@ -7,34 +7,125 @@
 
 #include "base/limits.h"
 
-/* Where the last part of a path begins, and the folder's name before it. */
-static bool in_folder(const char *path, const char *folder, const char **file)
+static bool ends_with(const char *s, size_t n, const char *end)
 {
-    const char *slash = strrchr(path, '/');
-    size_t n = strlen(folder);
+    size_t m = strlen(end);
 
-    if (!slash)
+    return n >= m && memcmp(s + n - m, end, m) == 0;
+}
+
+/* Whether a path is FOLDER/FILE below any other folder, and where FILE begins. */
+static bool in_folder(const char *path, size_t n, const char *folder, size_t *file)
+{
+    size_t at = n, m = strlen(folder);
+
+    while (at > 0 && path[at - 1] != '/')
+        at--;
+    *file = at;
+    return at > m && memcmp(path + at - 1 - m, folder, m) == 0 &&
+           (at == m + 1 || path[at - m - 2] == '/');
+}
+
+/* archive/models/NAME.json; before torch 2.7 a file at the top. */
+static bool is_graph(const char *path, size_t n)
+{
+    static const char old[] = "serialized_exported_program.json";
+    size_t file;
+
+    if (!ends_with(path, n, ".json"))
         return false;
-    *file = slash + 1;
-    return (size_t)(slash - path) >= n && memcmp(slash - n, folder, n) == 0 &&
-           (slash - n == path || slash[-(ptrdiff_t)n - 1] == '/');
+    return in_folder(path, n, "models", &file) ||
+           (n - file == sizeof(old) - 1 && ends_with(path, n, old));
 }
 
-static bool ends_with(const char *s, const char *end)
+/* ---- records that are not packed: torch.export packs none ---- */
+
+enum {
+    END_BYTES = 22, /* of the record that ends an archive, without its comment */
+    ENTRY_BYTES = 46,
+    HEADER_BYTES = 30,
+    MAX_COMMENT = 65535,
+    ENCRYPTED = 1,
+};
+
+/* The size stands in an extension, as in very large archives. */
+static const size_t no_size = UINT32_MAX;
+
+static uint32_t number(const uint8_t *p, unsigned bytes)
 {
-    size_t n = strlen(s), m = strlen(end);
+    uint32_t x = 0;
 
-    return n >= m && strcmp(s + n - m, end) == 0;
+    for (unsigned i = bytes; i-- > 0;)
+        x = x << 8 | p[i];
+    return x;
 }
 
-/* archive/models/NAME.json; before torch 2.6 a file at the top. */
-static bool is_graph(const char *path)
+/* The directory of an archive: its entries one after the other. */
+static bool directory(const uint8_t *data, size_t len, const uint8_t **begin,
+                      uint32_t *n)
 {
-    const char *file, *slash = strrchr(path, '/');
+    uint32_t at;
 
-    return (in_folder(path, "models", &file) && ends_with(file, ".json")) ||
-           strcmp(slash ? slash + 1 : path, "serialized_exported_program.json") == 0;
+    for (size_t i = END_BYTES; i <= len && i <= END_BYTES + MAX_COMMENT; i++) {
+        const uint8_t *p = data + len - i;
+
+        if (memcmp(p, "PK\5\6", 4) != 0)
+            continue;
+        at = number(p + 16, 4);
+        *n = number(p + 10, 2);
+        *begin = data + at;
+        return at < len - i && *n != 0xffff;
+    }
+    return false;
 }
+
+/* The bytes of an entry, where they lie as they are. */
+static bool plain(const uint8_t *data, size_t len, const uint8_t *entry,
+                  const char **text, size_t *n)
+{
+    size_t size = number(entry + 20, 4), at = number(entry + 42, 4), skip;
+
+    if (number(entry + 8, 2) & ENCRYPTED || number(entry + 10, 2) != ZIP_CM_STORE ||
+        size == no_size || size != number(entry + 24, 4) || at > len ||
+        len - at < HEADER_BYTES || memcmp(data + at, "PK\3\4", 4) != 0)
+        return false;
+    skip = HEADER_BYTES + number(data + at + 26, 2) + number(data + at + 28, 2);
+    if (len - at < skip || len - at - skip < size)
+        return false;
+    *text = (const char *)data + at + skip;
+    *n = size;
+    return true;
+}
+
+bool ft__zip_plain_graph(const char **text, size_t *n, const void *data, size_t len)
+{
+    const uint8_t *base = data, *p, *found = NULL;
+    uint32_t entries;
+
+    if (!directory(base, len, &p, &entries))
+        return false;
+    for (uint32_t i = 0; i < entries; i++) {
+        size_t left = (size_t)(base + len - p), name;
+
+        if (left < ENTRY_BYTES || memcmp(p, "PK\1\2", 4) != 0)
+            return false;
+        name = number(p + 28, 2);
+        if (left - ENTRY_BYTES < name)
+            return false;
+        if (is_graph((const char *)p + ENTRY_BYTES, name)) {
+            if (found)
+                return false;
+            found = p;
+        }
+        name += ENTRY_BYTES + number(p + 30, 2) + number(p + 32, 2);
+        if (left < name)
+            return false;
+        p += name;
+    }
+    return found && plain(base, len, found, text, n);
+}
+
+/* ---- all others ---- */
 
 struct found {
     zip_int64_t graph; /* entry, -1: none */
@@ -51,19 +142,21 @@ static struct found look(zip_t *z)
     struct found f = {.graph = -1};
 
     for (zip_int64_t i = 0; i < n; i++) {
-        const char *path = zip_get_name(z, (zip_uint64_t)i, ZIP_FL_ENC_RAW), *file;
+        const char *path = zip_get_name(z, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+        size_t len = path ? strlen(path) : 0, file;
 
         if (!path)
             continue;
-        if (is_graph(path)) {
+        if (is_graph(path, len)) {
             f.graph = f.n_graphs++ ? f.graph : i;
             continue;
         }
-        f.pickle |= ends_with(path, "data.pkl");
-        f.script |= ends_with(path, "constants.pkl");
-        f.keras |=
-            ends_with(path, ".weights.h5") || ends_with(path, "keras_metadata.pb");
-        f.compiled |= in_folder(path, "model", &file) && ends_with(file, ".so");
+        f.pickle |= ends_with(path, len, "data.pkl");
+        f.script |= ends_with(path, len, "constants.pkl");
+        f.keras |= ends_with(path, len, ".weights.h5") ||
+                   ends_with(path, len, "keras_metadata.pb");
+        f.compiled |=
+            ends_with(path, len, ".so") && !in_folder(path, len, "lib", &file);
     }
     return f;
 }

@@ -63,7 +63,7 @@ The answer, with its assumptions first and the command that verifies it last.
   time  # s  # s  # s  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
-  memory  # B  # B  # B  measured
+  peak memory  # B  # B  # B  measured
     weights  # B
     inputs  # B
     activations  # B
@@ -181,5 +181,5 @@ Several devices beside each other.
 Operations that were bounded are named.
 
   $ foretell predict models/unknown-op.onnx --engine fake | grep -E 'bounded|warning'
-  bounded by the bytes it moves: Frobnicate (node bad?[31mname)
+  bounded: Frobnicate (node bad?[31mname), by the bytes it moves
   warning: 1 of 2 unique operations are of kinds never measured: their times are lower bounds

@@ -87,3 +87,48 @@ What does not fit is told, once.
   $ foretell ops - --input 4x8 < one.ops
   foretell ops: standard input: a list of operations has its sizes in its lines: --batch, --dim and --input do not apply
   [2]
+
+How often a loop runs that data decides about can be said.
+
+  $ foretell ops models/loop.onnx
+  bounded: Loop (node decode), counted 1 time: how often it runs depends on data (--trips N sets it)
+  loop.onnx: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  
+  operation                        count   GFLOP  MiB read  MiB written  parameters
+  ---------------------------------------------------------------------------------
+  fill out=1 dtype=int64               1  0.0000      0.00         0.00           0
+  linear x=1x64 out=64 dtype=fp32      1  0.0000      0.02         0.00        4096
+  view x=1x64 out=1x64 dtype=fp32      1  0.0000      0.00         0.00           0
+  ---------------------------------------------------------------------------------
+  3 unique                             3  0.0000      0.02         0.00        4096
+  
+  memory at its peak: 16.5 KiB = weights 16.0 KiB + inputs 264 B + activations 256 B
+  activations and inputs at planned offsets: 576 B
+  $ foretell ops models/loop.onnx --trips 20 --csv
+  spec,count,flops,bytes_read,bytes_written,parameters
+  fill out=1 dtype=int64,1,0,0,8,0
+  linear x=1x64 out=64 dtype=fp32,20,163840,332800,5120,81920
+  view x=1x64 out=1x64 dtype=fp32,1,0,0,0,0
+  $ foretell predict models/loop.onnx --trips 20 --device a30 --json | pick bounded verify
+  bounded: ["Loop (node decode), counted 20 times: how often it runs depends on data (--trips N sets it)"]
+  verify: "foretell measure models/loop.onnx --engine onednn --trips 20"
+
+Sizes that depend on data are bounds.
+
+  $ foretell ops models/nonzero.onnx --graph
+  bounded: NonZero (node where), its size bounded
+  nonzero.onnx: 2 nodes in the order in which they run
+  input   x  fp32 4x8
+  output  where  int64 2x<=32
+  
+  forward
+       0  relu x=4x8 dtype=fp32
+           r
+           in   x  fp32 4x8
+           out  r  fp32 4x8
+       1  nonzero x=4x8 out=2x32 dtype=int64
+           where
+           in   r  fp32 4x8
+           out  where  int64 2x<=32
+  $ foretell ops models/nonzero.onnx --graph --json | pick outputs
+  outputs: [{"name": "where", "dtype": "int64", "shape": [2, 32], "open": [1], "role": "activation", "bytes": 512.0, "view_of": null}]

@@ -125,7 +125,7 @@ An operation without a rule is bounded and named, and a name cannot drive the
 terminal.
 
   $ foretell ops models/unknown-op.onnx
-  bounded by the bytes it moves: Frobnicate (node bad?[31mname)
+  bounded: Frobnicate (node bad?[31mname), by the bytes it moves
   unknown-op.onnx: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
   
   operation                                   count   GFLOP  MiB read  MiB written  parameters

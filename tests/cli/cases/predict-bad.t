@@ -12,7 +12,7 @@ lower bound.
   time             962 us   962 us        -  roofline
   energy                -        -        -  unavailable
   power                 -        -        -  unavailable
-  memory          107 MiB  104 MiB  113 MiB  roofline
+  peak memory     107 MiB  104 MiB  113 MiB  roofline
     weights      97.4 MiB
     inputs        588 KiB
     activations  9.19 MiB
@@ -23,10 +23,10 @@ lower bound.
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.
   
-  operation                                                                     count   share    total     each      low  high  basis
-  --------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %   112 us  22.5 us  22.5 us     -  roofline
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32        3   7.0 %  67.4 us  22.5 us  22.5 us     -  roofline
+  operation                                                                     count   share    total     each
+  -------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %   112 us  22.5 us
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32        3   7.0 %  67.4 us  22.5 us
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
 

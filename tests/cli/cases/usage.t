@@ -27,8 +27,8 @@ Every command explains itself, with examples.
   
   list the unique operations of a model and what they cost
   
-  MODEL is an .onnx file, or a list of operations, one a line (- reads it from
-  standard input). --diff takes two of them.
+  MODEL is an .onnx file, a torch.export archive (.pt2), or a list of operations,
+  one a line (- reads it from standard input). --diff takes two of them.
   
   options:
         --products             only the convolutions and matrix products inside operations
@@ -39,9 +39,11 @@ Every command explains itself, with examples.
         --mode M               inference, or training: forward, loss, backward, optimizer
         --optimizer O          with training: none, sgd (the default), momentum, adam, adamw
         --loss L               with training: auto (the default), none, cross_entropy, mse
+        --loss-on R            with training: first (the default) or all results
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
         --input NAME=AxBx...   shape of an input; may be repeated
+        --trips N              rounds of loops that end when data says so
   
   global options:
         --json                 print the result as JSON

@@ -1,0 +1,69 @@
+Whether a model fits a device's memory, by how much, and the largest batch that does.
+
+  $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --batch 32 | grep fits
+  fits in the device's 2.00 GiB: yes, 624 MiB to spare, driver and framework not counted
+  $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --batch 128 | grep fits
+  fits in the device's 2.00 GiB: no, 3.14 GiB too much, driver and framework not counted
+  $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --max-batch | grep fits
+  fits in the device's 2.00 GiB: yes, 1.78 GiB to spare, driver and framework not counted
+  largest batch that fits: 47
+  $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --max-batch --json | pick fit
+  fit: {"fits": true, "limit": 2147483648.0, "spare": 2035121856.0, "max_batch": 199}
+
+The largest batch fits, the next one does not.
+
+  $ ask() { foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training "$@" --json; }
+  > n=$(ask --max-batch | pick fit.max_batch | cut -d ' ' -f 2)
+  > ask --batch $n | pick fit.fits; ask --batch $((n + 1)) | pick fit.fits
+  fit.fits: true
+  fit.fits: false
+
+Several devices beside each other.
+
+  $ foretell predict data/models/vgg16.onnx --device jetson-tk1,a30,h100-sxm --mode training --optimizer adam --batch 64 --max-batch
+  vgg16.onnx
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 1000 classes of output
+  assumed: training, one step of forward, backward and Adam at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  device         time      low  high  energy    memory  fits  largest batch  basis
+  --------------------------------------------------------------------------------------------------
+  jetson-tk1   19.9 s   19.9 s     -       -  6.42 GiB  no                0  roofline: a lower bound
+  a30          604 ms   604 ms     -       -  6.42 GiB  yes             320  roofline: a lower bound
+  h100-sxm    96.5 ms  96.5 ms     -       -  6.42 GiB  yes            1136  roofline: a lower bound
+  - is not known; asked about one device alone, foretell says why
+  
+
+The answer "no" is an exit code where it is asked for.
+
+  $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --batch 128 --must-fit -q > /dev/null
+  [1]
+  $ foretell predict data/models/resnet50.onnx --device a30,jetson-tk1 --mode training --batch 128 --must-fit --json > /dev/null
+  [1]
+  $ foretell predict data/models/resnet50.onnx --device a30 --mode training --batch 128 --must-fit > /dev/null
+
+Batches cannot be tried where the file fixes one, where a list has its own sizes, or
+where the memory is not known.
+
+  $ foretell predict models/unknown-op.onnx --device a30 --max-batch
+  foretell predict: --max-batch asks at several batches: unknown-op.onnx: --batch 2: the file fixes the first dimension of input "x" at 1; export it with an open batch
+  [2]
+  $ echo 'relu x=1x8 dtype=fp32' > one.ops
+  $ foretell predict one.ops --device a30 --max-batch
+  foretell predict: --max-batch asks at several batches: one.ops: a list of operations has its sizes in its lines: --batch, --dim and --input do not apply
+  [2]
+  $ foretell predict data/models/resnet50.onnx --input 2x3x224x224 --device a30 --max-batch
+  foretell predict: --max-batch asks at several batches: resnet50.onnx: --input 2x3x224x224 contradicts --batch 1
+  [2]
+  $ foretell predict models/sequence.onnx --dim seq=128 --device a30 --max-batch | grep largest
+  largest batch that fits: 60494
+  $ mkdir -p d/devices && grep -v memory_bytes data/devices/a30.yaml | grep -v '^memory' > d/devices/bare.yaml
+  $ foretell predict data/models/resnet50.onnx --device bare --data-dir d --must-fit
+  foretell predict: --must-fit: the memory of bare is not known
+  [4]
+  $ foretell predict data/models/resnet50.onnx --device bare --data-dir d --max-batch
+  foretell predict: --max-batch: the memory of bare is not known
+  [4]
+  $ foretell predict data/models/resnet50.onnx --device bare --data-dir d --json | pick fit
+  fit: null

@@ -1,0 +1,326 @@
+A training step is derived from a forward graph: loss, backward pass, optimizer.
+
+  $ foretell ops data/models/resnet18.onnx --mode training --batch 32 --top 8
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 1000 classes of output
+  resnet18.onnx: one step of forward, backward and SGD; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  
+  operation                                                                                     count     GFLOP  MiB read  MiB written  parameters
+  ------------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                       4   29.6207     98.56        98.00      147712
+  add x=32x64x56x56 y=32x64x56x56 dtype=fp32                                                        5    0.0321    245.00       122.50           0
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                     3   22.2059     38.44        36.75      442752
+  conv2d x=32x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                       3   22.1987     36.19         9.19     7079424
+  conv2d x=32x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        3   44.3949     45.38        36.19           0
+  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3   44.3973     43.50        25.13           0
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3   44.4021     75.19        38.44           0
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        4   59.2157    196.56        98.56           0
+  57 others, lighter (--top 65 lists all)                                                         116   74.7551   1669.17      1073.32     4014824
+  ------------------------------------------------------------------------------------------------------------------------------------------------
+  65 unique                                                                                       144  341.2225   2448.00      1538.08    11684713
+  
+  phase      operations     GFLOP  MiB read  MiB written
+  ------------------------------------------------------
+  forward            50  116.3369    877.76       701.50
+  backward           52  224.8389   1481.10       792.01
+  optimizer          42    0.0467     89.15        44.57
+  
+  memory at its peak: 455 MiB = weights 44.6 MiB + inputs 18.4 MiB + gradients 34.0 MiB + saved 343 MiB + activations 15.4 MiB
+  $ foretell ops data/models/resnet18.onnx --mode training --batch 32 --optimizer adamw --json | pick mode step assumptions phases.# phases.2 memory.state memory.weights
+  mode: "training"
+  step: "one step of forward, backward and AdamW"
+  assumptions: ["no dropout: models exported for evaluation have none", "loss: cross entropy over the 1000 classes of output"]
+  phases.#: 3
+  phases.2: {"phase": "optimizer", "operations": 42, "flops": 163585968.0, "bytes_read": 186955392.0, "bytes_written": 140216544.0}
+  memory.state: 93477696
+  memory.weights: 46738852
+  $ foretell ops data/models/resnet18.onnx --mode training --products --top 5
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 1000 classes of output
+  resnet18.onnx: convolutions and matrix products inside all operations; a product and its
+  transpose are one, biases and layouts are left out
+  
+  product                                                                                     count       FLOPs    share
+  ----------------------------------------------------------------------------------------------------------------------
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32                             4   925 MFLOP    8.7 %
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 phase=backward wrt=w        4   925 MFLOP    8.7 %
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 phase=backward wrt=x        4   925 MFLOP    8.7 %
+  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32                           3   694 MFLOP    6.5 %
+  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 phase=backward wrt=w      3   694 MFLOP    6.5 %
+  30 others (--top 35 lists all)                                                                 44  6.49 GFLOP   60.9 %
+  ----------------------------------------------------------------------------------------------------------------------
+  35 different                                                                                   62  10.6 GFLOP  100.0 %
+  
+  all other work: 60.1 MFLOP
+  $ foretell ops data/models/resnet18.onnx --mode training --optimizer none --graph | grep -A 7 '^backward'
+  backward
+      50  fill out=1 dtype=fp32
+           loss
+           out  loss  fp32 scalar, gradient
+      51  cross_entropy x=1x1000 axis=1 dtype=fp32 phase=backward
+           loss
+           in   loss  fp32 scalar, gradient
+                loss  fp32 1x1000
+  $ foretell ops data/models/resnet18.onnx --mode training --csv | grep optimizer | head -3
+  sgd x=64x3x7x7 dtype=fp32 phase=optimizer,1,37632,75264,37632,0
+  sgd x=64 dtype=fp32 phase=optimizer,5,1280,2560,1280,0
+  sgd x=64x64x3x3 dtype=fp32 phase=optimizer,4,589824,1179648,589824,0
+  $ foretell ops models/sequence.onnx --input 4x128x64 --mode training --loss mse --dot
+  digraph "sequence.onnx" {
+    node [shape=box, style=filled, fontname="sans-serif", fontsize=10];
+    edge [fontname="sans-serif", fontsize=8];
+    label="double border: kept for the backward pass"; fontname="sans-serif";
+    subgraph cluster_forward {
+      label="forward"; color="#999999";
+      n0 [label="linear\n4x128x256", fillcolor="#d9d2e9", tooltip="project"];
+      n1 [label="softmax\n4x128x256", fillcolor="#d9ead3", peripheries=2, tooltip="z"];
+      n2 [label="mse_loss\nscalar", fillcolor="#fff2cc", tooltip="loss"];
+    }
+    subgraph cluster_backward {
+      label="backward"; color="#999999";
+      n3 [label="fill\nscalar", fillcolor="#f3f3f3", tooltip="loss"];
+      n4 [label="mse_loss\n4x128x256", fillcolor="#fff2cc", tooltip="loss"];
+      n5 [label="softmax\n4x128x256", fillcolor="#d9ead3", tooltip="z"];
+      n6 [label="linear\n64x256", fillcolor="#d9d2e9", tooltip="project"];
+    }
+    subgraph cluster_optimizer {
+      label="optimizer"; color="#999999";
+      optimizer [label="sgd, 1 times", fillcolor="#f4cccc"];
+    }
+    n6 -> optimizer [label=" gradients 64.0 KiB"];
+    t0 [shape=ellipse, peripheries=2, label="x\nfp32 4x128x64"];
+    o3 [shape=ellipse, label="z\nfp32 4x128x256"];
+    n1 -> o3 [label=" 512 KiB"];
+    t4 [shape=ellipse, peripheries=2, label="target\nfp32 4x128x256"];
+    o5 [shape=ellipse, label="loss\nfp32 scalar"];
+    n2 -> o5 [label=" 4.00 B"];
+    t0 -> n0 [label=" 128 KiB"];
+    n0 -> n1 [label=" 512 KiB"];
+    n1 -> n2 [label=" 512 KiB"];
+    t4 -> n2 [label=" 512 KiB"];
+    n3 -> n4 [label=" 4.00 B"];
+    n4 -> n5 [label=" 512 KiB"];
+    n5 -> n6 [label=" 512 KiB"];
+  }
+  $ foretell ops models/sequence.onnx --input 4x128x64 --mode training --loss mse --graph
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: mean square error of z
+  sequence.onnx: 8 nodes in the order in which they run
+  input   x  fp32 4x128x64
+  input   target  fp32 4x128x256
+  output  z  fp32 4x128x256
+  output  loss  fp32 scalar
+  
+  forward
+       0  linear x=4x128x64 out=256 dtype=fp32
+           project
+           in   x  fp32 4x128x64
+           with w  fp32 64x256
+           out  y  fp32 4x128x256
+       1  softmax x=4x128x256 axis=2 dtype=fp32
+           z
+           in   y  fp32 4x128x256
+           out  z  fp32 4x128x256
+       2  mse_loss x=4x128x256 y=4x128x256 dtype=fp32
+           loss
+           in   z  fp32 4x128x256
+                target  fp32 4x128x256
+           out  loss  fp32 scalar
+  
+  backward
+       3  fill out=1 dtype=fp32
+           loss
+           out  loss  fp32 scalar, gradient
+       4  mse_loss x=4x128x256 y=4x128x256 dtype=fp32 phase=backward wrt=x
+           loss
+           in   loss  fp32 scalar, gradient
+                z  fp32 4x128x256
+                target  fp32 4x128x256
+           out  loss  fp32 4x128x256, gradient
+       5  softmax x=4x128x256 axis=2 dtype=fp32 phase=backward
+           z
+           in   loss  fp32 4x128x256, gradient
+                z  fp32 4x128x256
+           out  z  fp32 4x128x256, gradient
+       6  linear x=4x128x64 out=256 dtype=fp32 phase=backward wrt=w
+           project
+           in   z  fp32 4x128x256, gradient
+                x  fp32 4x128x64
+           with w  fp32 64x256
+           out  project  fp32 64x256, gradient
+  
+  optimizer
+       7  sgd x=64x256 dtype=fp32 phase=optimizer
+           w
+           in   w  fp32 64x256
+                project  fp32 64x256, gradient
+           out  w  fp32 64x256, a view of w
+  $ foretell ops --diff data/models/resnet18.onnx data/models/resnet18.onnx --mode training | tail -2
+  
+  no difference: A and B run the same operations, equally often
+
+A list of operations has its phases in its lines.
+
+  $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'linear x=8x64 out=32 dtype=fp32 phase=backward' 'sgd x=64x32 dtype=fp32 phase=optimizer' > step.ops
+  $ foretell ops step.ops
+  step.ops: one step as the file has it; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  
+  operation                                       count   GFLOP  MiB read  MiB written  parameters
+  ------------------------------------------------------------------------------------------------
+  linear x=8x64 out=32 dtype=fp32                     1  0.0000      0.01         0.00        2048
+  linear x=8x64 out=32 dtype=fp32 phase=backward      1  0.0001      0.01         0.01           0
+  sgd x=64x32 dtype=fp32 phase=optimizer              1  0.0000      0.02         0.01           0
+  ------------------------------------------------------------------------------------------------
+  3 unique                                            3  0.0001      0.04         0.02        4096
+  
+  phase      operations   GFLOP  MiB read  MiB written
+  ----------------------------------------------------
+  forward             1  0.0000      0.01         0.00
+  backward            1  0.0001      0.01         0.01
+  optimizer           1  0.0000      0.02         0.01
+  
+  memory at its peak: 32.0 KiB = weights 16.0 KiB + activations 16.0 KiB
+  $ foretell predict step.ops --device a30 --json | pick mode step phases.1.phase phases.#
+  mode: "training"
+  step: "one step as the file has it"
+  phases.1.phase: "backward"
+  phases.#: 3
+  $ foretell measure step.ops --engine fake
+  foretell measure: step.ops holds a backward pass, and the engines run forward passes only; foretell predict tells what is known of it
+  [4]
+
+The rules of thumb of others, for comparison.
+
+  $ foretell ops data/models/resnet18.onnx --mode training -v | tail -1
+  rough rules of others, for comparison: the two largest layers 54.0 MiB, twice the mean layer 5.47 MiB
+  $ foretell ops data/models/resnet18.onnx -v | tail -3
+  memory at its peak: 51.3 MiB = weights 44.6 MiB + inputs 588 KiB + activations 6.12 MiB
+  activations and inputs at planned offsets: 6.70 MiB
+  rough rules of others, for comparison: the two largest layers 18.4 MiB, twice the mean layer 3.86 MiB
+
+Foretold for a device: by phase, and memory by part.
+
+  $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --optimizer momentum --top 3
+  resnet18.onnx on a30: NVIDIA A30
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 1000 classes of output
+  assumed: training, one step of forward, backward and SGD with momentum at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  of one step          estimate      low     high  basis
+  ------------------------------------------------------------
+  time                  36.0 ms  36.0 ms        -  roofline
+    forward             12.4 ms  12.4 ms        -  roofline
+    backward            23.4 ms  23.4 ms        -  roofline
+    optimizer            250 us   250 us        -  roofline
+  energy                      -        -        -  unavailable
+  power                       -        -        -  unavailable
+  peak memory           500 MiB  485 MiB  525 MiB  roofline
+    weights            44.6 MiB
+    inputs             18.4 MiB
+    gradients          34.0 MiB
+    optimizer state    44.6 MiB
+    saved activations   343 MiB
+    other activations  15.4 MiB
+    workspace                 -
+    process                   -
+  fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
+  energy and power are unavailable: a data sheet alone does not say what operations draw
+  This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
+  real times are longer, often several times.
+  
+  operation                                                                                     count   share    total     each
+  -----------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        4  16.0 %  5.75 ms  1.44 ms
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3  12.0 %  4.31 ms  1.44 ms
+  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3  12.0 %  4.31 ms  1.44 ms
+  
+  to verify it there is no command yet: the engines run forward passes
+  $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
+  mode: "training"
+  step: "one step of forward, backward and SGD"
+  batch: 32
+  phases.#: 3
+  phases.1.phase: "backward"
+  phases.1.time.basis: "roofline"
+  memory.weights: 46738852.0
+  memory.gradients: 35616672.0
+  memory.counted_as: "allocated"
+  memory.workspace: null
+  fit.fits: true
+  verify: null
+
+Forward measurements do not answer for the backward pass, and the answer says so.
+
+  $ foretell collect data/models/resnet18.onnx --engine fake -q > /dev/null && foretell train --engine fake -q > /dev/null
+  $ foretell predict data/models/resnet18.onnx --engine fake --mode training --top 1 | grep -v unavailable: | blur
+  resnet18.onnx on local: THIS-MACHINE; fake 1, threads=1
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 1000 classes of output
+  assumed: training, one step of forward, backward and SGD at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  of one step  estimate  low  high  basis
+  ----
+  time  # s  # s  # s  roofline
+    forward  # s  # s  # s  measured
+    backward  # s  # s  # s  roofline
+    optimizer  # s  # s  # s  roofline
+  energy  -  -  -  unavailable
+  power  -  -  -  unavailable
+  peak memory  # B  # B  # B  roofline
+    weights  # B
+    inputs  # B
+    gradients  # B
+    saved activations  # B
+    other activations  # B
+    workspace  # B
+    process  # B
+  fits in the device's # B: yes, # B to spare
+  low .. high is a # % interval; 66 unique operations: 26 measured, 0 learned, 0 scaled, 40 roofline
+  
+  operation  count  share  total  each  low  high  basis
+  ----
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  4  # %  # s  # s  # s  # s  roofline
+  
+  warning: 4 of 66 unique operations are of kinds never measured: their times are lower bounds
+  warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds
+  to verify it there is no command yet: the engines run forward passes
+  $ foretell predict data/models/resnet18.onnx --engine fake --mode training --json | pick phases.0.phase phases.0.time.basis phases.1.phase phases.1.time.basis phases.2.time.basis warnings
+  phases.0.phase: "forward"
+  phases.0.time.basis: "measured"
+  phases.1.phase: "backward"
+  phases.1.time.basis: "roofline"
+  phases.2.time.basis: "roofline"
+  warnings: ["4 of 66 unique operations are of kinds never measured: their times are lower bounds", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
+  $ foretell predict data/models/resnet18.onnx --engine fake --mode inference --json | pick mode phases.# phases.0.time.basis memory.counted_as
+  mode: "inference"
+  phases.#: 1
+  phases.0.time.basis: "measured"
+  memory.counted_as: "planned"
+
+What cannot be.
+
+  $ foretell ops data/models/resnet18.onnx --mode train
+  foretell ops: --mode is inference or training, not "train"
+  [2]
+  $ foretell ops data/models/resnet18.onnx --mode training --optimizer sdg
+  foretell ops: --optimizer is none, sgd, momentum, adam or adamw, not "sdg"
+  [2]
+  $ foretell ops data/models/resnet18.onnx --mode training --loss l1
+  foretell ops: --loss is auto, none, cross_entropy or mse, not "l1"
+  [2]
+  $ foretell ops data/models/resnet18.onnx --optimizer sgd
+  foretell ops: --optimizer goes with --mode training
+  [2]
+  $ foretell predict data/models/resnet18.onnx --loss mse --mode inference
+  foretell predict: --loss goes with --mode training
+  [2]
+  $ foretell ops models/unknown-op.onnx --mode training
+  foretell ops: unknown-op.onnx has nothing to train: no layer has floating-point weights
+  [2]
+  $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'relu x=8x32 dtype=fp32' | foretell ops - --mode training
+  foretell ops: standard input: a list does not say how its operations are connected: write the backward ones as lines with phase=backward
+  [2]

@@ -1,0 +1,874 @@
+/* Training steps of small networks, by hand, and of random ones by properties. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "foretell/graph.h"
+#include "graph/build.h"
+
+enum { TEXT = 4096 };
+
+static ft_op parse(const char *spec)
+{
+    ft_op op;
+    ft_error err = {0};
+
+    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+        CHECK(0);
+        ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+    }
+    return op;
+}
+
+/* ---- building ---- */
+
+static uint32_t tensor(ft__build *b, const char *name, ft_role role, ft_shape s)
+{
+    return ft__build_tensor(b, name, strlen(name), role, FT_DTYPE_fp32, &s);
+}
+
+static uint32_t input(ft__build *b, ft_shape s)
+{
+    return tensor(b, "in", FT_ROLE_INPUT, s);
+}
+
+static uint32_t weight(ft__build *b, const char *name, ft_shape s)
+{
+    return tensor(b, name, FT_ROLE_WEIGHT, s);
+}
+
+/* The first result; more of them follow it. */
+static uint32_t layer(ft__build *b, const char *spec, const uint32_t *in, uint32_t n_in,
+                      const uint32_t *params, uint32_t n_params)
+{
+    ft_op op = parse(spec);
+    uint32_t out[8], n_out = ft_op_n_outputs(&op);
+
+    for (uint32_t i = 0; i < n_out; i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(&op, i, &s, &t);
+        out[i] = ft__build_tensor(b, "t", 1, FT_ROLE_ACTIVATION, t, &s);
+    }
+    ft__build_node(b, ft_kind_name(op.kind), strlen(ft_kind_name(op.kind)), &op, in,
+                   n_in, params, n_params, out, n_out);
+    return out[0];
+}
+
+static uint32_t one(ft__build *b, const char *spec, uint32_t x)
+{
+    return layer(b, spec, &x, 1, NULL, 0);
+}
+
+static uint32_t two(ft__build *b, const char *spec, uint32_t x, uint32_t y)
+{
+    return layer(b, spec, (uint32_t[]){x, y}, 2, NULL, 0);
+}
+
+static uint32_t with(ft__build *b, const char *spec, uint32_t x, uint32_t w)
+{
+    return layer(b, spec, &x, 1, &w, 1);
+}
+
+static ft_graph *finish(ft__build *b, uint32_t output)
+{
+    ft_graph *g;
+    ft_error err = {0};
+
+    ft__build_output(b, output);
+    if (ft__build_finish_take(&g, b, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(g != NULL);
+    return g;
+}
+
+static ft_graph *train(ft_graph *g, ft_optimizer optimizer, ft_loss loss)
+{
+    const ft_step_options opt = {.optimizer = optimizer, .loss = loss};
+    ft_graph *step = NULL;
+    ft_error err = {0};
+
+    if (g && ft_graph_train(&step, g, &opt, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(step != NULL);
+    ft_graph_free(g);
+    return step;
+}
+
+/* ---- reading ---- */
+
+/* The specs of a phase without dtype, one a line. */
+static void text_of(const ft_graph *g, ft_phase phase, char *text)
+{
+    size_t at = 0;
+
+    text[0] = 0;
+    for (uint32_t i = 0; g && i < ft_graph_n_nodes(g) && at < TEXT; i++) {
+        const ft_node *n = ft_graph_node(g, i);
+        char spec[512], *dtype;
+
+        if (n->phase != phase)
+            continue;
+        ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+        dtype = strstr(spec, " dtype=fp32");
+        if (dtype)
+            memmove(dtype, dtype + 11, strlen(dtype + 11) + 1);
+        at += (size_t)snprintf(text + at, TEXT - at, "%s\n", spec);
+    }
+}
+
+static void expect(const ft_graph *g, ft_phase phase, const char *want)
+{
+    char text[TEXT];
+
+    text_of(g, phase, text);
+    if (strcmp(text, want))
+        fprintf(stderr, "--- got\n%s--- want\n%s", text, want);
+    CHECK(strcmp(text, want) == 0);
+}
+
+/* Two heads: on the first one alone, only its weight and the trunk's are trained. */
+static void the_loss_is_of_the_first_result_or_of_all(void)
+{
+    static const char *const forward[] = {
+        "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
+        "cross_entropy x=4x2 axis=1\n",
+        "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
+        "cross_entropy x=4x2 axis=1\ncross_entropy x=4x7 axis=1\n",
+    };
+
+    for (uint32_t all = 0; all < 2; all++) {
+        const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss_on_all = all};
+        ft__build *b = ft__build_new("heads");
+        uint32_t x = with(b, "linear x=4x3 out=5", input(b, (ft_shape){2, {4, 3}}),
+                          weight(b, "w", (ft_shape){2, {5, 3}}));
+        ft_graph *g, *step = NULL;
+        uint32_t updates = 0;
+
+        ft__build_output(
+            b, with(b, "linear x=4x5 out=2", x, weight(b, "v", (ft_shape){2, {2, 5}})));
+        g = finish(
+            b, with(b, "linear x=4x5 out=7", x, weight(b, "u", (ft_shape){2, {7, 5}})));
+        CHECK(ft_graph_train(&step, g, &opt, NULL) == FT_OK);
+        expect(step, FT_PHASE_FORWARD, forward[all]);
+        for (uint32_t i = 0; step && i < ft_graph_n_nodes(step); i++)
+            updates += ft_graph_node(step, i)->phase == FT_PHASE_OPTIMIZER;
+        CHECK(updates == 2 + all);
+        ft_graph_free(g);
+        ft_graph_free(step);
+    }
+}
+
+/* The loss is taken as given: no node of its own. */
+static void expect_backward(ft__build *b, uint32_t output, const char *want)
+{
+    ft_graph *g = train(finish(b, output), FT_OPTIMIZER_NONE, FT_LOSS_NONE);
+
+    expect(g, FT_PHASE_BACKWARD, want);
+    ft_graph_free(g);
+}
+
+static uint32_t count_role(const ft_graph *g, ft_role role)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+        n += ft_graph_tensor(g, i)->role == role && ft_graph_tensor(g, i)->storage == i;
+    return n;
+}
+
+/* ---- by hand ---- */
+
+static void a_small_network_gives_a_whole_step(void)
+{
+    ft__build *b = ft__build_new("mlp");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}});
+    uint32_t w = weight(b, "w", (ft_shape){2, {8, 16}}), t;
+    ft_graph *g;
+
+    t = one(b, "relu x=4x16", with(b, "linear x=4x8 out=16", x, w));
+    t = with(b, "linear x=4x16 out=10", t, weight(b, "v", (ft_shape){2, {16, 10}}));
+    g = train(finish(b, t), FT_OPTIMIZER_ADAM, FT_LOSS_AUTO);
+    expect(g, FT_PHASE_FORWARD,
+           "linear x=4x8 out=16\n"
+           "relu x=4x16\n"
+           "linear x=4x16 out=10\n"
+           "cross_entropy x=4x10 axis=1\n");
+    expect(g, FT_PHASE_BACKWARD,
+           "fill out=1\n"
+           "cross_entropy x=4x10 axis=1 phase=backward\n"
+           "linear x=4x16 out=10 phase=backward\n"
+           "relu x=4x16 phase=backward\n"
+           "linear x=4x8 out=16 phase=backward wrt=w\n");
+    expect(g, FT_PHASE_OPTIMIZER,
+           "adam x=8x16 phase=optimizer\n"
+           "adam x=16x10 phase=optimizer\n");
+    CHECK(g && ft_graph_mode(g) == FT_MODE_TRAINING);
+    CHECK(count_role(g, FT_ROLE_GRADIENT) == 2 && count_role(g, FT_ROLE_STATE) == 4);
+    ft_graph_free(g);
+}
+
+static void each_optimizer_keeps_its_state(void)
+{
+    static const struct {
+        ft_optimizer optimizer;
+        const char *spec;
+        uint32_t states;
+    } cases[] = {
+        {FT_OPTIMIZER_NONE, "", 0},
+        {FT_OPTIMIZER_SGD, "sgd x=8x3 phase=optimizer\n", 0},
+        {FT_OPTIMIZER_MOMENTUM, "momentum x=8x3 phase=optimizer\n", 1},
+        {FT_OPTIMIZER_ADAM, "adam x=8x3 phase=optimizer\n", 2},
+        {FT_OPTIMIZER_ADAMW, "adamw x=8x3 phase=optimizer\n", 2},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft__build *b = ft__build_new("optimizer");
+        uint32_t x = input(b, (ft_shape){2, {4, 8}});
+        uint32_t w = weight(b, "w", (ft_shape){2, {8, 3}});
+        ft_graph *g = train(finish(b, with(b, "linear x=4x8 out=3", x, w)),
+                            cases[i].optimizer, FT_LOSS_MSE);
+
+        expect(g, FT_PHASE_OPTIMIZER, cases[i].spec);
+        CHECK(g && count_role(g, FT_ROLE_STATE) == cases[i].states);
+        CHECK(g && count_role(g, FT_ROLE_WEIGHT) == 1);
+        ft_graph_free(g);
+    }
+}
+
+/* y = f(x) + x: the gradient of x is the sum of both ways. */
+static void branches_add_their_gradients(void)
+{
+    ft__build *b = ft__build_new("residual");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t, u;
+    uint32_t w[2] = {weight(b, "w", (ft_shape){2, {8, 8}}),
+                     weight(b, "v", (ft_shape){2, {8, 8}})};
+
+    t = with(b, "linear x=4x8 out=8", x, w[0]);
+    u = with(b, "linear x=4x8 out=8", t, w[1]);
+    expect_backward(b, two(b, "add x=4x8 y=4x8", u, t),
+                    "linear x=4x8 out=8 phase=backward\n"
+                    "add x=4x8 y=4x8\n"
+                    "linear x=4x8 out=8 phase=backward wrt=w\n");
+}
+
+/* The sum takes the place of the older gradient only when that has no reader. */
+static void sums_lie_where_nobody_reads_the_parts(void)
+{
+    ft__build *b = ft__build_new("residual");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t, u, v;
+    uint32_t w = weight(b, "w", (ft_shape){2, {8, 8}}), in_place = 0, apart = 0;
+    ft_graph *g;
+
+    t = with(b, "linear x=4x8 out=8", x, w);
+    u = one(b, "tanh x=4x8", t);
+    v = two(b, "add x=4x8 y=4x8", u, t); /* t's gradient is that of v, held alone */
+    v = two(b, "add x=4x8 y=4x8", v, v); /* v's is given twice */
+    g = train(finish(b, v), FT_OPTIMIZER_NONE, FT_LOSS_NONE);
+    for (uint32_t i = 0; g && i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+
+        if (n->phase != FT_PHASE_BACKWARD || ft_graph_op(g, n->op)->kind != FT_KIND_add)
+            continue;
+        if (ft_graph_tensor(g, n->out[0])->storage ==
+            ft_graph_tensor(g, n->in[0])->storage)
+            in_place++;
+        else
+            apart++;
+    }
+    CHECK(in_place == 1 && apart == 1);
+    ft_graph_free(g);
+}
+
+static void shared_weights_have_one_gradient(void)
+{
+    ft__build *b = ft__build_new("tied");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+    uint32_t w = weight(b, "w", (ft_shape){2, {8, 8}});
+    ft_graph *g;
+
+    t = with(b, "linear x=4x8 out=8", x, w);
+    t = with(b, "linear x=4x8 out=8", one(b, "relu x=4x8", t), w);
+    g = train(finish(b, t), FT_OPTIMIZER_SGD, FT_LOSS_NONE);
+    expect(g, FT_PHASE_BACKWARD,
+           "linear x=4x8 out=8 phase=backward\n"
+           "relu x=4x8 phase=backward\n"
+           "linear x=4x8 out=8 phase=backward wrt=w\n"
+           "add x=8x8 y=8x8\n");
+    expect(g, FT_PHASE_OPTIMIZER, "sgd x=8x8 phase=optimizer\n");
+    CHECK(g && count_role(g, FT_ROLE_GRADIENT) == 1);
+    ft_graph_free(g);
+}
+
+/* A language model's embedding, read transposed as the last layer's weights. */
+static void a_view_of_a_weight_gives_its_gradient_on(void)
+{
+    ft__build *b = ft__build_new("tied embedding");
+    const ft_shape ids = {2, {2, 5}};
+    uint32_t table = weight(b, "table", (ft_shape){2, {10, 4}}), x, v, t;
+    ft_graph *g;
+
+    x = ft__build_tensor(b, "ids", 3, FT_ROLE_INPUT, FT_DTYPE_int64, &ids);
+    t = with(b, "embedding x=2x5 rows=10 dim=4", x, table);
+    v = one(b, "view x=10x4 out=4x10", table);
+    t = with(b, "linear x=2x5x4 out=10", t, v);
+    g = train(finish(b, t), FT_OPTIMIZER_SGD, FT_LOSS_AUTO);
+    expect(g, FT_PHASE_BACKWARD,
+           "fill out=1\n"
+           "cross_entropy x=2x5x10 axis=2 phase=backward\n"
+           "linear x=2x5x4 out=10 phase=backward\n"
+           "view x=4x10 out=10x4\n"
+           "embedding x=2x5 rows=10 dim=4 phase=backward\n"
+           "add x=10x4 y=10x4\n");
+    expect(g, FT_PHASE_OPTIMIZER, "sgd x=10x4 phase=optimizer\n");
+    ft_graph_free(g);
+}
+
+static void gradients_stop_where_there_are_none(void)
+{
+    ft__build *b = ft__build_new("stop");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t, u;
+
+    t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
+    u = with(b, "linear x=4x8 out=8", x, weight(b, "v", (ft_shape){2, {8, 8}}));
+    u = one(b, "hardmax x=4x8 axis=1", u);
+    expect_backward(b, two(b, "mul x=4x8 y=4x8", t, u),
+                    "mul x=4x8 y=4x8\n"
+                    "linear x=4x8 out=8 phase=backward wrt=w\n");
+}
+
+static void frozen_weights_have_no_gradient(void)
+{
+    ft__build *b = ft__build_new("frozen");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+    uint32_t frozen = weight(b, "w", (ft_shape){2, {8, 8}});
+    uint32_t trained = weight(b, "v", (ft_shape){2, {8, 8}});
+
+    ft__build_trainable(b, trained);
+    t = with(b, "linear x=4x8 out=8", x, frozen);
+    t = with(b, "linear x=4x8 out=8", t, trained);
+    t = with(b, "linear x=4x8 out=8", t, frozen);
+    expect_backward(b, t,
+                    "linear x=4x8 out=8 phase=backward wrt=x\n"
+                    "linear x=4x8 out=8 phase=backward wrt=w\n");
+}
+
+static void a_frozen_first_weight_of_a_layer_leaves_the_second(void)
+{
+    ft__build *b = ft__build_new("bias only");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), p[2];
+    ft_graph *g;
+
+    p[0] = weight(b, "w", (ft_shape){2, {8, 3}});
+    p[1] = weight(b, "b", (ft_shape){1, {3}});
+    ft__build_trainable(b, p[1]);
+    g = train(finish(b, layer(b, "linear x=4x8 out=3 bias=1", &x, 1, p, 2)),
+              FT_OPTIMIZER_SGD, FT_LOSS_NONE);
+    expect(g, FT_PHASE_BACKWARD, "linear x=4x8 out=3 bias=1 phase=backward wrt=w\n");
+    expect(g, FT_PHASE_OPTIMIZER, "sgd x=3 phase=optimizer\n");
+    ft_graph_free(g);
+}
+
+static void what_was_broadcast_is_summed(void)
+{
+    ft__build *b = ft__build_new("broadcast");
+    uint32_t x = input(b, (ft_shape){3, {2, 4, 8}}), t;
+
+    t = two(b, "add x=2x4x8 y=8", x, weight(b, "b", (ft_shape){1, {8}}));
+    expect_backward(
+        b, two(b, "mul x=2x4x8 y=1x4x1", t, weight(b, "s", (ft_shape){3, {1, 4, 1}})),
+        "mul x=2x4x8 y=1x4x1\n"
+        "mul x=2x4x8 y=2x4x8\n"
+        "reduce_sum x=2x4x8 axes=0x2\n"
+        "reduce_sum x=2x4x8 axes=0x1\n"
+        "view x=1x1x8 out=8\n");
+}
+
+/* The gradient is shared with the other operand: the parameter gets a copy. */
+static void a_parameter_owns_its_gradient(void)
+{
+    ft__build *b = ft__build_new("own");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+    uint32_t w = weight(b, "w", (ft_shape){2, {8, 8}});
+
+    t = with(b, "linear x=4x8 out=8", x, w);
+    expect_backward(b,
+                    two(b, "add x=4x8 y=4x8", t, weight(b, "p", (ft_shape){2, {4, 8}})),
+                    "copy x=4x8\n"
+                    "linear x=4x8 out=8 phase=backward wrt=w\n");
+}
+
+/* Weights that are computed stand behind the operands. */
+static void computed_weights_pass_their_gradient_on(void)
+{
+    ft__build *b = ft__build_new("standardised");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), in[2];
+
+    in[0] = x;
+    in[1] = one(b, "tanh x=8x3", weight(b, "w", (ft_shape){2, {8, 3}}));
+    expect_backward(b, layer(b, "linear x=4x8 out=3", in, 2, NULL, 0),
+                    "linear x=4x8 out=3 phase=backward wrt=w\n"
+                    "tanh x=8x3 phase=backward\n");
+}
+
+static void norms_use_and_keep_statistics(void)
+{
+    ft__build *b = ft__build_new("norm");
+    uint32_t x = input(b, (ft_shape){4, {2, 3, 8, 8}}), t, p[4];
+    const ft_node *n;
+    ft_graph *g;
+
+    t = with(b, "conv2d x=2x3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1", x,
+             weight(b, "w", (ft_shape){4, {4, 3, 3, 3}}));
+    for (int i = 0; i < 4; i++)
+        p[i] = weight(b, "bn", (ft_shape){1, {4}});
+    t = layer(b, "batchnorm x=2x4x8x8", &t, 1, p, 4);
+    g = train(finish(b, t), FT_OPTIMIZER_SGD, FT_LOSS_NONE);
+    expect(g, FT_PHASE_FORWARD,
+           "conv2d x=2x3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1\n"
+           "batchnorm x=2x4x8x8 train=1\n");
+    expect(g, FT_PHASE_BACKWARD,
+           "batchnorm x=2x4x8x8 train=1 phase=backward\n"
+           "conv2d x=2x3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
+           "wrt=w\n");
+    expect(g, FT_PHASE_OPTIMIZER,
+           "sgd x=4x3x3x3 phase=optimizer\n"
+           "sgd x=4 phase=optimizer\n"
+           "sgd x=4 phase=optimizer\n");
+    /* result, mean, deviation; the backward node reads both behind x */
+    n = g ? ft_graph_node(g, 1) : NULL;
+    CHECK(n && n->n_out == 3 && ft_graph_tensor(g, n->out[1])->shape.dim[0] == 4);
+    n = g ? ft_graph_node(g, 2) : NULL;
+    CHECK(n && n->n_in == 4 && n->in[2] == ft_graph_node(g, 1)->out[1]);
+    ft_graph_free(g);
+}
+
+static void moved_elements_go_back(void)
+{
+    ft__build *b = ft__build_new("moves");
+    uint32_t x = input(b, (ft_shape){2, {4, 6}}), t, u;
+
+    t = with(b, "linear x=4x6 out=6", x, weight(b, "w", (ft_shape){2, {6, 6}}));
+    u = layer(b, "split x=4x6 axis=1 sizes=2x4", &t, 1, NULL, 0);
+    t = one(b, "transpose x=4x2 perm=1x0", u);
+    t = one(b, "view x=2x4 out=8", t);
+    t = one(b, "slice x=8 out=5", t);
+    t = one(b, "pad x=5 out=7", t);
+    t = one(b, "expand x=7 out=3x7", t);
+    t = two(b, "concat x=3x7 axis=1 sizes=7x7", t, one(b, "exp x=3x7", t));
+    expect_backward(b, one(b, "reduce_mean x=3x14 axes=0x1 keep=0", t),
+                    "fill out=1\n"
+                    "view x=1 out=1x1\n"
+                    "expand x=1x1 out=3x14\n"
+                    "div x=3x14 y=1\n"
+                    "slice x=3x14 out=3x7\n"
+                    "slice x=3x14 out=3x7\n"
+                    "mul x=3x7 y=3x7\n"
+                    "add x=3x7 y=3x7\n"
+                    "reduce_sum x=3x7 axes=0\n"
+                    "view x=1x7 out=7\n"
+                    "slice x=7 out=5\n"
+                    "pad x=5 out=8\n"
+                    "view x=8 out=2x4\n"
+                    "transpose x=2x4 perm=1x0\n"
+                    "fill out=4x4\n"
+                    "concat x=4x2 axis=1 sizes=2x4\n"
+                    "linear x=4x6 out=6 phase=backward wrt=w\n");
+}
+
+static void operations_without_a_rule_are_bounded_and_named(void)
+{
+    ft__build *b = ft__build_new("generic");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+    ft_graph *g;
+
+    t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
+    g = train(finish(b, one(b, "generic read=32 out=4x8", t)), FT_OPTIMIZER_SGD,
+              FT_LOSS_NONE);
+    expect(g, FT_PHASE_BACKWARD,
+           "generic read=64 out=4x8\n"
+           "linear x=4x8 out=8 phase=backward wrt=w\n");
+    CHECK(g && ft_graph_n_bounded(g) == 1 &&
+          strstr(ft_graph_bounded(g, 0), "backward of generic"));
+    ft_graph_free(g);
+}
+
+static void a_graph_with_its_backward_pass_gets_the_optimizer_only(void)
+{
+    ft__build *b = ft__build_new("joint");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+    ft_graph *g, *joint;
+    uint32_t nodes;
+
+    t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
+    t = with(b, "linear x=4x8 out=3", t, weight(b, "v", (ft_shape){2, {8, 3}}));
+    joint = train(finish(b, t), FT_OPTIMIZER_NONE, FT_LOSS_MSE);
+    nodes = joint ? ft_graph_n_nodes(joint) : 0;
+    g = train(joint, FT_OPTIMIZER_ADAMW, FT_LOSS_AUTO);
+    CHECK(g && ft_graph_n_nodes(g) == nodes + 2);
+    expect(g, FT_PHASE_OPTIMIZER,
+           "adamw x=8x8 phase=optimizer\n"
+           "adamw x=8x3 phase=optimizer\n");
+    ft_graph_free(g);
+}
+
+static void operations_of_a_list_are_differentiated_alone(void)
+{
+    static const char text[] = "linear x=4x8 out=3 *5\nrelu x=4x8 *2\nargmax x=4x8 "
+                               "axes=1\nsplit x=2x6 axis=1 sizes=2x4\n";
+    ft_graph *g = NULL;
+
+    CHECK(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL) == FT_OK);
+    g = train(g, FT_OPTIMIZER_NONE, FT_LOSS_AUTO);
+    expect(g, FT_PHASE_BACKWARD,
+           "fill out=2x4\n"
+           "concat x=2x2 axis=1 sizes=2x4\n"
+           "relu x=4x8 phase=backward\n"
+           "linear x=4x8 out=3 phase=backward\n");
+    CHECK(g && ft_graph_node(g, ft_graph_n_nodes(g) - 1)->repeat == 5);
+    ft_graph_free(g);
+}
+
+static void what_cannot_be_trained_says_why(void)
+{
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_AUTO};
+    ft_error err = {0};
+    ft_graph *g, *step;
+    ft__build *b = ft__build_new("plain");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+
+    g = finish(b, one(b, "relu x=4x8", x));
+    CHECK(ft_graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
+    CHECK(strstr(err.msg, "plain has nothing to train") != NULL);
+    ft_graph_free(g);
+    b = ft__build_new("stopped");
+    x = input(b, (ft_shape){2, {4, 8}});
+    t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
+    g = finish(b, one(b, "hardmax x=4x8 axis=1", t));
+    CHECK(ft_graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
+    CHECK(strstr(err.msg, "t has no gradient") != NULL);
+    ft_graph_free(g);
+}
+
+/* ---- costs ---- */
+
+static void costs_of_a_step_follow_the_formulae(void)
+{
+    static const struct {
+        const char *spec;
+        double flops, read, written;
+    } cases[] = {
+        /* two products; the bias summed over 4 rows */
+        {"linear x=4x16 out=8 bias=1 phase=backward", 2 * 2.0 * 4 * 16 * 8 + 32,
+         4.0 * (32 + 64 + 136), 4.0 * (64 + 136)},
+        {"linear x=4x16 out=8 bias=1 phase=backward wrt=x", 2.0 * 4 * 16 * 8,
+         4.0 * (32 + 64 + 136), 4.0 * 64},
+        {"conv2d x=1x3x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 phase=backward wrt=w",
+         2.0 * 4 * 64 * 27, 4.0 * (256 + 192), 4.0 * 108},
+        {"conv2d x=1x4x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 groups=4 phase=backward",
+         2 * 2.0 * 4 * 64 * 9, 4.0 * (256 + 256 + 36), 4.0 * (256 + 36)},
+        {"relu x=10 phase=backward", 10, 80, 40},
+        {"maxpool2d x=1x1x4x4 kernel=2x2 stride=2x2 pad=0x0 phase=backward", 4,
+         4.0 * 4 + 8 * 4, 4.0 * 16},
+        {"avgpool2d x=1x1x4x4 kernel=2x2 stride=2x2 pad=0x0 phase=backward", 16,
+         4.0 * (4 + 16), 4.0 * 16},
+        /* gradient, indices, and the rows that are added to; zeros, then rows */
+        {"embedding x=7 rows=10 dim=4 phase=backward", 28, 4.0 * 28 + 56 + 4.0 * 28,
+         4.0 * 40 + 4.0 * 28},
+        {"batchnorm x=2x3x4 train=1", 8 * 24, 4.0 * (24 + 12), 4.0 * 24},
+        {"batchnorm x=2x3x4 train=1 phase=backward", 13 * 24, 4.0 * (48 + 12),
+         4.0 * (24 + 6)},
+        {"softmax x=3x5 axis=1 phase=backward", 60, 4.0 * 30, 4.0 * 15},
+        {"attention x=1x2x9x8 y=1x2x7x8 z=1x2x7x16",
+         2.0 * 2 * 9 * 7 * (8 + 16) + 6 * 126, 4.0 * (144 + 112 + 224), 4.0 * 288},
+        {"attention x=1x2x9x8 y=1x2x7x8 z=1x2x7x16 phase=backward",
+         2.0 * 2 * 9 * 7 * (3 * 8 + 2 * 16) + 6 * 126 + 2 * 288,
+         4.0 * (288 + 144 + 112 + 224 + 288), 4.0 * (144 + 112 + 224)},
+        {"fft x=2x8 size=8 out=2x8", 5 * 16 * 3, 64, 64},
+        {"sgd x=10 phase=optimizer", 40, 80, 40},
+        {"momentum x=10 phase=optimizer", 60, 120, 80},
+        {"adam x=10 phase=optimizer", 140, 160, 120},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_op op = parse(cases[i].spec);
+        ft_cost c;
+
+        ft_op_cost(&op, &c);
+        if (fabs(c.flops - cases[i].flops) > 0 ||
+            fabs(c.bytes_read - cases[i].read) > 0)
+            fprintf(stderr, "%s\n", cases[i].spec);
+        CHECK_NEAR(c.flops, cases[i].flops, 0);
+        CHECK_NEAR(c.bytes_read, cases[i].read, 0);
+        CHECK_NEAR(c.bytes_written, cases[i].written, 0);
+    }
+}
+
+/* ---- random networks ---- */
+
+enum { MAX_LAYERS = 60, MAX_WEIGHTS = 8, MAX_VALUES = 200 };
+
+/* All values are 4x8. */
+struct net {
+    ft__build *b;
+    ft__prng rng;
+    uint32_t value[MAX_VALUES];
+    uint32_t n_values;
+    uint32_t matrix[MAX_WEIGHTS];
+    uint32_t constant[MAX_WEIGHTS];
+};
+
+static uint32_t any(struct net *n)
+{
+    return n->value[ft__prng_below(&n->rng, n->n_values)];
+}
+
+static uint32_t random_layer(struct net *n)
+{
+    static const char *const unary[] = {"relu x=4x8",
+                                        "tanh x=4x8",
+                                        "exp x=4x8",
+                                        "neg x=4x8",
+                                        "sin x=4x8",
+                                        "softmax x=4x8 axis=1",
+                                        "hardmax x=4x8 axis=1",
+                                        "sqrt x=4x8",
+                                        "abs x=4x8",
+                                        "cumsum x=4x8 axis=1"};
+    static const char *const binary[] = {"add x=4x8 y=4x8",     "sub x=4x8 y=4x8",
+                                         "mul x=4x8 y=4x8",     "div x=4x8 y=4x8",
+                                         "maximum x=4x8 y=4x8", "pow x=4x8 y=4x8"};
+    uint32_t x = any(n), y = any(n), pick = ft__prng_below(&n->rng, 7);
+
+    switch (pick) {
+    case 0: return one(n->b, unary[ft__prng_below(&n->rng, 10)], x);
+    case 1: return two(n->b, binary[ft__prng_below(&n->rng, 6)], x, y);
+    case 2:
+        y = n->constant[ft__prng_below(&n->rng, MAX_WEIGHTS)];
+        return two(n->b, binary[ft__prng_below(&n->rng, 3)], x, y);
+    case 3:
+        x = one(n->b, "view x=4x8 out=8x4", x);
+        return one(n->b, "transpose x=8x4 perm=1x0", x);
+    case 4:
+        y = one(n->b, "reduce_mean x=4x8 axes=1", y);
+        return two(n->b, "mul x=4x8 y=4x1", x, y);
+    case 5:
+        y = two(n->b, "less x=4x8 y=4x8", x, y);
+        return layer(n->b, "where x=4x8 y=4x8 z=4x8", (uint32_t[]){y, x, any(n)}, 3,
+                     NULL, 0);
+    default:
+        return with(n->b, "linear x=4x8 out=8", x,
+                    n->matrix[ft__prng_below(&n->rng, MAX_WEIGHTS)]);
+    }
+}
+
+static ft_graph *random_net(uint64_t seed)
+{
+    struct net n = {.b = ft__build_new("random")};
+    uint32_t x = input(n.b, (ft_shape){2, {4, 8}});
+
+    n.rng = ft__prng_stream(seed, 0);
+    for (uint32_t i = 0; i < MAX_WEIGHTS; i++) {
+        n.matrix[i] = weight(n.b, "w", (ft_shape){2, {8, 8}});
+        n.constant[i] = weight(n.b, "c", (ft_shape){2, {4, 8}});
+    }
+    n.value[n.n_values++] = x;
+    n.value[n.n_values++] = with(n.b, "linear x=4x8 out=8", x, n.matrix[0]);
+    for (uint32_t i = 0; i < MAX_LAYERS; i++)
+        n.value[n.n_values++] = random_layer(&n);
+    x = two(n.b, "add x=4x8 y=4x8", n.value[1], n.value[n.n_values - 1]);
+    return finish(n.b, x);
+}
+
+static bool stops(const ft_graph *g, const ft_node *n)
+{
+    return ft_kind_saves(ft_graph_op(g, n->op)->kind) == FT_SAVE_NONE;
+}
+
+static bool is_float(const ft_graph *g, uint32_t t)
+{
+    return ft_graph_tensor(g, t)->dtype == FT_DTYPE_fp32;
+}
+
+/* Ways from each tensor to the result, modulo 2^64: what the gradient would be
+ * if every operation had derivative 1. */
+static void count_ways(const ft_graph *g, uint64_t *ways)
+{
+    ways[ft_graph_output(g, 0)] = 1;
+    for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;) {
+        const ft_node *n = ft_graph_node(g, i);
+
+        for (uint32_t j = 0; j < n->n_in && !stops(g, n); j++)
+            if (is_float(g, n->in[j]))
+                ways[n->in[j]] += ways[n->out[0]];
+        for (uint32_t j = 0; j < n->n_params; j++)
+            ways[n->params[j]] += ways[n->out[0]];
+    }
+}
+
+/* The same from the step: values of gradients, which begin with the tensor that
+ * is given; saved operands have none. */
+static void follow_gradients(const ft_graph *g, uint64_t *value, bool *known)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+        if (strcmp(ft_graph_tensor(g, i)->name, "gradient") == 0)
+            value[i] = known[i] = 1;
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+        uint64_t sum = 0;
+        bool any_known = false, add = ft_graph_op(g, n->op)->kind == FT_KIND_add;
+
+        if (n->phase != FT_PHASE_BACKWARD)
+            continue;
+        for (uint32_t j = 0; j < n->n_in; j++)
+            if (known[n->in[j]] && (add || !any_known)) {
+                sum += value[n->in[j]];
+                any_known = true;
+            }
+        for (uint32_t j = 0; j < n->n_out; j++) {
+            value[n->out[j]] = sum;
+            known[n->out[j]] = any_known;
+        }
+    }
+}
+
+/* Operands exist before they are read, results are made once, phases follow one
+ * another, and nothing is differentiated twice. */
+static void check_order(const ft_graph *g)
+{
+    uint32_t n_tensors = ft_graph_n_tensors(g);
+    bool *made = calloc(n_tensors, sizeof(*made));
+    ft_phase last = FT_PHASE_FORWARD;
+
+    for (uint32_t i = 0; i < n_tensors; i++)
+        made[i] = ft_graph_tensor(g, i)->producer == FT_NONE;
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+        const ft_op *op = ft_graph_op(g, n->op);
+
+        CHECK(n->phase >= last);
+        last = n->phase;
+        CHECK(op->phase != FT_PHASE_BACKWARD || n->phase == FT_PHASE_BACKWARD);
+        for (uint32_t j = 0; j < n->n_in; j++)
+            CHECK(made[n->in[j]]);
+        for (uint32_t j = 0; j < n->n_out; j++) {
+            CHECK(!made[n->out[j]] && ft_graph_tensor(g, n->out[j])->producer == i);
+            made[n->out[j]] = true;
+        }
+    }
+    free(made);
+}
+
+/* Nobody reads a tensor whose memory holds something newer by then. How many
+ * results took the place of something. */
+static uint32_t check_memory(const ft_graph *g)
+{
+    uint32_t n_tensors = ft_graph_n_tensors(g), in_place = 0;
+    uint32_t *newest = calloc(n_tensors, sizeof(*newest)); /* per storage */
+    uint32_t *made = calloc(n_tensors, sizeof(*made));
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+
+        for (uint32_t j = 0; j < n->n_in; j++)
+            CHECK(made[n->in[j]] == newest[ft_graph_tensor(g, n->in[j])->storage]);
+        for (uint32_t j = 0; j < n->n_out; j++) {
+            uint32_t s = ft_graph_tensor(g, n->out[j])->storage;
+
+            if (ft_graph_op(g, n->op)->kind != FT_KIND_view)
+                newest[s]++;
+            made[n->out[j]] = newest[s];
+            in_place += newest[s] > 1;
+        }
+    }
+    free(newest);
+    free(made);
+    return in_place;
+}
+
+/* Every weight that the result depends on has one optimizer node with a gradient
+ * of its shape and the value that the ways give; others have none. */
+static void check_gradients(const ft_graph *g, const ft_graph *step)
+{
+    uint32_t n = ft_graph_n_tensors(step);
+    uint64_t *ways = calloc(ft_graph_n_tensors(g), sizeof(*ways));
+    uint64_t *value = calloc(n, sizeof(*value));
+    bool *known = calloc(n, sizeof(*known));
+
+    count_ways(g, ways);
+    follow_gradients(step, value, known);
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+        uint32_t found = 0;
+
+        if (ft_graph_tensor(g, i)->role != FT_ROLE_WEIGHT)
+            continue;
+        for (uint32_t k = 0; k < ft_graph_n_nodes(step); k++) {
+            const ft_node *node = ft_graph_node(step, k);
+            const ft_tensor *w, *d;
+
+            if (node->phase != FT_PHASE_OPTIMIZER || node->in[0] != i)
+                continue;
+            w = ft_graph_tensor(step, i);
+            d = ft_graph_tensor(step, node->in[1]);
+            CHECK(d->role == FT_ROLE_GRADIENT && ft_shape_equal(&w->shape, &d->shape));
+            CHECK(known[node->in[1]] && value[node->in[1]] == ways[i]);
+            found++;
+        }
+        CHECK(found == (ways[i] != 0));
+    }
+    free(ways);
+    free(value);
+    free(known);
+}
+
+static void random_networks_give_every_weight_its_gradient(void)
+{
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_NONE};
+    uint32_t in_place = 0;
+
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        ft_graph *g = random_net(seed), *step = NULL;
+        ft_error err = {0};
+
+        if (!g || ft_graph_train(&step, g, &opt, &err))
+            fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.msg);
+        CHECK(step != NULL);
+        if (step) {
+            check_order(step);
+            in_place += check_memory(step);
+            check_gradients(g, step);
+        }
+        ft_graph_free(step);
+        ft_graph_free(g);
+    }
+    CHECK(in_place > 0);
+}
+
+int main(void)
+{
+    the_loss_is_of_the_first_result_or_of_all();
+    a_small_network_gives_a_whole_step();
+    each_optimizer_keeps_its_state();
+    branches_add_their_gradients();
+    sums_lie_where_nobody_reads_the_parts();
+    shared_weights_have_one_gradient();
+    a_view_of_a_weight_gives_its_gradient_on();
+    gradients_stop_where_there_are_none();
+    frozen_weights_have_no_gradient();
+    a_frozen_first_weight_of_a_layer_leaves_the_second();
+    what_was_broadcast_is_summed();
+    a_parameter_owns_its_gradient();
+    computed_weights_pass_their_gradient_on();
+    norms_use_and_keep_statistics();
+    moved_elements_go_back();
+    operations_without_a_rule_are_bounded_and_named();
+    a_graph_with_its_backward_pass_gets_the_optimizer_only();
+    operations_of_a_list_are_differentiated_alone();
+    what_cannot_be_trained_says_why();
+    costs_of_a_step_follow_the_formulae();
+    random_networks_give_every_weight_its_gradient();
+    CHECK_DONE();
+}
