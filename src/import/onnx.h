@@ -154,6 +154,7 @@ struct ft__onnx {
     bool low;         /* guess the least, not the most (open.c) */
     uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
+    size_t payload;   /* bytes of constants that were jumped over */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
     bool trying;      /* the node at hand reads a shape that was guessed: */
