@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "foretell/graph.h"
 
-enum { SHOWN = 40 };
-
 static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", "adamw"};
 
 static int optimizer_of(const char *name)
@@ -35,48 +33,32 @@ static uint32_t last_use(const ft_graph *g, uint32_t storage)
     return 0;
 }
 
-static void describe(const ft_graph *g, uint32_t node, const char *what)
+static void describe(const ft_graph *g, uint32_t node)
 {
+    const ft_node *n = ft_graph_node(g, node);
     char spec[512];
 
-    if (node == FT_NONE)
-        return;
-    ft_op_print(ft_graph_op(g, ft_graph_node(g, node)->op), spec, sizeof(spec));
-    printf("  %s node %u %s: %s (%s)\n", what, node, ft_graph_node(g, node)->name, spec,
-           ft_graph_node(g, node)->scope);
+    ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+    printf("node %u %s: %s (%s)\n", node, n->name, spec, n->scope);
 }
 
+/* What nodes have made and later ones read; Python's hold on arguments is not
+ * looked at. */
 static void explain(const ft_graph *g, const ft_memory *m)
 {
-    double left = 1e300;
+    printf("peak at ");
+    describe(g, m->peak_node);
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+        const ft_tensor *t = ft_graph_tensor(g, i);
+        uint32_t last = last_use(g, i);
 
-    describe(g, m->peak_node, "at");
-    for (int shown = 0; shown < SHOWN;) {
-        double next = 0;
-
-        for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-            const ft_tensor *t = ft_graph_tensor(g, i);
-            double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
-            uint32_t last;
-
-            if (t->storage != i || t->role == FT_ROLE_WEIGHT ||
-                t->role == FT_ROLE_STATE || t->producer == FT_NONE ||
-                t->producer > m->peak_node)
-                continue;
-            if (bytes < left && bytes > next)
-                next = bytes;
-            if (bytes != left)
-                continue;
-            last = last_use(g, i);
-            if (last < m->peak_node && !t->is_output)
-                continue;
-            printf("%9.3f MiB until %u ", bytes / 1048576, last);
-            describe(g, t->producer, "of");
-            shown++;
-        }
-        if (next == 0)
-            break;
-        left = next;
+        if (t->storage != i || t->role == FT_ROLE_WEIGHT || t->role == FT_ROLE_STATE ||
+            t->producer == FT_NONE || t->producer > m->peak_node ||
+            (last < m->peak_node && !t->is_output))
+            continue;
+        printf("%10.3f MiB until %u of ",
+               (double)ft_tensor_bytes(&t->shape, t->dtype) / 1048576, last);
+        describe(g, t->producer);
     }
 }
 

@@ -369,6 +369,19 @@ static void a_parameter_owns_its_gradient(void)
                     "linear x=4x8 out=8 phase=backward wrt=w\n");
 }
 
+/* Weights that are computed stand behind the operands. */
+static void computed_weights_pass_their_gradient_on(void)
+{
+    ft__build *b = ft__build_new("standardised");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), in[2];
+
+    in[0] = x;
+    in[1] = one(b, "tanh x=8x3", weight(b, "w", (ft_shape){2, {8, 3}}));
+    expect_backward(b, layer(b, "linear x=4x8 out=3", in, 2, NULL, 0),
+                    "linear x=4x8 out=3 phase=backward wrt=w\n"
+                    "tanh x=8x3 phase=backward\n");
+}
+
 static void norms_use_and_keep_statistics(void)
 {
     ft__build *b = ft__build_new("norm");
@@ -815,6 +828,7 @@ int main(void)
     a_frozen_first_weight_of_a_layer_leaves_the_second();
     what_was_broadcast_is_summed();
     a_parameter_owns_its_gradient();
+    computed_weights_pass_their_gradient_on();
     norms_use_and_keep_statistics();
     moved_elements_go_back();
     operations_without_a_rule_are_bounded_and_named();

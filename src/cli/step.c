@@ -117,8 +117,7 @@ const char *ft__step_name(const ft__step *s, const ft_graph *g)
 
     if (ft_graph_mode(g) == FT_MODE_INFERENCE)
         return "one forward pass";
-    return s->given ? with[s->how.optimizer]
-                    : "one step as the file has it (--mode training adds an optimizer)";
+    return s->given ? with[s->how.optimizer] : "one step as the file has it";
 }
 
 const char *ft__mode_name(const ft_graph *g)

@@ -14,6 +14,7 @@ struct memory {
     uint8_t *part;     /* per tensor: ft_part */
     uint64_t *scratch; /* per node */
     uint64_t *total;   /* per node */
+    uint64_t *of_op;   /* per operation: scratch, then the buffer it needs */
     uint64_t always[FT_PART_COUNT];
     uint32_t n_nodes;
     uint32_t n_tensors;
@@ -72,14 +73,28 @@ static void find_parts(struct memory *m)
 
 /* ---- what a policy keeps alive ---- */
 
-/* PyTorch's CPU kernel keeps a dropout's mask as numbers, not as truth values. */
-static void widen_masks(struct memory *m)
+/* What PyTorch's CPU kernels save where others save less. */
+static void widen_saved(struct memory *m)
 {
     for (uint32_t i = 0; i < m->forward_end; i++) {
         const ft_node *node = ft_graph_node(m->g, i);
+        const ft_op *op = ft_graph_op(m->g, node->op);
+        ft__life *kept = node->n_out > 1 ? &m->life[node->out[1]] : NULL;
+        uint64_t weights, out;
 
-        if (ft_graph_op(m->g, node->op)->kind == FT_KIND_dropout && node->n_out > 1)
-            m->life[node->out[1]].bytes = m->life[node->out[0]].bytes;
+        if (!kept || (op->kind != FT_KIND_dropout && op->kind != FT_KIND_attention))
+            continue;
+        weights = ft__attention_bytes(op);
+        if (weights && (ft_op_at(op, FT_K_train, 0) & 1))
+            weights *= 3;
+        out = m->life[node->out[0]].bytes;
+        /* A dropout's mask: numbers, not truth values. */
+        if (op->kind == FT_KIND_dropout)
+            kept->bytes = out;
+        /* Attention by way of its weights: those, a dropout's mask and its product,
+         * and copies of the operands instead of those; not the result. */
+        else if (weights)
+            kept->bytes = weights > out ? weights - out : 0;
     }
 }
 
@@ -132,11 +147,16 @@ static void add_scratch(struct memory *m)
 {
     uint64_t largest = 0, before = 0;
 
+    for (uint32_t i = 0; i < ft_graph_n_ops(m->g); i++) {
+        m->of_op[2 * i] = ft__scratch_bytes(ft_graph_op(m->g, i));
+        m->of_op[2 * i + 1] = ft__buffer_bytes(ft_graph_op(m->g, i));
+    }
     for (uint32_t i = 0; i < m->n_nodes; i++) {
-        const ft_op *op = ft_graph_op(m->g, ft_graph_node(m->g, i)->op);
-        uint64_t kept = ft__buffer_bytes(op);
+        uint32_t id = ft_graph_node(m->g, i)->op;
+        const ft_op *op = ft_graph_op(m->g, id);
+        uint64_t kept = m->of_op[2 * (size_t)id + 1];
 
-        m->scratch[i] = ft__scratch_bytes(op);
+        m->scratch[i] = m->of_op[2 * (size_t)id];
         /* The optimizer's loop holds the last parameter's denominator. */
         if (op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw) {
             uint64_t own = m->scratch[i] / 2;
@@ -232,7 +252,8 @@ static bool allocate(struct memory *m)
     m->part = calloc(m->n_tensors + 1, sizeof(*m->part));
     m->scratch = calloc(m->n_nodes + 1, sizeof(*m->scratch));
     m->total = calloc(m->n_nodes + 2, sizeof(*m->total));
-    return m->part && m->scratch && m->total;
+    m->of_op = calloc(2 * (size_t)ft_graph_n_ops(m->g) + 2, sizeof(*m->of_op));
+    return m->part && m->scratch && m->total && m->of_op;
 }
 
 ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
@@ -256,7 +277,7 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
     }
     if (!st) {
         if (policy->bits & FT_POLICY_CPU_SCRATCH)
-            widen_masks(&m);
+            widen_saved(&m);
         add_tensors(&m);
         if (policy->bits & FT_POLICY_CPU_SCRATCH)
             add_scratch(&m);
@@ -267,6 +288,7 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
     free(m.part);
     free(m.scratch);
     free(m.total);
+    free(m.of_op);
     return st;
 }
 

@@ -5,6 +5,9 @@
 /* oneDNN's blocked layouts hold channels in sixteens. */
 enum { BLOCK = 16 };
 
+/* Matrices with so short a side are multiplied as they lie. */
+enum { SHORT = 128 };
+
 /* A convolution's tensors in bytes, plain and as the kernel wants them; 0 where
  * it takes the plain one. */
 struct conv {
@@ -114,23 +117,51 @@ static uint64_t conv_backward(const struct conv *c, uint32_t wrt)
         most = max2(most, c->strided && !c->depthwise ? 3 * xb : xb + gx);
     }
     /* Wide depthwise windows take plain tensors. */
-    if (gw && !(c->depthwise && c->kernel > 5))
+    if (gw && !(c->depthwise && c->kernel > 3))
         most = max2(most, gx + c->yb + c->xb + c->wb);
     if (gw)
         most = max2(most, gx + gw + c->wb);
     return most - gx - gw;
 }
 
+/* Channels-last tensors are taken as they are; the weights are reordered, for the
+ * gradient of wide depthwise windows with a whole block for each channel. */
+static uint64_t conv_channels_last(const ft_op *op, const struct conv *c)
+{
+    bool wide = c->depthwise && c->kernel > 3;
+
+    if (op->phase != FT_PHASE_BACKWARD)
+        return c->depthwise ? (wide ? c->w : 0) : 2 * c->wb;
+    if (wide && (ft_op_wrt(op) & FT_WRT_WEIGHTS))
+        return c->w * BLOCK * BLOCK + 2 * c->w;
+    return c->depthwise ? 0 : 3 * c->wb;
+}
+
 static uint64_t conv_bytes(const ft_op *op)
 {
     struct conv c;
 
-    if (is_product(op) || op->layout == FT_LAYOUT_CHANNELS_LAST ||
-        op->kind == FT_KIND_deform_conv2d)
+    if (is_product(op) || op->kind == FT_KIND_deform_conv2d)
         return 0;
     c = conv_of(op);
+    if (op->layout == FT_LAYOUT_CHANNELS_LAST)
+        return conv_channels_last(op, &c);
     return op->phase == FT_PHASE_BACKWARD ? conv_backward(&c, ft_op_wrt(op))
                                           : conv_forward(&c);
+}
+
+uint64_t ft__attention_bytes(const ft_op *op)
+{
+    ft_shape x, y;
+
+    if (op->kind != FT_KIND_attention || !ft_op_at(op, FT_K_train, 0))
+        return 0;
+    x = ft_op_shape(op, FT_K_x);
+    y = ft_op_shape(op, FT_K_y);
+    if (x.rank < 4)
+        return 0;
+    x.dim[x.rank - 1] = y.dim[y.rank - 2];
+    return bytes_of(&x, op->dtype);
 }
 
 uint64_t ft__scratch_bytes(const ft_op *op)
@@ -145,6 +176,8 @@ uint64_t ft__scratch_bytes(const ft_op *op)
     case FT_KIND_batchnorm:     /* the operand less its mean */
     case FT_KIND_cross_entropy: /* the gradient of the logarithms */
     case FT_KIND_pow: return backward ? bytes : 0;
+    case FT_KIND_attention: /* gradients before and behind the softmax */
+        return backward ? 2 * ft__attention_bytes(op) : 0;
     case FT_KIND_adam:
     case FT_KIND_adamw: /* the root of the second moment, before and after scaling */
         return 2 * bytes;
@@ -154,43 +187,99 @@ uint64_t ft__scratch_bytes(const ft_op *op)
 
 /* ---- buffers of matrix products ---- */
 
-/* MKL packs up to 384 rows of up to 9984 columns of the right operand beside a
- * fixed part; small products need no buffer. */
-static uint64_t packed(int64_t rows, int64_t inner, int64_t columns)
+/* Room for packed panels of both operands, blocked as the library blocks them:
+ * M x K by K x N. The library needs none when a side is short. */
+static uint64_t packed(int64_t m, int64_t k, int64_t n, int64_t shortest)
 {
-    enum { FIXED = 4400000, INNER = 384, COLUMNS = 9984, SMALL = 100, FEW = 32768 };
+    enum {
+        FIXED = 4205088,
+        BLOCK_M = 384,
+        BLOCK_N = 9984,
+        BLOCK_K = 384,
+        LEAST_K = 128
+    };
 
-    if (rows < SMALL || columns <= FEW / rows)
+    if (m < shortest || n <= SHORT)
         return 0;
-    inner = inner < INNER ? inner : INNER;
-    columns = columns < COLUMNS ? columns : COLUMNS;
-    return FIXED + 4 * (uint64_t)inner * (uint64_t)columns;
+    m = m < BLOCK_M ? m : BLOCK_M;
+    n = n < BLOCK_N ? (n + BLOCK - 1) / BLOCK * BLOCK : BLOCK_N;
+    if (k >= 2 * BLOCK_K)
+        k = BLOCK_K;
+    else if (k > BLOCK_K)
+        k = (k + 1) / 2;
+    else if (k < LEAST_K)
+        k = LEAST_K;
+    return FIXED + 4 * (uint64_t)k * (uint64_t)(m + n);
+}
+
+static uint64_t product(int64_t m, int64_t k, int64_t n)
+{
+    return packed(m, k, n, SHORT + 1);
+}
+
+/* Transposed weights are packed for shorter operands too. */
+static uint64_t linear_buffer(const ft_op *op, bool backward)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t in = x.dim[x.rank - 1], out = ft_op_at(op, FT_K_out, 0);
+    int64_t rows = in ? ft_shape_elements(&x) / in : 0;
+
+    return backward ? max2(product(rows, out, in), product(out, rows, in))
+                    : packed(rows, in, out, SHORT / 4);
+}
+
+static uint64_t matmul_buffer(const ft_op *op, bool backward)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+    int64_t m, k, n;
+
+    if (x.rank < 2 || y.rank < 2)
+        return 0;
+    m = x.dim[x.rank - 2];
+    k = x.dim[x.rank - 1];
+    n = y.dim[y.rank - 1];
+    return backward ? max2(product(m, n, k), product(k, m, n)) : product(m, k, n);
+}
+
+static uint64_t conv_buffer(const ft_op *op, bool backward)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y;
+    int64_t pixels = 1;
+
+    if (!is_product(op))
+        return 0;
+    y = forward_output(op);
+    for (uint32_t i = 2; i < y.rank; i++)
+        pixels *= y.dim[i];
+    if (op->layout == FT_LAYOUT_CHANNELS_LAST && !backward)
+        return packed(pixels, x.dim[1], y.dim[1], SHORT / 4);
+    return backward ? max2(product(x.dim[1], y.dim[1], pixels),
+                           product(y.dim[1], pixels, x.dim[1]))
+                    : product(y.dim[1], x.dim[1], pixels);
+}
+
+/* The fused kernel goes by blocks of queries and of up to 512 keys. */
+static uint64_t attention_buffer(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+    int64_t queries, keys;
+
+    if (x.rank < 4 || y.rank < 4)
+        return 0;
+    queries = x.dim[2] >= 768 ? 256 : x.dim[2] >= 192 ? 64 : 32;
+    keys = y.dim[2] < 512 ? y.dim[2] : 512;
+    return packed(queries, x.dim[3], keys, 0);
 }
 
 uint64_t ft__buffer_bytes(const ft_op *op)
 {
-    ft_shape x = ft_op_shape(op, FT_K_x), y;
-    int64_t inner, rows, columns;
     bool backward = op->phase == FT_PHASE_BACKWARD;
 
-    if (op->kind == FT_KIND_linear) {
-        inner = x.dim[x.rank - 1];
-        columns = ft_op_at(op, FT_K_out, 0);
-        rows = ft_shape_elements(&x) / (inner ? inner : 1);
-        return backward ? packed(rows, columns, inner) : packed(rows, inner, columns);
-    }
-    if (ft_kind_class(op->kind) == FT_CLASS_CONV && is_product(op)) {
-        y = forward_output(op);
-        return packed(y.dim[1], 132, ft_shape_elements(&y) / (y.dim[0] * y.dim[1]));
-    }
-    if ((op->kind != FT_KIND_matmul && op->kind != FT_KIND_attention) || x.rank < 2)
-        return 0;
-    y = ft_op_shape(op, FT_K_y);
-    if (op->kind == FT_KIND_attention || y.rank < 2)
-        return packed(x.dim[x.rank - 2], 16, 512);
-    rows = x.dim[x.rank - 2];
-    inner = x.dim[x.rank - 1];
-    columns = y.dim[y.rank - 1];
-    return backward ? max2(packed(rows, columns, inner), packed(inner, rows, columns))
-                    : packed(rows, inner, columns);
+    if (op->kind == FT_KIND_linear)
+        return linear_buffer(op, backward);
+    if (op->kind == FT_KIND_matmul)
+        return matmul_buffer(op, backward);
+    if (op->kind == FT_KIND_attention)
+        return attention_buffer(op);
+    return ft_kind_class(op->kind) == FT_CLASS_CONV ? conv_buffer(op, backward) : 0;
 }

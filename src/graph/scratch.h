@@ -8,6 +8,9 @@
 
 /* Most bytes alive at once inside the operation, less its results. */
 uint64_t ft__scratch_bytes(const ft_op *op);
+/* Attention with dropout, or with a mask that is trained, goes by way of its weights,
+ * of this size; 0: the operation is no such one. */
+uint64_t ft__attention_bytes(const ft_op *op);
 /* A buffer of matrix products that is kept and used again by all that fit; 0:
  * the operation needs none. */
 uint64_t ft__buffer_bytes(const ft_op *op);

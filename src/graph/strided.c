@@ -237,24 +237,8 @@ static bool same_size(const struct strided *s, uint32_t a, uint32_t b)
     return x->rank == y->rank && ft_shape_elements(x) == ft_shape_elements(y);
 }
 
-/* Attention works on batch x length x heads x size, whatever the operands. */
-static ft__strides heads_inside(const ft_shape *x)
-{
-    ft_shape moved = *x;
-    ft__strides t;
-    int64_t of;
-
-    moved.dim[1] = x->dim[2];
-    moved.dim[2] = x->dim[1];
-    t = ft__strides_plain(&moved);
-    of = t.of[1];
-    t.of[1] = t.of[2];
-    t.of[2] = of;
-    return t;
-}
-
 /* Results lie as the first operand of their size does where the operation goes
- * element by element, else in plain order. */
+ * element by element (and attention's as its queries), else in plain order. */
 static void set_results(struct strided *s, const ft_node *n, const ft_op *op, bool last)
 {
     ft_class c = ft_kind_class(op->kind);
@@ -265,9 +249,8 @@ static void set_results(struct strided *s, const ft_node *n, const ft_op *op, bo
 
         s->strides[out] =
             last && x->rank > 2 ? ft__strides_channels_last(x) : ft__strides_plain(x);
-        if (op->kind == FT_KIND_attention && x->rank == 4)
-            s->strides[out] = heads_inside(x);
-        if (c != FT_CLASS_UNARY && c != FT_CLASS_BINARY)
+        if (c != FT_CLASS_UNARY && c != FT_CLASS_BINARY &&
+            op->kind != FT_KIND_attention)
             continue;
         for (uint32_t i = 0; i < n->n_in; i++)
             if (same_size(s, n->in[i], out)) {

@@ -47,9 +47,9 @@ static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
  * class tokens, layer scales. Returns how many. */
 static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
 {
-    uint32_t found = 0;
+    uint32_t found = 0, n_operands = ft_op_n_inputs(op);
 
-    for (uint32_t i = 0; i < n->n_in; i++) {
+    for (uint32_t i = 0; i < n->n_in && i < n_operands; i++) {
         uint32_t leaf = leaf_of(t->src, n->in[i]);
         const ft_tensor *w = ft_graph_tensor(t->src, leaf);
 

@@ -105,7 +105,8 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
     for (uint32_t i = 0; i < c->n_in; i++)
         in[i] = ft__onnx_tensor(o, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)
-        params[i] = ft__onnx_tensor(o, c->params[i]);
+        params[i] = ft__onnx_tensor(o, c->params[i]->stored ? c->params[i]->stored
+                                                            : c->params[i]);
     if (!ft__failed(o))
         ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
                           out, c->n_out);
@@ -230,6 +231,7 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
         !out)
         return;
     out->root = x->root ? x->root : x;
+    out->stored = x->stored;
     out->proto = x->proto;
     out->data = x->data;
 }

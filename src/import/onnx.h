@@ -19,6 +19,7 @@
  *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
+ *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
  *   emit.c    operation -> graph, or -> constant when all its operands are
  *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
@@ -58,6 +59,7 @@ struct ft__value {
     ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
     ft__num *data;      /* constant: its elements once known */
     ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__value *stored;  /* constant: what it is dequantised from (NULL: nothing) */
     ft__bytes type;     /* TypeProto, where the file states one */
     uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
     uint32_t memory;    /* of a root: the first tensor over its memory */
@@ -92,6 +94,7 @@ struct ft__node {
     uint32_t n_in;
     uint32_t n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
+    ft_dtype to;   /* fused quantised products: the type of the result, else NONE */
     bool done;     /* folded, or part of a fused node */
 };
 
@@ -229,7 +232,7 @@ bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
-/* NULL: none. */
+/* The rule of an operator; NULL: there is none. */
 const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* If, Loop and what else holds graphs. */
 bool ft__rule_has_body(const ft__rule *rule);
@@ -246,6 +249,8 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
+/* fuse_quant.c: true where the node has become one of integers. */
+bool ft__fuse_quantised(ft__node *n);
 
 /* ---- emit.c ---- */
 static inline ft__value *ft__in(const ft__node *n, uint32_t i)
@@ -439,6 +444,8 @@ struct ft__product {
 void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
+/* And that of a product that was fused with its conversions. */
+ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */
@@ -451,6 +458,7 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
 #define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
 #include "import/rules.def"
+#include "import/rules_microsoft.def"
 #include "import/rules_ml.def"
 #include "import/rules_preview.def"
 #include "import/rules_training.def"

@@ -346,6 +346,22 @@ static bool makes_tensors(const ft__pt2_node *n)
     return false;
 }
 
+/* What is made from parameters has a gradient. */
+static void mark_learned(const ft__pt2_node *n)
+{
+    bool learned = false;
+
+    for (uint32_t i = 0; i < n->n_args; i++)
+        for (uint32_t k = 0; k < n->arg[i].n; k++) {
+            const ft__pt2_value *v = n->arg[i].value[k];
+
+            learned = learned || (v && (v->trainable || v->learned));
+        }
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i])
+            n->out[i]->learned = learned;
+}
+
 static void run_node(ft__pt2 *p, ft__pt2_node *n)
 {
     /* Assertions, sizes as numbers and what is done with them: free. */
@@ -353,6 +369,7 @@ static void run_node(ft__pt2 *p, ft__pt2_node *n)
         return;
     if (!operands_are_there(p, n) || !results_are_known(p, n))
         return;
+    mark_learned(n);
     ft__pt2_scope(p, n);
     ft__build_phase(p->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)

@@ -39,6 +39,7 @@ struct ft__pt2_value {
     bool typed;      /* the file says what it is */
     bool resolved;   /* and its symbolic sizes are numbers */
     bool trainable;  /* a parameter */
+    bool learned;    /* made from one */
     bool wanted;     /* a result of the forward pass needs it */
     bool transposed; /* over `of`, in the order of perm; else just a view */
     uint8_t perm[FT_MAX_RANK];

@@ -267,6 +267,7 @@ static bool heads(const ft__pt2_value *v, ft_shape *s)
 static bool attention(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *in[3],
                       ft_op *op)
 {
+    const ft__pt2_value *mask;
     ft_shape x, y, z;
 
     in[0] = ft__pt2_tensor(n, "query");
@@ -279,8 +280,12 @@ static bool attention(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *in[3],
     ft_op_set_shape(op, FT_K_y, &y);
     ft_op_set_shape(op, FT_K_z, &z);
     ft_op_set1(op, FT_K_causal, ft__pt2_bool(p, n, "is_causal", false));
-    ft_op_set1(op, FT_K_mask,
-               ft__pt2_tensor(n, "attn_mask") || ft__pt2_tensor(n, "attn_bias"));
+    mask = ft__pt2_tensor(n, "attn_mask");
+    mask = mask ? mask : ft__pt2_tensor(n, "attn_bias");
+    ft_op_set1(op, FT_K_mask, mask != NULL);
+    ft_op_set1(op, FT_K_train,
+               (ft__pt2_float(p, n, "dropout_p", 0) > 0) +
+                   2 * (mask && (mask->learned || mask->trainable)));
     return true;
 }
 

@@ -67,6 +67,7 @@ void ft__rule_transpose(ft__onnx *o, ft__node *n)
     ft_op_set(&op, FT_K_perm, perm, rank);
     if (ft__emit1(o, n, &op, x, &s)) {
         n->out[0]->root = x->root ? x->root : x;
+        n->out[0]->stored = x->stored;
         ft__fold_strided(o, x, n->out[0], 0, stride);
     }
 }
