@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Blocks double, so that a small job touches little memory. */
-enum { FIRST_BYTES = 4 * 1024, BLOCK_BYTES = 64 * 1024 };
+enum { FIRST_BYTES = 960, BLOCK_BYTES = 64 * 1024 };
 
 struct ft__arena_block {
     ft__arena_block *next;
