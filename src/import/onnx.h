@@ -412,6 +412,17 @@ void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
 void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
 void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
                       ft__value *out);
+/* from: x's shape, or all its elements in a row. */
+void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
+                       const ft_shape *from, uint32_t axis, ft__value *out);
+/* last: of equal ones. */
+void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
+                  ft__value *out);
+/* bound: the least and the most, NULL: none. */
+void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2],
+                   ft__value *out);
+/* Ones k right of the diagonal of a matrix. */
+void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out);
 /* out: values and their places, NULL where nobody reads them. */
 void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
                    ft__value *const out[2]);
@@ -431,7 +442,8 @@ ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x
                       ft__value *y, ft__value *out);
 ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
                       uint32_t axes, bool keep, ft__value *out);
-ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t);
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t,
+                               double value);
 /* Integers of an operand, or of the attribute it was before; -1: unknown. */
 int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
                  int64_t *v, uint32_t max);
