@@ -389,6 +389,30 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
     }
 }
 
+static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
+{
+    static const char *const specs[] = {"fill out=1x4x8x8 dtype=fp32",
+                                        "relu x=1x4x8x8 dtype=fp32 phase=backward"};
+    static const ft_phase phases[] = {FT_PHASE_FORWARD, FT_PHASE_BACKWARD};
+    ft__build *b = ft__build_new("step");
+    ft_graph *g, *low;
+    ft_op op;
+
+    for (int i = 0; i < 2; i++) {
+        CHECK(ft_op_parse(&op, specs[i], strlen(specs[i]), NULL) == FT_OK);
+        ft__build_phase(b, phases[i]);
+        ft__build_op(b, &op, 1);
+    }
+    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    CHECK(ft_graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
+    CHECK(low && ft_graph_n_nodes(low) == 2);
+    for (uint32_t i = 0; low && i < 2; i++)
+        CHECK(ft_graph_node(low, i)->phase == phases[i]);
+    CHECK(low && ft_graph_mode(low) == FT_MODE_TRAINING);
+    ft_graph_free(low);
+    ft_graph_free(g);
+}
+
 int main(void)
 {
     a_canonical_spec_reads_and_writes_itself();
@@ -401,5 +425,6 @@ int main(void)
     the_plan_keeps_what_is_read_later_and_reuses_the_rest();
     no_two_live_tensors_overlap();
     lowering_inserts_a_transpose_only_where_bytes_move();
+    lowering_keeps_phases_and_takes_nodes_without_operands();
     CHECK_DONE();
 }

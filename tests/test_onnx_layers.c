@@ -81,7 +81,7 @@ static void quantised_operators_say_their_types(void)
         {"a quantised weight stays a weight",
          "in x fp32 2,4\nconst w int8 4,6\nconst s fp32 -\nconst z int8 -\nout y\n"
          "node DequantizeLinear w,s,z d\nnode MatMul x,d y",
-         "fp32 2,6", "1 linear x=2x4 out=6\n"},
+         "fp32 2,6", "1 linear x=2x4 out=6 weights=int8\n"},
         {"scale and zero point of what comes",
          "in x fp32 3,4\nout y\nout s\nout z\nnode DynamicQuantizeLinear x y,s,z",
          "uint8 3,4; fp32 ; uint8 ",

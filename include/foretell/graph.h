@@ -26,7 +26,7 @@ typedef enum ft_mode { FT_MODE_INFERENCE, FT_MODE_TRAINING } ft_mode;
 
 /* ft_tensor.open: bit i is set where dimension i depends on data; the shape holds as
  * many elements as there can be (where only their number is known, in the first
- * dimension); FT_OPEN_RANK: not even the number of dimensions is known. */
+ * dimension), or an assumption where nothing bounds them; FT_OPEN_RANK: not even the number of dimensions is known. */
 #define FT_OPEN_RANK (1u << 31)
 
 /* What is around a tensor: inputs and results of a network may be sequences of
@@ -56,8 +56,10 @@ typedef struct ft_tensor {
 /* in: activation operands in the operation's order (a constant operand is a
  * WEIGHT tensor); params: weights inside the operation (filter, bias, scale).
  * out: results in the operation's order; behind them, in training, what is kept
- * for the backward pass (statistics, indices, masks). A backward node has its
- * params as in the forward one, and a gradient per weight among its results.
+ * for the backward pass (statistics, indices, masks). A backward node reads the
+ * gradients of the results that have one, the operands that are saved, then what
+ * was kept; it has its params as in the forward one, and a gradient per weight
+ * among its results.
  * phase: forward, backward or optimizer, the part of the step it belongs to (an
  * accumulation of gradients is a forward `add` in the backward phase).
  * scope: the calls of modules it was made in, outermost first, joined by '/'
@@ -194,11 +196,16 @@ typedef enum ft_loss {
 typedef struct ft_step_options {
     ft_optimizer optimizer;
     ft_loss loss;
+    uint32_t loss_on_all; /* 1: of every floating-point result, added up, not of
+                             the first one alone */
 } ft_step_options;
 
 /* One training step from a forward graph: forward (norms with statistics of the
- * batch), loss, backward with gradients of every trainable weight, optimizer.
- * A graph that already holds its backward pass gets the optimizer only.
+ * batch), loss over the first floating result, backward with gradients of every
+ * trainable weight, optimizer. Where no weight is marked as trainable, layers'
+ * weights and constants that look like parameters are, and the graph says so.
+ * A graph that already holds its backward pass gets the optimizer only; of a list
+ * of operations each is differentiated alone.
  * FT_EINVAL: nothing to train, or the result has no gradient (says which). */
 FT_API ft_status ft_graph_train(ft_graph **out, const ft_graph *g,
                                 const ft_step_options *opt, ft_error *err);

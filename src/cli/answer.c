@@ -71,7 +71,7 @@ static void memory_rows(ft__table *t, const ft__answer *a)
         [FT_PART_WORKSPACE] = "workspace",
     };
 
-    total_row(t, "memory", &a->e.memory, ft__text_bytes);
+    total_row(t, "peak memory", &a->e.memory, ft__text_bytes);
     for (int p = 0; p < FT_PART_COUNT; p++)
         if (!(a->e.part_bytes[p] <= 0) || p == FT_PART_ACTIVATIONS)
             part_row(t, name[p], a->e.part_bytes[p]);

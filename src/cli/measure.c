@@ -249,7 +249,13 @@ static int run(ft__cli *c, const void *user)
 
     if (code)
         return code;
-    code = ft__session_open(c, &s, o->engine, o->threads);
+    if (ft_graph_mode(g) == FT_MODE_TRAINING)
+        code = ft__cli_exit(c, FT__EXIT_MISSING,
+                            "%s holds a backward pass, and the engines run forward "
+                            "passes only; foretell predict tells what is known of it",
+                            ft_graph_name(g));
+    if (!code)
+        code = ft__session_open(c, &s, o->engine, o->threads);
     if (!code) {
         ft__path_predictor(predictor, ft_session_engine(s), o->threads);
         r.model = ft_graph_name(g);

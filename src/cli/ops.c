@@ -330,7 +330,7 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft__step *step, uint6
            : c->csv  ? print_csv(g)
                      : print_text(&l, top);
     ft_plan_free(&l.plan);
-    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, good);
+    return st ? ft__cli_fail_asked(c, st, &err) : ft__cli_done(c, good);
 }
 
 /* ---- running ---- */
@@ -388,7 +388,7 @@ static int diff(ft__cli *c, const struct options *o, const ft__step *step,
 
     if (code)
         return code;
-    code = ft__cli_done(c, ft__ops_diff(c, g, second, o->top ? o->top : TOP_DIFF));
+    code = ft__ops_diff(c, g, second, o->top ? o->top : TOP_DIFF);
     ft_graph_free(second);
     return code;
 }

@@ -9,8 +9,8 @@
 bool ft__ops_products(const ft__cli *c, const ft_graph *g, uint64_t top);
 bool ft__ops_graph(const ft__cli *c, const ft_graph *g);
 bool ft__ops_dot(const ft_graph *g); /* Graphviz */
-/* What changed from a to b. */
-bool ft__ops_diff(const ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top);
+/* What changed from a to b; an exit code. */
+int ft__ops_diff(ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top);
 
 enum { FT__SPEC_MAX = 2048 };
 

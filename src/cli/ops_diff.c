@@ -21,7 +21,7 @@ struct diff {
     const ft__cli *c;
     const ft_graph *g[BOTH];
     ft_totals sum[BOTH];
-    double activations[BOTH];
+    ft_memory memory[BOTH];
     struct entry *entry; /* those that differ, the most work first */
     size_t n;
     uint64_t top;
@@ -100,24 +100,21 @@ static void diff_free(struct diff *d)
     free(d->entry);
 }
 
-static bool diff_make(struct diff *d)
+static ft_status diff_make(struct diff *d, ft_error *err)
 {
+    static const ft_memory_policy exact = {0};
     size_t most = (size_t)ft_graph_n_ops(d->g[A]) + ft_graph_n_ops(d->g[B]);
+    ft_status st = FT_OK;
 
     d->entry = calloc(most + 1, sizeof(*d->entry));
     if (!d->entry || !add_ops(d, A) || !add_ops(d, B))
-        return false;
+        return ft_fail(err, FT_ENOMEM, 0, "operations");
     compare(d);
-    for (int side = A; side < BOTH; side++) {
-        ft_plan plan;
-
+    for (int side = A; side < BOTH && !st; side++) {
         ft_graph_totals(d->g[side], &d->sum[side]);
-        if (ft_plan_make(&plan, d->g[side], NULL))
-            return false;
-        d->activations[side] = (double)plan.arena_bytes;
-        ft_plan_free(&plan);
+        st = ft_memory_make(&d->memory[side], d->g[side], &exact, err);
     }
-    return true;
+    return st;
 }
 
 /* ---- text ---- */
@@ -166,7 +163,8 @@ static bool print_sums(const struct diff *d)
             b->bytes_read + b->bytes_written, ft__text_bytes);
     sum_row(t, "parameters", a->parameters, b->parameters, ft__text_count);
     sum_row(t, "weights", a->weight_bytes, b->weight_bytes, ft__text_bytes);
-    sum_row(t, "activations", d->activations[A], d->activations[B], ft__text_bytes);
+    sum_row(t, "memory at its peak", (double)d->memory[A].peak_bytes,
+            (double)d->memory[B].peak_bytes, ft__text_bytes);
     putchar('\n');
     return ft__table_print_take(t, stdout);
 }
@@ -267,7 +265,7 @@ static json_t *side_json(const struct diff *d, int side)
         "flops", ft__json_real(s->flops), "bytes_read", ft__json_real(s->bytes_read),
         "bytes_written", ft__json_real(s->bytes_written), "parameters",
         ft__json_real(s->parameters), "weight_bytes", ft__json_real(s->weight_bytes),
-        "activation_bytes", ft__json_real(d->activations[side]));
+        "memory", ft__memory_json(&d->memory[side]));
 }
 
 static json_t *section_json(const struct diff *d, int section)
@@ -306,13 +304,15 @@ static bool print_csv(const struct diff *d)
     return true;
 }
 
-bool ft__ops_diff(const ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top)
+int ft__ops_diff(ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top)
 {
     struct diff d = {.c = c, .g = {a, b}, .top = top};
-    bool good = diff_make(&d);
+    ft_error err = {0};
+    bool good = false;
+    ft_status st = diff_make(&d, &err);
 
-    if (good)
+    if (!st)
         good = c->json ? print_json(&d) : c->csv ? print_csv(&d) : print_text(&d);
     diff_free(&d);
-    return good;
+    return st ? ft__cli_fail_asked(c, st, &err) : ft__cli_done(c, good);
 }

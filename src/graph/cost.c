@@ -129,9 +129,12 @@ static double weights_read(const ft_op *op, double bytes)
 /* Only the rows and elements that are taken are read. */
 static double taken(const ft_op *op, double size)
 {
+    int64_t own = ft_op_at(op, FT_K_weights, 0);
+
     switch (op->kind) {
     case FT_KIND_generic: return (double)ft_op_at(op, FT_K_read, 0) * size;
     case FT_KIND_embedding:
+        size = own ? (double)ft_dtype_bits((ft_dtype)own) / 8 : size;
         return elements(op, FT_K_x) * (8 + (double)ft_op_at(op, FT_K_dim, 0) * size);
     case FT_KIND_gather: return elements(op, FT_K_y) * 8 + result_elements(op) * size;
     case FT_KIND_slice: return result_elements(op) * size;

@@ -140,6 +140,8 @@ static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
     l->made[i][layout] =
         ft__build_tensor(l->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
     ft__build_set_layout(l->b, l->made[i][layout], layout);
+    ft__build_open(l->b, l->made[i][layout], t->open);
+    ft__build_container(l->b, l->made[i][layout], t->container);
     return l->made[i][layout];
 }
 
@@ -209,13 +211,16 @@ static bool order_matters(const ft_op *op)
 /* A transpose between the two orders of a channels-last tensor moves nothing. */
 static bool free_transpose(struct lower *l, const ft_node *node, const ft_op *op)
 {
-    uint32_t from = node->in[0], to = node->out[0];
-    const ft_tensor *t = ft_graph_tensor(l->src, from);
-    const ft_tensor *r = ft_graph_tensor(l->src, to);
-    uint32_t rank = t->shape.rank;
+    const ft_tensor *r;
+    uint32_t from, to, rank;
 
-    if (!(l->policy & FT_POLICY_CHANNELS_LAST) || op->kind != FT_KIND_transpose ||
-        rank < 3)
+    if (!(l->policy & FT_POLICY_CHANNELS_LAST) || op->kind != FT_KIND_transpose)
+        return false;
+    from = node->in[0];
+    to = node->out[0];
+    r = ft_graph_tensor(l->src, to);
+    rank = r->shape.rank;
+    if (rank < 3)
         return false;
     for (int layout = FT_LAYOUT_PLAIN; layout < FT_LAYOUT_COUNT; layout++) {
         int64_t perm[FT_MAX_RANK];
@@ -275,7 +280,8 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "node %s", node->name);
     params = in + node->n_in;
     out = params + node->n_params;
-    if (free_transpose(l, node, &op) || free_view(l, node, &op))
+    if ((op.kind == FT_KIND_transpose && free_transpose(l, node, &op)) ||
+        free_view(l, node, &op))
         goto done;
     layout = choose(l, node, &op);
     for (uint32_t j = 0; j < node->n_in; j++)
@@ -285,6 +291,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
     for (uint32_t j = 0; j < node->n_out; j++)
         out[j] = get(l, node->out[j], layout);
     op.layout = order_matters(&op) ? layout : FT_LAYOUT_PLAIN;
+    ft__build_phase(l->b, node->phase);
     if (!ft__build_failed(l->b))
         ft__build_repeat(l->b,
                          ft__build_node(l->b, node->name, strlen(node->name), &op, in,

@@ -365,6 +365,8 @@ static void operand(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
         return;
     }
     *shape = ft_op_shape(op, keys[i < 3 ? i : 2]);
+    if (k == FT_KIND_matmul && i == 1 && ft_op_at(op, FT_K_weights, 0))
+        *dtype = (ft_dtype)ft_op_at(op, FT_K_weights, 0);
     if (k == FT_KIND_where && i == 0)
         *dtype = FT_DTYPE_bool;
     if (k == FT_KIND_embedding ||

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "graph/op.h"
 #include "graph/train.h"
 
 /* For each operand an expression in postfix; NULL: no gradient.
@@ -162,73 +163,107 @@ static void follow(ft__train *t, const ft_node *n, uint32_t g, const struct reci
 
 /* ---- kernels of their own ---- */
 
-static uint32_t wanted(const ft__train *t, const ft_node *n, const ft_op *op)
+enum { MAX_IN = FT_OP_MAX_OPERANDS + 8, MAX_OUT = 16 };
+
+/* An own kernel at work: its node, and how many of the operands are the
+ * operation's; behind them stand masks, and weights that are computed. */
+struct kernel {
+    const ft_node *n;
+    ft_op op;
+    uint32_t n_operands;
+    uint32_t wrt;
+};
+
+/* Whether operand i is kept: of products only what a gradient needs. */
+static bool keeps(const struct kernel *k, uint32_t i)
 {
+    if (i >= k->n_operands)
+        return true;
+    if (!(ft_kind_saves(k->op.kind) >> i & 1))
+        return false;
+    if (k->op.kind == FT_KIND_linear)
+        return k->wrt & FT_WRT_WEIGHTS;
+    return k->op.kind != FT_KIND_matmul || k->wrt & (i ? FT_WRT_X : FT_WRT_Y);
+}
+
+static uint32_t wanted(const ft__train *t, const struct kernel *k)
+{
+    bool weights = false;
     uint32_t bits = 0;
 
-    for (uint32_t i = 0; i < n->n_in && i < 3; i++)
-        if (ft__train_passes(op, i) && ft__train_wants(t, n->in[i]))
+    for (uint32_t i = 0; i < k->n->n_in; i++) {
+        if (!ft__train_wants(t, k->n->in[i]) || !ft__train_passes(&k->op, i))
+            continue;
+        if (i < k->n_operands)
             bits |= (uint32_t)FT_WRT_X << i;
-    for (uint32_t i = 0; i < n->n_params; i++)
-        if (ft__train_wants(t, n->params[i]))
-            bits |= FT_WRT_WEIGHTS;
-    return bits;
+        else
+            weights = true;
+    }
+    for (uint32_t i = 0; i < k->n->n_params; i++)
+        weights |= ft__train_wants(t, k->n->params[i]);
+    return weights && ft__weight_elements(&k->op) > 0 ? bits | FT_WRT_WEIGHTS : bits;
 }
 
 /* Gradients of the results, then what was saved; returns how many. */
-static uint32_t operands(const ft__train *t, uint32_t node, const ft_op *op,
+static uint32_t operands(const ft__train *t, uint32_t node, const struct kernel *k,
                          uint32_t *in)
 {
-    const ft_node *n = ft_graph_node(t->src, node);
-    uint32_t saves = ft_kind_saves(op->kind), n_in = 0, kept = ft__train_n_kept(op);
+    uint32_t saves = ft_kind_saves(k->op.kind), n_in = 0;
+    const ft_node *n = k->n;
 
-    for (uint32_t i = 0; i < ft_op_n_outputs(op) && i < n->n_out; i++)
+    for (uint32_t i = 0; i < ft_op_n_outputs(&k->op) && i < n->n_out; i++)
         if (t->grad[n->out[i]] != FT_NONE)
             in[n_in++] = t->grad[n->out[i]];
-    for (uint32_t i = 0; i < 3 && i < n->n_in; i++)
-        if (saves >> i & 1)
+    for (uint32_t i = 0; i < n->n_in && n_in < FT_OP_MAX_OPERANDS; i++)
+        if (keeps(k, i))
             in[n_in++] = n->in[i];
-    if (op->kind == FT_KIND_topk)
+    if (k->op.kind == FT_KIND_topk)
         in[n_in++] = n->out[1];
-    else if (saves & FT_SAVE_OUT && op->kind != FT_KIND_cross_entropy)
+    else if (saves & FT_SAVE_OUT && k->op.kind != FT_KIND_cross_entropy)
         in[n_in++] = n->out[0];
-    for (uint32_t i = 0; i < kept && t->kept[node] != FT_NONE; i++)
+    for (uint32_t i = 0; i < ft__train_n_kept(&k->op) && t->kept[node] != FT_NONE; i++)
         in[n_in++] = t->kept[node] + i;
     return n_in;
 }
 
-/* A tensor for the gradient of a tensor of the source. */
-static uint32_t gradient_of(ft__train *t, uint32_t tensor)
+/* The tensors of the source whose gradients the kernel gives. */
+static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to)
 {
-    const ft_tensor *of = ft_graph_tensor(t->src, tensor);
+    uint32_t n_out = 0;
 
-    return ft__train_tensor(t, of->dtype, &of->shape);
+    for (uint32_t i = 0; i < k->n->n_in && n_out < MAX_OUT; i++)
+        if (ft__train_passes(&k->op, i) && ft__train_wants(t, k->n->in[i]))
+            to[n_out++] = k->n->in[i];
+    for (uint32_t i = 0; i < k->n->n_params && n_out < MAX_OUT; i++)
+        if (ft__train_wants(t, k->n->params[i]))
+            to[n_out++] = k->n->params[i];
+    return n_out;
 }
 
 void ft__train_own(ft__train *t, uint32_t node)
 {
-    const ft_node *n = ft_graph_node(t->src, node);
-    ft_op op = *ft_graph_op(t->src, n->op);
-    uint32_t in[FT_OP_MAX_OPERANDS + 8], out[16], to[16], n_in, n_out = 0;
-    uint32_t bits = wanted(t, n, &op);
+    struct kernel k = {.n = ft_graph_node(t->src, node)};
+    uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], n_in, n_out;
 
-    if (!bits)
+    k.op = *ft_graph_op(t->src, k.n->op);
+    k.n_operands = ft_op_n_inputs(&k.op);
+    k.wrt = wanted(t, &k);
+    n_in = operands(t, node, &k, in);
+    n_out = results(t, &k, to);
+    if (n_out == 0)
         return;
-    n_in = operands(t, node, &op, in);
-    for (uint32_t i = 0; i < n->n_in && i < 3; i++)
-        if (bits >> i & 1)
-            to[n_out++] = n->in[i];
-    for (uint32_t i = 0; i < n->n_params && n_out < 16; i++)
-        if (ft__train_wants(t, n->params[i]))
-            to[n_out++] = n->params[i];
-    for (uint32_t i = 0; i < n_out; i++)
-        out[i] = gradient_of(t, to[i]);
-    if (op.kind == FT_KIND_batchnorm)
-        ft_op_set1(&op, FT_K_train, 1);
-    op.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&op, bits);
-    ft__build_checked(t->b, n->name, strlen(n->name), &op, in, n_in, n->params,
-                      n->n_params, out, n_out);
+    for (uint32_t i = 0; i < n_out; i++) {
+        const ft_tensor *of = ft_graph_tensor(t->src, to[i]);
+
+        out[i] = ft__train_tensor(t, of->dtype, &of->shape);
+    }
+    if (k.op.kind == FT_KIND_batchnorm)
+        ft_op_set1(&k.op, FT_K_train, 1);
+    k.op.phase = FT_PHASE_BACKWARD;
+    if (k.wrt)
+        ft_op_set_wrt(&k.op, k.wrt);
+    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, k.n->params,
+                      k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
         ft__train_give(t, to[i], out[i]);
 }

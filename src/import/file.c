@@ -60,6 +60,9 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
                        (unsigned long long)number, err.msg);
         return false;
     }
+    ft__build_phase(b, op.phase == FT_PHASE_BACKWARD || op.phase == FT_PHASE_OPTIMIZER
+                           ? op.phase
+                           : FT_PHASE_FORWARD);
     ft__build_op(b, &op, count);
     return !ft__build_failed(b);
 }

@@ -24,6 +24,9 @@ static const ft__rule rules[] = {
 static const ft__rule ml_rules[] = {
 #include "import/rules_ml.def"
 };
+static const ft__rule microsoft_rules[] = {
+#include "import/rules_microsoft.def"
+};
 static const ft__rule preview_rules[] = {
 #include "import/rules_preview.def"
 };
@@ -39,6 +42,7 @@ static const struct domain {
 } domains[] = {
     {"", rules, sizeof(rules) / sizeof(*rules)},
     {"ai.onnx", rules, sizeof(rules) / sizeof(*rules)},
+    {"com.microsoft", microsoft_rules, sizeof(microsoft_rules) / sizeof(*rules)},
     {"ai.onnx.ml", ml_rules, sizeof(ml_rules) / sizeof(*rules)},
     {"ai.onnx.preview", preview_rules, sizeof(preview_rules) / sizeof(*rules)},
     {"ai.onnx.preview.training", training_rules,
@@ -206,7 +210,7 @@ static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count
 bool ft__rule_has_body(const ft__rule *rule)
 {
     static const ft__rule_fn bodies[] = {ft__rule_if, ft__rule_loop, ft__rule_scan,
-                                         ft__rule_sequence_map};
+                                         ft__rule_sequence_map, ft__rule_ms_search};
 
     return is_one_of(rule, bodies, sizeof(bodies) / sizeof(*bodies));
 }
@@ -254,6 +258,12 @@ static void run_rule(ft__onnx *o, ft__node *n)
         o->gave_up = false;
         ft__emit_unknown(o, n);
     }
+    /* What a rule leaves open since an operand is missing or of an odd kind. */
+    for (uint32_t i = 0; i < n->n_out && !ft__failed(o); i++)
+        if (i == 0 && n->out[0]->state == FT__UNDEFINED)
+            ft__emit_unknown(o, n);
+        else if (n->out[i] && n->out[i]->state == FT__UNDEFINED)
+            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i])
             n->out[i]->guessed |= guessed;
@@ -397,7 +407,7 @@ static void read_model(ft__onnx *o, bool *versioned)
         ft__onnx_inputs(o, graph);
     if (!ft__build_failed(o->b) && !o->doc.bad)
         ft__onnx_run(o, &body);
-    if (!ft__build_failed(o->b) && !o->doc.bad)
+    if (!ft__build_failed(o->b) && !o->doc.bad && !o->low)
         mark_outputs(o, &body);
 }
 
@@ -412,7 +422,8 @@ static void find_open(ft__onnx *o)
                     .see = o->see,
                     .sizes = o->sizes,
                     .ranks = o->ranks,
-                    .low = true};
+                    .low = true,
+                    .dry = !o->weighed};
     bool versioned = false;
 
     if (!low.b) {
@@ -441,7 +452,7 @@ static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error 
         ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
         read_model(o, &versioned);
-    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad)
+    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad && !ft__mark_unread(o))
         find_open(o);
     for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
         if (o->names.slot[i].value)

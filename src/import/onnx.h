@@ -19,6 +19,7 @@
  *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
+ *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
  *   emit.c    operation -> graph, or -> constant when all its operands are
  *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
@@ -58,6 +59,7 @@ struct ft__value {
     ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
     ft__num *data;      /* constant: its elements once known */
     ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__value *stored;  /* constant: what it is dequantised from (NULL: nothing) */
     ft__bytes type;     /* TypeProto, where the file states one */
     uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
     uint32_t memory;    /* of a root: the first tensor over its memory */
@@ -92,6 +94,7 @@ struct ft__node {
     uint32_t n_in;
     uint32_t n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
+    ft_dtype to;   /* fused quantised products: the type of the result, else NONE */
     bool done;     /* folded, or part of a fused node */
 };
 
@@ -149,8 +152,11 @@ struct ft__onnx {
     uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
     bool low;         /* guess the least, not the most (open.c) */
+    bool dry;         /* shapes only: enough for guessing again, unless branches */
+    bool weighed;     /* were chosen by what they cost */
     uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
+    size_t payload;   /* bytes of constants that were jumped over */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
     bool trying;      /* the node at hand reads a shape that was guessed: */
@@ -228,7 +234,7 @@ bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
 
 /* ---- onnx.c ---- */
-/* NULL: none. */
+/* The rule of an operator; NULL: there is none. */
 const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* If, Loop and what else holds graphs. */
 bool ft__rule_has_body(const ft__rule *rule);
@@ -245,6 +251,8 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
+/* fuse_quant.c: true where the node has become one of integers. */
+bool ft__fuse_quantised(ft__node *n);
 
 /* ---- emit.c ---- */
 static inline ft__value *ft__in(const ft__node *n, uint32_t i)
@@ -342,6 +350,8 @@ void ft__onnx_modernise(ft__onnx *o, ft__node *n);
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* The names of a function, branch or body are apart from those of others. */
 uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt);
+/* Where no node reads what was guessed, that is all that is open; false: some does. */
+bool ft__mark_unread(ft__onnx *o);
 /* `high` guessed the most, `low` the least: what differs is open. */
 void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 
@@ -396,6 +406,17 @@ void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
 void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
 void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
                       ft__value *out);
+/* from: x's shape, or all its elements in a row. */
+void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
+                       const ft_shape *from, uint32_t axis, ft__value *out);
+/* last: of equal ones. */
+void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
+                  ft__value *out);
+/* bound: the least and the most, NULL: none. */
+void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2],
+                   ft__value *out);
+/* Ones k right of the diagonal of a matrix. */
+void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out);
 /* out: values and their places, NULL where nobody reads them. */
 void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
                    ft__value *const out[2]);
@@ -415,7 +436,8 @@ ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x
                       ft__value *y, ft__value *out);
 ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
                       uint32_t axes, bool keep, ft__value *out);
-ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t);
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t,
+                               double value);
 /* Integers of an operand, or of the attribute it was before; -1: unknown. */
 int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
                  int64_t *v, uint32_t max);
@@ -438,6 +460,8 @@ struct ft__product {
 void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
+/* And that of a product that was fused with its conversions. */
+ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */
@@ -450,6 +474,7 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
 #define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
 #include "import/rules.def"
+#include "import/rules_microsoft.def"
 #include "import/rules_ml.def"
 #include "import/rules_preview.def"
 #include "import/rules_training.def"

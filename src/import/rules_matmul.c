@@ -3,7 +3,14 @@
 
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight)
 {
-    return weight->dtype == x->dtype ? FT_DTYPE_NONE : weight->dtype;
+    ft_dtype t = weight->stored ? weight->stored->dtype : weight->dtype;
+
+    return t == x->dtype ? FT_DTYPE_NONE : t;
+}
+
+ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x)
+{
+    return n->to == x->dtype ? FT_DTYPE_NONE : n->to;
 }
 
 /* x times constant weights of `columns` columns. */
@@ -99,10 +106,12 @@ void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *
 /* A third operand is the bias that fuse.c found behind it. */
 void ft__rule_matmul(ft__onnx *o, ft__node *n)
 {
-    ft__emit_product(
-        o, n,
-        &(struct ft__product){
-            .x = n->in[0], .y = n->in[1], .bias = ft__in(n, 2), .out = n->out[0]});
+    ft__emit_product(o, n,
+                     &(struct ft__product){.x = n->in[0],
+                                           .y = n->in[1],
+                                           .bias = ft__in(n, 2),
+                                           .to = ft__product_dtype(n, n->in[0]),
+                                           .out = n->out[0]});
 }
 
 /* Integers into int32, zero points behind. */
@@ -140,8 +149,10 @@ static ft__value *transposed(ft__onnx *o, const ft__node *n, ft__value *x)
 
     ft_op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
     if (t &&
-        ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &t, .n_out = 1}))
+        ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &t, .n_out = 1})) {
         t->root = x->root ? x->root : x;
+        t->stored = x->stored;
+    }
     return t;
 }
 
@@ -171,6 +182,7 @@ void ft__rule_gemm(ft__onnx *o, ft__node *n)
     if (constant && ft__is_constant(c) && ft_shape_elements(&c->shape) == columns)
         bias = c;
     p.x = a;
+    p.to = ft__product_dtype(n, a);
     p.bias = bias;
     p.out = c && !bias ? ft__onnx_temp(o, n->out[0]) : n->out[0];
     if (!p.out)

@@ -24,6 +24,7 @@ void ft__rule_quantize(ft__onnx *o, ft__node *n)
         t = type ? type->dtype : FT_DTYPE_uint8;
     if (all_constant(n)) {
         ft__define_constant(o, n, n->out[0], t, &x->shape);
+        n->out[0]->stored = n->rule->arg ? x : NULL;
         return;
     }
     ft_op_set1(&op, FT_K_to, t);

@@ -1,7 +1,7 @@
 /* Convolutions and pooling: everything that slides a window. */
 #include <string.h>
 
-#include "import/onnx.h"
+#include "import/compose.h"
 
 enum { MAX_AXES = 3 };
 
@@ -201,6 +201,7 @@ void ft__rule_conv(ft__onnx *o, ft__node *n)
          &(struct conv){.transposed = n->rule->arg,
                         .x = n->in[0],
                         .w = n->in[1],
+                        .to = ft__product_dtype(n, n->in[0]),
                         .bias = ft__in(n, 2)});
 }
 
@@ -392,4 +393,66 @@ void ft__rule_max_unpool(ft__onnx *o, ft__node *n)
     }
     ft_op_set_shape(&op, FT_K_out, &s);
     ft__emit2(o, n, &op, x, n->in[1], &s);
+}
+
+/* ---- for operators that are more than the window ---- */
+
+ft__value *ft__make_conv(ft__maker m, const ft__conv *c, ft__value *out)
+{
+    const ft_shape *x = c->x ? &c->x->shape : NULL;
+    int64_t groups = ft__attr_size(m.o, m.n, "group", 1), bits;
+    struct window win = {0};
+    ft_op op;
+
+    if (!x || !ft__is_constant(c->weights) || ft__failed(m.o))
+        return NULL;
+    if (x->rank < 3 || x->rank > 5 || c->filters.rank != x->rank ||
+        c->filters.dim[1] > INT32_MAX || x->dim[1] != c->filters.dim[1] * groups) {
+        ft__misfit(m.o, m.n, 1);
+        return NULL;
+    }
+    win.axes = x->rank - 2;
+    memcpy(win.kernel, c->filters.dim + 2, win.axes * sizeof(win.kernel[0]));
+    if (!read_window(m.o, m.n, x, false, &win)) {
+        ft__onnx_fail(m.o, m.n, FT_EUNSUPPORTED, "its window crops its operand");
+        return NULL;
+    }
+    bits = ft__weights_dtype(c->x, c->weights);
+    ft_op_init(&op, (ft_kind)(FT_KIND_conv1d + (int)win.axes - 1), c->x->dtype);
+    ft_op_set_shape(&op, FT_K_x, x);
+    ft_op_set1(&op, FT_K_out, c->filters.dim[0]);
+    set_window(&op, &win);
+    ft_op_set1(&op, FT_K_groups, groups);
+    ft_op_set1(&op, FT_K_bias, c->bias != NULL);
+    ft_op_set1(&op, FT_K_to, c->to == c->x->dtype ? FT_DTYPE_NONE : c->to);
+    ft_op_set1(&op, FT_K_weights, bits);
+    return ft__make(m, &op,
+                    &(ft__call){.in = (ft__value *[]){c->x},
+                                .n_in = 1,
+                                .params = (ft__value *[]){c->weights, c->bias},
+                                .n_params = c->bias ? 2 : 1},
+                    out);
+}
+
+ft__value *ft__make_pool(ft__maker m, ft_kind kind, ft__value *x, ft__value *out)
+{
+    struct window win = {.axes = x ? x->shape.rank - 2 : 0};
+    ft_op op;
+
+    if (!x || ft__failed(m.o))
+        return NULL;
+    if (x->shape.rank < 3 || x->shape.rank > 5) {
+        ft__misfit(m.o, m.n, 0);
+        return NULL;
+    }
+    per_axis(m.o, m.n, "kernel_shape", win.axes, 0, win.kernel);
+    if (!read_window(m.o, m.n, &x->shape, false, &win)) {
+        ft__onnx_fail(m.o, m.n, FT_EUNSUPPORTED, "its window crops its operand");
+        return NULL;
+    }
+    ft_op_init(&op, (ft_kind)((int)kind + (int)win.axes - 1), x->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    set_window(&op, &win);
+    ft_op_set1(&op, FT_K_ceil, ft__attr_int(m.o, m.n, "ceil_mode", 0) != 0);
+    return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1}, out);
 }

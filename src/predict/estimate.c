@@ -297,11 +297,11 @@ static ft_status sum_times(ft_network_estimate *e, const ft_graph *g, ft_error *
 
 /* An allocator that takes and gives back as operations run. */
 static ft_status memory_as_allocated(ft_network_estimate *e, const ft_graph *g,
-                                     ft_error *err)
+                                     uint32_t bits, ft_error *err)
 {
-    static const ft_memory_policy eager = {FT_POLICY_EAGER};
+    const ft_memory_policy policy = {FT_POLICY_EAGER | bits};
     ft_memory m;
-    ft_status st = ft_memory_make(&m, g, &eager, err);
+    ft_status st = ft_memory_make(&m, g, &policy, err);
 
     for (int p = 0; p < FT_PART_COUNT; p++)
         e->part_bytes[p] = (double)m.part[p];
@@ -315,7 +315,7 @@ static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
                                    ft_error *err)
 {
     ft_plan plan;
-    ft_status st = memory_as_allocated(e, g, err);
+    ft_status st = memory_as_allocated(e, g, 0, err);
 
     if (!st)
         st = ft_plan_make(&plan, g, err);
@@ -327,11 +327,8 @@ static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
     return FT_OK;
 }
 
-static ft_status start(ft_network_estimate *out, const ft_graph *g, bool planned,
-                       ft_error *err)
+static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
 {
-    ft_status st;
-
     memset(out, 0, sizeof(*out));
     out->n_ops = ft_graph_n_ops(g);
     out->op_time = calloc(out->n_ops + 1u, sizeof(*out->op_time));
@@ -339,36 +336,35 @@ static ft_status start(ft_network_estimate *out, const ft_graph *g, bool planned
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
-    st = planned && ft_graph_mode(g) == FT_MODE_INFERENCE
-             ? memory_as_planned(out, g, err)
-             : memory_as_allocated(out, g, err);
-    if (st)
-        ft_network_estimate_free(out);
-    return st;
+    return FT_OK;
 }
 
 /* Workspace is shared by all operations: the largest one counts. */
-static void sum_memory(ft_network_estimate *e, const ft_estimate *workspace,
-                       double context_bytes)
+static ft_estimate largest(const ft_estimate *workspace, uint32_t n)
 {
     ft_estimate w = {0};
 
-    for (uint32_t i = 0; workspace && i < e->n_ops; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         w.value = fmax(w.value, workspace[i].value);
         w.low = fmax(w.low, workspace[i].low);
         w.high = fmax(w.high, workspace[i].high);
     }
-    e->part_bytes[FT_PART_WORKSPACE] = w.value;
-    e->context_bytes = context_bytes;
+    return w;
+}
+
+/* All parts that are known; w: what is not known exactly of them. */
+static void sum_memory(ft_network_estimate *e, const ft_estimate *w)
+{
+    double sum = isfinite(e->context_bytes) ? e->context_bytes : 0;
+
     for (int p = 0; p < FT_PART_COUNT; p++)
-        e->memory.value += e->part_bytes[p];
-    if (isfinite(context_bytes))
-        e->memory.value += context_bytes;
+        sum += isfinite(e->part_bytes[p]) ? e->part_bytes[p] : 0;
     /* Weights and activations are counted exactly; engines pad and round. */
-    e->memory.low = e->memory.value * 0.97 - (w.value - w.low);
-    e->memory.high = e->memory.value * 1.05 + (w.high - w.value);
-    e->memory.basis = e->time.basis;
-    e->memory.why = "";
+    e->memory = (ft_estimate){.value = sum,
+                              .low = sum * 0.97 - (w->value - w->low),
+                              .high = sum * 1.05 + (w->high - w->value),
+                              .basis = e->time.basis,
+                              .why = ""};
 }
 
 static uint32_t count_running(const ft_graph *g)
@@ -383,14 +379,17 @@ static uint32_t count_running(const ft_graph *g)
 ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                              const ft_graph *g, ft_error *err)
 {
-    ft_estimate *workspace;
-    ft_status st = start(out, g, true, err);
+    ft_estimate *workspace = NULL, w;
+    ft_status st = start(out, g, err);
 
-    if (st)
-        return st;
-    workspace = calloc(out->n_ops + 1u, sizeof(*workspace));
-    if (!workspace)
-        st = ft_fail(err, FT_ENOMEM, 0, "estimate");
+    if (!st)
+        st = ft_graph_mode(g) == FT_MODE_INFERENCE
+                 ? memory_as_planned(out, g, err)
+                 : memory_as_allocated(out, g, 0, err);
+    if (!st) {
+        workspace = calloc(out->n_ops + 1u, sizeof(*workspace));
+        st = workspace ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "estimate");
+    }
     if (!st && out->n_ops)
         st = ft_predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
                             err);
@@ -398,9 +397,11 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
         st = sum_times(out, g, err);
     if (!st) {
         count_basis(out);
-        sum_memory(out, workspace,
-                   p->info->context_bytes +
-                       p->info->context_per_op_bytes * (double)count_running(g));
+        w = largest(workspace, out->n_ops);
+        out->part_bytes[FT_PART_WORKSPACE] = w.value;
+        out->context_bytes = p->info->context_bytes +
+                             p->info->context_per_op_bytes * (double)count_running(g);
+        sum_memory(out, &w);
     } else {
         ft_network_estimate_free(out);
     }
@@ -416,11 +417,25 @@ static void bound(ft_estimate *t)
     t->basis = FT_BASIS_ROOFLINE;
 }
 
+/* PyTorch's scratch memory is known on CPUs only; context nowhere. */
+static ft_status memory_of_sheet(ft_network_estimate *e, const ft_device_facts *d,
+                                 const ft_graph *g, ft_error *err)
+{
+    bool cpu = d->type && strcmp(d->type, "cpu") == 0;
+    ft_status st = memory_as_allocated(e, g, cpu ? FT_POLICY_CPU_SCRATCH : 0, err);
+
+    if (!cpu)
+        e->part_bytes[FT_PART_WORKSPACE] = NAN;
+    e->context_bytes = NAN;
+    return st;
+}
+
 ft_status ft_predict_network_roofline(ft_network_estimate *out,
                                       const ft_device_facts *d, const ft_graph *g,
                                       ft_error *err)
 {
     const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
+    const ft_estimate exact = {0};
     ft_status st;
 
     if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
@@ -430,17 +445,18 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
             "%s: peak rate or bandwidth is not known, so there is no roofline",
             d->name);
     }
-    st = start(out, g, false, err);
-    if (st)
-        return st;
-    for (uint32_t i = 0; i < out->n_ops; i++) {
+    st = start(out, g, err);
+    for (uint32_t i = 0; i < out->n_ops && !st; i++) {
         double t = costs_nothing(ft_graph_op(g, i))
                        ? 0
                        : ft__roofline(ft_graph_op(g, i), &roof);
 
         out->op_time[i] = (ft_estimate){t, t, NAN, FT_BASIS_ROOFLINE, ""};
     }
-    st = sum_times(out, g, err);
+    if (!st)
+        st = sum_times(out, g, err);
+    if (!st)
+        st = memory_of_sheet(out, d, g, err);
     if (st) {
         ft_network_estimate_free(out);
         return st;
@@ -449,9 +465,7 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         bound(&out->phase_time[p]);
     count_basis(out);
-    sum_memory(out, NULL, NAN);
-    out->part_bytes[FT_PART_WORKSPACE] = NAN;
-    out->memory.basis = FT_BASIS_ROOFLINE;
+    sum_memory(out, &exact);
     return FT_OK;
 }
 

@@ -63,7 +63,7 @@ The answer, with its assumptions first and the command that verifies it last.
   time  # s  # s  # s  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
-  memory  # B  # B  # B  measured
+  peak memory  # B  # B  # B  measured
     weights  # B
     inputs  # B
     activations  # B

@@ -97,15 +97,15 @@ What changed between two models.
   A: a.ops
   B: b.ops
   
-                       A          B   change
-  ------------------------------------------
-  operations           9         11  +22.2 %
-  unique               3          3     same
-  FLOPs        134 kFLOP  208 kFLOP  +54.5 %
-  bytes moved   54.5 KiB   76.8 KiB  +40.8 %
-  parameters      8.32 k     12.5 k  +50.0 %
-  weights       32.5 KiB   48.8 KiB  +50.0 %
-  activations   3.00 KiB   3.00 KiB     same
+                              A          B   change
+  -------------------------------------------------
+  operations                  9         11  +22.2 %
+  unique                      3          3     same
+  FLOPs               134 kFLOP  208 kFLOP  +54.5 %
+  bytes moved          54.5 KiB   76.8 KiB  +40.8 %
+  parameters             8.32 k     12.5 k  +50.0 %
+  weights              32.5 KiB   48.8 KiB  +50.0 %
+  memory at its peak   35.5 KiB   51.8 KiB  +45.8 %
   
   1 only in A
   
@@ -131,8 +131,8 @@ What changed between two models.
   relu x=8x32 dtype=fp32,4,0,256,2048
   $ foretell ops --diff a.ops b.ops --json | pick identical a b only_a only_b changed
   identical: false
-  a: {"model": "a.ops", "assumptions": [], "bounded": [], "operations": 9, "unique": 3, "flops": 134400.0, "bytes_read": 46592.0, "bytes_written": 9216.0, "parameters": 8320.0, "weight_bytes": 33280.0, "activation_bytes": 3072.0}
-  b: {"model": "b.ops", "assumptions": [], "bounded": [], "operations": 11, "unique": 3, "flops": 207616.0, "bytes_read": 67328.0, "bytes_written": 11264.0, "parameters": 12480.0, "weight_bytes": 49920.0, "activation_bytes": 3072.0}
+  a: {"model": "a.ops", "assumptions": [], "bounded": [], "operations": 9, "unique": 3, "flops": 134400.0, "bytes_read": 46592.0, "bytes_written": 9216.0, "parameters": 8320.0, "weight_bytes": 33280.0, "memory": {"peak": 36352, "weights": 33280, "inputs": 0, "gradients": 0, "state": 0, "saved": 0, "activations": 3072, "workspace": 0, "two_largest": 38400.0, "twice_mean": 26965.3333333333}}
+  b: {"model": "b.ops", "assumptions": [], "bounded": [], "operations": 11, "unique": 3, "flops": 207616.0, "bytes_read": 67328.0, "bytes_written": 11264.0, "parameters": 12480.0, "weight_bytes": 49920.0, "memory": {"peak": 52992, "weights": 49920, "inputs": 0, "gradients": 0, "state": 0, "saved": 0, "activations": 3072, "workspace": 0, "two_largest": 55040.0, "twice_mean": 38058.6666666667}}
   only_a: [{"spec": "relu x=8x32 dtype=fp32", "count_a": 4, "count_b": 0, "flops": 256.0, "bytes": 2048.0}]
   only_b: [{"spec": "gelu x=8x32 dtype=fp32", "count_a": 0, "count_b": 4, "flops": 2048.0, "bytes": 2048.0}]
   changed: [{"spec": "linear x=8x64 out=32 bias=1 dtype=fp32", "count_a": 4, "count_b": 6, "flops": 33024.0, "bytes": 11392.0}]
@@ -140,15 +140,15 @@ What changed between two models.
   A: data/models/resnet18.onnx
   B: data/models/resnet50.onnx
   
-                        A           B    change
-  ---------------------------------------------
-  operations           49         122  +149.0 %
-  unique               24          43   +79.2 %
-  FLOPs        7.27 GFLOP  16.4 GFLOP  +125.7 %
-  bytes moved     140 MiB     545 MiB  +287.9 %
-  parameters       11.7 M      25.5 M  +118.5 %
-  weights        44.6 MiB    97.4 MiB  +118.5 %
-  activations    13.4 MiB    19.5 MiB   +45.7 %
+                               A           B    change
+  ----------------------------------------------------
+  operations                  49         122  +149.0 %
+  unique                      24          43   +79.2 %
+  FLOPs               7.27 GFLOP  16.4 GFLOP  +125.7 %
+  bytes moved            140 MiB     545 MiB  +287.9 %
+  parameters              11.7 M      25.5 M  +118.5 %
+  weights               44.6 MiB    97.4 MiB  +118.5 %
+  memory at its peak    58.0 MiB     117 MiB  +101.7 %
   
   13 only in A
   
@@ -177,15 +177,15 @@ What changed between two models.
   A: a.ops
   B: a.ops
   
-                       A          B  change
-  -----------------------------------------
-  operations           9          9    same
-  unique               3          3    same
-  FLOPs        134 kFLOP  134 kFLOP    same
-  bytes moved   54.5 KiB   54.5 KiB    same
-  parameters      8.32 k     8.32 k    same
-  weights       32.5 KiB   32.5 KiB    same
-  activations   3.00 KiB   3.00 KiB    same
+                              A          B  change
+  ------------------------------------------------
+  operations                  9          9    same
+  unique                      3          3    same
+  FLOPs               134 kFLOP  134 kFLOP    same
+  bytes moved          54.5 KiB   54.5 KiB    same
+  parameters             8.32 k     8.32 k    same
+  weights              32.5 KiB   32.5 KiB    same
+  memory at its peak   35.5 KiB   35.5 KiB    same
   
   no difference: A and B run the same operations, equally often
   $ foretell ops --diff a.ops a.ops --json | pick identical only_a only_b changed

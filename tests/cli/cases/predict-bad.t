@@ -12,7 +12,7 @@ lower bound.
   time             962 us   962 us        -  roofline
   energy                -        -        -  unavailable
   power                 -        -        -  unavailable
-  memory          107 MiB  104 MiB  113 MiB  roofline
+  peak memory     107 MiB  104 MiB  113 MiB  roofline
     weights      97.4 MiB
     inputs        588 KiB
     activations  9.19 MiB

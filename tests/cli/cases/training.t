@@ -26,13 +26,14 @@ A training step is derived from a forward graph: loss, backward pass, optimizer.
   optimizer          42    0.0467     89.15        44.57
   
   memory at its peak: 455 MiB = weights 44.6 MiB + inputs 18.4 MiB + gradients 34.0 MiB + saved 343 MiB + activations 15.4 MiB
-  $ foretell ops data/models/resnet18.onnx --mode training --batch 32 --optimizer adamw --json | pick mode step assumptions flops phases memory
+  $ foretell ops data/models/resnet18.onnx --mode training --batch 32 --optimizer adamw --json | pick mode step assumptions phases.# phases.2 memory.state memory.weights
   mode: "training"
   step: "one step of forward, backward and AdamW"
   assumptions: ["no dropout: models exported for evaluation have none", "loss: cross entropy over the 1000 classes of output"]
-  flops: 341339390384.0
-  phases: [{"phase": "forward", "operations": 50, "flops": 116336913920.0, "bytes_read": 920396192.0, "bytes_written": 735572996.0}, {"phase": "backward", "operations": 52, "flops": 224838890496.0, "bytes_read": 1553042860.0, "bytes_written": 830480804.0}, {"phase": "optimizer", "operations": 42, "flops": 163585968.0, "bytes_read": 186955392.0, "bytes_written": 140216544.0}]
-  memory: {"peak": 570946952, "weights": 46738852, "inputs": 19267840, "gradients": 35616672, "state": 93477696, "saved": 359661568, "activations": 16184324, "workspace": 0, "two_largest": 590872576.0, "twice_mean": 62360875.4929577}
+  phases.#: 3
+  phases.2: {"phase": "optimizer", "operations": 42, "flops": 163585968.0, "bytes_read": 186955392.0, "bytes_written": 140216544.0}
+  memory.state: 93477696
+  memory.weights: 46738852
   $ foretell ops data/models/resnet18.onnx --mode training --products --top 5
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: no dropout: models exported for evaluation have none
@@ -159,6 +160,36 @@ A training step is derived from a forward graph: loss, backward pass, optimizer.
   
   no difference: A and B run the same operations, equally often
 
+A list of operations has its phases in its lines.
+
+  $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'linear x=8x64 out=32 dtype=fp32 phase=backward' 'sgd x=64x32 dtype=fp32 phase=optimizer' > step.ops
+  $ foretell ops step.ops
+  step.ops: one step as the file has it; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  
+  operation                                       count   GFLOP  MiB read  MiB written  parameters
+  ------------------------------------------------------------------------------------------------
+  linear x=8x64 out=32 dtype=fp32                     1  0.0000      0.01         0.00        2048
+  linear x=8x64 out=32 dtype=fp32 phase=backward      1  0.0001      0.01         0.01           0
+  sgd x=64x32 dtype=fp32 phase=optimizer              1  0.0000      0.02         0.01           0
+  ------------------------------------------------------------------------------------------------
+  3 unique                                            3  0.0001      0.04         0.02        4096
+  
+  phase      operations   GFLOP  MiB read  MiB written
+  ----------------------------------------------------
+  forward             1  0.0000      0.01         0.00
+  backward            1  0.0001      0.01         0.01
+  optimizer           1  0.0000      0.02         0.01
+  
+  memory at its peak: 32.0 KiB = weights 16.0 KiB + activations 16.0 KiB
+  $ foretell predict step.ops --device a30 --json | pick mode step phases.1.phase phases.#
+  mode: "training"
+  step: "one step as the file has it"
+  phases.1.phase: "backward"
+  phases.#: 3
+  $ foretell measure step.ops --engine fake
+  foretell measure: step.ops holds a backward pass, and the engines run forward passes only; foretell predict tells what is known of it
+  [4]
+
 The rules of thumb of others, for comparison.
 
   $ foretell ops data/models/resnet18.onnx --mode training -v | tail -1
@@ -185,7 +216,7 @@ Foretold for a device: by phase, and memory by part.
     optimizer            250 us   250 us        -  roofline
   energy                      -        -        -  unavailable
   power                       -        -        -  unavailable
-  memory                500 MiB  485 MiB  525 MiB  roofline
+  peak memory           500 MiB  485 MiB  525 MiB  roofline
     weights            44.6 MiB
     inputs             18.4 MiB
     gradients          34.0 MiB
@@ -206,13 +237,18 @@ Foretold for a device: by phase, and memory by part.
   conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3  12.0 %  4.31 ms  1.44 ms
   
   to verify it there is no command yet: the engines run forward passes
-  $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases memory fit verify
+  $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
   mode: "training"
   step: "one step of forward, backward and SGD"
   batch: 32
-  phases: [{"phase": "forward", "time": {"value": 0.0123651471400901, "low": 0.0123651471400901, "high": null, "unit": "s", "basis": "roofline"}}, {"phase": "backward", "time": {"value": 0.0233535341306677, "low": 0.0233535341306677, "high": null, "unit": "s", "basis": "roofline"}}, {"phase": "optimizer", "time": {"value": 0.00015028568488746, "low": 0.00015028568488746, "high": null, "unit": "s", "basis": "roofline"}}]
-  memory: {"total": {"value": 477469256.0, "low": 463145178.32, "high": 501342718.8, "unit": "B", "basis": "roofline"}, "weights": 46738852.0, "inputs": 19267840.0, "gradients": 35616672.0, "state": 0.0, "saved": 359661568.0, "activations": 16184324.0, "workspace": null, "context": null, "two_largest": 590872576.0, "twice_mean": 61044288.2253521, "counted_as": "allocated"}
-  fit: {"fits": true, "limit": 25769803776.0, "spare": 25292334520.0, "max_batch": null}
+  phases.#: 3
+  phases.1.phase: "backward"
+  phases.1.time.basis: "roofline"
+  memory.weights: 46738852.0
+  memory.gradients: 35616672.0
+  memory.counted_as: "allocated"
+  memory.workspace: null
+  fit.fits: true
   verify: null
 
 Forward measurements do not answer for the backward pass, and the answer says so.
@@ -234,7 +270,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
     optimizer  # s  # s  # s  roofline
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
-  memory  # B  # B  # B  roofline
+  peak memory  # B  # B  # B  roofline
     weights  # B
     inputs  # B
     gradients  # B

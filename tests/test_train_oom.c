@@ -1,0 +1,68 @@
+/* Let the 1st, 2nd, 3rd ... allocation fail until a training step is made: every
+ * failure must come back as FT_ENOMEM and leak nothing (run under ASan). */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "foretell/graph.h"
+
+static int allocs_left = -1;
+
+static int refused(void)
+{
+    if (allocs_left > 0)
+        allocs_left--;
+    return allocs_left == 0;
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refused() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return refused() ? NULL : __real_realloc(p, size);
+}
+
+static void every_refused_allocation_is_reported(const char *root, const char *model)
+{
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
+    char path[512];
+    ft_graph *g = NULL, *step;
+    ft_status st = FT_ENOMEM;
+    int n = 0;
+
+    snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
+    CHECK(ft_import_file(&g, path, NULL, NULL) == FT_OK);
+    while (g && st == FT_ENOMEM && n < 10000) {
+        allocs_left = ++n;
+        st = ft_graph_train(&step, g, &opt, NULL);
+        allocs_left = -1;
+        CHECK((st == FT_OK) == (step != NULL));
+        ft_graph_free(step);
+    }
+    CHECK(st == FT_OK && n > 20);
+    ft_graph_free(g);
+}
+
+int main(int argc, char **argv)
+{
+    const char *root = argc > 1 ? argv[1] : ".";
+
+    every_refused_allocation_is_reported(root, "resnet18");
+    every_refused_allocation_is_reported(root, "vit_b_16");
+    CHECK_DONE();
+}
