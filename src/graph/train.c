@@ -16,6 +16,11 @@
 
 /* ---- forward ---- */
 
+static bool is_gated(const ft_op *op)
+{
+    return op->kind == FT_KIND_lstm || op->kind == FT_KIND_gru;
+}
+
 uint32_t ft__train_n_kept(const ft_op *op)
 {
     uint32_t saves = ft_kind_saves(op->kind);
@@ -23,7 +28,7 @@ uint32_t ft__train_n_kept(const ft_op *op)
     if (op->kind == FT_KIND_topk) /* its indices are a result */
         return 0;
     if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
-        op->kind == FT_KIND_cross_entropy)
+        op->kind == FT_KIND_cross_entropy || is_gated(op))
         return 1;
     return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
 }
@@ -59,6 +64,9 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
                                      : op->dtype;
     if (op->kind == FT_KIND_cross_entropy)
         *shape = ft_op_shape(op, FT_K_x);
+    /* Of every step four gates and the cell, or what stands for it. */
+    if (is_gated(op))
+        shape->dim[3] *= 5;
     if (!(saves & FT_SAVE_STATS))
         return;
     *shape = groups_of(op);
