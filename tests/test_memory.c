@@ -7,6 +7,7 @@
 #include "foretell/graph.h"
 #include "graph/build.h"
 #include "graph/place.h"
+#include "import/pt2.h"
 
 static const ft_memory_policy EXACT = {0};
 static const ft_memory_policy EAGER = {FT_POLICY_EAGER};
@@ -101,6 +102,48 @@ static void an_argument_lives_until_the_call_returns(void)
         CHECK(m.peak_bytes == 4u * (1 + 100 + 50));
         ft_graph_free(g);
     }
+}
+
+#define TENSOR(name)                                                                   \
+    "\"" name "\":{\"dtype\":7,\"sizes\":[{\"as_int\":2},{\"as_int\":3}],"             \
+    "\"strides\":[{\"as_int\":3},{\"as_int\":1}]}"
+#define RELU(from, to, stack)                                                          \
+    "{\"target\":\"torch.ops.aten.relu.default\",\"inputs\":[{\"name\":\"self\","      \
+    "\"arg\":"                                                                         \
+    "{\"as_tensor\":{\"name\":\"" from                                                 \
+    "\"}}}],\"outputs\":[{\"as_tensor\":{\"name\":\"" to                               \
+    "\"}}],\"metadata\":{\"stack_trace\":\"\",\"nn_module_stack\":\"" stack "\"}}"
+
+static void an_archive_tells_the_calls_of_modules(void)
+{
+    static const char
+        text
+            [] =
+                "{\"graph_module\":{\"graph\":{\"inputs\":[{\"as_tensor\":{\"name\":"
+                "\"x\"}}],"
+                "\"outputs\":[{\"as_tensor\":{\"name\":\"c\"}}],\"tensor_values\":"
+                "{" TENSOR("x") "," TENSOR("a") "," TENSOR("b") "," TENSOR(
+                    "c") "},\"nodes\":[" RELU("x", "a",
+                                              "L__self__,,Net") "," RELU("a", "b",
+                                                                         "L__self__,,"
+                                                                         "Net;L__self__"
+                                                                         "s,s,Seq;L__"
+                                                                         "self__s.0@1,"
+                                                                         "s.0,ReLU") "," RELU("b",
+                                                                                              "c",
+                                                                                              "") "]},\"signature\":{\"input_specs\":[{\"user_input\":{\"arg\":"
+                                                                                                  "{\"as_tensor\":{\"name\":\"x\"}}}}],\"output_specs\":[{\"user_output\":{\"arg\":"
+                                                                                                  "{\"as_tensor\":{\"name\":\"c\"}}}}]}}}";
+    static const char *const scopes[] = {"", "s/s.0@1", ""};
+    ft_error err = {0};
+    ft_graph *g;
+
+    if (ft__import_pt2_text(&g, text, sizeof(text) - 1, "calls", NULL, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(g && ft_graph_n_nodes(g) == 3);
+    for (uint32_t i = 0; g && i < ft_graph_n_nodes(g) && i < 3; i++)
+        CHECK(!strcmp(ft_graph_node(g, i)->scope, scopes[i]));
+    ft_graph_free(g);
 }
 
 /* in -> a -> b; b's and a's backward; the gradient of w stays for the optimizer. */
@@ -316,6 +359,7 @@ int main(void)
 {
     the_peak_is_what_lives_at_its_moment();
     an_argument_lives_until_the_call_returns();
+    an_archive_tells_the_calls_of_modules();
     a_training_step_is_told_by_part();
     random_graphs_need_what_a_simulation_finds();
     pieces_that_live_together_do_not_overlap();

@@ -164,7 +164,6 @@ static void results_are_those_of_onnx_runtime(const char *root)
         snprintf(path, sizeof(path), "%s/tests/data/contrib/%s", root, files[i]);
         n += run_file(path);
     }
-    printf("%u cases\n", n);
     CHECK(n > 0);
 }
 
@@ -234,6 +233,14 @@ static void fused_operators_are_their_parts(void)
          "in x fp32 2,8\nin s fp32 2,8\nconst g fp32 8\nout y\n" MS
          "SkipSimplifiedLayerNormalization x,s,g y",
          "add x=2x8 y=2x8 dtype=fp32\nrmsnorm x=2x8 norm=1 dtype=fp32\n"},
+        {"a bias that comes later is the layer's",
+         "in x fp32 2,8\nconst w fp32 8,4\nconst b fp32 4\nconst g fp32 4\nout y\n"
+         "node MatMul x,w h\n" MS "BiasGelu h,b i\nconst v fp32 4,4\n"
+         "node MatMul i,v j\n" MS "SkipLayerNormalization j,h2,g,g,b y\n"
+         "in h2 fp32 2,4",
+         "linear x=2x8 out=4 bias=1 dtype=fp32\ngelu x=2x4 dtype=fp32\n"
+         "linear x=2x4 out=4 bias=1 dtype=fp32\nadd x=2x4 y=2x4 dtype=fp32\n"
+         "layernorm x=2x4 norm=1 dtype=fp32\n"},
         {"channels at the end are moved and moved back",
          "in x fp16 1,8,8,4\nconst w fp16 6,3,3,4\nout y\n" MS
          "NhwcConv x,w y pads=1,1,1,1",
@@ -264,6 +271,20 @@ static void fused_operators_are_their_parts(void)
     CHECK_ALL(cases);
 }
 
+static double product_flops(const ft_graph *g)
+{
+    double flops = 0;
+
+    for (uint32_t j = 0; g && j < ft_graph_n_ops(g); j++) {
+        ft_product p[FT_MAX_PRODUCTS];
+        uint32_t n = ft_op_products(ft_graph_op(g, j), p);
+
+        for (uint32_t k = 0; k < n; k++)
+            flops += ft_product_flops(&p[k]) * (double)ft_graph_op_count(g, j);
+    }
+    return flops;
+}
+
 /* The products of attention in pieces, heads of keys and values repeated. */
 static void fused_attention_costs_what_its_pieces_do(void)
 {
@@ -283,13 +304,7 @@ static void fused_attention_costs_what_its_pieces_do(void)
         ft_graph *g = import(models[i], &err);
 
         CHECK(g != NULL);
-        for (uint32_t j = 0; g && j < ft_graph_n_ops(g); j++) {
-            ft_product p[FT_MAX_PRODUCTS];
-            uint32_t n = ft_op_products(ft_graph_op(g, j), p);
-
-            for (uint32_t k = 0; k < n; k++)
-                flops[i] += ft_product_flops(&p[k]) * (double)ft_graph_op_count(g, j);
-        }
+        flops[i] = product_flops(g);
         ft_graph_free(g);
     }
     CHECK_NEAR(flops[0], flops[2], 0);
@@ -344,6 +359,100 @@ static void layers_between_conversions_run_on_integers(void)
     CHECK_ALL(cases);
 }
 
+/* ---- quantised networks, as ONNX Runtime makes and runs them ---- */
+
+static const ft_tensor *tensor(const ft_graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+        if (strcmp(ft_graph_tensor(g, i)->name, name) == 0)
+            return ft_graph_tensor(g, i);
+    return NULL;
+}
+
+/* Values of the file that the graph has, too; each must be as it was when the file
+ * was run. */
+static uint32_t count_equal_values(const ft_graph *g, const char *path)
+{
+    char line[512], name[256], dtype[16], dims[128], have[128];
+    FILE *f = fopen(path, "r");
+    uint32_t n = 0;
+
+    CHECK(f != NULL);
+    while (f && fgets(line, sizeof(line), f)) {
+        const ft_tensor *t;
+        size_t at = 0;
+
+        CHECK(sscanf(line, "%255s %15s %127s", name, dtype, dims) == 3);
+        t = tensor(g, name);
+        if (!t)
+            continue;
+        snprintf(have, sizeof(have), "-");
+        for (uint32_t i = 0; i < t->shape.rank && at < sizeof(have); i++)
+            at += (size_t)snprintf(have + at, sizeof(have) - at, "%s%lld", i ? "x" : "",
+                                   (long long)t->shape.dim[i]);
+        if (strcmp(have, dims) != 0 || strcmp(ft_dtype_name(t->dtype), dtype) != 0)
+            fprintf(stderr, "%s: %s is %s %s\n", path, line, ft_dtype_name(t->dtype),
+                    have);
+        CHECK(strcmp(have, dims) == 0 && strcmp(ft_dtype_name(t->dtype), dtype) == 0);
+        n++;
+    }
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
+{
+    /* fewest: values that must be found; the rest are between fused nodes, or
+     * scales. weights: elements of filters and matrices, a byte
+     * each; zero points and offsets of activations come beside. */
+    static const struct {
+        const char *name;
+        double weights;
+        uint32_t fewest;
+    } networks[] = {
+        {"convolutions-dynamic", 216 + 72 + 64 + 576 + 20, 25},
+        {"convolutions-qdq", 216 + 72 + 64 + 576 + 20, 13},
+        {"convolutions-qoperator", 216 + 72 + 64 + 576 + 20, 13},
+        {"convolutions-fused", 216 + 72 + 64 + 576 + 20, 13},
+        {"attention-dynamic", 3 * 256 + 2 * 512, 30},
+        {"attention-qdq", 3 * 256 + 2 * 512, 20},
+        {"attention-qoperator", 3 * 256 + 2 * 512, 20},
+        {"attention-fused", 3 * 256 + 2 * 512, 20},
+    };
+    double flops = 0;
+
+    for (size_t i = 0; i < sizeof(networks) / sizeof(*networks); i++) {
+        char path[1024];
+        ft_error err = {0};
+        ft_graph *g = NULL;
+        double bytes = 0;
+        uint32_t found;
+
+        snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.onnx", root,
+                 networks[i].name);
+        CHECK(ft_import_file(&g, path, NULL, &err) == FT_OK);
+        if (!g)
+            continue;
+        snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.txt", root,
+                 networks[i].name);
+        found = count_equal_values(g, path);
+        for (uint32_t j = 0; j < ft_graph_n_tensors(g); j++) {
+            const ft_tensor *t = ft_graph_tensor(g, j);
+
+            if (t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE &&
+                ft_dtype_bits(t->dtype) == 8)
+                bytes += (double)ft_shape_elements(&t->shape);
+        }
+        CHECK(found >= networks[i].fewest);
+        CHECK(ft_graph_n_bounded(g) == 0);
+        CHECK(bytes >= networks[i].weights && bytes < networks[i].weights + 100);
+        flops = i % 4 ? flops : product_flops(g);
+        CHECK(flops > 0 && product_flops(g) == flops);
+        ft_graph_free(g);
+    }
+}
+
 static void rules_are_in_order(void)
 {
     static const char *const ops[] = {
@@ -369,5 +478,6 @@ int main(int argc, char **argv)
     fused_attention_costs_what_its_pieces_do();
     layers_between_conversions_run_on_integers();
     results_are_those_of_onnx_runtime(argc > 1 ? argv[1] : ".");
+    quantised_networks_are_as_onnx_runtime_runs_them(argc > 1 ? argv[1] : ".");
     CHECK_DONE();
 }

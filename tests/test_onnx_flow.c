@@ -182,6 +182,34 @@ static void a_loop_is_written_once_with_its_count(void)
     CHECK_FLOWS(cases, NULL);
 }
 
+/* Backward runs as often as forward, and a lowered graph counts the same. */
+static void loops_are_trained_round_by_round(void)
+{
+    static const ft_step_options step = {.loss = FT_LOSS_NONE};
+    ft_graph *g = import("in x fp32 2,3\nconst w fp32 3,3\nout y\n" TEN TRUE BODY
+                         "in h fp32 2,3\nnode MatMul h,w n\nnode Identity c d\n"
+                         "out d\nout n\nend\nnode Loop m,true,x y",
+                         NULL, NULL),
+             *trained = NULL, *lowered = NULL;
+    unsigned seen = 0;
+
+    CHECK(g && ft_graph_train(&trained, g, &step, NULL) == FT_OK);
+    for (uint32_t i = 0; trained && i < ft_graph_n_nodes(trained); i++) {
+        const ft_node *n = ft_graph_node(trained, i);
+
+        if (ft_graph_op(trained, n->op)->kind != FT_KIND_linear)
+            continue;
+        CHECK(n->repeat == 10);
+        seen |= n->phase == FT_PHASE_BACKWARD ? 2 : 1;
+    }
+    CHECK(seen == 3);
+    CHECK(g && ft_graph_lower(&lowered, g, 0, NULL) == FT_OK);
+    CHECK(lowered && ft_graph_n_outputs(lowered) == 1);
+    ft_graph_free(lowered);
+    ft_graph_free(trained);
+    ft_graph_free(g);
+}
+
 static void the_user_may_say_how_often_a_loop_runs(void)
 {
     static const struct flow cases[] = {
@@ -393,6 +421,7 @@ int main(void)
     the_dearer_branch_counts();
     a_branch_that_is_not_taken_leaves_nothing();
     a_loop_is_written_once_with_its_count();
+    loops_are_trained_round_by_round();
     the_user_may_say_how_often_a_loop_runs();
     a_scan_runs_along_an_axis();
     sequences_are_lists_while_importing();

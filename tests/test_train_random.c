@@ -223,7 +223,7 @@ static void check_gradients(const ft_graph *g, const ft_graph *step)
 
 static void random_networks_give_every_weight_its_gradient(void)
 {
-    const ft_step_options opt = {FT_OPTIMIZER_SGD, FT_LOSS_NONE};
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_NONE};
     uint32_t in_place = 0;
 
     for (uint64_t seed = 1; seed <= 300; seed++) {

@@ -84,7 +84,7 @@ HELD_OUT = {
                      ("decoder_input_ids", (64,), 51865)], 4, "adam", **SPEECH),
     "wav2vec2": text("Wav2Vec2ForSequenceClassification", "Wav2Vec2Config",
                      [("input_values", (16000,), None)], 4, "sgd",
-                     num_hidden_layers=4, apply_spec_augment=False),
+                     num_hidden_layers=4, apply_spec_augment=False, layerdrop=0.0),
     "pvt_v2_b1": timm_model("pvt_v2_b1", 8, "adamw"),
     "ghostnet_100": timm_model("ghostnet_100", 16, "momentum"),
 }

@@ -140,6 +140,8 @@ static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
     l->made[i][layout] =
         ft__build_tensor(l->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
     ft__build_set_layout(l->b, l->made[i][layout], layout);
+    ft__build_open(l->b, l->made[i][layout], t->open);
+    ft__build_container(l->b, l->made[i][layout], t->container);
     return l->made[i][layout];
 }
 
@@ -278,7 +280,8 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "node %s", node->name);
     params = in + node->n_in;
     out = params + node->n_params;
-    if (free_transpose(l, node, &op) || free_view(l, node, &op))
+    if ((op.kind == FT_KIND_transpose && free_transpose(l, node, &op)) ||
+        free_view(l, node, &op))
         goto done;
     layout = choose(l, node, &op);
     for (uint32_t j = 0; j < node->n_in; j++)

@@ -307,6 +307,7 @@ static void copy_tensors(struct strided *s)
         ft__build_tensor(s->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
         ft__build_set_layout(s->b, i, t->layout);
         ft__build_open(s->b, i, t->open);
+        ft__build_container(s->b, i, t->container);
         if (t->trainable)
             ft__build_trainable(s->b, i);
         s->strides[i] = ft__strides_plain(&t->shape);

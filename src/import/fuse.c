@@ -315,6 +315,46 @@ static bool fuse_bias(struct chain *c, ft__node *matmul)
     return true;
 }
 
+/* The node makes v alone by constant weights, and has no bias yet. */
+static bool takes_bias(const ft__value *v, const ft__value *bias)
+{
+    const ft__node *n = v && v->uses == 1 ? v->producer : NULL;
+    const ft__value *w = is(n, "MatMul") && n->n_in == 2 ? n->in[1] : NULL;
+
+    return ft__is_constant(w) && w->shape.rank == 2 && ft__is_constant(bias) &&
+           bias->shape.rank == 1 && bias->shape.dim[0] == w->shape.dim[1];
+}
+
+/* Operand `from` of n, a bias, becomes that of the product that makes operand x. */
+static bool hand_bias(ft__onnx *o, ft__node *n, uint32_t x, uint32_t from)
+{
+    ft__value *bias = ft__in(n, from), **in;
+    ft__node *product;
+
+    if (!takes_bias(ft__in(n, x), bias) || !(in = ft__onnx_alloc(o, 3, sizeof(*in))))
+        return false;
+    product = n->in[x]->producer;
+    memcpy(in, product->in, 2 * sizeof(*in));
+    in[2] = bias;
+    product->in = in;
+    product->n_in = 3;
+    n->in[from] = NULL;
+    return true;
+}
+
+/* Operators that add a bias to what a product gives. */
+static void fuse_carried_bias(ft__onnx *o, ft__node *n)
+{
+    if (is(n, "BiasGelu") && hand_bias(o, n, 0, 1))
+        n->rule = &gelu_rule;
+    else if (is(n, "FastGelu"))
+        hand_bias(o, n, 0, 1);
+    else if (is(n, "SkipLayerNormalization"))
+        (void)(hand_bias(o, n, 0, 4) || hand_bias(o, n, 1, 4));
+    else if (is(n, "SkipSimplifiedLayerNormalization"))
+        (void)(hand_bias(o, n, 0, 3) || hand_bias(o, n, 1, 3));
+}
+
 void ft__onnx_fuse(ft__onnx *o, ft__body *body)
 {
     struct chain c = {.o = o};
@@ -325,6 +365,8 @@ void ft__onnx_fuse(ft__onnx *o, ft__body *body)
         c.n = 0;
         if (ft__fuse_quantised(n))
             continue;
+        if (!n->done && n->n_in > 1 && n->domain.n)
+            fuse_carried_bias(o, n);
         if (n->done || !n->rule || n->n_in != 2 || !n->in[0] || !n->in[1] ||
             n->n_out != 1 || !n->out[0])
             continue;

@@ -56,13 +56,13 @@ struct ft__value {
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
-    ft__bytes proto; /* constant: its TensorProto, decoded when asked for */
-    ft__num *data;   /* constant: its elements once known */
-    ft__value *root; /* constant: the one whose memory this is (NULL: itself) */
-    ft__value *stored; /* constant: what it is dequantised from (NULL: nothing) */
-    ft__bytes type;  /* TypeProto, where the file states one */
-    uint32_t tensor; /* of the graph; FT_NONE until it is needed there */
-    uint32_t memory; /* of a root: the first tensor over its memory */
+    ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;      /* constant: its elements once known */
+    ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
+    ft__value *stored;  /* constant: what it is dequantised from (NULL: nothing) */
+    ft__bytes type;     /* TypeProto, where the file states one */
+    uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory;    /* of a root: the first tensor over its memory */
     uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
     bool listed;        /* of a sequence: its elements are known, */
     bool empty;         /* or it had none when a loop began */
@@ -154,6 +154,7 @@ struct ft__onnx {
     bool low;         /* guess the least, not the most (open.c) */
     uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
+    size_t payload;   /* bytes of constants that were jumped over */
     size_t inlined;   /* bytes of all of them, each time */
     int64_t folded;   /* elements worked out so far */
     bool trying;      /* the node at hand reads a shape that was guessed: */

@@ -183,6 +183,8 @@ void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v)
             read_dims(o, &f, tensor, &v->shape);
         else if (f.field == 2)
             v->dtype = ft_dtype_from_onnx((int64_t)f.num);
+        else
+            o->payload += f.bytes.n;
     }
     v->proto = tensor;
     v->state = FT__CONSTANT;
@@ -332,10 +334,11 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
 
 /* ---- graphs and functions ---- */
 
-static bool make_room(ft__onnx *o, ft__bytes at, ft__body *body)
+/* payload: bytes of it that are jumped over. */
+static bool make_room(ft__onnx *o, ft__bytes at, size_t payload, ft__body *body)
 {
     /* A body that is inlined often costs its bytes each time. */
-    o->inlined += o->depth ? at.n : 0;
+    o->inlined += o->depth ? at.n - payload : 0;
     if (o->inlined > FT__MAX_INLINED) {
         ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
                        "functions and branches expand to more than %d bytes",
@@ -376,6 +379,7 @@ static void read_value_info(ft__onnx *o, ft__bytes info)
 
 void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out)
 {
+    size_t payload = o->payload;
     uint32_t n_nodes;
 
     *out = (ft__body){0};
@@ -389,7 +393,7 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
             read_sparse(o, f.bytes, nested);
     }
     n_nodes = out->n_nodes;
-    if (o->doc.bad || !make_room(o, graph, out))
+    if (o->doc.bad || !make_room(o, graph, o->payload - payload, out))
         return;
     for (ft__pb f = ft__pb_open(&o->doc, graph);
          out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
@@ -419,7 +423,7 @@ void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *cal
             ft__onnx_bind(o, ft__str_of(f.bytes), v);
         }
     }
-    if (o->doc.bad || !make_room(o, function, out))
+    if (o->doc.bad || !make_room(o, function, 0, out))
         return;
     for (ft__pb f = ft__pb_open(&o->doc, function);
          ft__pb_next(&f) && !ft__build_failed(o->b);)

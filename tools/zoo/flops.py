@@ -3,7 +3,7 @@ import contextlib
 import warnings
 
 import torch
-from torch._subclasses import FakeTensorMode
+from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
 from torch.utils import _pytree
 from torch.utils import flop_counter
 
@@ -32,24 +32,29 @@ def faked(mode, model, inputs):
     return state, _pytree.tree_map_only(torch.Tensor, mode.from_tensor, inputs)
 
 
-def count(model, inputs, backward=False):
-    """-> {operator: floating-point operations}, two per multiply-accumulate; what is too much"""
+def run_counted(model, inputs, backward, mode):
     extra = DenseExtra()
-    run = training.Loss(model) if backward else model
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    torch.backends.mha.set_fastpath_enabled(False)   # the counter cannot see into the fast path
-    with warnings.catch_warnings(), contextlib.ExitStack() as stack:
-        warnings.simplefilter('ignore')
-        state, arguments = faked(mode, run, inputs)
-        stack.enter_context(mode)
-        stack.enter_context(torch.set_grad_enabled(backward))
-        counter = stack.enter_context(flop_counter.FlopCounterMode(
-            display=False, custom_mapping={torch.ops.aten.convolution_backward: extra.formula}))
-        result = torch.func.functional_call(run, state, arguments)
+    state, arguments = faked(mode, model, inputs) if mode else ({}, inputs)
+    counter = flop_counter.FlopCounterMode(
+        display=False, custom_mapping={torch.ops.aten.convolution_backward: extra.formula})
+    with mode or contextlib.nullcontext(), torch.set_grad_enabled(backward), counter:
+        result = torch.func.functional_call(model, state, arguments)
         if backward:
             result.backward()
     counts = counter.get_flop_counts()['Global']
     return {str(op): flops for op, flops in counts.items()}, extra.flops
+
+
+def count(model, inputs, backward=False):
+    """-> {operator: floating-point operations}, two per multiply-accumulate; what is too much"""
+    run = training.Loss(model) if backward else model
+    torch.backends.mha.set_fastpath_enabled(False)   # the counter cannot see into the fast path
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        try:
+            return run_counted(run, inputs, backward, FakeTensorMode(allow_non_fake_inputs=True))
+        except DynamicOutputShapeException:   # a shape within depends on data: compute it
+            return run_counted(run, inputs, backward, None)
 
 
 def parameters(model):

@@ -7,6 +7,7 @@ import torchvision
 FOLDERS = ['segmentation', 'detection', 'video', 'optical_flow', 'quantization']
 FRAMES = 16
 FLOW_SIZE = 128      # the smallest that RAFT's four levels of correlation can halve
+BOXES = 100          # given to the second stage of a detector, per image
 SCENE_SIZE = 256     # of segmentation and detection, which take any
 
 
@@ -20,14 +21,34 @@ def names():
     return listed + [n for f in FOLDERS for n in folder(f)]
 
 
-class Detector(torch.nn.Module):
-    """Takes the images as one tensor."""
+class OneStage(torch.nn.Module):
+    """A detector up to where boxes are chosen: how many there are depends on the image, and no
+    exporter follows that."""
     def __init__(self, model):
         super().__init__()
-        self.model = model
+        self.backbone, self.head = model.backbone, model.head
 
     def forward(self, images):
-        return self.model(list(images.unbind()))
+        return self.head(list(self.backbone(images).values()))
+
+
+class TwoStages(torch.nn.Module):
+    """A detector that is given the boxes which its first stage would choose."""
+    def __init__(self, model):
+        super().__init__()
+        self.backbone, self.proposer, self.heads = model.backbone, model.rpn.head, model.roi_heads
+
+    def forward(self, images, boxes):
+        features = self.backbone(images)
+        shapes = [tuple(images.shape[-2:])] * len(images)
+        results = [self.proposer(list(features.values()))]
+        for task in ('box', 'mask', 'keypoint'):
+            pool = getattr(self.heads, f'{task}_roi_pool', None)
+            if pool is not None:
+                pooled = pool(features, list(boxes.unbind()), shapes)
+                pooled = getattr(self.heads, f'{task}_head')(pooled)
+                results.append(getattr(self.heads, f'{task}_predictor')(pooled))
+        return results
 
 
 class Picked(torch.nn.Module):
@@ -63,7 +84,11 @@ def segmenter(name, batch):
 
 def detector(name, batch):
     model = torchvision.models.get_model(name, weights=None, weights_backbone=None)
-    return Detector(model), (torch.rand(batch, 3, SCENE_SIZE, SCENE_SIZE),)
+    images = torch.rand(batch, 3, SCENE_SIZE, SCENE_SIZE)
+    if not hasattr(model, 'roi_heads'):
+        return OneStage(model), (images,)
+    corners = torch.rand(batch, BOXES, 2) * SCENE_SIZE / 2
+    return TwoStages(model), (images, torch.cat([corners, corners + SCENE_SIZE / 4], -1))
 
 
 def clip(name, batch):

@@ -1,0 +1,309 @@
+/* Views with strides, the copies they cost, and what kernels need besides. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "foretell/graph.h"
+#include "graph/build.h"
+#include "graph/scratch.h"
+#include "graph/strides.h"
+
+/* ---- strides ---- */
+
+static int64_t place_of(const ft_shape *s, const ft__strides *t, int64_t index)
+{
+    int64_t at = 0;
+
+    for (uint32_t i = s->rank; i-- > 0;) {
+        at += index % s->dim[i] * t->of[i];
+        index /= s->dim[i];
+    }
+    return at;
+}
+
+static ft_shape random_shape(ft__prng *rng, int64_t elements)
+{
+    ft_shape s = {0};
+
+    while (s.rank < 4) {
+        int64_t d = 1 + ft__prng_below(rng, 4);
+
+        s.dim[s.rank++] = elements % d == 0 ? d : 1;
+        elements /= s.dim[s.rank - 1];
+    }
+    s.dim[s.rank++] = elements;
+    return s;
+}
+
+/* Oracle: walk all elements. Strides, if there are any, are the distances between
+ * the first element and its neighbours. */
+static bool walk(const ft_shape *from, const ft__strides *t, const ft_shape *to)
+{
+    int64_t n = ft_shape_elements(from), step = 1;
+    ft__strides need = {{0}};
+
+    for (uint32_t i = to->rank; i-- > 0;) {
+        if (to->dim[i] > 1)
+            need.of[i] = place_of(from, t, step);
+        step *= to->dim[i];
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (place_of(from, t, i) != place_of(to, &need, i))
+            return false;
+    return true;
+}
+
+static void a_reshape_is_a_view_where_some_strides_allow_it(void)
+{
+    ft__prng rng = ft__prng_stream(3, 0);
+    int views = 0, copies = 0;
+
+    for (int trial = 0; trial < 5000; trial++) {
+        ft_shape x = random_shape(&rng, 48), to = random_shape(&rng, 48), p = x;
+        ft__strides t = ft__strides_plain(&x), moved = t, out;
+        bool is;
+
+        for (uint32_t i = x.rank; i-- > 1;) { /* a random order of axes */
+            uint32_t j = ft__prng_below(&rng, i + 1);
+            int64_t d = p.dim[i], st = moved.of[i];
+
+            if (ft__prng_below(&rng, 2))
+                continue;
+            p.dim[i] = p.dim[j], moved.of[i] = moved.of[j];
+            p.dim[j] = d, moved.of[j] = st;
+        }
+        is = ft__strides_view(&p, &moved, &to, &out);
+        CHECK(is == walk(&p, &moved, &to));
+        for (int64_t i = 0; is && i < 48; i++)
+            CHECK(place_of(&p, &moved, i) == place_of(&to, &out, i));
+        views += is;
+        copies += !is;
+    }
+    CHECK(views > 500 && copies > 500);
+}
+
+static void orders_are_recognised(void)
+{
+    ft_shape s = {4, {2, 3, 4, 5}}, one = {4, {2, 1, 4, 5}};
+    ft__strides plain = ft__strides_plain(&s), last = ft__strides_channels_last(&s), t;
+
+    CHECK(plain.of[0] == 60 && plain.of[1] == 20 && plain.of[2] == 5);
+    CHECK(last.of[0] == 60 && last.of[1] == 1 && last.of[2] == 15 && last.of[3] == 3);
+    CHECK(ft__strides_are_plain(&s, &plain) && !ft__strides_are_plain(&s, &last));
+    CHECK(ft__strides_are_channels_last(&s, &last));
+    CHECK(!ft__strides_are_channels_last(&s, &plain));
+    t = ft__strides_channels_last(&one);
+    CHECK(ft__strides_are_plain(&one, &t) && !ft__strides_are_channels_last(&one, &t));
+    /* A part of a larger tensor, channels inside: the same order without gaps. */
+    t = (ft__strides){{240, 1, 60, 12}};
+    t = ft__strides_like(&s, &t);
+    CHECK(memcmp(&t, &last, sizeof(t)) == 0);
+}
+
+/* ---- graphs ---- */
+
+static uint32_t put(ft__build *b, const char *spec, const uint32_t *in, uint32_t n_in)
+{
+    uint32_t out[4];
+    ft_op op;
+    ft_error err;
+    int st = ft_op_parse(&op, spec, strlen(spec), &err);
+
+    if (st)
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+    CHECK(st == FT_OK);
+    for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(&op, i, &s, &t);
+        out[i] = ft__build_tensor(b, "t", 1, FT_ROLE_ACTIVATION, t, &s);
+    }
+    ft__build_node(b, "n", 1, &op, in, n_in, NULL, 0, out, ft_op_n_outputs(&op));
+    return out[0];
+}
+
+static uint32_t input(ft__build *b, ft_shape s)
+{
+    return ft__build_tensor(b, "x", 1, FT_ROLE_INPUT, FT_DTYPE_fp32, &s);
+}
+
+/* Lower; how many copies were added. */
+static ft_graph *stride(ft__build *b, unsigned *copies)
+{
+    ft_graph *g, *out;
+
+    *copies = 0;
+    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    CHECK(ft_graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    for (uint32_t i = 0; i < ft_graph_n_nodes(out); i++)
+        *copies += ft_graph_op(out, ft_graph_node(out, i)->op)->kind == FT_KIND_copy;
+    ft_graph_free(g);
+    return out;
+}
+
+static void moves_share_memory_until_order_matters(void)
+{
+    static const struct {
+        const char *first, *second;
+        ft_shape x;
+        unsigned copies;
+    } c[] = {
+        {"transpose x=2x3x4 perm=1x0x2", "relu x=3x2x4", {3, {2, 3, 4}}, 0},
+        {"transpose x=2x3x4 perm=1x0x2", "view x=3x2x4 out=6x4", {3, {2, 3, 4}}, 1},
+        {"transpose x=2x3x4 perm=1x0x2", "view x=3x2x4 out=3x2x2x2", {3, {2, 3, 4}}, 0},
+        {"transpose x=2x3x4 perm=1x0x2", "linear x=3x2x4 out=5", {3, {2, 3, 4}}, 1},
+        {"transpose x=2x4 perm=1x0", "linear x=4x2 out=5", {2, {2, 4}}, 1},
+        {"slice x=8x6 out=4x6", "linear x=4x6 out=5", {2, {8, 6}}, 0},
+        {"slice x=2x8x6 out=2x4x6", "linear x=2x4x6 out=5", {3, {2, 8, 6}}, 1},
+        {"expand x=1x6 out=4x6", "add x=4x6 y=1", {2, {1, 6}}, 0},
+        {"expand x=1x6 out=4x6", "view x=4x6 out=24", {2, {1, 6}}, 1},
+        {"transpose x=2x5x5x3 perm=0x3x1x2",
+         "conv2d x=2x3x5x5 out=4 kernel=3x3 stride=1x1 pad=1x1",
+         {4, {2, 5, 5, 3}},
+         0},
+        {"transpose x=2x3x5x5 perm=0x1x3x2",
+         "conv2d x=2x3x5x5 out=4 kernel=3x3 stride=1x1 pad=1x1",
+         {4, {2, 3, 5, 5}},
+         1},
+        {"transpose x=2x3x4 perm=0x2x1", "layernorm x=2x4x3 norm=1", {3, {2, 3, 4}}, 1},
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        ft__build *b = ft__build_new("moves");
+        uint32_t x[2] = {input(b, c[i].x), 0}, y;
+        unsigned copies;
+        ft_graph *g;
+
+        x[0] = y = put(b, c[i].first, x, 1);
+        if (!strncmp(c[i].second, "add", 3))
+            x[1] = input(b, (ft_shape){1, {1}});
+        ft__build_output(b, put(b, c[i].second, x, x[1] ? 2 : 1));
+        g = stride(b, &copies);
+        if (copies != c[i].copies)
+            fprintf(stderr, "%s, %s: %u copies\n", c[i].first, c[i].second, copies);
+        CHECK(copies == c[i].copies);
+        CHECK(ft_graph_tensor(g, y)->storage == 0);
+        ft_graph_free(g);
+    }
+}
+
+static void a_channels_last_convolution_is_told_so(void)
+{
+    ft__build *b = ft__build_new("nhwc");
+    uint32_t x = input(b, (ft_shape){4, {2, 5, 5, 3}});
+    unsigned copies;
+    ft_graph *g;
+
+    x = put(b, "transpose x=2x5x5x3 perm=0x3x1x2", &x, 1);
+    x = put(b, "conv2d x=2x3x5x5 out=4 kernel=3x3 stride=1x1 pad=1x1", &x, 1);
+    x = put(b, "relu x=2x4x5x5", &x, 1);
+    x = put(b, "transpose x=2x4x5x5 perm=0x2x3x1", &x, 1);
+    ft__build_output(b, put(b, "layernorm x=2x5x5x4 norm=1", &x, 1));
+    g = stride(b, &copies);
+    CHECK(copies == 0);
+    CHECK(ft_graph_op(g, ft_graph_node(g, 1)->op)->layout == FT_LAYOUT_CHANNELS_LAST);
+    ft_graph_free(g);
+}
+
+/* The copy of a matrix product's operand is made once and kept; a layer norm's is
+ * made each time. */
+static void copies_of_products_are_kept(void)
+{
+    ft__build *b = ft__build_new("kept");
+    uint32_t x = input(b, (ft_shape){3, {2, 3, 4}});
+    unsigned copies;
+
+    x = put(b, "transpose x=2x3x4 perm=1x0x2", &x, 1);
+    put(b, "linear x=3x2x4 out=5", &x, 1);
+    put(b, "linear x=3x2x4 out=6", &x, 1);
+    ft_graph_free(stride(b, &copies));
+    CHECK(copies == 1);
+    b = ft__build_new("again");
+    x = input(b, (ft_shape){3, {2, 3, 4}});
+    x = put(b, "transpose x=2x3x4 perm=1x0x2", &x, 1);
+    put(b, "layernorm x=3x2x4 norm=1", &x, 1);
+    put(b, "layernorm x=3x2x4 norm=1", &x, 1);
+    ft_graph_free(stride(b, &copies));
+    CHECK(copies == 2);
+}
+
+/* ---- kernels ---- */
+
+/* Peaks of the allocations inside one operation, less its results, as PyTorch 2.15
+ * made them (docs/memory.md). */
+static void kernels_need_what_was_measured(void)
+{
+    static const struct {
+        const char *spec;
+        uint64_t bytes;
+    } c[] = {
+        {"conv2d x=8x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0", 0},
+        {"conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1", 6569984},
+        {"conv2d x=8x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3", 25690112},
+        {"conv2d x=8x20x56x56 out=30 kernel=3x3 stride=1x1 pad=1x1", 3448832},
+        {"conv2d x=8x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1", 10240000},
+        {"conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 phase=backward",
+         12845056},
+        {"conv2d x=8x128x56x56 out=128 kernel=3x3 stride=2x2 pad=1x1 phase=backward",
+         25100288},
+        {"conv2d x=8x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0 phase=backward", 0},
+        {"batchnorm x=8x64x64x64 train=1 phase=backward", 8388608},
+        {"adamw x=1048576 phase=optimizer", 8388608},
+        {"sgd x=1048576 phase=optimizer", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        ft_op op;
+        ft_error err;
+        int st = ft_op_parse(&op, c[i].spec, strlen(c[i].spec), &err);
+
+        if (st)
+            fprintf(stderr, "%s: %s\n", c[i].spec, err.msg);
+        CHECK(st == FT_OK);
+        if (ft__scratch_bytes(&op) != c[i].bytes)
+            fprintf(stderr, "%s: %llu\n", c[i].spec,
+                    (unsigned long long)ft__scratch_bytes(&op));
+        CHECK(ft__scratch_bytes(&op) == c[i].bytes);
+    }
+}
+
+/* Within one percent of the blocks that were seen. */
+static void buffers_of_products_are_near_the_measured_ones(void)
+{
+    static const struct {
+        const char *spec;
+        double bytes;
+    } c[] = {
+        {"linear x=1024x768 out=3072 bias=1", 9513730},
+        {"linear x=1024x768 out=768", 5974786},
+        {"linear x=1024x768 out=30522", 20132659},
+        {"linear x=8x2048 out=1000", 0},
+        {"matmul x=64x64 y=64x64", 0},
+        {"matmul x=4x1024x1024 y=4x1024x1024", 6417285},
+        {"conv2d x=4x64x56x56 out=384 kernel=1x1 stride=1x1 pad=0x0", 6023712},
+        {"conv2d x=4x256x28x28 out=256 kernel=1x1 stride=1x1 pad=0x0", 5302816},
+        {"conv2d x=4x1024x14x14 out=512 kernel=1x1 stride=1x1 pad=0x0", 5163552},
+        {"conv2d x=4x256x7x7 out=256 kernel=1x1 stride=1x1 pad=0x0", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        ft_op op;
+
+        CHECK(ft_op_parse(&op, c[i].spec, strlen(c[i].spec), NULL) == FT_OK);
+        CHECK_NEAR((double)ft__buffer_bytes(&op), c[i].bytes, 0.012 * c[i].bytes);
+    }
+}
+
+int main(void)
+{
+    a_reshape_is_a_view_where_some_strides_allow_it();
+    orders_are_recognised();
+    moves_share_memory_until_order_matters();
+    a_channels_last_convolution_is_told_so();
+    copies_of_products_are_kept();
+    kernels_need_what_was_measured();
+    buffers_of_products_are_near_the_measured_ones();
+    CHECK_DONE();
+}
