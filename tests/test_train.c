@@ -57,7 +57,7 @@ static void the_loss_is_of_the_first_result_or_of_all(void)
         "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
         "cross_entropy x=4x2 axis=1\n",
         "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
-        "cross_entropy x=4x2 axis=1\ncross_entropy x=4x7 axis=1\n",
+        "cross_entropy x=4x2 axis=1\ncross_entropy x=4x7 axis=1\nadd x=1 y=1\n",
     };
 
     for (uint32_t all = 0; all < 2; all++) {
