@@ -11,9 +11,9 @@ typedef struct ft__answer {
     const ft_graph *graph; /* as the engine runs it */
     const char *step;      /* "one forward pass", "one step of ..." */
     bool verbose;
-    char device[128];      /* as asked for: "local", "a30" */
-    char known_as[128];    /* fingerprint, or the device's title */
-    char engine[64];       /* "onednn 2.6.3"; "" from a device file alone */
+    char device[128];   /* as asked for: "local", "a30" */
+    char known_as[128]; /* fingerprint, or the device's title */
+    char engine[64];    /* "onednn 2.6.3"; "" from a device file alone */
     char setting[64];
     bool lower_bound; /* from a device file alone */
     int64_t batch;    /* of the first input; 0: there is none */
