@@ -51,7 +51,7 @@ static ft_status measure_memory(const ft_graph *g, times *t, int run, ft_error *
 
 static ft_status measure_step(const ft_graph *g, times *t, int run, ft_error *err)
 {
-    const ft_step_options opt = {FT_OPTIMIZER_ADAM, FT_LOSS_AUTO};
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
     double start_s = ft__now_s();
     ft_graph *step;
     ft_status st = ft_graph_train(&step, g, &opt, err);

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 {
     ft_memory_policy policy = {FT_POLICY_EAGER | FT_POLICY_CPU_SCRATCH};
     ft_import_options opt = {0};
-    ft_step_options how = {FT_OPTIMIZER_NONE, FT_LOSS_AUTO};
+    ft_step_options how = {.optimizer = FT_OPTIMIZER_NONE, .loss = FT_LOSS_AUTO};
     ft_graph *g, *next;
     ft_memory m;
     ft_plan plan;

@@ -14,7 +14,7 @@ static void check(const ft_graph *g)
 /* What was imported has a training step, or says why not. */
 static void train(const ft_graph *g)
 {
-    const ft_step_options opt = {FT_OPTIMIZER_ADAM, FT_LOSS_AUTO};
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
     ft_error err = {0};
     ft_graph *step;
 

@@ -154,7 +154,7 @@ static ft_graph *training_step(const char *root, const char *name)
 {
     static const char *const folders[] = {"data/models", "tests/data/models"};
     const ft_import_options batch = {.batch = 2};
-    const ft_step_options step = {FT_OPTIMIZER_SGD, FT_LOSS_AUTO};
+    const ft_step_options step = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_AUTO};
     ft_graph *g = NULL, *out = NULL;
     ft_error err = {0};
     char path[512];

@@ -87,7 +87,7 @@ static ft_graph *finish(ft__build *b, uint32_t output)
 
 static ft_graph *train(ft_graph *g, ft_optimizer optimizer, ft_loss loss)
 {
-    const ft_step_options opt = {optimizer, loss};
+    const ft_step_options opt = {.optimizer = optimizer, .loss = loss};
     ft_graph *step = NULL;
     ft_error err = {0};
 
@@ -128,6 +128,38 @@ static void expect(const ft_graph *g, ft_phase phase, const char *want)
     if (strcmp(text, want))
         fprintf(stderr, "--- got\n%s--- want\n%s", text, want);
     CHECK(strcmp(text, want) == 0);
+}
+
+/* Two heads: on the first one alone, only its weight and the trunk's are trained. */
+static void the_loss_is_of_the_first_result_or_of_all(void)
+{
+    static const char *const forward[] = {
+        "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
+        "cross_entropy x=4x2 axis=1\n",
+        "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
+        "cross_entropy x=4x2 axis=1\ncross_entropy x=4x7 axis=1\n",
+    };
+
+    for (uint32_t all = 0; all < 2; all++) {
+        const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss_on_all = all};
+        ft__build *b = ft__build_new("heads");
+        uint32_t x = with(b, "linear x=4x3 out=5", input(b, (ft_shape){2, {4, 3}}),
+                          weight(b, "w", (ft_shape){2, {5, 3}}));
+        ft_graph *g, *step = NULL;
+        uint32_t updates = 0;
+
+        ft__build_output(
+            b, with(b, "linear x=4x5 out=2", x, weight(b, "v", (ft_shape){2, {2, 5}})));
+        g = finish(
+            b, with(b, "linear x=4x5 out=7", x, weight(b, "u", (ft_shape){2, {7, 5}})));
+        CHECK(ft_graph_train(&step, g, &opt, NULL) == FT_OK);
+        expect(step, FT_PHASE_FORWARD, forward[all]);
+        for (uint32_t i = 0; step && i < ft_graph_n_nodes(step); i++)
+            updates += ft_graph_node(step, i)->phase == FT_PHASE_OPTIMIZER;
+        CHECK(updates == 2 + all);
+        ft_graph_free(g);
+        ft_graph_free(step);
+    }
 }
 
 /* The loss is taken as given: no node of its own. */
@@ -502,7 +534,7 @@ static void operations_of_a_list_are_differentiated_alone(void)
 
 static void what_cannot_be_trained_says_why(void)
 {
-    const ft_step_options opt = {FT_OPTIMIZER_SGD, FT_LOSS_AUTO};
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_AUTO};
     ft_error err = {0};
     ft_graph *g, *step;
     ft__build *b = ft__build_new("plain");
@@ -794,7 +826,7 @@ static void check_gradients(const ft_graph *g, const ft_graph *step)
 
 static void random_networks_give_every_weight_its_gradient(void)
 {
-    const ft_step_options opt = {FT_OPTIMIZER_SGD, FT_LOSS_NONE};
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_NONE};
     uint32_t in_place = 0;
 
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -817,6 +849,7 @@ static void random_networks_give_every_weight_its_gradient(void)
 
 int main(void)
 {
+    the_loss_is_of_the_first_result_or_of_all();
     a_small_network_gives_a_whole_step();
     each_optimizer_keeps_its_state();
     branches_add_their_gradients();

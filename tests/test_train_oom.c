@@ -39,7 +39,7 @@ void *__wrap_realloc(void *p, size_t size)
 
 static void every_refused_allocation_is_reported(const char *root, const char *model)
 {
-    const ft_step_options opt = {FT_OPTIMIZER_ADAM, FT_LOSS_AUTO};
+    const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
     char path[512];
     ft_graph *g = NULL, *step;
     ft_status st = FT_ENOMEM;

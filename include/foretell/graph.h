@@ -196,6 +196,8 @@ typedef enum ft_loss {
 typedef struct ft_step_options {
     ft_optimizer optimizer;
     ft_loss loss;
+    uint32_t loss_on_all; /* 1: of every floating-point result, added up, not of
+                             the first one alone */
 } ft_step_options;
 
 /* One training step from a forward graph: forward (norms with statistics of the

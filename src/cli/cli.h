@@ -171,6 +171,7 @@ typedef struct ft__step_options {
     const char *mode; /* NULL: not given, as the model is */
     const char *optimizer;
     const char *loss;
+    const char *loss_on;
 } ft__step_options;
 #define FT__STEP_OPTIONS(type, member)                                                   \
     {"mode",       0,                                                                    \
@@ -179,9 +180,12 @@ typedef struct ft__step_options {
         {"optimizer",  0,                                                                \
          FT__OPT_TEXT, offsetof(type, member.optimizer),                                 \
          "O",          "with training: none, sgd (the default), momentum, adam, adamw"}, \
+        {"loss",       0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.loss),                                      \
+         "L",          "with training: auto (the default), none, cross_entropy, mse"},   \
     {                                                                                    \
-        "loss", 0, FT__OPT_TEXT, offsetof(type, member.loss), "L",                       \
-            "with training: auto (the default), none, cross_entropy, mse"                \
+        "loss-on", 0, FT__OPT_TEXT, offsetof(type, member.loss_on), "R",                 \
+            "with training: first (the default) or all results"                          \
     }
 typedef struct ft__step {
     bool given; /* --mode was */

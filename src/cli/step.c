@@ -1,4 +1,4 @@
-/* --mode, --optimizer, --loss: what is asked for of a model. */
+/* --mode, --optimizer, --loss, --loss-on: what is asked for of a model. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -15,6 +15,8 @@ static const char *const losses[] = {
     [FT_LOSS_CROSS_ENTROPY] = "cross_entropy",
     [FT_LOSS_MSE] = "mse",
 };
+
+static const char *const results[] = {"first", "all"};
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -43,7 +45,8 @@ static int choose(ft__cli *c, size_t *out, const char *option, const char *text,
 
 int ft__step_parse(ft__cli *c, ft__step *out, const ft__step_options *opt)
 {
-    size_t mode = FT_MODE_INFERENCE, optimizer = FT_OPTIMIZER_SGD, loss = FT_LOSS_AUTO;
+    size_t mode = FT_MODE_INFERENCE, optimizer = FT_OPTIMIZER_SGD, loss = FT_LOSS_AUTO,
+           loss_on = 0;
     int code = FT__EXIT_GOOD;
 
     *out = (ft__step){.given = opt->mode != NULL};
@@ -54,12 +57,18 @@ int ft__step_parse(ft__cli *c, ft__step *out, const ft__step_options *opt)
                       N_OF(optimizers));
     if (!code && opt->loss)
         code = choose(c, &loss, "loss", opt->loss, losses, N_OF(losses));
-    if (!code && mode != FT_MODE_TRAINING && (opt->optimizer || opt->loss))
+    if (!code && opt->loss_on)
+        code = choose(c, &loss_on, "loss-on", opt->loss_on, results, N_OF(results));
+    if (!code && mode != FT_MODE_TRAINING &&
+        (opt->optimizer || opt->loss || opt->loss_on))
         code = ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --mode training",
-                            opt->optimizer ? "optimizer" : "loss");
+                            opt->optimizer ? "optimizer"
+                            : opt->loss    ? "loss"
+                                           : "loss-on");
     out->mode = (ft_mode)mode;
     out->how.optimizer = (ft_optimizer)optimizer;
     out->how.loss = (ft_loss)loss;
+    out->how.loss_on_all = (uint32_t)loss_on;
     return code;
 }
 

@@ -564,7 +564,7 @@ static void derive_list(ft__train *t)
 
 static void derive(ft__train *t, const ft_step_options *opt)
 {
-    uint32_t result;
+    uint32_t result, at = 0, last;
 
     if (find_trained(t) == 0) {
         ft__build_fail(t->b, FT_EINVAL, 0,
@@ -573,7 +573,7 @@ static void derive(ft__train *t, const ft_step_options *opt)
         return;
     }
     find_needs(t);
-    result = ft__train_result(t);
+    result = ft__train_result(t, &at);
     if (result == FT_NONE) {
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has no gradient: no trained weight leads to it by "
@@ -582,10 +582,15 @@ static void derive(ft__train *t, const ft_step_options *opt)
         return;
     }
     ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
-    find_reached(t, result);
+    last = opt->loss_on_all ? ft_graph_n_outputs(t->src) : at;
+    for (uint32_t i = 0; i < last && (result = ft__train_result(t, &i)) != FT_NONE;)
+        find_reached(t, result);
     copy_forward(t, true);
-    if (!ft__build_failed(t->b))
+    for (uint32_t i = 0; i < last && !ft__build_failed(t->b) &&
+                         (result = ft__train_result(t, &i)) != FT_NONE;) {
+        ft__build_phase(t->b, FT_PHASE_FORWARD);
         ft__train_loss(t, result, opt->loss);
+    }
     backward(t);
 }
 

@@ -72,8 +72,9 @@ ft__train_rule ft__train_view_back, ft__train_transpose_back, ft__train_concat_b
     ft__train_gather_back, ft__train_blocks_back;
 
 /* ---- train_loss.c ---- */
-/* The result to train on, FT_NONE: none has a gradient. */
-uint32_t ft__train_result(const ft__train *t);
+/* The results to train on, from *i on, which is moved behind it; FT_NONE: no more
+ * has a gradient. */
+uint32_t ft__train_result(const ft__train *t, uint32_t *i);
 /* Appends the loss and gives the result its gradient. */
 void ft__train_loss(ft__train *t, uint32_t result, ft_loss loss);
 

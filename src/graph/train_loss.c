@@ -3,11 +3,14 @@
 
 #include "graph/train.h"
 
-uint32_t ft__train_result(const ft__train *t)
+uint32_t ft__train_result(const ft__train *t, uint32_t *i)
 {
-    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src); i++)
-        if (t->needs[ft_graph_output(t->src, i)])
-            return ft_graph_output(t->src, i);
+    while (*i < ft_graph_n_outputs(t->src)) {
+        uint32_t result = ft_graph_output(t->src, (*i)++);
+
+        if (t->needs[result])
+            return result;
+    }
     return FT_NONE;
 }
 

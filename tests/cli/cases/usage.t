@@ -39,6 +39,7 @@ Every command explains itself, with examples.
         --mode M               inference, or training: forward, loss, backward, optimizer
         --optimizer O          with training: none, sgd (the default), momentum, adam, adamw
         --loss L               with training: auto (the default), none, cross_entropy, mse
+        --loss-on R            with training: first (the default) or all results
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
         --input NAME=AxBx...   shape of an input; may be repeated
