@@ -142,9 +142,15 @@ static double input_value(const ft_op *op, ft_dtype t, uint32_t operand, uint32_
                                                             : floor(u * 100);
     switch (op->kind) {
     case FT_KIND_log:
+    case FT_KIND_log1p:
     case FT_KIND_sqrt:
+    case FT_KIND_rsqrt:
     case FT_KIND_reciprocal:
     case FT_KIND_pow: return u + 0.25;
+    case FT_KIND_acosh: return u + 1.25;
+    case FT_KIND_asin:
+    case FT_KIND_acos:
+    case FT_KIND_atanh: return 1.8 * u - 0.9;
     case FT_KIND_reduce_prod: return 0.5 + u;
     case FT_KIND_div:
     case FT_KIND_mod: return operand == 1 ? u + 0.25 : 8 * u - 4;

@@ -8,96 +8,7 @@
 #define AT(type, k, i) (*(type *)(void *)(p[k] + (i)*step[k]))
 #define CONST_AT(type, k, i) (*(const type *)(const void *)(p[k] + (i)*step[k]))
 
-/* ---- one operand ---- */
-
-#define ROW1(name, to, from, value)                                                    \
-    static void name(int64_t n, char *const *p, const int64_t *step)                   \
-    {                                                                                  \
-        if (step[0] == sizeof(to) && step[1] == sizeof(from)) {                        \
-            to *restrict r = (to *)(void *)p[0];                                       \
-            const from *restrict a = (const from *)(const void *)p[1];                 \
-                                                                                       \
-            for (int64_t i = 0; i < n; i++) {                                          \
-                from x = a[i];                                                         \
-                                                                                       \
-                r[i] = (to)(value);                                                    \
-            }                                                                          \
-            return;                                                                    \
-        }                                                                              \
-        for (int64_t i = 0; i < n; i++) {                                              \
-            from x = CONST_AT(from, 1, i);                                             \
-                                                                                       \
-            AT(to, 0, i) = (to)(value);                                                \
-        }                                                                              \
-    }
-
-/* e^x to 2 units in the last place (Cephes), free of calls so that it
- * vectorises; 0 below the smallest normal number. */
-static inline float fast_exp(float v)
-{
-    union {
-        float f;
-        uint32_t bits;
-    } scale;
-    float x = v < -87.3f ? -87.3f : v > 88.3f ? 88.3f : v;
-    float k = x * 1.44269504f + 12582912.0f, r, y; /* rounds in the low bits */
-
-    k -= 12582912.0f;
-    r = x - k * 0.693359375f + k * 2.12194440e-4f;
-    y = 1.9875691500e-4f;
-    y = y * r + 1.3981999507e-3f;
-    y = y * r + 8.3334519073e-3f;
-    y = y * r + 4.1665795894e-2f;
-    y = y * r + 1.6666665459e-1f;
-    y = y * r + 5.0000001201e-1f;
-    y = y * r * r + r + 1;
-    scale.bits = ((uint32_t)(int32_t)k + 127u) << 23;
-    return v < -87.3f ? 0 : y * scale.f;
-}
-
-/* Abramowitz and Stegun 7.1.26: absolute error below 6e-7. */
-static inline float fast_erf(float x)
-{
-    float a = fabsf(x), t = 1 / (1 + 0.3275911f * a);
-    float y = 1.061405429f;
-
-    y = y * t - 1.453152027f;
-    y = y * t + 1.421413741f;
-    y = y * t - 0.284496736f;
-    y = y * t + 0.254829592f;
-    return copysignf(1 - y * t * fast_exp(-a * a), x);
-}
-
-ROW1(selu_f32, float, float,
-     1.05070099f * (x > 0 ? x : 1.67326324f * (fast_exp(x) - 1)))
-ROW1(hardsigmoid_f32, float, float,
-     x * 0.2f + 0.5f < 0   ? 0
-     : x * 0.2f + 0.5f > 1 ? 1
-                           : x * 0.2f + 0.5f)
-ROW1(softsign_f32, float, float, x / (1 + fabsf(x)))
-ROW1(erf_f32, float, float, fast_erf(x))
-ROW1(sign_f32, float, float, (float)(x > 0) - (float)(x < 0))
-ROW1(reciprocal_f32, float, float, 1 / x)
-ROW1(floor_f32, float, float, floorf(x))
-ROW1(ceil_f32, float, float, ceilf(x))
-ROW1(sin_f32, float, float, sinf(x))
-ROW1(cos_f32, float, float, cosf(x))
-ROW1(not_u8, uint8_t, uint8_t, !x)
-ROW1(isnan_f32, uint8_t, float, x != x)
-ROW1(isinf_f32, uint8_t, float, fabsf(x) > 3.4028235e38f)
-
-/* Two's complement without undefined overflow: computed as unsigned. */
-#define INT_ROWS1(suffix, type, bits)                                                  \
-    ROW1(neg_##suffix, type, type, 0 - (u##bits)x)                                     \
-    ROW1(abs_##suffix, type, type, x < 0 ? 0 - (u##bits)x : (u##bits)x)                \
-    ROW1(sign_##suffix, type, type, (x > 0) - (x < 0))                                 \
-    ROW1(relu_##suffix, type, type, x > 0 ? x : 0)                                     \
-    ROW1(clip_##suffix, type, type, x<0 ? 0 : x> 6 ? 6 : x)
-
-typedef uint32_t u32;
-typedef uint64_t u64;
-INT_ROWS1(i32, int32_t, 32)
-INT_ROWS1(i64, int64_t, 64)
+#include "rows1.h"
 
 /* ---- two operands ---- */
 
@@ -147,6 +58,9 @@ ROW2(mod_f32, float, float, fmodf(x, y))
 ROW2(minimum_f32, float, float, x < y ? x : y)
 ROW2(maximum_f32, float, float, x > y ? x : y)
 ROW2(prelu_f32, float, float, x > 0 ? x : x * y)
+ROW2(atan2_f32, float, float, atan2f(x, y))
+ROW2(bitwise_i32, int32_t, int32_t, x &y)
+ROW2(bitwise_i64, int64_t, int64_t, x &y)
 
 static inline int64_t divide(int64_t x, int64_t y)
 {
@@ -522,6 +436,21 @@ static ft__row_fn *const rows[FT_KIND_COUNT][COLUMNS] = {
     [FT_KIND_ceil] = {ceil_f32},
     [FT_KIND_sin] = {sin_f32},
     [FT_KIND_cos] = {cos_f32},
+    [FT_KIND_tan] = {tan_f32},
+    [FT_KIND_sinh] = {sinh_f32},
+    [FT_KIND_cosh] = {cosh_f32},
+    [FT_KIND_asin] = {asin_f32},
+    [FT_KIND_acos] = {acos_f32},
+    [FT_KIND_atan] = {atan_f32},
+    [FT_KIND_asinh] = {asinh_f32},
+    [FT_KIND_acosh] = {acosh_f32},
+    [FT_KIND_atanh] = {atanh_f32},
+    [FT_KIND_rsqrt] = {rsqrt_f32},
+    [FT_KIND_expm1] = {expm1_f32},
+    [FT_KIND_log1p] = {log1p_f32},
+    [FT_KIND_thresholded_relu] = {thresholded_relu_f32},
+    [FT_KIND_shrink] = {shrink_f32},
+    [FT_KIND_bitwise_not] = {NULL, bitwise_not_i32, bitwise_not_i64},
     [FT_KIND_logical_not] = {NULL, NULL, NULL, not_u8},
     [FT_KIND_isnan] = {isnan_f32},
     [FT_KIND_isinf] = {isinf_f32},
@@ -534,6 +463,8 @@ static ft__row_fn *const rows[FT_KIND_COUNT][COLUMNS] = {
     [FT_KIND_minimum] = ALL(minimum),
     [FT_KIND_maximum] = ALL(maximum),
     [FT_KIND_prelu] = {prelu_f32},
+    [FT_KIND_atan2] = {atan2_f32},
+    [FT_KIND_bitwise] = {NULL, bitwise_i32, bitwise_i64},
     [FT_KIND_equal] = {equal_f32, equal_i32, equal_i64, equal_u8},
     [FT_KIND_less] = {less_f32, less_i32, less_i64, less_u8},
     [FT_KIND_less_equal] = {less_equal_f32, less_equal_i32, less_equal_i64,

@@ -152,6 +152,8 @@ struct ft__onnx {
     uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
     bool low;         /* guess the least, not the most (open.c) */
+    bool dry;         /* shapes only: enough for guessing again, unless branches */
+    bool weighed;     /* were chosen by what they cost */
     uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t payload;   /* bytes of constants that were jumped over */
@@ -348,6 +350,8 @@ void ft__onnx_modernise(ft__onnx *o, ft__node *n);
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* The names of a function, branch or body are apart from those of others. */
 uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt);
+/* Where no node reads what was guessed, that is all that is open; false: some does. */
+bool ft__mark_unread(ft__onnx *o);
 /* `high` guessed the most, `low` the least: what differs is open. */
 void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 

@@ -1,22 +1,9 @@
 /* com.microsoft: attention. One kernel reads queries, keys and values where they
  * lie, so that a packed or split operand is a view; keys and values of earlier
  * steps are copied to those of this one, as the results are. */
-#include "import/compose.h"
+#include "import/attention.h"
 
-/* Heads and sizes of one attention, and what its results become. */
-struct heads {
-    int64_t batch;
-    int64_t heads;
-    int64_t kv_heads;
-    int64_t queries;
-    int64_t keys;
-    int64_t size;  /* of a query and a key */
-    int64_t value; /* of a value */
-    bool causal;
-    bool mask;
-};
-
-static int64_t divided(ft__onnx *o, const ft__node *n, int64_t hidden, int64_t heads)
+int64_t ft__per_head(ft__onnx *o, const ft__node *n, int64_t hidden, int64_t heads)
 {
     if (hidden % heads)
         ft__onnx_fail(o, n, FT_EFORMAT, "%lld heads do not divide %lld features",
@@ -24,9 +11,8 @@ static int64_t divided(ft__onnx *o, const ft__node *n, int64_t hidden, int64_t h
     return hidden / heads;
 }
 
-/* The kernel and its result, whatever shape `s` that has. */
-static void attend(ft__maker m, const struct heads *h, ft__value *q, ft__value *k,
-                   ft__value *v, const ft_shape *s)
+void ft__attend(ft__maker m, const ft__heads *h, ft__value *q, ft__value *k,
+                ft__value *v, const ft_shape *s)
 {
     q = ft__make_view(m, q, FT__SHAPE(h->batch, h->heads, h->queries, h->size), NULL);
     k = ft__make_view(m, k, FT__SHAPE(h->batch, h->kv_heads, h->keys, h->size), NULL);
@@ -35,8 +21,7 @@ static void attend(ft__maker m, const struct heads *h, ft__value *q, ft__value *
     ft__make_view(m, q, s, m.n->out[0]);
 }
 
-/* A result that something reads. */
-static ft__value *wanted(const ft__node *n, uint32_t i)
+ft__value *ft__wanted(const ft__node *n, uint32_t i)
 {
     ft__value *v = ft__out(n, i);
 
@@ -65,10 +50,10 @@ static ft__value *quantised_steps(ft__maker m, ft__value *past, ft__value *x,
 
 /* Keys (or values) of all steps: those of the past, then x; they are result
  * `result`. length: how many there are of x. */
-static ft__value *all_steps(ft__maker m, const struct heads *h, ft__value *past,
+static ft__value *all_steps(ft__maker m, const ft__heads *h, ft__value *past,
                             ft__value *x, int64_t length, int64_t size, uint32_t result)
 {
-    ft__value *out = wanted(m.n, result);
+    ft__value *out = ft__wanted(m.n, result);
 
     x = ft__make_view(m, x, FT__SHAPE(h->batch, h->kv_heads, length, size), NULL);
     if (past && past->shape.rank != 4)
@@ -102,8 +87,8 @@ static bool read_projection(ft__onnx *o, const ft__node *n, int64_t columns,
     return !ft__failed(o);
 }
 
-static ft__value *projected(ft__maker m, ft__value *x, ft__value *w, ft__value *bias,
-                            ft_dtype to)
+ft__value *ft__project(ft__maker m, ft__value *x, ft__value *w, ft__value *bias,
+                       ft_dtype to)
 {
     ft__linear l = {.weight = w, .bias = bias, .columns = w->shape.dim[1], .to = to};
 
@@ -114,10 +99,10 @@ static ft__value *projected(ft__maker m, ft__value *x, ft__value *w, ft__value *
 
 /* Results 0 and 1 from queries, keys and values one behind the other. past: two
  * x batch x heads x length x size, or NULL; shared: its buffer holds all steps. */
-static void attend_packed(ft__maker m, struct heads *h, const struct projection *p,
+static void attend_packed(ft__maker m, ft__heads *h, const struct projection *p,
                           ft__value *x, ft__value *past, bool shared, const ft_shape *s)
 {
-    ft__value *present = wanted(m.n, 1), *kv, *k, *v;
+    ft__value *present = ft__wanted(m.n, 1), *kv, *k, *v;
     ft_shape step = {.rank = 5, .dim = {2, h->batch, h->heads, h->queries, h->size}};
 
     if (past && past->shape.rank != 5) {
@@ -138,7 +123,7 @@ static void attend_packed(ft__maker m, struct heads *h, const struct projection 
     } else {
         k = v = x;
     }
-    attend(m, h, x, k, v, s);
+    ft__attend(m, h, x, k, v, s);
 }
 
 /* arg: 0 Attention, 1 DecoderMaskedSelfAttention: operands are the same. */
@@ -147,7 +132,7 @@ void ft__rule_ms_attention(ft__onnx *o, ft__node *n)
     ft__maker m = {o, n};
     ft__value *x = n->in[0], *w = n->in[1];
     bool shared = ft__attr_int(o, n, "past_present_share_buffer", n->rule->arg) != 0;
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
     struct projection p;
 
     if (!ft__has_rank(o, n, 0, 3) || !ft__has_rank(o, n, 1, 2) ||
@@ -156,11 +141,11 @@ void ft__rule_ms_attention(ft__onnx *o, ft__node *n)
     h.kv_heads = h.heads;
     h.batch = x->shape.dim[0];
     h.queries = x->shape.dim[1];
-    h.size = divided(o, n, p.hidden[0], h.heads);
-    h.value = divided(o, n, p.hidden[2], h.heads);
+    h.size = ft__per_head(o, n, p.hidden[0], h.heads);
+    h.value = ft__per_head(o, n, p.hidden[2], h.heads);
     h.causal = ft__attr_int(o, n, "unidirectional", n->rule->arg) != 0;
     h.mask = ft__in(n, 3) || ft__in(n, 5);
-    attend_packed(m, &h, &p, projected(m, x, w, ft__in(n, 2), FT_DTYPE_NONE),
+    attend_packed(m, &h, &p, ft__project(m, x, w, ft__in(n, 2), FT_DTYPE_NONE),
                   ft__in(n, 4), shared, FT__SHAPE(h.batch, h.queries, p.hidden[2]));
 }
 
@@ -169,7 +154,7 @@ void ft__rule_ms_qattention(ft__onnx *o, ft__node *n)
 {
     ft__maker m = {o, n};
     ft__value *x = n->in[0], *w = n->in[1];
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
     struct projection p;
 
     if (!ft__has_rank(o, n, 0, 3) || !ft__has_rank(o, n, 1, 2) ||
@@ -178,10 +163,10 @@ void ft__rule_ms_qattention(ft__onnx *o, ft__node *n)
     h.kv_heads = h.heads;
     h.batch = x->shape.dim[0];
     h.queries = x->shape.dim[1];
-    h.size = h.value = divided(o, n, p.hidden[0], h.heads);
+    h.size = h.value = ft__per_head(o, n, p.hidden[0], h.heads);
     h.causal = ft__attr_int(o, n, "unidirectional", 0) != 0;
     h.mask = ft__in(n, 5) != NULL;
-    attend_packed(m, &h, &p, projected(m, x, w, n->in[2], n->in[3]->dtype),
+    attend_packed(m, &h, &p, ft__project(m, x, w, n->in[2], n->in[3]->dtype),
                   ft__in(n, 8), false, FT__SHAPE(h.batch, h.queries, p.hidden[2]));
 }
 
@@ -191,7 +176,7 @@ void ft__rule_ms_packed_attention(ft__onnx *o, ft__node *n)
 {
     ft__maker m = {o, n};
     ft__value *x = n->in[0], *w = n->in[1];
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
     struct projection p;
     ft_shape all;
 
@@ -201,11 +186,11 @@ void ft__rule_ms_packed_attention(ft__onnx *o, ft__node *n)
     h.kv_heads = h.heads;
     h.batch = n->in[3]->shape.dim[0];
     h.queries = n->in[3]->shape.dim[1];
-    h.size = divided(o, n, p.hidden[0], h.heads);
-    h.value = divided(o, n, p.hidden[2], h.heads);
+    h.size = ft__per_head(o, n, p.hidden[0], h.heads);
+    h.value = ft__per_head(o, n, p.hidden[2], h.heads);
     h.mask = true;
     all = (ft_shape){.rank = 2, .dim = {h.batch * h.queries, p.all}};
-    x = projected(m, x, w, n->in[2], FT_DTYPE_NONE);
+    x = ft__project(m, x, w, n->in[2], FT_DTYPE_NONE);
     if (x && !ft_shape_equal(&all, &x->shape))
         x = ft__make_move(m, FT_KIND_pad, x, &all, NULL);
     attend_packed(m, &h, &p, x, NULL, false,
@@ -227,11 +212,11 @@ struct sources {
 /* A buffer for all steps that is written in place: the result is it. */
 static ft__value *in_place(ft__maker m, ft__value *past, uint32_t result)
 {
-    return ft__make_view(m, past, &past->shape, wanted(m.n, result));
+    return ft__make_view(m, past, &past->shape, ft__wanted(m.n, result));
 }
 
 /* Keys and values of all steps, and attention over them. */
-static void attend_steps(ft__maker m, struct heads *h, const struct sources *s)
+static void attend_steps(ft__maker m, ft__heads *h, const struct sources *s)
 {
     ft__value *past_k = s->encoder ? NULL : s->past_k;
     ft__value *past_v = s->encoder ? NULL : s->past_v;
@@ -251,13 +236,13 @@ static void attend_steps(ft__maker m, struct heads *h, const struct sources *s)
         h->keys = s->total;
     if (k->dtype != s->q->dtype) /* a quantised buffer */
         h->size = h->value = k->shape.dim[3];
-    attend(m, h, s->q, k, v, FT__SHAPE(h->batch, h->queries, h->heads * h->value));
+    ft__attend(m, h, s->q, k, v, FT__SHAPE(h->batch, h->queries, h->heads * h->value));
     ft__emit_extra(m.o, m.n, 3, s->q->dtype,
                    FT__SHAPE(h->batch, h->heads, h->queries, h->keys));
 }
 
 /* The bias of queries, keys and values, each added to its own. */
-static void add_bias(ft__maker m, const struct heads *h, struct sources *s)
+static void add_bias(ft__maker m, const ft__heads *h, struct sources *s)
 {
     ft__value **x[3] = {&s->q, &s->k, &s->v};
 
@@ -273,7 +258,7 @@ static void add_bias(ft__maker m, const struct heads *h, struct sources *s)
 
 /* Key and value operands: batch x length x features, or batch x heads x length x
  * size, which no past is put before. */
-static bool read_keys(ft__maker m, struct heads *h, struct sources *s)
+static bool read_keys(ft__maker m, ft__heads *h, struct sources *s)
 {
     const ft_shape *k = s->k ? &s->k->shape : NULL, *v = s->v ? &s->v->shape : NULL;
 
@@ -289,15 +274,15 @@ static bool read_keys(ft__maker m, struct heads *h, struct sources *s)
         h->value = v->dim[3];
     } else {
         s->length = k->dim[1];
-        h->size = divided(m.o, m.n, k->dim[2], h->kv_heads);
-        h->value = divided(m.o, m.n, v->dim[2], h->kv_heads);
+        h->size = ft__per_head(m.o, m.n, k->dim[2], h->kv_heads);
+        h->value = ft__per_head(m.o, m.n, v->dim[2], h->kv_heads);
     }
     return !ft__failed(m.o);
 }
 
 /* All in the query, batch x length x heads x 3 x size, or keys and values in the
  * key. False: they are operands of their own. */
-static bool read_packed(ft__maker m, struct heads *h, struct sources *s)
+static bool read_packed(ft__maker m, ft__heads *h, struct sources *s)
 {
     const ft_shape *q = &s->q->shape;
     bool all = q->rank == 5 && q->dim[3] == 3;
@@ -318,7 +303,7 @@ static bool read_packed(ft__maker m, struct heads *h, struct sources *s)
 void ft__rule_ms_multihead(ft__onnx *o, ft__node *n)
 {
     ft__maker m = {o, n};
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -351,7 +336,7 @@ void ft__rule_ms_multihead(ft__onnx *o, ft__node *n)
 void ft__rule_ms_decoder_masked(ft__onnx *o, ft__node *n)
 {
     ft__maker m = {o, n};
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -368,7 +353,7 @@ void ft__rule_ms_decoder_masked(ft__onnx *o, ft__node *n)
     h.queries = s.length = s.q->shape.dim[1];
     h.mask = ft__in(n, 3) || ft__in(n, 4);
     if (!s.k) {
-        h.size = h.value = divided(o, n, s.q->shape.dim[2] / 3, h.heads);
+        h.size = h.value = ft__per_head(o, n, s.q->shape.dim[2] / 3, h.heads);
         s.q = ft__make_sum(m, s.q, s.bias, NULL);
         s.k = s.v = s.q;
     } else if (read_keys(m, &h, &s)) {
@@ -400,7 +385,7 @@ static ft__value *prepared(ft__maker m, ft__value *x, ft__value *norm, bool rota
 
 /* Queries, keys and values of one node, packed or not; norms: of queries and
  * keys, or NULL. False: they do not fit. */
-static bool read_grouped(ft__maker m, struct heads *h, struct sources *s,
+static bool read_grouped(ft__maker m, ft__heads *h, struct sources *s,
                          ft__value *const norm[2], bool rotary)
 {
     ft__value *all = s->q;
@@ -414,7 +399,7 @@ static bool read_grouped(ft__maker m, struct heads *h, struct sources *s,
         if (!read_keys(m, h, s))
             return false;
     } else {
-        h->size = h->value = divided(m.o, m.n, all->shape.dim[2], groups);
+        h->size = h->value = ft__per_head(m.o, m.n, all->shape.dim[2], groups);
         s->q = ft__make_view(m, all, FT__SHAPE(h->batch, h->queries, h->heads, h->size),
                              NULL);
         s->k = s->v = ft__make_view(
@@ -437,8 +422,8 @@ static void find_past(ft__onnx *o, const ft__node *n, uint32_t total, struct sou
 void ft__rule_ms_grouped_query(ft__onnx *o, ft__node *n)
 {
     ft__maker m = {o, n};
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0),
-                      .kv_heads = ft__attr_size(o, n, "kv_num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0),
+                   .kv_heads = ft__attr_size(o, n, "kv_num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -457,8 +442,8 @@ void ft__rule_ms_grouped_query(ft__onnx *o, ft__node *n)
 void ft__rule_ms_sparse(ft__onnx *o, ft__node *n)
 {
     ft__maker m = {o, n};
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0),
-                      .kv_heads = ft__attr_size(o, n, "kv_num_heads", 0)};
+    ft__heads h = {.heads = ft__attr_size(o, n, "num_heads", 0),
+                   .kv_heads = ft__attr_size(o, n, "kv_num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -473,117 +458,4 @@ void ft__rule_ms_sparse(ft__onnx *o, ft__node *n)
                       (int)(n->name.n < 100 ? n->name.n : 100), n->name.s);
     if (read_grouped(m, &h, &s, norm, ft__attr_int(o, n, "do_rotary", 0) != 0))
         attend_steps(m, &h, &s);
-}
-
-/* ---- others ---- */
-
-/* Tokens without padding; token_offset is operand 4. */
-void ft__rule_ms_packed_multihead(ft__onnx *o, ft__node *n)
-{
-    ft__maker m = {o, n};
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0), .mask = true};
-    const ft_shape *q = &n->in[0]->shape;
-    ft__value *v = ft__in(n, 2), *x = n->in[0];
-    int64_t tokens, columns;
-    ft_shape all;
-
-    if (!ft__has_rank(o, n, 4, 2) || q->rank < 2 || (v && v->shape.rank != 2)) {
-        ft__misfit(o, n, 0);
-        return;
-    }
-    tokens = q->dim[0];
-    h.kv_heads = h.heads;
-    h.batch = n->in[4]->shape.dim[0];
-    h.queries = h.keys = n->in[4]->shape.dim[1];
-    h.size = q->rank == 4 ? q->dim[3] : divided(o, n, q->dim[1], h.heads);
-    h.value = v ? divided(o, n, v->shape.dim[1], h.heads) : h.size;
-    columns = h.heads * (h.size > h.value ? h.size : h.value);
-    all = (ft_shape){.rank = 3, .dim = {h.batch, h.queries, columns}};
-    if (!ft__shape_fits(&all)) {
-        ft__misfit(o, n, 0);
-        return;
-    }
-    x = ft__make_sum(m, ft__make_view(m, x, FT__SHAPE(tokens, h.heads * h.size), NULL),
-                     NULL, NULL);
-    x = ft__make_move(m, FT_KIND_pad, x, &all, NULL);
-    attend(m, &h, x, x, x, FT__SHAPE(tokens, h.heads * h.value));
-}
-
-/* Every query meets `window` keys on both sides and in its own block; tokens that
- * are global have a layer of their own. */
-void ft__rule_ms_longformer(ft__onnx *o, ft__node *n)
-{
-    ft__maker m = {o, n};
-    ft__value *x = n->in[0], *w = n->in[1];
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0), .mask = true};
-    int64_t window = ft__attr_size(o, n, "window", 0), hidden, blocks;
-
-    if (!ft__has_rank(o, n, 0, 3) || !ft__has_rank(o, n, 1, 2) ||
-        !ft__has_rank(o, n, 4, 2))
-        return;
-    hidden = x->shape.dim[2];
-    blocks = divided(o, n, x->shape.dim[1], window);
-    h.size = h.value = divided(o, n, hidden, h.heads);
-    h.kv_heads = h.heads;
-    h.batch = x->shape.dim[0] * blocks;
-    h.queries = window;
-    h.keys = 3 * window;
-    (void)projected(m, x, n->in[4], ft__in(n, 5), FT_DTYPE_NONE);
-    x = projected(m, x, w, ft__in(n, 2), FT_DTYPE_NONE);
-    attend(m, &h, x, x, x, &n->in[0]->shape);
-}
-
-/* Length x batch x features; the key gives keys and values by one layer. */
-void ft__rule_ms_decoder_attention(ft__onnx *o, ft__node *n)
-{
-    ft__maker m = {o, n};
-    struct heads h = {.heads = ft__attr_size(o, n, "num_heads", 0), .mask = true};
-    ft__value *q = n->in[0], *k = n->in[1];
-    int64_t hidden;
-
-    if (!ft__has_rank(o, n, 0, 3) || !ft__has_rank(o, n, 1, 3) ||
-        !ft__has_rank(o, n, 2, 2) || !ft__has_rank(o, n, 3, 2))
-        return;
-    hidden = q->shape.dim[2];
-    h.kv_heads = h.heads;
-    h.queries = q->shape.dim[0];
-    h.batch = q->shape.dim[1];
-    h.keys = k->shape.dim[0];
-    h.size = h.value = divided(o, n, hidden, h.heads);
-    q = projected(m, q, n->in[2], NULL, FT_DTYPE_NONE);
-    k = projected(m, k, n->in[3], NULL, FT_DTYPE_NONE);
-    attend(m, &h, q, k, k, &n->in[0]->shape);
-    for (uint32_t i = 1; i < 3; i++)
-        ft__emit_extra(o, n, i, n->in[0]->dtype,
-                       FT__SHAPE(h.batch, h.heads, h.keys, h.size));
-}
-
-/* A state of size x value a head instead of keys: one product makes it, one reads
- * it. */
-void ft__rule_ms_linear_attention(ft__onnx *o, ft__node *n)
-{
-    ft__maker m = {o, n};
-    int64_t heads = ft__attr_size(o, n, "kv_num_heads", 0);
-    int64_t q_heads = ft__attr_size(o, n, "q_num_heads", 0);
-    ft__value *q = n->in[0], *k = n->in[1], *v = n->in[2], *state;
-    int64_t b, t, size, value;
-
-    if (!ft__has_rank(o, n, 0, 3) || !ft__has_rank(o, n, 1, 3) ||
-        !ft__has_rank(o, n, 2, 3))
-        return;
-    b = q->shape.dim[0];
-    t = q->shape.dim[1];
-    size = divided(o, n, q->shape.dim[2], q_heads);
-    value = divided(o, n, v->shape.dim[2], heads);
-    k = ft__make_move(m, FT_KIND_expand, k, FT__SHAPE(b, heads, size, t), NULL);
-    state =
-        ft__make_matmul(m, k, ft__make_view(m, v, FT__SHAPE(b, heads, t, value), NULL),
-                        FT_DTYPE_NONE, ft__in(n, 3) ? NULL : wanted(n, 1));
-    if (ft__in(n, 3))
-        state = ft__make_binary(m, FT_KIND_add, state, n->in[3], wanted(n, 1));
-    if (!state)
-        return;
-    q = ft__make_view(m, q, FT__SHAPE(b, heads, t * (q_heads / heads), size), NULL);
-    q = ft__make_matmul(m, q, state, FT_DTYPE_NONE, NULL);
-    ft__make_view(m, q, FT__SHAPE(b, t, q_heads * value), n->out[0]);
 }
