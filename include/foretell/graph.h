@@ -26,7 +26,7 @@ typedef enum ft_mode { FT_MODE_INFERENCE, FT_MODE_TRAINING } ft_mode;
 
 /* ft_tensor.open: bit i is set where dimension i depends on data; the shape holds as
  * many elements as there can be (where only their number is known, in the first
- * dimension); FT_OPEN_RANK: not even the number of dimensions is known. */
+ * dimension), or an assumption where nothing bounds them; FT_OPEN_RANK: not even the number of dimensions is known. */
 #define FT_OPEN_RANK (1u << 31)
 
 /* What is around a tensor: inputs and results of a network may be sequences of

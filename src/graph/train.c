@@ -14,134 +14,6 @@
 
 #include "graph/train.h"
 
-static bool is_floating(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
-}
-
-/* ---- what is trained ---- */
-
-static bool is_leaf(const ft_tensor *t)
-{
-    return t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE && is_floating(t->dtype);
-}
-
-/* The weight of which this one is a view, or the tensor itself. */
-static uint32_t leaf_of(const ft_graph *g, uint32_t tensor)
-{
-    return ft_graph_tensor(g, tensor)->storage;
-}
-
-static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
-{
-    /* A batch norm's mean and variance are no parameters. */
-    uint32_t last = op->kind == FT_KIND_batchnorm ? 2 : n->n_params;
-
-    for (uint32_t i = 0; i < n->n_params && i < last; i++)
-        if (is_leaf(ft_graph_tensor(t->src, leaf_of(t->src, n->params[i]))))
-            t->needs[leaf_of(t->src, n->params[i])] = 1;
-}
-
-/* Constants of more than one element that meet activations: position tables,
- * class tokens, layer scales. Returns how many. */
-static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
-{
-    uint32_t found = 0, n_operands = ft_op_n_inputs(op);
-
-    for (uint32_t i = 0; i < n->n_in && i < n_operands; i++) {
-        uint32_t leaf = leaf_of(t->src, n->in[i]);
-        const ft_tensor *w = ft_graph_tensor(t->src, leaf);
-
-        if (!is_leaf(w) || t->needs[leaf] || op->kind == FT_KIND_view ||
-            (ft_shape_elements(&w->shape) <= 1 && op->kind != FT_KIND_prelu))
-            continue;
-        t->needs[leaf] = 1;
-        found += op->kind != FT_KIND_prelu;
-    }
-    return found;
-}
-
-/* What the importer knows; where it knows nothing, parameters of layers and
- * constants that look like some. Returns how many tensors are trained. */
-static uint32_t find_trained(ft__train *t)
-{
-    uint32_t known = 0, n = 0, constants = 0;
-
-    for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        if (ft_graph_tensor(t->src, i)->trainable)
-            t->needs[i] = 1, known++;
-    for (uint32_t i = 0; i < t->src->n_nodes && !known; i++) {
-        const ft_node *node = ft_graph_node(t->src, i);
-        const ft_op *op = ft_graph_op(t->src, node->op);
-
-        train_params(t, node, op);
-        constants += train_constants(t, node, op);
-    }
-    for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        n += t->needs[i];
-    if (constants)
-        ft__build_assume(t->b,
-                         "%u constant tensors, operands of additions and the like, "
-                         "taken to be trained",
-                         constants);
-    return n;
-}
-
-/* ---- where gradients flow ---- */
-
-static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
-{
-    for (uint32_t i = 0; i < n->n_params; i++)
-        if (t->needs[n->params[i]])
-            return true;
-    for (uint32_t i = 0; i < n->n_in; i++)
-        if (t->needs[n->in[i]] && ft__train_passes(op, i))
-            return true;
-    return false;
-}
-
-static bool is_activation(const ft_tensor *t)
-{
-    return is_floating(t->dtype) && !t->container;
-}
-
-static void find_needs(ft__train *t)
-{
-    for (uint32_t i = 0; i < t->src->n_nodes; i++) {
-        const ft_node *n = ft_graph_node(t->src, i);
-
-        if (!needs_any(t, n, ft_graph_op(t->src, n->op)))
-            continue;
-        for (uint32_t j = 0; j < n->n_out; j++)
-            t->needs[n->out[j]] = is_activation(ft_graph_tensor(t->src, n->out[j]));
-    }
-}
-
-static bool reached_any(const ft__train *t, const ft_node *n)
-{
-    for (uint32_t i = 0; i < n->n_out; i++)
-        if (ft__train_wants(t, n->out[i]))
-            return true;
-    return false;
-}
-
-static void find_reached(ft__train *t, uint32_t result)
-{
-    t->reached[result] = 1;
-    for (uint32_t i = t->src->n_nodes; i-- > 0;) {
-        const ft_node *n = ft_graph_node(t->src, i);
-        const ft_op *op = ft_graph_op(t->src, n->op);
-
-        if (!reached_any(t, n))
-            continue;
-        for (uint32_t j = 0; j < n->n_in; j++)
-            t->reached[n->in[j]] |= ft__train_passes(op, j);
-        for (uint32_t j = 0; j < n->n_params; j++)
-            t->reached[n->params[j]] = 1;
-    }
-}
-
 /* ---- forward ---- */
 
 uint32_t ft__train_n_kept(const ft_op *op)
@@ -242,8 +114,7 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
     memcpy(out, n->out, n_out * sizeof(*out));
     if (training && op.kind == FT_KIND_batchnorm)
         ft_op_set1(&op, FT_K_train, 1);
-    if (training && reached_any(t, n) && needs_any(t, n, &op) &&
-        n_out <= FT_OP_MAX_OPERANDS)
+    if (training && ft__train_differentiates(t, n, &op) && n_out <= FT_OP_MAX_OPERANDS)
         for (uint32_t k = 0; k < ft__train_n_kept(&op); k++) {
             ft_shape s;
             ft_dtype dtype;
@@ -375,7 +246,7 @@ static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
         uint32_t g = t->grad[tensor[i]], own;
         uint16_t *p = g == FT_NONE ? NULL : holders(t, g);
 
-        if (!p || *p < 2 || !is_leaf(ft_graph_tensor(t->src, tensor[i])))
+        if (!p || *p < 2 || !ft__train_is_parameter(ft_graph_tensor(t->src, tensor[i])))
             continue;
         own = ft__train_unary(t, FT_KIND_copy, g);
         release(t, tensor[i]);
@@ -414,17 +285,6 @@ static void backward(ft__train *t)
 }
 
 /* ---- a list of operations ---- */
-
-/* Each stands alone: the gradients of its results come out of nowhere, and all
- * its operands get one. */
-static void want_all(ft__train *t)
-{
-    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
-        t->needs[i] |= is_activation(ft_graph_tensor(t->src, i)) &&
-                       ft_graph_tensor(t->src, i)->role != FT_ROLE_WEIGHT;
-        t->reached[i] = 1;
-    }
-}
 
 static void backward_list(ft__train *t)
 {
@@ -476,7 +336,7 @@ static void optimize(ft__train *t, ft_optimizer optimizer)
     for (uint32_t i = 0; i < t->src->n_tensors && !ft__build_failed(t->b); i++) {
         uint32_t g = t->grad[i];
 
-        if (g == FT_NONE || !is_leaf(ft_graph_tensor(t->src, i)))
+        if (g == FT_NONE || !ft__train_is_parameter(ft_graph_tensor(t->src, i)))
             continue;
         ft__build_role(t->b, g, FT_ROLE_GRADIENT);
         ft__build_role(t->b, ft__build_get(t->b, g)->storage, FT_ROLE_GRADIENT);
@@ -555,8 +415,8 @@ static const char *first_result(const ft_graph *g)
 
 static void derive_list(ft__train *t)
 {
-    (void)find_trained(t);
-    want_all(t);
+    (void)ft__train_find_trained(t);
+    ft__train_want_all(t);
     ft__build_assume(t->b, "every operation is differentiated alone, without a loss");
     copy_forward(t, true);
     backward_list(t);
@@ -566,13 +426,13 @@ static void derive(ft__train *t, const ft_step_options *opt)
 {
     uint32_t result, at = 0, last;
 
-    if (find_trained(t) == 0) {
+    if (ft__train_find_trained(t) == 0) {
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has nothing to train: no layer has floating-point weights",
                        ft_graph_name(t->src));
         return;
     }
-    find_needs(t);
+    ft__train_find_needs(t);
     result = ft__train_result(t, &at);
     if (result == FT_NONE) {
         ft__build_fail(t->b, FT_EINVAL, 0,
@@ -584,7 +444,7 @@ static void derive(ft__train *t, const ft_step_options *opt)
     ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
     last = opt->loss_on_all ? ft_graph_n_outputs(t->src) : at;
     for (uint32_t i = 0; i < last && (result = ft__train_result(t, &i)) != FT_NONE;)
-        find_reached(t, result);
+        ft__train_find_reached(t, result);
     copy_forward(t, true);
     for (uint32_t i = 0; i < last && !ft__build_failed(t->b) &&
                          (result = ft__train_result(t, &i)) != FT_NONE;) {

@@ -26,12 +26,25 @@ typedef struct ft__train {
     uint32_t n_generic;
 } ft__train;
 
-/* ---- train.c ---- */
 /* Gradients are wanted for this tensor of the source. */
 static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
 {
     return t->needs[tensor] && t->reached[tensor];
 }
+/* ---- train_needs.c ---- */
+/* A weight that can be trained: floating and no view of another one. */
+bool ft__train_is_parameter(const ft_tensor *t);
+/* What the importer knows; where it knows nothing, parameters of layers and
+ * constants that look like some. Returns how many tensors are trained. */
+uint32_t ft__train_find_trained(ft__train *t);
+void ft__train_find_needs(ft__train *t);
+void ft__train_find_reached(ft__train *t, uint32_t result);
+/* For a list of operations: all that can have a gradient. */
+void ft__train_want_all(ft__train *t);
+/* The node has backward nodes. */
+bool ft__train_differentiates(const ft__train *t, const ft_node *n, const ft_op *op);
+
+/* ---- train.c ---- */
 /* How many tensors a node saves beside operands and results, and the i-th. */
 uint32_t ft__train_n_kept(const ft_op *op);
 void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);

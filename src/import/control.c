@@ -143,6 +143,7 @@ static void take_dearer(ft__onnx *o, ft__node *n, struct branch *b)
     ft__place start = ft__here(o);
     unsigned taken;
 
+    o->weighed = true;
     try_branch(o, n, &b[0], 0);
     ft__take_back(o, &start);
     try_branch(o, n, &b[1], 1);

@@ -91,8 +91,9 @@ static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype
     v->state = FT__ACTIVATION;
     v->dtype = dtype;
     v->shape = *shape;
-    v->tensor =
-        ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, dtype, shape);
+    if (!o->dry)
+        v->tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
+                                     dtype, shape);
 }
 
 /* Of an operation that was checked. */
@@ -102,6 +103,8 @@ static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__
     uint32_t in[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
     ft__str name = n->name.n || !c->out[0] ? n->name : c->out[0]->name;
 
+    if (o->dry)
+        return;
     for (uint32_t i = 0; i < c->n_in; i++)
         in[i] = ft__onnx_tensor(o, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)

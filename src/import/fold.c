@@ -282,6 +282,7 @@ static bool unary_real(ft_kind kind, double x, double *y)
     case FT_KIND_exp: *y = exp(x); return true;
     case FT_KIND_log: *y = log(x); return true;
     case FT_KIND_sign: *y = (x > 0) - (x < 0); return true;
+    case FT_KIND_relu: *y = x > 0 ? x : 0; return true;
     default: return false;
     }
 }
@@ -292,7 +293,9 @@ static bool unary_integer(ft_kind kind, int64_t x, int64_t *y)
     case FT_KIND_neg: *y = (int64_t)(0 - (uint64_t)x); return true;
     case FT_KIND_abs: *y = x < 0 ? (int64_t)(0 - (uint64_t)x) : x; return true;
     case FT_KIND_sign: *y = (x > 0) - (x < 0); return true;
+    case FT_KIND_relu: *y = x > 0 ? x : 0; return true;
     case FT_KIND_logical_not: *y = !x; return true;
+    case FT_KIND_bitwise_not: *y = ~x; return true;
     default: return false;
     }
 }
@@ -321,13 +324,26 @@ void ft__fold_unary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *out)
     for (int64_t i = 0; i < n && known; i++) {
         if (kind == FT_KIND_cast)
             out->data[i] = converted(d[i], x->dtype, out->dtype);
-        else if (real)
-            known = unary_real(kind, d[i].f, &out->data[i].f);
-        else
+        else if (real && (known = unary_real(kind, d[i].f, &out->data[i].f)))
+            out->data[i].f = rounded(out->data[i].f, x->dtype);
+        else if (!real)
             known = unary_integer(kind, d[i].i, &out->data[i].i);
+        if (!ft__dtype_is_real(out->dtype))
+            out->data[i].i = integer_from_bits((uint64_t)out->data[i].i, out->dtype);
     }
     if (!known)
         out->data = NULL;
+}
+
+/* By squaring; false: a fraction. */
+static bool power(int64_t base, int64_t exponent, int64_t *y)
+{
+    uint64_t b = (uint64_t)base, product = 1;
+
+    for (int64_t e = exponent; e > 0; e /= 2, b *= b)
+        product *= e % 2 ? b : 1;
+    *y = (int64_t)product;
+    return exponent >= 0;
 }
 
 /* Integer modulus takes the sign of the divisor, as ONNX has it. */
@@ -350,6 +366,7 @@ static bool binary_integer(ft_kind kind, int64_t a, int64_t b, int64_t *y)
         else
             *y = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
         return true;
+    case FT_KIND_pow: return power(a, b, y);
     case FT_KIND_minimum: *y = a < b ? a : b; return true;
     case FT_KIND_maximum: *y = a > b ? a : b; return true;
     case FT_KIND_equal: *y = a == b; return true;
@@ -372,6 +389,7 @@ static bool binary_real(ft_kind kind, double a, double b, ft_dtype t, ft__num *y
     case FT_KIND_mul: y->f = rounded(a * b, t); return true;
     case FT_KIND_div: y->f = rounded(a / b, t); return true;
     case FT_KIND_pow: y->f = rounded(pow(a, b), t); return true;
+    case FT_KIND_mod: y->f = rounded(fmod(a, b), t); return true;
     case FT_KIND_minimum: y->f = a < b ? a : b; return true;
     case FT_KIND_maximum: y->f = a > b ? a : b; return true;
     case FT_KIND_equal: y->i = a == b; return true;
@@ -400,6 +418,8 @@ void ft__fold_binary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *y,
 
         known = real ? binary_real(kind, p.f, q.f, x->dtype, &out->data[i])
                      : binary_integer(kind, p.i, q.i, &out->data[i].i);
+        if (!ft__dtype_is_real(out->dtype))
+            out->data[i].i = integer_from_bits((uint64_t)out->data[i].i, out->dtype);
     }
     if (!known)
         out->data = NULL;
@@ -470,16 +490,17 @@ void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
         }
 }
 
-static bool reduced(ft_kind kind, ft__num a, ft__num b, bool real, ft__num *y)
+static bool reduced(ft_kind kind, ft__num a, ft__num b, ft_dtype t, ft__num *y)
 {
     ft_kind pair = kind == FT_KIND_reduce_sum    ? FT_KIND_add
+                   : kind == FT_KIND_reduce_mean ? FT_KIND_add
                    : kind == FT_KIND_reduce_prod ? FT_KIND_mul
                    : kind == FT_KIND_reduce_min  ? FT_KIND_minimum
                    : kind == FT_KIND_reduce_max  ? FT_KIND_maximum
                                                  : FT_KIND_view;
 
-    return real ? binary_real(pair, a.f, b.f, FT_DTYPE_fp64, y)
-                : binary_integer(pair, a.i, b.i, &y->i);
+    return ft__dtype_is_real(t) ? binary_real(pair, a.f, b.f, t, y)
+                                : binary_integer(pair, a.i, b.i, &y->i);
 }
 
 void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
@@ -507,8 +528,11 @@ void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
         if (w.offset[1] == 0)
             *y = d[i];
         else
-            known = reduced(kind, *y, d[i], ft__dtype_is_real(x->dtype), y);
+            known = reduced(kind, *y, d[i], x->dtype, y);
     }
+    known &= kind != FT_KIND_reduce_mean || ft__dtype_is_real(x->dtype);
+    for (int64_t i = 0; i < size && known && kind == FT_KIND_reduce_mean; i++)
+        out->data[i].f = rounded(out->data[i].f * (double)size / (double)n, x->dtype);
     if (!known)
         out->data = NULL;
 }

@@ -336,3 +336,81 @@ void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
         }
     }
 }
+
+/* Slices along an axis where a condition holds; in a row of all elements, axis
+ * is 0 and x as out would be. */
+void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
+                       const ft_shape *from, uint32_t axis, ft__value *out)
+{
+    ft__value *in[] = {x, condition};
+    ft__num *to = begin(o, in, 2, out);
+    int64_t n = ft_shape_elements(from), most = ft_shape_elements(&condition->shape),
+            left = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
+
+    for (int64_t i = 0; to && i < n && left > 0; i++) {
+        coordinates(from, i, at);
+        if (at[axis] >= most || !condition->data[at[axis]].i)
+            continue;
+        *to++ = x->data[i];
+        left--;
+    }
+}
+
+void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
+                  ft__value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = begin(o, &x, 1, out);
+    int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
+
+    for (uint32_t d = axis + 1; d < x->shape.rank; d++)
+        inner *= x->shape.dim[d];
+    for (int64_t line = 0; to && size && line < n / size; line++) {
+        const ft__num *f = x->data + line / inner * size * inner + line % inner;
+        int64_t best = 0;
+
+        for (int64_t k = 1; k < size; k++) {
+            ft__num a = f[k * inner], b = f[best * inner];
+            int sign = real ? (a.f > b.f) - (a.f < b.f) : (a.i > b.i) - (a.i < b.i);
+
+            if (sign == 0 ? last : (sign > 0) == largest)
+                best = k;
+        }
+        to[line].i = best;
+    }
+}
+
+/* bound: least and most, NULL where there is none. */
+void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2], ft__value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = begin(o, &x, 1, out);
+    const ft__num *least = ft__data(o, bound[0]), *most = ft__data(o, bound[1]);
+    int64_t n = ft_shape_elements(&x->shape);
+
+    for (unsigned i = 0; i < 2; i++)
+        if (bound[i] &&
+            (!ft__data(o, bound[i]) || ft_shape_elements(&bound[i]->shape) != 1))
+            to = out->data = NULL;
+    for (int64_t i = 0; to && i < n; i++) {
+        to[i] = x->data[i];
+        if (least && (real ? to[i].f < least->f : to[i].i < least->i))
+            to[i] = *least;
+        if (most && (real ? to[i].f > most->f : to[i].i > most->i))
+            to[i] = *most;
+    }
+}
+
+void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out)
+{
+    ft__num *to = ft__fold_new(o, out);
+    int64_t n = ft_shape_elements(&out->shape), columns = out->shape.dim[1];
+    bool real = ft__dtype_is_real(out->dtype);
+
+    k = k < -n ? -n : k > n ? n : k;
+    for (int64_t i = 0; to && i < n; i++) {
+        bool one = i % columns - i / columns == k;
+
+        to[i] = real ? (ft__num){.f = one} : (ft__num){.i = one};
+    }
+}

@@ -40,7 +40,7 @@ char ft__json_peek(ft__json *r)
     if (!ready(r))
         return 0;
     c = *r->p;
-    if (c == '-' || (c >= '0' && c <= '9'))
+    if (c == '-' || (c >= '0' && c <= '9') || c == 'N' || c == 'I')
         return '0';
     return memchr("{[\"tfn", c, 6) ? c : 0;
 }
@@ -186,6 +186,12 @@ bool ft__json_member(ft__json *r, ft__text *name)
 {
     const char *p = r->p, *close;
 
+    if (p < r->end && *p == '}') {
+        r->p++;
+        r->depth--;
+        r->fresh = false;
+        return false;
+    }
     /* As it is nearly always written: , "name": */
     if (r->end - p > 16 && p[r->fresh ? 0 : 2] == '"' &&
         (r->fresh || (p[0] == ',' && p[1] == ' '))) {
@@ -376,17 +382,14 @@ static bool skip_scalar(ft__json *r, char c)
     case 'f': return word(r, "false") || fail(r, r->p, "this begins no value");
     case 'n': return word(r, "null") || fail(r, r->p, "this begins no value");
     case '0':
-        if (*r->p == '-' && odd_number(r, &odd))
+        if (!(*r->p >= '0' && *r->p <= '9') && odd_number(r, &odd))
             return true;
         end = end_of_number(r, &whole);
         if (!end)
             return fail(r, r->p, "a number was expected");
         r->p = end;
         return true;
-    default:
-        if (ready(r) && odd_number(r, &odd))
-            return true;
-        return !ready(r) ? ends_early(r) : fail(r, r->p, "this begins no value");
+    default: return !ready(r) ? ends_early(r) : fail(r, r->p, "this begins no value");
     }
 }
 

@@ -40,7 +40,8 @@ static inline ft__json ft__json_open(ft__json_doc *doc, ft__text value)
     return (ft__json){.doc = doc, .p = value.s, .end = value.s + value.n};
 }
 
-/* What comes next: one of {["0tfn (0: a number); 0 at the end, or no value. */
+/* What comes next: one of {["0tfn, 0 for all numbers, among them NaN and Infinity,
+ * which Python writes; 0 (the byte) at the end, or where no value begins. */
 char ft__json_peek(ft__json *r);
 /* Step into an object or array; false (and nothing read) when it is none. */
 bool ft__json_object(ft__json *r);

@@ -407,7 +407,7 @@ static void read_model(ft__onnx *o, bool *versioned)
         ft__onnx_inputs(o, graph);
     if (!ft__build_failed(o->b) && !o->doc.bad)
         ft__onnx_run(o, &body);
-    if (!ft__build_failed(o->b) && !o->doc.bad)
+    if (!ft__build_failed(o->b) && !o->doc.bad && !o->low)
         mark_outputs(o, &body);
 }
 
@@ -422,7 +422,8 @@ static void find_open(ft__onnx *o)
                     .see = o->see,
                     .sizes = o->sizes,
                     .ranks = o->ranks,
-                    .low = true};
+                    .low = true,
+                    .dry = !o->weighed};
     bool versioned = false;
 
     if (!low.b) {
@@ -451,7 +452,7 @@ static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error 
         ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
         read_model(o, &versioned);
-    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad)
+    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad && !ft__mark_unread(o))
         find_open(o);
     for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
         if (o->names.slot[i].value)

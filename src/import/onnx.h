@@ -152,6 +152,8 @@ struct ft__onnx {
     uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
     bool low;         /* guess the least, not the most (open.c) */
+    bool dry;         /* shapes only: enough for guessing again, unless branches */
+    bool weighed;     /* were chosen by what they cost */
     uint32_t n_nodes; /* read so far, inlined ones each time */
     uint32_t depth;   /* of subgraphs and functions */
     size_t payload;   /* bytes of constants that were jumped over */
@@ -348,6 +350,8 @@ void ft__onnx_modernise(ft__onnx *o, ft__node *n);
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* The names of a function, branch or body are apart from those of others. */
 uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt);
+/* Where no node reads what was guessed, that is all that is open; false: some does. */
+bool ft__mark_unread(ft__onnx *o);
 /* `high` guessed the most, `low` the least: what differs is open. */
 void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 
@@ -402,6 +406,17 @@ void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
 void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
 void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
                       ft__value *out);
+/* from: x's shape, or all its elements in a row. */
+void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
+                       const ft_shape *from, uint32_t axis, ft__value *out);
+/* last: of equal ones. */
+void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
+                  ft__value *out);
+/* bound: the least and the most, NULL: none. */
+void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2],
+                   ft__value *out);
+/* Ones k right of the diagonal of a matrix. */
+void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out);
 /* out: values and their places, NULL where nobody reads them. */
 void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
                    ft__value *const out[2]);
@@ -421,7 +436,8 @@ ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x
                       ft__value *y, ft__value *out);
 ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
                       uint32_t axes, bool keep, ft__value *out);
-ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t);
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t,
+                               double value);
 /* Integers of an operand, or of the attribute it was before; -1: unknown. */
 int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
                  int64_t *v, uint32_t max);

@@ -118,6 +118,17 @@ static uint32_t difference(const ft__value *a, const ft__value *b)
     return open;
 }
 
+bool ft__mark_unread(ft__onnx *o)
+{
+    for (const ft__value *v = o->values; v; v = v->next)
+        if (v->guessed && (v->reader || !v->open))
+            return false;
+    for (const ft__value *v = o->values; v; v = v->next)
+        if (v->open && v->tensor != FT_NONE)
+            ft__build_open(o->b, v->tensor, v->open);
+    return true;
+}
+
 void ft__mark_open(ft__onnx *high, const ft__onnx *low)
 {
     struct table t;

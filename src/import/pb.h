@@ -73,6 +73,8 @@ bool ft__pb_long(ft__pb *r);
 /* False at the end of the message or of all trust in the document. */
 static inline bool ft__pb_next(ft__pb *r)
 {
+    if (r->p == r->end)
+        return false;
     return (!r->doc->bad && ft__pb_short(r)) || ft__pb_long(r);
 }
 /* The next number of a packed list; r was opened over its payload. */

@@ -48,7 +48,7 @@ struct ft__pt2_value {
     ft__pt2_value *of;       /* WEIGHT: the one whose memory this is */
     int64_t number;          /* a symbolic number, written as a dimension is */
     ft_shape shape;          /* sizes; below 0: expression -1 - i */
-    ft__text strides;        /* as the file has them */
+    ft__text rest;           /* what the file says of it beyond */
     ft__pt2_value *gradient; /* the parameter that it is the gradient of */
     ft__pt2_value *next;     /* made after it */
     ft__pt2_value *lazy;     /* came into the graph before it */

@@ -281,6 +281,16 @@ static void apply_names(struct bind *b)
     }
 }
 
+/* Those of every size, so that a flag can name them. */
+static void find_symbols(ft__pt2 *p)
+{
+    ft__pt2_symbol *open;
+    bool data;
+
+    for (uint32_t i = 0; i < p->n_exprs && !ft__build_failed(p->b); i++)
+        (void)ft__pt2_value_of(p, -1 - (int64_t)i, &data, &open);
+}
+
 void ft__pt2_inputs(ft__pt2 *p)
 {
     struct bind b = {.p = p};
@@ -290,6 +300,7 @@ void ft__pt2_inputs(ft__pt2 *p)
     b.used = ft__pt2_alloc(p, p->opt.n_dims, sizeof(*b.used));
     if (!b.used)
         return;
+    find_symbols(p);
     apply_names(&b);
     check_names(&b);
     for (uint32_t i = 0; i < p->n_inputs; i++)
@@ -351,12 +362,18 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
 
 bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
 {
-    ft__json r = ft__json_open(&p->doc, v->strides);
+    ft__json r = ft__json_open(&p->doc, v->rest);
+    ft__text name;
     bool data;
+    int n = -1;
 
-    if (!v->strides.n || ft__pt2_read_syms(p, &r, stride) != (int)v->shape.rank)
-        return false;
-    for (uint32_t i = 0; i < v->shape.rank; i++)
+    r.depth = 1; /* inside the description, behind its sizes */
+    while (n < 0 && v->rest.n && ft__json_member(&r, &name))
+        if (FT__IS(name, "strides"))
+            n = ft__pt2_read_syms(p, &r, stride);
+        else
+            ft__json_skip(&r, NULL);
+    for (int i = 0; i < n; i++)
         stride[i] = size_of(p, stride[i], 1, &data);
-    return !ft__pt2_failed(p);
+    return n == (int)v->shape.rank && !ft__pt2_failed(p);
 }

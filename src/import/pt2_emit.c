@@ -88,6 +88,7 @@ static uint32_t define(ft__pt2 *p, ft__pt2_value *v)
     return v->tensor;
 }
 
+/* An operation that was checked, with results of the sizes it gives. */
 static void add_node(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
                      const ft__pt2_call *c)
 {
@@ -114,8 +115,8 @@ static void add_node(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
             out[n_out++] = define(p, v);
     }
     if (!ft__pt2_failed(p))
-        ft__build_node(p->b, n->name.s, n->name.n, op, in, c->n_in, params, n_params,
-                       out, n_out);
+        ft__build_checked(p->b, n->name.s, n->name.n, op, in, c->n_in, params, n_params,
+                          out, n_out);
 }
 
 /* Whether the file states what the operation gives. */
@@ -247,6 +248,7 @@ void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
     int64_t read;
     uint32_t n_in = operands(n, in, &read);
     bool named = false;
+    ft_error err;
 
     for (uint32_t i = 0; i < n->n_out && !ft__pt2_failed(p); i++) {
         ft__pt2_value *v = n->out[i];
@@ -257,6 +259,10 @@ void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
         ft_op_init(&op, FT_KIND_generic, v->dtype);
         ft_op_set1(&op, FT_K_read, named ? 0 : read);
         ft_op_set_shape(&op, FT_K_out, &v->shape);
+        if (ft_op_check(&op, &err)) {
+            ft__pt2_fail(p, n, FT_EFORMAT, "%s", err.msg);
+            return;
+        }
         add_node(p, n, &op,
                  &(ft__pt2_call){.in = in, .n_in = n_in, .out = &v, .n_out = 1});
         if (!named)

@@ -31,12 +31,13 @@ void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *f
                    text);
 }
 
+/* The name is copied: it is compared often, and lies far away in the text. */
 static ft__pt2_value *new_value(ft__pt2 *p, ft__text name)
 {
-    ft__pt2_value *v = ft__pt2_alloc(p, 1, sizeof(*v));
+    ft__pt2_value *v = ft__pt2_alloc(p, 1, sizeof(*v) + name.n);
 
     if (v) {
-        v->name = name;
+        v->name = (ft__text){memcpy(v + 1, name.s, name.n), name.n};
         v->tensor = FT_NONE;
     }
     return v;
@@ -45,6 +46,7 @@ static ft__pt2_value *new_value(ft__pt2 *p, ft__text name)
 ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name)
 {
     ft__table_slot *s;
+    ft__pt2_value *v;
 
     if (name.n > FT__MAX_NAME) {
         ft__build_fail(p->b, FT_EFORMAT, (uint64_t)(name.s - p->doc.base),
@@ -57,13 +59,15 @@ ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name)
         return NULL;
     }
     if (!s->value) {
-        s->value = new_value(p, name);
-        if (!s->value)
+        v = new_value(p, name);
+        if (!v)
             return NULL;
+        s->value = v;
+        s->name = v->name.s;
         p->names.n++;
         if (p->newest)
-            p->newest->next = s->value;
-        p->newest = s->value;
+            p->newest->next = v;
+        p->newest = v;
     }
     return s->value;
 }
@@ -190,6 +194,7 @@ int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
 
 static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
 {
+    const char *at = r->p;
     ft__text name;
     int64_t number = 0;
     bool sized = false;
@@ -199,27 +204,27 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
         ft__json_skip(r, NULL);
         return;
     }
-    while (ft__json_member(r, &name)) {
+    while (!(number && sized) && ft__json_member(r, &name)) {
         if (FT__IS(name, "dtype")) {
             ft__json_int(r, &number);
         } else if (FT__IS(name, "sizes")) {
             rank = ft__pt2_read_syms(p, r, v->shape.dim);
             sized = true;
-        } else if (FT__IS(name, "strides")) {
-            ft__json_skip(r, &v->strides);
         } else {
             ft__json_skip(r, NULL);
         }
-        if (number && sized && v->strides.n) {
-            ft__json_leave(r);
-            break;
-        }
+    }
+    /* The rest, strides among it, is seldom asked for. */
+    if (number && sized) {
+        v->rest.s = r->p;
+        ft__json_leave(r);
+        v->rest.n = (size_t)(r->p - v->rest.s);
     }
     v->dtype = ft__pt2_dtype(number);
     v->shape.rank = rank < 0 ? 0 : (uint32_t)rank;
     v->typed = rank >= 0 && v->dtype != FT_DTYPE_NONE;
-    if (rank < 0)
-        ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(v->name.s - p->doc.base),
+    if (rank < 0 && !p->doc.why)
+        ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(at - p->doc.base),
                        "tensor \"%.*s\" has more than %d dimensions",
                        (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
                        FT_MAX_RANK);

@@ -198,6 +198,7 @@ static void stack(ft__onnx *o, const ft__node *n, ft__value *each, ft__value *ou
     ft__emit(o, n, &op,
              &(ft__call){.in = &each, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
     out->guessed |= open != 0;
+    out->open |= open;
 }
 
 static void insert_dim(ft__onnx *o, const ft__node *n, ft_shape *s, uint32_t at,

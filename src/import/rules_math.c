@@ -84,6 +84,36 @@ void ft__rule_swiglu(ft__onnx *o, ft__node *n)
     ft__apply2(o, n, FT_KIND_mul, gate, n->in[1], n->out[0]);
 }
 
+/* Bounds are operands, once attributes; only those that run are read. */
+void ft__rule_clip(ft__onnx *o, ft__node *n)
+{
+    ft__value *x = n->in[0], *in[3] = {x}, *bound[2] = {ft__in(n, 1), ft__in(n, 2)};
+    ft_op op = ft__op_x(FT_KIND_clip, x);
+    uint32_t n_in = 1;
+
+    for (uint32_t i = 0; i < 2; i++)
+        if (bound[i] && !ft__is_constant(bound[i]))
+            in[n_in++] = bound[i];
+    if (ft__emit(o, n, &op,
+                 &(ft__call){.in = in,
+                             .n_in = n_in,
+                             .out = n->out,
+                             .n_out = 1,
+                             .shape = &x->shape}) &&
+        o->opset >= 11)
+        ft__fold_clip(o, x, bound, n->out[0]);
+}
+
+/* Of integers the sign is the divisor's, as fold.c has it, or (fmod) the other's. */
+void ft__rule_mod(ft__onnx *o, ft__node *n)
+{
+    ft__value *y = ft__apply2(o, n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
+
+    if (ft__is_constant(y) && ft__attr_int(o, n, "fmod", 0) &&
+        !ft__dtype_is_real(y->dtype))
+        y->data = NULL;
+}
+
 /* Nothing but in training, which operand 2 says. */
 void ft__rule_dropout(ft__onnx *o, ft__node *n)
 {
@@ -183,12 +213,17 @@ void ft__rule_prelu(ft__onnx *o, ft__node *n)
     ft__apply2(o, n, FT_KIND_prelu, x, slope, n->out[0]);
 }
 
-ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t)
+ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t, double value)
 {
     ft__value *v = ft__onnx_temp(o, n->out[0]);
 
-    if (v)
-        ft__define_constant(o, n, v, t, &(ft_shape){0});
+    if (!v)
+        return NULL;
+    ft__define_constant(o, n, v, t, &(ft_shape){0});
+    ft__fold_fill(o, v,
+                  ft__dtype_is_real(t) ? (ft__num){.f = value}
+                                       : (ft__num){.i = (int64_t)value},
+                  (ft__num){0});
     return v;
 }
 
@@ -211,7 +246,7 @@ void ft__rule_variadic(ft__onnx *o, ft__node *n)
     if (n->n_in == 1)
         ft__emit_view(o, n, sum, n->out[0], &sum->shape);
     else if (mean && !ft__failed(o) &&
-             (next = ft__scalar_constant(o, n, sum->dtype)) != NULL)
+             (next = ft__scalar_constant(o, n, sum->dtype, n->n_in)) != NULL)
         ft__apply2(o, n, FT_KIND_div, sum, next, n->out[0]);
 }
 
@@ -333,9 +368,12 @@ void ft__rule_reduce(ft__onnx *o, ft__node *n)
 void ft__rule_arg(ft__onnx *o, ft__node *n)
 {
     uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), n->in[0]->shape.rank);
+    ft__value *y = ft__reduce(o, n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
+                              ft__attr_int(o, n, "keepdims", 1) != 0, n->out[0]);
 
-    ft__reduce(o, n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
-               ft__attr_int(o, n, "keepdims", 1) != 0, n->out[0]);
+    if (ft__is_constant(y))
+        ft__fold_arg(o, n->in[0], axis, n->rule->arg == FT_KIND_argmax,
+                     ft__attr_int(o, n, "select_last_index", 0) != 0, y);
 }
 
 /* Sums or (arg 1) products up to each element; any axis costs the same. */

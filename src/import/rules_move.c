@@ -208,7 +208,7 @@ static void cut_axis(struct cut *c, uint32_t axis, int64_t start, int64_t end,
     end = clamped(end < 0 ? end + size : end, low, high);
     count =
         step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
-    count = count > 0 ? count : 0;
+    count = count > 0 && size > 0 ? count : 0;
     c->whole &= count == size && step == 1;
     c->base += count ? start * c->stride[axis] : 0;
     c->stride[axis] *= step;

@@ -229,7 +229,7 @@ void ft__rule_compress(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
     int64_t given = ft__attr_int(o, n, "axis", INT64_MIN), have;
-    ft_shape s = {.rank = 1, .dim = {ft_shape_elements(&x->shape)}};
+    ft_shape s = {.rank = 1, .dim = {ft_shape_elements(&x->shape)}}, from;
     ft_op op = ft__op_x(FT_KIND_nonzero, x);
     uint32_t axis = 0;
 
@@ -239,12 +239,15 @@ void ft__rule_compress(ft__onnx *o, ft__node *n)
     }
     if (ft__failed(o))
         return;
+    from = s;
     have = count_true(o, n->in[1], s.dim[axis]);
     if (have >= 0)
         s.dim[axis] = have;
     else if (s.dim[axis] > ft_shape_elements(&n->in[1]->shape))
         s.dim[axis] = ft_shape_elements(&n->in[1]->shape);
     pick(o, n, &op, n->in, 2, &s, have < 0 ? 1u << axis : 0);
+    if (have >= 0 && ft__is_constant(n->out[0]))
+        ft__fold_compress(o, x, n->in[1], &from, axis, n->out[0]);
 }
 
 /* Sorted, then one of each: values, where they stood first, which each was, how

@@ -279,7 +279,12 @@ void ft__rule_eye_like(ft__onnx *o, ft__node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 0));
 
+    if (n->in[0]->shape.rank != 2) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is no matrix");
+        return;
+    }
     ft__define_constant(o, n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
+    ft__fold_eye(o, ft__attr_int(o, n, "k", 0), n->out[0]);
 }
 
 static void random_numbers(ft__onnx *o, ft__node *n, ft_dtype t, const ft_shape *s,

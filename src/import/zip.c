@@ -221,6 +221,9 @@ static ft_status read_entry(char **text, size_t *n, zip_t *z, const zip_stat_t *
         st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
     else if (f)
         got = zip_fread(f, p, s->size + 1);
+    /* Only when there is nothing more to read, the checksum is compared. */
+    if (got == (zip_int64_t)s->size && zip_fread(f, p + got, 1) != 0)
+        got = -1;
     if (!st && got != (zip_int64_t)s->size)
         st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged archive: %s", name,
                      zip_error_strerror(f ? zip_file_get_error(f) : zip_get_error(z)));

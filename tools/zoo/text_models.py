@@ -61,7 +61,7 @@ MODELS = {
     'rembert': ('text', {**TEXT, 'input_embedding_size': 32}),
     'roformer': ('text', TEXT),
     'fnet': ('text', TEXT),
-    'nystromformer': ('text', {**TEXT, 'num_landmarks': 8}),
+    'nystromformer': ('text', {**TEXT, 'num_landmarks': 8, 'segment_means_seq_len': TOKENS}),
     'megatron-bert': ('text', TEXT),
     'ernie': ('text', TEXT),
     'modernbert': ('text', {**TEXT, 'cls_token_id': 1, 'sep_token_id': 2}),
@@ -280,5 +280,8 @@ def build(name, batch):
     kind, sizes = MODELS[name.removeprefix(PREFIX)]
     config = configuration(name.removeprefix(PREFIX), sizes)
     model = AutoModel.from_config(config)
+    for part in model.modules():
+        if hasattr(part, '_requires_grad'):   # of sound, whose own gradient exporters leave out
+            part._requires_grad = False
     inputs = INPUTS[kind](batch, config)
     return Plain(model, list(inputs)), tuple(inputs.values())

@@ -1,0 +1,496 @@
+/* Archives: real exports against what their ONNX twins and torch's own joint
+ * graphs hold, and zip files that are something else, damaged or hostile. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/graph.h"
+#include "import/pt2.h"
+#include "import/zip.h"
+
+enum { MAX_LINES = 512, SPEC = 256 };
+
+static const char *root;
+
+struct line {
+    char spec[SPEC];
+    unsigned long long count;
+};
+
+struct list {
+    struct line line[MAX_LINES];
+    size_t n;
+};
+
+static void add(struct list *l, const char *spec, unsigned long long count)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->line[i].spec, spec) == 0) {
+            l->line[i].count += count;
+            return;
+        }
+    CHECK(l->n < MAX_LINES);
+    if (l->n == MAX_LINES)
+        return;
+    snprintf(l->line[l->n].spec, SPEC, "%s", spec);
+    l->line[l->n++].count = count;
+}
+
+static void products_of(struct list *l, const ft_graph *g)
+{
+    l->n = 0;
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+        ft_product p[FT_MAX_PRODUCTS];
+        uint32_t n = ft_op_products(ft_graph_op(g, i), p);
+
+        for (uint32_t k = 0; k < n; k++) {
+            char spec[SPEC];
+
+            ft_op_print(&p[k].op, spec, sizeof(spec));
+            add(l, spec, p[k].count * ft_graph_op_count(g, i));
+        }
+    }
+}
+
+static void read_golden(struct list *l, const char *path)
+{
+    char text[512], spec[SPEC];
+    unsigned long long count;
+    FILE *fp = fopen(path, "r");
+
+    l->n = 0;
+    CHECK(fp != NULL);
+    while (fp && fgets(text, sizeof(text), fp))
+        if (sscanf(text, "%llu %255[^\n]", &count, spec) == 2)
+            add(l, spec, count);
+    if (fp)
+        fclose(fp);
+}
+
+static unsigned long long count_of(const struct list *l, const char *spec)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->line[i].spec, spec) == 0)
+            return l->line[i].count;
+    return 0;
+}
+
+static void compare(const char *name, const struct list *a, const struct list *b)
+{
+    size_t differ = 0;
+
+    for (size_t i = 0; i < a->n; i++) {
+        if (count_of(b, a->line[i].spec) == a->line[i].count)
+            continue;
+        fprintf(stderr, "%s: %llu for %llu of %s\n", name, a->line[i].count,
+                count_of(b, a->line[i].spec), a->line[i].spec);
+        differ++;
+    }
+    CHECK(differ == 0 && a->n == b->n && a->n > 0);
+}
+
+static const char *path_of(const char *folder, const char *name, const char *end)
+{
+    static char path[2048];
+
+    snprintf(path, sizeof(path), "%s/%s/%s%s", root, folder, name, end);
+    return path;
+}
+
+static ft_graph *load(const char *path, const ft_import_options *opt)
+{
+    ft_graph *g;
+    ft_error err = {0};
+
+    if (ft_import_file(&g, path, opt, &err) != FT_OK)
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(g != NULL);
+    return g;
+}
+
+static struct list ours, theirs;
+
+static void exports_hold_the_products_of_their_onnx_twins(void)
+{
+    static const char *const names[] = {"bert-6", "mobilenet_v2", "resnet18",
+                                        "vit_b_16"};
+    const ft_import_options opt = {.batch = 3};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        ft_graph *pt2 = load(path_of("tests/data/pt2", names[i], ".pt2"), &opt);
+        ft_graph *onnx = load(path_of("data/models", names[i], ".onnx"), &opt);
+
+        if (pt2 && onnx) {
+            products_of(&ours, pt2);
+            products_of(&theirs, onnx);
+            compare(names[i], &ours, &theirs);
+            CHECK(ft_graph_n_bounded(pt2) == 0);
+        }
+        ft_graph_free(pt2);
+        ft_graph_free(onnx);
+    }
+}
+
+/* The lists were written by tools/make-joint from torch's graph, without us. */
+static void joint_graphs_hold_what_torch_counts(void)
+{
+    ft_graph *g = load(path_of("tests/data/pt2", "resnet18.joint", ".pt2"), NULL);
+
+    if (!g)
+        return;
+    products_of(&ours, g);
+    read_golden(&theirs, path_of("tests/data/joint", "resnet18", ".txt"));
+    compare("resnet18.joint", &ours, &theirs);
+    CHECK(ft_graph_mode(g) == FT_MODE_TRAINING && ft_graph_n_bounded(g) == 0);
+    ft_graph_free(g);
+}
+
+/* How many numbers torch trains: what sum(p.numel() for p in m.parameters()) says. */
+static void trained_parameters_are_those_that_torch_has(void)
+{
+    static const struct {
+        const char *name;
+        double parameters;
+    } cases[] = {{"resnet18", 11689512},
+                 {"mobilenet_v2", 3504872},
+                 {"vit_b_16", 86567656},
+                 {"resnet18.joint", 11689512}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_graph *g = load(path_of("tests/data/pt2", cases[i].name, ".pt2"), NULL);
+        double sum = 0, gradients = 0;
+
+        for (uint32_t k = 0; g && k < ft_graph_n_tensors(g); k++) {
+            const ft_tensor *t = ft_graph_tensor(g, k);
+
+            if (t->trainable)
+                sum += (double)ft_shape_elements(&t->shape);
+            if (t->role == FT_ROLE_GRADIENT && t->storage == k)
+                gradients += (double)ft_shape_elements(&t->shape);
+        }
+        CHECK_NEAR(sum, cases[i].parameters, 0);
+        CHECK_NEAR(gradients, strstr(cases[i].name, ".joint") ? sum : 0, 0);
+        ft_graph_free(g);
+    }
+}
+
+static bool holds(const ft_graph *g, const char *spec, uint64_t count)
+{
+    ft_op op;
+
+    if (!g || ft_op_parse(&op, spec, strlen(spec), NULL))
+        return false;
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
+        if (ft_op_equal(ft_graph_op(g, i), &op))
+            return ft_graph_op_count(g, i) == count;
+    return count == 0;
+}
+
+static void subgraphs_are_written_out(void)
+{
+    ft_graph *g = load(path_of("tests/data/pt2", "branches", ".pt2"), NULL);
+
+    /* The branch with the layer costs more; the block without gradients is there. */
+    CHECK(holds(g, "linear x=2x4 out=4 bias=1 dtype=fp32", 2));
+    CHECK(holds(g, "relu x=2x4 dtype=fp32", 1) && holds(g, "sin x=2x4 dtype=fp32", 0));
+    CHECK(g && ft_graph_n_bounded(g) == 1 && strstr(ft_graph_bounded(g, 0), "dearer"));
+    ft_graph_free(g);
+    g = load(path_of("tests/data/pt2", "loops", ".pt2"), NULL);
+    /* Once in the loop of unknown length, three times each in scan and map. */
+    CHECK(holds(g, "linear x=2x4 out=4 bias=1 dtype=fp32", 7));
+    CHECK(holds(g, "tanh x=2x4 dtype=fp32", 3) && holds(g, "relu x=2x4 dtype=fp32", 3));
+    CHECK(g && ft_graph_n_bounded(g) == 1 &&
+          strstr(ft_graph_bounded(g, 0), "counted as one round"));
+    ft_graph_free(g);
+}
+
+static void every_export_in_the_tree_is_read(void)
+{
+    static char folder[1024];
+    const ft_dim_value dims[] = {{"inputs_0.1", 16}};
+    DIR *dir;
+    struct dirent *e;
+    int n = 0;
+
+    snprintf(folder, sizeof(folder), "%s/tests/data/pt2", root);
+    dir = opendir(folder);
+    CHECK(dir != NULL);
+    while (dir && (e = readdir(dir)) != NULL) {
+        bool open =
+            strncmp(e->d_name, "gpt2", 4) == 0 || strncmp(e->d_name, "data", 4) == 0;
+        const ft_import_options opt = {.dims = dims, .n_dims = open};
+
+        if (e->d_name[0] == '.')
+            continue;
+        ft_graph_free(load(path_of("tests/data/pt2", e->d_name, ""), &opt));
+        n++;
+    }
+    if (dir)
+        closedir(dir);
+    CHECK(n >= 10);
+}
+
+/* ---- zip files ---- */
+
+struct bytes {
+    unsigned char *p;
+    size_t n;
+};
+
+static struct bytes read_file(const char *path)
+{
+    FILE *fp = fopen(path, "rb");
+    struct bytes b = {0};
+    long size;
+
+    if (fp && !fseek(fp, 0, SEEK_END) && (size = ftell(fp)) > 0 &&
+        !fseek(fp, 0, SEEK_SET) && (b.p = malloc((size_t)size)) != NULL)
+        b.n = fread(b.p, 1, (size_t)size, fp);
+    if (fp)
+        fclose(fp);
+    CHECK(b.n > 0);
+    return b;
+}
+
+static void put16(unsigned char *p, unsigned v)
+{
+    p[0] = (unsigned char)v;
+    p[1] = (unsigned char)(v >> 8);
+}
+
+static void put32(unsigned char *p, size_t v)
+{
+    put16(p, (unsigned)v & 0xffff);
+    put16(p + 2, (unsigned)(v >> 16) & 0xffff);
+}
+
+/* Entries that are not packed; of those that are empty even the checksum is. */
+static struct bytes make_zip(const char *const (*entry)[2], size_t n)
+{
+    struct bytes b = {.p = calloc(1, 1 << 16)};
+    unsigned char directory[8192];
+    size_t d = 0;
+
+    CHECK(b.p != NULL);
+    memset(directory, 0, sizeof(directory));
+    for (size_t i = 0; b.p && i < n; i++) {
+        size_t name = strlen(entry[i][0]), size = strlen(entry[i][1]);
+        unsigned char *p = b.p + b.n, *q = directory + d;
+
+        memcpy(p, "PK\3\4\x14", 5);
+        put32(p + 18, size);
+        put32(p + 22, size);
+        put16(p + 26, (unsigned)name);
+        memcpy(p + 30, entry[i][0], name);
+        memcpy(p + 30 + name, entry[i][1], size);
+        memcpy(q, "PK\1\2\x14\0\x14", 7);
+        put32(q + 20, size);
+        put32(q + 24, size);
+        put16(q + 28, (unsigned)name);
+        put32(q + 42, b.n);
+        memcpy(q + 46, entry[i][0], name);
+        d += 46 + name;
+        b.n += 30 + name + size;
+    }
+    if (b.p) {
+        unsigned char *p = b.p + b.n + d;
+
+        memcpy(b.p + b.n, directory, d);
+        memcpy(p, "PK\5\6", 4);
+        put16(p + 8, (unsigned)n);
+        put16(p + 10, (unsigned)n);
+        put32(p + 12, d);
+        put32(p + 16, b.n);
+        b.n += d + 22;
+    }
+    return b;
+}
+
+static ft_status import(const struct bytes *b, size_t n, ft_error *err)
+{
+    ft_graph *g;
+    ft_status st;
+    unsigned char *copy = malloc(n ? n : 1);
+
+    *err = (ft_error){0};
+    if (!copy)
+        return FT_ENOMEM;
+    memcpy(copy, b->p, n);
+    st = ft_import_pt2(&g, copy, n, "net.pt2", NULL, err);
+    CHECK((st == FT_OK) == (g != NULL) && (st == FT_OK || err->msg[0]));
+    ft_graph_free(g);
+    free(copy);
+    return st;
+}
+
+static void other_zip_files_are_told_apart(void)
+{
+    static const struct {
+        const char *const entry[3][2];
+        size_t n;
+        const char *sentence;
+    } cases[] = {
+        {{{"net/data.pkl", ""}, {"net/data/0", ""}},
+         2,
+         "net.pt2: what torch.save writes: weights or pickled objects without a graph: "
+         "load it and save it with torch.export.save, or export it to ONNX"},
+        {{{"net/data.pkl", ""}, {"net/constants.pkl", ""}, {"net/code/x.py", ""}},
+         3,
+         "net.pt2: a TorchScript file: export the model with torch.export instead of "
+         "torch.jit, or to ONNX"},
+        {{{"config.json", ""}, {"model.weights.h5", ""}},
+         2,
+         "net.pt2: a Keras file: export the model to ONNX (tf2onnx)"},
+        {{{"net/data/aotinductor/model/net.so", ""}},
+         1,
+         "net.pt2: a compiled package (AOTInductor) without a graph"},
+        {{{"a.txt", ""}},
+         1,
+         "net.pt2: a zip archive without a model graph (models/*.json): save the model "
+         "with torch.export.save, or export it to ONNX"},
+        {{{"a/models/x.json", "{}"}, {"a/models/y.json", "{}"}},
+         2,
+         "net.pt2: holds 2 models: save each in a file of its own"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bytes b = make_zip(cases[i].entry, cases[i].n);
+        ft_error err;
+
+        CHECK(import(&b, b.n, &err) == FT_EUNSUPPORTED);
+        CHECK(strncmp(err.msg, cases[i].sentence, strlen(cases[i].sentence)) == 0);
+        if (strncmp(err.msg, cases[i].sentence, strlen(cases[i].sentence)) != 0)
+            fprintf(stderr, "%s\n", err.msg);
+        free(b.p);
+    }
+}
+
+static void both_layouts_are_found(void)
+{
+    static const char *const names[] = {
+        "net/models/model.json", "archive/models/x.json", "models/model.json",
+        "serialized_exported_program.json", "net/serialized_exported_program.json"};
+    static const char *const others[] = {"net/models/model.txt", "net/mymodels/x.json",
+                                         "data/weights/model_weights_config.json",
+                                         "xserialized_exported_program.json"};
+    const char *const empty = "{}";
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *const entry[1][2] = {{names[i], empty}};
+        struct bytes b = make_zip(entry, 1);
+        ft_error err;
+
+        CHECK(import(&b, b.n, &err) == FT_EFORMAT &&
+              strstr(err.msg, "it holds no graph_module.graph"));
+        free(b.p);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        const char *const entry[1][2] = {{others[i], empty}};
+        struct bytes b = make_zip(entry, 1);
+        ft_error err;
+
+        CHECK(import(&b, b.n, &err) == FT_EUNSUPPORTED);
+        free(b.p);
+    }
+}
+
+/* Where the directory of a file that zip wrote describes its one entry. */
+static unsigned char *entry_of(const struct bytes *b)
+{
+    for (size_t i = 0; i + 46 < b->n; i++)
+        if (memcmp(b->p + i, "PK\1\2", 4) == 0)
+            return b->p + i;
+    return NULL;
+}
+
+static void hostile_archives_are_refused(void)
+{
+    struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
+    unsigned char *entry = b.p ? entry_of(&b) : NULL, saved[46];
+    ft_error err;
+
+    CHECK(entry && import(&b, b.n, &err) == FT_OK);
+    if (!entry) {
+        free(b.p);
+        return;
+    }
+    memcpy(saved, entry, sizeof(saved));
+    put32(entry + 24, 0x3fffffff); /* a bomb: a gibibyte out of a kibibyte */
+    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "unpacks to"));
+    memcpy(entry, saved, sizeof(saved));
+    put32(entry + 24, 100); /* more than it says */
+    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "damaged"));
+    memcpy(entry, saved, sizeof(saved));
+    put32(entry + 20, 0x7fffffff); /* more than the file has */
+    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "damaged"));
+    memcpy(entry, saved, sizeof(saved));
+    put32(entry + 16, 1); /* a wrong checksum */
+    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "damaged"));
+    memcpy(entry, saved, sizeof(saved));
+    put16(entry + 8, 1); /* encrypted */
+    CHECK(import(&b, b.n, &err) == FT_EUNSUPPORTED && strstr(err.msg, "is encrypted"));
+    memcpy(entry, saved, sizeof(saved));
+    put16(entry + 10, 14); /* LZMA */
+    CHECK(import(&b, b.n, &err) != FT_OK);
+    memcpy(entry, saved, sizeof(saved));
+    put32(entry + 42, 0x7fffffff); /* it lies outside */
+    CHECK(import(&b, b.n, &err) == FT_EFORMAT);
+    free(b.p);
+}
+
+static void cut_archives_are_refused_at_every_byte(void)
+{
+    struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
+    ft_error err;
+
+    for (size_t n = 1; b.p && n < b.n; n++)
+        CHECK(import(&b, n, &err) == FT_EFORMAT);
+    free(b.p);
+}
+
+/* Packed or not, the same graph. */
+static void a_plain_record_is_read_where_it_lies(void)
+{
+    struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
+    char *text = NULL;
+    const char *slice;
+    size_t n = 0, plain = 0;
+    ft_error err;
+
+    CHECK(!ft__zip_plain_graph(&slice, &plain, b.p, b.n));
+    CHECK(ft__zip_graph(&text, &n, b.p, b.n, "net.pt2", &err) == FT_OK);
+    free(b.p);
+    if (!text)
+        return;
+    text = realloc(text, n + 1);
+    if (text) {
+        const char *entry[2][2] = {{"net/data/weights/weight_0", "abcd"},
+                                   {"net/models/model.json", NULL}};
+
+        text[n] = '\0';
+        entry[1][1] = text;
+        b = make_zip((const char *const(*)[2])entry, 2);
+        CHECK(ft__zip_plain_graph(&slice, &plain, b.p, b.n));
+        CHECK(plain == n && memcmp(slice, text, n) == 0);
+        CHECK(import(&b, b.n, &err) == FT_OK);
+        free(b.p);
+    }
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    root = argc > 1 ? argv[1] : ".";
+    exports_hold_the_products_of_their_onnx_twins();
+    joint_graphs_hold_what_torch_counts();
+    trained_parameters_are_those_that_torch_has();
+    subgraphs_are_written_out();
+    every_export_in_the_tree_is_read();
+    other_zip_files_are_told_apart();
+    both_layouts_are_found();
+    hostile_archives_are_refused();
+    cut_archives_are_refused_at_every_byte();
+    a_plain_record_is_read_where_it_lies();
+    CHECK_DONE();
+}
