@@ -294,8 +294,8 @@ static void fused_attention_costs_what_its_pieces_do(void)
         "GroupQueryAttention q,k,v,p,p,l,t y,a,b num_heads=4 kv_num_heads=2",
         "in q fp32 2,3,64\nin k fp32 2,4,7,16\nin v fp32 2,4,7,16\nout y\n" MS
         "MultiHeadAttention q,k,v y num_heads=4",
-        "in q fp32 2,4,3,16\nin k fp32 2,4,16,7\nin v fp32 2,4,7,16\nout y\n"
-        "node MatMul q,k s\nnode Softmax s p axis=-1\nnode MatMul p,v y",
+        ("in q fp32 2,4,3,16\nin k fp32 2,4,16,7\nin v fp32 2,4,7,16\nout y\n"
+         "node MatMul q,k s\nnode Softmax s p axis=-1\nnode MatMul p,v y"),
     };
     double flops[3] = {0};
 
