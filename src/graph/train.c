@@ -378,15 +378,20 @@ static uint32_t weight_for(const ft__train *t, const ft_tensor *g)
     return best;
 }
 
+/* A gradient may be a view, of a transposed product; of a sum in place there are
+ * several tensors and one storage. */
 static void match_gradients(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
         const ft_tensor *g = ft_graph_tensor(t->src, i);
-        uint32_t w =
-            g->role == FT_ROLE_GRADIENT && g->storage == i ? weight_for(t, g) : FT_NONE;
+        uint32_t w = FT_NONE;
 
-        if (w != FT_NONE)
-            t->grad[w] = i;
+        if (g->role == FT_ROLE_GRADIENT && !t->reached[g->storage])
+            w = weight_for(t, g);
+        if (w == FT_NONE)
+            continue;
+        t->grad[w] = i;
+        t->reached[g->storage] = 1;
     }
 }
 
