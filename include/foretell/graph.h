@@ -230,10 +230,10 @@ typedef struct ft_import_options {
     int64_t trips; /* rounds of loops that data decides about; 0: one */
 } ft_import_options;
 
-/* Read a model by its content: ONNX, or a spec list (text: one spec a line,
- * optionally followed by " *COUNT"; # begins a comment). Weights are not read.
- * FT_EIO, FT_EFORMAT (err->msg names byte, node or line), FT_ENEEDED (a
- * symbolic dimension is open; the message holds the flag to add). */
+/* Read a model by its content: ONNX, a torch.export archive, or a spec list (text:
+ * one spec a line, optionally followed by " *COUNT"; # begins a comment). Weights
+ * are not read. FT_EIO, FT_EFORMAT (err->msg names byte, node or line), FT_ENEEDED
+ * (a symbolic dimension is open; the message holds the flag to add). */
 FT_API ft_status ft_import_file(ft_graph **out, const char *path,
                                 const ft_import_options *opt, ft_error *err);
 FT_API ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len,

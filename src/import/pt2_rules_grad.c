@@ -147,3 +147,55 @@ void ft__aten_mse_grad(ft__pt2 *p, ft__pt2_node *n)
     ft_op_set_wrt(&op, FT_WRT_X);
     ft__pt2_emit_in(p, n, &op, in, 3);
 }
+
+/* Of what two operands were picked from: x, and where (a grid, boxes). */
+static void pick_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind, const ft_shape *x,
+                      ft__pt2_value *const *in, uint32_t n_in, uint32_t wrt)
+{
+    ft__pt2_value *out[2];
+    uint32_t n_out = 0;
+    ft_op op = ft__pt2_op(kind, in[0]->dtype, x);
+
+    ft_op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
+    ft_op_set_shape(&op, FT_K_out, &in[0]->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft_op_set_wrt(&op, wrt);
+    for (uint32_t i = 0; i < n->n_out && n_out < 2; i++)
+        if (n->out[i])
+            out[n_out++] = n->out[i];
+    ft__pt2_emit(p, n, &op,
+                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = out, .n_out = n_out});
+}
+
+void ft__aten_grid_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[3] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1), ft__pt2_in(n, 2)};
+
+    if (in[0] && in[1] && in[2])
+        pick_grad(p, n, FT_KIND_grid_sample, &in[1]->shape, in, 3,
+                  ft__pt2_mask(p, n, "output_mask", 3) & (FT_WRT_X | FT_WRT_Y));
+}
+
+void ft__aten_roi_grad(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+
+    if (in[0] && in[1] && ft__pt2_out(n, 0))
+        pick_grad(p, n, FT_KIND_roi_align, &n->out[0]->shape, in, 2, FT_WRT_X);
+}
+
+/* arg: 1 the gradient; a weight over its norm. */
+void ft__aten_weight_norm(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)}, *v = in[n->rule->arg];
+    ft_op op;
+
+    if (!in[0] || !v || !v->shape.rank)
+        return;
+    op = ft__pt2_op(FT_KIND_l2norm, v->dtype, &v->shape);
+    ft_op_set1(&op, FT_K_axis,
+               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), v->shape.rank));
+    if (n->rule->arg)
+        op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(p, n, &op, in, n->rule->arg ? 2 : 1);
+}

@@ -123,12 +123,27 @@ static void where(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *const in[3],
     ft__pt2_emit_in(p, n, &op, in, 3);
 }
 
-/* arg 0: where(condition, x, y); with one operand it finds what is not zero. */
+/* The places, one result for every axis. */
+static void find_nonzero(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!x || !out)
+        return;
+    op = ft__pt2_op(FT_KIND_nonzero, out->dtype, &x->shape);
+    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__pt2_emit_in(p, n, &op, &x, 1);
+}
+
+/* where(condition, x, y); with one operand it finds what is not zero. */
 void ft__aten_where(ft__pt2 *p, ft__pt2_node *n)
 {
     ft_dtype t = ft__pt2_out(n, 0) ? n->out[0]->dtype : FT_DTYPE_fp32;
 
-    if (n->n_args >= 3)
+    if (n->n_args == 1)
+        find_nonzero(p, n);
+    else if (n->n_args >= 3)
         where(p, n,
               (ft__pt2_value *[]){ft__pt2_in(n, 0), ft__pt2_operand(p, n, 1, t),
                                   ft__pt2_operand(p, n, 2, t)},
