@@ -104,6 +104,35 @@ static void an_argument_lives_until_the_call_returns(void)
     }
 }
 
+/* join() = concat; a(join); b(a): the name of the concatenation lives on. */
+static void a_concatenation_lives_until_its_maker_returns(void)
+{
+    ft__build *b = ft__build_new("concat");
+    uint32_t in[2] = {tensor(b, FT_ROLE_INPUT, 1), 0}, t;
+    ft_graph *g;
+    ft_memory m;
+    ft_op op;
+
+    scope(b, "block");
+    in[0] = in[1] = node(b, FT_PHASE_FORWARD, in[0], FT_NONE, 50);
+    t = tensor(b, FT_ROLE_ACTIVATION, 100);
+    ft_op_init(&op, FT_KIND_concat, FT_DTYPE_fp32);
+    ft_op_set(&op, FT_K_x, (int64_t[]){1, 50}, 2);
+    ft_op_set1(&op, FT_K_axis, 1);
+    ft_op_set(&op, FT_K_sizes, (int64_t[]){50, 50}, 2);
+    ft__build_node(b, "cat", 3, &op, in, 2, NULL, 0, &t, 1);
+    scope(b, "block/a");
+    t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 60);
+    scope(b, "block/b");
+    t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 70);
+    g = finish(b);
+    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
+    CHECK(m.peak_bytes == 4 * (1 + 100 + 60 + 70));
+    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
+    CHECK(m.peak_bytes == 4 * (1 + 100 + 60));
+    ft_graph_free(g);
+}
+
 #define TENSOR(name)                                                                   \
     "\"" name "\":{\"dtype\":7,\"sizes\":[{\"as_int\":2},{\"as_int\":3}],"             \
     "\"strides\":[{\"as_int\":3},{\"as_int\":1}]}"
@@ -116,24 +145,22 @@ static void an_argument_lives_until_the_call_returns(void)
 
 static void an_archive_tells_the_calls_of_modules(void)
 {
-    static const char
-        text
-            [] =
-                "{\"graph_module\":{\"graph\":{\"inputs\":[{\"as_tensor\":{\"name\":"
-                "\"x\"}}],"
-                "\"outputs\":[{\"as_tensor\":{\"name\":\"c\"}}],\"tensor_values\":"
-                "{" TENSOR("x") "," TENSOR("a") "," TENSOR("b") "," TENSOR(
-                    "c") "},\"nodes\":[" RELU("x", "a",
-                                              "L__self__,,Net") "," RELU("a", "b",
-                                                                         "L__self__,,"
-                                                                         "Net;L__self__"
-                                                                         "s,s,Seq;L__"
-                                                                         "self__s.0@1,"
-                                                                         "s.0,ReLU") "," RELU("b",
-                                                                                              "c",
-                                                                                              "") "]},\"signature\":{\"input_specs\":[{\"user_input\":{\"arg\":"
-                                                                                                  "{\"as_tensor\":{\"name\":\"x\"}}}}],\"output_specs\":[{\"user_output\":{\"arg\":"
-                                                                                                  "{\"as_tensor\":{\"name\":\"c\"}}}}]}}}";
+    static const char text[] =
+        "{\"graph_module\":{\"graph\":{\"inputs\":[{\"as_tensor\":{\"name\":"
+        "\"x\"}}],"
+        "\"outputs\":[{\"as_tensor\":{\"name\":\"c\"}}],\"tensor_values\":"
+        "{" TENSOR("x") "," TENSOR("a") "," TENSOR("b") "," TENSOR(
+            "c") "},\"nodes\":[" RELU("x", "a",
+                                      "L__self__,,Net") "," RELU("a", "b",
+                                                                 "L__self__,,"
+                                                                 "Net;L__self__"
+                                                                 "s,s,Seq;L__"
+                                                                 "self__s.0@1,"
+                                                                 "s.0,ReLU") "," RELU("b",
+                                                                                      "c",
+                                                                                      "") "]},\"signature\":{\"input_specs\":[{\"user_input\":{\"arg\":"
+                                                                                          "{\"as_tensor\":{\"name\":\"x\"}}}}],\"output_specs\":[{\"user_output\":{\"arg\":"
+                                                                                          "{\"as_tensor\":{\"name\":\"c\"}}}}]}}}";
     static const char *const scopes[] = {"", "s/s.0@1", ""};
     ft_error err = {0};
     ft_graph *g;
@@ -359,6 +386,7 @@ int main(void)
 {
     the_peak_is_what_lives_at_its_moment();
     an_argument_lives_until_the_call_returns();
+    a_concatenation_lives_until_its_maker_returns();
     an_archive_tells_the_calls_of_modules();
     a_training_step_is_told_by_part();
     random_graphs_need_what_a_simulation_finds();

@@ -89,6 +89,19 @@ static bool find_calls(struct frames *f)
     return true;
 }
 
+/* A concatenation that goes to a module has a name in the function that made it;
+ * code hardly gives that name to something else. */
+static uint32_t named_until(const struct frames *f, uint32_t producer, uint32_t reader)
+{
+    const ft_node *node = ft_graph_node(f->g, producer);
+    uint32_t call = f->of_node[producer];
+
+    if (ft_graph_op(f->g, node->op)->kind != FT_KIND_concat || call == FT_NONE ||
+        call == f->of_node[reader])
+        return 0;
+    return f->call[call].last;
+}
+
 /* Tensor t is read by node i: whoever made the outermost call that began after t
  * was there holds it. */
 static void hold(const struct frames *f, ft__life *life, uint32_t tensor, uint32_t i)
@@ -98,10 +111,11 @@ static void hold(const struct frames *f, ft__life *life, uint32_t tensor, uint32
 
     if (t->producer == FT_NONE)
         return;
+    last = named_until(f, t->producer, i);
     for (uint32_t c = f->of_node[i]; c != FT_NONE; c = f->call[c].parent) {
         if (f->call[c].first <= t->producer)
             break;
-        last = f->call[c].last;
+        last = f->call[c].last > last ? f->call[c].last : last;
     }
     if (life[t->storage].last < last)
         life[t->storage].last = last;

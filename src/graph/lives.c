@@ -23,6 +23,8 @@ static void use_all(ft__life *life, const ft_graph *g)
 
         for (uint32_t j = 0; j < node->n_in; j++)
             use(life, g, node->in[j], i);
+        for (uint32_t j = 0; j < node->n_params; j++) /* some are computed */
+            use(life, g, node->params[j], i);
         for (uint32_t j = 0; j < node->n_out; j++)
             use(life, g, node->out[j], i);
     }

@@ -32,18 +32,25 @@ const char *ft_part_name(ft_part p)
 
 /* ---- which part a tensor belongs to ---- */
 
+static void mark_saved(struct memory *m, uint32_t tensor)
+{
+    uint32_t s = ft_graph_tensor(m->g, tensor)->storage;
+
+    if (ft_graph_tensor(m->g, s)->producer < m->forward_end)
+        m->part[s] = FT_PART_SAVED;
+}
+
 static void find_saved(struct memory *m)
 {
     for (uint32_t i = m->forward_end; i < m->n_nodes; i++) {
         const ft_node *node = ft_graph_node(m->g, i);
 
-        for (uint32_t j = 0; node->phase == FT_PHASE_BACKWARD && j < node->n_in; j++) {
-            uint32_t s = ft_graph_tensor(m->g, node->in[j])->storage;
-            uint32_t producer = ft_graph_tensor(m->g, s)->producer;
-
-            if (producer < m->forward_end)
-                m->part[s] = FT_PART_SAVED;
-        }
+        if (node->phase != FT_PHASE_BACKWARD)
+            continue;
+        for (uint32_t j = 0; j < node->n_in; j++)
+            mark_saved(m, node->in[j]);
+        for (uint32_t j = 0; j < node->n_params; j++)
+            mark_saved(m, node->params[j]);
     }
 }
 
@@ -143,9 +150,28 @@ static void add_tensors(struct memory *m)
     }
 }
 
+/* Buffers of matrix products: the library keeps five; when a larger one is needed
+ * beside them, it gives back the first. */
+struct buffers {
+    uint64_t bytes[5];
+    uint32_t n;
+};
+
+static void need_buffer(struct buffers *b, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->bytes[i] >= bytes)
+            return;
+    if (b->n < sizeof(b->bytes) / sizeof(*b->bytes))
+        b->bytes[b->n++] = bytes;
+    else
+        b->bytes[0] = bytes;
+}
+
 static void add_scratch(struct memory *m)
 {
-    uint64_t largest = 0, before = 0;
+    struct buffers kept = {{0}, 0};
+    uint64_t before = 0;
 
     for (uint32_t i = 0; i < ft_graph_n_ops(m->g); i++) {
         m->of_op[2 * i] = ft__scratch_bytes(ft_graph_op(m->g, i));
@@ -154,7 +180,6 @@ static void add_scratch(struct memory *m)
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         uint32_t id = ft_graph_node(m->g, i)->op;
         const ft_op *op = ft_graph_op(m->g, id);
-        uint64_t kept = m->of_op[2 * (size_t)id + 1];
 
         m->scratch[i] = m->of_op[2 * (size_t)id];
         /* The optimizer's loop holds the last parameter's denominator. */
@@ -165,11 +190,10 @@ static void add_scratch(struct memory *m)
             before = own;
         }
         add(m, m->scratch[i], i, i);
-        if (kept > largest) {
-            m->always[FT_PART_WORKSPACE] += kept;
-            largest = kept;
-        }
+        need_buffer(&kept, m->of_op[2 * (size_t)id + 1]);
     }
+    for (uint32_t i = 0; i < kept.n; i++)
+        m->always[FT_PART_WORKSPACE] += kept.bytes[i];
 }
 
 static void parts_at(const struct memory *m, uint32_t node, uint64_t *part)
