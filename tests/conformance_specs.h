@@ -318,6 +318,10 @@ static const char *const specs[] = {
     "atan2 x=1x34x50x1 y=1x34x50x61",
     "bitwise x=33x65 y=33x65 dtype=int64",
     "bitwise_not x=1x9x33 dtype=int64",
+    "quantize x=3x17 to=int8",
+    "quantize x=1x17x30x31 to=uint8",
+    "dequantize x=3x17 to=fp32 dtype=int8",
+    "dequantize x=3x17 to=fp32 dtype=uint8",
 };
 
 /* Kinds without a reference result here: an engine runs them, or says that it
@@ -335,8 +339,6 @@ static const char *const optional_specs[] = {
     "lgamma x=3x17",
     "rotary x=1x4x9x8",
     "dropout x=3x17",
-    "quantize x=3x17 to=int8",
-    "dequantize x=3x17 to=fp32 dtype=int8",
     "det x=3x5x5 out=3",
     "topk x=3x17 axis=1 size=5",
     "fft x=3x16 size=16 out=3x9x2",

@@ -290,6 +290,7 @@ static double unary(ft_kind k, double x)
     case FT_KIND_thresholded_relu: return x > 1 ? x : 0;
     case FT_KIND_shrink: return fabs(x) > 0.5 ? x : 0;
     case FT_KIND_bitwise_not: return -x - 1;
+    case FT_KIND_dequantize: return x / 16;
     case FT_KIND_logical_not: return x == 0;
     case FT_KIND_isnan: return isnan(x);
     case FT_KIND_isinf: return isinf(x) != 0;
@@ -322,6 +323,14 @@ static double binary(const ft_op *op, double x, double y)
     case FT_KIND_logical_or: return x != 0 || y != 0;
     default: return (x != 0) != (y != 0);
     }
+}
+
+/* With a scale of 1/16: half to even, and within the bytes. */
+static double quantized_at(const job *j, const int64_t *at)
+{
+    double low = key(j, FT_K_to, 0) == FT_DTYPE_int8 ? -128 : 0;
+
+    return fmin(fmax(nearbyint(16 * value(&j->in[0], at)), low), low + 255);
 }
 
 static double cumsum_at(const job *j, const int64_t *at)
@@ -481,6 +490,7 @@ static double element(const job *j, uint32_t part, const stats *all, const int64
     case FT_KIND_argmax: return arg_at(j, at, 0);
     case FT_KIND_argmin: return arg_at(j, at, 1);
     case FT_KIND_cumsum: return cumsum_at(j, at);
+    case FT_KIND_quantize: return quantized_at(j, at);
     default: break;
     }
     if (ft_kind_class(j->op->kind) == FT_CLASS_MOVE)

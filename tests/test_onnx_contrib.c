@@ -289,13 +289,13 @@ static double product_flops(const ft_graph *g)
 static void fused_attention_costs_what_its_pieces_do(void)
 {
     static const char *const models[] = {
-        "in q fp32 2,3,64\nin k fp32 2,3,32\nin v fp32 2,3,32\nin p fp32 2,2,4,16\n"
-        "const l int32 2\nconst t int32 - 7\nout y\nout a\nout b\n" MS
-        "GroupQueryAttention q,k,v,p,p,l,t y,a,b num_heads=4 kv_num_heads=2",
-        "in q fp32 2,3,64\nin k fp32 2,4,7,16\nin v fp32 2,4,7,16\nout y\n" MS
-        "MultiHeadAttention q,k,v y num_heads=4",
-        "in q fp32 2,4,3,16\nin k fp32 2,4,16,7\nin v fp32 2,4,7,16\nout y\n"
-        "node MatMul q,k s\nnode Softmax s p axis=-1\nnode MatMul p,v y",
+        ("in q fp32 2,3,64\nin k fp32 2,3,32\nin v fp32 2,3,32\nin p fp32 2,2,4,16\n"
+         "const l int32 2\nconst t int32 - 7\nout y\nout a\nout b\n" MS
+         "GroupQueryAttention q,k,v,p,p,l,t y,a,b num_heads=4 kv_num_heads=2"),
+        ("in q fp32 2,3,64\nin k fp32 2,4,7,16\nin v fp32 2,4,7,16\nout y\n" MS
+         "MultiHeadAttention q,k,v y num_heads=4"),
+        ("in q fp32 2,4,3,16\nin k fp32 2,4,16,7\nin v fp32 2,4,7,16\nout y\n"
+         "node MatMul q,k s\nnode Softmax s p axis=-1\nnode MatMul p,v y"),
     };
     double flops[3] = {0};
 

@@ -57,7 +57,7 @@ static void the_loss_is_of_the_first_result_or_of_all(void)
         "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
         "cross_entropy x=4x2 axis=1\n",
         "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
-        "cross_entropy x=4x2 axis=1\ncross_entropy x=4x7 axis=1\n",
+        "cross_entropy x=4x2 axis=1\ncross_entropy x=4x7 axis=1\nadd x=1 y=1\n",
     };
 
     for (uint32_t all = 0; all < 2; all++) {
@@ -435,6 +435,34 @@ static void a_graph_with_its_backward_pass_gets_the_optimizer_only(void)
     ft_graph_free(g);
 }
 
+/* A sum in place is one gradient in two tensors; one may be a view, too. */
+static void each_gradient_of_a_joint_graph_is_used_once(void)
+{
+    ft__build *b = ft__build_new("joint");
+    uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
+    uint32_t w = weight(b, "w", (ft_shape){2, {8, 8}});
+    ft_graph *g;
+
+    t = with(b, "linear x=4x8 out=8", x, w);
+    t = with(b, "linear x=4x8 out=8", t, w);
+    g = train(train(finish(b, t), FT_OPTIMIZER_NONE, FT_LOSS_MSE), FT_OPTIMIZER_SGD,
+              FT_LOSS_AUTO);
+    expect(g, FT_PHASE_OPTIMIZER, "sgd x=8x8 phase=optimizer\n");
+    ft_graph_free(g);
+
+    b = ft__build_new("transposed");
+    x = input(b, (ft_shape){2, {4, 8}});
+    w = weight(b, "w", (ft_shape){2, {3, 8}});
+    ft__build_trainable(b, w);
+    t = with(b, "linear x=4x8 out=3", x, w);
+    ft__build_phase(b, FT_PHASE_BACKWARD);
+    t = one(b, "view x=8x3 out=3x8", two(b, "matmul x=8x4 y=4x3", x, t));
+    ft__build_role(b, t, FT_ROLE_GRADIENT);
+    g = train(finish(b, t), FT_OPTIMIZER_SGD, FT_LOSS_AUTO);
+    expect(g, FT_PHASE_OPTIMIZER, "sgd x=3x8 phase=optimizer\n");
+    ft_graph_free(g);
+}
+
 static void operations_of_a_list_are_differentiated_alone(void)
 {
     static const char text[] = "linear x=4x8 out=3 *5\nrelu x=4x8 *2\nargmax x=4x8 "
@@ -546,6 +574,7 @@ int main(void)
     moved_elements_go_back();
     operations_without_a_rule_are_bounded_and_named();
     a_graph_with_its_backward_pass_gets_the_optimizer_only();
+    each_gradient_of_a_joint_graph_is_used_once();
     operations_of_a_list_are_differentiated_alone();
     what_cannot_be_trained_says_why();
     costs_of_a_step_follow_the_formulae();

@@ -39,6 +39,8 @@ static const struct rule {
     [FT_KIND_softmax] = {ft__prepare_softmax, true},
     [FT_KIND_logsoftmax] = {ft__prepare_softmax, true},
     [FT_KIND_cast] = {ft__prepare_cast, true},
+    [FT_KIND_quantize] = {ft__prepare_cast, true},
+    [FT_KIND_dequantize] = {ft__prepare_cast, true},
     [FT_KIND_where] = {ft__prepare_where, true},
     [FT_KIND_argmax] = {ft__prepare_arg, false},
     [FT_KIND_argmin] = {ft__prepare_arg, false},
@@ -104,7 +106,7 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
         return ft__unsupported(b, err, "it is not implemented");
     if (ft_op_at(&b->op, FT_K_train, 0))
         return ft__unsupported(b, err, "training is not implemented");
-    if (ft_op_at(&b->op, FT_K_to, 0) && b->op.kind != FT_KIND_cast)
+    if (ft_op_at(&b->op, FT_K_to, 0) && r.prepare != ft__prepare_cast)
         return ft__unsupported(b, err, "results of another type are not implemented");
     if (ft_op_at(&b->op, FT_K_weights, 0))
         return ft__unsupported(b, err, "weights of another type are not implemented");

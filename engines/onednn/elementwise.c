@@ -97,10 +97,12 @@ ft_status ft__prepare_unary(ft_block *b, ft_error *err)
 ft_status ft__prepare_cast(ft_block *b, ft_error *err)
 {
     ft__tensor y = ft__tensor_out(&b->op, 0);
-    ft__row_fn *row = b->ctx->kernels->cast(b->op.dtype, y.dtype);
+    const ft__kernels *kernels = b->ctx->kernels;
+    ft__row_fn *row = b->op.kind == FT_KIND_cast ? kernels->cast(b->op.dtype, y.dtype)
+                                                 : kernels->scale(b->op.dtype, y.dtype);
 
     if (!row)
-        return ft__unsupported(b, err, "no cast from %s to %s",
+        return ft__unsupported(b, err, "no %s from %s to %s", ft_kind_name(b->op.kind),
                                ft_dtype_name(b->op.dtype), ft_dtype_name(y.dtype));
     return plan_flat(b, row, err);
 }

@@ -413,6 +413,26 @@ static ft__row_fn *find_cast(ft_dtype from, ft_dtype to)
     }
 }
 
+/* With a scale of 1/16 and no offset; results stay in the range of their type. */
+#define IN_RANGE(v, low, high) ((v) < (low) ? (low) : (v) > (high) ? (high) : (v))
+ROW1(quantize_i8, int8_t, float, IN_RANGE(nearbyintf(x * 16), -128.0f, 127.0f))
+ROW1(quantize_u8, uint8_t, float, IN_RANGE(nearbyintf(x * 16), 0.0f, 255.0f))
+ROW1(dequantize_i8, float, int8_t, (float)x * 0.0625f)
+ROW1(dequantize_u8, float, uint8_t, (float)x * 0.0625f)
+
+static ft__row_fn *find_scale(ft_dtype from, ft_dtype to)
+{
+    if (from == FT_DTYPE_fp32)
+        return to == FT_DTYPE_int8    ? quantize_i8
+               : to == FT_DTYPE_uint8 ? quantize_u8
+                                      : NULL;
+    if (to != FT_DTYPE_fp32)
+        return NULL;
+    return from == FT_DTYPE_int8    ? dequantize_i8
+           : from == FT_DTYPE_uint8 ? dequantize_u8
+                                    : NULL;
+}
+
 /* ---- the table ---- */
 
 enum column { F32, I32, I64, U8, COLUMNS };
@@ -519,6 +539,7 @@ const ft__kernels TABLE(ISA) = {
     .name = "loops:" NAME(ISA),
     .kind = find_kind,
     .cast = find_cast,
+    .scale = find_scale,
     .copy = find_copy,
     .muladd = muladd,
     .mulmul = mulmul,

@@ -10,6 +10,8 @@ typedef struct ft__kernels {
     /* result, x (, y (, z)); reductions: running result, x. */
     ft__row_fn *(*kind)(ft_kind k, ft_dtype t);
     ft__row_fn *(*cast)(ft_dtype from, ft_dtype to);
+    /* To integers and back, as quantisation does. */
+    ft__row_fn *(*scale)(ft_dtype from, ft_dtype to);
     ft__row_fn *(*copy)(int64_t size);
     ft__row_fn *muladd;         /* r = x * a + b */
     ft__row_fn *mulmul;         /* r = x * a * b */

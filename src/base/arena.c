@@ -1,19 +1,32 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Blocks double, so that a small job touches little memory. */
-enum { FIRST_BYTES = 4 * 1024, BLOCK_BYTES = 64 * 1024 };
+enum { FIRST_BYTES = 960, BLOCK_BYTES = 64 * 1024 };
 
 struct ft__arena_block {
     ft__arena_block *next;
     size_t cap;
     size_t used;
+    bool lent;
     alignas(max_align_t) unsigned char data[];
 };
+
+void ft__arena_lend(ft__arena *a, void *memory, size_t size)
+{
+    ft__arena_block *b = memory;
+
+    b->next = NULL;
+    b->cap = size - sizeof(*b);
+    b->used = 0;
+    b->lent = true;
+    a->head = b;
+}
 
 /* Bytes of the next block but for pieces that are larger. */
 static size_t next_cap(const ft__arena *a)
@@ -40,6 +53,7 @@ static void *take(ft__arena *a, size_t size)
             return NULL;
         b->cap = cap;
         b->used = 0;
+        b->lent = false;
         /* A piece with a block of its own goes behind the head, so that the
          * head's free space is not lost. */
         if (a->head && size > usual) {
@@ -85,7 +99,8 @@ void ft__arena_free(ft__arena *a)
     while (a->head) {
         ft__arena_block *next = a->head->next;
 
-        free(a->head);
+        if (!a->head->lent)
+            free(a->head);
         a->head = next;
     }
 }

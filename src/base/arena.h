@@ -14,6 +14,9 @@ typedef struct ft__arena {
     ft__arena_block *head;
 } ft__arena;
 
+/* Begin with memory of the caller's, aligned for any type, which must outlive the
+ * arena; it is not freed. */
+void ft__arena_lend(ft__arena *a, void *memory, size_t size);
 /* `size` zeroed bytes, aligned for any type. NULL when memory is short. */
 void *ft__arena_alloc(ft__arena *a, size_t size);
 /* n elements of `size` bytes; NULL also when the product overflows. */

@@ -169,6 +169,8 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 
     ft_op_print(ft_graph_op(a->graph, i), spec, sizeof(spec));
     ft__table_cell(t, "%s", spec);
+    if (is_training(a))
+        ft__table_cell(t, "%s", ft_phase_name(ft_graph_op(a->graph, i)->phase));
     ft__table_cell(t, "%" PRIu64, ft_graph_op_count(a->graph, i));
     ft__table_cell(t, "%s", ft__text_percent(total_s(a, i) / a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(total_s(a, i)).s);
@@ -182,12 +184,15 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 
 static bool print_heaviest(const ft__answer *a, uint64_t top)
 {
-    ft__table *t = ft__table_new(
-        a->lower_bound ? "operation<|count>|share>|total>|each>"
-                       : "operation<|count>|share>|total>|each>|low>|high>|basis");
+    char columns[96];
+    ft__table *t;
     uint32_t *order = by_weight(a);
     bool good = order != NULL;
 
+    /* A spec that is shortened on a narrow terminal would not say its phase. */
+    snprintf(columns, sizeof(columns), "operation<%s|count>|share>|total>|each>%s",
+             is_training(a) ? "|phase" : "", a->lower_bound ? "" : "|low>|high>|basis");
+    t = ft__table_new(columns);
     for (uint32_t i = 0; good && i < a->e.n_ops && i < top; i++)
         op_row(t, a, order[i]);
     free(order);

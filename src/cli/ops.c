@@ -105,14 +105,24 @@ static char *heaviest(const ft_graph *g, const ft_totals *sum, uint64_t top)
     return shown;
 }
 
+/* A step has phases where a pass has parameters: a spec that is shortened on a narrow
+ * terminal would not say which it is. */
 static void cost_cells(ft__table *t, uint64_t count, const ft_cost *c,
-                       double parameters)
+                       double parameters, const char *phase)
 {
     ft__table_cell(t, "%" PRIu64, count);
     ft__table_cell(t, "%.4f", c->flops / 1e9);
     ft__table_cell(t, "%.2f", c->bytes_read / 0x1p20);
     ft__table_cell(t, "%.2f", c->bytes_written / 0x1p20);
-    ft__table_cell(t, "%.0f", parameters);
+    if (phase)
+        ft__table_cell(t, "%s", phase);
+    else
+        ft__table_cell(t, "%.0f", parameters);
+}
+
+static bool is_training(const ft_graph *g)
+{
+    return ft_graph_mode(g) == FT_MODE_TRAINING;
 }
 
 /* In order of first use; what is too light to be listed is one row. */
@@ -129,7 +139,8 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
         if (shown[i]) {
             ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
             ft__table_cell(t, "%s", spec);
-            cost_cells(t, ft_graph_op_count(g, i), &c, parameters_of(g, i));
+            cost_cells(t, ft_graph_op_count(g, i), &c, parameters_of(g, i),
+                       is_training(g) ? ft_phase_name(ft_graph_op(g, i)->phase) : NULL);
             continue;
         }
         others++;
@@ -142,7 +153,7 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
     if (others) {
         ft__table_cell(t, "%" PRIu64 " others, lighter (--top %u lists all)", others,
                        ft_graph_n_ops(g));
-        cost_cells(t, count, &rest, parameters);
+        cost_cells(t, count, &rest, parameters, is_training(g) ? "" : NULL);
     }
 }
 
@@ -151,8 +162,9 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     ft_cost all = {.flops = sum->flops,
                    .bytes_read = sum->bytes_read,
                    .bytes_written = sum->bytes_written};
-    ft__table *t =
-        ft__table_new("operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
+    ft__table *t = ft__table_new(
+        is_training(g) ? "operation<|count>|GFLOP>|MiB read>|MiB written>|phase"
+                       : "operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
     char *shown = heaviest(g, sum, top);
     uint64_t count = 0;
 
@@ -162,7 +174,7 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
         op_rows(t, g, shown);
     ft__table_rule(t);
     ft__table_cell(t, "%u unique", ft_graph_n_ops(g));
-    cost_cells(t, count, &all, sum->parameters);
+    cost_cells(t, count, &all, sum->parameters, is_training(g) ? "" : NULL);
     free(shown);
     return ft__table_print_take(t, shown ? stdout : NULL) && shown;
 }
@@ -219,16 +231,16 @@ static bool print_text(const struct list *l, uint64_t top)
     ft__model_print_bounded(l->g);
     ft__model_print_assumptions(l->g);
     ft__put_clean(stdout, ft_graph_name(l->g));
-    printf(": %s; a multiply-accumulate is 2 FLOPs; parameters that are "
-           "shared count once in the sum\n\n",
-           ft__step_name(l->step, l->g));
+    printf(": %s; a multiply-accumulate is 2 FLOPs%s\n\n", ft__step_name(l->step, l->g),
+           is_training(l->g) ? ""
+                             : "; parameters that are shared count once in the sum");
     if (!print_table(l->g, &l->sum, top))
         return false;
-    if (ft_graph_mode(l->g) == FT_MODE_TRAINING && !print_phases(l))
+    if (is_training(l->g) && !print_phases(l))
         return false;
     putchar('\n');
     ft__memory_print(&l->memory);
-    if (ft_graph_mode(l->g) == FT_MODE_INFERENCE)
+    if (!is_training(l->g))
         printf("activations and inputs at planned offsets: %s\n",
                ft__text_bytes((double)l->plan.arena_bytes).s);
     if (l->c->verbose)

@@ -8,13 +8,17 @@
  *      tensor with several readers are added as they come, in place where nobody
  *      else holds the first one (PyTorch's engine does the same)
  *   6. one optimizer node per parameter */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/train.h"
 
 /* ---- forward ---- */
+
+static bool is_gated(const ft_op *op)
+{
+    return op->kind == FT_KIND_lstm || op->kind == FT_KIND_gru;
+}
 
 uint32_t ft__train_n_kept(const ft_op *op)
 {
@@ -23,7 +27,7 @@ uint32_t ft__train_n_kept(const ft_op *op)
     if (op->kind == FT_KIND_topk) /* its indices are a result */
         return 0;
     if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
-        op->kind == FT_KIND_cross_entropy)
+        op->kind == FT_KIND_cross_entropy || is_gated(op))
         return 1;
     return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
 }
@@ -59,6 +63,9 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
                                      : op->dtype;
     if (op->kind == FT_KIND_cross_entropy)
         *shape = ft_op_shape(op, FT_K_x);
+    /* Of every step four gates and the cell, or what stands for it. */
+    if (is_gated(op))
+        shape->dim[3] *= 5;
     if (!(saves & FT_SAVE_STATS))
         return;
     *shape = groups_of(op);
@@ -208,7 +215,11 @@ void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
 {
     if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
         return;
-    assert(t->n_given < sizeof(t->given) / sizeof(*t->given));
+    if (t->n_given == sizeof(t->given) / sizeof(*t->given)) {
+        ft__build_fail(t->b, FT_EUNSUPPORTED, 0, "node %s: more than %d operands",
+                       t->at, FT_OP_MAX_OPERANDS);
+        return;
+    }
     t->given[t->n_given].tensor = tensor;
     t->given[t->n_given++].g = g;
 }
@@ -226,7 +237,7 @@ static void take(ft__train *t, uint32_t tensor, uint32_t g)
 }
 
 /* Sums over what was broadcast come before all additions. */
-static void take_given(ft__train *t)
+void ft__train_take(ft__train *t)
 {
     for (uint32_t i = 0; i < t->n_given; i++) {
         const ft_tensor *of = ft_graph_tensor(t->src, t->given[i].tensor);
@@ -270,7 +281,7 @@ static void backward_node(ft__train *t, uint32_t i)
     ft__train_backward(t, i);
     for (uint32_t j = 0; j < n->n_out; j++)
         release(t, n->out[j]);
-    take_given(t);
+    ft__train_take(t);
     own_gradients(t, n->in, n->n_in);
     if (n->repeat != 1)
         ft__build_repeat_from(t->b, first, n->repeat);
@@ -279,7 +290,6 @@ static void backward_node(ft__train *t, uint32_t i)
 static void backward(ft__train *t)
 {
     ft__build_phase(t->b, FT_PHASE_BACKWARD);
-    take_given(t);
     for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);)
         backward_node(t, i);
 }
@@ -368,15 +378,20 @@ static uint32_t weight_for(const ft__train *t, const ft_tensor *g)
     return best;
 }
 
+/* A gradient may be a view, of a transposed product; of a sum in place there are
+ * several tensors and one storage. */
 static void match_gradients(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
         const ft_tensor *g = ft_graph_tensor(t->src, i);
-        uint32_t w =
-            g->role == FT_ROLE_GRADIENT && g->storage == i ? weight_for(t, g) : FT_NONE;
+        uint32_t w = FT_NONE;
 
-        if (w != FT_NONE)
-            t->grad[w] = i;
+        if (g->role == FT_ROLE_GRADIENT && !t->reached[g->storage])
+            w = weight_for(t, g);
+        if (w == FT_NONE)
+            continue;
+        t->grad[w] = i;
+        t->reached[g->storage] = 1;
     }
 }
 
@@ -422,19 +437,10 @@ static void derive_list(ft__train *t)
     backward_list(t);
 }
 
-static void derive(ft__train *t, const ft_step_options *opt)
+/* The losses of these results, and all that follows from them. */
+static void derive_from(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss)
 {
-    uint32_t result, at = 0, last;
-
-    if (ft__train_find_trained(t) == 0) {
-        ft__build_fail(t->b, FT_EINVAL, 0,
-                       "%s has nothing to train: no layer has floating-point weights",
-                       ft_graph_name(t->src));
-        return;
-    }
-    ft__train_find_needs(t);
-    result = ft__train_result(t, &at);
-    if (result == FT_NONE) {
+    if (n == 0) {
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has no gradient: no trained weight leads to it by "
                        "operations that can be differentiated",
@@ -442,16 +448,30 @@ static void derive(ft__train *t, const ft_step_options *opt)
         return;
     }
     ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
-    last = opt->loss_on_all ? ft_graph_n_outputs(t->src) : at;
-    for (uint32_t i = 0; i < last && (result = ft__train_result(t, &i)) != FT_NONE;)
-        ft__train_find_reached(t, result);
+    ft__train_find_reached(t);
     copy_forward(t, true);
-    for (uint32_t i = 0; i < last && !ft__build_failed(t->b) &&
-                         (result = ft__train_result(t, &i)) != FT_NONE;) {
-        ft__build_phase(t->b, FT_PHASE_FORWARD);
-        ft__train_loss(t, result, opt->loss);
-    }
+    if (!ft__build_failed(t->b))
+        ft__train_loss(t, result, n, loss);
     backward(t);
+}
+
+static void derive(ft__train *t, const ft_step_options *opt)
+{
+    uint32_t *result = calloc((size_t)t->src->n_outputs + 1, sizeof(*result));
+
+    if (!result)
+        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
+                       ft_graph_name(t->src));
+    else if (ft__train_find_trained(t) == 0)
+        ft__build_fail(t->b, FT_EINVAL, 0,
+                       "%s has nothing to train: no layer has floating-point weights",
+                       ft_graph_name(t->src));
+    if (!ft__build_failed(t->b)) {
+        ft__train_find_needs(t);
+        derive_from(t, result, ft__train_results(t, opt->loss_on_all, result),
+                    opt->loss);
+    }
+    free(result);
 }
 
 ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,

@@ -38,7 +38,11 @@ bool ft__train_is_parameter(const ft_tensor *t);
  * constants that look like some. Returns how many tensors are trained. */
 uint32_t ft__train_find_trained(ft__train *t);
 void ft__train_find_needs(ft__train *t);
-void ft__train_find_reached(ft__train *t, uint32_t result);
+/* The results to train on: the first, or all, that have a gradient; returns how
+ * many. result[] has room for all results of the graph. */
+uint32_t ft__train_results(ft__train *t, bool all, uint32_t *result);
+/* What leads to them. */
+void ft__train_find_reached(ft__train *t);
 /* For a list of operations: all that can have a gradient. */
 void ft__train_want_all(ft__train *t);
 /* The node has backward nodes. */
@@ -52,6 +56,8 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
  * tensor of the source when the node at work is done: until then its operands
  * must not change. Nothing where none is wanted. */
 void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g);
+/* It is done. */
+void ft__train_take(ft__train *t);
 
 /* ---- train_ops.c: nodes of the backward pass; FT_NONE when the build failed ---- */
 uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape);
@@ -79,16 +85,14 @@ void ft__train_backward(ft__train *t, uint32_t node);
 void ft__train_own(ft__train *t, uint32_t node);
 
 /* ---- train_move.c ---- */
-typedef void ft__train_rule(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g);
+typedef void ft__train_rule(ft__train *t, const ft_node *n, const ft_op *op,
+                            uint32_t g);
 ft__train_rule ft__train_view_back, ft__train_transpose_back, ft__train_concat_back,
-    ft__train_split_back, ft__train_resize_back, ft__train_sum_back, ft__train_cast_back,
-    ft__train_gather_back, ft__train_blocks_back;
+    ft__train_split_back, ft__train_resize_back, ft__train_sum_back,
+    ft__train_cast_back, ft__train_gather_back, ft__train_blocks_back;
 
 /* ---- train_loss.c ---- */
-/* The results to train on, from *i on, which is moved behind it; FT_NONE: no more
- * has a gradient. */
-uint32_t ft__train_result(const ft__train *t, uint32_t *i);
-/* Appends the loss and gives the result its gradient. */
-void ft__train_loss(ft__train *t, uint32_t result, ft_loss loss);
+/* Appends the losses of the results, their sum, and gives the results gradients. */
+void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);
 
 #endif

@@ -1,18 +1,8 @@
 /* The loss at the end of the forward pass, and the gradient that it starts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/train.h"
-
-uint32_t ft__train_result(const ft__train *t, uint32_t *i)
-{
-    while (*i < ft_graph_n_outputs(t->src)) {
-        uint32_t result = ft_graph_output(t->src, (*i)++);
-
-        if (t->needs[result])
-            return result;
-    }
-    return FT_NONE;
-}
 
 /* The operation that made a tensor, but for what only moves or adds to it. */
 static ft_kind made_by(const ft_graph *g, uint32_t tensor)
@@ -53,102 +43,146 @@ static uint32_t input(ft__train *t, const char *name, ft_dtype dtype,
     return ft__build_tensor(t->b, name, strlen(name), FT_ROLE_INPUT, dtype, shape);
 }
 
-/* The loss and its gradient, both with a kernel of their own. Saved: the
- * logarithms of the probabilities, or both operands. */
-static uint32_t loss_pair(ft__train *t, ft_op *op, const uint32_t in[2],
-                          const ft_shape *probabilities)
+/* One result's loss: an operation of its own; the result itself, where that is a
+ * scalar; or none, and a gradient from outside. */
+struct loss {
+    ft_op op;
+    uint32_t result;
+    uint32_t other;         /* labels or target, FT_NONE: there is no operation */
+    uint32_t probabilities; /* their logarithms are kept; FT_NONE: both operands are */
+    uint32_t value;         /* FT_NONE: the gradient comes from outside */
+};
+
+static void append(ft__train *t, struct loss *l, bool probabilities)
 {
     const ft_shape scalar = {.rank = 0};
-    uint32_t out[2], n_out = 1, back[4], n_back = 0, g;
-    ft_shape s = ft__build_get(t->b, in[0])->shape;
+    ft_shape s = ft_graph_tensor(t->src, l->result)->shape;
+    uint32_t in[2] = {l->result, l->other}, out[2], n_out = 1;
 
     t->at = "loss";
-    out[0] = ft__train_tensor(t, op->dtype, &scalar);
+    out[0] = l->value = ft__train_tensor(t, l->op.dtype, &scalar);
     if (probabilities)
-        out[n_out++] = ft__train_tensor(t, op->dtype, probabilities);
-    ft__build_node(t->b, "loss", 4, op, in, 2, NULL, 0, out, n_out);
-    ft__build_output(t->b, out[0]);
-    ft__build_phase(t->b, FT_PHASE_BACKWARD);
-    back[n_back++] = ft__train_fill(t, op->dtype, &scalar);
-    if (!probabilities)
-        back[n_back++] = in[0];
-    else
-        back[n_back++] = out[1];
-    back[n_back++] = in[1];
-    g = ft__train_tensor(t, op->dtype, &s);
-    op->phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(op, FT_WRT_X);
-    ft__build_node(t->b, "loss", 4, op, back, n_back, NULL, 0, &g, 1);
-    return g;
+        out[n_out++] = l->probabilities = ft__train_tensor(t, l->op.dtype, &s);
+    ft__build_node(t->b, t->at, strlen(t->at), &l->op, in, 2, NULL, 0, out, n_out);
 }
 
-static uint32_t cross_entropy(ft__train *t, uint32_t result, uint32_t axis)
+static void cross_entropy(ft__train *t, struct loss *l, uint32_t axis)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, result);
+    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
     ft_shape s = x->shape, labels = s;
-    uint32_t in[2] = {result, FT_NONE};
-    ft_op op;
 
     labels.rank--;
     for (uint32_t i = axis; i < labels.rank; i++)
         labels.dim[i] = s.dim[i + 1];
-    in[1] = input(t, "labels", FT_DTYPE_int64, &labels);
-    ft_op_init(&op, FT_KIND_cross_entropy, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set1(&op, FT_K_axis, (int64_t)axis);
+    l->other = input(t, "labels", FT_DTYPE_int64, &labels);
+    ft_op_init(&l->op, FT_KIND_cross_entropy, x->dtype);
+    ft_op_set_shape(&l->op, FT_K_x, &s);
+    ft_op_set1(&l->op, FT_K_axis, (int64_t)axis);
     ft__build_assume(t->b, "loss: cross entropy over the %lld classes of %s",
                      (long long)s.dim[axis], x->name);
-    return loss_pair(t, &op, in, &s);
+    append(t, l, true);
 }
 
-static uint32_t mean_square(ft__train *t, uint32_t result)
+static void mean_square(ft__train *t, struct loss *l)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, result);
-    ft_shape s = x->shape;
-    uint32_t in[2] = {result, input(t, "target", x->dtype, &s)};
-    ft_op op;
+    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
 
-    ft_op_init(&op, FT_KIND_mse_loss, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set_shape(&op, FT_K_y, &s);
+    l->other = input(t, "target", x->dtype, &x->shape);
+    ft_op_init(&l->op, FT_KIND_mse_loss, x->dtype);
+    ft_op_set_shape(&l->op, FT_K_x, &x->shape);
+    ft_op_set_shape(&l->op, FT_K_y, &x->shape);
     ft__build_assume(t->b, "loss: mean square error of %s", x->name);
-    return loss_pair(t, &op, in, NULL);
+    append(t, l, false);
 }
 
-/* A scalar starts with 1; any other result takes a gradient from outside. */
-static uint32_t start(ft__train *t, uint32_t result)
+static void none(ft__train *t, struct loss *l)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, result);
-    ft_shape s = x->shape;
+    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
 
-    ft__build_phase(t->b, FT_PHASE_BACKWARD);
-    t->at = "loss";
-    if (ft_shape_elements(&s) == 1) {
-        ft__build_assume(t->b, "loss: %s itself", x->name);
-        return ft__train_fill(t, x->dtype, &s);
-    }
-    ft__build_assume(t->b, "loss: none; the gradient of %s is given", x->name);
-    return input(t, "gradient", x->dtype, &s);
+    if (ft_shape_elements(&x->shape) == 1)
+        l->value = l->result;
+    ft__build_assume(t->b,
+                     l->value == FT_NONE ? "loss: none; the gradient of %s is given"
+                                         : "loss: %s itself",
+                     x->name);
 }
 
-void ft__train_loss(ft__train *t, uint32_t result, ft_loss loss)
+static void begin(ft__train *t, struct loss *l, uint32_t result, ft_loss loss)
 {
     const ft_shape *s = &ft_graph_tensor(t->src, result)->shape;
-    uint32_t axis = class_axis(t->src, result), g;
+    uint32_t axis = class_axis(t->src, result);
 
+    *l = (struct loss){
+        .result = result, .other = FT_NONE, .probabilities = FT_NONE, .value = FT_NONE};
     if (loss == FT_LOSS_AUTO)
         loss = ft_shape_elements(s) == 1 ? FT_LOSS_NONE
                : axis != FT_NONE         ? FT_LOSS_CROSS_ENTROPY
                                          : FT_LOSS_MSE;
-    if (loss == FT_LOSS_CROSS_ENTROPY && s->rank == 0) {
+    if (loss == FT_LOSS_CROSS_ENTROPY && s->rank == 0)
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s is one number: no cross entropy over classes",
                        ft_graph_tensor(t->src, result)->name);
-        return;
-    }
-    if (loss == FT_LOSS_CROSS_ENTROPY)
-        g = cross_entropy(t, result, axis != FT_NONE ? axis : s->rank > 1 ? 1 : 0);
+    else if (loss == FT_LOSS_CROSS_ENTROPY)
+        cross_entropy(t, l, axis != FT_NONE ? axis : s->rank > 1 ? 1 : 0);
+    else if (loss == FT_LOSS_MSE)
+        mean_square(t, l);
     else
-        g = loss == FT_LOSS_MSE ? mean_square(t, result) : start(t, result);
-    ft__train_give(t, result, g);
+        none(t, l);
+}
+
+/* The result's gradient; that of the losses' sum is `one`. */
+static uint32_t gradient(ft__train *t, struct loss *l, uint32_t one)
+{
+    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
+    uint32_t in[3] = {one, l->probabilities, l->other}, g;
+
+    if (l->value == FT_NONE)
+        return input(t, "gradient", x->dtype, &x->shape);
+    if (l->other == FT_NONE)
+        return ft__train_view(t, one, &x->shape);
+    if (l->probabilities == FT_NONE)
+        in[1] = l->result;
+    g = ft__train_tensor(t, x->dtype, &x->shape);
+    l->op.phase = FT_PHASE_BACKWARD;
+    ft_op_set_wrt(&l->op, FT_WRT_X);
+    ft__build_node(t->b, t->at, strlen(t->at), &l->op, in, 3, NULL, 0, &g, 1);
+    return g;
+}
+
+static void all_losses(ft__train *t, struct loss *l, const uint32_t *result, uint32_t n,
+                       ft_loss loss)
+{
+    const ft_shape scalar = {.rank = 0};
+    uint32_t sum = FT_NONE, one = FT_NONE;
+
+    for (uint32_t i = 0; i < n && !ft__build_failed(t->b); i++) {
+        begin(t, &l[i], result[i], loss);
+        if (l[i].value != FT_NONE)
+            sum = sum == FT_NONE ? l[i].value
+                                 : ft__train_binary(t, FT_KIND_add, sum, l[i].value);
+    }
+    if (ft__build_failed(t->b))
+        return;
+    t->at = "loss";
+    if (sum != FT_NONE && !ft__build_get(t->b, sum)->is_output)
+        ft__build_output(t->b, sum);
+    ft__build_phase(t->b, FT_PHASE_BACKWARD);
+    if (sum != FT_NONE)
+        one = ft__train_fill(t, ft__build_get(t->b, sum)->dtype, &scalar);
+    for (uint32_t i = n; i-- > 0 && !ft__build_failed(t->b);) {
+        ft__train_give(t, l[i].result, gradient(t, &l[i], one));
+        ft__train_take(t);
+    }
+}
+
+void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss)
+{
+    struct loss *l = malloc(n * sizeof(*l));
+
+    if (l)
+        all_losses(t, l, result, n, loss);
+    else
+        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
+                       ft_graph_name(t->src));
+    free(l);
 }

@@ -111,7 +111,7 @@ void ft__train_gather_back(ft__train *t, const ft_node *n, const ft_op *op, uint
 {
     const ft_shape *x = shape_of(t, n->in[0]);
     ft_shape y = ft_op_shape(op, FT_K_y), s = *x;
-    uint32_t in[3] = {FT_NONE, g, n->in[1]}, sum, axis;
+    uint32_t in[3] = {FT_NONE, g, n->n_in > 1 ? n->in[1] : FT_NONE}, sum, axis;
     ft_op op_sum;
 
     if (op->kind == FT_KIND_gather && ft_shape_elements(&y) == 1) {
@@ -128,7 +128,7 @@ void ft__train_gather_back(ft__train *t, const ft_node *n, const ft_op *op, uint
     ft_op_init(&op_sum, FT_KIND_scatter, op->dtype);
     ft_op_set_shape(&op_sum, FT_K_x, x);
     ft_op_set_shape(&op_sum, FT_K_y, &y);
-    sum = ft__train_node(t, &op_sum, in, 3, x);
+    sum = ft__train_node(t, &op_sum, in, in[2] == FT_NONE ? 2 : 3, x);
     if (sum != FT_NONE)
         ft__build_alias(t->b, sum, in[0]);
     ft__train_give(t, n->in[0], sum);

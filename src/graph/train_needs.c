@@ -113,9 +113,23 @@ static bool reached_any(const ft__train *t, const ft_node *n)
     return false;
 }
 
-void ft__train_find_reached(ft__train *t, uint32_t result)
+uint32_t ft__train_results(ft__train *t, bool all, uint32_t *result)
 {
-    t->reached[result] = 1;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src) && (all || n == 0); i++) {
+        uint32_t tensor = ft_graph_output(t->src, i);
+
+        if (!t->needs[tensor] || t->reached[tensor])
+            continue;
+        t->reached[tensor] = 1;
+        result[n++] = tensor;
+    }
+    return n;
+}
+
+void ft__train_find_reached(ft__train *t)
+{
     for (uint32_t i = t->src->n_nodes; i-- > 0;) {
         const ft_node *n = ft_graph_node(t->src, i);
         const ft_op *op = ft_graph_op(t->src, n->op);

@@ -493,13 +493,10 @@ static bool is_given_from_outside(ft__onnx *o, const struct input *in)
     return v && v->state != FT__CONSTANT;
 }
 
-static void read_inputs(struct bind *b, ft__bytes graph)
+static void read_inputs(struct bind *b, ft__bytes graph, uint32_t n)
 {
     ft__onnx *o = b->o;
-    size_t n = 0;
 
-    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);)
-        n += f.field == 11;
     b->in = ft__onnx_alloc(o, n, sizeof(*b->in));
     if (!b->in)
         return;
@@ -512,7 +509,7 @@ static void read_inputs(struct bind *b, ft__bytes graph)
     }
 }
 
-void ft__onnx_inputs(ft__onnx *o, ft__bytes graph)
+void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count)
 {
     struct bind b = {.o = o};
 
@@ -520,7 +517,7 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph)
         return;
     b.used = ft__onnx_alloc(o, o->opt.n_dims, sizeof(*b.used));
     if (b.used)
-        read_inputs(&b, graph);
+        read_inputs(&b, graph, count);
     if (b.in)
         bind_shapes(&b);
     for (uint32_t i = 0; i < b.n_in && !ft__build_failed(o->b); i++)

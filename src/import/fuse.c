@@ -14,16 +14,17 @@ struct chain {
     uint32_t n;
 };
 
-static const ft__rule gelu_rule = {"Gelu", ft__rule_unary, FT_KIND_gelu, 1};
-static const ft__rule gelu_tanh_rule = {"Gelu", ft__rule_unary, FT_KIND_gelu_tanh, 1};
-static const ft__rule silu_rule = {"Swish", ft__rule_unary, FT_KIND_silu, 1};
-static const ft__rule hardswish_rule = {"HardSwish", ft__rule_unary, FT_KIND_hardswish,
-                                        1};
-static const ft__rule mish_rule = {"Mish", ft__rule_unary, FT_KIND_mish, 1};
-static const ft__rule layernorm_rule = {"LayerNormalization", ft__rule_layernorm,
-                                        FT_KIND_layernorm, 1};
-static const ft__rule rmsnorm_rule = {"RMSNormalization", ft__rule_layernorm,
-                                      FT_KIND_rmsnorm, 1};
+static const ft__rule gelu_rule = FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu, 1);
+static const ft__rule gelu_tanh_rule =
+    FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu_tanh, 1);
+static const ft__rule silu_rule = FT__RULE_OF("Swish", ft__rule_unary, FT_KIND_silu, 1);
+static const ft__rule hardswish_rule =
+    FT__RULE_OF("HardSwish", ft__rule_unary, FT_KIND_hardswish, 1);
+static const ft__rule mish_rule = FT__RULE_OF("Mish", ft__rule_unary, FT_KIND_mish, 1);
+static const ft__rule layernorm_rule =
+    FT__RULE_OF("LayerNormalization", ft__rule_layernorm, FT_KIND_layernorm, 1);
+static const ft__rule rmsnorm_rule =
+    FT__RULE_OF("RMSNormalization", ft__rule_layernorm, FT_KIND_rmsnorm, 1);
 
 static bool is(const ft__node *n, const char *op)
 {

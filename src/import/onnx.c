@@ -1,6 +1,8 @@
 /* The model: its parts, its nodes in order, branches and functions inlined. */
 #include "import/onnx.h"
 
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +15,12 @@ enum {
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
     OLDEST_OPSET = 1,
-    MODERN_OPSET = 7,   /* from here on operators are as the rules know them */
-    NO_OPSET = 1 << 20, /* nothing stated: taken to be the newest */
+    FIRST_BYTES = 16 * 1024, /* of the arena: enough for small models */
+    MODERN_OPSET = 7,        /* from here on operators are as the rules know them */
+    NO_OPSET = 1 << 20,      /* nothing stated: taken to be the newest */
 };
 
-#define FT__RULE(op, run, arg, min_in) {#op, ft__rule_##run, arg, min_in},
+#define FT__RULE(op, run, arg, min_in) FT__RULE_OF(#op, ft__rule_##run, arg, min_in),
 static const ft__rule rules[] = {
 #include "import/rules.def"
 };
@@ -55,7 +58,7 @@ static const ft__rule *find_rule(const struct domain *d, ft__str op)
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        size_t n = strlen(d->rule[mid].op);
+        size_t n = d->rule[mid].len;
         int c = memcmp(d->rule[mid].op, op.s, n < op.n ? n : op.n);
 
         if (c == 0)
@@ -404,7 +407,7 @@ static void read_model(ft__onnx *o, bool *versioned)
     }
     ft__onnx_read_graph(o, graph, false, &body);
     if (!ft__build_failed(o->b) && !o->doc.bad)
-        ft__onnx_inputs(o, graph);
+        ft__onnx_inputs(o, graph, body.n_in);
     if (!ft__build_failed(o->b) && !o->doc.bad)
         ft__onnx_run(o, &body);
     if (!ft__build_failed(o->b) && !o->doc.bad && !o->low)
@@ -415,15 +418,16 @@ static void read_model(ft__onnx *o, bool *versioned)
  * that nothing more is known. */
 static void find_open(ft__onnx *o)
 {
-    ft__onnx low = {.doc = {.base = o->doc.base, .len = o->doc.len},
-                    .model = o->model,
-                    .opt = o->opt,
-                    .b = ft__build_new(""),
-                    .see = o->see,
-                    .sizes = o->sizes,
-                    .ranks = o->ranks,
-                    .low = true,
-                    .dry = !o->weighed};
+    ft__onnx low = {
+        .doc = {.base = o->doc.base, .len = o->doc.len, .mapped = o->doc.mapped},
+        .model = o->model,
+        .opt = o->opt,
+        .b = ft__build_new(""),
+        .see = o->see,
+        .sizes = o->sizes,
+        .ranks = o->ranks,
+        .low = true,
+        .dry = !o->weighed};
     bool versioned = false;
 
     if (!low.b) {
@@ -438,11 +442,14 @@ static void find_open(ft__onnx *o)
 
 static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error *err)
 {
+    alignas(max_align_t) unsigned char first[FIRST_BYTES];
     bool versioned = false;
-    ft_error inner = {0};
+    ft_error inner;
     ft_status st;
 
     *out = NULL;
+    inner.msg[0] = '\0';
+    ft__arena_lend(&o->arena, first, sizeof(first));
     o->doc.base = o->model.p;
     o->doc.len = o->model.n;
     o->b = ft__build_new(name);

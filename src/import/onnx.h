@@ -76,10 +76,15 @@ typedef void (*ft__rule_fn)(ft__onnx *o, ft__node *n);
 
 typedef struct ft__rule {
     const char *op;
+    size_t len; /* of its name */
     ft__rule_fn run;
     int arg;
     uint32_t min_in; /* operands that must be there */
 } ft__rule;
+#define FT__RULE_OF(op, run, arg, min_in)                                              \
+    {                                                                                  \
+        op, sizeof(op) - 1, run, arg, min_in                                           \
+    }
 
 struct ft__node {
     const ft__rule *rule;
@@ -107,6 +112,7 @@ struct ft__lazy {
 
 /* The nodes and results of a graph, subgraph or function. */
 typedef struct ft__body {
+    uint32_t n_in; /* of a graph: how many inputs it lists */
     ft__node *node;
     uint32_t n_nodes;
     ft__value **out;
@@ -231,7 +237,7 @@ bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t
                       ft__bytes *out);
 
 /* ---- dims.c ---- */
-void ft__onnx_inputs(ft__onnx *o, ft__bytes graph);
+void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count);
 
 /* ---- onnx.c ---- */
 /* The rule of an operator; NULL: there is none. */

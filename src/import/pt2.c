@@ -218,10 +218,11 @@ static void define_weights(ft__pt2 *p)
 
         if (!s->value || !s->value->typed || FT__IS(s->kind, "user_input"))
             continue;
-        s->value->trainable = FT__IS(s->kind, "parameter");
+        s->value->trainable =
+            FT__IS(s->kind, "parameter") && ft__pt2_requires_grad(p, s->value);
         if (ft__pt2_resolve(p, s->value, 1))
             s->value->state = FT__PT2_WEIGHT;
-        if (s->value->trainable)
+        if (FT__IS(s->kind, "parameter"))
             name_parameter(p, s);
     }
 }
@@ -362,6 +363,16 @@ static void mark_learned(const ft__pt2_node *n)
             n->out[i]->learned = learned;
 }
 
+/* A result in place of an operand, which later nodes know by either name. */
+static void write_over(ft__pt2 *p, ft__pt2_value *x, ft__pt2_value *out)
+{
+    if (ft__pt2_failed(p) || !x || !out || x->state != FT__PT2_ACTIVATION ||
+        out->state != FT__PT2_ACTIVATION)
+        return;
+    ft__build_alias(p->b, out->tensor, x->tensor);
+    x->tensor = out->tensor;
+}
+
 static void run_node(ft__pt2 *p, ft__pt2_node *n)
 {
     /* Assertions, sizes as numbers and what is done with them: free. */
@@ -376,10 +387,8 @@ static void run_node(ft__pt2 *p, ft__pt2_node *n)
         n->rule->run(p, n);
     if (!ft__pt2_failed(p))
         ft__pt2_emit_generic(p, n); /* what no rule has made */
-    if (n->in_place && !ft__pt2_failed(p) && n->n_out && n->out[0] &&
-        ft__pt2_in(n, 0) && n->out[0]->state == FT__PT2_ACTIVATION &&
-        ft__pt2_in(n, 0)->state == FT__PT2_ACTIVATION)
-        ft__build_alias(p->b, n->out[0]->tensor, ft__pt2_in(n, 0)->tensor);
+    if (n->in_place)
+        write_over(p, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
 }
 
 void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body)

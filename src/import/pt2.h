@@ -229,6 +229,8 @@ void ft__pt2_inputs(ft__pt2 *p);
 /* Sizes and strides of a value become numbers. `limit`: what a symbol that
  * depends on data is at most where the file does not say. */
 bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
+/* Whether a parameter is one that training changes; yes where the file is silent. */
+bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v);
 /* Strides of a value; false: the file does not say them. */
 bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
 

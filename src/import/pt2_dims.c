@@ -360,14 +360,38 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
     return !ft__pt2_failed(p);
 }
 
-bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
+/* Inside the description of a value, behind its sizes. */
+static ft__json rest_of(ft__pt2 *p, const ft__pt2_value *v)
 {
     ft__json r = ft__json_open(&p->doc, v->rest);
+
+    r.depth = 1;
+    return r;
+}
+
+bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v)
+{
+    ft__json r = rest_of(p, v);
+    bool yes = true;
+    ft__text name;
+
+    while (v->rest.n && ft__json_member(&r, &name))
+        if (FT__IS(name, "requires_grad")) {
+            ft__json_bool(&r, &yes);
+            return yes;
+        } else {
+            ft__json_skip(&r, NULL);
+        }
+    return yes;
+}
+
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
+{
+    ft__json r = rest_of(p, v);
     ft__text name;
     bool data;
     int n = -1;
 
-    r.depth = 1; /* inside the description, behind its sizes */
     while (n < 0 && v->rest.n && ft__json_member(&r, &name))
         if (FT__IS(name, "strides"))
             n = ft__pt2_read_syms(p, &r, stride);

@@ -174,31 +174,88 @@ void ft__aten_ternary(ft__pt2 *p, ft__pt2_node *n)
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
+/* A part of x, of the result's shape. */
+static ft__pt2_value *part(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x)
+{
+    const ft__pt2_value *out = n->out[0];
+    ft__pt2_value *v = ft__pt2_temp(p, out, x->dtype, &out->shape);
+    ft_op op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+
+    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    if (v)
+        ft__pt2_emit(p, n, &op,
+                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &v, .n_out = 1});
+    return v && v->state != FT__PT2_UNDEFINED ? v : NULL;
+}
+
 /* glu(x): one half times the sigmoid of the other. */
 void ft__aten_glu(ft__pt2 *p, ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0), *in[2];
+    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0), *in[2], *gate;
     ft_op op;
 
     if (!x || !out)
         return;
-    for (int i = 0; i < 2; i++) {
-        in[i] = ft__pt2_temp(p, out, x->dtype, &out->shape);
-        op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
-        ft_op_set_shape(&op, FT_K_out, &out->shape);
-        if (!in[i])
-            return;
-        ft__pt2_emit(p, n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &in[i], .n_out = 1});
-    }
-    x = in[1];
+    in[0] = part(p, n, x);
+    gate = part(p, n, x);
     in[1] = ft__pt2_temp(p, out, x->dtype, &out->shape);
-    op = ft__pt2_op(FT_KIND_sigmoid, x->dtype, &x->shape);
-    if (!in[1] || ft__pt2_failed(p) || x->state == FT__PT2_UNDEFINED)
+    if (!in[0] || !in[1] || !gate)
         return;
+    op = ft__pt2_op(FT_KIND_sigmoid, x->dtype, &out->shape);
     ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = &x, .n_in = 1, .out = &in[1], .n_out = 1});
+                 &(ft__pt2_call){.in = &gate, .n_in = 1, .out = &in[1], .n_out = 1});
     op = ft__pt2_op(FT_KIND_mul, out->dtype, &out->shape);
+    ft_op_set_shape(&op, FT_K_y, &out->shape);
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}
+
+/* x between what is put before it and behind it; x itself where nothing is. */
+static ft__pt2_value *extended(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x,
+                               uint32_t axis)
+{
+    ft__pt2_value *all[3] = {ft__pt2_tensor(n, "prepend"), x,
+                             ft__pt2_tensor(n, "append")},
+                  *in[3], *out;
+    int64_t sizes[3];
+    uint32_t count = 0;
+    ft_shape s = x->shape;
+    ft_op op;
+
+    s.dim[axis] = 0;
+    for (int i = 0; i < 3; i++) {
+        if (!all[i] || all[i]->shape.rank != s.rank)
+            continue;
+        in[count] = all[i];
+        sizes[count++] = all[i]->shape.dim[axis];
+        s.dim[axis] += all[i]->shape.dim[axis];
+    }
+    if (count == 1)
+        return x;
+    op = ft__pt2_op(FT_KIND_concat, x->dtype, &in[0]->shape);
+    ft_op_set1(&op, FT_K_axis, axis);
+    ft_op_set(&op, FT_K_sizes, sizes, count);
+    out = ft__pt2_temp(p, x, x->dtype, &s);
+    if (out)
+        ft__pt2_emit(p, n, &op,
+                     &(ft__pt2_call){.in = in, .n_in = count, .out = &out, .n_out = 1});
+    return out && out->state != FT__PT2_UNDEFINED ? out : NULL;
+}
+
+/* Each element less the one before. */
+void ft__aten_diff(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0), *in[2];
+    ft_op op;
+
+    if (!x || !out || !x->shape.rank || ft__pt2_int(p, n, "n", 1) != 1)
+        return;
+    x = extended(p, n, x,
+                 ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), x->shape.rank));
+    in[0] = x ? part(p, n, x) : NULL;
+    in[1] = x ? part(p, n, x) : NULL;
+    if (!in[0] || !in[1])
+        return;
+    op = ft__pt2_op(FT_KIND_sub, out->dtype, &out->shape);
     ft_op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }

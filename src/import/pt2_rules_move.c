@@ -367,3 +367,22 @@ void ft__aten_copy_from(ft__pt2 *p, ft__pt2_node *n)
     }
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
+
+/* Columns added up into a picture: zeros first, then each to its place. */
+void ft__aten_col2im(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, ft__pt2_in(n, 0)};
+    ft_op op;
+
+    if (!in[1] || !out)
+        return;
+    in[0] = ft__pt2_temp(p, out, out->dtype, &out->shape);
+    ft_op_init(&op, FT_KIND_fill, out->dtype);
+    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    if (!in[0])
+        return;
+    ft__pt2_emit(p, n, &op, &(ft__pt2_call){.out = in, .n_out = 1});
+    op = ft__pt2_op(FT_KIND_scatter, out->dtype, &out->shape);
+    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__pt2_emit_in(p, n, &op, in, 2);
+}

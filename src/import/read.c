@@ -8,6 +8,7 @@
 enum {
     GRAPH_NODE = 1,
     GRAPH_INITIALIZER = 5,
+    GRAPH_INPUT = 11,
     GRAPH_OUTPUT = 12,
     GRAPH_VALUE_INFO = 13,
     GRAPH_SPARSE_INITIALIZER = 15,
@@ -387,6 +388,7 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
     for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         out->n_nodes += f.field == GRAPH_NODE;
         out->n_out += f.field == GRAPH_OUTPUT;
+        out->n_in += f.field == GRAPH_INPUT;
         if (f.field == GRAPH_INITIALIZER)
             read_initializer(o, f.bytes, nested);
         else if (f.field == GRAPH_SPARSE_INITIALIZER)

@@ -112,7 +112,9 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
         return;
     }
     if (n->n_in > FT__MAX_PARTS) {
-        ft__emit_generic(o, n, n->out[0], x->dtype, &s);
+        ft__emit_counted(o, n, n->out[0], x->dtype, &s);
+        if (ft__is_constant(n->out[0]))
+            ft__fold_concat(o, n->in, n->n_in, axis, n->out[0]);
         return;
     }
     for (uint32_t i = 0; i < n->n_in; i++)
@@ -130,7 +132,7 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
 static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *sizes)
 {
     int64_t parts = ft__attr_int(o, n, "num_outputs", n->n_out), chunk;
-    int64_t have = ft__list(o, n, 1, "split", sizes, FT__MAX_PARTS);
+    int64_t have = ft__list(o, n, 1, "split", sizes, n->n_out);
 
     if (have == (int64_t)n->n_out)
         return true;
@@ -144,16 +146,41 @@ static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *s
     return true;
 }
 
+/* One operation, or a slice for each part where they are too many. True: the parts
+ * are constants. */
+static bool emit_parts(ft__onnx *o, const ft__node *n, uint32_t axis,
+                       const int64_t *sizes)
+{
+    ft__value *x = n->in[0];
+    ft_shape s = x->shape;
+    ft_op op = ft__op_x(FT_KIND_split, x);
+    ft__call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out};
+
+    if (n->n_out <= FT__MAX_PARTS) {
+        ft_op_set1(&op, FT_K_axis, axis);
+        ft_op_set(&op, FT_K_sizes, sizes, n->n_out);
+        return ft__emit(o, n, &op, &c);
+    }
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        s.dim[axis] = sizes[i];
+        op = ft__op_x(FT_KIND_slice, x);
+        ft_op_set_shape(&op, FT_K_out, &s);
+        c = (ft__call){.in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
+        ft__emit(o, n, &op, &c);
+    }
+    return ft__is_constant(x) && !ft__failed(o);
+}
+
 void ft__rule_split(ft__onnx *o, ft__node *n)
 {
     ft__value *x = n->in[0];
     uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
-    int64_t sizes[FT__MAX_PARTS], stride[FT_MAX_RANK], base = 0;
-    ft_op op;
+    int64_t *sizes = ft__onnx_alloc(o, n->n_out, sizeof(*sizes));
+    int64_t stride[FT_MAX_RANK], base = 0;
 
-    if (ft__failed(o))
+    if (!sizes || ft__failed(o))
         return;
-    if (n->n_out > FT__MAX_PARTS || !split_sizes(o, n, x->shape.dim[axis], sizes)) {
+    if (!split_sizes(o, n, x->shape.dim[axis], sizes)) {
         for (uint32_t i = 0; i < n->n_out; i++)
             ft__emit_open(o, n, n->out[i], x->dtype, &x->shape, 1u << axis);
         return;
@@ -168,12 +195,7 @@ void ft__rule_split(ft__onnx *o, ft__node *n)
         ft__emit_view(o, n, x, n->out[0], &x->shape);
         return;
     }
-    ft_op_init(&op, FT_KIND_split, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, n->n_out);
-    if (!ft__emit(o, n, &op,
-                  &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out}))
+    if (!emit_parts(o, n, axis, sizes))
         return;
     ft__strides(&x->shape, stride);
     for (uint32_t i = 0; i < n->n_out; i++) {

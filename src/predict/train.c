@@ -84,6 +84,7 @@ static struct sample *sample_of(struct training *t, const ft_op *op)
     return s;
 }
 
+/* Forward operations: other phases are keys of their own. */
 static int take_row(void *user, const ft_row *row)
 {
     struct training *t = user;
@@ -107,8 +108,6 @@ static int take_row(void *user, const ft_row *row)
                         row->key.spec);
         return 1;
     }
-    /* Other phases are keys of their own: they would be taken for slow or fast
-     * forward operations. */
     if (op.phase != FT_PHASE_FORWARD)
         return 0;
     s = sample_of(t, &op);

@@ -25,16 +25,16 @@ class DenseExtra:
         return flop_counter.conv_backward_flop(*shapes, out_val=out_shape, **named)
 
 
-def faked(mode, model, inputs):
+def faked(mode, model, inputs, backward):
     """Tensors without data for all that the module holds."""
-    state = {name: mode.from_tensor(t)
+    state = {name: mode.from_tensor(t if backward else t.detach())
              for name, t in [*model.named_parameters(), *model.named_buffers()]}
     return state, _pytree.tree_map_only(torch.Tensor, mode.from_tensor, inputs)
 
 
 def run_counted(model, inputs, backward, mode):
     extra = DenseExtra()
-    state, arguments = faked(mode, model, inputs) if mode else ({}, inputs)
+    state, arguments = faked(mode, model, inputs, backward) if mode else ({}, inputs)
     counter = flop_counter.FlopCounterMode(
         display=False, custom_mapping={torch.ops.aten.convolution_backward: extra.formula})
     with mode or contextlib.nullcontext(), torch.set_grad_enabled(backward), counter:

@@ -3,21 +3,21 @@ A training step is derived from a forward graph: loss, backward pass, optimizer.
   $ foretell ops data/models/resnet18.onnx --mode training --batch 32 --top 8
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of output
-  resnet18.onnx: one step of forward, backward and SGD; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  resnet18.onnx: one step of forward, backward and SGD; a multiply-accumulate is 2 FLOPs
   
-  operation                                                                                     count     GFLOP  MiB read  MiB written  parameters
-  ------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                       4   29.6207     98.56        98.00      147712
-  add x=32x64x56x56 y=32x64x56x56 dtype=fp32                                                        5    0.0321    245.00       122.50           0
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                     3   22.2059     38.44        36.75      442752
-  conv2d x=32x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                       3   22.1987     36.19         9.19     7079424
-  conv2d x=32x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        3   44.3949     45.38        36.19           0
-  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3   44.3973     43.50        25.13           0
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3   44.4021     75.19        38.44           0
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        4   59.2157    196.56        98.56           0
-  57 others, lighter (--top 65 lists all)                                                         116   74.7551   1669.17      1073.32     4014824
-  ------------------------------------------------------------------------------------------------------------------------------------------------
-  65 unique                                                                                       144  341.2225   2448.00      1538.08    11684713
+  operation                                                                                     count     GFLOP  MiB read  MiB written  phase
+  ----------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                       4   29.6207     98.56        98.00  forward
+  add x=32x64x56x56 y=32x64x56x56 dtype=fp32                                                        5    0.0321    245.00       122.50  forward
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                     3   22.2059     38.44        36.75  forward
+  conv2d x=32x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32                       3   22.1987     36.19         9.19  forward
+  conv2d x=32x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        3   44.3949     45.38        36.19  backward
+  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3   44.3973     43.50        25.13  backward
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3   44.4021     75.19        38.44  backward
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        4   59.2157    196.56        98.56  backward
+  57 others, lighter (--top 65 lists all)                                                         116   74.7551   1669.17      1073.32
+  ----------------------------------------------------------------------------------------------------------------------------------------------
+  65 unique                                                                                       144  341.2225   2448.00      1538.08
   
   phase      operations     GFLOP  MiB read  MiB written
   ------------------------------------------------------
@@ -164,15 +164,15 @@ A list of operations has its phases in its lines.
 
   $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'linear x=8x64 out=32 dtype=fp32 phase=backward' 'sgd x=64x32 dtype=fp32 phase=optimizer' > step.ops
   $ foretell ops step.ops
-  step.ops: one step as the file has it; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  step.ops: one step as the file has it; a multiply-accumulate is 2 FLOPs
   
-  operation                                       count   GFLOP  MiB read  MiB written  parameters
-  ------------------------------------------------------------------------------------------------
-  linear x=8x64 out=32 dtype=fp32                     1  0.0000      0.01         0.00        2048
-  linear x=8x64 out=32 dtype=fp32 phase=backward      1  0.0001      0.01         0.01           0
-  sgd x=64x32 dtype=fp32 phase=optimizer              1  0.0000      0.02         0.01           0
-  ------------------------------------------------------------------------------------------------
-  3 unique                                            3  0.0001      0.04         0.02        4096
+  operation                                       count   GFLOP  MiB read  MiB written  phase
+  -----------------------------------------------------------------------------------------------
+  linear x=8x64 out=32 dtype=fp32                     1  0.0000      0.01         0.00  forward
+  linear x=8x64 out=32 dtype=fp32 phase=backward      1  0.0001      0.01         0.01  backward
+  sgd x=64x32 dtype=fp32 phase=optimizer              1  0.0000      0.02         0.01  optimizer
+  -----------------------------------------------------------------------------------------------
+  3 unique                                            3  0.0001      0.04         0.02
   
   phase      operations   GFLOP  MiB read  MiB written
   ----------------------------------------------------
@@ -230,11 +230,11 @@ Foretold for a device: by phase, and memory by part.
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.
   
-  operation                                                                                     count   share    total     each
-  -----------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward        4  16.0 %  5.75 ms  1.44 ms
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3  12.0 %  4.31 ms  1.44 ms
-  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward      3  12.0 %  4.31 ms  1.44 ms
+  operation                                                                                     phase     count   share    total     each
+  ---------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward    backward      4  16.0 %  5.75 ms  1.44 ms
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3  12.0 %  4.31 ms  1.44 ms
+  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3  12.0 %  4.31 ms  1.44 ms
   
   to verify it there is no command yet: the engines run forward passes
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
@@ -281,9 +281,9 @@ Forward measurements do not answer for the backward pass, and the answer says so
   fits in the device's # B: yes, # B to spare
   low .. high is a # % interval; 66 unique operations: 26 measured, 0 learned, 0 scaled, 40 roofline
   
-  operation  count  share  total  each  low  high  basis
+  operation  phase  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  4  # %  # s  # s  # s  # s  roofline
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  # %  # s  # s  # s  # s  roofline
   
   warning: 4 of 66 unique operations are of kinds never measured: their times are lower bounds
   warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds
@@ -311,6 +311,12 @@ What cannot be.
   [2]
   $ foretell ops data/models/resnet18.onnx --mode training --loss l1
   foretell ops: --loss is auto, none, cross_entropy or mse, not "l1"
+  [2]
+  $ foretell ops data/models/resnet18.onnx --mode training --loss-on last
+  foretell ops: --loss-on is first or all, not "last"
+  [2]
+  $ foretell ops data/models/resnet18.onnx --loss-on all
+  foretell ops: --loss-on goes with --mode training
   [2]
   $ foretell ops data/models/resnet18.onnx --optimizer sgd
   foretell ops: --optimizer goes with --mode training
