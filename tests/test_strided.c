@@ -240,6 +240,7 @@ static void kernels_need_what_was_measured(void)
         uint64_t bytes;
     } c[] = {
         {"conv2d x=8x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0", 0},
+        {"conv2d x=16x96x56x56 out=24 kernel=1x1 stride=1x1 pad=0x0", 20885504},
         {"conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1", 6569984},
         {"conv2d x=8x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3", 25690112},
         {"conv2d x=8x20x56x56 out=30 kernel=3x3 stride=1x1 pad=1x1", 3448832},
@@ -285,7 +286,8 @@ static void buffers_of_products_are_near_the_measured_ones(void)
         {"conv2d x=4x64x56x56 out=384 kernel=1x1 stride=1x1 pad=0x0", 6023712},
         {"conv2d x=4x256x28x28 out=256 kernel=1x1 stride=1x1 pad=0x0", 5302816},
         {"conv2d x=4x1024x14x14 out=512 kernel=1x1 stride=1x1 pad=0x0", 5163552},
-        {"conv2d x=4x256x7x7 out=256 kernel=1x1 stride=1x1 pad=0x0", 0},
+        {"conv2d x=4x256x13x13 out=256 kernel=1x1 stride=1x1 pad=0x0", 0},
+        {"conv2d x=16x256x28x28 out=256 kernel=1x1 stride=1x1 pad=0x0", 0},
     };
 
     for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {

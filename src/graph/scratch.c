@@ -5,8 +5,12 @@
 /* oneDNN's blocked layouts hold channels in sixteens. */
 enum { BLOCK = 16 };
 
-/* Matrices with so short a side are multiplied as they lie. */
-enum { SHORT = 128 };
+/* Matrices with so short a side are multiplied as they lie; transposed weights are
+ * packed from so many rows on. */
+enum { SHORT = 176, ROWS = 16 };
+
+/* From so many images on, convolutions as matrix products are not preferred. */
+enum { MANY_IMAGES = 16 };
 
 /* A convolution's tensors in bytes, plain and as the kernel wants them; 0 where
  * it takes the plain one. */
@@ -44,10 +48,12 @@ static uint64_t padded_bytes(const ft_op *op, ft_shape s)
 /* A window of one element that skips nothing is a matrix product as it lies. */
 static bool is_product(const ft_op *op)
 {
+    ft_shape x = ft_op_shape(op, FT_K_x);
     uint32_t n;
 
     ft_op_get(op, FT_K_kernel, &n);
-    if (ft_op_at(op, FT_K_groups, 0) != 1)
+    if (ft_op_at(op, FT_K_groups, 0) != 1 ||
+        (x.dim[0] >= MANY_IMAGES && op->layout == FT_LAYOUT_PLAIN))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         int64_t begin, end;
@@ -225,7 +231,7 @@ static uint64_t linear_buffer(const ft_op *op, bool backward)
     int64_t rows = in ? ft_shape_elements(&x) / in : 0;
 
     return backward ? max2(product(rows, out, in), product(out, rows, in))
-                    : packed(rows, in, out, SHORT / 4);
+                    : packed(rows, in, out, ROWS);
 }
 
 static uint64_t matmul_buffer(const ft_op *op, bool backward)
@@ -252,7 +258,7 @@ static uint64_t conv_buffer(const ft_op *op, bool backward)
     for (uint32_t i = 2; i < y.rank; i++)
         pixels *= y.dim[i];
     if (op->layout == FT_LAYOUT_CHANNELS_LAST && !backward)
-        return packed(pixels, x.dim[1], y.dim[1], SHORT / 4);
+        return packed(pixels, x.dim[1], y.dim[1], ROWS);
     return backward ? max2(product(x.dim[1], y.dim[1], pixels),
                            product(y.dim[1], pixels, x.dim[1]))
                     : product(y.dim[1], x.dim[1], pixels);
