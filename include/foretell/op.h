@@ -104,7 +104,8 @@ enum {
      * transpose is inserted, as the engine has to do. */
     FT_POLICY_CHANNELS_LAST = 1u << 0,
     /* Transposes, slices, splits and expansions are views with strides; what
-     * needs its elements in order copies them first (PyTorch). */
+     * needs its elements in order copies them first (PyTorch). Alone: what the
+     * other policies ask for is left out. */
     FT_POLICY_STRIDED_VIEWS = 1u << 1,
     /* Results are allocated as operations run and released at their last use;
      * Python frames hold arguments, and the caller the previous pass's results

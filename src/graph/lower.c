@@ -142,6 +142,8 @@ static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
     ft__build_set_layout(l->b, l->made[i][layout], layout);
     ft__build_open(l->b, l->made[i][layout], t->open);
     ft__build_container(l->b, l->made[i][layout], t->container);
+    if (t->trainable)
+        ft__build_trainable(l->b, l->made[i][layout]);
     return l->made[i][layout];
 }
 
@@ -292,6 +294,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
         out[j] = get(l, node->out[j], layout);
     op.layout = order_matters(&op) ? layout : FT_LAYOUT_PLAIN;
     ft__build_phase(l->b, node->phase);
+    ft__build_scope(l->b, node->scope, strlen(node->scope));
     if (!ft__build_failed(l->b))
         ft__build_repeat(l->b,
                          ft__build_node(l->b, node->name, strlen(node->name), &op, in,

@@ -85,10 +85,11 @@ void ft__train_backward(ft__train *t, uint32_t node);
 void ft__train_own(ft__train *t, uint32_t node);
 
 /* ---- train_move.c ---- */
-typedef void ft__train_rule(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g);
+typedef void ft__train_rule(ft__train *t, const ft_node *n, const ft_op *op,
+                            uint32_t g);
 ft__train_rule ft__train_view_back, ft__train_transpose_back, ft__train_concat_back,
-    ft__train_split_back, ft__train_resize_back, ft__train_sum_back, ft__train_cast_back,
-    ft__train_gather_back, ft__train_blocks_back;
+    ft__train_split_back, ft__train_resize_back, ft__train_sum_back,
+    ft__train_cast_back, ft__train_gather_back, ft__train_blocks_back;
 
 /* ---- train_loss.c ---- */
 /* Appends the losses of the results, their sum, and gives the results gradients. */

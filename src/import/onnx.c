@@ -418,15 +418,16 @@ static void read_model(ft__onnx *o, bool *versioned)
  * that nothing more is known. */
 static void find_open(ft__onnx *o)
 {
-    ft__onnx low = {.doc = {.base = o->doc.base, .len = o->doc.len},
-                    .model = o->model,
-                    .opt = o->opt,
-                    .b = ft__build_new(""),
-                    .see = o->see,
-                    .sizes = o->sizes,
-                    .ranks = o->ranks,
-                    .low = true,
-                    .dry = !o->weighed};
+    ft__onnx low = {
+        .doc = {.base = o->doc.base, .len = o->doc.len, .mapped = o->doc.mapped},
+        .model = o->model,
+        .opt = o->opt,
+        .b = ft__build_new(""),
+        .see = o->see,
+        .sizes = o->sizes,
+        .ranks = o->ranks,
+        .low = true,
+        .dry = !o->weighed};
     bool versioned = false;
 
     if (!low.b) {

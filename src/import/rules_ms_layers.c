@@ -172,9 +172,9 @@ static ft__value *look_up(ft__maker m, ft__value *ids, ft__value *table, ft_dtyp
         return NULL;
     return ft__make_embedding(m, ids,
                               &(ft__rows){.table = table,
-                                           .rows = table->shape.dim[0],
-                                           .dim = table->shape.dim[1],
-                                           .dtype = dtype},
+                                          .rows = table->shape.dim[0],
+                                          .dim = table->shape.dim[1],
+                                          .dtype = dtype},
                               NULL);
 }
 

@@ -500,9 +500,9 @@ void ft__rule_ms_word_conv(ft__onnx *o, ft__node *n)
     size = table->dim[1];
     x = ft__make_embedding(m, n->in[0],
                            &(ft__rows){.table = n->in[3],
-                                        .rows = table->dim[0],
-                                        .dim = size,
-                                        .dtype = n->in[3]->dtype},
+                                       .rows = table->dim[0],
+                                       .dim = size,
+                                       .dtype = n->in[3]->dtype},
                            NULL);
     x = ft__make_view(m, x, FT__SHAPE(words, 1, letters, size), NULL);
     x = ft__make_conv(

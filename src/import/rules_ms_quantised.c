@@ -295,10 +295,10 @@ void ft__rule_ms_gather_quantised(ft__onnx *o, ft__node *n)
         ft__make_embedding(
             m, index,
             &(ft__rows){.table = data,
-                         .rows = data->shape.dim[0],
-                         .dim = s.dim[s.rank - 1],
-                         .dtype = n->in[2]->dtype,
-                         .weights = halves ? FT_DTYPE_uint4 : data->dtype},
+                        .rows = data->shape.dim[0],
+                        .dim = s.dim[s.rank - 1],
+                        .dtype = n->in[2]->dtype,
+                        .weights = halves ? FT_DTYPE_uint4 : data->dtype},
             n->out[0]);
     else
         ft__emit_generic(o, n, n->out[0], n->in[2]->dtype, &s);
