@@ -1,18 +1,18 @@
 """The names of all models, and how each is built."""
 from . import image_models, text_models, vision
 
-# One of every sort: plain, depthwise, attention, windows, dilation, time, flow, text, speech.
+# One of every sort: plain, depthwise, attention, windows, dilation, time, text, speech, pairs.
 CI = ['resnet18',
       'mobilenet_v3_small',
       'vit_b_16',
       'swin_t',
       'deeplabv3_mobilenet_v3_large',
       'r2plus1d_18',
-      'raft_small',
       'hf-bert',
       'hf-gpt2',
       'hf-t5',
       'hf-whisper',
+      'hf-clip',
       'timm-convnext_atto']
 
 
