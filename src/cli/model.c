@@ -164,7 +164,8 @@ ft_status ft__model_import(ft_graph **out, const char *path,
         st = import(out, path, &p.how, err);
     while (p.n_copies)
         free(p.copy[--p.n_copies]);
-    return st;
+    /* Nothing is missing here: the file holds what is not taken. */
+    return st == FT_EUNSUPPORTED ? FT_EFORMAT : st;
 }
 
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,

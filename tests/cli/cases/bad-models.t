@@ -35,3 +35,15 @@
   $ foretell predict truncated.onnx --device a30
   foretell predict: truncated.onnx: a damaged ONNX model: the file ends early (byte 27)
   [3]
+  $ printf 'PK\003\004 and no more' > cut.pt2
+  $ foretell ops cut.pt2
+  foretell ops: cut.pt2: a damaged zip archive: Not a zip archive
+  [3]
+  $ python3 -c "import zipfile; zipfile.ZipFile('other.pt2', 'w').writestr('a/b.txt', 'x')"
+  $ foretell ops other.pt2
+  foretell ops: other.pt2: a zip archive without a model graph (models/*.json): save the model with torch.export.save, or export it to ONNX
+  [3]
+  $ python3 -c "import zipfile; zipfile.ZipFile('state.pt', 'w').writestr('state/data.pkl', 'x')"
+  $ foretell ops state.pt
+  foretell ops: state.pt: what torch.save writes: weights or pickled objects without a graph: load it and save it with torch.export.save, or export it to ONNX
+  [3]
