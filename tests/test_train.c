@@ -260,6 +260,18 @@ static void gradients_stop_where_there_are_none(void)
                     "linear x=4x8 out=8 phase=backward wrt=w\n");
 }
 
+static void gradients_stop_where_they_are_detached(void)
+{
+    ft__build *b = ft__build_new("detached");
+    uint32_t t = with(b, "linear x=4x3 out=5", input(b, (ft_shape){2, {4, 3}}),
+                      weight(b, "w", (ft_shape){2, {5, 3}}));
+
+    t = one(b, "view x=4x5 out=4x5", t);
+    ft__build_detached(b, t);
+    t = with(b, "linear x=4x5 out=2", t, weight(b, "v", (ft_shape){2, {2, 5}}));
+    expect_backward(b, t, "linear x=4x5 out=2 phase=backward wrt=w\n");
+}
+
 static void frozen_weights_have_no_gradient(void)
 {
     ft__build *b = ft__build_new("frozen");
@@ -565,6 +577,7 @@ int main(void)
     shared_weights_have_one_gradient();
     a_view_of_a_weight_gives_its_gradient_on();
     gradients_stop_where_there_are_none();
+    gradients_stop_where_they_are_detached();
     frozen_weights_have_no_gradient();
     a_frozen_first_weight_of_a_layer_leaves_the_second();
     what_was_broadcast_is_summed();

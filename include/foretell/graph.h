@@ -51,6 +51,7 @@ typedef struct ft_tensor {
     uint32_t container; /* FT_CONTAINER_ bits: then dtype and shape are those of what
                            is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
+    uint32_t detached;  /* 1: no gradient goes on from here to what it was made of */
 } ft_tensor;
 
 /* in: activation operands in the operation's order (a constant operand is a

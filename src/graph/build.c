@@ -155,6 +155,12 @@ void ft__build_container(ft__build *b, uint32_t tensor, uint32_t container)
         b->g->tensor[tensor].container = container;
 }
 
+void ft__build_detached(ft__build *b, uint32_t tensor)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].detached = 1;
+}
+
 void ft__build_trainable(ft__build *b, uint32_t tensor)
 {
     if (!b->failed)

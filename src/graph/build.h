@@ -30,6 +30,7 @@ void ft__build_output(ft__build *b, uint32_t tensor);
 void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open);
 void ft__build_container(ft__build *b, uint32_t tensor, uint32_t container);
 void ft__build_trainable(ft__build *b, uint32_t tensor);
+void ft__build_detached(ft__build *b, uint32_t tensor);
 void ft__build_role(ft__build *b, uint32_t tensor, ft_role role);
 /* Let `tensor` lie in the memory of `of`: a view, or a result in place. */
 void ft__build_alias(ft__build *b, uint32_t tensor, uint32_t of);

@@ -90,7 +90,7 @@ static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
 
 static bool is_activation(const ft_tensor *t)
 {
-    return is_floating(t->dtype) && !t->container;
+    return is_floating(t->dtype) && !t->container && !t->detached;
 }
 
 void ft__train_find_needs(ft__train *t)

@@ -244,7 +244,8 @@ static void want_operands(const ft__pt2_node *n)
 
 static bool is_view(const ft__pt2_node *n)
 {
-    return n->rule && (n->rule->run == ft__aten_view || n->rule->run == ft__aten_copy);
+    return n->rule && (n->rule->run == ft__aten_view || n->rule->run == ft__aten_copy ||
+                       n->rule->run == ft__aten_detach);
 }
 
 /* In a joint graph all that leads to no loss, result or buffer is backward. Views

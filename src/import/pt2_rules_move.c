@@ -9,6 +9,15 @@ void ft__aten_view(ft__pt2 *p, ft__pt2_node *n)
     ft__pt2_emit_view(p, n, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
 }
 
+void ft__aten_detach(ft__pt2 *p, ft__pt2_node *n)
+{
+    ft__pt2_value *out = ft__pt2_out(n, 0);
+
+    ft__aten_view(p, n);
+    if (out && out->tensor != FT_NONE && !ft__pt2_failed(p))
+        ft__build_detached(p->b, out->tensor);
+}
+
 /* Whether a tensor's elements lie in the same order as another's would. */
 static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *b)
 {
