@@ -51,7 +51,8 @@ static bool read_term(ft__text *text, const char *ends, struct labels *l)
 /* Without "->" the result has the labels that stand once, in order. */
 static bool implied(struct equation *e)
 {
-    for (char c = 'A'; c <= 'z'; c++) {
+    for (int code = 'A'; code <= 'z'; code++) {
+        char c = (char)code;
         uint32_t times = 0;
 
         for (uint32_t i = 0; i < e->n; i++)

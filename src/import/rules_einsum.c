@@ -102,7 +102,8 @@ static void implied_result(struct sum *e)
 {
     for (uint32_t i = e->ellipsis; i-- > 0;)
         add(&e->out, (uint8_t)(ELLIPSIS + i));
-    for (uint8_t c = 'A'; c <= 'z'; c++) {
+    for (int code = 'A'; code <= 'z'; code++) {
+        uint8_t c = (uint8_t)code;
         uint32_t count = 0;
 
         for (uint32_t t = 0; t < e->n_terms; t++)

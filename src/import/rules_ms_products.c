@@ -389,7 +389,7 @@ void ft__rule_ms_moe(ft__onnx *o, ft__node *n)
     }
     h = layer_of_experts(m, &e, h, second, expert_dtype(o, n, second));
     if (h)
-        h = ft__make_move(m, FT_KIND_slice, h, &n->in[0]->shape, n->out[0]);
+        ft__make_move(m, FT_KIND_slice, h, &n->in[0]->shape, n->out[0]);
 }
 
 /* ---- convolutions ---- */
