@@ -359,21 +359,21 @@ static void optimize(ft__train *t, ft_optimizer optimizer)
 
 /* ---- a graph that holds its backward pass ---- */
 
-/* The trained weight of this shape that has no gradient yet, the one of the
- * same name before others. */
-static uint32_t weight_for(const ft__train *t, const ft_tensor *g)
+/* Of the trained weights the one of this shape that has no gradient yet, the one
+ * of the same name before others. */
+static uint32_t weight_for(const ft__train *t, const uint32_t *trained, uint32_t n,
+                           const ft_tensor *g)
 {
     uint32_t best = FT_NONE;
 
-    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
-        const ft_tensor *w = ft_graph_tensor(t->src, i);
+    for (uint32_t i = 0; i < n; i++) {
+        const ft_tensor *w = ft_graph_tensor(t->src, trained[i]);
 
-        if (!w->trainable || t->grad[i] != FT_NONE ||
-            !ft_shape_equal(&w->shape, &g->shape))
+        if (t->grad[trained[i]] != FT_NONE || !ft_shape_equal(&w->shape, &g->shape))
             continue;
         if (strncmp(w->name, g->name, strlen(w->name)) == 0)
-            return i;
-        best = best == FT_NONE ? i : best;
+            return trained[i];
+        best = best == FT_NONE ? trained[i] : best;
     }
     return best;
 }
@@ -382,17 +382,29 @@ static uint32_t weight_for(const ft__train *t, const ft_tensor *g)
  * several tensors and one storage. */
 static void match_gradients(ft__train *t)
 {
+    uint32_t *trained = malloc(((size_t)t->src->n_tensors + 1) * sizeof(*trained));
+    uint32_t n = 0;
+
+    if (!trained) {
+        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
+                       ft_graph_name(t->src));
+        return;
+    }
+    for (uint32_t i = 0; i < t->src->n_tensors; i++)
+        if (ft_graph_tensor(t->src, i)->trainable)
+            trained[n++] = i;
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
         const ft_tensor *g = ft_graph_tensor(t->src, i);
         uint32_t w = FT_NONE;
 
         if (g->role == FT_ROLE_GRADIENT && !t->reached[g->storage])
-            w = weight_for(t, g);
+            w = weight_for(t, trained, n, g);
         if (w == FT_NONE)
             continue;
         t->grad[w] = i;
         t->reached[g->storage] = 1;
     }
+    free(trained);
 }
 
 /* ---- all of it ---- */
