@@ -53,7 +53,7 @@ static const struct layer *layer_of(const ft__node *n)
 static bool converts(const ft__node *n, int back)
 {
     return n && !n->done && n->rule && n->rule->run == ft__rule_quantize &&
-           n->rule->arg == back && n->n_in >= 2 && n->in[0] && n->out[0];
+           n->rule->arg == back && n->n_in >= 2 && n->in[0] && ft__out(n, 0);
 }
 
 static bool is_byte(ft_dtype t)

@@ -37,7 +37,9 @@ typedef struct ft__json {
 /* A walk over a value of the document, given as its slice. */
 static inline ft__json ft__json_open(ft__json_doc *doc, ft__text value)
 {
-    return (ft__json){.doc = doc, .p = value.s, .end = value.s + value.n};
+    const char *end = value.n ? value.s + value.n : value.s; /* may be NULL */
+
+    return (ft__json){.doc = doc, .p = value.s, .end = end};
 }
 
 /* What comes next: one of {["0tfn, 0 for all numbers, among them NaN and Infinity,
