@@ -18,7 +18,8 @@
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
-enum { FT__PREDICTOR_VERSION = 1 };
+/* Grows with the format, and when the numbers of kinds change: they are a feature. */
+enum { FT__PREDICTOR_VERSION = 2 };
 
 enum ft__section_type {
     FT__SECTION_INFO = 1,
