@@ -383,7 +383,8 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 
 static ft_errors errors_of(const double *v)
 {
-    return (ft_errors){.n = (size_t)v[0],
+    /* A damaged file may say anything; NaN fails both comparisons. */
+    return (ft_errors){.n = v[0] >= 0 && v[0] < 0x1p53 ? (size_t)v[0] : 0,
                        .mape = v[1],
                        .median_ape = v[2],
                        .p90_ape = v[3],
