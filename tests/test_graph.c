@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "conformance_specs.h"
 #include "foretell/graph.h"
 #include "graph/build.h"
 
@@ -413,6 +414,32 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     ft_graph_free(g);
 }
 
+static void weights_add_up(const char *spec)
+{
+    ft_op op = parse(spec);
+    ft_cost c;
+    double sum = 0;
+
+    for (uint32_t k = 0; k < ft_op_n_params(&op); k++) {
+        ft_param p;
+
+        ft_op_param(&op, k, &p);
+        sum += (double)ft_shape_elements(&p.shape);
+    }
+    ft_op_cost(&op, &c);
+    CHECK_NEAR(sum, c.weight_elements, 0);
+}
+
+static void weights_listed_one_by_one_are_all_weights(void)
+{
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++)
+        weights_add_up(specs[i]);
+    for (size_t i = 0; i < sizeof(optional_specs) / sizeof(*optional_specs); i++)
+        weights_add_up(optional_specs[i]);
+    weights_add_up("lstm x=5x2x8 hidden=16 directions=2 bias=1");
+    weights_add_up("gru x=5x2x8 hidden=16");
+}
+
 int main(void)
 {
     a_canonical_spec_reads_and_writes_itself();
@@ -426,5 +453,6 @@ int main(void)
     no_two_live_tensors_overlap();
     lowering_inserts_a_transpose_only_where_bytes_move();
     lowering_keeps_phases_and_takes_nodes_without_operands();
+    weights_listed_one_by_one_are_all_weights();
     CHECK_DONE();
 }

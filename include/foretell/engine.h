@@ -8,7 +8,7 @@
 
 /* What a measurement plug-in exports. Raise FT_ENGINE_ABI whenever a struct
  * here changes; the loader refuses any other number. */
-#define FT_ENGINE_ABI 2u
+#define FT_ENGINE_ABI 3u
 #define FT_ENGINE_ENTRY "ft_engine_entry"
 
 /* One opened engine and one prepared operation; the engine defines both. */
@@ -47,6 +47,39 @@ typedef struct ft_block_info {
  *                cubic -0.75
  *   depth_to_space, space_to_depth  block index before channel (ONNX's DCR)
  *   fill         writes 0 */
+
+/* Engines that hold tensors themselves (PyTorch) and make results as operations
+ * run. An operand is a value of the engine's, whatever strides it has. */
+typedef struct ft_engine_values {
+    /* A new tensor with undefined contents. */
+    ft_status (*make)(ft_engine_context *c, void **out, const ft_shape *shape,
+                      ft_dtype dtype, ft_layout layout, ft_error *err);
+    void (*drop)(ft_engine_context *c, void *value); /* NULL is fine */
+    /* Whole contents to and from host memory, plain row-major order. */
+    ft_status (*write)(ft_engine_context *c, void *value, const void *host,
+                       ft_error *err);
+    ft_status (*read)(ft_engine_context *c, void *host, const void *value,
+                      ft_error *err);
+    /* As ft_engine.prepare for one instance without weights of its own: they are
+     * operands, in[] holding the activations and then the weights in the order of
+     * ft_op_param(). keep: 1 when a backward operation will follow; then out[] gets
+     * one value more, behind the results, which holds what this engine's backward
+     * operation needs besides its operands (statistics, indices, masks); NULL where
+     * it needs nothing. A backward operation takes it behind its operands, before
+     * the weights. Weights' gradients are results of their own, one a weight, in
+     * the order of ft_op_param(). */
+    ft_status (*prepare)(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                         const ft_op *op, int keep, ft_error *err);
+} ft_engine_values;
+
+/* An input of a model that is run whole. */
+typedef struct ft_model_input {
+    const char *name;
+    ft_dtype dtype;
+    ft_shape shape;
+    int64_t limit; /* of whole numbers: values lie in [0, limit) */
+} ft_model_input;
+
 typedef struct ft_engine {
     uint32_t abi; /* FT_ENGINE_ABI the plug-in was compiled with */
     const char *name;
@@ -93,6 +126,19 @@ typedef struct ft_engine {
     ft_status (*run)(ft_block *b, uint32_t instance, const void *const *in,
                      void *const *out, void *workspace, ft_error *err);
     void (*free_block)(ft_block *b);
+
+    /* Not NULL: operands are values; then alloc, release and prepare above are
+     * NULL, fill() takes a value, and run() makes new values in out[], which the
+     * caller drops. */
+    const ft_engine_values *values;
+    /* Not NULL: the engine also runs a model file whole, as deployed with it; the
+     * block's run() takes no operands then (inputs are the engine's own, random). */
+    ft_status (*load_model)(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err);
+    /* Not NULL: bytes the engine's allocator holds for tensors now, and at most
+     * since the last call with reset. */
+    void (*memory)(ft_engine_context *c, uint64_t *now, uint64_t *peak, int reset);
 } ft_engine;
 
 typedef const ft_engine *ft_engine_entry_fn(void);

@@ -6,6 +6,8 @@
 
 #include "foretell/error.h"
 #include "foretell/graph.h"
+#include "foretell/power.h"
+#include "foretell/settings.h"
 #include "foretell/store.h"
 
 /* Really running things: one operation, a whole network, a set of operations

@@ -205,6 +205,25 @@ FT_API int64_t ft_shape_elements(const ft_shape *s);
 FT_API int ft_shape_equal(const ft_shape *a, const ft_shape *b);
 FT_API int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t);
 
+/* The weights inside an operation, each a tensor of its own, in ONNX's order:
+ *   convolutions  filter (out x in/groups x kernel; transposed: in x out/groups x
+ *                 kernel), bias
+ *   linear        out x in; bias
+ *   norms         scale, shift (rmsnorm: scale only), then batchnorm's mean and
+ *                 variance
+ *   rnn gru lstm  for each direction: input weights (gates hidden x in), recurrent
+ *                 ones (gates hidden x hidden), and their two biases
+ *   embedding     rows x dim
+ * Other weights (scales of blocks) are counted, not listed. */
+typedef struct ft_param {
+    ft_shape shape;
+    ft_dtype dtype;
+    double fan_in; /* products that are added up for a result; 0: no product */
+    int trained;   /* 0: statistics, which no gradient reaches */
+} ft_param;
+FT_API uint32_t ft_op_n_params(const ft_op *op);
+FT_API void ft_op_param(const ft_op *op, uint32_t i, ft_param *out);
+
 /* What an operation costs, from its spec alone (docs/costs.md: formulae).
  * One multiply-accumulate is 2 FLOPs. */
 typedef struct ft_cost {

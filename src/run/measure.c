@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "run/session.h"
+#include "run/op_job.h"
 
 enum { MAX_READINGS = 1 << 16 };
 
@@ -130,248 +130,31 @@ ft_status ft__measure_job(ft_measurement *time, ft_reading **readings, size_t *n
     return st;
 }
 
-/* ---- operands ---- */
-
-int64_t ft__operand_limit(const ft_op *op, uint32_t operand)
-{
-    if (op->kind == FT_KIND_embedding)
-        return ft_op_at(op, FT_K_rows, 0);
-    if (op->kind == FT_KIND_gather && operand == 1)
-        return ft_op_at(op, FT_K_x, (uint32_t)ft_op_at(op, FT_K_axis, 0));
-    return 2;
-}
-
 /* ---- one operation ---- */
-
-/* Weights of all instances together pass any cache, as a network's do, as long
- * as that takes neither many instances nor much memory. */
-enum { MAX_INSTANCES = 64 };
-static const double block_bytes = 64.0 * 1024 * 1024;
-
-/* Results go to several places in turn, more than the second-level cache holds
- * together: in a network each goes where no result has just been. The input
- * stays: it is what the operation before has just written. */
-enum { MAX_PLACES = 16 };
-static const uint64_t places_bytes = 4u << 20;
-
-struct op_job {
-    ft_session *session;
-    ft_block *block;
-    uint32_t instances;
-    uint32_t places;
-    const void *in[FT_OP_MAX_OPERANDS];
-    void *out[MAX_PLACES][FT_OP_MAX_OPERANDS];
-    void *memory[2 * FT_OP_MAX_OPERANDS + 1]; /* everything to release */
-    uint32_t n_memory;
-    void *workspace;
-};
-
-static ft_status run_op(void *self, uint64_t iteration, ft_error *err)
-{
-    struct op_job *j = self;
-
-    return j->session->engine->run(j->block, (uint32_t)(iteration % j->instances),
-                                   j->in, j->out[iteration % j->places], j->workspace,
-                                   err);
-}
-
-static void *take(struct op_job *j, uint64_t bytes, const ft_op *op, ft_error *err)
-{
-    ft_session *s = j->session;
-    void *p = s->engine->alloc(s->context, bytes ? bytes : 1);
-
-    if (p)
-        j->memory[j->n_memory++] = p;
-    else
-        ft_fail(err, FT_ENOMEM, 0, "no memory for %s (%.1f MiB)",
-                ft_kind_name(op->kind), (double)bytes / 1048576.0);
-    return p;
-}
-
-static ft_status make_input(struct op_job *j, const ft_op *op, uint32_t i,
-                            ft_error *err)
-{
-    ft_session *s = j->session;
-    ft_shape shape;
-    ft_dtype t;
-    void *p;
-
-    ft_op_input(op, i, &shape, &t);
-    p = take(j, (uint64_t)ft_tensor_bytes(&shape, t), op, err);
-    if (!p)
-        return FT_ENOMEM;
-    j->in[i] = p;
-    return s->engine->fill(s->context, p, t, (uint64_t)ft_shape_elements(&shape),
-                           ft__operand_limit(op, i), s->seed + i, err);
-}
-
-static ft_status make_output(struct op_job *j, const ft_op *op, uint32_t i,
-                             ft_error *err)
-{
-    ft_shape shape;
-    ft_dtype t;
-    uint64_t bytes;
-    char *p;
-
-    ft_op_output(op, i, &shape, &t);
-    bytes = ((uint64_t)ft_tensor_bytes(&shape, t) + 63) / 64 * 64;
-    p = take(j, bytes * j->places, op, err);
-    for (uint32_t place = 0; p && place < j->places; place++)
-        j->out[place][i] = p + place * bytes;
-    return p ? FT_OK : FT_ENOMEM;
-}
-
-static uint32_t places_for(const ft_op *op)
-{
-    ft_cost c;
-    double n;
-
-    ft_op_cost(op, &c);
-    n = c.bytes_written > 0 ? ceil((double)places_bytes / c.bytes_written) : 1;
-    return n > MAX_PLACES ? MAX_PLACES : (uint32_t)n;
-}
-
-static void op_job_free(struct op_job *j)
-{
-    while (j->n_memory)
-        j->session->engine->release(j->session->context, j->memory[--j->n_memory]);
-    if (j->block)
-        j->session->engine->free_block(j->block);
-}
-
-/* Prepare `op` (lowered) with its operands. */
-static ft_status op_job_make(struct op_job *j, ft_session *s, const ft_op *op,
-                             uint32_t instances, ft_block_info *info, ft_error *err)
-{
-    ft_status st;
-
-    *j =
-        (struct op_job){.session = s, .instances = instances, .places = places_for(op)};
-    *info = (ft_block_info){0};
-    st = s->engine->prepare(s->context, &j->block, info, op, instances, NULL, 0, err);
-    if (st)
-        return st;
-    for (uint32_t i = 0; i < ft_op_n_inputs(op) && !st; i++)
-        st = make_input(j, op, i, err);
-    for (uint32_t i = 0; i < ft_op_n_outputs(op) && !st; i++)
-        st = make_output(j, op, i, err);
-    if (!st && info->workspace_bytes) {
-        j->workspace = take(j, info->workspace_bytes, op, err);
-        st = j->workspace ? FT_OK : FT_ENOMEM;
-    }
-    if (st)
-        op_job_free(j);
-    return st;
-}
-
-static uint32_t instances_for(const ft_op *op)
-{
-    ft_cost c;
-    double n;
-
-    ft_op_cost(op, &c);
-    n = c.weight_bytes > 0 ? ceil(block_bytes / c.weight_bytes) : 1;
-    return n > MAX_INSTANCES ? MAX_INSTANCES : (uint32_t)n;
-}
 
 ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
                         const ft_measure_options *opt, ft_error *err)
 {
-    struct op_job j;
-    ft__job job = {.session = s, .run = run_op, .self = &j};
-    ft_block_info info;
+    const ft_block_info *info;
+    ft__op_job *j;
+    ft__job job;
     ft_op low = *op;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
     ft_op_lower(&low, s->engine->policy);
-    st = op_job_make(&j, s, &low, instances_for(&low), &info, err);
+    st = ft__op_job_make(&j, s, &low, 0, err);
     if (st)
         return st;
+    job = ft__op_job_get(j);
     st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt, err);
-    out->weight_bytes = info.weight_bytes;
-    out->workspace_bytes = info.workspace_bytes;
-    out->instances = j.instances;
-    if (info.implementation)
-        strncpy(out->implementation, info.implementation,
+    info = ft__op_job_info(j);
+    out->weight_bytes = info->weight_bytes;
+    out->workspace_bytes = info->workspace_bytes;
+    out->instances = ft__op_job_instances(j);
+    if (info->implementation)
+        strncpy(out->implementation, info->implementation,
                 sizeof(out->implementation) - 1);
-    op_job_free(&j);
-    return st;
-}
-
-/* ---- proportionality ---- */
-
-/* Weighted least squares of t = slope n + offset over points from..to, each
- * with the same relative error. */
-static void fit_line(ft_linearity *l, size_t from)
-{
-    double sw = 0, swx = 0, swy = 0, swxx = 0, swxy = 0, det, sum = 0;
-
-    for (size_t i = from; i < l->n; i++) {
-        double x = (double)l->iterations[i], y = l->duration_s[i], w = 1 / (y * y);
-
-        sw += w;
-        swx += w * x;
-        swy += w * y;
-        swxx += w * x * x;
-        swxy += w * x * y;
-    }
-    det = sw * swxx - swx * swx;
-    l->slope_s = (sw * swxy - swx * swy) / det;
-    l->offset_s = (swxx * swy - swx * swxy) / det;
-    for (size_t i = 0; i < l->n; i++) {
-        double line = l->slope_s * (double)l->iterations[i];
-
-        l->deviation[i] = (l->duration_s[i] - line) / line;
-        if (i >= from)
-            sum += pow((l->duration_s[i] - line - l->offset_s) / l->duration_s[i], 2);
-    }
-    l->sigma = sqrt(sum / (double)(l->n - from - 2));
-}
-
-ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op,
-                               ft_error *err)
-{
-    enum { STEPS = 18, REPEATS = 7 };
-    struct op_job j;
-    ft__job job = {.session = s, .run = run_op, .self = &j};
-    ft_block_info info;
-    uint64_t n = 1, done = 0;
-    ft_op low = *op;
-    ft_status st;
-
-    memset(out, 0, sizeof(*out));
-    ft_op_lower(&low, s->engine->policy);
-    st = op_job_make(&j, s, &low, 1, &info, err);
-    if (st)
-        return st;
-    for (int i = 0; i < 3 && !st; i++)
-        st = ft__run_batch(&(double){0}, &job, done++, 1, err);
-    /* Powers of two up to a quarter of a second; the median of several. */
-    for (; out->n < STEPS && !st; n *= 2) {
-        double t[REPEATS];
-
-        for (int i = 0; i < REPEATS && !st; i++, done += n)
-            st = ft__run_batch(&t[i], &job, done, n, err);
-        if (st)
-            break;
-        out->duration_s[out->n] = ft__median(t, REPEATS);
-        out->iterations[out->n] = n;
-        if (out->duration_s[out->n++] > 0.25 / REPEATS)
-            break;
-    }
-    if (!st && out->n < 8)
-        st = ft_fail(err, FT_EINVAL, 0,
-                     "one iteration takes too long to look for the floor");
-    if (!st) {
-        fit_line(out, out->n / 2);
-        out->floor_s = out->duration_s[out->n - 1];
-        for (size_t i = out->n; i-- > 0;) {
-            if (fabs(out->deviation[i]) > 5 * fmax(out->sigma, 0.002))
-                break;
-            out->floor_s = out->duration_s[i];
-        }
-    }
-    op_job_free(&j);
+    ft__op_job_free(j);
     return st;
 }

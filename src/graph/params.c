@@ -1,0 +1,127 @@
+/* The weights inside an operation, one by one. */
+#include <string.h>
+
+#include "foretell/op.h"
+
+static int is_recurrent(const ft_op *op)
+{
+    return op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
+           op->kind == FT_KIND_lstm;
+}
+
+static int is_transposed(const ft_op *op)
+{
+    return op->kind == FT_KIND_conv_transpose1d ||
+           op->kind == FT_KIND_conv_transpose2d || op->kind == FT_KIND_conv_transpose3d;
+}
+
+uint32_t ft_op_n_params(const ft_op *op)
+{
+    uint32_t bias = ft_op_at(op, FT_K_bias, 0) != 0;
+
+    if (ft_kind_class(op->kind) == FT_CLASS_CONV || op->kind == FT_KIND_linear)
+        return 1 + bias;
+    if (is_recurrent(op))
+        return (uint32_t)ft_op_at(op, FT_K_directions, 0) * (2 + 2 * bias);
+    switch (op->kind) {
+    case FT_KIND_batchnorm: return 4;
+    case FT_KIND_layernorm:
+    case FT_KIND_groupnorm:
+    case FT_KIND_instancenorm: return 2;
+    case FT_KIND_rmsnorm:
+    case FT_KIND_embedding: return 1;
+    default: return 0;
+    }
+}
+
+static ft_shape vector(int64_t n)
+{
+    return (ft_shape){.rank = 1, .dim = {n}};
+}
+
+static ft_shape matrix(int64_t rows, int64_t columns)
+{
+    return (ft_shape){.rank = 2, .dim = {rows, columns}};
+}
+
+static int64_t last_dim(const ft_shape *s)
+{
+    return s->rank ? s->dim[s->rank - 1] : 1;
+}
+
+static ft_shape filter(const ft_op *op)
+{
+    int64_t groups = ft_op_at(op, FT_K_groups, 0), out = ft_op_at(op, FT_K_out, 0);
+    int64_t in = ft_op_at(op, FT_K_x, 1);
+    ft_shape s = {.rank = 2};
+    uint32_t axes;
+    const int64_t *kernel = ft_op_get(op, FT_K_kernel, &axes);
+
+    s.dim[0] = is_transposed(op) ? in : out;
+    s.dim[1] = (is_transposed(op) ? out : in) / (groups > 0 ? groups : 1);
+    for (uint32_t i = 0; i < axes && s.rank < FT_MAX_RANK; i++)
+        s.dim[s.rank++] = kernel[i];
+    return s;
+}
+
+static ft_shape normalised(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), s = {0};
+
+    if (op->kind == FT_KIND_layernorm || op->kind == FT_KIND_rmsnorm) {
+        s.rank = (uint32_t)ft_op_at(op, FT_K_norm, 0);
+        if (s.rank > x.rank)
+            s.rank = x.rank;
+        memcpy(s.dim, x.dim + x.rank - s.rank, s.rank * sizeof(*s.dim));
+        return s;
+    }
+    return vector(x.rank > 1 ? x.dim[1] : 1);
+}
+
+static void recurrent(const ft_op *op, uint32_t i, ft_param *out)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t hidden = ft_op_at(op, FT_K_hidden, 0);
+    int64_t gates = op->kind == FT_KIND_rnn ? 1 : op->kind == FT_KIND_gru ? 3 : 4;
+
+    i %= ft_op_at(op, FT_K_bias, 0) ? 4 : 2;
+    out->shape = i == 0   ? matrix(gates * hidden, last_dim(&x))
+                 : i == 1 ? matrix(gates * hidden, hidden)
+                          : vector(gates * hidden);
+    out->fan_in = i < 2 ? (double)out->shape.dim[1] : 0;
+}
+
+static void bias(const ft_op *op, ft_param *out)
+{
+    out->shape = vector(ft_op_at(op, FT_K_out, 0));
+    out->dtype = op->dtype == FT_DTYPE_int8 || op->dtype == FT_DTYPE_uint8
+                     ? FT_DTYPE_int32
+                     : op->dtype;
+}
+
+void ft_op_param(const ft_op *op, uint32_t i, ft_param *out)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t own = ft_op_at(op, FT_K_weights, 0);
+
+    *out = (ft_param){.dtype = own ? (ft_dtype)own : op->dtype, .trained = 1};
+    if (is_recurrent(op)) {
+        recurrent(op, i, out);
+    } else if (ft_kind_class(op->kind) == FT_CLASS_CONV || op->kind == FT_KIND_linear) {
+        if (i == 1) {
+            bias(op, out);
+            return;
+        }
+        out->shape = op->kind == FT_KIND_linear
+                         ? matrix(ft_op_at(op, FT_K_out, 0), last_dim(&x))
+                         : filter(op);
+        out->fan_in = 1;
+        for (uint32_t k = 1; k < out->shape.rank; k++)
+            out->fan_in *= (double)out->shape.dim[k];
+    } else if (op->kind == FT_KIND_embedding) {
+        out->shape = matrix(ft_op_at(op, FT_K_rows, 0), ft_op_at(op, FT_K_dim, 0));
+    } else {
+        out->shape = normalised(op);
+        out->trained = i < 2;
+    }
+}
