@@ -22,7 +22,7 @@ static ft_op parse(const char *spec)
 
 static void a_canonical_spec_reads_and_writes_itself(void)
 {
-    static const char *const specs[] = {
+    static const char *const texts[] = {
         "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
         ("conv2d x=1x96x14x14 out=96 kernel=3x3 stride=2x2 pad=0x0x1x1 dilation=2x2 "
          "groups=96 bias=1 dtype=fp32 layout=channels_last"),
@@ -37,12 +37,12 @@ static void a_canonical_spec_reads_and_writes_itself(void)
         "generic read=1000 out=1x10 dtype=fp32",
     };
 
-    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
-        ft_op op = parse(specs[i]);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        ft_op op = parse(texts[i]);
         char text[512];
 
-        CHECK(ft_op_print(&op, text, sizeof(text)) == strlen(specs[i]));
-        CHECK(strcmp(text, specs[i]) == 0);
+        CHECK(ft_op_print(&op, text, sizeof(text)) == strlen(texts[i]));
+        CHECK(strcmp(text, texts[i]) == 0);
     }
 }
 
@@ -392,7 +392,7 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
 
 static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
 {
-    static const char *const specs[] = {"fill out=1x4x8x8 dtype=fp32",
+    static const char *const texts[] = {"fill out=1x4x8x8 dtype=fp32",
                                         "relu x=1x4x8x8 dtype=fp32 phase=backward"};
     static const ft_phase phases[] = {FT_PHASE_FORWARD, FT_PHASE_BACKWARD};
     ft__build *b = ft__build_new("step");
@@ -400,7 +400,7 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     ft_op op;
 
     for (int i = 0; i < 2; i++) {
-        CHECK(ft_op_parse(&op, specs[i], strlen(specs[i]), NULL) == FT_OK);
+        CHECK(ft_op_parse(&op, texts[i], strlen(texts[i]), NULL) == FT_OK);
         ft__build_phase(b, phases[i]);
         ft__build_op(b, &op, 1);
     }
