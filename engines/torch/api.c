@@ -1,14 +1,16 @@
 /* libtorch, found and looked into. Nothing of it is linked. */
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "torch.h"
 
 #define HOW_TO_GET_IT                                                                  \
-    "install PyTorch 2.10 or newer (pip install torch) and say where it is: option "   \
-    "--torch, environment FORETELL_TORCH, or engine option lib="
+    "install PyTorch 2.10 or newer (pip install torch), or say where it is: "          \
+    "FORETELL_TORCH=FOLDER, or engine option lib=FOLDER"
+
+/* ---- symbols ---- */
 
 static bool is_taken_away(const ft__api *api, const char *name)
 {
@@ -28,38 +30,40 @@ void *ft__api_symbol(const ft__api *api, const char *name)
     return p || !api->cuda ? p : dlsym(api->cuda, name);
 }
 
-/* A folder, or the file itself. */
-static void *open_at(const char *path)
+/* A folder, or the file itself: the first there is. */
+static void find_file(char file[4200], const char *path)
 {
     static const char *const inside[] = {
-        "",
         "/libtorch_cpu.so",
         "/lib/libtorch_cpu.so",
         "/torch/lib/libtorch_cpu.so",
     };
-    char file[4200];
-    void *lib = NULL;
 
-    for (size_t i = 0; i < sizeof(inside) / sizeof(*inside) && !lib; i++) {
-        snprintf(file, sizeof(file), "%s%s", path, inside[i]);
-        lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < sizeof(inside) / sizeof(*inside); i++) {
+        snprintf(file, 4200, "%s%s", path, inside[i]);
+        if (access(file, F_OK) == 0)
+            return;
     }
-    return lib;
+    snprintf(file, 4200, "%s", *path ? path : "libtorch_cpu.so");
 }
 
-/* What goes wrong with a file that is there is worth more than what goes wrong
- * with those that are not. */
-static ft_status not_there(const char *path, ft_error *err)
+static ft_status open_lib(ft__api *api, const char *path, ft_error *err)
 {
-    const char *why = dlerror();
+    char file[4200];
+    const char *why;
 
+    find_file(file, path);
+    api->lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (api->lib)
+        return FT_OK;
+    why = dlerror();
     if (!*path)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "torch: the loader finds no libtorch_cpu.so: " HOW_TO_GET_IT);
-    return ft_fail(err, FT_ENOTFOUND, 0,
-                   "torch: no libtorch_cpu.so that loads at %.300s (%.200s): "
-                   HOW_TO_GET_IT,
-                   path, why ? why : "no reason given");
+    return ft_fail(
+        err, FT_ENOTFOUND, 0,
+        "torch: no libtorch_cpu.so that loads at %.300s (%.300s): " HOW_TO_GET_IT, path,
+        why ? why : "no reason given");
 }
 
 static ft_status find_symbols(ft__api *api, ft_error *err)
@@ -73,10 +77,10 @@ static ft_status find_symbols(ft__api *api, ft_error *err)
 #include "api.def"
 #undef FT_SYMBOL
     if (missing)
-        return ft_fail(err, FT_EUNSUPPORTED, 0,
-                       "torch: this libtorch has no %s, it is older than 2.10: "
-                       HOW_TO_GET_IT,
-                       missing);
+        return ft_fail(
+            err, FT_EUNSUPPORTED, 0,
+            "torch: this libtorch has no %s, it is older than 2.10: " HOW_TO_GET_IT,
+            missing);
     *(void **)&api->operator_new = ft__api_symbol(api, "_Znwm");
     *(void **)&api->set_num_threads = ft__api_symbol(api, "_ZN2at15set_num_threadsEi");
     if (!api->operator_new && !api->torch_new_stable_ivalue)
@@ -130,10 +134,9 @@ ft_status ft__api_load(ft__api *api, const char *path, const char *without,
 
     *api = (ft__api){0};
     snprintf(api->without, sizeof(api->without), "+%s+", without);
-    api->lib = *path ? open_at(path) : dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_LOCAL);
-    if (!api->lib)
-        return not_there(path, err);
-    st = find_symbols(api, err);
+    st = open_lib(api, path, err);
+    if (!st)
+        st = find_symbols(api, err);
     if (st)
         return st;
     find_dtypes(api);

@@ -323,8 +323,11 @@ ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...
  * moves it. */
 static bool moves(bool *used, int64_t reg)
 {
-    bool last = reg >= FT__FIRST_MADE && reg != FT__NO_REG && !used[reg];
+    bool last;
 
+    if (reg == FT__NO_REG)
+        return false;
+    last = reg >= FT__FIRST_MADE && !used[reg];
     used[reg] = true;
     return last;
 }
@@ -339,7 +342,7 @@ static void mark_arg(ft_block *b, ft__arg *a, bool *used)
         for (uint32_t i = a->n; i-- > 0;) {
             int64_t *r = &b->number[a->first + i];
 
-            if (*r != FT__NO_REG && moves(used, *r))
+            if (moves(used, *r))
                 *r = -1 - *r;
         }
         break;
@@ -360,7 +363,7 @@ static void mark_last_uses(ft_block *b, bool *used)
 static bool results_are_there(const ft_block *b)
 {
     for (uint32_t i = 0; i < b->n_out; i++)
-        if (b->out[i].reg >= b->n_regs)
+        if (b->out[i].reg >= b->n_regs && b->op.phase != FT_PHASE_OPTIMIZER)
             return false;
     for (uint32_t i = 0; i < b->n_kept; i++)
         if (b->kept[i].reg >= b->n_regs)

@@ -165,8 +165,7 @@ const ft_engine *ft_engine_entry(void)
     static const ft_engine torch = {
         .abi = FT_ENGINE_ABI,
         .name = "torch",
-        .policy =
-            FT_POLICY_STRIDED_VIEWS | FT_POLICY_EAGER | FT_POLICY_CPU_SCRATCH,
+        .policy = FT_POLICY_STRIDED_VIEWS | FT_POLICY_EAGER | FT_POLICY_CPU_SCRATCH,
         .version = version,
         .score = score,
         .open = engine_open,

@@ -39,12 +39,14 @@ static ft__tensor *to_tensor(ft__ivalue v)
  * register's last use. */
 static ft__tensor *hand_over(ft_block *b, ft__reg r, bool move, int32_t *bad)
 {
-    ft__tensor *t = b->reg[r];
+    ft__tensor *t = r == FT__NO_REG ? NULL : b->reg[r];
 
+    if (!t)
+        return NULL;
     if (move)
         b->reg[r] = NULL;
     else
-        *bad |= b->ctx->api.aoti_torch_new_tensor_handle(b->reg[r], &t);
+        *bad |= b->ctx->api.aoti_torch_new_tensor_handle(t, &t);
     return t;
 }
 
@@ -305,7 +307,7 @@ static int32_t hand_out(ft_block *b, void **out)
 
     for (uint32_t i = 0; i < b->n_out; i++)
         out[i] = hand_over(b, b->out[i].reg, b->out[i].moves, &bad);
-    if (b->keep)
+    if (b->how & FT_VALUES_KEEP)
         out[b->n_out] = b->n_kept ? kept_value(b, &bad) : NULL;
     return bad;
 }

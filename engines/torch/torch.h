@@ -19,7 +19,7 @@ typedef uint64_t ft__ivalue;
 /* Functions by name; NULL where this libtorch has none and none is needed. */
 typedef struct ft__api {
     void *lib;
-    void *cuda; /* libtorch_cuda.so; NULL: not loaded */
+    void *cuda;       /* libtorch_cuda.so; NULL: not loaded */
     uint64_t version; /* of libtorch, as aoti_torch_abi_version() says */
     void *(*operator_new)(size_t bytes);
     void (*set_num_threads)(int n);
@@ -118,7 +118,7 @@ void ft__arg_tensor(ft_block *b, ft__reg r);
 void ft__arg_opt_tensor(ft_block *b, ft__reg r); /* FT__NO_REG: None */
 void ft__arg_tensors(ft_block *b, const ft__reg *r, uint32_t n);
 void ft__arg_opt_tensors(ft_block *b, const ft__reg *r, uint32_t n); /* Tensor?[] */
-void ft__arg_int(ft_block *b, int64_t v);    /* also bool and enumerations */
+void ft__arg_int(ft_block *b, int64_t v); /* also bool and enumerations */
 void ft__arg_double(ft_block *b, double v);
 void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n); /* also bool[] */
 void ft__arg_none(ft_block *b);
@@ -190,7 +190,7 @@ enum {
 struct ft_block {
     ft_engine_context *ctx;
     ft_op op;
-    int keep; /* of a forward operation: a backward one follows */
+    int how; /* FT_VALUES_ bits */
     uint32_t n_in, n_params, n_out;
     ft__step *step;
     uint32_t n_steps, cap_steps;
@@ -204,6 +204,7 @@ struct ft_block {
     ft__take out[FT_OP_MAX_OPERANDS];
     ft__take kept[FT__MAX_KEPT];
     uint32_t n_kept;
+    bool in_place;       /* what FT_VALUES_IN_PLACE asks for is done */
     const char *missing; /* a symbol that libtorch lacks */
     bool bad;            /* building ran out of memory or of room */
     bool tried;          /* it has run once */

@@ -209,6 +209,33 @@ static ft_status check_request(const ft_block *b, ft_error *err)
     return FT_OK;
 }
 
+/* As ft_engine_values says, which differs from what ft_op_n_inputs() counts where
+ * values are many that a spec writes as one. */
+static void count_operands(ft_block *b)
+{
+    uint32_t wrt = ft_op_wrt(&b->op);
+
+    b->n_in = ft_op_n_inputs(&b->op);
+    b->n_params = ft_op_n_params(&b->op);
+    b->n_out = ft_op_n_outputs(&b->op);
+    if (b->op.phase == FT_PHASE_OPTIMIZER) {
+        b->n_in = b->op.kind == FT_KIND_sgd        ? 2
+                  : b->op.kind == FT_KIND_momentum ? 3
+                                                   : 4;
+        b->n_params = 0;
+        b->n_out = 1;
+    }
+    if (b->op.phase != FT_PHASE_BACKWARD)
+        return;
+    b->n_out = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_Z);
+    for (uint32_t i = 0; i < b->n_params && (wrt & FT_WRT_WEIGHTS); i++) {
+        ft_param p;
+
+        ft_op_param(&b->op, i, &p);
+        b->n_out += p.trained != 0;
+    }
+}
+
 static ft_status build(ft_block *b, ft_error *err)
 {
     ft_status st = check_request(b, err);
@@ -216,9 +243,7 @@ static ft_status build(ft_block *b, ft_error *err)
 
     if (st)
         return st;
-    b->n_in = ft_op_n_inputs(&b->op);
-    b->n_params = ft_op_n_params(&b->op);
-    b->n_out = ft_op_n_outputs(&b->op);
+    count_operands(b);
     b->n_regs = FT__FIRST_MADE;
     for (uint32_t i = 0; i < FT_OP_MAX_OPERANDS; i++)
         b->out[i].reg = FT__NO_REG;
@@ -226,11 +251,13 @@ static ft_status build(ft_block *b, ft_error *err)
     if (!fn)
         return ft__unsupported(b, err, "PyTorch has no such operation");
     st = fn(b, err);
+    if (!st && (b->how & FT_VALUES_IN_PLACE) && !b->in_place)
+        return ft__unsupported(b, err, "it has no form that writes over its operand");
     return st ? st : ft__block_finish(b, err);
 }
 
 static ft_status prepare(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                         const ft_op *op, int keep, ft_error *err)
+                         const ft_op *op, int how, ft_error *err)
 {
     ft_block *b = calloc(1, sizeof(*b));
     ft_status st;
@@ -240,7 +267,7 @@ static ft_status prepare(ft_engine_context *c, ft_block **out, ft_block_info *in
         return ft_fail(err, FT_ENOMEM, 0, "torch: out of memory");
     b->ctx = c;
     b->op = *op;
-    b->keep = keep;
+    b->how = how;
     st = build(b, err);
     if (st) {
         ft__block_free(b);
