@@ -122,8 +122,8 @@ static int open_store(struct work *w)
                             : ft__home_needed(w->c, w->c->store);
     if (code)
         return code;
-    st = ft_store_open(&w->store, path, w->o->from_store ? FT_STORE_READ : FT_STORE_WRITE,
-                       &err);
+    st = ft_store_open(&w->store, path,
+                       w->o->from_store ? FT_STORE_READ : FT_STORE_WRITE, &err);
     return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
 }
 
@@ -139,7 +139,8 @@ static int open_predictor(struct work *w)
     ft__path_predictor(path, engine, w->o->threads);
     if (!w->o->predictor && (w->o->from_store || !ft__path_exists(path)))
         return FT__EXIT_GOOD;
-    st = ft_predictor_load(&w->predictor, w->o->predictor ? w->o->predictor : path, &err);
+    st = ft_predictor_load(&w->predictor, w->o->predictor ? w->o->predictor : path,
+                           &err);
     return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
 }
 
@@ -168,9 +169,8 @@ static ft_status validate(struct work *w, const ft_graph *g, ft_error *err)
                                      .forget = w->o->forget,
                                      .command = w->c->line,
                                      .log = &w->c->log};
-    const ft_key filter = {.device = w->o->device,
-                           .setting = w->o->setting,
-                           .engine = w->o->engine};
+    const ft_key filter = {
+        .device = w->o->device, .setting = w->o->setting, .engine = w->o->engine};
     ft_validated one, *many;
     size_t n;
     ft_status st;
@@ -246,14 +246,15 @@ static int write_page(const struct work *w, const ft__verdict *a)
     FILE *fp;
     bool good;
 
-    if (w->session &&
-        !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
+    if (w->session && !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
         !ft_measure_linearity(&line, w->session, &op, &err))
         page.line = &line;
-    page.no_line = w->session ? err.msg : "nothing was run: all figures are the store's";
+    page.no_line =
+        w->session ? err.msg : "nothing was run: all figures are the store's";
     fp = fopen(w->o->html, "w");
     if (!fp)
-        return ft__cli_exit(w->c, FT__EXIT_INPUT, "%s: %s", w->o->html, strerror(errno));
+        return ft__cli_exit(w->c, FT__EXIT_INPUT, "%s: %s", w->o->html,
+                            strerror(errno));
     ft__page_write(fp, &page);
     good = !ferror(fp);
     if (fclose(fp) || !good)
@@ -322,9 +323,8 @@ const ft__command ft__validate_command = {
     .name = "validate",
     .arguments = "MODEL...",
     .summary = "operations summed, the network measured, and the prediction",
-    .more =
-        "Operations that the store lacks and the network take turns, so that what\n"
-        "drifts does so for both. All of it is kept in the store.",
+    .more = "Operations that the store lacks and the network take turns, so that what\n"
+            "drifts does so for both. All of it is kept in the store.",
     .examples = "  foretell validate resnet50.onnx vgg16.onnx\n"
                 "  foretell validate *.onnx --forget --html validate.html\n"
                 "  foretell validate resnet50.onnx --from-store --device a30\n"

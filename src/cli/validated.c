@@ -88,7 +88,7 @@ static bool print_quantity(const ft__verdict *a, ft_quantity q)
 /* A reason that all networks give is given once. */
 static void print_reasons(const ft__verdict *a, ft_quantity q)
 {
-    static const char *const what[] = {"measured", "sum", "predicted"};
+    static const char *const what[] = {"measurement", "sum", "prediction"};
 
     for (int w = 0; w < 3; w++) {
         const char *last = "";
@@ -101,7 +101,7 @@ static void print_reasons(const ft__verdict *a, ft_quantity q)
 
             if (!isnan(f->value) || strcmp(last, f->why) == 0)
                 continue;
-            printf("no %s of %s: ", ft_quantity_name(q), what[w]);
+            printf("no %s of %s: ", what[w], ft_quantity_name(q));
             ft__put_clean(stdout, f->why);
             putchar('\n');
             last = f->why;

@@ -15,7 +15,7 @@ typedef struct ft__page {
     const ft_kind_effect *kind;
     size_t n_kinds;
     const ft_errors (*errors)[FT_ESTIMATOR_COUNT]; /* by quantity */
-    const ft_linearity *line; /* NULL: not measured, and why */
+    const ft_linearity *line;                      /* NULL: not measured, and why */
     const char *no_line;
     const char *spec; /* of the operation whose proportionality it is */
 } ft__page;

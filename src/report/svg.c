@@ -17,7 +17,8 @@ static size_t character(const unsigned char *s)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
     /* Surrogates, overlong forms, and the two that XML leaves out. */
-    if ((n == 3 && *s == 0xe0 && s[1] < 0xa0) || (n == 3 && *s == 0xed && s[1] > 0x9f) ||
+    if ((n == 3 && *s == 0xe0 && s[1] < 0xa0) ||
+        (n == 3 && *s == 0xed && s[1] > 0x9f) ||
         (n == 3 && *s == 0xef && s[1] == 0xbf && s[2] > 0xbd) ||
         (n == 4 && *s == 0xf0 && s[1] < 0x90) || (n == 4 && *s == 0xf4 && s[1] > 0x8f))
         return 0;
@@ -164,8 +165,8 @@ ft__axis ft__axis_linear(double lo, double hi, double from, double to, bool zero
         hi = lo + 2 * room;
     }
     step = step_of(hi - lo);
-    return (ft__axis){floor(lo / step + 1e-9) * step, ceil(hi / step - 1e-9) * step, from,
-                      to, false};
+    return (ft__axis){floor(lo / step + 1e-9) * step, ceil(hi / step - 1e-9) * step,
+                      from, to, false};
 }
 
 ft__axis ft__axis_log(double lo, double hi, double from, double to)

@@ -157,8 +157,11 @@ static void finish_energy(ft_validated *out, const struct sum *s)
         finish(&out->sum[FT_QUANTITY_ENERGY], s, out->shared);
         return;
     }
-    snprintf(why, sizeof(why), "energy was not measured for %u of %u operations",
-             s->missing, s->n + s->missing);
+    if (s->n)
+        snprintf(why, sizeof(why), "energy was not measured for %u of %u operations",
+                 s->missing, s->n + s->missing);
+    else
+        snprintf(why, sizeof(why), "no operation's energy was measured");
     ft__figure_unknown(&out->sum[FT_QUANTITY_ENERGY], why);
 }
 
