@@ -99,6 +99,9 @@ static int take_row(void *user, const ft_row *row)
         t->info.context_per_op_bytes = row->m.value;
         return 0;
     }
+    /* A network measured whole is no operation. */
+    if (strncmp(row->key.spec, "network ", 8) == 0)
+        return 0;
     if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &t->err)) {
         t->st = ft_fail(&t->err, FT_EFORMAT, 0,
                         "the store holds a spec that cannot be read: %.200s",
