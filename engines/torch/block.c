@@ -120,9 +120,9 @@ void ft__call(ft_block *b, const char *op, const char *overload)
     s->overload = overload;
 }
 
-void ft__call_native(ft_block *b, const char *symbol)
+static void call_symbol(ft_block *b, ft__step_kind kind, const char *symbol)
 {
-    ft__step *s = new_step(b, FT__STEP_NATIVE);
+    ft__step *s = new_step(b, kind);
 
     if (!s)
         return;
@@ -130,6 +130,16 @@ void ft__call_native(ft_block *b, const char *symbol)
     s->fn = b->ctx->api.scalars_work ? ft__api_symbol(&b->ctx->api, symbol) : NULL;
     if (!s->fn)
         b->missing = symbol;
+}
+
+void ft__call_native(ft_block *b, const char *symbol)
+{
+    call_symbol(b, FT__STEP_NATIVE, symbol);
+}
+
+void ft__call_write(ft_block *b, const char *symbol)
+{
+    call_symbol(b, FT__STEP_WRITE, symbol);
 }
 
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
@@ -235,9 +245,15 @@ void ft__arg_opt_double(ft_block *b, double v)
     arg_bits(b, FT__ARG_OPT_BITS, &v);
 }
 
-void ft__arg_scalar(ft_block *b, double v)
+uint32_t ft__arg_scalar(ft_block *b, double v)
 {
     arg_bits(b, FT__ARG_SCALAR, &v);
+    return b->n_args - 1;
+}
+
+void ft__set_scalar(ft_block *b, uint32_t arg, double v)
+{
+    memcpy(&b->arg[arg].bits, &v, sizeof(v));
 }
 
 void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n)

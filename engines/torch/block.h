@@ -8,6 +8,7 @@
 typedef enum ft__step_kind {
     FT__STEP_DISPATCH, /* torch_call_dispatcher() */
     FT__STEP_NATIVE,   /* at::_ops::NAME::call() */
+    FT__STEP_WRITE,    /* the same of NAME_, over the first argument */
     FT__STEP_ADD,      /* aoti_torch_DEVICE_add_Tensor() */
 } ft__step_kind;
 

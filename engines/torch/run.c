@@ -21,6 +21,9 @@ typedef struct returned {
 
 typedef returned native_fn(const void *, const void *, const void *, const void *,
                            const void *, const void *, const void *);
+/* What writes over its first argument returns the address of that. */
+typedef void *write_fn(const void *, const void *, const void *, const void *,
+                       const void *, const void *, const void *);
 typedef int32_t add_fn(ft__tensor *, ft__tensor *, double, ft__tensor **);
 
 /* ---- arguments ---- */
@@ -168,9 +171,8 @@ static int32_t call_native(ft_block *b, const ft__step *s)
 {
     const void *p[FT__MAX_NATIVE] = {NULL};
     scalar number[FT__MAX_NATIVE];
-    native_fn *fn;
+    ft__tensor **handle;
     returned r;
-    ft__tensor **handle = b->ctx->api.operator_new(sizeof(*handle));
 
     for (uint32_t i = 0; i < s->n_args; i++) {
         const ft__arg *a = &b->arg[s->first_arg + i];
@@ -184,8 +186,16 @@ static int32_t call_native(ft_block *b, const ft__step *s)
             p[i] = &number[i];
         }
     }
-    *(const void **)&fn = s->fn;
-    r = fn(p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
+    if (s->kind == FT__STEP_WRITE) {
+        write_fn *fn;
+
+        *(const void **)&fn = s->fn;
+        (void)fn(p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
+        drop_moved(b, s);
+        return 0;
+    }
+    handle = b->ctx->api.operator_new(sizeof(*handle));
+    r = (*(native_fn **)(void *)&s->fn)(p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
     *handle = r.impl;
     b->reg[s->first_result] = (ft__tensor *)(void *)handle;
     drop_moved(b, s);
@@ -236,6 +246,7 @@ static int32_t call(ft_block *b, const ft__step *s)
 {
     switch ((ft__step_kind)s->kind) {
     case FT__STEP_NATIVE:
+    case FT__STEP_WRITE:
         return b->tried ? call_native(b, s) : call_native_guarded(b, s);
     case FT__STEP_ADD: return call_add(b, s);
     default: return call_dispatcher(b, s);
@@ -249,7 +260,8 @@ int ft__step_name(const ft__step *s, char *buf, size_t size, bool plus)
     const char *name = s->op;
     int len = (int)strlen(name);
 
-    if (s->kind == FT__STEP_NATIVE) { /* _ZN2at4_ops10leaky_relu4callE... */
+    if (s->kind == FT__STEP_NATIVE ||
+        s->kind == FT__STEP_WRITE) { /* _ZN2at4_ops10leaky_relu4callE... */
         char *end;
 
         len = (int)strtol(name + strlen("_ZN2at4_ops"), &end, 10);
@@ -331,6 +343,8 @@ ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
     if (instance)
         return ft_fail(err, FT_EINVAL, 0, "torch: instance %u of 1", instance);
     bind(b, in);
+    if (b->before_run)
+        b->before_run(b);
     for (uint32_t i = 0; i < b->n_steps && !st; i++)
         if (call(b, &b->step[i]))
             st = failed(b, &b->step[i], err);

@@ -223,7 +223,7 @@ static void count_operands(ft_block *b)
                   : b->op.kind == FT_KIND_momentum ? 3
                                                    : 4;
         b->n_params = 0;
-        b->n_out = 1;
+        b->n_out = 0; /* all is written over */
     }
     if (b->op.phase != FT_PHASE_BACKWARD)
         return;
@@ -232,7 +232,7 @@ static void count_operands(ft_block *b)
         ft_param p;
 
         ft_op_param(&b->op, i, &p);
-        b->n_out += p.trained != 0;
+        b->n_out += (uint32_t)(p.trained != 0);
     }
 }
 
