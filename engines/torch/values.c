@@ -227,7 +227,8 @@ static void count_operands(ft_block *b)
     }
     if (b->op.phase != FT_PHASE_BACKWARD)
         return;
-    b->n_out = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_Z);
+    b->n_out =
+        (uint32_t)(!!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_Z));
     for (uint32_t i = 0; i < b->n_params && (wrt & FT_WRT_WEIGHTS); i++) {
         ft_param p;
 
