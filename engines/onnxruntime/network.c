@@ -85,69 +85,40 @@ static bool fill_weight(void *to, const ft__missing *w, uint64_t seed)
     return true;
 }
 
-static ft_status make_weight(ft_engine_context *c, const ft__missing *w, uint64_t seed,
-                             OrtValue **out, ft_error *err)
+static ft_status make_weights(char *file, const ft__weights_list *l, uint64_t seed,
+                              ft_error *err)
 {
-    const OrtApi *a = c->api;
-    OrtAllocator *heap;
-    void *data = NULL;
-    OrtStatus *s = a->GetAllocatorWithDefaultOptions(&heap);
-
-    if (!s)
-        s = a->CreateTensorAsOrtValue(
-            heap, w->shape.dim, w->shape.rank,
-            (ONNXTensorElementDataType)ft__ort_number(w->dtype), out);
-    if (!s)
-        s = a->GetTensorMutableData(*out, &data);
-    if (s)
-        return ft__ort_check(a, s, err);
-    if (!fill_weight(data, w, seed))
-        return ft_fail(err, FT_EUNSUPPORTED, 0,
-                       "onnxruntime: no weights of type %s: %s",
-                       ft_dtype_name(w->dtype), w->name);
+    for (size_t i = 0; i < l->n; i++)
+        if (!fill_weight(file + l->w[i].offset, &l->w[i], seed + i))
+            return ft_fail(err, FT_EUNSUPPORTED, 0,
+                           "onnxruntime: no random weights of type %s for %s",
+                           ft_dtype_name(l->w[i].dtype), l->w[i].name);
     return FT_OK;
-}
-
-static ft_status add_weights(ft_engine_context *c, OrtSessionOptions *o,
-                             const ft__weights_list *l, OrtValue **values,
-                             const char **names, ft_error *err)
-{
-    ft_status st = FT_OK;
-
-    for (size_t i = 0; i < l->n && !st; i++) {
-        names[i] = l->w[i].name;
-        st = make_weight(c, &l->w[i], c->seed + i, &values[i], err);
-    }
-    if (st)
-        return st;
-    return ft__ort_check(c->api,
-                         c->api->AddExternalInitializers(
-                             o, names, (const OrtValue *const *)values, l->n),
-                         err);
 }
 
 /* The model with random weights in place of those that lie elsewhere. */
 static ft_status open_filled(net_block *b, OrtSessionOptions *o, const ft__pb *model,
                              const ft__weights_list *l, ft_error *err)
 {
-    ft_engine_context *c = b->base.ctx;
-    OrtValue **values = calloc(l->n + 1, sizeof(*values));
-    const char **names = calloc(l->n + 1, sizeof(*names));
-    ft_status st = values && names
-                       ? add_weights(c, o, l, values, names, err)
-                       : ft_fail(err, FT_ENOMEM, 0, "onnxruntime: the model's weights");
+    const OrtApi *a = b->base.ctx->api;
+    const char *name = FT__WEIGHTS_FILE;
+    size_t bytes = l->file_bytes;
+    char *file = NULL;
+    OrtStatus *s;
+    ft_status st;
 
-    if (!st)
-        st = ft__ort_check(c->api,
-                           c->api->CreateSessionFromArray(c->env, model->s, model->len,
-                                                          o, &b->session),
-                           err);
-    /* The session has its own copies by now. */
-    for (size_t i = 0; values && i < l->n; i++)
-        if (values[i])
-            c->api->ReleaseValue(values[i]);
-    free(values);
-    free(names);
+    if (posix_memalign((void **)&file, 64, bytes))
+        return ft_fail(err, FT_ENOMEM, 0, "onnxruntime: %zu bytes of weights", bytes);
+    st = make_weights(file, l, b->base.ctx->seed, err);
+    if (!st) {
+        s = a->AddExternalInitializersFromFilesInMemory(o, &name, &file, &bytes, 1);
+        if (!s)
+            s = a->CreateSessionFromArray(b->base.ctx->env, model->s, model->len, o,
+                                          &b->session);
+        st = ft__ort_check(a, s, err);
+    }
+    /* The session has copies of its own by now. */
+    free(file);
     return st;
 }
 

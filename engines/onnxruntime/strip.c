@@ -1,6 +1,7 @@
 /* The weights of a model's file: where they are, and a file without them. */
 #include "strip.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,18 +152,30 @@ static bool keep(ft__weights_list *l, const ft__missing *w)
     return true;
 }
 
-/* The tensor again, its data said to be in a file of a name no model has. */
+static void write_entry(ft__pb *tensor, const char *key, const char *value)
+{
+    ft__pb entry = {0};
+
+    ft__pb_text(&entry, ENTRY_KEY, key);
+    ft__pb_text(&entry, ENTRY_VALUE, value);
+    ft__pb_message_take(tensor, TENSOR_EXTERNAL, &entry);
+}
+
+/* The tensor again, its data said to lie in FT__WEIGHTS_FILE. */
 static void write_external(ft__pb *graph, const ft__missing *w, int64_t type)
 {
-    ft__pb tensor = {0}, entry = {0};
+    ft__pb tensor = {0};
+    char number[24];
 
     for (uint32_t i = 0; i < w->shape.rank; i++)
         ft__pb_int(&tensor, TENSOR_DIMS, w->shape.dim[i]);
     ft__pb_int(&tensor, TENSOR_TYPE, type);
     ft__pb_text(&tensor, TENSOR_NAME, w->name);
-    ft__pb_text(&entry, ENTRY_KEY, "location");
-    ft__pb_text(&entry, ENTRY_VALUE, "weights-made-at-random");
-    ft__pb_message_take(&tensor, TENSOR_EXTERNAL, &entry);
+    write_entry(&tensor, "location", FT__WEIGHTS_FILE);
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)w->offset);
+    write_entry(&tensor, "offset", number);
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)w->bytes);
+    write_entry(&tensor, "length", number);
     ft__pb_int(&tensor, TENSOR_LOCATION, 1);
     ft__pb_message_take(graph, GRAPH_INITIALIZER, &tensor);
 }
@@ -190,12 +203,16 @@ static bool walk_graph(ft__weights_list *l, ft__pb *graph, const ft__pb_field *g
             f.number == GRAPH_INITIALIZER && f.wire == 2 && read_tensor(&w, &f, &bad);
 
         l->bytes += w.bytes;
-        if (!missing)
+        if (!missing) {
             ft__pb_raw(graph, f.from, (size_t)(f.to - f.from));
-        else
-            write_external(graph, &w, type_of(&f));
-        if (!missing || !keep(l, &w)) {
-            bad = bad || missing;
+            forget(&w);
+            continue;
+        }
+        w.offset = l->file_bytes;
+        l->file_bytes += (w.bytes + 63) / 64 * 64;
+        write_external(graph, &w, type_of(&f));
+        if (!keep(l, &w)) {
+            bad = true;
             forget(&w);
         }
     }
