@@ -107,9 +107,10 @@ static bool load(struct machine *m, char c)
 static bool unary(struct machine *m, char c)
 {
     static const char letters[] = "nselcirCSda";
-    static const char *const name[] = {
-        "aten::neg", "aten::sgn",   "aten::exp",  "aten::log",  "aten::cos",    "aten::sin",
-        "aten::rsqrt", "aten::cosh", "aten::sinh", "aten::digamma", "aten::abs"};
+    static const char *const name[] = {"aten::neg",     "aten::sgn",  "aten::exp",
+                                       "aten::log",     "aten::cos",  "aten::sin",
+                                       "aten::rsqrt",   "aten::cosh", "aten::sinh",
+                                       "aten::digamma", "aten::abs"};
     const char *p = strchr(letters, c);
 
     if (!p)
@@ -229,8 +230,8 @@ static ft__reg leaky_relu(ft_block *b)
 
 static ft__reg elu(ft_block *b, double alpha, double scale)
 {
-    ft__call_native(
-        b, "_ZN2at4_ops12elu_backward4callERKNS_6TensorE" SCALAR "S8_S8_bS4_");
+    ft__call_native(b,
+                    "_ZN2at4_ops12elu_backward4callERKNS_6TensorE" SCALAR "S8_S8_bS4_");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_scalar(b, alpha);
     ft__arg_scalar(b, scale);
@@ -266,8 +267,7 @@ static ft__reg activation(ft_block *b)
             20);
     case FT_KIND_sigmoid: return simple(b, "aten::sigmoid_backward", FT_SAVE_OUT);
     case FT_KIND_tanh: return simple(b, "aten::tanh_backward", FT_SAVE_OUT);
-    case FT_KIND_hardsigmoid:
-        return simple(b, "aten::hardsigmoid_backward", FT_SAVE_X);
+    case FT_KIND_hardsigmoid: return simple(b, "aten::hardsigmoid_backward", FT_SAVE_X);
     case FT_KIND_hardswish: return simple(b, "aten::hardswish_backward", FT_SAVE_X);
     case FT_KIND_silu: return simple(b, "aten::silu_backward", FT_SAVE_X);
     case FT_KIND_mish: return simple(b, "aten::mish_backward", FT_SAVE_X);

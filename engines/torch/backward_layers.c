@@ -131,8 +131,8 @@ ft_status ft__bwd_l2norm(ft_block *b, ft_error *err)
             y = ft__saved(b, FT_SAVE_OUT), length, r;
 
     (void)err;
-    length = ft__call1(b, "aten::sqrt", "",
-                       ft__sum(b, ft__mul(b, x, x), &axis, 1, true));
+    length =
+        ft__call1(b, "aten::sqrt", "", ft__sum(b, ft__mul(b, x, x), &axis, 1, true));
     r = ft__sum(b, ft__mul(b, g, y), &axis, 1, true);
     r = ft__call_add(b, g, ft__mul(b, y, r), -1);
     ft__give(b, FT_WRT_X, ft__div(b, r, length));

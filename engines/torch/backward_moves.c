@@ -269,8 +269,9 @@ ft_status ft__bwd_resize(ft_block *b, ft_error *err)
     const char *name = resize_name(&b->op, n);
 
     if (!name || out.dim[0] != x.dim[0] || out.dim[1] != x.dim[1])
-        return ft__unsupported(b, err, "PyTorch resizes one to three axes behind the "
-                                       "channels");
+        return ft__unsupported(b, err,
+                               "PyTorch resizes one to three axes behind the "
+                               "channels");
     ft__call(b, name, "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, out.dim + 2, n);

@@ -263,6 +263,11 @@ void ft__arg_scalar(ft_block *b, double v)
     arg_bits(b, FT__ARG_SCALAR, &v);
 }
 
+void ft__arg_scalar_int(ft_block *b, int64_t v)
+{
+    arg_bits(b, FT__ARG_SCALAR_INT, &v);
+}
+
 void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n)
 {
     arg_list(b, FT__ARG_INTS, n);

@@ -24,6 +24,7 @@ typedef enum ft__arg_kind {
     FT__ARG_STRING,
     FT__ARG_OPT_STRING,
     FT__ARG_SCALAR, /* a double's bits */
+    FT__ARG_SCALAR_INT,
 } ft__arg_kind;
 
 enum { FT__MAX_NATIVE = 7 }; /* arguments of a C++ function */

@@ -27,8 +27,6 @@ ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with
 {
     int64_t around[2 * FT_MAX_RANK];
 
-    if (ft__pads(&b->op, pad, n))
-        return x;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = 2 * (n - 1 - i);
 
@@ -52,7 +50,9 @@ ft_status ft__fwd_conv(ft_block *b, ft_error *err)
 
     if (has_other_types(&b->op))
         return ft__unsupported(b, err, "operands of several types");
-    x = ft__padded(b, ft__in(b, 0), pad, n, 0);
+    x = ft__in(b, 0);
+    if (!ft__pads(&b->op, pad, n))
+        x = ft__padded(b, x, pad, n, 0);
     ft__call(b, name[n - 1], "");
     ft__arg_tensor(b, x);
     ft__arg_tensor(b, ft__param(b, 0));

@@ -341,3 +341,17 @@ ft_status ft__fwd_scatter(ft_block *b, ft_error *err)
     ft__out(b, 0, ft__result(b));
     return FT_OK;
 }
+
+/* Classes as whole numbers, the new axis last. */
+ft_status ft__fwd_one_hot(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+
+    if (b->op.dtype != FT_DTYPE_int64 || y.rank != x.rank + 1)
+        return ft__unsupported(b, err, "int64, and the new axis last");
+    ft__call(b, "aten::one_hot", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, y.dim[x.rank]);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}

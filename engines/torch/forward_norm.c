@@ -231,14 +231,11 @@ ft_status ft__fwd_lrn(ft_block *b, ft_error *err)
 ft_status ft__fwd_l2norm(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
+    int64_t axis = ft_op_at(&b->op, FT_K_axis, 0);
     ft__reg norm;
 
     (void)err;
-    ft__call(b, "aten::frobenius_norm", "dim");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_key(b, FT_K_axis, 1);
-    ft__arg_int(b, 1);
-    norm = ft__result(b);
+    norm = ft__norm2(b, &axis, 1, true);
     ft__call_native(b, "_ZN2at4_ops9clamp_min4callERKNS_6TensorERKN3c106ScalarE");
     ft__arg_tensor(b, norm);
     ft__arg_scalar(b, 1e-12);

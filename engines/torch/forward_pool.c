@@ -11,6 +11,20 @@ static uint32_t axes_of(const ft_op *op)
     return n < 1 ? 1 : n > 3 ? 3 : n;
 }
 
+/* The same on both sides, and at most half a window. */
+static bool pads_itself(const ft_op *op, int64_t *pad, uint32_t n)
+{
+    bool small = true;
+
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t begin, end;
+
+        ft_op_pad(op, i, &begin, &end);
+        small &= 2 * begin <= ft_op_at(op, FT_K_kernel, i);
+    }
+    return ft__pads(op, pad, n) && small;
+}
+
 ft_status ft__fwd_maxpool(ft_block *b, ft_error *err)
 {
     static const char *const plain[] = {"aten::max_pool1d", "aten::max_pool2d",
@@ -21,9 +35,11 @@ ft_status ft__fwd_maxpool(ft_block *b, ft_error *err)
     uint32_t n = axes_of(&b->op);
     bool keep = b->how & FT_VALUES_KEEP;
     int64_t pad[FT_MAX_RANK];
-    ft__reg x = ft__padded(b, ft__in(b, 0), pad, n, (double)-INFINITY), r;
+    ft__reg x = ft__in(b, 0), r;
 
     (void)err;
+    if (!pads_itself(&b->op, pad, n))
+        x = ft__padded(b, x, pad, n, (double)-INFINITY);
     ft__call(b, keep ? indexed[n - 1] : plain[n - 1], "");
     ft__arg_tensor(b, x);
     ft__arg_key(b, FT_K_kernel, n);

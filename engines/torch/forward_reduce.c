@@ -27,6 +27,18 @@ static ft__reg product(ft_block *b, bool keep)
     return r;
 }
 
+/* The vector norm that linalg_norm() takes without an order. */
+ft__reg ft__norm2(ft_block *b, const int64_t *axes, uint32_t n, bool keep)
+{
+    ft__call(b, "aten::linalg_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_none(b);
+    ft__arg_opt_ints(b, axes, n);
+    ft__arg_int(b, keep);
+    ft__arg_none(b);
+    return ft__result(b);
+}
+
 /* mean and sum, whose axes are optional and whose result may have another type. */
 static ft__reg summed(ft_block *b, const char *name, const char *overload, ft__reg x,
                       bool keep)
@@ -58,6 +70,8 @@ ft_status ft__fwd_reduce(ft_block *b, ft_error *err)
 {
     bool keep = ft_op_at(&b->op, FT_K_keep, 0) != 0;
     ft__reg x = ft__in(b, 0), r;
+    uint32_t n;
+    const int64_t *axes = ft_op_get(&b->op, FT_K_axes, &n);
 
     (void)err;
     switch (b->op.kind) {
@@ -69,7 +83,7 @@ ft_status ft__fwd_reduce(ft_block *b, ft_error *err)
         break;
     case FT_KIND_reduce_max: r = plain(b, "aten::amax", "", keep); break;
     case FT_KIND_reduce_min: r = plain(b, "aten::amin", "", keep); break;
-    case FT_KIND_reduce_l2: r = plain(b, "aten::frobenius_norm", "dim", keep); break;
+    case FT_KIND_reduce_l2: r = ft__norm2(b, axes, n, keep); break;
     case FT_KIND_reduce_logsumexp: r = plain(b, "aten::logsumexp", "", keep); break;
     default: r = product(b, keep); break;
     }

@@ -220,21 +220,38 @@ static bool is_whole(ft_dtype t)
            t == FT_DTYPE_int64 || t == FT_DTYPE_uint8;
 }
 
-/* Addition and subtraction are one kernel; over x in the C++ form only. */
+static void arg_alpha(ft_block *b)
+{
+    int alpha = b->op.kind == FT_KIND_sub ? -1 : 1;
+
+    if (is_whole(b->op.dtype))
+        ft__arg_scalar_int(b, alpha);
+    else
+        ft__arg_scalar(b, alpha);
+}
+
+/* Addition and subtraction are one kernel. Its plain C form adds no whole numbers,
+ * and there is none that writes over x. */
 ft_status ft__fwd_add(ft_block *b, ft_error *err)
 {
-    double alpha = b->op.kind == FT_KIND_sub ? -1 : 1;
+    bool over = writes_over(b);
 
     (void)err;
-    if (!writes_over(b)) {
-        ft__out(b, 0, ft__call_add(b, ft__in(b, 0), ft__in(b, 1), alpha));
+    if (!over && !is_whole(b->op.dtype)) {
+        ft__out(b, 0,
+                ft__call_add(b, ft__in(b, 0), ft__in(b, 1),
+                             b->op.kind == FT_KIND_sub ? -1 : 1));
         return FT_OK;
     }
-    ft__call_native_over(
-        b, "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE");
+    if (over)
+        ft__call_native_over(
+            b, "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE");
+    else
+        ft__call_native(b,
+                        "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__in(b, 1));
-    ft__arg_scalar(b, alpha);
+    arg_alpha(b);
     ft__out(b, 0, ft__result(b));
     return FT_OK;
 }

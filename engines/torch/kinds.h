@@ -10,8 +10,8 @@ ft__build_fn ft__fwd_conv, ft__fwd_conv_transpose, ft__fwd_linear, ft__fwd_matmu
     ft__fwd_attention, ft__fwd_rnn;
 /* Padding in front of n spatial axes; false: it differs from side to side. */
 bool ft__pads(const ft_op *op, int64_t *pad, uint32_t n);
-/* x as it is where padding is the same on both sides; else with `with` around it,
- * and pad[] all 0. */
+/* x with `with` around it, pad[] all 0: what padding the operation cannot do itself
+ * becomes. */
 ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with);
 /* Which attention runs when a backward operation follows, and what it keeps:
  * log-sum-exp; that, seed and offset; the weights. */
@@ -38,12 +38,14 @@ ft__build_fn ft__fwd_unary, ft__fwd_gelu, ft__fwd_scalars, ft__fwd_softsign,
 /* forward_reduce.c */
 ft__build_fn ft__fwd_reduce, ft__fwd_arg, ft__fwd_cumsum, ft__fwd_topk, ft__fwd_det,
     ft__fwd_fft;
+/* Root of the sum of squares along axes. */
+ft__reg ft__norm2(ft_block *b, const int64_t *axes, uint32_t n, bool keep);
 
 /* forward_move.c */
 ft__build_fn ft__fwd_transpose, ft__fwd_split, ft__fwd_slice, ft__fwd_expand,
     ft__fwd_view, ft__fwd_concat, ft__fwd_pad, ft__fwd_tile, ft__fwd_blocks,
     ft__fwd_copy, ft__fwd_made, ft__fwd_gather, ft__fwd_embedding,
-    ft__fwd_gather_elements, ft__fwd_gather_nd, ft__fwd_scatter;
+    ft__fwd_gather_elements, ft__fwd_gather_nd, ft__fwd_scatter, ft__fwd_one_hot;
 /* reshape(): a view where strides allow it */
 ft__reg ft__reshaped(ft_block *b, ft__reg x, const ft_shape *to);
 

@@ -5,7 +5,7 @@
 
 #include "block.h"
 
-/* c10::Scalar: a tag (0: a double) and sixteen bytes of value. */
+/* c10::Scalar: a tag (0: a double, 1: an int64_t) and sixteen bytes of value. */
 typedef struct scalar {
     _Alignas(16) int32_t tag;
     int32_t unused[3];
@@ -176,8 +176,8 @@ static void native_args(ft_block *b, const ft__step *s, scalar *number, const vo
         p[i] = (const void *)(uintptr_t)a->bits;
         if (a->kind == FT__ARG_TENSOR)
             p[i] = b->reg[a->reg];
-        if (a->kind == FT__ARG_SCALAR) {
-            number[i] = (scalar){.tag = 0};
+        if (a->kind == FT__ARG_SCALAR || a->kind == FT__ARG_SCALAR_INT) {
+            number[i] = (scalar){.tag = a->kind == FT__ARG_SCALAR_INT};
             memcpy(number[i].value, &a->bits, sizeof(a->bits));
             p[i] = &number[i];
         }

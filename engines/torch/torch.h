@@ -133,6 +133,7 @@ void ft__arg_string(ft_block *b, const char *text);
 void ft__arg_opt_string(ft_block *b, const char *text);
 /* Native calls only. */
 void ft__arg_scalar(ft_block *b, double v);
+void ft__arg_scalar_int(ft_block *b, int64_t v);
 
 /* Results of the last call: the only one, the first of n, a list of n. */
 ft__reg ft__result(ft_block *b);
