@@ -2,7 +2,8 @@
  * engine's own forward ones: for random g, the derivative of sum(g * result) by every
  * element of every operand and weight, in fp64.
  *
- * usage: test_gradients PLUGIN_DIR ENGINE [OPTIONS] */
+ * usage: test_gradients PLUGIN_DIR ENGINE, with the engine's options in
+ * FT_TEST_OPTIONS */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,23 +20,25 @@ static const struct test_case {
 } cases[] = {
 #define U(kind, low, high) {#kind " x=2x3x5 dtype=fp64", low, high},
     U(relu, -1, 1) U(leaky_relu, -1, 1) U(elu, -1, 1) U(selu, -1, 1) U(clip, -3, 9)
-    U(sigmoid, -1, 1) U(tanh, -1, 1) U(hardsigmoid, -4, 4) U(silu, -1, 1)
-    U(hardswish, -4, 4) U(gelu, -1, 1) U(gelu_tanh, -1, 1) U(mish, -1, 1)
-    U(softplus, -1, 1) U(softsign, -1, 1) U(erf, -1, 1) U(exp, -1, 1) U(log, 0.3, 2)
-    U(sqrt, 0.3, 2) U(abs, -1, 1) U(neg, -1, 1) U(reciprocal, 0.3, 2) U(sin, -1, 1)
-    U(cos, -1, 1) U(tan, -1, 1) U(sinh, -1, 1) U(cosh, -1, 1) U(asin, -0.9, 0.9)
-    U(acos, -0.9, 0.9) U(atan, -1, 1) U(asinh, -1, 1) U(acosh, 1.5, 3)
-    U(atanh, -0.9, 0.9) U(rsqrt, 0.3, 2) U(expm1, -1, 1) U(log1p, 0, 1)
-    U(lgamma, 0.5, 3) U(copy, -1, 1)
+        U(sigmoid, -1, 1) U(tanh, -1, 1) U(hardsigmoid, -4, 4) U(silu, -1, 1)
+            U(hardswish, -4, 4) U(gelu, -1, 1) U(gelu_tanh, -1, 1) U(mish, -1, 1) U(
+                softplus, -1, 1) U(softsign, -1, 1) U(erf, -1, 1) U(exp, -1, 1)
+                U(log, 0.3, 2) U(sqrt, 0.3, 2) U(abs, -1, 1) U(neg, -1, 1) U(
+                    reciprocal, 0.3, 2) U(sin, -1, 1) U(cos, -1, 1) U(tan, -1, 1)
+                    U(sinh, -1, 1) U(cosh, -1, 1) U(asin, -0.9, 0.9) U(acos, -0.9, 0.9)
+                        U(atan, -1, 1) U(asinh, -1, 1) U(acosh, 1.5, 3) U(
+                            atanh, -0.9, 0.9) U(rsqrt, 0.3, 2) U(expm1, -1, 1)
+                            U(log1p, 0, 1) U(lgamma, 0.5, 3) U(copy, -1, 1)
 #undef U
 #define B(kind, low, high)                                                             \
     {#kind " x=2x3x5 y=2x3x5 dtype=fp64", low, high},                                  \
         {#kind " x=2x3x5 y=3x1 dtype=fp64", low, high},                                \
         {#kind " x=5 y=2x3x5 dtype=fp64", low, high},
-    B(add, -1, 1) B(sub, -1, 1) B(mul, -1, 1) B(div, 0.3, 2) B(pow, 0.3, 2)
-    B(minimum, -1, 1) B(maximum, -1, 1) B(atan2, 0.3, 2)
+                                B(add, -1, 1) B(sub, -1, 1) B(mul, -1, 1) B(div, 0.3, 2)
+                                    B(pow, 0.3, 2) B(minimum, -1, 1) B(maximum, -1, 1)
+                                        B(atan2, 0.3, 2)
 #undef B
-    {"where x=2x3 y=2x3 z=3 dtype=fp64", -1, 1},
+                                            {"where x=2x3 y=2x3 z=3 dtype=fp64", -1, 1},
     {"conv1d x=2x4x9 out=6 kernel=3 stride=2 pad=1 bias=1 dtype=fp64", -1, 1},
     {"conv2d x=2x4x6x5 out=6 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp64", -1, 1},
     {"conv2d x=1x4x6x6 out=4 kernel=3x3 stride=2x2 pad=0x0x1x1 groups=4 dtype=fp64", -1,
@@ -159,10 +162,10 @@ static ft_status make_values(struct trial *t, const struct test_case *c, ft_erro
         }
         h->n = ft_shape_elements(&h->shape);
         for (int64_t k = 0; k < h->n; k++)
-            h->v[k] = h->dtype == FT_DTYPE_fp64
-                          ? c->low + (c->high - c->low) * ft__prng_unit(&rng)
-                          : floor((double)ft__operand_limit(&t->op, i) *
-                                  ft__prng_unit(&rng));
+            h->v[k] =
+                h->dtype == FT_DTYPE_fp64
+                    ? c->low + (c->high - c->low) * ft__prng_unit(&rng)
+                    : floor((double)ft__operand_limit(&t->op, i) * ft__prng_unit(&rng));
         st = values(t)->make(t->s->context, &t->value[i], &h->shape, h->dtype,
                              FT_LAYOUT_PLAIN, err);
         if (!st)
@@ -297,7 +300,8 @@ static ft_status prepare(struct trial *t, const ft_op *backward, ft_error *err)
         st = values(t)->prepare(t->s->context, &t->keeping, &info, &t->op,
                                 FT_VALUES_KEEP, err);
     return st ? st
-              : values(t)->prepare(t->s->context, &t->backward, &info, backward, 0, err);
+              : values(t)->prepare(t->s->context, &t->backward, &info, backward, 0,
+                                   err);
 }
 
 /* 1: compared; 0: the engine refuses it. */
@@ -377,7 +381,7 @@ int main(int argc, char **argv)
         return 77;
     how.plugin_dir = argv[1];
     how.engine = argv[2];
-    how.engine_options = argc > 3 ? argv[3] : NULL;
+    how.engine_options = getenv("FT_TEST_OPTIONS");
     if (ft_session_open(&s, &how, &err)) {
         fprintf(stderr, "skipped: %s\n", err.msg);
         return 77;

@@ -14,8 +14,6 @@ bool ft__wants(const ft_block *b, uint32_t bit);
 /* The gradient for operand x, y or z; weight i of ft_op_param(). */
 void ft__give(ft_block *b, uint32_t bit, ft__reg r);
 void ft__give_weight(ft_block *b, uint32_t i, ft__reg r);
-/* One number, a tensor without axes. */
-ft__reg ft__number(ft_block *b, double v);
 /* Of a shape that broadcasting made larger: summed to what it was. */
 ft__reg ft__sum_to(ft_block *b, ft__reg r, const ft_shape *from, const ft_shape *to);
 ft__reg ft__reshape(ft_block *b, ft__reg r, const ft_shape *to);

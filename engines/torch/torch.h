@@ -218,10 +218,10 @@ struct ft_block {
     void (*before_run)(ft_block *b); /* sets what differs from run to run, or NULL */
     uint64_t n_runs;                 /* counted by whoever needs it */
     uint32_t varying[2];             /* arguments that before_run() sets */
-    bool in_place;       /* what FT_VALUES_IN_PLACE asks for is done */
-    const char *missing; /* a symbol that libtorch lacks */
-    bool bad;            /* building ran out of memory or of room */
-    bool tried;          /* it has run once */
+    bool in_place;                   /* what FT_VALUES_IN_PLACE asks for is done */
+    const char *missing;             /* a symbol that libtorch lacks */
+    bool bad;                        /* building ran out of memory or of room */
+    bool tried;                      /* it has run once */
     char implementation[64];
 };
 
