@@ -121,7 +121,7 @@ ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err)
 
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err)
 {
-    if (m->gpus.lib.dl)
+    if (m->gpus.dl)
         return FT_OK;
     if (*m->root && !m->nvml)
         return ft_fail(err, FT_ENOTFOUND, 0, "a recorded machine has no GPU to set");
@@ -130,7 +130,7 @@ ft_status ft__machine_gpus(ft__machine *m, ft_error *err)
 
 void ft__machine_close(ft__machine *m)
 {
-    ft__gpus_close(&m->gpus);
+    ft__nvml_close(&m->gpus);
 }
 
 /* The path with "cpu*" for every "cpuN". */
@@ -212,7 +212,7 @@ static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
 
 /* Whether the device is as it shall be: then nothing is written, which would need
  * rights. A lock cannot be asked for. */
-static bool is_so(const ft__gpus *g, void *handle, const ft__act *a)
+static bool is_so(const ft__nvml *g, void *handle, const ft__act *a)
 {
     unsigned first, second;
     char now[64] = "";
@@ -220,13 +220,15 @@ static bool is_so(const ft__gpus *g, void *handle, const ft__act *a)
     if (a->verb == FT__ACT_POWER && FT__NVML_CALL(g, power_limit, handle, &first) == 0)
         snprintf(now, sizeof(now), "%u", first);
     if (a->verb == FT__ACT_APPLICATIONS &&
-        FT__NVML_CALL(g, application_clock, handle, FT__NVML_MEMORY, &first) == 0 &&
-        FT__NVML_CALL(g, application_clock, handle, FT__NVML_GRAPHICS, &second) == 0)
+        FT__NVML_CALL(g, clock_application, handle, FT__NVML_CLOCK_MEMORY, &first) ==
+            0 &&
+        FT__NVML_CALL(g, clock_application, handle, FT__NVML_CLOCK_GRAPHICS, &second) ==
+            0)
         snprintf(now, sizeof(now), "%u,%u", first, second);
     return strcmp(now, a->value) == 0;
 }
 
-static int tell_gpu(const ft__gpus *g, void *handle, const ft__act *a)
+static int tell_gpu(const ft__nvml *g, void *handle, const ft__act *a)
 {
     unsigned first = 0, second = 0;
     bool is_free = strcmp(a->value, "free") == 0;
@@ -235,11 +237,11 @@ static int tell_gpu(const ft__gpus *g, void *handle, const ft__act *a)
         return FT__NVML_NOT_SUPPORTED;
     switch (a->verb) {
     case FT__ACT_CORE:
-        return is_free ? FT__NVML_CALL(g, unlock_core, handle)
-                       : FT__NVML_CALL(g, lock_core, handle, first, second);
+        return is_free ? FT__NVML_CALL(g, unlock_core_clock, handle)
+                       : FT__NVML_CALL(g, lock_core_clock, handle, first, second);
     case FT__ACT_MEMORY:
-        return is_free ? FT__NVML_CALL(g, unlock_memory, handle)
-                       : FT__NVML_CALL(g, lock_memory, handle, first, second);
+        return is_free ? FT__NVML_CALL(g, unlock_memory_clock, handle)
+                       : FT__NVML_CALL(g, lock_memory_clock, handle, first, second);
     case FT__ACT_APPLICATIONS:
         return FT__NVML_CALL(g, set_application_clocks, handle, first, second);
     case FT__ACT_POWER: return FT__NVML_CALL(g, set_power_limit, handle, first);
@@ -296,7 +298,7 @@ static ft_status do_gpu(ft__machine *m, const ft__act *a, ft_error *err)
     if (code)
         return ft_fail(err, code == FT__NVML_NOT_SUPPORTED ? FT_EUNSUPPORTED : FT_EIO,
                        0, "%s: %s %s: %s", device, words[a->verb], a->value,
-                       m->gpus.lib.error_string(code));
+                       m->gpus.error_string(code));
     return FT_OK;
 }
 

@@ -56,7 +56,7 @@ ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err);
 typedef struct ft__machine {
     const char *root; /* "": this one */
     const char *nvml; /* library; NULL: the usual one, and none below a root */
-    ft__gpus gpus;    /* opened when first needed */
+    ft__nvml gpus;    /* opened when first needed */
 } ft__machine;
 
 /* Opens the library at the first call. */

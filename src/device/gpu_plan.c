@@ -12,7 +12,7 @@ static double to_hz(unsigned mhz)
 }
 
 struct gpu {
-    const ft__gpus *gpus;
+    const ft__nvml *gpus;
     void *handle;
     char number[16];
     const char *device;
@@ -54,7 +54,7 @@ static unsigned memory_clock(const struct gpu *g)
     unsigned all[FT__NVML_MAX_CLOCKS], now;
     unsigned n = ft__gpu_choices(all, g->gpus, g->handle, 0);
 
-    if (FT__NVML_CALL(g->gpus, clock, g->handle, FT__NVML_MEMORY, &now) == 0)
+    if (FT__NVML_CALL(g->gpus, clock, g->handle, FT__NVML_CLOCK_MEMORY, &now) == 0)
         for (unsigned i = 0; i < n; i++)
             if (all[i] == now)
                 return now;
@@ -68,9 +68,9 @@ static void plan_applications(ft__plan *p, const struct gpu *g, unsigned memory,
 {
     unsigned old_memory, old_core;
 
-    if (FT__NVML_CALL(g->gpus, application_clock, g->handle, FT__NVML_MEMORY,
+    if (FT__NVML_CALL(g->gpus, clock_application, g->handle, FT__NVML_CLOCK_MEMORY,
                       &old_memory) ||
-        FT__NVML_CALL(g->gpus, application_clock, g->handle, FT__NVML_GRAPHICS,
+        FT__NVML_CALL(g->gpus, clock_application, g->handle, FT__NVML_CLOCK_GRAPHICS,
                       &old_core))
         return;
     ft__acts_add(&p->instead, FT__ACT_APPLICATIONS, g->number, "%u,%u",
@@ -120,10 +120,10 @@ static ft_status plan_power(ft__plan *p, const struct gpu *g)
         return FT_OK;
     code = FT__NVML_CALL(g->gpus, power_limit, g->handle, &now);
     if (!code)
-        code = FT__NVML_CALL(g->gpus, power_range, g->handle, &least, &most);
+        code = FT__NVML_CALL(g->gpus, power_limit_range, g->handle, &least, &most);
     if (code)
         return ft_fail(g->err, FT_EUNSUPPORTED, 0, "%s: it has no power cap: %s",
-                       g->device, g->gpus->lib.error_string(code));
+                       g->device, g->gpus->error_string(code));
     if (!(want >= 1e-3 * least && want <= 1e-3 * most))
         return ft_fail(g->err, FT_EUNSUPPORTED, 0,
                        "%s takes no power cap of %.6g W; it goes from %.6g to %.6g W",

@@ -1,30 +1,18 @@
 #include "device/nvml_clocks.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-ft_status ft__gpus_open(ft__gpus *g, const char *path, ft_error *err)
+ft_status ft__gpus_open(ft__nvml *n, const char *path, ft_error *err)
 {
-    memset(g, 0, sizeof(*g));
-    if (!ft__nvml_open(&g->lib, path ? path : "libnvidia-ml.so.1", false))
-        return ft_fail(err, FT_ENOTFOUND, 0, "no NVIDIA GPU can be asked: %s%s%s",
-                       g->lib.reason, *g->lib.remedy ? "; try: " : "", g->lib.remedy);
-#define LOAD(name, symbol, arguments) *(void **)&g->name = dlsym(g->lib.dl, symbol);
-    FT__NVML_CALLS(LOAD)
-#undef LOAD
-    return FT_OK;
+    if (ft__nvml_open(n, path, false))
+        return FT_OK;
+    return ft_fail(err, FT_ENOTFOUND, 0, "no NVIDIA GPU can be asked: %s%s%s",
+                   n->reason, *n->remedy ? "; try: " : "", n->remedy);
 }
 
-void ft__gpus_close(ft__gpus *g)
-{
-    if (g->lib.dl)
-        ft__nvml_close(&g->lib);
-    memset(g, 0, sizeof(*g));
-}
-
-ft_status ft__gpus_find(void **handle, unsigned *index, const ft__gpus *g,
+ft_status ft__gpus_find(void **handle, unsigned *index, const ft__nvml *n,
                         const char *device, ft_error *err)
 {
     const char *number = strchr(device, ':');
@@ -35,15 +23,15 @@ ft_status ft__gpus_find(void **handle, unsigned *index, const ft__gpus *g,
     *handle = NULL;
     *index = (unsigned)i;
     if (strncmp(device, "nvml", 4) != 0 || (device[4] && device[4] != ':') ||
-        (number && (end == number + 1 || *end)) || i >= g->lib.n_devices)
+        (number && (end == number + 1 || *end)) || i >= n->n_devices)
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "there is no device \"%s\" here; cpu, and nvml:0 .. nvml:%u, are", device,
-            g->lib.n_devices - 1);
-    code = g->lib.handle_by_index(*index, handle);
+            n->n_devices - 1);
+    code = n->handle_by_index(*index, handle);
     if (code)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: %s", device,
-                       g->lib.error_string(code));
+                       n->error_string(code));
     return FT_OK;
 }
 
@@ -54,15 +42,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-unsigned ft__gpu_choices(unsigned mhz[FT__NVML_MAX_CLOCKS], const ft__gpus *g,
+unsigned ft__gpu_choices(unsigned mhz[FT__NVML_MAX_CLOCKS], const ft__nvml *n,
                          void *handle, unsigned memory)
 {
-    unsigned n = FT__NVML_MAX_CLOCKS;
-    int code = memory ? FT__NVML_CALL(g, graphics_clocks, handle, memory, &n, mhz)
-                      : FT__NVML_CALL(g, memory_clocks, handle, &n, mhz);
+    unsigned count = FT__NVML_MAX_CLOCKS;
+    int code = memory ? FT__NVML_CALL(n, core_clocks, handle, memory, &count, mhz)
+                      : FT__NVML_CALL(n, memory_clocks, handle, &count, mhz);
 
-    if (code || n > FT__NVML_MAX_CLOCKS)
+    if (code || count > FT__NVML_MAX_CLOCKS)
         return 0;
-    qsort(mhz, n, sizeof(*mhz), ascending);
-    return n;
+    qsort(mhz, count, sizeof(*mhz), ascending);
+    return count;
 }

@@ -291,13 +291,13 @@ static void judge_gpu(ft_settings_list *l, ft_setting_state *s, bool known,
                          option);
 }
 
-static void show_gpu_clock(ft_settings_list *l, const ft__gpus *g, void *handle,
+static void show_gpu_clock(ft_settings_list *l, const ft__nvml *g, void *handle,
                            const char *device, bool memory)
 {
     unsigned mhz[FT__NVML_MAX_CLOCKS], all[FT__NVML_MAX_CLOCKS], now;
     unsigned n_memory = ft__gpu_choices(mhz, g, handle, 0);
     unsigned n = memory ? 0 : n_memory;
-    const unsigned which = memory ? FT__NVML_MEMORY : FT__NVML_GRAPHICS;
+    const int which = memory ? FT__NVML_CLOCK_MEMORY : FT__NVML_CLOCK_GRAPHICS;
     ft_setting_state *s = add(l, device, memory ? "memory clock" : "core clock");
 
     memcpy(all, mhz, sizeof(all));
@@ -308,7 +308,7 @@ static void show_gpu_clock(ft_settings_list *l, const ft__gpus *g, void *handle,
     s->unit = "Hz";
     if (FT__NVML_CALL(g, clock, handle, which, &now) == 0)
         s->now = now * 1e6;
-    if (FT__NVML_CALL(g, max_clock, handle, which, &now) == 0)
+    if (FT__NVML_CALL(g, clock_max, handle, which, &now) == 0)
         s->normal = now * 1e6;
     if (n) {
         s->least = all[0] * 1e6;
@@ -318,7 +318,7 @@ static void show_gpu_clock(ft_settings_list *l, const ft__gpus *g, void *handle,
     judge_gpu(l, s, n > 0, memory ? "--memory MHZ" : "--core MHZ");
 }
 
-static void show_gpu_power(ft_settings_list *l, const ft__gpus *g, void *handle,
+static void show_gpu_power(ft_settings_list *l, const ft__nvml *g, void *handle,
                            const char *device)
 {
     ft_setting_state *s = add(l, device, "power cap");
@@ -327,11 +327,11 @@ static void show_gpu_power(ft_settings_list *l, const ft__gpus *g, void *handle,
     s->unit = "W";
     if (FT__NVML_CALL(g, power_limit, handle, &now) == 0)
         s->now = now * 1e-3;
-    if (FT__NVML_CALL(g, power_range, handle, &least, &most) == 0) {
+    if (FT__NVML_CALL(g, power_limit_range, handle, &least, &most) == 0) {
         s->least = least * 1e-3;
         s->most = most * 1e-3;
     }
-    if (FT__NVML_CALL(g, power_default, handle, &now) == 0)
+    if (FT__NVML_CALL(g, power_limit_default, handle, &now) == 0)
         s->normal = now * 1e-3;
     judge_gpu(l, s, s->most > 0, "--power-cap WATTS");
 }
@@ -346,7 +346,7 @@ static void show_gpus(ft_settings_list *l, ft__machine *m)
         add(l, "nvml", "clocks and power cap")->reason = keep(l, "%s", why.msg);
         return;
     }
-    for (unsigned i = 0; i < m->gpus.lib.n_devices; i++) {
+    for (unsigned i = 0; i < m->gpus.n_devices; i++) {
         const char *device = keep(l, "nvml:%u", i);
         unsigned index;
         void *handle;
