@@ -14,6 +14,7 @@ struct options {
     uint64_t threads;
     double time_s;
     const char *predictor;
+    ft__commands_options commands;
 };
 
 static const ft__option options[] = {
@@ -26,6 +27,7 @@ static const ft__option options[] = {
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "show what this one foretells beside; the one train made"},
     FT__MODEL_OPTIONS(struct options, model),
+    FT__COMMANDS_OPTIONS(struct options, commands),
     {0},
 };
 
@@ -245,8 +247,13 @@ static int run(ft__cli *c, const void *user)
     struct result r = {0};
     ft_session *s = NULL;
     ft_graph *g;
-    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    int code;
 
+    if (c->n_rest || o->commands.shells.n)
+        return ft__measure_commands(c, &o->commands, o->time_s);
+    if (c->args.n == 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
+    code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (code)
         return code;
     if (ft_graph_mode(g) == FT_MODE_TRAINING)
@@ -271,15 +278,23 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__measure_command = {
     .name = "measure",
-    .arguments = "MODEL",
-    .summary = "run a whole model on this machine: time and memory",
-    .more = "Weights are random; inputs too. Beside it stands what the predictor says.",
-    .examples = "  foretell measure resnet50.onnx\n"
-                "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
-                "  foretell measure resnet50.onnx --json > run.json\n",
-    .least_args = 1,
+    .arguments = "MODEL | -- COMMAND ... [-- COMMAND ...]",
+    .summary =
+        "run a whole model, or any command, on this machine: time, memory, energy",
+    .more = "Of a model weights are random, and inputs too; beside it stands what the "
+            "predictor says.\nCommands are run directly, in turns; --shell takes what "
+            "needs a shell.",
+    .examples =
+        "  foretell measure resnet50.onnx\n"
+        "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
+        "  foretell measure resnet50.onnx --json > run.json\n"
+        "  foretell measure -- gzip -k -f big.txt -- zstd -q -f big.txt\n"
+        "  foretell measure --list n=1,2,4 -- make -B -j{n}\n"
+        "  foretell measure --warmup 3 --prepare 'sync' --shell 'sort f | uniq'\n",
+    .least_args = 0,
     .most_args = 1,
     .has_csv = true,
+    .takes_commands = true,
     .options_size = sizeof(struct options),
     .options = options,
     .run = run,
