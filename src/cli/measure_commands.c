@@ -176,7 +176,18 @@ static void add_command(struct set *s, char **words, size_t n, const size_t *cho
     s->command[s->n++] = (ft_command){.argv = argv, .name = shell ? argv[2] : NULL};
 }
 
-/* One command for each combination of values. */
+static bool occurs(const struct list *l, char **words, size_t n)
+{
+    char mark[sizeof(l->name) + 3];
+
+    snprintf(mark, sizeof(mark), "{%s}", l->name);
+    for (size_t i = 0; i < n; i++)
+        if (strstr(words[i], mark))
+            return true;
+    return false;
+}
+
+/* One command for each combination of the values that occur in it. */
 static int add_all(ft__cli *c, struct set *s, char **words, size_t n, bool shell)
 {
     size_t choice[MAX_LISTS] = {0}, i;
@@ -187,7 +198,7 @@ static int add_all(ft__cli *c, struct set *s, char **words, size_t n, bool shell
                                 MAX_COMMANDS);
         add_command(s, words, n, choice, shell);
         for (i = 0; i < s->n_lists; i++) {
-            if (++choice[i] < s->list[i].values.n)
+            if (occurs(&s->list[i], words, n) && ++choice[i] < s->list[i].values.n)
                 break;
             choice[i] = 0;
         }
