@@ -24,6 +24,9 @@ typedef struct ft_session_options {
     uint32_t threads;           /* 0: 1 */
     uint64_t seed;
     const ft_log *log; /* may be NULL */
+    /* Held while the session is open; NULL: the machine as it is. */
+    const ft_settings *settings;
+    const ft_settings_options *settings_options;
 } ft_session_options;
 
 /* FT_ENOTFOUND lists the plug-ins there are. */
@@ -33,7 +36,7 @@ FT_API void ft_session_close(ft_session *s);
 FT_API const char *ft_session_engine(const ft_session *s);
 FT_API const char *ft_session_engine_version(const ft_session *s);
 FT_API uint32_t ft_session_policy(const ft_session *s);
-FT_API const char *ft_session_setting(const ft_session *s); /* "threads=1" */
+FT_API const char *ft_session_setting(const ft_session *s); /* "threads=1 clock=1200MHz" */
 FT_API const char *ft_session_device(const ft_session *s);  /* local fingerprint */
 /* Names of the engines whose plug-ins lie in dir, sorted; freed as one with
  * free() (pointers and strings are one block). */

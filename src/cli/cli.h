@@ -131,9 +131,20 @@ bool ft__path_exists(const char *path);
 /* Make the folder of a user's own data; false: errno says why. */
 bool ft__path_make_home(void);
 
+/* ---- libraries.c ---- */
+/* "onnxruntime,device=cuda": a plug-in and its options; where the engine stands
+ * over a library that may lie in a Python package, "lib=PATH" is added. */
+typedef struct ft__engine_choice {
+    char name[64];
+    char options[FT__PATH_MAX + 256];
+    bool given; /* the user gave options */
+} ft__engine_choice;
+bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
+
 /* ---- common.c, engines ---- */
 #define FT__DEFAULT_ENGINE "onednn"
-/* Open an engine; engine NULL: the default one, threads 0: 1. Complains itself. */
+/* Open an engine with its options; engine NULL: the default one, threads 0: 1.
+ * Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
                      uint64_t threads);
 

@@ -36,6 +36,19 @@ struct findings {
     } * verdict;
 };
 
+/* Whether it opens, with the library below it where that is found. */
+static bool starts(const ft_engine *e, const char *name, ft_error *err)
+{
+    ft__engine_choice choice;
+    ft_engine_config how = {.threads = 1, .options = choice.options};
+    ft_engine_context *c;
+
+    if (!ft__engine_choose(&choice, name) || e->open(&c, &how, err))
+        return false;
+    e->close(c);
+    return true;
+}
+
 static ft_status look_at_engines(struct findings *f, ft_error *err)
 {
     ft_error why = {0};
@@ -51,7 +64,8 @@ static ft_status look_at_engines(struct findings *f, ft_error *err)
         const ft_engine *e;
 
         snprintf(path, sizeof(path), "%s/ft_%s.so", f->plugin_dir, f->engine[i]);
-        f->verdict[i].usable = ft_engine_load(&e, path, &why) == FT_OK;
+        f->verdict[i].usable =
+            ft_engine_load(&e, path, &why) == FT_OK && starts(e, f->engine[i], &why);
         if (f->verdict[i].usable)
             f->verdict[i].version = e->version();
         else
