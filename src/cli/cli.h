@@ -279,6 +279,10 @@ void ft__commands_csv(const ft_command_result *r, size_t n);
 double ft__commands_ratio(const ft_command_result *r,
                           const ft_command_result *reference, double *error);
 
+/* ---- record.c ---- */
+/* Write this machine (or the recorded one at root) down into the new folder `dir`. */
+int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);
+
 /* ---- step.c ---- */
 typedef struct ft__step_options {
     const char *mode; /* NULL: not given, as the model is */

@@ -4,19 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 
 static const double idle_s = 1;
-
-static void rest(double seconds)
-{
-    double end_s = ft__now_s() + seconds;
-
-    while (ft__now_s() < end_s)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
 
 static ft_measurement unknown(const char *unit)
 {
@@ -58,7 +49,7 @@ ft_status ft__command_energy_begin(ft_command_result *r, size_t n, ft_meter *m,
     if (st)
         return st;
     from_s = ft__now_s();
-    rest(long_s);
+    ft__sleep_s(long_s);
     to_s = ft__now_s();
     st = ft_meter_stop(m, &t, err);
     if (st)
