@@ -19,7 +19,7 @@
 
 static const char *const patterns[] = {
 #define FT__RECORD(pattern) pattern,
-#include "device/record.def"
+#include "device/machine.def"
 #undef FT__RECORD
 };
 
