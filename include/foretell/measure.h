@@ -142,14 +142,18 @@ typedef struct ft_linearity {
 FT_API ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op,
                                       ft_error *err);
 
-/* A whole network in order, activations flowing through the planned arena,
- * random weights. `g` as imported; it is lowered here. */
+/* A whole network in order, random weights: on engines with memory of ours
+ * activations flow through the planned arena; engines with values run it as eager
+ * code does, and training steps (ft_graph_train) too. `g` as imported; it is
+ * lowered here. FT_EUNSUPPORTED: the engine does not run this. */
 typedef struct ft_network_timing {
     ft_measurement time; /* seconds per pass */
     ft_reading *readings;
     size_t n_readings;
     uint64_t weight_bytes;     /* allocated by engine and runner */
-    uint64_t activation_bytes; /* the arena */
+    uint64_t activation_bytes; /* the arena, or the most that are held at once */
+    uint64_t gradient_bytes; /* of weights; training */
+    uint64_t state_bytes;    /* of the optimizer */
     uint64_t workspace_bytes;
     uint64_t context_bytes;      /* process before the network was loaded */
     uint64_t peak_process_bytes; /* highest resident size of the process */
