@@ -15,7 +15,6 @@
 enum { DEFAULT_GROUP = 6, MOST_GROUP = 32, LEAST_REPEATS = 5 };
 static const double default_repeat_share = 0.03;
 
-<<<<<<< HEAD
 void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op,
                         const char *metric)
 {
@@ -30,30 +29,6 @@ void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op
                         .phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD),
                         .dtype_policy = s->dtype_policy,
                         .metric = metric};
-=======
-struct collection {
-    ft_session *session;
-    ft_store *store;
-    int64_t run;
-    const ft_collect_options *opt;
-    struct candidate *c;
-    size_t n;
-    double floor_s; /* below it time is not proportional to iterations */
-    double end_s;   /* INFINITY: no limit */
-};
-
-static void key_of(ft_key *key, const ft_session *s, ft_phase phase, const char *spec,
-                   const char *metric)
-{
-    *key = (ft_key){.device = s->device,
-                    .setting = s->setting,
-                    .engine = s->engine->name,
-                    .engine_version = s->engine->version(),
-                    .spec = spec,
-                    .phase = ft_phase_name(phase),
-                    .dtype_policy = "default",
-                    .metric = metric};
->>>>>>> main
 }
 
 ft_measurement ft__exact_bytes(uint64_t bytes)
@@ -73,46 +48,23 @@ ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has
 {
     ft__named_key key;
 
-<<<<<<< HEAD
     ft__collection_key(&key, k->session, op, "time");
     return ft_store_has(k->store, &key.key, has, err);
-=======
-    if (st)
-        return st;
-    ft_op_print(op, spec, sizeof(spec));
-    workspace = exact_bytes(t.workspace_bytes);
-    key_of(&key, k->session, op->phase, spec, "workspace");
-    st = ft_store_put(k->store, k->run, &key, &workspace, NULL, 0, err);
-    key.metric = "time";
-    /* The time last: an operation counts as done when it has one. */
-    if (!st)
-        st = ft_store_put(k->store, k->run, &key, &t.time, t.readings, t.n_readings,
-                          err);
-    ft_timing_free(&t);
-    return st;
->>>>>>> main
 }
 
 /* ---- putting ---- */
 
-<<<<<<< HEAD
 static ft_status put(struct ft__collection *k, ft__named_key *key, const char *metric,
                      const ft_measurement *m, const ft_reading *readings, size_t n,
                      ft_error *err)
 {
     key->key.metric = metric;
     return ft_store_put(k->store, k->run, &key->key, m, readings, n, err);
-=======
-    ft_op_print(op, spec, sizeof(spec));
-    key_of(&key, k->session, op->phase, spec, "time");
-    return ft_store_has(k->store, &key, has, err);
->>>>>>> main
 }
 
 static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing *t,
                             ft_error *err)
 {
-<<<<<<< HEAD
     ft_measurement workspace = ft__exact_bytes(t->workspace_bytes);
     ft_measurement memory = ft__exact_bytes(t->memory_bytes);
     char conditions[1024];
@@ -128,105 +80,6 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing
     if (!st && !isnan(t->launch.value))
         st = put(k, &key, "launch", &t->launch, t->launches, t->launch.n, err);
     /* The time last: an operation counts as done when it has one. */
-=======
-    ft_measure_options brief = {.min_time_s = 1e-3, .min_batches = 1};
-    ft_network_timing t = {0};
-    ft_error why = {0};
-    ft_graph *g = NULL;
-    uint64_t known, bytes = 0;
-    ft_status st = text->bad ? FT_ENOMEM : FT_OK;
-
-    if (!st)
-        st = ft_import_ops(&g, text->s, text->len, "context", &why);
-    if (!st)
-        st = ft_measure_network(&t, k->session, g, &brief, &why);
-    known = t.weight_bytes + t.activation_bytes + t.workspace_bytes + own_bytes;
-    if (!st && t.peak_process_bytes > known)
-        bytes = t.peak_process_bytes - known;
-    if (st)
-        ft__log(k->opt->log, FT_LOG_INFO, "the engine's own memory: %s", why.msg);
-    ft_network_timing_free(&t);
-    ft_graph_free(g);
-    return bytes;
-}
-
-static ft_status put_context(struct collection *k, const char *metric, uint64_t bytes,
-                             ft_error *err)
-{
-    ft_measurement m = exact_bytes(bytes);
-    ft_key key;
-
-    key_of(&key, k->session, FT_PHASE_FORWARD, "", metric);
-    return ft_store_put(k->store, k->run, &key, &m, NULL, 0, err);
-}
-
-/* A small network of common kinds, then the same with many more convolutions and
- * activations: the difference is what each operation adds. */
-static ft_status measure_context(struct collection *k, ft_error *err)
-{
-    enum { FEW = 8, MORE = 80 };
-    /* What is ours, not the engine's: all but what came with opening it. */
-    uint64_t own =
-        ft__anonymous_bytes() - k->session->opened_bytes + k->session->before_bytes;
-    uint64_t small, large = 0, each;
-    ft__buf text = {0};
-    ft_key key;
-    int has;
-    ft_status st;
-
-    key_of(&key, k->session, FT_PHASE_FORWARD, "", "context");
-    st = ft_store_has(k->store, &key, &has, err);
-    if (st || has)
-        return st;
-    ft__buf_str(&text,
-                "conv2d x=1x3x32x32 out=16 kernel=3x3 stride=2x2 pad=1x1 bias=1\n"
-                "relu x=1x16x16x16\nadd x=1x16x16x16 y=1x16x16x16\n"
-                "maxpool2d x=1x16x16x16 kernel=2x2 stride=2x2 pad=0x0\n"
-                "reduce_mean x=1x64x16x16 axes=2x3\nlinear x=1x64 out=10 bias=1\n"
-                "matmul x=1x16x64 y=1x64x16\nsoftmax x=1x16x16 axis=2\n");
-    small = context_of(k, &text, own);
-    for (int i = 0; i < MORE / 2; i++) {
-        int channels = 16 + 8 * i, wide = i % 2, depthwise = i % 4 == 3;
-
-        ft__buf_fmt(&text,
-                    "conv2d x=1x%dx14x14 out=%d kernel=%dx%d stride=1x1 pad=%dx%d "
-                    "groups=%d bias=1\nrelu x=1x%dx14x14\n",
-                    channels, channels, 1 + 2 * wide, 1 + 2 * wide, wide, wide,
-                    depthwise ? channels : 1, channels);
-    }
-    if (small)
-        large = context_of(k, &text, own);
-    ft__buf_free(&text);
-    if (!small) {
-        ft__log(k->opt->log, FT_LOG_WARN, "memory of the engine itself is not known");
-        return FT_OK;
-    }
-    each = large > small ? (large - small) / MORE : 0;
-    st = put_context(k, "context_per_operation", each, err);
-    return st ? st : put_context(k, "context", small - FEW * each, err);
-}
-
-/* Look for the floor once a machine; later collections read it. */
-static ft_status measure_floor(struct collection *k, ft_error *err)
-{
-    static const char fact[] = "proportional_from_s";
-    ft_op op = ft__probe(FT__PROBE_LAUNCH);
-    ft_linearity l;
-    ft_status st = ft_store_fact(k->store, k->session->device, fact, &k->floor_s, err);
-
-    if (st || !isnan(k->floor_s))
-        return st;
-    st = ft_measure_linearity(&l, k->session, &op, err);
-    k->floor_s = l.floor_s;
-    return st ? st
-              : ft_store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
-}
-
-static ft_status measure_machine(struct collection *k, ft_error *err)
-{
-    ft_status st = measure_context(k, err);
-
->>>>>>> main
     if (!st)
         st = put(k, &key, "time", &t->time, t->readings, t->n_readings, err);
     k->report->redone += t->redone;

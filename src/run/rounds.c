@@ -142,8 +142,10 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
 {
     const ft_session *s = t->job.session;
     double want_s = t->round_s > 0 ? t->round_s : p->round_s, spent = 0;
-    ft_status st = settle(t, p);
+    ft_status st = t->job.move && round ? t->job.move(t->job.self, &t->why) : FT_OK;
 
+    if (!st)
+        st = settle(t, p);
     for (uint32_t i = 0;
          !st && t->n < MAX_READINGS && (i < p->batches || spent < want_s); i++) {
         ft_reading *r = next_reading(t);
