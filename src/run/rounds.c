@@ -259,20 +259,13 @@ void ft__timed_free(ft__timed *t)
 
 /* ---- what came of it ---- */
 
-static uint32_t count_outliers(const ft_reading *r, size_t n)
-{
-    uint32_t marked = 0;
-
-    for (size_t i = 0; i < n; i++)
-        marked += (r[i].marks & FT_READING_OUTLIER) != 0;
-    return marked;
-}
-
 ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
                           ft_error *err)
 {
-    ft_status st = ft_measurement_of_times(&out->time, t->readings, t->n, err);
+    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
 
+    if (!st)
+        st = ft_measurement_of_times(&out->time, t->readings, t->n, err);
     if (!st && t->n_launches)
         st = ft_measurement_of_times(&out->launch, t->launches, t->n_launches, err);
     else
@@ -287,7 +280,6 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
     out->conditions = t->seen;
     out->redone = t->redone;
     out->rounds = t->n_seen;
-    out->outliers = count_outliers(t->readings, t->n);
     out->calibration_s = NAN;
     t->readings = t->launches = NULL;
     return FT_OK;
