@@ -15,16 +15,15 @@ static int by_hash(const void *a, const void *b)
 /* The operation with every first extent of its operands taken out. */
 static uint64_t series_of(const ft_op *op)
 {
-    static const ft_key_id operand[] = {FT_K_x, FT_K_y, FT_K_z};
+    static const ft_key_id shape[] = {FT_K_x, FT_K_y, FT_K_z, FT_K_out};
     ft_op one = *op;
 
-    for (size_t i = 0; i < sizeof(operand) / sizeof(*operand); i++) {
-        ft_shape s = ft_op_shape(&one, operand[i]);
+    for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+        uint32_t rank;
+        const int64_t *first = ft_op_get(&one, shape[i], &rank);
 
-        if (s.rank < 2)
-            continue;
-        s.dim[0] = 1;
-        (void)ft_op_set_shape(&one, operand[i], &s);
+        if (first && rank > 1)
+            one.value[first - one.value] = 1;
     }
     return ft_op_hash(&one);
 }

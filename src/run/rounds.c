@@ -190,7 +190,7 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round,
 /* An engine whose clock is not that of the world is not disturbed by it. */
 static bool clock_is_real(double engine_s, double real_s)
 {
-    return engine_s > real_s / 2 && engine_s < 2 * real_s;
+    return fabs(engine_s - real_s) < 0.02 * real_s;
 }
 
 /* One round of each that has any left. */
