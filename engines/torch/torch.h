@@ -75,6 +75,8 @@ typedef struct ft__kept {
 } ft__kept;
 ft__kept *ft__value_kept(const void *value); /* NULL: it is a tensor */
 void *ft__value_of_kept(ft__kept *k);
+/* On the context's device; NULL: no memory. */
+ft__tensor *ft__tensor_zeros(ft_engine_context *c, const ft_shape *s, ft_dtype t);
 /* Row-major strides of a shape in that layout. */
 void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout);
 
@@ -111,6 +113,8 @@ void ft__call(ft_block *b, const char *op, const char *overload);
  * arguments, which the dispatcher's C interface refuses. `symbol`: the mangled
  * name; FT_EUNSUPPORTED at ft__block_finish() where it is not there. */
 void ft__call_native(ft_block *b, const char *symbol);
+/* One that writes over its first argument, which it gives back. */
+void ft__call_native_over(ft_block *b, const char *symbol);
 /* x + alpha * y, with the function that libtorch exports for its compiler. */
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha);
 
@@ -126,8 +130,10 @@ void ft__arg_opt_int(ft_block *b, int64_t v);
 void ft__arg_opt_double(ft_block *b, double v);
 void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n);
 void ft__arg_string(ft_block *b, const char *text);
+void ft__arg_opt_string(ft_block *b, const char *text);
 /* Native calls only. */
 void ft__arg_scalar(ft_block *b, double v);
+void ft__arg_scalar_int(ft_block *b, int64_t v);
 
 /* Results of the last call: the only one, the first of n, a list of n. */
 ft__reg ft__result(ft_block *b);
@@ -144,7 +150,10 @@ void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n);
 uint32_t ft__spatial(const ft_op *op); /* axes of x behind the channels */
 
 /* A tensor made once, with the block, and held by it: a constant operand. */
-ft__reg ft__constant(ft_block *b, ft__tensor *t);
+ft__reg ft__constant(ft_block *b, ft__tensor *t); /* takes t; NULL: no memory */
+/* A number as Python's would be: a tensor without axes, on the CPU, of a type that
+ * changes no other's. */
+ft__reg ft__number(ft_block *b, double v);
 
 /* "torch: cannot run SPEC: why". */
 FT_PRINTF(3, 4)
