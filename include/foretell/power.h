@@ -11,24 +11,30 @@
  * A meter reads one or several domains (ft_sensors_probe() lists them) in a thread
  * of its own and keeps every reading with its time. What a stretch of time cost
  * is worked out afterwards, so that a loop is not disturbed. Times are seconds of
- * CLOCK_MONOTONIC. One meter, one thread at a time. */
+ * CLOCK_MONOTONIC. One meter, one thread at a time. docs/power.md tells how the
+ * figures are made. */
 typedef struct ft_meter ft_meter;
 
 typedef struct ft_meter_options {
-    /* Names joined by commas, as ft_sensor.name gives them; or "replay:FILE" (a
-     * recorded trace) or "command:PROGRAM ARGUMENTS" (prints watts, one number a
-     * line); NULL: every usable one. */
+    /* Names joined by commas, as ft_sensor.name gives them, or a family ("nvml",
+     * "powercap"); a GPU also by UUID or PCI id ("nvml:GPU-5fd4..."); or alone
+     * "replay:FILE" (a recorded trace, played as it was) or "command:PROGRAM
+     * ARGUMENTS" (prints watts, one number a line); NULL: every usable one. */
     const char *sources;
     const char *root;  /* as for ft_device_local(); NULL: this machine */
     const char *nvml;  /* NVIDIA's management library; NULL: the usual name */
+    const char *amd;   /* AMD's, amdsmi or rocm_smi; NULL: the usual names */
     double period_s;   /* between readings; 0: a tenth of what the source needs for a
                           new value, at least 1 ms */
 } ft_meter_options;
 
-/* FT_EUNSUPPORTED: no source works (the sentence of ft_sensors_why_none());
+/* Watches the sources for a moment (0.3 s; 1 s if none moves by then), as a sensor
+ * that stands still is of no use.
+ * FT_EUNSUPPORTED: no source works (the sentence of ft_sensors_why_none());
  * FT_ENOTFOUND: a source that was named is not there, or why it does not work. */
 FT_API ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt,
                                ft_error *err);
+/* Ends the thread and a command that was started. */
 FT_API void ft_meter_close(ft_meter *m);
 
 /* What can be read apart. Domains may contain others ("package-0" contains
@@ -41,10 +47,13 @@ typedef struct ft_domain {
     double period_s;      /* between new values, found by watching; NaN: not known */
     double window_s;      /* over which a value is an average; NaN: not known */
     double duty;          /* share of the time the sensor looks; 1 unless known to be less */
+    double least_s;       /* a loop must last this long; NaN: not known */
 } ft_domain;
 FT_API uint32_t ft_meter_n_domains(const ft_meter *m);
 FT_API const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i);
-/* Seconds a loop must last for this domain to be told; what is shorter is looped. */
+/* Seconds a loop must last for this domain to be told; what is shorter is looped:
+ * one window and eleven new values; fifty where the sensor looks a part of the
+ * time only. 0.5 s where neither is known. */
 FT_API double ft_meter_least_s(const ft_meter *m, uint32_t i);
 
 typedef struct ft_power_reading {
@@ -53,40 +62,78 @@ typedef struct ft_power_reading {
     double joules; /* of the counter, unwrapped; NaN: none */
 } ft_power_reading;
 
-/* Everything read between start and stop; readings[i] has n[i] of domain i. */
+/* Everything read between start and stop; reading[i] has n[i] of domain i. A
+ * reading that failed is kept as NaN; why[i] is the last reason, "" if none. It
+ * owns all it points to. */
 typedef struct ft_trace {
     uint32_t n_domains;
-    const ft_domain *domain; /* the meter's */
+    ft_domain *domain;
     size_t *n;
     ft_power_reading **reading;
+    const char **why;
+    double cpu_share; /* of one CPU, that reading took; NaN: not known */
+    void *memory;     /* text, and the lists above */
 } ft_trace;
+/* Returns once every domain has been read twice or has brought a new value, after
+ * 0.5 s at most, so that the stretch that follows has a beginning; stop lingers
+ * likewise for its end. */
 FT_API ft_status ft_meter_start(ft_meter *m, ft_error *err);
 FT_API ft_status ft_meter_stop(ft_meter *m, ft_trace *out, ft_error *err);
 FT_API void ft_trace_free(ft_trace *t);
+/* Start, run(user), stop; from_s and to_s are when run() began and returned. */
+FT_API ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
+                                ft_trace *out, double *from_s, double *to_s,
+                                ft_error *err);
+/* Watts while nothing runs: the median of what quiet_s seconds bring, for every
+ * domain (watts[ft_meter_n_domains()]); NaN where it is not told. */
+FT_API ft_status ft_meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err);
+
+/* Traces as text, so that what one machine showed can be looked at on another:
+ *
+ *   # foretell trace 1
+ *   # domain,part_of,counts,tells_power,period_s,window_s,duty,least_s
+ *   # nvml:0,,1,1,0.1,0.025,0.25,5
+ *   at_s,domain,watts,joules
+ *   0.0501,nvml:0,61.5,1000.25
+ *
+ * An empty field is a number that is not known. Comments may be missing: domains
+ * are then those of the rows. Reading gives back what was written.
+ * FT_EFORMAT names the line. */
+FT_API ft_status ft_trace_write(const ft_trace *t, const char *path, ft_error *err);
+FT_API ft_status ft_trace_read(ft_trace *out, const char *path, ft_error *err);
 
 /* What domain i says of from_s .. to_s. NaN and a reason where it says nothing;
- * never 0 for want of knowledge. */
+ * never 0 for want of knowledge. Errors are one standard deviation and hold what
+ * the readings show (scatter, edges, resolution); the sensor's own calibration
+ * (NVIDIA states 5 %) is not in them. */
 typedef struct ft_power {
-    double watts;          /* mean of fresh readings within three sigma of it */
-    double watts_std;      /* their scatter */
-    double watts_error;    /* standard error of the mean */
-    double integral_j;     /* watts x duration */
+    double watts;       /* mean of fresh readings within three sigma of it: the steady
+                           level; from counters, of their steps */
+    double watts_std;   /* their scatter */
+    double watts_error; /* standard error of the mean, correlated readings counted for
+                           what they are worth */
+    double integral_j;  /* told watts over time; nothing is dropped, a window is undone */
     double integral_error_j;
-    double counter_j;      /* end minus begin of the counter, edges interpolated */
+    double counter_j; /* end minus begin of the counter, edges interpolated */
     double counter_error_j;
-    double joules;         /* the one to use, and its error */
+    double disagreement; /* counter_j / integral_j - 1; NaN unless both are known */
+    double joules;       /* the one to use: the counter's, else the integral */
     double joules_error;
+    double period_s;     /* between new values here; NaN: not known */
     uint64_t n_readings;
-    uint64_t n_fresh;      /* readings that brought a new value */
-    uint64_t n_dropped;    /* outside three sigma: start-up, outliers */
-    char reason[160];      /* "" when joules is known */
+    uint64_t n_fresh;   /* new values; polls that see a value again do not count */
+    uint64_t n_dropped; /* outside three sigma: start-up, outliers */
+    uint64_t n_missing; /* readings that failed */
+    char reason[160];   /* why joules is NaN; "" when it is known */
+    char note[160];     /* what the user should know beside; "" */
 } ft_power;
 FT_API void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_s,
                         double to_s);
 
 /* Energy of one iteration from mean power and time, both with their standard
  * errors: E = P t, sigma_E^2 = (P sigma_t)^2 + (t sigma_P)^2 (thesis on GPU
- * selection, eq. 3.1-3.9). */
+ * selection, eq. 3.1-3.9). NaN when power or time is; an error that is not known
+ * makes error_j NaN. */
 FT_API void ft_energy_of(double *joules, double *error_j, double watts, double watts_error,
                          double seconds, double seconds_error);
 

@@ -4,16 +4,14 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-
-/* From nvml.h, the values that need an answer of their own. */
-enum { NVML_NO_PERMISSION = 4, NVML_NO_DRIVER = 9, NVML_VERSIONS_DIFFER = 18 };
+#include <string.h>
 
 static const char *remedy_for(int code)
 {
     switch (code) {
-    case NVML_NO_PERMISSION: return "run as root, or ask the administrator";
-    case NVML_NO_DRIVER: return "sudo modprobe nvidia";
-    case NVML_VERSIONS_DIFFER:
+    case FT__NVML_NO_PERMISSION: return "run as root, or ask the administrator";
+    case FT__NVML_NO_DRIVER: return "sudo modprobe nvidia";
+    case FT__NVML_VERSIONS_DIFFER:
         return "reboot, so that driver and library have one version";
     default: return "";
     }
@@ -27,10 +25,42 @@ static bool refuse(ft__nvml *n, int code, const char *what)
     return false;
 }
 
+/* The first symbol there is of "one|other". */
+static void *find(void *dl, const char *symbols)
+{
+    char name[64];
+    void *at = NULL;
+
+    while (!at && *symbols) {
+        size_t len = strcspn(symbols, "|");
+
+        snprintf(name, sizeof(name), "%.*s", (int)len, symbols);
+        at = dlsym(dl, name);
+        symbols += len + (symbols[len] == '|');
+    }
+    return at;
+}
+
+static bool find_all(ft__nvml *n)
+{
+    bool all = true;
+
+#define MAY(member, symbols, parameters) *(void **)&n->member = find(n->dl, symbols);
+#define NEED(member, symbols, parameters)                                              \
+    MAY(member, symbols, parameters)                                                   \
+    all = all && n->member;
+#include "device/nvml.def"
+#undef NEED
+#undef MAY
+    *(void **)&n->error_string = dlsym(n->dl, "nvmlErrorString");
+    return all && n->error_string;
+}
+
 bool ft__nvml_open(ft__nvml *n, const char *path, bool gpu_present)
 {
-    int (*init)(void), (*count)(unsigned *), code;
+    int code;
 
+    path = path ? path : "libnvidia-ml.so.1";
     n->remedy = "";
     n->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!n->dl) {
@@ -39,26 +69,18 @@ bool ft__nvml_open(ft__nvml *n, const char *path, bool gpu_present)
             gpu_present ? "install the driver of this machine's NVIDIA GPU" : "";
         return false;
     }
-    *(void **)&init = dlsym(n->dl, "nvmlInit_v2");
-    *(void **)&count = dlsym(n->dl, "nvmlDeviceGetCount_v2");
-    *(void **)&n->shutdown = dlsym(n->dl, "nvmlShutdown");
-    *(void **)&n->handle_by_index = dlsym(n->dl, "nvmlDeviceGetHandleByIndex_v2");
-    *(void **)&n->power_usage = dlsym(n->dl, "nvmlDeviceGetPowerUsage");
-    *(void **)&n->total_energy = dlsym(n->dl, "nvmlDeviceGetTotalEnergyConsumption");
-    *(void **)&n->error_string = dlsym(n->dl, "nvmlErrorString");
-    if (!init || !count || !n->shutdown || !n->handle_by_index || !n->power_usage ||
-        !n->error_string) {
+    if (!find_all(n)) {
         snprintf(n->reason, sizeof(n->reason), "%s lacks functions of NVML", path);
         n->shutdown = NULL;
         ft__nvml_close(n);
         return false;
     }
-    code = init();
+    code = n->init();
     if (code) {
         n->shutdown = NULL;
         return refuse(n, code, "NVML cannot start");
     }
-    code = count(&n->n_devices);
+    code = n->count(&n->n_devices);
     if (code)
         return refuse(n, code, "NVML cannot count its devices");
     if (n->n_devices == 0) {
@@ -79,6 +101,22 @@ void ft__nvml_close(ft__nvml *n)
     n->n_devices = 0;
 }
 
+double ft__nvml_field_watts(const ft__nvml *n, void *device, unsigned field,
+                            unsigned scope)
+{
+    ft__nvml_field f = {.field = field, .scope = scope};
+
+    if (!n->field_values || n->field_values(device, 1, &f) || f.code)
+        return NAN;
+    switch (f.type) {
+    case 0: return f.value.d * 1e-3;
+    case 1: return f.value.ui * 1e-3;
+    case 2: return (double)f.value.ul * 1e-3;
+    case 3: return (double)f.value.ull * 1e-3;
+    default: return NAN;
+    }
+}
+
 const char *ft__nvml_read(const ft__nvml *n, unsigned device, double *joules,
                           double *watts)
 {
@@ -92,7 +130,8 @@ const char *ft__nvml_read(const ft__nvml *n, unsigned device, double *joules,
         return n->error_string(code);
     if (n->total_energy && n->total_energy(handle, &millijoules) == 0)
         *joules = (double)millijoules * 1e-3;
-    code = n->power_usage(handle, &milliwatts);
+    code =
+        n->power_usage ? n->power_usage(handle, &milliwatts) : FT__NVML_NOT_SUPPORTED;
     if (code == 0)
         *watts = milliwatts * 1e-3;
     return isnan(*joules) && code ? n->error_string(code) : NULL;

@@ -3,23 +3,90 @@
 
 #include <stdbool.h>
 
-/* The few functions of NVIDIA's management library that are needed, loaded at
- * run time. Zero-initialise. */
+/* NVIDIA's management library, loaded at run time. Layouts and numbers are those
+ * of nvml.h (API documentation of NVML). */
+
+enum { /* nvmlReturn_t, the values that need an answer of their own */
+       FT__NVML_BAD_ARGUMENT = 2,
+       FT__NVML_NOT_SUPPORTED = 3,
+       FT__NVML_NO_PERMISSION = 4,
+       FT__NVML_NOT_FOUND = 6,
+       FT__NVML_INSUFFICIENT_SIZE = 7,
+       FT__NVML_NO_DRIVER = 9,
+       FT__NVML_LOST = 15,
+       FT__NVML_VERSIONS_DIFFER = 18,
+};
+enum { /* nvmlClockType_t */
+       FT__NVML_CLOCK_GRAPHICS = 0,
+       FT__NVML_CLOCK_SM = 1,
+       FT__NVML_CLOCK_MEMORY = 2,
+};
+enum { /* nvmlTemperatureThresholds_t */
+       FT__NVML_THRESHOLD_SHUTDOWN = 0,
+       FT__NVML_THRESHOLD_SLOWDOWN = 1,
+       FT__NVML_THRESHOLD_GPU_MAX = 3,
+};
+enum { /* fields, and of what they tell the power */
+       FT__NVML_POWER_AVERAGE = 185,
+       FT__NVML_POWER_INSTANT = 186,
+       FT__NVML_SCOPE_GPU = 0,
+       FT__NVML_SCOPE_MODULE = 1,
+       FT__NVML_SCOPE_MEMORY = 2,
+};
+
+typedef union ft__nvml_value {
+    double d;
+    int si;
+    unsigned ui;
+    unsigned long ul;
+    unsigned long long ull;
+    long long sll;
+} ft__nvml_value;
+
+typedef struct ft__nvml_field {
+    unsigned field;
+    unsigned scope;
+    long long timestamp_us;
+    long long latency_us;
+    int type; /* nvmlValueType_t; 0 is double, 1 unsigned, 2 and 3 longer ones */
+    int code;
+    ft__nvml_value value;
+} ft__nvml_field;
+
+typedef struct ft__nvml_sample {
+    unsigned long long timestamp_us;
+    ft__nvml_value value;
+} ft__nvml_sample;
+
+typedef struct ft__nvml_pci {
+    char legacy_id[16];
+    unsigned domain, bus, device;
+    unsigned device_id, subsystem_id;
+    char id[32]; /* "00000000:65:00.0" */
+} ft__nvml_pci;
+
+/* Zero-initialise. */
 typedef struct ft__nvml {
     void *dl;
-    int (*shutdown)(void);
-    int (*handle_by_index)(unsigned, void **);
-    int (*power_usage)(void *, unsigned *);
-    int (*total_energy)(void *, unsigned long long *);
+#define NEED(member, symbols, parameters) int(*member) parameters;
+#define MAY(member, symbols, parameters) int(*member) parameters;
+#include "device/nvml.def"
+#undef NEED
+#undef MAY
     const char *(*error_string)(int);
     unsigned n_devices;
     char reason[160]; /* why it cannot be used, "" when it can */
     const char *remedy;
 } ft__nvml;
 
-/* False: n->reason and n->remedy say why and what to do. */
+/* path: NULL for the usual name. False: n->reason and n->remedy say why and what
+ * to do. */
 bool ft__nvml_open(ft__nvml *n, const char *path, bool gpu_present);
 void ft__nvml_close(ft__nvml *n);
+
+/* Power in watts as a field tells it; NaN where it does not. */
+double ft__nvml_field_watts(const ft__nvml *n, void *device, unsigned field,
+                            unsigned scope);
 
 /* Energy since the driver was loaded, and power; NaN for what the device does
  * not tell. Returns why both are NaN, else NULL. */
