@@ -32,6 +32,8 @@ static void draw_x(FILE *fp, const ft__axis *x, double bottom, ft__text (*name)(
     for (size_t i = 0; i < n; i++) {
         double at = ft__axis_at(x, tick[i]);
 
+        if (at > x->to + 0.5)
+            break;
         ft__svg_line(fp, "axis", at, bottom, at, bottom + 4);
         ft__svg_text(fp, "small", "middle", at, bottom + 16, "%s", name(tick[i]).s);
     }
@@ -47,6 +49,14 @@ static ft__text signed_percent(double v)
     return t;
 }
 
+static ft__text whole(double v)
+{
+    ft__text t;
+
+    snprintf(t.s, sizeof(t.s), "%.0f", v);
+    return t;
+}
+
 /* ---- proportionality ---- */
 
 enum { LINE_WIDE = 760, LINE_HIGH = 440, MIDDLE = 250 };
@@ -59,7 +69,7 @@ static void draw_durations(FILE *fp, const ft_linearity *l)
     double px[32], py[32];
 
     draw_y(fp, &x, &y, ft__text_seconds);
-    draw_x(fp, &x, MIDDLE - 50, ft__text_count, "iterations of a batch");
+    draw_x(fp, &x, MIDDLE - 50, whole, "iterations of a batch");
     for (size_t i = 0; i < l->n; i++) {
         px[i] = ft__axis_at(&x, (double)l->iterations[i]);
         py[i] = ft__axis_at(&y, fmax(y.lo, l->slope_s * (double)l->iterations[i]));
