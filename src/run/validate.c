@@ -150,6 +150,7 @@ static ft_status measure_part(struct live *l, uint32_t round, uint32_t rounds,
     ft_collect_options how = {.op_time_s = l->k.opt->op_time_s > 0 ? l->k.opt->op_time_s
                                                                    : default_op_time_s,
                               .again = l->k.opt->again,
+                              .repeat_share = -1,
                               .command = l->k.opt->command,
                               .log = l->k.opt->log};
     ft_op *op = calloc(l->n + 1, sizeof(*op));
@@ -172,13 +173,6 @@ static ft_status measure_part(struct live *l, uint32_t round, uint32_t rounds,
     return st;
 }
 
-static double median_time(const ft_reading *r, size_t n)
-{
-    ft_measurement m;
-
-    return ft_measurement_of_times(&m, r, n, NULL) ? NAN : m.value;
-}
-
 static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
                                double begin_s, ft_error *err)
 {
@@ -186,15 +180,18 @@ static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
     ft_reading *all =
         realloc(out->reading, (out->n_readings + t->n_readings + 1) * sizeof(*all));
 
+    uint32_t first = out->n_readings ? out->reading[out->n_readings - 1].round + 1 : 0;
+
     if (!all)
         return ft_fail(err, FT_ENOMEM, 0, "readings");
     out->reading = all;
     *r = (ft_round){.begin_s = begin_s,
-                    .time_s = median_time(t->readings, t->n_readings),
+                    .time_s = t->time.value,
                     .first = out->n_readings,
                     .n = t->n_readings};
     for (size_t i = 0; i < t->n_readings; i++) {
         all[out->n_readings] = t->readings[i];
+        all[out->n_readings].round += first;
         all[out->n_readings++].start_s += begin_s;
     }
     out->n_rounds++;
@@ -205,7 +202,7 @@ static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
                                ft_error *err)
 {
     double time_s = l->k.opt->time_s > 0 ? l->k.opt->time_s : default_time_s;
-    ft_measure_options how = {.min_time_s = time_s / rounds};
+    ft_measure_options how = {.min_time_s = time_s / rounds, .rounds = 1};
     ft_network_timing t;
     double begin_s;
     ft_status st = measure_part(l, round, rounds, err);
@@ -249,7 +246,6 @@ static ft_status put(struct live *l, const char *metric, const ft_measurement *m
     key.spec = l->k.spec;
     key.metric = metric;
     key.phase = ft_graph_mode(l->k.graph) == FT_MODE_TRAINING ? "step" : "forward";
-    key.dtype_policy = "default";
     return ft_store_put(l->k.store, l->run, &key, m, r, n, err);
 }
 
@@ -269,18 +265,14 @@ static ft_status put_memory(struct live *l, ft_error *err)
     return put(l, "memory", &m, NULL, 0, err);
 }
 
-static ft_status put_network(struct live *l, double shared, ft_error *err)
+static ft_status put_network(struct live *l, ft_error *err)
 {
     ft_validated *v = l->out;
     ft_measurement m;
     ft_status st = ft_measurement_of_times(&m, v->reading, v->n_readings, err);
 
-    if (st)
-        return st;
-    /* Batches of one round stray less than rounds do. */
-    if (v->n_rounds > 1)
-        m.error = fmax(m.error, shared * m.value / sqrt((double)v->n_rounds));
-    st = put(l, "time", &m, v->reading, v->n_readings, err);
+    if (!st)
+        st = put(l, "time", &m, v->reading, v->n_readings, err);
     return st ? st : put_memory(l, err);
 }
 
@@ -338,7 +330,7 @@ static ft_status run_live(struct live *l, ft_error *err)
     for (uint32_t r = 0; r < rounds && !st; r++)
         st = measure_round(l, r, rounds, err);
     if (!st)
-        st = put_network(l, scatter(l->out), err);
+        st = put_network(l, err);
     return st;
 }
 
@@ -355,7 +347,8 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
                            .base = {.device = ft_session_device(s),
                                     .setting = ft_session_setting(s),
                                     .engine = ft_session_engine(s),
-                                    .engine_version = ft_session_engine_version(s)}};
+                                    .engine_version = ft_session_engine_version(s),
+                                    .dtype_policy = ft_session_dtype_policy(s)}};
     st = lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
     if (!st) {
         describe(out, &l.k);
