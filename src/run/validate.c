@@ -111,6 +111,7 @@ struct live {
     size_t n;
     ft_network_timing memory; /* of the first round, figures only */
     uint64_t before_bytes;
+    char no_network[200]; /* why the network does not run; "" */
     int64_t run;
     double begin_s;
 };
@@ -198,29 +199,48 @@ static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
     return FT_OK;
 }
 
-static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
-                               ft_error *err)
+/* An engine that runs operations may still not run their network. */
+static ft_status refuse(struct live *l, ft_status st, const ft_error *why,
+                        ft_error *err)
+{
+    if (st == FT_EUNSUPPORTED || st == FT_EBACKEND) {
+        snprintf(l->no_network, sizeof(l->no_network), "%.199s", why->msg);
+        return FT_OK;
+    }
+    if (err)
+        *err = *why;
+    return st;
+}
+
+static ft_status measure_whole(struct live *l, uint32_t rounds, ft_error *err)
 {
     double time_s = l->k.opt->time_s > 0 ? l->k.opt->time_s : default_time_s;
     ft_measure_options how = {.min_time_s = time_s / rounds, .rounds = 1};
     ft_network_timing t;
+    ft_error why = {0};
     double begin_s;
-    ft_status st = measure_part(l, round, rounds, err);
+    ft_status st;
 
-    if (st)
-        return st;
     /* What was freed before would hide what the network takes. */
     ft__return_free_memory();
     begin_s = ft__now_s() - l->begin_s;
-    st = ft_measure_network(&t, l->session, l->k.graph, &how, err);
+    st = ft_measure_network(&t, l->session, l->k.graph, &how, &why);
     if (st)
-        return st;
-    if (round == 0)
+        return refuse(l, st, &why, err);
+    if (!l->out->n_rounds)
         l->memory = t;
     l->memory.readings = NULL;
     st = keep_readings(l->out, &t, begin_s, err);
     ft_network_timing_free(&t);
     return st;
+}
+
+static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
+                               ft_error *err)
+{
+    ft_status st = measure_part(l, round, rounds, err);
+
+    return st || *l->no_network ? st : measure_whole(l, rounds, err);
 }
 
 /* ---- what came of it ---- */
@@ -329,7 +349,7 @@ static ft_status run_live(struct live *l, ft_error *err)
                                 "{}", err);
     for (uint32_t r = 0; r < rounds && !st; r++)
         st = measure_round(l, r, rounds, err);
-    if (!st)
+    if (!st && l->out->n_rounds)
         st = put_network(l, err);
     return st;
 }
@@ -358,6 +378,9 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
         st = read_network(out, &l.k, err);
     if (!st)
         st = ft__validate_price(out, &l.k, scatter(out), err);
+    for (int q = 0; !st && *l.no_network && q < FT_QUANTITY_COUNT; q++)
+        if (isnan(out->measured[q].value))
+            ft__figure_unknown(&out->measured[q], l.no_network);
     if (!st)
         explain(out, s);
     else
