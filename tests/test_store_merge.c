@@ -5,7 +5,9 @@
 #include "base/prng.h"
 #include "store_fixture.h"
 
-static const ft_reading some[] = {{1.25, 0, 100}, {1.5, 0.25, 100}, {1.75, NAN, 100}};
+static const ft_reading some[] = {{1.25, 0, 100, 0, 0},
+                                  {1.5, 0.25, 100, 1, FT_READING_OUTLIER},
+                                  {1.75, NAN, 100, 1, 0}};
 
 /* Speak to the file itself, for what the library does not let one write. */
 static void tell(const char *name, const char *sql)
@@ -42,6 +44,8 @@ static void put_with_readings(ft_store *s, const ft_key *k, double value)
     ft_measurement m = measured(value);
     int64_t run;
 
+    m.calibration_s = 2e-3;
+    m.conditions = "{\"temperature_c\": 50}";
     CHECK(ft_store_begin_run(s, &run, "collect", "{\"cpu\": \"y\"}", NULL) == FT_OK);
     CHECK(ft_store_put(s, run, k, &m, some, 3, NULL) == FT_OK);
 }
@@ -177,6 +181,7 @@ static void a_table_without_readings_is_completed_by_the_store(void)
 
     ft_store_close(fresh("bare"));
     import("bare", "plain.csv");
+    tell("bare", "UPDATE measurement SET calibration = NULL, conditions = ''"); /* v1 */
     CHECK(everything("bare").n == 2 && everything("bare").len < whole.len);
     CHECK(merged("bare", "other").present == 2);
     CHECK(strcmp(everything("bare").text, whole.text) == 0);

@@ -39,24 +39,40 @@ typedef struct ft_key {
     const char *metric;         /* "time", "memory", "workspace", "power", ... */
 } ft_key;
 
+enum { /* ft_reading.marks; what is marked is kept, and says why it counts less */
+    FT_READING_OUTLIER = 1u << 0,   /* far from the others of its round */
+    FT_READING_DISTURBED = 1u << 1, /* its round was: redone, and left out */
+};
+
 /* One raw value: for metric "time", `value` is the seconds of a whole batch of
- * `iterations`, begun start_s after the measurement began. */
+ * `iterations`, begun start_s after the measurement began. Rounds lie apart in
+ * time, with other operations between them. */
 typedef struct ft_reading {
     double value;
     double start_s; /* NaN where unknown */
     uint64_t iterations;
+    uint32_t round; /* from 0 */
+    uint32_t marks; /* FT_READING_ bits */
 } ft_reading;
 
 /* What a set of readings says, per iteration. NaN = not known, never 0. */
 typedef struct ft_measurement {
     const char *unit; /* "s", "B", "W", "J" */
     double value;     /* the figure to use: the median for time */
-    double error;     /* standard error of value */
+    double error;     /* standard error of value, differences from run to run included:
+                         two runs differ by less than 1.645 sqrt(e1^2 + e2^2) nine
+                         times of ten */
     double mad;       /* scaled to sigma */
     double mean;
     double std;
     uint64_t n;          /* readings behind it */
     uint64_t iterations; /* in all */
+    /* Seconds that the engine's calibration operation took beside it: times taken
+     * at different hours compare divided by it. NaN or 0: not measured. */
+    double calibration_s;
+    /* What the machine did meanwhile, and marks: a JSON object. NULL or "": not
+     * known. */
+    const char *conditions;
 } ft_measurement;
 
 /* A run groups what one command measured; begin one before putting.
@@ -97,14 +113,34 @@ FT_API ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, si
 /* 1 in *found when a measurement with exactly this key exists. */
 FT_API ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err);
 
+/* Of keys measured more than once: how far a later value is from the one before.
+ * Raw, and with both divided by the calibration measured beside them (NaN where that
+ * is missing). `covered`: share of pairs whose difference lies within what the two
+ * stated 90 % intervals allow, calibrated where that can be. */
+typedef struct ft_repeats {
+    uint64_t pairs;
+    uint64_t calibrated; /* of them with calibrations */
+    double median;       /* of |later / earlier - 1| */
+    double p90;
+    double calibrated_median;
+    double calibrated_p90;
+    double covered;
+    double scatter;  /* of the calibrated logarithm of one value: relative sigma */
+    double apart_s;  /* median time between the two */
+} ft_repeats;
+/* Exactly one metric should be asked for. */
+FT_API ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *filter,
+                                  ft_error *err);
+
 /* CSV, RFC 4180 but for lines that end in LF alone, one header line, one line a
  * measurement, all columns of key and measurement plus taken_at and run; with
- * `readings`, a further column of "value:iterations", or with a start
- * "value:iterations:start_s", separated by blanks. Floats survive the round
- * trip exactly. Missing = empty field. */
+ * `readings`, a further column of "value:iterations:start_s:round:marks" separated
+ * by blanks, where zeros and unknown starts at the end are left out. Floats survive
+ * the round trip exactly. Missing = empty field. */
 FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                                      int readings, ft_error *err);
-/* Import what export wrote; CR LF is read too. All or nothing; FT_EFORMAT names
+/* Import what export wrote, and what earlier versions wrote (without calibration
+ * and conditions); CR LF is read too. All or nothing; FT_EFORMAT names
  * line and column. Runs become new ones, named after `source` and their number.
  * *n_rows: rows taken. Rows already present (same key, time and value) are
  * skipped, so that importing twice changes nothing. */

@@ -87,7 +87,7 @@ struct ft__cli {
 extern const ft__option ft__global_options[];
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
-    ft__measure_command, ft__predict_command;
+    ft__measure_command, ft__predict_command, ft__validate_command;
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
@@ -210,6 +210,9 @@ ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
                         ft_error *err);
 /* The same in place of *g. */
 ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err);
+/* That, as an engine of this policy runs it. NULL: as it is in the file. */
+ft_status ft__step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                         const ft__step *s, ft_error *err);
 /* "one forward pass", "one step of forward, backward and SGD" */
 const char *ft__step_name(const ft__step *s, const ft_graph *g);
 const char *ft__mode_name(const ft_graph *g); /* "inference", "training" */
@@ -231,8 +234,10 @@ typedef struct ft__ops {
 void ft__ops_free(ft__ops *s);
 bool ft__ops_has(const ft__ops *s, const ft_op *op);
 bool ft__ops_append(ft__ops *s, const ft__ops *more); /* false: out of memory */
-/* The operations of a model, lowered with `policy`. Complains itself. */
+/* The operations of a model, or of its training step, lowered with `policy`.
+ * Complains itself. */
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
-                      const ft__model_options *opt, uint32_t policy);
+                      const ft__model_options *opt, const ft__step *step,
+                      uint32_t policy);
 
 #endif

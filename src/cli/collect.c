@@ -17,6 +17,7 @@ struct options {
     double budget_s;
     ft__texts without;
     bool again;
+    ft__step_options step;
 };
 
 static const ft__option options[] = {
@@ -32,6 +33,7 @@ static const ft__option options[] = {
      "leave out what only this model needs, to test on it later"},
     {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
      "measure also what the store already holds"},
+    FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     {0},
 };
@@ -41,6 +43,8 @@ static const ft__option options[] = {
 struct wanted {
     ft__ops models;
     ft__ops lists;
+    ft__step step; /* of models; lists are as they are */
+    uint32_t policy;
 };
 
 static bool is_list(const char *path)
@@ -67,17 +71,25 @@ static bool is_left_out(const struct options *o, const char *path)
     return false;
 }
 
-/* The sizes of a list stand in its lines. */
+/* The sizes and phases of a list stand in its lines. */
 static const ft__model_options as_it_is = {0};
+static const ft__step none = {0};
+
+static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *path,
+                   const struct options *o)
+{
+    bool list = is_list(path);
+
+    return ft__model_add_ops(c, to, path, list ? &as_it_is : &o->model,
+                             list ? &none : &w->step, w->policy);
+}
 
 static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
-                      const struct options *o, uint32_t policy)
+                      const struct options *o)
 {
     if (is_left_out(o, path))
         return FT__EXIT_GOOD;
-    if (is_list(path))
-        return ft__model_add_ops(c, &w->lists, path, &as_it_is, policy);
-    return ft__model_add_ops(c, &w->models, path, &o->model, policy);
+    return add_ops(c, w, is_list(path) ? &w->lists : &w->models, path, o);
 }
 
 static int is_model(const struct dirent *e)
@@ -89,7 +101,7 @@ static int is_model(const struct dirent *e)
 
 /* Every model in a folder; a folder that is not there is empty. */
 static int add_folder(ft__cli *c, struct wanted *w, const char *dir,
-                      const struct options *o, uint32_t policy)
+                      const struct options *o)
 {
     struct dirent **list;
     int code = FT__EXIT_GOOD, n = scandir(dir, &list, is_model, alphasort);
@@ -99,7 +111,7 @@ static int add_folder(ft__cli *c, struct wanted *w, const char *dir,
 
         snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
         if (!code)
-            code = add_wanted(c, w, path, o, policy);
+            code = add_wanted(c, w, path, o);
         free(list[i]);
     }
     if (n >= 0)
@@ -107,18 +119,17 @@ static int add_folder(ft__cli *c, struct wanted *w, const char *dir,
     return code;
 }
 
-static int add_quick(ft__cli *c, struct wanted *w, const struct options *o,
-                     uint32_t policy)
+static int add_quick(ft__cli *c, struct wanted *w, const struct options *o)
 {
     char data[FT__PATH_MAX], dir[FT__PATH_MAX + 16];
     int code;
 
     ft__path_data(c, data);
     snprintf(dir, sizeof(dir), "%s/models", data);
-    code = add_folder(c, w, dir, o, policy);
+    code = add_folder(c, w, dir, o);
     snprintf(dir, sizeof(dir), "%s/workloads", data);
     if (!code)
-        code = add_folder(c, w, dir, o, policy);
+        code = add_folder(c, w, dir, o);
     if (!code && !w->models.n && !w->lists.n)
         code =
             ft__cli_exit(c, FT__EXIT_MISSING,
@@ -143,18 +154,16 @@ static void subtract(struct wanted *w, const ft__ops *out)
 
 static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t policy)
 {
-    struct wanted w = {0};
+    struct wanted w = {.policy = policy};
     ft__ops out = {0};
-    int code = FT__EXIT_GOOD;
+    int code = ft__step_parse(c, &w.step, &o->step);
 
     for (size_t i = 0; i < c->args.n && !code; i++)
-        code = add_wanted(c, &w, c->args.v[i], o, policy);
+        code = add_wanted(c, &w, c->args.v[i], o);
     if (!code && o->quick)
-        code = add_quick(c, &w, o, policy);
+        code = add_quick(c, &w, o);
     for (size_t i = 0; i < o->without.n && !code; i++)
-        code =
-            ft__model_add_ops(c, &out, o->without.v[i],
-                              is_list(o->without.v[i]) ? &as_it_is : &o->model, policy);
+        code = add_ops(c, &w, &out, o->without.v[i], o);
     if (!code) {
         subtract(&w, &out);
         *all = w.models;
@@ -262,7 +271,8 @@ const ft__command ft__collect_command = {
         "was when it is started again.",
     .examples = "  foretell collect --quick\n"
                 "  foretell collect resnet50.onnx bert.onnx --budget 10min\n"
-                "  foretell collect --quick --without vgg16.onnx\n",
+                "  foretell collect --quick --without vgg16.onnx\n"
+                "  foretell collect resnet18.pt2 --engine torch --mode training\n",
     .least_args = 0,
     .most_args = SIZE_MAX,
     .options_size = sizeof(struct options),

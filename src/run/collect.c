@@ -35,7 +35,7 @@ struct collection {
     double end_s;   /* INFINITY: no limit */
 };
 
-static void key_of(ft_key *key, const ft_session *s, const char *spec,
+static void key_of(ft_key *key, const ft_session *s, ft_phase phase, const char *spec,
                    const char *metric)
 {
     *key = (ft_key){.device = s->device,
@@ -43,7 +43,7 @@ static void key_of(ft_key *key, const ft_session *s, const char *spec,
                     .engine = s->engine->name,
                     .engine_version = s->engine->version(),
                     .spec = spec,
-                    .phase = "forward",
+                    .phase = ft_phase_name(phase),
                     .dtype_policy = "default",
                     .metric = metric};
 }
@@ -76,7 +76,7 @@ static ft_status measure_into_store(struct collection *k, const ft_op *op,
         return st;
     ft_op_print(op, spec, sizeof(spec));
     workspace = exact_bytes(t.workspace_bytes);
-    key_of(&key, k->session, spec, "workspace");
+    key_of(&key, k->session, op->phase, spec, "workspace");
     st = ft_store_put(k->store, k->run, &key, &workspace, NULL, 0, err);
     key.metric = "time";
     /* The time last: an operation counts as done when it has one. */
@@ -94,7 +94,7 @@ static ft_status has_time(struct collection *k, const ft_op *op, int *has,
     ft_key key;
 
     ft_op_print(op, spec, sizeof(spec));
-    key_of(&key, k->session, spec, "time");
+    key_of(&key, k->session, op->phase, spec, "time");
     return ft_store_has(k->store, &key, has, err);
 }
 
@@ -135,7 +135,7 @@ static ft_status put_context(struct collection *k, const char *metric, uint64_t 
     ft_measurement m = exact_bytes(bytes);
     ft_key key;
 
-    key_of(&key, k->session, "", metric);
+    key_of(&key, k->session, FT_PHASE_FORWARD, "", metric);
     return ft_store_put(k->store, k->run, &key, &m, NULL, 0, err);
 }
 
@@ -153,7 +153,7 @@ static ft_status measure_context(struct collection *k, ft_error *err)
     int has;
     ft_status st;
 
-    key_of(&key, k->session, "", "context");
+    key_of(&key, k->session, FT_PHASE_FORWARD, "", "context");
     st = ft_store_has(k->store, &key, &has, err);
     if (st || has)
         return st;

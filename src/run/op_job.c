@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "run/values.h"
+
 /* ---- operands ---- */
 
 int64_t ft__operand_limit(const ft_op *op, uint32_t operand)
@@ -30,6 +32,7 @@ static const uint64_t places_bytes = 4u << 20;
 
 struct ft__op_job {
     ft_session *session;
+    ft__values_job *values; /* of an engine that holds them; then nothing else here */
     ft_block *block;
     ft_block_info info;
     uint32_t instances;
@@ -104,10 +107,16 @@ static uint32_t places_for(const ft_op *op)
     return n > MAX_PLACES ? MAX_PLACES : (uint32_t)n;
 }
 
+static ft_status run_values(void *self, uint64_t iteration, ft_error *err)
+{
+    return ft__values_job_run(((ft__op_job *)self)->values, iteration, err);
+}
+
 void ft__op_job_free(ft__op_job *j)
 {
     if (!j)
         return;
+    ft__values_job_free(j->values);
     while (j->n_memory)
         j->session->engine->release(j->session->context, j->memory[--j->n_memory]);
     if (j->block)
@@ -154,7 +163,8 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     j->session = s;
     j->instances = instances ? instances : instances_for(op);
     j->places = places_for(op);
-    st = prepare(j, op, err);
+    st = s->engine->values ? ft__values_job_make(&j->values, s, op, instances, err)
+                           : prepare(j, op, err);
     if (st) {
         ft__op_job_free(j);
         return st;
@@ -165,15 +175,16 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
 
 ft__job ft__op_job_get(ft__op_job *j)
 {
-    return (ft__job){.session = j->session, .run = run_op, .self = j};
+    return (ft__job){
+        .session = j->session, .run = j->values ? run_values : run_op, .self = j};
 }
 
 const ft_block_info *ft__op_job_info(const ft__op_job *j)
 {
-    return &j->info;
+    return j->values ? ft__values_job_info(j->values) : &j->info;
 }
 
 uint32_t ft__op_job_instances(const ft__op_job *j)
 {
-    return j->instances;
+    return j->values ? ft__values_job_instances(j->values) : j->instances;
 }

@@ -43,6 +43,9 @@ static const char *const migrations[] = {
     "CREATE TABLE fact(device_id INTEGER NOT NULL REFERENCES device,"
     " name TEXT NOT NULL, value REAL NOT NULL, taken_at INTEGER NOT NULL,"
     " PRIMARY KEY(device_id, name)) WITHOUT ROWID;",
+    "ALTER TABLE measurement ADD COLUMN calibration REAL;"
+    "ALTER TABLE measurement ADD COLUMN conditions TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE reading ADD COLUMN rounds BLOB;",
     /* Facts that gave way when stores were merged. */
     "CREATE TABLE fact_past(device_id INTEGER NOT NULL REFERENCES device,"
     " name TEXT NOT NULL, value REAL NOT NULL, taken_at INTEGER NOT NULL,"

@@ -14,9 +14,9 @@ Every command explains itself, with examples.
 
   $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
   5
-  3
+  4
   6
-  3
+  4
   3
   2
   4
