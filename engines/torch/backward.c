@@ -1,7 +1,5 @@
 #include "backward.h"
 
-#include <string.h>
-
 static uint32_t n_results(const ft_block *b)
 {
     ft_op forward = b->op;
@@ -55,27 +53,6 @@ void ft__give_weight(ft_block *b, uint32_t i, ft__reg r)
         at += p.trained != 0;
     }
     ft__out(b, at, r);
-}
-
-/* In the type of the operation, that nothing is promoted; of the narrow ones fp32,
- * which promotes nothing either as long as it has no axes. */
-ft__reg ft__number(ft_block *b, double v)
-{
-    ft_dtype type = b->op.dtype == FT_DTYPE_fp64 ? FT_DTYPE_fp64 : FT_DTYPE_fp32;
-    const ft__api *api = &b->ctx->api;
-    float narrow = (float)v;
-    ft__tensor *t = NULL;
-    void *data = NULL;
-
-    if (api->aoti_torch_empty_strided(0, NULL, NULL, api->dtype[type],
-                                      api->aoti_torch_device_type_cpu(), 0, &t) ||
-        api->aoti_torch_get_data_ptr(t, &data))
-        return ft__constant(b, NULL);
-    if (type == FT_DTYPE_fp64)
-        memcpy(data, &v, sizeof(v));
-    else
-        memcpy(data, &narrow, sizeof(narrow));
-    return ft__constant(b, t);
 }
 
 ft__reg ft__mul(ft_block *b, ft__reg x, ft__reg y)

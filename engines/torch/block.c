@@ -258,9 +258,15 @@ void ft__arg_opt_double(ft_block *b, double v)
     arg_bits(b, FT__ARG_OPT_BITS, &v);
 }
 
-void ft__arg_scalar(ft_block *b, double v)
+uint32_t ft__arg_scalar(ft_block *b, double v)
 {
     arg_bits(b, FT__ARG_SCALAR, &v);
+    return b->n_args - 1;
+}
+
+void ft__set_scalar(ft_block *b, uint32_t arg, double v)
+{
+    memcpy(&b->arg[arg].bits, &v, sizeof(v));
 }
 
 void ft__arg_scalar_int(ft_block *b, int64_t v)

@@ -1,7 +1,7 @@
 #ifndef TORCH_KINDS_H
 #define TORCH_KINDS_H
 
-#include "torch.h"
+#include "backward.h"
 
 /* Builders, by file: what the lines of kinds.def name. */
 

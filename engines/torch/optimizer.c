@@ -24,17 +24,19 @@ enum { PARAMETER, GRADIENT, STATE, SECOND_STATE };
 /* to += alpha * x */
 static void add(ft_block *b, ft__reg to, ft__reg x, double alpha)
 {
-    ft__call_write(b, ADD_TENSOR);
+    ft__call_native_over(b, ADD_TENSOR);
     ft__arg_tensor(b, to);
     ft__arg_tensor(b, x);
     ft__arg_scalar(b, alpha);
+    (void)ft__result(b);
 }
 
 static void scale(ft_block *b, ft__reg to, double by)
 {
-    ft__call_write(b, MUL_SCALAR);
+    ft__call_native_over(b, MUL_SCALAR);
     ft__arg_tensor(b, to);
     ft__arg_scalar(b, by);
+    (void)ft__result(b);
 }
 
 ft_status ft__opt_sgd(ft_block *b, ft_error *err)
@@ -69,36 +71,41 @@ ft_status ft__opt_adam(ft_block *b, ft_error *err)
     ft__reg r;
 
     (void)err;
-    ft__call_write(b, ADD_SCALAR);
+    ft__call_native_over(b, ADD_SCALAR);
     ft__arg_tensor(b, ft__number(b, 0));
     ft__arg_scalar(b, 1);
     ft__arg_scalar(b, 1);
+    (void)ft__result(b);
     if (b->op.kind == FT_KIND_adamw)
         scale(b, ft__in(b, PARAMETER), 1 - adam_rate * decay);
-    ft__call_write(b, LERP_SCALAR);
+    ft__call_native_over(b, LERP_SCALAR);
     ft__arg_tensor(b, m);
     ft__arg_tensor(b, g);
     ft__arg_scalar(b, 1 - beta1);
+    (void)ft__result(b);
     scale(b, v, beta2);
-    ft__call_write(b, ADDCMUL);
+    ft__call_native_over(b, ADDCMUL);
     ft__arg_tensor(b, v);
     ft__arg_tensor(b, g);
     ft__arg_tensor(b, g);
     ft__arg_scalar(b, 1 - beta2);
+    (void)ft__result(b);
     r = ft__call1(b, "aten::sqrt", "", v);
     ft__call_native(b, DIV_SCALAR);
     ft__arg_tensor(b, r);
     b->varying[0] = ft__arg_scalar(b, 1);
     r = ft__result(b);
-    ft__call_write(b, ADD_SCALAR);
+    ft__call_native_over(b, ADD_SCALAR);
     ft__arg_tensor(b, r);
     ft__arg_scalar(b, epsilon);
     ft__arg_scalar(b, 1);
-    ft__call_write(b, ADDCDIV);
+    (void)ft__result(b);
+    ft__call_native_over(b, ADDCDIV);
     ft__arg_tensor(b, ft__in(b, PARAMETER));
     ft__arg_tensor(b, m);
     ft__arg_tensor(b, r);
     b->varying[1] = ft__arg_scalar(b, -adam_rate);
+    (void)ft__result(b);
     b->before_run = next_step;
     return FT_OK;
 }

@@ -360,6 +360,8 @@ ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
     if (instance)
         return ft_fail(err, FT_EINVAL, 0, "torch: instance %u of 1", instance);
     bind(b, in);
+    if (b->before_run)
+        b->before_run(b);
     for (uint32_t i = 0; i < b->n_steps && !st; i++)
         if (call(b, &b->step[i]))
             st = failed(b, &b->step[i], err);

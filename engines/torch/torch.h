@@ -131,8 +131,10 @@ void ft__arg_opt_double(ft_block *b, double v);
 void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n);
 void ft__arg_string(ft_block *b, const char *text);
 void ft__arg_opt_string(ft_block *b, const char *text);
-/* Native calls only. */
-void ft__arg_scalar(ft_block *b, double v);
+/* Native calls only. Returns the number of the argument, by which it is set anew
+ * before a run. */
+uint32_t ft__arg_scalar(ft_block *b, double v);
+void ft__set_scalar(ft_block *b, uint32_t arg, double v);
 void ft__arg_scalar_int(ft_block *b, int64_t v);
 
 /* Results of the last call: the only one, the first of n, a list of n. */
@@ -213,10 +215,13 @@ struct ft_block {
     ft__take out[FT_OP_MAX_OPERANDS];
     ft__take kept[FT__MAX_KEPT];
     uint32_t n_kept;
-    bool in_place;       /* what FT_VALUES_IN_PLACE asks for is done */
-    const char *missing; /* a symbol that libtorch lacks */
-    bool bad;            /* building ran out of memory or of room */
-    bool tried;          /* it has run once */
+    void (*before_run)(ft_block *b); /* sets what differs from run to run, or NULL */
+    uint64_t n_runs;                 /* counted by whoever needs it */
+    uint32_t varying[2];             /* arguments that before_run() sets */
+    bool in_place;                   /* what FT_VALUES_IN_PLACE asks for is done */
+    const char *missing;             /* a symbol that libtorch lacks */
+    bool bad;                        /* building ran out of memory or of room */
+    bool tried;                      /* it has run once */
     char implementation[64];
 };
 

@@ -1,9 +1,10 @@
 /* A model's file, run whole by an engine that can. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/session.h"
+#include "run/network.h"
 
 /* Values an input may hold: as many as the smallest table its readers look them
  * up in. */
@@ -85,6 +86,7 @@ static ft_status run_whole(void *self, uint64_t iteration, ft_error *err)
 static ft_status measure(ft_network_timing *out, const ft__job *job,
                          const ft_measure_options *opt, ft_error *err)
 {
+    ft_timing t = {0};
     double first;
     ft_status st;
 
@@ -93,8 +95,9 @@ static ft_status measure(ft_network_timing *out, const ft__job *job,
     (void)ft__reset_peak();
     st = ft__run_batch(&first, job, 0, 1, err);
     if (!st)
-        st = ft__measure_job(&out->time, &out->readings, &out->n_readings, job, opt,
-                             err);
+        st = ft__measure_job(&t, job, opt, err);
+    if (!st)
+        ft__network_timing_take(out, &t);
     return st;
 }
 
@@ -129,5 +132,7 @@ ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *pa
     if (out->peak_process_bytes > known)
         out->activation_bytes = out->peak_process_bytes - known;
     s->engine->free_block(w.block);
+    out->calibration_s = st ? NAN : ft__network_calibration(s, opt);
+    out->time.calibration_s = out->calibration_s;
     return st;
 }
