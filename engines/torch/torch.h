@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cuda.h"
 #include "foretell/engine.h"
 
 /* An at::Tensor on the heap, and a number, handle or nothing as the dispatcher
@@ -19,6 +20,7 @@ typedef uint64_t ft__ivalue;
 /* Functions by name; NULL where this libtorch has none and none is needed. */
 typedef struct ft__api {
     void *lib;
+    char file[4200];  /* where it was opened */
     void *cuda;       /* libtorch_cuda.so; NULL: not loaded */
     uint64_t version; /* of libtorch, as aoti_torch_abi_version() says */
     void *(*operator_new)(size_t bytes);
@@ -57,8 +59,9 @@ struct ft_engine_context {
     ft__options opt;
     uint32_t threads;
     uint64_t seed;
-    int32_t device_type;
+    int32_t device_type; /* as libtorch numbers them */
     int32_t device;
+    ft__cuda cuda;
 };
 
 /* ---- values.c ---- */
