@@ -233,8 +233,8 @@ static ft_status foretell(struct result *r, const ft_graph *g, const ft__step *s
 
 /* g: as it is in the file. */
 static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
-                             const ft__step *step, const struct options *o,
-                             ft_error *err)
+                             const char *path, const ft__step *step,
+                             const struct options *o, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2};
     ft_graph *made;
@@ -244,7 +244,10 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
         return st;
     r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
     r->step = ft__step_name(step, made ? made : g);
-    st = ft_measure_network(&r->t, s, made ? made : g, &how, err);
+    if (!r->training && ft_session_runs_whole(s, path))
+        st = ft_measure_model(&r->t, s, path, g, &how, err);
+    else
+        st = ft_measure_network(&r->t, s, made ? made : g, &how, err);
     ft_graph_free(made);
     return st;
 }
@@ -255,7 +258,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
     char predictor[FT__PATH_MAX];
     ft_error err = {0};
     bool printed;
-    ft_status st = run_network(r, s, g, step, o, &err);
+    ft_status st = run_network(r, s, g, c->args.v[0], step, o, &err);
 
     if (st)
         return ft__cli_fail_asked(c, st, &err);
@@ -315,6 +318,7 @@ const ft__command ft__measure_command = {
         "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
         "  foretell measure resnet18.pt2 --engine torch --mode training --optimizer "
         "adam\n"
+        "  foretell measure resnet50.onnx --engine onnxruntime\n"
         "  foretell measure resnet50.onnx --json > run.json\n"
         "  foretell measure -- gzip -k -f big.txt -- zstd -q -f big.txt\n"
         "  foretell measure --list n=1,2,4 -- make -B -j{n}\n"
