@@ -152,6 +152,10 @@ bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too 
  * Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
                      uint64_t threads);
+/* The same with settings in force while it is open; `settings` NULL: none. */
+int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
+                          uint64_t threads, const ft_settings *settings,
+                          const ft_settings_options *how);
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {

@@ -11,7 +11,6 @@ struct options {
     ft__settings_texts texts;
     bool keep;
     const char *root;
-    const char *nvml;
 };
 
 static const ft__option options[] = {
@@ -35,8 +34,6 @@ static const ft__option options[] = {
      "set until foretell clocks reset, or until the machine starts anew"},
     {"root", 0, FT__OPT_TEXT, offsetof(struct options, root), "DIR",
      "a recorded machine instead of this one"},
-    {"nvml", 0, FT__OPT_TEXT, offsetof(struct options, nvml), "FILE",
-     "NVIDIA's management library, where it is not in its usual place"},
     {0},
 };
 
@@ -233,7 +230,7 @@ static int run(ft__cli *c, const void *user)
     m = malloc(sizeof(*m));
     if (!m)
         return ft__cli_done(c, false);
-    ft__machine_open(m, c, o->root, o->nvml);
+    ft__machine_open(m, c, o->root);
     if (strcmp(what, "show") == 0)
         code = show(c, m);
     else if (strcmp(what, "set") == 0)

@@ -92,13 +92,10 @@ int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
     return FT__EXIT_GOOD;
 }
 
-void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root,
-                      const char *nvml)
+void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
 {
-    *m = (ft__this_machine){.how = {.root = root ? root : "",
-                                    .nvml = nvml,
-                                    .state_dir = m->state_dir,
-                                    .log = &c->log}};
+    *m = (ft__this_machine){
+        .how = {.root = root, .state_dir = m->state_dir, .log = &c->log}};
     ft__path_state(m->state_dir, root);
     ft__path_self(m->self);
     if (!*m->self)
@@ -107,6 +104,72 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root,
     m->guard[1] = "clocks";
     m->guard[2] = "guard";
     m->how.guard = m->guard;
+}
+
+/* ---- measuring at one clock after the other ---- */
+
+/* "torch:device=cuda:1" -> "nvml:1" */
+static void device_of(ft__sweep *w, const char *given, const char *engine)
+{
+    const char *cuda = engine ? strstr(engine, "device=cuda") : NULL;
+    unsigned gpu = 0;
+
+    if (cuda)
+        (void)sscanf(cuda, "device=cuda:%u", &gpu);
+    if (given)
+        snprintf(w->device, sizeof(w->device), "%s", given);
+    else if (cuda)
+        snprintf(w->device, sizeof(w->device), "nvml:%u", gpu);
+    else
+        snprintf(w->device, sizeof(w->device), "cpu");
+}
+
+int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
+                    const char *engine)
+{
+    const ft__settings_texts texts = {.memory = o->memory_clock,
+                                      .power_cap = o->power_cap};
+    int code = ft__settings_parse(c, &w->settings, &texts);
+
+    w->n = 0;
+    if (!code && o->clocks)
+        code = ft__clock_list_parse(c, w->clock_hz, &w->n, o->clocks);
+    w->any = w->n || o->memory_clock || o->power_cap;
+    if (w->n == 0)
+        w->clock_hz[w->n++] = NAN;
+    device_of(w, o->device, engine);
+    w->settings.device = w->device;
+    ft__machine_open(&w->machine, c, NULL);
+    return code;
+}
+
+int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
+                   ft__sweep *w, size_t i)
+{
+    w->settings.core_clock_hz = w->clock_hz[i];
+    return ft__session_open_held(c, out, engine, threads, w->any ? &w->settings : NULL,
+                                 &w->machine.how);
+}
+
+ft_monitor *ft__sweep_monitor(const ft__sweep *w)
+{
+    ft_monitor *m;
+
+    return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
+}
+
+void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i)
+{
+    if (w->n > 1 && c->json)
+        puts(i ? "," : "[");
+    else if (i)
+        putchar('\n');
+}
+
+void ft__sweep_end(const ft__cli *c, const ft__sweep *w)
+{
+    if (w->n > 1 && c->json)
+        puts("]");
 }
 
 json_t *ft__settings_json(const ft_settings *s)

@@ -32,9 +32,50 @@ typedef struct ft__this_machine {
     const char *guard[4];
     ft_settings_options how;
 } ft__this_machine;
-/* root, nvml: NULL for this machine and the usual library. */
-void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root,
-                      const char *nvml);
+/* root: a recorded machine; NULL for this one. */
+void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
+
+/* ---- measuring at one clock after the other ---- */
+typedef struct ft__sweep_options {
+    const char *clocks;
+    const char *memory_clock;
+    const char *power_cap;
+    const char *device;
+} ft__sweep_options;
+#define FT__SWEEP_OPTIONS(type, member)                                                \
+    {"clocks",     0,                                                                  \
+     FT__OPT_TEXT, offsetof(type, member.clocks),                                      \
+     "MHZ,...",    "at each of these core clocks in turn; put back afterwards"},       \
+        {"memory-clock", 0,                                                            \
+         FT__OPT_TEXT,   offsetof(type, member.memory_clock),                          \
+         "CLOCK",        "with this memory clock of a GPU"},                           \
+        {"power-cap",  0,                                                              \
+         FT__OPT_TEXT, offsetof(type, member.power_cap),                               \
+         "WATTS",      "with this power cap of a GPU"},                                \
+    {                                                                                  \
+        "clocks-of", 0, FT__OPT_TEXT, offsetof(type, member.device), "DEVICE",         \
+            "whose clocks and cap: cpu, nvml:0; the engine's device"                   \
+    }
+/* The settings to measure at; one, without anything to set, when nothing was asked. */
+typedef struct ft__sweep {
+    ft__this_machine machine;
+    ft_settings settings;
+    char device[32];
+    double clock_hz[FT__MAX_CLOCKS];
+    size_t n;
+    bool any;
+} ft__sweep;
+/* Complains itself. */
+int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
+                    const char *engine);
+/* ft__session_open() at setting i of the sweep. */
+int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
+                   ft__sweep *w, size_t i);
+/* What watches the device meanwhile; NULL when memory is short. */
+ft_monitor *ft__sweep_monitor(const ft__sweep *w);
+/* Between the results of settings, so that --json is one document. */
+void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i);
+void ft__sweep_end(const ft__cli *c, const ft__sweep *w);
 
 json_t *ft__settings_json(const ft_settings *s);
 json_t *ft__conditions_json(const ft_conditions *x);
