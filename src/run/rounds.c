@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "run/load.h"
+#include "device/load.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
@@ -198,7 +198,7 @@ static void cycle(ft__timed *t, size_t n, ft_session *s, const struct plan *p,
                   uint32_t round, double begin_s, ft_conditions *seen)
 {
     const ft_engine *e = s->engine;
-    ft__load from = ft__load_now(), to;
+    ft__load from = ft__load_now("", NULL), to;
     double engine_s = e->now(s->context), foreign;
 
     for (size_t i = 0; i < n; i++) {
@@ -207,7 +207,7 @@ static void cycle(ft__timed *t, size_t n, ft_session *s, const struct plan *p,
             continue;
         t[i].st = run_round(&t[i], p, round, begin_s);
     }
-    to = ft__load_now();
+    to = ft__load_now("", NULL);
     foreign = ft__load_foreign(&from, &to);
     if (!clock_is_real(e->now(s->context) - engine_s, to.at_s - from.at_s))
         foreign = NAN;
