@@ -15,10 +15,15 @@ asan tsan grind fuzz tidy:
 	.ci/run $@
 ci:
 	.ci/run
+portable:
+	tools/portable x86_64
 soak: all
 	tools/fuzz build-ci/fuzz 300
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
 	tools/ci-zoo $(B) all
+	tools/portable x86_64 aarch64
+	tools/need qemu-user-static
+	tests/portable $(B)/foretell $(B)/engines x86_64 aarch64
 fmt:
 	git ls-files '*.[ch]' | grep -v '^include/' | xargs clang-format -i
-.PHONY: all test bench asan tsan grind fuzz tidy ci soak fmt
+.PHONY: all test bench asan tsan grind fuzz tidy ci soak fmt portable

@@ -110,10 +110,14 @@ static inline void note_readings(struct seen *s, int64_t id)
     size_t n;
 
     CHECK(ft_store_readings(s->s, id, &r, &n, NULL) == FT_OK);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         s->len += (size_t)snprintf(s->text + s->len, sizeof(s->text) - s->len,
                                    " %.17g:%.17g:%llu", r[i].value, r[i].start_s,
                                    (unsigned long long)r[i].iterations);
+        if (r[i].round || r[i].marks)
+            s->len += (size_t)snprintf(s->text + s->len, sizeof(s->text) - s->len,
+                                       ":%u:%u", r[i].round, r[i].marks);
+    }
     free(r);
 }
 
@@ -125,11 +129,12 @@ static inline int note(void *user, const ft_row *r)
     s->last_id = r->id;
     s->len += (size_t)snprintf(
         s->text + s->len, sizeof(s->text) - s->len,
-        "%s|%s|%s|%s|%s|%s|%s|%s|%s|%.17g|%.17g|%.17g|%.17g|%.17g|%llu|%llu\n",
+        "%s|%s|%s|%s|%s|%s|%s|%s|%s|%.17g|%.17g|%.17g|%.17g|%.17g|%llu|%llu|%.17g|%s\n",
         r->key.device, r->key.setting, r->key.engine, r->key.engine_version,
         r->key.spec, r->key.phase, r->key.dtype_policy, r->key.metric, r->m.unit,
         r->m.value, r->m.error, r->m.mad, r->m.mean, r->m.std,
-        (unsigned long long)r->m.n, (unsigned long long)r->m.iterations);
+        (unsigned long long)r->m.n, (unsigned long long)r->m.iterations,
+        r->m.calibration_s, r->m.conditions);
     note_readings(s, r->id);
     return 0;
 }

@@ -56,8 +56,11 @@ static void an_unknown_engine_lists_those_there_are(void)
 
 static void figures_of_readings_are_per_iteration(void)
 {
-    const ft_reading r[] = {
-        {1.0, 0, 10}, {1.1, 1, 10}, {0.9, 2, 10}, {2.0, 3, 20}, {50.0, 4, 10}};
+    ft_reading r[] = {{1.0, 0, 10, 0, 0},
+                      {1.1, 1, 10, 0, 0},
+                      {0.9, 2, 10, 0, 0},
+                      {2.0, 3, 20, 0, 0},
+                      {50.0, 4, 10, 0, 0}};
     ft_measurement m;
 
     CHECK(ft_measurement_of_times(&m, r, 5, NULL) == FT_OK);

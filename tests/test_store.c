@@ -11,9 +11,19 @@ static bool same(double a, double b)
 
 static void keeps_what_was_put_to_the_last_bit(void)
 {
-    const ft_reading readings[] = {
-        {0.1, 0.25, 100}, {1.0 / 3, NAN, 100}, {5e-324, 0, 1}};
-    const ft_measurement m = {"s", 0.1, NAN, 1e-300, 1.0 / 3, 0, 3, INT64_MAX};
+    const ft_reading readings[] = {{0.1, 0.25, 100, 0, 0},
+                                   {1.0 / 3, NAN, 100, 2, FT_READING_OUTLIER},
+                                   {5e-324, 0, 1, UINT32_MAX, FT_READING_DISTURBED}};
+    const ft_measurement m = {.unit = "s",
+                              .value = 0.1,
+                              .error = NAN,
+                              .mad = 1e-300,
+                              .mean = 1.0 / 3,
+                              .std = 0,
+                              .n = 3,
+                              .iterations = INT64_MAX,
+                              .calibration_s = 2.0 / 3,
+                              .conditions = "{\"marks\": []}"};
     ft_store *s = fresh("kept");
     ft_reading *r;
     struct seen seen;
@@ -29,14 +39,16 @@ static void keeps_what_was_put_to_the_last_bit(void)
     CHECK(strcmp(seen.text,
                  "a30|threads=1|onednn|2.6.3|conv2d x=32x64x56x56 out=64 kernel=3x3 "
                  "dtype=fp32|forward|default|time|s|0.10000000000000001|nan|1e-300|"
-                 "0.33333333333333331|0|3|9223372036854775807\n"
-                 " 0.10000000000000001:0.25:100 0.33333333333333331:nan:100"
-                 " 4.9406564584124654e-324:0:1") == 0);
+                 "0.33333333333333331|0|3|9223372036854775807|0.66666666666666663|"
+                 "{\"marks\": []}\n"
+                 " 0.10000000000000001:0.25:100 0.33333333333333331:nan:100:2:1"
+                 " 4.9406564584124654e-324:0:1:4294967295:2") == 0);
     CHECK(ft_store_readings(s, seen.last_id, &r, &n, NULL) == FT_OK && n == 3);
     for (size_t i = 0; i < n; i++)
         CHECK(same(r[i].value, readings[i].value) &&
               same(r[i].start_s, readings[i].start_s) &&
-              r[i].iterations == readings[i].iterations);
+              r[i].iterations == readings[i].iterations &&
+              r[i].round == readings[i].round && r[i].marks == readings[i].marks);
     free(r);
     ft_store_close(s);
 }
@@ -52,8 +64,8 @@ static void refuses_what_cannot_be_kept(void)
     CHECK(ft_store_begin_run(s, &run, "", "", NULL) == FT_OK);
     CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_EINVAL);
     m = measured(1);
-    CHECK(ft_store_put(s, run, &key, &m, (ft_reading[]){{INFINITY, 0, 1}}, 1, NULL) ==
-          FT_EINVAL);
+    CHECK(ft_store_put(s, run, &key, &m, (ft_reading[]){{.value = INFINITY}}, 1,
+                       NULL) == FT_EINVAL);
     CHECK(ft_store_put(s, run + 1, &key, &m, NULL, 0, &err) == FT_EINVAL);
     CHECK(strstr(err.msg, "run") != NULL);
     k.phase = NULL;
@@ -130,8 +142,8 @@ static void a_callback_may_read_the_store(void)
 
     CHECK(ft_store_begin_run(x.s, &run, "", "", NULL) == FT_OK);
     for (int i = 0; i < 2; i++)
-        CHECK(ft_store_put(x.s, run, &key, &m, (ft_reading[2]){{1, 0, 1}}, 2, NULL) ==
-              FT_OK);
+        CHECK(ft_store_put(x.s, run, &key, &m, (ft_reading[2]){{.value = 1}}, 2,
+                           NULL) == FT_OK);
     CHECK(ft_store_each(x.s, NULL, 0, count_readings, &x, NULL) == FT_OK);
     CHECK(x.readings == 4);
     ft_store_close(x.s);
@@ -160,7 +172,7 @@ static void fill_with_hard_text(ft_store *s, int with_readings)
         "say \"so\"", "\"",       "two\nlines",
         "\r\n",       " blanks ", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"};
     const ft_reading readings[] = {
-        {0.1, 0.2, 7}, {NAN, NAN, 0}, {-1e308, NAN, INT64_MAX}};
+        {0.1, 0.2, 7, 0, 0}, {NAN, NAN, 0, 0, 3}, {-1e308, NAN, INT64_MAX, 9, 0}};
     ft__prng p = {1};
     int64_t run;
 
@@ -174,6 +186,8 @@ static void fill_with_hard_text(ft_store *s, int with_readings)
         k.metric = hard[i / 81 % 9];
         m.error = i % 3 ? NAN : m.error;
         m.unit = hard[i % 5];
+        m.conditions = hard[i / 5 % 9];
+        m.calibration_s = i % 7 ? NAN : fabs(m.value);
         if (i % 20 == 0)
             CHECK(ft_store_begin_run(s, &run, "fill", "", NULL) == FT_OK);
         CHECK(ft_store_put(s, run, &k, &m, readings, (size_t)(i % 4 * with_readings),
@@ -218,8 +232,11 @@ static void bad_csv_is_refused_with_line_and_column(void)
         {"Device" , "line 1, column 1 (device)"},
         {"a,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"
          "error,mad,mean,std,n,iterations,taken_at,run\n", "line 1, column 1 (device): the header"},
-        {HEAD ",readings,more\n", "line 1, column 18 (run)"},
+        {HEAD ",calibration,conditions,readings,more\n", "line 1, column 21 (readings)"},
         {HEAD ",reading\n", "line 1, column 19 (readings): the header"},
+        {HEAD ",calibration,condition\n", "line 1, column 20 (conditions): the header"},
+        {HEAD ",calibration,readings\n", "line 1, column 20 (conditions): the header"},
+        {HEAD ",calibration,conditions\n" ROW ",x,\n", "line 2, column 19 (calibration)"},
         {HEAD "\n\n", "line 2, column 1 (device)"},
         {HEAD "\n" ROW ",5\n", "line 2, column 18 (run)"},
         {HEAD "\n" ROW "\n" ROW "\na30,\n", "line 4, column 2 (setting)"},
@@ -241,7 +258,10 @@ static void bad_csv_is_refused_with_line_and_column(void)
         {HEAD ",readings\n" ROW ",1\n", "line 2, column 19 (readings)"},
         {HEAD ",readings\n" ROW ",1:2  1:2\n", "line 2, column 19 (readings)"},
         {HEAD ",readings\n" ROW ",1:2:\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2:3:4\n", "line 2, column 19 (readings)"},
+        {HEAD ",readings\n" ROW ",1:2::\n", "line 2, column 19 (readings)"},
+        {HEAD ",readings\n" ROW ",1:2:3:x\n", "line 2, column 19 (readings)"},
+        {HEAD ",readings\n" ROW ",1:2:3:4294967296\n", "line 2, column 19 (readings)"},
+        {HEAD ",readings\n" ROW ",1:2:3:4:5:6\n", "line 2, column 19 (readings)"},
         /* clang-format on */
     };
     ft_store *s = fresh("bad-csv");
@@ -273,6 +293,8 @@ static void csv_of_other_programs_is_read(void)
         "\xef\xbb\xbf" HEAD "\n" ROW "\n",
         "\"device\",setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,"
         "value,error,mad,mean,std,n,iterations,taken_at,run,readings\r\n" ROW ",\r\n",
+        HEAD ",calibration,conditions\n" ROW ",,\n",
+        HEAD ",calibration,conditions,readings\n" ROW ",,,\n",
     };
 
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
@@ -282,7 +304,7 @@ static void csv_of_other_programs_is_read(void)
         CHECK(ft_store_import_csv(s, good[i], strlen(good[i]), "x", &n, NULL) == FT_OK);
         CHECK(n == 1 && strstr(all(s, NULL, 0).text, "a30||onednn|2.6.3|conv2d|forward|"
                                                      "default|time|s|1.5|nan|nan|nan|"
-                                                     "nan|3|300\n"));
+                                                     "nan|3|300|nan|\n"));
         ft_store_close(s);
     }
 }
@@ -306,9 +328,50 @@ static void numbers_are_read_strictly_and_printed_exactly(void)
     }
 }
 
+static void put_pair(ft_store *s, const char *spec, double first, double second,
+                     double calibration, double error)
+{
+    ft_key k = key;
+    int64_t run;
+
+    k.spec = spec;
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    for (int i = 0; i < 2; i++) {
+        ft_measurement m = measured(i ? second : first);
+
+        m.error = error * m.value;
+        m.calibration_s = i ? calibration : 1;
+        CHECK(ft_store_put(s, run, &k, &m, NULL, 0, NULL) == FT_OK);
+    }
+}
+
+/* Three pairs: raw 10 %, 10 %, 20 % later; calibrated 0, 1 % and 20 %. */
+static void repeats_are_told_raw_and_calibrated(void)
+{
+    ft_store *s = fresh("repeats");
+    ft_repeats r;
+
+    CHECK(ft_store_repeats(&r, s, &key, NULL) == FT_OK);
+    CHECK(r.pairs == 0 && isnan(r.median) && isnan(r.covered));
+    put_pair(s, "relu x=1", 1, 1.1, 1.1, 0.01);
+    put_pair(s, "relu x=2", 2, 2.2, 1.1 / 1.01, 0.01);
+    put_pair(s, "relu x=3", 3, 3.6, 1, 0.01);
+    put(s, &key, 1); /* once: no pair */
+    CHECK(ft_store_repeats(&r, s, &(ft_key){.metric = "time"}, NULL) == FT_OK);
+    CHECK(r.pairs == 3 && r.calibrated == 3);
+    CHECK_NEAR(r.median, 0.1, 1e-12);
+    CHECK_NEAR(r.p90, 0.1 + 0.8 * 0.1, 1e-12);
+    CHECK_NEAR(r.calibrated_median, 0.01, 1e-12);
+    /* 1.645 sqrt(2) 1 % = 2.3 %: two of three. */
+    CHECK_NEAR(r.covered, 2.0 / 3, 1e-12);
+    CHECK_NEAR(r.scatter, 0.01 / 0.6745 / sqrt(2), 1e-5);
+    ft_store_close(s);
+}
+
 int main(void)
 {
     make_scratch();
+    repeats_are_told_raw_and_calibrated();
     keeps_what_was_put_to_the_last_bit();
     refuses_what_cannot_be_kept();
     finds_rows_by_any_part_of_the_key();

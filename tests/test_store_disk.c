@@ -59,12 +59,13 @@ static void stores_of_every_version_are_read(void)
             ft_store *s = must_open(in_scratch("old").s, (ft_store_mode)mode);
             double v;
 
-            CHECK(strcmp(all(s, NULL, 0).text,
-                         "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
-                         "forward|default|power|W|nan|nan|nan|nan|nan|0|0\n"
-                         "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
-                         "forward|default|time|s|0.10000000000000001|0.001|0.002|"
-                         "0.11|nan|2|200\n 0.10000000000000001:0:100 0.12:nan:100") ==
+            CHECK(strcmp(
+                      all(s, NULL, 0).text,
+                      "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
+                      "forward|default|power|W|nan|nan|nan|nan|nan|0|0|nan|\n"
+                      "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
+                      "forward|default|time|s|0.10000000000000001|0.001|0.002|"
+                      "0.11|nan|2|200|nan|\n 0.10000000000000001:0:100 0.12:nan:100") ==
                   0);
             CHECK(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL) == FT_OK);
             CHECK_NEAR(v, 1.03e13, 0);
@@ -222,9 +223,11 @@ static void in_a_read_only_folder(void)
 static void a_read_only_folder_can_be_read_and_not_written(void)
 {
     mkdir(in_scratch("ro").s, 0755);
+    /* Of the newest version: an older one is brought up where it may be written. */
     copy_file(data_file("store-v1.sqlite"), in_scratch("ro/old?#%").s);
-    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/secret").s);
-    copy_file(data_file("store-v1.sqlite"), in_scratch("ro/unmerged").s);
+    ft_store_close(must_open(in_scratch("ro/old?#%").s, FT_STORE_WRITE));
+    copy_file(in_scratch("ro/old?#%").s, in_scratch("ro/secret").s);
+    copy_file(in_scratch("ro/old?#%").s, in_scratch("ro/unmerged").s);
     spill(in_scratch("ro/unmerged-wal").s, "x", 1);
     chmod(in_scratch("ro/secret").s, 0);
     chmod(in_scratch("ro/old?#%").s, 0444);
@@ -238,7 +241,7 @@ static void a_read_only_folder_can_be_read_and_not_written(void)
 static void put_and_tell(const char *path, int ack)
 {
     ft_store *s = must_open(path, FT_STORE_WRITE);
-    const ft_reading readings[64] = {{1, 0, 1}};
+    const ft_reading readings[64] = {{.value = 1, .iterations = 1}};
     int64_t run;
 
     if (ft_store_begin_run(s, &run, "killed", "", NULL) != FT_OK)
@@ -422,7 +425,7 @@ static ft_status a_day_in_the_life(const char *path)
 {
     static const char csv[] = HEAD "\n" ROW "\n";
     const ft_measurement m = measured(1);
-    const ft_reading reading = {1, 0, 1};
+    const ft_reading reading = {.value = 1, .iterations = 1};
     size_t rows = 0;
     ft_store *s = NULL;
     int64_t run;

@@ -33,6 +33,27 @@ void ft__random_floats(float *out, uint64_t n, float low, float high, uint64_t s
         out[i] = low + (high - low) * unit(value(key, i));
 }
 
+uint16_t ft__half(float v)
+{
+    union {
+        float f;
+        uint32_t u;
+    } x = {.f = v};
+    uint32_t sign = x.u >> 16 & 0x8000u, e = x.u >> 23 & 0xffu;
+
+    return (uint16_t)(e < 113 ? sign : sign | (e - 112) << 10 | (x.u >> 13 & 0x3ffu));
+}
+
+uint16_t ft__brain(float v)
+{
+    union {
+        float f;
+        uint32_t u;
+    } x = {.f = v};
+
+    return (uint16_t)(x.u >> 16);
+}
+
 static inline int64_t below(uint32_t h, int64_t limit)
 {
     return limit <= UINT32_MAX ? (int64_t)((uint64_t)h * (uint64_t)limit >> 32)
@@ -59,6 +80,12 @@ bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
     switch (dtype) {
     case FT_DTYPE_fp32: ft__random_floats(out, n, -1, 1, seed); return true;
     case FT_DTYPE_fp64: FILL(double, 2 * unit(value(key, i)) - 1); return true;
+    case FT_DTYPE_fp16:
+        FILL(uint16_t, ft__half(2 * unit(value(key, i)) - 1));
+        return true;
+    case FT_DTYPE_bf16:
+        FILL(uint16_t, ft__brain(2 * unit(value(key, i)) - 1));
+        return true;
     case FT_DTYPE_bool: limit = at_most(limit, 2); break;
     case FT_DTYPE_int8: limit = at_most(limit, 0x80); break;
     case FT_DTYPE_uint8: limit = at_most(limit, 0x100); break;

@@ -14,4 +14,9 @@ void ft__random_floats(float *out, uint64_t n, float low, float high, uint64_t s
 bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
                      uint64_t seed);
 
+/* A float as a half and as a bfloat16, rounded towards zero. Halves: only for
+ * magnitudes below 65536; what is below 2^-14 becomes 0. */
+uint16_t ft__half(float v);
+uint16_t ft__brain(float v);
+
 #endif

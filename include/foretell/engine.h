@@ -48,6 +48,18 @@ typedef struct ft_block_info {
  *   depth_to_space, space_to_depth  block index before channel (ONNX's DCR)
  *   fill         writes 0 */
 
+/* How a block of values is run: bits. */
+enum {
+    /* A backward operation will follow: out[] gets one value more, behind the
+     * results, which holds what this engine's backward operation needs besides its
+     * operands (statistics, indices, masks); NULL where it needs nothing. */
+    FT_VALUES_KEEP = 1,
+    /* The first result is written over the first operand, out[0] being another
+     * value over the same memory. FT_EUNSUPPORTED where the engine has no such
+     * form; then the caller does without. */
+    FT_VALUES_IN_PLACE = 2,
+};
+
 /* Engines that hold tensors themselves (PyTorch) and make results as operations
  * run. An operand is a value of the engine's, whatever strides it has. */
 typedef struct ft_engine_values {
@@ -62,14 +74,18 @@ typedef struct ft_engine_values {
                       ft_error *err);
     /* As ft_engine.prepare for one instance without weights of its own: they are
      * operands, in[] holding the activations and then the weights in the order of
-     * ft_op_param(). keep: 1 when a backward operation will follow; then out[] gets
-     * one value more, behind the results, which holds what this engine's backward
-     * operation needs besides its operands (statistics, indices, masks); NULL where
-     * it needs nothing. A backward operation takes it behind its operands, before
-     * the weights. Weights' gradients are results of their own, one a weight, in
-     * the order of ft_op_param(). */
+     * ft_op_param(). how: FT_VALUES_ bits. A kind that is a view gives a value over
+     * the same memory.
+     *   backward   in[]: the operands of ft_op_input(), those NULL which the
+     *              gradients asked for do not need, or which are results without a
+     *              gradient; what the forward run kept, or NULL; the weights.
+     *              out[]: gradients of x, y, z as far as ft_op_wrt() names them, and
+     *              one for each trained weight, in the order of ft_op_param()
+     *   losses     labels are the block's own, or in what is kept
+     *   optimizer  in[]: parameter, gradient, states (momentum 1, adam 2), all
+     *              written in place; out[0] is NULL */
     ft_status (*prepare)(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                         const ft_op *op, int keep, ft_error *err);
+                         const ft_op *op, int how, ft_error *err);
 } ft_engine_values;
 
 /* An input of a model that is run whole. */

@@ -21,9 +21,13 @@ typedef struct ft_session_options {
     const char *engine;         /* "onednn", "fake", ...: plug-in ft_<engine>.so */
     const char *plugin_dir;     /* where plug-ins lie */
     const char *engine_options; /* the engine's own; NULL: none */
+    const char *dtype_policy;   /* in keys: "tf32", ...; NULL: "default" */
     uint32_t threads;           /* 0: 1 */
     uint64_t seed;
     const ft_log *log; /* may be NULL */
+    /* Held while the session is open; NULL: the machine as it is. */
+    const ft_settings *settings;
+    const ft_settings_options *settings_options;
 } ft_session_options;
 
 /* FT_ENOTFOUND lists the plug-ins there are. */
@@ -33,42 +37,93 @@ FT_API void ft_session_close(ft_session *s);
 FT_API const char *ft_session_engine(const ft_session *s);
 FT_API const char *ft_session_engine_version(const ft_session *s);
 FT_API uint32_t ft_session_policy(const ft_session *s);
-FT_API const char *ft_session_setting(const ft_session *s); /* "threads=1" */
+FT_API const char *ft_session_setting(const ft_session *s); /* "threads=1 clock=1200MHz" */
 FT_API const char *ft_session_device(const ft_session *s);  /* local fingerprint */
+FT_API const char *ft_session_dtype_policy(const ft_session *s);
 /* Names of the engines whose plug-ins lie in dir, sorted; freed as one with
  * free() (pointers and strings are one block). */
 FT_API ft_status ft_engine_names(char ***names, size_t *n, const char *dir,
                                  ft_error *err);
 
+/* Repeats are rounds: of every operation of a group one, then of every one the
+ * next, so that slow drift shows as scatter between rounds and stands in the error
+ * (docs/measuring.md). A round during which others used the machine, the clock moved
+ * or was throttled is marked and redone, at most max_redone times. */
 typedef struct ft_measure_options {
     double min_time_s;    /* measured time in all; 0: 0.2 s */
     double warmup_s;      /* 0: a tenth of min_time_s */
     double batch_time_s;  /* least time of one batch; 0: the session's floor */
-    uint32_t min_batches; /* 0: 5 */
+    uint32_t min_batches; /* 0: 5; over all rounds */
+    uint32_t rounds;      /* 0: 5 */
+    uint32_t max_redone;  /* 0: as many as rounds */
+    ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
+    ft_meter *meter;      /* power and energy too; NULL: neither */
+    double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
+    double error_floor;   /* relative: scatter from run to run that no repeat within
+                             one run shows; 0: none is added */
 } ft_measure_options;
 
-/* What was measured; readings are freed by ft_timing_free(). */
+/* What one domain of the meter says of an operation or a network. */
+typedef struct ft_energy {
+    const char *domain; /* the meter's; "" for the sum of those not part of another */
+    ft_measurement power;  /* W, mean; NaN where not told */
+    ft_measurement energy; /* J per iteration: power x time */
+    double counter_j;      /* per iteration, of the domain's counter; NaN: none */
+    double integral_j;     /* per iteration, of its watts; NaN: none */
+    ft_reading *readings;  /* watts, NaN where there is none, since the loop began */
+    ft_reading *counted;   /* joules since the loop began, same times */
+    size_t n_readings;
+    uint64_t iterations; /* of the loop */
+    double seconds;      /* of the loop */
+    char reason[160];    /* why there is none; "" when there is */
+} ft_energy;
+
+/* What was measured; freed by ft_timing_free(). */
 typedef struct ft_timing {
-    ft_measurement time; /* seconds per iteration: median of batches */
+    ft_measurement time;   /* seconds per iteration: median of rounds' medians */
+    ft_measurement launch; /* seconds to issue one, not waited for; value NaN for
+                              engines that issue and run at once */
     ft_reading *readings;
     size_t n_readings;
+    ft_reading *launches; /* of the same batches; NULL when launch is NaN */
+    ft_energy *energy; /* the sum first; of each domain; NULL without a meter */
+    uint32_t n_energy;
+    ft_conditions conditions; /* over the rounds that count */
+    uint32_t rounds;     /* that count */
+    uint32_t redone;     /* disturbed and redone */
+    uint32_t outliers;   /* batches marked */
+    double calibration_s; /* NaN: none was measured beside */
     uint64_t weight_bytes;    /* of one instance as the engine stores it */
     uint64_t workspace_bytes; /* scratch of one instance */
+    uint64_t memory_bytes;    /* most the engine's allocator held while running one,
+                                 less what it held before; 0: it does not tell */
     uint32_t instances;       /* in the block that was looped over */
     char implementation[64];
 } ft_timing;
 FT_API void ft_timing_free(ft_timing *t);
 
-/* Median, MAD, mean, std and the standard error of the median over batch times;
- * each reading counts per iteration. */
-FT_API ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r,
-                                         size_t n, ft_error *err);
+/* Value = median of the medians of rounds that count; error = their scatter, as
+ * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
+ * those rounds; each reading counts per iteration. */
+FT_API ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
+                                         ft_error *err);
 
 /* One operation (lowered for the session's policy if it is not): a block of
  * instances with weights of their own, visited in turn, so that weights come
  * from where a network's weights come from; one set of input tensors. */
 FT_API ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
                                const ft_measure_options *opt, ft_error *err);
+/* Several in rotation, with the engine's calibration operation among them.
+ * why[i].status of those that failed; out[i] is empty then. FT_OK also when some
+ * did. */
+FT_API ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s,
+                                const ft_op *ops, size_t n,
+                                const ft_measure_options *opt, ft_error *err);
+/* What stands beside every measurement, so that hours can be compared. */
+FT_API ft_op ft_calibration_op(const ft_session *s);
+/* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
+ * it. Returns its length as snprintf() does. */
+FT_API size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size);
 
 /* Below which duration does the time of a batch stop growing in proportion to
  * its iterations? t = slope n + offset fitted to long batches; floor_s is the
@@ -87,28 +142,64 @@ typedef struct ft_linearity {
 FT_API ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op,
                                       ft_error *err);
 
-/* A whole network in order, activations flowing through the planned arena,
- * random weights. `g` as imported; it is lowered here. */
+/* A whole network in order, random weights: on engines with memory of ours
+ * activations flow through the planned arena; engines with values run it as eager
+ * code does, and training steps (ft_graph_train) too. `g` as imported; it is
+ * lowered here. FT_EUNSUPPORTED: the engine does not run this. */
 typedef struct ft_network_timing {
     ft_measurement time; /* seconds per pass */
     ft_reading *readings;
     size_t n_readings;
     uint64_t weight_bytes;     /* allocated by engine and runner */
-    uint64_t activation_bytes; /* the arena */
+    uint64_t activation_bytes; /* the arena, or the most that are held at once */
+    uint64_t gradient_bytes; /* of weights; training */
+    uint64_t state_bytes;    /* of the optimizer */
     uint64_t workspace_bytes;
     uint64_t context_bytes;      /* process before the network was loaded */
     uint64_t peak_process_bytes; /* highest resident size of the process */
+    ft_measurement launch; /* all of these as in ft_timing, per pass */
+    ft_reading *launches;
+    ft_energy *energy;
+    uint32_t n_energy;
+    ft_conditions conditions;
+    uint32_t rounds;
+    uint32_t redone;
+    uint32_t outliers;
+    double calibration_s;
 } ft_network_timing;
 FT_API void ft_network_timing_free(ft_network_timing *t);
 FT_API ft_status ft_measure_network(ft_network_timing *out, ft_session *s,
                                     const ft_graph *g, const ft_measure_options *opt,
                                     ft_error *err);
 
+/* 1: the engine runs the model file at `path` whole, as deployed with it, fused and
+ * in its own order (an ONNX file on an engine that reads such files). */
+FT_API int ft_session_runs_whole(const ft_session *s, const char *path);
+/* The file run that way. `g`: the same file as imported, which says what shapes its
+ * inputs have and below what its indices lie. Weights that are missing are made at
+ * random. activation_bytes is what the process grew by besides the weights.
+ * FT_EUNSUPPORTED: this engine runs operations only, or does not run this model. */
+FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
+                                  const char *path, const ft_graph *g,
+                                  const ft_measure_options *opt, ft_error *err);
+
 /* ---- many operations into a store ---- */
 typedef struct ft_collect_options {
     double budget_s;    /* stop after this long; 0: no limit */
     double op_time_s;   /* per operation; 0: shared out from the budget */
     int again;          /* measure also what the store already holds */
+    uint32_t group;     /* operations measured in rotation; 0: 6 */
+    uint32_t rounds;    /* of each; 0: 5 */
+    double repeat_share; /* part of what was measured that is measured once more at
+                            the end, at least 5 operations; 0: 0.03; below 0: none */
+    int ascending;       /* operations that differ in their first extent only (batches)
+                            in ascending order; the larger ones are not tried after one
+                            that failed */
+    ft_monitor *monitor; /* as in ft_measure_options; NULL: foreign load only */
+    ft_meter *meter;     /* NULL: no power */
+    double power_share;  /* part of the operations that power is measured of: the
+                            heaviest; 0: 0.1 */
+    double power_time_s; /* 0: 5 s */
     const char *command; /* noted in the run */
     const ft_log *log;
 } ft_collect_options;
@@ -119,7 +210,15 @@ typedef struct ft_collect_report {
     size_t measured;
     size_t refused;  /* the engine does not run them */
     size_t failed;   /* the engine broke on them; named in the log */
+    size_t too_large; /* there is no memory for a smaller one of the same workload */
+    size_t skipped;   /* a smaller one of the same workload failed, not for its size */
     size_t left;     /* not reached within the budget */
+    size_t repeated; /* measured once more at the end */
+    size_t powered;  /* with power and energy */
+    size_t disturbed; /* that stayed marked after redoing */
+    size_t redone;    /* rounds measured again because of other load, clocks */
+    size_t outliers;  /* batches marked */
+    char why_no_power[160]; /* "" when there is a meter and it told something */
     double seconds;
 } ft_collect_report;
 

@@ -12,51 +12,87 @@
 /* NaN, 0 or NULL: leave as it is. */
 typedef struct ft_settings {
     const char *device;       /* "cpu", "nvml:0"; NULL: cpu */
-    double core_clock_hz;
-    double memory_clock_hz;
-    double power_cap_w;
+    double core_clock_hz;     /* the nearest that there is, never far off */
+    double memory_clock_hz;   /* GPUs only */
+    double power_cap_w;       /* GPUs only */
     const char *cpus_online;  /* "0-3,8": these and no others (CPU 0 stays) */
     const char *governor;     /* "performance" */
+    const char *turbo;        /* "off", "on"; a core clock that needs none turns it off */
+    const char *affinity;     /* "2-3": CPUs of the calling thread, and of the threads and
+                                 programs that it starts */
 } ft_settings;
 
 typedef struct ft_settings_options {
     const char *root; /* as for ft_device_local(); NULL: this machine */
-    const char *nvml; /* the management library; NULL: the usual name */
-    const char *guard; /* program that waits and restores; NULL: this process forks */
+    const char *nvml; /* the management library; NULL: the usual name, and none for a
+                         recorded machine */
+    /* Folder of the lock and of the record of what is changed; NULL: neither, so
+     * that only the guard can repair. Made when it is not there. */
+    const char *state_dir;
+    /* Program and arguments, ended by NULL, that call ft_settings_guard() with the
+     * rest of what they are given; NULL: a fork of this process. */
+    const char *const *guard;
+    const ft_log *log; /* told of values that were near, and of repairs; may be NULL */
 } ft_settings_options;
 
 /* Settings that are in force. A guard process puts them back when this process
- * goes, however it goes (kill -9 too). */
+ * goes, however it goes (kill -9 too). One thread; one holder a state_dir. */
 typedef struct ft_held_settings ft_held_settings;
 
 /* All or nothing: on failure what was set already is put back. FT_EUNSUPPORTED: this
- * machine does not offer it, or not to this user (with the command that would). */
+ * machine does not offer it, or not to this user (with the command that would), or
+ * another process holds settings. What a run that was cut off left is repaired first. */
 FT_API ft_status ft_settings_hold(ft_held_settings **out, const ft_settings *want,
                                   const ft_settings_options *opt, ft_error *err);
+/* What was asked for, with the values that were chosen; borrowed. */
+FT_API const ft_settings *ft_settings_held(const ft_held_settings *h);
 /* Put back; takes. FT_EIO names what could not be put back. NULL is fine. */
 FT_API ft_status ft_settings_restore_take(ft_held_settings *h, ft_error *err);
+
+/* Set until somebody resets them or the machine starts anew; the record in
+ * opt->state_dir (needed) says what to put back. What was kept before and is not
+ * named now stays. *chosen: NULL, or receives the values taken, its texts `want`'s. */
+FT_API ft_status ft_settings_keep(ft_settings *chosen, const ft_settings *want,
+                                  const ft_settings_options *opt, ft_error *err);
+/* Put back what was kept, and what a guard could not; *n: how many values were
+ * written. FT_EUNSUPPORTED: a process that lives holds them. */
+FT_API ft_status ft_settings_reset(size_t *n, const ft_settings_options *opt,
+                                   ft_error *err);
+/* The guard's life, for a program that opt->guard names; argv[0] is the first
+ * argument after those of opt->guard. Returns the program's exit code. */
+FT_API int ft_settings_guard(int argc, char **argv);
+
+/* The canonical text, as in datasets: "clock=1200MHz power=150W cpus=0-3"; "" for
+ * none. GPUs begin with "device=nvml:0". Returns its length as snprintf() does. */
+FT_API size_t ft_settings_print(const ft_settings *s, char *buf, size_t size);
+
 /* Now in force, with what is possible: text for `foretell clocks show`. */
 typedef struct ft_setting_state {
-    const char *name;   /* "cpu0/scaling_max_freq", "nvml:0 core clock" */
-    double now;         /* SI; NaN: not told */
+    const char *device; /* "cpu", "nvml:0": as in ft_settings */
+    const char *name;   /* "core clock", "governor"; "core clock of CPUs 4-7" */
+    double now;         /* SI; NaN: not told, or no number */
+    const char *text;   /* what is in force where it is no number: "performance"; "" */
     double least, most, normal; /* NaN: not told */
     const char *unit;   /* "Hz", "W", "" */
     const char *choices; /* "600 900 1200 MHz", governors; "" */
     int writable;
-    const char *reason; /* why not writable, and the remedy; "" */
+    const char *reason; /* why not writable; "" */
+    const char *remedy; /* the exact command or step that would help; "" */
 } ft_setting_state;
 typedef struct ft_settings_list ft_settings_list;
 FT_API ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *opt,
                                   ft_error *err);
 FT_API size_t ft_settings_count(const ft_settings_list *l);
 FT_API const ft_setting_state *ft_settings_at(const ft_settings_list *l, size_t i);
+/* Who holds or left what, a sentence; "" when nothing is. */
+FT_API const char *ft_settings_in_force(const ft_settings_list *l);
 FT_API void ft_settings_list_free(ft_settings_list *l);
 
 /* ---- what the machine did while something ran ---- */
 enum { /* ft_conditions.marks */
     FT_MARK_CLOCK_MOVED = 1u << 0, /* by more than 2 % */
     FT_MARK_THROTTLED = 1u << 1,
-    FT_MARK_FOREIGN_LOAD = 1u << 2, /* other processes were busy */
+    FT_MARK_FOREIGN_LOAD = 1u << 2, /* other processes were busy: 0.1 CPU and more */
     FT_MARK_HOT = 1u << 3,          /* within 5 K of the limit */
 };
 
@@ -64,24 +100,28 @@ enum { /* ft_conditions.marks */
 typedef struct ft_conditions {
     double clock_low_hz;
     double clock_high_hz;
-    double clock_hz; /* median */
+    double clock_hz; /* median over samples; of the fastest CPU that may be used */
     double memory_clock_hz;
     double temperature_max_k;
-    double foreign_load; /* CPUs' worth of other processes' work, mean */
+    double foreign_load; /* CPUs' worth of other processes' work, mean; with what a
+                            host took from this virtual machine */
     uint64_t throttle;   /* reasons, bits as NVML numbers them; CPU: bit 63 */
     uint32_t marks;      /* FT_MARK_ bits */
+    uint32_t n;          /* samples taken */
 } ft_conditions;
 
-/* Samples clocks, temperature, throttling and load in a thread of its own. */
+/* Samples clocks, temperature, throttling and load in a thread of its own, ten
+ * times a second or as often as four thousandths of a CPU allow. */
 typedef struct ft_monitor ft_monitor;
 /* device as in ft_settings. Never fails for want of a sensor. */
 FT_API ft_status ft_monitor_open(ft_monitor **out, const char *device,
                                  const ft_settings_options *opt, ft_error *err);
 FT_API void ft_monitor_close(ft_monitor *m);
+/* From the thread that does the work: its CPUs are the ones looked at. */
 FT_API void ft_monitor_start(ft_monitor *m);
 FT_API void ft_monitor_stop(ft_monitor *m, ft_conditions *out);
 /* "clock 1410 MHz (1200..1410), throttled: power cap, foreign load 0.4"; "" when
- * nothing is worth saying. Returns its length as snprintf() does. */
+ * nothing is known. Returns its length as snprintf() does. */
 FT_API size_t ft_conditions_print(const ft_conditions *c, char *buf, size_t size);
 
 #endif

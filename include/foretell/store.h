@@ -15,6 +15,8 @@ typedef struct ft_store ft_store;
 typedef enum ft_store_mode {
     FT_STORE_READ,  /* must exist */
     FT_STORE_WRITE, /* created and migrated when needed */
+    FT_STORE_MERGE, /* must exist, may be of an older version: for ft_store_merge() to
+                       read, and nothing else */
 } ft_store_mode;
 
 /* The path ":memory:" is a store that is gone when it is closed.
@@ -37,24 +39,40 @@ typedef struct ft_key {
     const char *metric;         /* "time", "memory", "workspace", "power", ... */
 } ft_key;
 
+enum { /* ft_reading.marks; what is marked is kept, and says why it counts less */
+    FT_READING_OUTLIER = 1u << 0,   /* far from the others of its round */
+    FT_READING_DISTURBED = 1u << 1, /* its round was: redone, and left out */
+};
+
 /* One raw value: for metric "time", `value` is the seconds of a whole batch of
- * `iterations`, begun start_s after the measurement began. */
+ * `iterations`, begun start_s after the measurement began. Rounds lie apart in
+ * time, with other operations between them. */
 typedef struct ft_reading {
     double value;
     double start_s; /* NaN where unknown */
     uint64_t iterations;
+    uint32_t round; /* from 0 */
+    uint32_t marks; /* FT_READING_ bits */
 } ft_reading;
 
 /* What a set of readings says, per iteration. NaN = not known, never 0. */
 typedef struct ft_measurement {
     const char *unit; /* "s", "B", "W", "J" */
     double value;     /* the figure to use: the median for time */
-    double error;     /* standard error of value */
+    double error;     /* standard error of value, differences from run to run included:
+                         two runs differ by less than 1.645 sqrt(e1^2 + e2^2) nine
+                         times of ten */
     double mad;       /* scaled to sigma */
     double mean;
     double std;
     uint64_t n;          /* readings behind it */
     uint64_t iterations; /* in all */
+    /* Seconds that the engine's calibration operation took beside it: times taken
+     * at different hours compare divided by it. NaN or 0: not measured. */
+    double calibration_s;
+    /* What the machine did meanwhile, and marks: a JSON object. NULL or "": not
+     * known. */
+    const char *conditions;
 } ft_measurement;
 
 /* A run groups what one command measured; begin one before putting.
@@ -95,19 +113,70 @@ FT_API ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, si
 /* 1 in *found when a measurement with exactly this key exists. */
 FT_API ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err);
 
+/* Of keys measured more than once: how far a later value is from the one before.
+ * Raw, and with both divided by the calibration measured beside them (NaN where that
+ * is missing). `covered`: share of pairs whose difference lies within what the two
+ * stated 90 % intervals allow, calibrated where that can be. */
+typedef struct ft_repeats {
+    uint64_t pairs;
+    uint64_t calibrated; /* of them with calibrations */
+    double median;       /* of |later / earlier - 1| */
+    double p90;
+    double calibrated_median;
+    double calibrated_p90;
+    double covered;
+    double scatter;  /* of the calibrated logarithm of one value: relative sigma */
+    double apart_s;  /* median time between the two */
+} ft_repeats;
+/* Exactly one metric should be asked for. */
+FT_API ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *filter,
+                                  ft_error *err);
+
 /* CSV, RFC 4180 but for lines that end in LF alone, one header line, one line a
  * measurement, all columns of key and measurement plus taken_at and run; with
- * `readings`, a further column of "value:iterations", or with a start
- * "value:iterations:start_s", separated by blanks. Floats survive the round
- * trip exactly. Missing = empty field. */
+ * `readings`, a further column of "value:iterations:start_s:round:marks" separated
+ * by blanks, where zeros and unknown starts at the end are left out. Floats survive
+ * the round trip exactly. Missing = empty field. */
 FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                                      int readings, ft_error *err);
-/* Import what export wrote; CR LF is read too. All or nothing; FT_EFORMAT names
+/* Import what export wrote, and what earlier versions wrote (without calibration
+ * and conditions); CR LF is read too. All or nothing; FT_EFORMAT names
  * line and column. Runs become new ones, named after `source` and their number.
  * *n_rows: rows taken. Rows already present (same key, time and value) are
  * skipped, so that importing twice changes nothing. */
 FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
                                      const char *source, uint64_t *n_rows,
                                      ft_error *err);
+
+/* ---- stores of several machines in one ---- */
+typedef struct ft_rename {
+    const char *from;
+    const char *to;
+} ft_rename;
+
+typedef struct ft_merge_options {
+    const ft_rename *renames; /* devices of the other stores, called otherwise here */
+    size_t n_renames;
+    int same_devices; /* equal names mean one machine, whatever its facts */
+} ft_merge_options;
+
+typedef struct ft_merge_report {
+    uint64_t measurements; /* taken */
+    uint64_t repeats;      /* of them with a key that was here: both are kept */
+    uint64_t present;      /* here before, equal in all that was measured */
+    uint64_t runs;         /* taken */
+    uint64_t facts;        /* taken, those that newer ones outdate included */
+} ft_merge_report;
+
+/* Take everything from n other stores, opened with FT_STORE_MERGE or any other way:
+ * measurements with their raw readings, runs, facts; all or nothing. Merging again
+ * changes nothing. A measurement that came without readings or without what only
+ * newer versions record gets them when a store has them. Of two facts the newer
+ * holds, and the other is kept beside it. FT_EINVAL: a name stands for two machines
+ * (a fact differs by more than four times) and opt says nothing of it. opt may be
+ * NULL. */
+FT_API ft_status ft_store_merge(ft_merge_report *out, ft_store *into,
+                                ft_store *const *from, size_t n,
+                                const ft_merge_options *opt, ft_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "foretell/command.h"
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
@@ -61,6 +62,7 @@ typedef struct ft__command {
     size_t least_args;
     size_t most_args;
     bool has_csv;
+    bool takes_commands; /* what stands behind "--" is not looked into: ft__cli.rest */
     size_t options_size;
     const ft__option *options;
     /* `options` points to options_size bytes, as parsed. Returns an exit code. */
@@ -70,6 +72,8 @@ typedef struct ft__command {
 struct ft__cli {
     const ft__command *command;
     ft__texts args; /* positional */
+    char **rest;    /* behind "--", for commands that take commands */
+    size_t n_rest;
     bool json;
     bool csv;
     bool quiet;
@@ -87,7 +91,7 @@ struct ft__cli {
 extern const ft__option ft__global_options[];
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
-    ft__measure_command, ft__predict_command;
+    ft__measure_command, ft__predict_command, ft__validate_command;
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
@@ -127,9 +131,20 @@ bool ft__path_exists(const char *path);
 /* Make the folder of a user's own data; false: errno says why. */
 bool ft__path_make_home(void);
 
+/* ---- libraries.c ---- */
+/* "onnxruntime,device=cuda": a plug-in and its options; where the engine stands
+ * over a library that may lie in a Python package, "lib=PATH" is added. */
+typedef struct ft__engine_choice {
+    char name[64];
+    char options[FT__PATH_MAX + 256];
+    bool given; /* the user gave options */
+} ft__engine_choice;
+bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
+
 /* ---- common.c, engines ---- */
 #define FT__DEFAULT_ENGINE "onednn"
-/* Open an engine; engine NULL: the default one, threads 0: 1. Complains itself. */
+/* Open an engine with its options; engine NULL: the default one, threads 0: 1.
+ * Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
                      uint64_t threads);
 
@@ -166,6 +181,108 @@ void ft__model_print_bounded(const ft_graph *g);
 json_t *ft__model_assumptions_json(const ft_graph *g);
 json_t *ft__model_bounded_json(const ft_graph *g);
 
+/* ---- measure_commands.c, commands_text.c: any program ---- */
+typedef struct ft__commands_options {
+    uint64_t runs;
+    uint64_t least_runs;
+    uint64_t most_runs;
+    uint64_t warmup;
+    double timeout_s;
+    double power_time_s;
+    const char *power;
+    bool no_power;
+    const char *setup;
+    const char *prepare;
+    const char *conclude;
+    const char *cleanup;
+    const char *input;
+    const char *markdown;
+    const char *reference;
+    bool show_output;
+    bool ignore_failure;
+    ft__texts names;
+    ft__texts shells;
+    ft__texts lists;
+} ft__commands_options;
+#define FT__COMMANDS_OPTIONS(type, member)                                               \
+    {"runs",        'r',                                                                 \
+     FT__OPT_COUNT, offsetof(type, member.runs),                                         \
+     "N",           "of commands: this many runs of each"},                              \
+        {"min-runs",    0,                                                               \
+         FT__OPT_COUNT, offsetof(type, member.least_runs),                               \
+         "N",           "of commands: at least; 10 unless said otherwise"},              \
+        {"max-runs",    0,                                                               \
+         FT__OPT_COUNT, offsetof(type, member.most_runs),                                \
+         "N",           "of commands: at most"},                                         \
+        {"warmup",      'w',                                                             \
+         FT__OPT_COUNT, offsetof(type, member.warmup),                                   \
+         "N",           "of commands: runs before those that count"},                    \
+        {"timeout",       0,                                                             \
+         FT__OPT_SECONDS, offsetof(type, member.timeout_s),                              \
+         "TIME",          "of commands: end a run that takes longer"},                   \
+        {"setup",      0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.setup),                                     \
+         "SHELL",      "run before the first run of each command, untimed"},             \
+        {"prepare",         'p', FT__OPT_TEXT, offsetof(type, member.prepare), "SHELL",  \
+         "before every run"},                                                            \
+        {"conclude",       0, FT__OPT_TEXT, offsetof(type, member.conclude), "SHELL",    \
+         "after every run"},                                                             \
+        {"cleanup",    0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.cleanup),                                   \
+         "SHELL",      "after the last run of each command"},                            \
+        {"stdin",      0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.input),                                     \
+         "FILE",       "what commands read; /dev/null unless said otherwise"},           \
+        {"show-output",       0, FT__OPT_FLAG, offsetof(type, member.show_output), NULL, \
+         "let commands write"},                                                          \
+        {"ignore-failure",                                                               \
+         'i',                                                                            \
+         FT__OPT_FLAG,                                                                   \
+         offsetof(type, member.ignore_failure),                                          \
+         NULL,                                                                           \
+         "count runs that fail, too"},                                                   \
+        {"shell",       0,                                                               \
+         FT__OPT_TEXTS, offsetof(type, member.shells),                                   \
+         "TEXT",        "a command for the shell; may be repeated"},                     \
+        {"name",        'n',                                                             \
+         FT__OPT_TEXTS, offsetof(type, member.names),                                    \
+         "NAME",        "what to call the commands, in order"},                          \
+        {"list",         'L',                                                            \
+         FT__OPT_TEXTS,  offsetof(type, member.lists),                                   \
+         "NAME=A,B,...", "{NAME} in commands becomes each of these; 1..8 counts"},       \
+        {"reference",  0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.reference),                                 \
+         "NAME",       "compare with this command, not with the fastest"},               \
+        {"markdown",   0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.markdown),                                  \
+         "FILE",       "write the table of commands there, too"},                        \
+        {"power",      0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.power),                                     \
+         "SOURCES",    "where power is read; every source that works"},                  \
+        {"no-power",   0,                                                                \
+         FT__OPT_FLAG, offsetof(type, member.no_power),                                  \
+         NULL,         "do not measure energy"},                                         \
+    {                                                                                    \
+        "power-time", 0, FT__OPT_SECONDS, offsetof(type, member.power_time_s), "TIME",   \
+            "how long short commands are looped for their energy; 5s"                    \
+    }
+/* Measure the commands behind "--" and those of --shell; prints. */
+int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
+bool ft__commands_print(const ft_command_result *r, size_t n, size_t reference,
+                        bool fixed_reference);
+bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
+                           size_t reference);
+bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
+                       size_t reference);
+void ft__commands_csv(const ft_command_result *r, size_t n);
+/* How often slower r is than reference, by medians, and its standard error. */
+double ft__commands_ratio(const ft_command_result *r,
+                          const ft_command_result *reference, double *error);
+
+/* ---- record.c ---- */
+/* Write this machine (or the recorded one at root) down into the new folder `dir`. */
+int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);
+
 /* ---- step.c ---- */
 typedef struct ft__step_options {
     const char *mode; /* NULL: not given, as the model is */
@@ -199,6 +316,9 @@ ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
                         ft_error *err);
 /* The same in place of *g. */
 ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err);
+/* That, as an engine of this policy runs it. NULL: as it is in the file. */
+ft_status ft__step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                         const ft__step *s, ft_error *err);
 /* "one forward pass", "one step of forward, backward and SGD" */
 const char *ft__step_name(const ft__step *s, const ft_graph *g);
 const char *ft__mode_name(const ft_graph *g); /* "inference", "training" */
@@ -220,8 +340,10 @@ typedef struct ft__ops {
 void ft__ops_free(ft__ops *s);
 bool ft__ops_has(const ft__ops *s, const ft_op *op);
 bool ft__ops_append(ft__ops *s, const ft__ops *more); /* false: out of memory */
-/* The operations of a model, lowered with `policy`. Complains itself. */
+/* The operations of a model, or of its training step, lowered with `policy`.
+ * Complains itself. */
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
-                      const ft__model_options *opt, uint32_t policy);
+                      const ft__model_options *opt, const ft__step *step,
+                      uint32_t policy);
 
 #endif

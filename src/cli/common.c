@@ -66,7 +66,9 @@ int ft__cli_done(ft__cli *c, bool printed)
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads)
 {
     char plugin_dir[FT__PATH_MAX];
-    ft_session_options how = {.engine = engine ? engine : FT__DEFAULT_ENGINE,
+    ft__engine_choice choice;
+    ft_session_options how = {.engine = choice.name,
+                              .engine_options = choice.options,
                               .plugin_dir = plugin_dir,
                               .threads = (uint32_t)threads,
                               .seed = 1,
@@ -74,8 +76,14 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
     ft_error err = {0};
     ft_status st;
 
+    if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--engine %.60s...: too long", engine);
+    if (strstr(choice.options, "tf32=1"))
+        how.dtype_policy = "tf32";
     ft__path_plugins(c, plugin_dir);
     st = ft_session_open(out, &how, &err);
+    if (st && choice.given)
+        return ft__cli_fail_asked(c, st, &err);
     return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
 }
 

@@ -15,6 +15,19 @@
 /* A message with some words around it. */
 enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128 };
 
+struct options {
+    const char *record;
+    double trace_s;
+};
+
+static const ft__option options[] = {
+    {"record", 0, FT__OPT_TEXT, offsetof(struct options, record), "DIR",
+     "write down what this machine shows, to be looked at elsewhere"},
+    {"trace", 0, FT__OPT_SECONDS, offsetof(struct options, trace_s), "TIME",
+     "with --record: how long to write down what power sources say; 10s"},
+    {0},
+};
+
 /* Everything that is found out, before anything is printed. */
 struct findings {
     char data_dir[FT__PATH_MAX];
@@ -36,6 +49,19 @@ struct findings {
     } * verdict;
 };
 
+/* Whether it opens, with the library below it where that is found. */
+static bool starts(const ft_engine *e, const char *name, ft_error *err)
+{
+    ft__engine_choice choice;
+    ft_engine_config how = {.threads = 1, .options = choice.options};
+    ft_engine_context *c;
+
+    if (!ft__engine_choose(&choice, name) || e->open(&c, &how, err))
+        return false;
+    e->close(c);
+    return true;
+}
+
 static ft_status look_at_engines(struct findings *f, ft_error *err)
 {
     ft_error why = {0};
@@ -51,7 +77,8 @@ static ft_status look_at_engines(struct findings *f, ft_error *err)
         const ft_engine *e;
 
         snprintf(path, sizeof(path), "%s/ft_%s.so", f->plugin_dir, f->engine[i]);
-        f->verdict[i].usable = ft_engine_load(&e, path, &why) == FT_OK;
+        f->verdict[i].usable =
+            ft_engine_load(&e, path, &why) == FT_OK && starts(e, f->engine[i], &why);
         if (f->verdict[i].usable)
             f->verdict[i].version = e->version();
         else
@@ -278,15 +305,18 @@ static bool print_json(const struct findings *f)
         stdout);
 }
 
-static int run(ft__cli *c, const void *options)
+static int run(ft__cli *c, const void *user)
 {
-    struct findings *f = calloc(1, sizeof(*f));
+    const struct options *o = user;
+    struct findings *f;
     ft_error err = {0};
     bool printed = true, able = false;
     ft_status st;
     int code;
 
-    (void)options;
+    if (o->record)
+        return ft__machine_record(c, o->record, "", o->trace_s);
+    f = calloc(1, sizeof(*f));
     if (!f)
         return ft__cli_done(c, false);
     st = look(f, c, &err);
@@ -314,10 +344,11 @@ const ft__command ft__doctor_command = {
     .summary = "say what this machine can measure, and what would help where it cannot",
     .more = "Exit code 1: no engine that really measures is usable.",
     .examples = "  foretell doctor\n"
-                "  foretell doctor --json\n",
+                "  foretell doctor --json\n"
+                "  foretell doctor --record my-laptop\n",
     .least_args = 0,
     .most_args = 0,
-    .options_size = 0,
-    .options = NULL,
+    .options_size = sizeof(struct options),
+    .options = options,
     .run = run,
 };

@@ -14,6 +14,8 @@ struct options {
     uint64_t threads;
     double time_s;
     const char *predictor;
+    ft__step_options step;
+    ft__commands_options commands;
 };
 
 static const ft__option options[] = {
@@ -25,13 +27,17 @@ static const ft__option options[] = {
      "how long to measure; 2s unless said otherwise"},
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "show what this one foretells beside; the one train made"},
+    FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
+    FT__COMMANDS_OPTIONS(struct options, commands),
     {0},
 };
 
 /* One network's truth, and what was foretold of it where there is a predictor. */
 struct result {
     const char *model;
+    const char *step; /* what was run: "one forward pass" */
+    bool training;
     const ft_session *session;
     ft_network_timing t;
     double least_s; /* of all batches */
@@ -43,8 +49,8 @@ struct result {
 /* Memory as predict counts it. */
 static double memory_of(const ft_network_timing *t)
 {
-    return (double)(t->weight_bytes + t->activation_bytes + t->workspace_bytes +
-                    t->context_bytes);
+    return (double)(t->weight_bytes + t->gradient_bytes + t->state_bytes +
+                    t->activation_bytes + t->workspace_bytes + t->context_bytes);
 }
 
 static void find_range(struct result *r)
@@ -65,20 +71,26 @@ static void print_measured(const struct result *r)
 {
     const ft_measurement *m = &r->t.time;
 
-    printf("%s: measured with %s %s, %s, on this machine\n\n", r->model,
+    printf("%s: measured with %s %s, %s, on this machine\n", r->model,
            ft_session_engine(r->session), ft_session_engine_version(r->session),
            ft_session_setting(r->session));
-    printf("time of a pass   %s +- %s (median, MAD)\n", ft__text_seconds(m->value).s,
-           ft__text_seconds(m->mad).s);
+    if (r->training)
+        printf("%s\n", r->step);
+    printf("\ntime of a %s   %s +- %s (median, MAD)\n", r->training ? "step" : "pass",
+           ft__text_seconds(m->value).s, ft__text_seconds(m->mad).s);
     printf("                 mean %s, std %s, %s .. %s\n", ft__text_seconds(m->mean).s,
            ft__text_seconds(m->std).s, ft__text_seconds(r->least_s).s,
            ft__text_seconds(r->most_s).s);
-    printf("                 %" PRIu64 " passes in %" PRIu64 " batches\n",
-           m->iterations, m->n);
+    printf("                 %" PRIu64 " %s in %" PRIu64 " batches\n", m->iterations,
+           r->training ? "steps" : "passes", m->n);
     printf("memory           %s\n", ft__text_bytes(memory_of(&r->t)).s);
-    printf("                 weights %s, activations %s, workspace %s, process before "
-           "loading %s\n",
-           ft__text_bytes((double)r->t.weight_bytes).s,
+    printf("                 weights %s, ",
+           ft__text_bytes((double)r->t.weight_bytes).s);
+    if (r->training)
+        printf("gradients %s, optimizer %s, ",
+               ft__text_bytes((double)r->t.gradient_bytes).s,
+               ft__text_bytes((double)r->t.state_bytes).s);
+    printf("activations %s, workspace %s, process before loading %s\n",
            ft__text_bytes((double)r->t.activation_bytes).s,
            ft__text_bytes((double)r->t.workspace_bytes).s,
            ft__text_bytes((double)r->t.context_bytes).s);
@@ -149,9 +161,11 @@ static json_t *time_json(const struct result *r)
 
 static json_t *memory_json(const struct result *r)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "total",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "total",
                      ft__json_real(memory_of(&r->t)), "weights",
-                     ft__json_count(r->t.weight_bytes), "activations",
+                     ft__json_count(r->t.weight_bytes), "gradients",
+                     ft__json_count(r->t.gradient_bytes), "optimizer",
+                     ft__json_count(r->t.state_bytes), "activations",
                      ft__json_count(r->t.activation_bytes), "workspace",
                      ft__json_count(r->t.workspace_bytes), "context",
                      ft__json_count(r->t.context_bytes), "process_peak",
@@ -174,8 +188,9 @@ static bool print_json(const struct result *r)
     const ft_session *s = r->session;
 
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(r->model), "device",
+        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                  ft__json_text(r->model), "mode",
+                  r->training ? "training" : "inference", "device",
                   ft__json_text(ft_session_device(s)), "engine",
                   ft__json_text(ft_session_engine(s)), "engine_version",
                   ft__json_text(ft_session_engine_version(s)), "setting",
@@ -196,8 +211,8 @@ static bool print_csv(const struct result *r)
 
 /* ---- running ---- */
 
-static ft_status foretell(struct result *r, const ft_graph *g, const char *path,
-                          ft_error *err)
+static ft_status foretell(struct result *r, const ft_graph *g, const ft__step *step,
+                          const char *path, ft_error *err)
 {
     ft_predictor *p;
     ft_predictor_info info;
@@ -207,28 +222,50 @@ static ft_status foretell(struct result *r, const ft_graph *g, const char *path,
     if (st)
         return st;
     ft_predictor_get_info(p, &info);
-    st = ft_graph_lower(&lowered, g, info.policy, err);
+    st = ft__step_lower(&lowered, g, info.policy, step, err);
     if (!st)
-        st = ft_predict_network(&r->e, p, lowered, err);
+        st = ft_predict_network(&r->e, p, lowered ? lowered : g, err);
     r->foretold = !st;
     ft_graph_free(lowered);
     ft_predictor_free(p);
     return st;
 }
 
-static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *g,
-                   const struct options *o, const char *predictor)
+/* g: as it is in the file. */
+static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
+                             const char *path, const ft__step *step,
+                             const struct options *o, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2};
-    ft_error err = {0};
-    bool printed;
-    ft_status st = ft_measure_network(&r->t, s, g, &how, &err);
+    ft_graph *made;
+    ft_status st = ft__step_make(&made, g, step, err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return st;
+    r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
+    r->step = ft__step_name(step, made ? made : g);
+    if (!r->training && ft_session_runs_whole(s, path))
+        st = ft_measure_model(&r->t, s, path, g, &how, err);
+    else
+        st = ft_measure_network(&r->t, s, made ? made : g, &how, err);
+    ft_graph_free(made);
+    return st;
+}
+
+static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *g,
+                   const ft__step *step, const struct options *o)
+{
+    char predictor[FT__PATH_MAX];
+    ft_error err = {0};
+    bool printed;
+    ft_status st = run_network(r, s, g, c->args.v[0], step, o, &err);
+
+    if (st)
+        return ft__cli_fail_asked(c, st, &err);
+    ft__path_predictor(predictor, ft_session_engine(s), o->threads);
     /* Not before: what a predictor takes is not part of the process measured. */
     if (o->predictor || ft__path_exists(predictor))
-        st = foretell(r, g, predictor, &err);
+        st = foretell(r, g, step, o->predictor ? o->predictor : predictor, &err);
     find_range(r);
     printed = st        ? true
               : c->json ? print_json(r)
@@ -241,26 +278,25 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
-    char predictor[FT__PATH_MAX];
     struct result r = {0};
     ft_session *s = NULL;
-    ft_graph *g;
-    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    ft__step step;
+    ft_graph *g = NULL;
+    int code;
 
-    if (code)
-        return code;
-    if (ft_graph_mode(g) == FT_MODE_TRAINING)
-        code = ft__cli_exit(c, FT__EXIT_MISSING,
-                            "%s holds a backward pass, and the engines run forward "
-                            "passes only; foretell predict tells what is known of it",
-                            ft_graph_name(g));
+    if (c->n_rest || o->commands.shells.n)
+        return ft__measure_commands(c, &o->commands, o->time_s);
+    if (c->args.n == 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
+    code = ft__step_parse(c, &step, &o->step);
+    if (!code)
+        code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (!code)
         code = ft__session_open(c, &s, o->engine, o->threads);
     if (!code) {
-        ft__path_predictor(predictor, ft_session_engine(s), o->threads);
         r.model = ft_graph_name(g);
         r.session = s;
-        code = measure(c, &r, s, g, o, o->predictor ? o->predictor : predictor);
+        code = measure(c, &r, s, g, &step, o);
     }
     if (r.foretold)
         ft_network_estimate_free(&r.e);
@@ -271,15 +307,26 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__measure_command = {
     .name = "measure",
-    .arguments = "MODEL",
-    .summary = "run a whole model on this machine: time and memory",
-    .more = "Weights are random; inputs too. Beside it stands what the predictor says.",
-    .examples = "  foretell measure resnet50.onnx\n"
-                "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
-                "  foretell measure resnet50.onnx --json > run.json\n",
-    .least_args = 1,
+    .arguments = "MODEL | -- COMMAND ... [-- COMMAND ...]",
+    .summary =
+        "run a whole model, or any command, on this machine: time, memory, energy",
+    .more = "Of a model weights are random, and inputs too; beside it stands what the "
+            "predictor says.\nCommands are run directly, in turns; --shell takes what "
+            "needs a shell.",
+    .examples =
+        "  foretell measure resnet50.onnx\n"
+        "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
+        "  foretell measure resnet18.pt2 --engine torch --mode training --optimizer "
+        "adam\n"
+        "  foretell measure resnet50.onnx --engine onnxruntime\n"
+        "  foretell measure resnet50.onnx --json > run.json\n"
+        "  foretell measure -- gzip -k -f big.txt -- zstd -q -f big.txt\n"
+        "  foretell measure --list n=1,2,4 -- make -B -j{n}\n"
+        "  foretell measure --warmup 3 --prepare 'sync' --shell 'sort f | uniq'\n",
+    .least_args = 0,
     .most_args = 1,
     .has_csv = true,
+    .takes_commands = true,
     .options_size = sizeof(struct options),
     .options = options,
     .run = run,

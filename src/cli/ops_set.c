@@ -61,7 +61,8 @@ static bool add_graph(ft__ops *s, const ft_graph *g)
 }
 
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
-                      const ft__model_options *opt, uint32_t policy)
+                      const ft__model_options *opt, const ft__step *step,
+                      uint32_t policy)
 {
     ft_graph *g, *lowered = NULL;
     ft_error err = {0};
@@ -70,10 +71,10 @@ int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
 
     if (code)
         return code;
-    st = ft_graph_lower(&lowered, g, policy, &err);
-    if (!st && !add_graph(s, lowered))
+    st = ft__step_lower(&lowered, g, policy, step, &err);
+    if (!st && !add_graph(s, lowered ? lowered : g))
         st = ft_fail(&err, FT_ENOMEM, 0, "operations");
     ft_graph_free(lowered);
     ft_graph_free(g);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
 }

@@ -209,29 +209,12 @@ static void estimate_free(struct estimate *x)
     ft_graph_free(x->made);
 }
 
-/* PyTorch's views are those of the whole step; layouts are chosen for the forward
- * pass, and the backward one follows. A file's own backward pass stays as it is. */
 static ft_status as_run(struct estimate *x, const ft_graph *g, uint32_t policy,
                         const ft__step *step, ft_error *err)
 {
-    bool forward = ft_graph_mode(g) == FT_MODE_INFERENCE;
-    bool views = (policy & FT_POLICY_STRIDED_VIEWS) != 0;
-    ft_graph *lowered;
-    ft_status st;
+    ft_status st = ft__step_lower(&x->made, g, policy, step, err);
 
-    if (forward && !views) {
-        st = ft_graph_lower(&x->made, g, policy, err);
-        if (!st)
-            st = ft__step_take(&x->made, step, err);
-    } else {
-        st = ft__step_make(&x->made, g, step, err);
-    }
     x->graph = x->made ? x->made : g;
-    if (st || !views)
-        return st;
-    st = ft_graph_lower(&lowered, x->graph, policy, err);
-    ft_graph_free(x->made);
-    x->graph = x->made = lowered;
     return st;
 }
 

@@ -114,6 +114,29 @@ ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err)
     return st;
 }
 
+/* PyTorch's views are those of the whole step; layouts are chosen for the forward
+ * pass, and the backward one follows. A file's own backward pass stays as it is. */
+ft_status ft__step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                         const ft__step *s, ft_error *err)
+{
+    bool forward = ft_graph_mode(g) == FT_MODE_INFERENCE;
+    ft_graph *step;
+    ft_status st;
+
+    *out = NULL;
+    if (policy & FT_POLICY_STRIDED_VIEWS) {
+        st = ft__step_make(&step, g, s, err);
+        if (!st)
+            st = ft_graph_lower(out, step ? step : g, policy, err);
+        ft_graph_free(step);
+        return st;
+    }
+    if (!forward)
+        return ft__step_make(out, g, s, err);
+    st = ft_graph_lower(out, g, policy, err);
+    return st ? st : ft__step_take(out, s, err);
+}
+
 const char *ft__step_name(const ft__step *s, const ft_graph *g)
 {
     static const char *const with[] = {

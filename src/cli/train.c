@@ -57,6 +57,7 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
                      const char *engine)
 {
     const ft__model_options as_it_is = {0};
+    const ft__step inference = {0};
     uint32_t policy = 0;
     ft_error err = {0};
     ft_status st;
@@ -68,7 +69,8 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
     if (st)
         return ft__cli_fail(c, st, &err);
     for (size_t i = 0; i < o->without.n && !code; i++)
-        code = ft__model_add_ops(c, out, o->without.v[i], &as_it_is, policy);
+        code =
+            ft__model_add_ops(c, out, o->without.v[i], &as_it_is, &inference, policy);
     return code;
 }
 

@@ -110,16 +110,9 @@ static bool costs_nothing(const ft_op *op)
     return ft_kind_class(op->kind) == FT_CLASS_VIEW;
 }
 
-/* Regressors know forward operations: the others are keys of their own, which
- * no forward measurement can answer for. */
-static bool is_forward(const ft_op *op)
-{
-    return op->phase == FT_PHASE_FORWARD &&
-           ft_kind_class(op->kind) != FT_CLASS_OPTIMIZER;
-}
-
 /* Estimates of one metric for all operations whose out[] is still open
- * (basis UNAVAILABLE). of[] says which regressor serves a kind. */
+ * (basis UNAVAILABLE). of[] says which regressor serves a kind: backward operations
+ * have their own, for no forward measurement can answer for them. */
 static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
                               const uint32_t *of, bool time, ft_error *err)
 {
@@ -129,8 +122,8 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
 
         b->n = 0;
         for (uint32_t i = 0; i < n; i++) {
-            if (out[i].basis != FT_BASIS_UNAVAILABLE || of[b->ops[i].kind] != r ||
-                !is_forward(&b->ops[i]))
+            if (out[i].basis != FT_BASIS_UNAVAILABLE ||
+                of[ft__regressor_of(&b->ops[i])] != r)
                 continue;
             memcpy(b->rows + (size_t)b->n * FT__N_FEATURES,
                    b->all + (size_t)i * FT__N_FEATURES, FT__N_FEATURES * sizeof(float));

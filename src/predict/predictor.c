@@ -101,19 +101,19 @@ static bool assign(ft_predictor *p, uint32_t index)
     uint32_t *of = strcmp(r->metric, "time") == 0        ? p->time_of
                    : strcmp(r->metric, "workspace") == 0 ? p->workspace_of
                                                          : NULL;
-    bool used = false;
 
-    for (int k = 0; of && k < FT_KIND_COUNT; k++) {
-        const char *name = r->whole_class ? ft_class_name(ft_kind_class((ft_kind)k))
-                                          : ft_kind_name((ft_kind)k);
-        bool better = of[k] == FT_NONE || p->regressor[of[k]].image->whole_class;
+    for (int i = 0; of && i < 2 * FT_KIND_COUNT; i++) {
+        ft_kind k = (ft_kind)(i % FT_KIND_COUNT);
+        const char *name =
+            r->whole_class ? ft_class_name(ft_kind_class(k)) : ft_kind_name(k);
+        bool better = of[i] == FT_NONE || p->regressor[of[i]].image->whole_class;
+        size_t len = strlen(name);
 
-        if (strcmp(r->kind, name) == 0 && better) {
-            of[k] = index;
-            used = true;
-        }
+        if (better && strncmp(r->kind, name, len) == 0 &&
+            strcmp(r->kind + len, i < FT_KIND_COUNT ? "" : FT__BACKWARD) == 0)
+            of[i] = index;
     }
-    return used || of;
+    return of != NULL;
 }
 
 static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,

@@ -58,7 +58,7 @@ typedef struct ft__info_image {
 enum { FT__N_ERRORS = 12 };
 
 typedef struct ft__regressor_image {
-    char kind[32]; /* a kind, or a class when whole_class */
+    char kind[32]; /* a kind, or a class when whole_class; FT__BACKWARD behind it */
     char metric[16];
     uint32_t whole_class;
     uint32_t min_leaf;           /* of the first forest, chosen by cross-validation */
@@ -99,10 +99,19 @@ struct ft_predictor {
     uint32_t n_measured;
     ft__regressor *regressor;
     uint32_t n_regressors;
-    /* Regressor for each kind by metric: index or FT_NONE. */
-    uint32_t time_of[FT_KIND_COUNT];
-    uint32_t workspace_of[FT_KIND_COUNT];
+    /* Regressor for each kind by metric: index or FT_NONE. Of kind k's backward
+     * operations: FT_KIND_COUNT + k. */
+    uint32_t time_of[2 * FT_KIND_COUNT];
+    uint32_t workspace_of[2 * FT_KIND_COUNT];
 };
+
+/* Where the regressor of an operation stands in these tables. */
+static inline uint32_t ft__regressor_of(const ft_op *op)
+{
+    return (uint32_t)op->kind + (op->phase == FT_PHASE_BACKWARD ? FT_KIND_COUNT : 0);
+}
+/* What is behind the name of a kind or class in a regressor of backward operations. */
+#define FT__BACKWARD ".backward"
 
 uint64_t ft__checksum(const void *data, size_t len);
 /* Like ft_predictor_load_image(), but frees `memory` with the predictor, and

@@ -84,15 +84,12 @@ static struct sample *sample_of(struct training *t, const ft_op *op)
     return s;
 }
 
-/* Forward operations: other phases are keys of their own. */
 static int take_row(void *user, const ft_row *row)
 {
     struct training *t = user;
     struct sample *s;
     ft_op op;
 
-    if (strcmp(row->key.phase, "forward") != 0)
-        return 0;
     note_source(t, &row->key);
     if (strcmp(row->key.metric, "context") == 0) {
         t->info.context_bytes = row->m.value;
@@ -102,13 +99,16 @@ static int take_row(void *user, const ft_row *row)
         t->info.context_per_op_bytes = row->m.value;
         return 0;
     }
+    /* A network measured whole is no operation. */
+    if (strncmp(row->key.spec, "network ", 8) == 0)
+        return 0;
     if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &t->err)) {
         t->st = ft_fail(&t->err, FT_EFORMAT, 0,
                         "the store holds a spec that cannot be read: %.200s",
                         row->key.spec);
         return 1;
     }
-    if (op.phase != FT_PHASE_FORWARD)
+    if (op.phase == FT_PHASE_FORWARD_BACKWARD || op.phase == FT_PHASE_STEP)
         return 0;
     s = sample_of(t, &op);
     if (!s) {
@@ -508,21 +508,26 @@ static ft_status fit_and_add(struct training *t, struct fit *f, const char *name
 
 /* Train on the rows that `belongs` says, if there are enough. */
 static ft_status train_one(struct training *t, int kind_or_class, bool whole_class,
-                           bool time, ft_error *err)
+                           bool backward, bool time, ft_error *err)
 {
-    const char *name = whole_class ? ft_class_name((ft_class)kind_or_class)
-                                   : ft_kind_name((ft_kind)kind_or_class);
+    char name[sizeof(((ft__regressor_image *)0)->kind)];
     double most = 0;
     struct fit f;
     ft_status st = fit_make(&f, t->n, err);
 
     if (st)
         return st;
+    snprintf(name, sizeof(name), "%s%s",
+             whole_class ? ft_class_name((ft_class)kind_or_class)
+                         : ft_kind_name((ft_kind)kind_or_class),
+             backward ? FT__BACKWARD : "");
     for (size_t i = 0; i < t->n; i++) {
         const struct sample *s = &t->sample[i];
         int of = whole_class ? (int)ft_kind_class(s->op.kind) : (int)s->op.kind;
 
-        if (s->left_out || of != kind_or_class || (!time && !(s->workspace >= 0)))
+        if (s->left_out || of != kind_or_class ||
+            backward != (s->op.phase == FT_PHASE_BACKWARD) ||
+            (!time && !(s->workspace >= 0)))
             continue;
         add_row(&f, s, time);
         most = fmax(most, f.truth[f.n - 1]);
@@ -547,9 +552,8 @@ static ft_status train_all(struct training *t, ft_error *err)
         int which = whole_class ? i - FT_KIND_COUNT : i;
 
         ft__progress(t->opt->log, (uint64_t)i, (uint64_t)total, "training");
-        st = train_one(t, which, whole_class, true, err);
-        if (!st)
-            st = train_one(t, which, whole_class, false, err);
+        for (int how = 0; how < 4 && !st; how++)
+            st = train_one(t, which, whole_class, how & 2, !(how & 1), err);
     }
     ft__progress(t->opt->log, (uint64_t)total, (uint64_t)total, "");
     return st;

@@ -32,6 +32,9 @@ bool ft__table_print_take(ft__table *t, FILE *fp);
  * (exact; empty for NaN), u uint64_t. */
 void ft__csv_row(FILE *fp, const char *types, ...);
 
+/* A line of a bar chart, one being 30 characters; `value` stands behind it. */
+void ft__bar_print(FILE *fp, const char *name, double ratio, const char *value);
+
 /* A progress bar: drawn on standard error when that is a terminal. */
 typedef struct ft__bar {
     bool shown; /* something is on the current line */

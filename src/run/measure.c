@@ -1,160 +1,220 @@
-/* The measuring loop: batches of iterations, every batch time kept. */
+/* Operations, alone or in rotation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stats.h"
 #include "run/op_job.h"
-
-enum { MAX_READINGS = 1 << 16 };
-
-static const double default_time_s = 0.2;
-static const double default_batch_s = 1e-3;
-static const uint32_t default_batches = 5;
+#include "run/rounds.h"
 
 void ft_timing_free(ft_timing *t)
 {
     free(t->readings);
-    t->readings = NULL;
+    free(t->launches);
+    ft__energy_free(t->energy, t->n_energy);
+    t->readings = t->launches = NULL;
+    t->energy = NULL;
+    t->n_energy = 0;
 }
 
-ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
-                                  ft_error *err)
+ft_status ft__measure_job(ft_timing *out, const ft__job *job,
+                          const ft_measure_options *opt, ft_error *err)
 {
-    double *v = calloc(n + 1, sizeof(*v));
+    ft__timed t = {.job = *job};
+    ft_status st = ft__rounds_run(&t, 1, job->session, opt, err);
 
-    *out = (ft_measurement){.unit = "s", .n = n};
-    if (!v)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
-    for (size_t i = 0; i < n; i++) {
-        v[i] = r[i].value / (double)r[i].iterations;
-        out->iterations += r[i].iterations;
+    if (!st && t.st) {
+        st = t.st;
+        if (err)
+            *err = t.why;
     }
-    out->mean = ft__mean(v, n);
-    out->std = ft__std(v, n);
-    out->value = ft__median(v, n);
-    out->mad = ft__mad(v, n, out->value);
-    /* Standard error of a median of normal values: sigma sqrt(pi / 2n). */
-    out->error = n ? out->mad * sqrt(1.5707963267948966 / (double)n) : NAN;
-    free(v);
+    if (!st)
+        st = ft__timing_take(out, &t, opt, err);
+    ft__timed_free(&t);
+    return st;
+}
+
+/* ---- several operations ---- */
+
+/* Operations that are ready at the same time, and what stands beside them. */
+struct group {
+    ft_session *session;
+    const ft_measure_options *opt;
+    ft__op_job **job;
+    ft__timed *timed; /* the calibration last */
+    size_t n;
+};
+
+static void group_free(struct group *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        ft__op_job_free(g->job[i]);
+    for (size_t i = 0; g->timed && i <= g->n; i++)
+        ft__timed_free(&g->timed[i]);
+    free(g->job);
+    free(g->timed);
+}
+
+/* Make as many of the n operations ready as there is memory for. What does not
+ * fit beside others is tried alone, in a group of its own. Those that cannot be
+ * made have a job of NULL and say why. */
+static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_error *why,
+                            ft_error *err)
+{
+    bool holds = false;
+
+    g->job = calloc(n + 1, sizeof(*g->job));
+    g->timed = calloc(n + 1, sizeof(*g->timed));
+    if (!g->job || !g->timed)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (g->n = 0; g->n < n; g->n++) {
+        ft_op low = ops[g->n];
+        ft_status st;
+
+        ft_op_lower(&low, g->session->engine->policy);
+        st = ft__op_job_make(&g->job[g->n], g->session, &low, 0, &why[g->n]);
+        if (st == FT_ENOMEM && holds) {
+            why[g->n] = (ft_error){0};
+            break;
+        }
+        holds = holds || !st;
+    }
     return FT_OK;
 }
 
-ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
-                        ft_error *err)
+static void run_group(struct group *g, bool calibrate, ft_error *err)
 {
-    const ft_engine *e = job->session->engine;
-    double t0 = e->now(job->session->context);
-    ft_status st = FT_OK;
+    ft__job calibration;
+    size_t n = 0;
 
-    for (uint64_t i = 0; i < n && !st; i++)
-        st = job->run(job->self, first + i, err);
-    if (!st)
-        st = e->sync(job->session->context, err);
-    *seconds = e->now(job->session->context) - t0;
-    return st;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->job[i])
+            g->timed[n++].job = ft__op_job_get(g->job[i]);
+    if (n && calibrate && ft__calibration_job(&calibration, g->session))
+        g->timed[n++].job = calibration;
+    (void)ft__rounds_run(g->timed, n, g->session, g->opt, err);
 }
 
-/* Run for warmup_s and find how many iterations take batch_s. */
-static ft_status warm_up(uint64_t *per_batch, uint64_t *done, const ft__job *job,
-                         double warmup_s, double batch_s, ft_error *err)
+static void describe(ft_timing *out, const ft__op_job *j)
 {
-    double spent = 0, t = 0;
-    uint64_t n = 1;
+    const ft_block_info *info = ft__op_job_info(j);
 
-    *done = 0;
-    for (;;) {
-        ft_status st = ft__run_batch(&t, job, *done, n, err);
-
-        if (st)
-            return st;
-        *done += n;
-        spent += t;
-        if (t >= batch_s) {
-            double fit = ceil((double)n * batch_s / t);
-
-            *per_batch = fit < 1 ? 1 : (uint64_t)fit;
-            if (spent >= warmup_s)
-                return FT_OK;
-        } else {
-            /* Grow towards the target, at most tenfold a step: the first
-             * iterations are slow and mislead. */
-            double want = t > 0 ? 1.2 * (double)n * batch_s / t : 10.0 * (double)n;
-
-            n = (uint64_t)fmin(want, 10.0 * (double)n) + 1;
-        }
-    }
-}
-
-ft_status ft__measure_job(ft_measurement *time, ft_reading **readings, size_t *n,
-                          const ft__job *job, const ft_measure_options *opt,
-                          ft_error *err)
-{
-    double min_time = opt->min_time_s > 0 ? opt->min_time_s : default_time_s;
-    double warmup = opt->warmup_s > 0 ? opt->warmup_s : min_time / 10;
-    double batch = opt->batch_time_s > 0 ? opt->batch_time_s : default_batch_s;
-    uint32_t batches = opt->min_batches ? opt->min_batches : default_batches;
-    double spent = 0;
-    uint64_t per_batch, done;
-    size_t cap = 0;
-    ft_status st;
-
-    *readings = NULL;
-    *n = 0;
-    st = warm_up(&per_batch, &done, job, warmup, batch, err);
-    while (!st && *n < MAX_READINGS && (*n < batches || spent < min_time)) {
-        ft_reading *r;
-
-        if (*n == cap) {
-            cap = cap ? 2 * cap : 64;
-            r = realloc(*readings, cap * sizeof(*r));
-            if (!r) {
-                st = ft_fail(err, FT_ENOMEM, 0, "%zu readings", cap);
-                break;
-            }
-            *readings = r;
-        }
-        r = *readings + *n;
-        *r = (ft_reading){.start_s = spent, .iterations = per_batch};
-        st = ft__run_batch(&r->value, job, done, per_batch, err);
-        done += per_batch;
-        spent += r->value;
-        ++*n;
-    }
-    if (!st)
-        st = ft_measurement_of_times(time, *readings, *n, err);
-    if (st) {
-        free(*readings);
-        *readings = NULL;
-    }
-    return st;
-}
-
-/* ---- one operation ---- */
-
-ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
-                        const ft_measure_options *opt, ft_error *err)
-{
-    const ft_block_info *info;
-    ft__op_job *j;
-    ft__job job;
-    ft_op low = *op;
-    ft_status st;
-
-    memset(out, 0, sizeof(*out));
-    ft_op_lower(&low, s->engine->policy);
-    st = ft__op_job_make(&j, s, &low, 0, err);
-    if (st)
-        return st;
-    job = ft__op_job_get(j);
-    st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt, err);
-    info = ft__op_job_info(j);
     out->weight_bytes = info->weight_bytes;
     out->workspace_bytes = info->workspace_bytes;
     out->instances = ft__op_job_instances(j);
     if (info->implementation)
         strncpy(out->implementation, info->implementation,
                 sizeof(out->implementation) - 1);
-    ft__op_job_free(j);
+}
+
+/* Most that the engine's allocator held while one instance ran; 0: not told. */
+static uint64_t memory_of(const ft__job *job)
+{
+    const ft_engine *e = job->session->engine;
+    ft_engine_context *c = job->session->context;
+    uint64_t before, now, peak;
+    double took;
+
+    if (!e->memory)
+        return 0;
+    e->memory(c, &before, &peak, 1);
+    if (ft__run_batch(&took, job, 0, 1, NULL))
+        return 0;
+    e->memory(c, &now, &peak, 0);
+    return peak > before ? peak - before : 0;
+}
+
+static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
+                        size_t job, ft__timed *t)
+{
+    ft_status st = t->st;
+
+    if (st)
+        *why = t->why;
+    else
+        st = ft__timing_take(out, t, g->opt, why);
+    if (!st && g->opt->meter)
+        st = ft__measure_energy(out, &t->job, g->opt, why);
+    if (st) {
+        ft_timing_free(out);
+        *out = (ft_timing){0};
+        return st;
+    }
+    describe(out, g->job[job]);
+    out->memory_bytes = memory_of(&t->job);
+    return FT_OK;
+}
+
+/* The value of the calibration beside; NaN when it broke or was not asked for. */
+static double calibration_of(ft__timed *t, const ft_measure_options *opt)
+{
+    ft_timing c = {0};
+    double value = NAN;
+
+    if (t->job.run && !t->st && !ft__timing_take(&c, t, opt, NULL))
+        value = c.time.value;
+    ft_timing_free(&c);
+    return value;
+}
+
+/* As many of n as fit together; *taken of them. */
+static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
+                              ft_session *s, const ft_op *ops, size_t n, bool calibrate,
+                              const ft_measure_options *opt, ft_error *err)
+{
+    struct group g = {.session = s, .opt = opt};
+    ft_status st = group_make(&g, ops, n, why, err);
+    size_t at = 0;
+    double calibration_s;
+
+    *taken = g.n;
+    if (st) {
+        group_free(&g);
+        return st;
+    }
+    run_group(&g, calibrate, err);
+    for (size_t i = 0; i < g.n; i++)
+        at += g.job[i] != NULL;
+    calibration_s = calibration_of(&g.timed[at], opt);
+    at = 0;
+    for (size_t i = 0; i < g.n; i++) {
+        if (!g.job[i])
+            continue;
+        if (!finish(&out[i], &why[i], &g, i, &g.timed[at++])) {
+            out[i].calibration_s = calibration_s;
+            out[i].time.calibration_s = calibration_s;
+        }
+    }
+    group_free(&g);
+    return FT_OK;
+}
+
+ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s, const ft_op *ops,
+                         size_t n, const ft_measure_options *opt, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    ft__session_learn_issuing(s);
+    memset(out, 0, n * sizeof(*out));
+    memset(why, 0, n * sizeof(*why));
+    for (size_t i = 0, taken; i < n && !st; i += taken)
+        st = measure_some(&taken, out + i, why + i, s, ops + i, n - i, true, opt, err);
+    return st;
+}
+
+ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
+                        const ft_measure_options *opt, ft_error *err)
+{
+    ft_error why = {0};
+    size_t taken;
+    ft_status st;
+
+    ft__session_learn_issuing(s);
+    memset(out, 0, sizeof(*out));
+    st = measure_some(&taken, out, &why, s, op, 1, false, opt, err);
+    if (!st && why.status) {
+        st = why.status;
+        if (err)
+            *err = why;
+    }
     return st;
 }

@@ -1,8 +1,10 @@
 /* A whole network, really run: every node in order, activations in one planned
  * arena, random weights. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/eager.h"
 #include "run/network.h"
 
 struct step {
@@ -13,7 +15,8 @@ struct step {
 
 struct ft__network {
     ft_session *session;
-    ft_graph *graph; /* lowered */
+    ft__eager *eager; /* on an engine that holds values; then nothing else here */
+    ft_graph *graph;  /* lowered */
     ft_plan plan;
     struct step *step; /* per node; block NULL: a view */
     void **pointers;   /* what the steps' in and out point into */
@@ -31,6 +34,7 @@ void ft__network_free(ft__network *n)
 
     if (!n)
         return;
+    ft__eager_free(n->eager);
     e = n->session->engine;
     c = n->session->context;
     for (uint32_t i = 0; n->step && i < ft_graph_n_nodes(n->graph); i++)
@@ -186,7 +190,8 @@ ft_status ft__network_make(ft__network **out, ft_session *s, const ft_graph *g,
     if (!n)
         return ft_fail(err, FT_ENOMEM, 0, "network");
     n->session = s;
-    st = set_up(n, g, policy, err);
+    st = s->engine->values ? ft__eager_make(&n->eager, s, g, err)
+                           : set_up(n, g, policy, err);
     if (st) {
         ft__network_free(n);
         return st;
@@ -199,6 +204,8 @@ ft_status ft__network_run(ft__network *n, ft_error *err)
 {
     ft_status st = FT_OK;
 
+    if (n->eager)
+        return ft__eager_run(n->eager, err);
     for (uint32_t i = 0; i < ft_graph_n_nodes(n->graph) && !st; i++) {
         const struct step *step = &n->step[i];
 
@@ -234,7 +241,88 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
 void ft_network_timing_free(ft_network_timing *t)
 {
     free(t->readings);
-    t->readings = NULL;
+    free(t->launches);
+    ft__energy_free(t->energy, t->n_energy);
+    t->readings = t->launches = NULL;
+    t->energy = NULL;
+    t->n_energy = 0;
+}
+
+void ft__network_timing_take(ft_network_timing *out, const ft_timing *t)
+{
+    out->time = t->time;
+    out->readings = t->readings;
+    out->n_readings = t->n_readings;
+    out->launch = t->launch;
+    out->launches = t->launches;
+    out->energy = t->energy;
+    out->n_energy = t->n_energy;
+    out->conditions = t->conditions;
+    out->rounds = t->rounds;
+    out->redone = t->redone;
+    out->outliers = t->outliers;
+}
+
+double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
+{
+    ft_measure_options brief = *opt;
+    double value = NAN;
+    ft_timing t = {0};
+    ft__job job;
+
+    brief.min_time_s = 0.1;
+    brief.meter = NULL;
+    if (ft__calibration_job(&job, s) && !ft__measure_job(&t, &job, &brief, NULL))
+        value = t.time.value;
+    ft_timing_free(&t);
+    return value;
+}
+
+/* What the engine holds beyond what is counted is scratch of its kernels. */
+static void tell_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
+{
+    const ft__eager_bytes *b;
+
+    out->weight_bytes = n->weight_bytes;
+    out->activation_bytes = n->plan.arena_bytes;
+    out->workspace_bytes = n->workspace_bytes;
+    if (!n->eager)
+        return;
+    b = ft__eager_memory(n->eager);
+    out->weight_bytes = b->weights;
+    out->gradient_bytes = b->gradients;
+    out->state_bytes = b->states;
+    out->activation_bytes = b->activations;
+    peak -= peak < b->weights ? peak : b->weights;
+    peak -= peak < b->states ? peak : b->states;
+    peak -= peak < b->gradients ? peak : b->gradients;
+    out->workspace_bytes = peak > b->activations ? peak - b->activations : 0;
+}
+
+/* The first pass touches every page; the peak is that of running, not of
+ * preparing, which holds weights twice for a moment. */
+static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
+                                const ft__job *job, const ft_measure_options *opt,
+                                ft_error *err)
+{
+    const ft_engine *e = job->session->engine;
+    uint64_t before = 0, now = 0, peak = 0;
+    ft_timing t = {0};
+    double first;
+    ft_status st = ft__run_batch(&first, job, 0, 1, err);
+
+    if (st)
+        return st;
+    ft__return_free_memory();
+    (void)ft__reset_peak();
+    if (e->memory)
+        e->memory(job->session->context, &before, &peak, 1);
+    st = ft__measure_job(&t, job, opt, err);
+    ft__network_timing_take(out, &t);
+    if (e->memory)
+        e->memory(job->session->context, &now, &peak, 0);
+    tell_memory(out, n, peak);
+    return st;
 }
 
 ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_graph *g,
@@ -242,28 +330,23 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
 {
     ft__network *n;
     ft__job job = {.session = s, .run = run_pass};
-    double first;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
+    if (ft_graph_mode(g) == FT_MODE_TRAINING && !s->engine->values)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s holds a backward pass, and %s runs forward passes only; "
+                       "--engine torch runs both",
+                       ft_graph_name(g), s->engine->name);
     out->context_bytes = ft__resident_bytes();
     st = ft__network_make(&n, s, g, s->engine->policy, err);
     if (st)
         return st;
     job.self = n;
-    /* The first pass touches every page; the peak is that of running, not of
-     * preparing, which holds weights twice for a moment. */
-    st = ft__run_batch(&first, &job, 0, 1, err);
-    if (!st) {
-        ft__return_free_memory();
-        (void)ft__reset_peak();
-        st = ft__measure_job(&out->time, &out->readings, &out->n_readings, &job, opt,
-                             err);
-    }
-    out->weight_bytes = n->weight_bytes;
-    out->activation_bytes = n->plan.arena_bytes;
-    out->workspace_bytes = n->workspace_bytes;
+    st = measure_passes(out, n, &job, opt, err);
     out->peak_process_bytes = ft__peak_resident_bytes();
     ft__network_free(n);
+    out->calibration_s = st ? NAN : ft__network_calibration(s, opt);
+    out->time.calibration_s = out->calibration_s;
     return st;
 }

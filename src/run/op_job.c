@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "run/values.h"
 
 /* ---- operands ---- */
 
@@ -30,6 +33,8 @@ static const uint64_t places_bytes = 4u << 20;
 
 struct ft__op_job {
     ft_session *session;
+    ft__values_job *values; /* of an engine that holds them; then nothing else here */
+    ft_op op;
     ft_block *block;
     ft_block_info info;
     uint32_t instances;
@@ -104,10 +109,16 @@ static uint32_t places_for(const ft_op *op)
     return n > MAX_PLACES ? MAX_PLACES : (uint32_t)n;
 }
 
+static ft_status run_values(void *self, uint64_t iteration, ft_error *err)
+{
+    return ft__values_job_run(((ft__op_job *)self)->values, iteration, err);
+}
+
 void ft__op_job_free(ft__op_job *j)
 {
     if (!j)
         return;
+    ft__values_job_free(j->values);
     while (j->n_memory)
         j->session->engine->release(j->session->context, j->memory[--j->n_memory]);
     if (j->block)
@@ -125,11 +136,10 @@ static uint32_t instances_for(const ft_op *op)
     return n > MAX_INSTANCES ? MAX_INSTANCES : (uint32_t)n;
 }
 
-static ft_status prepare(ft__op_job *j, const ft_op *op, ft_error *err)
+static ft_status make_operands(ft__op_job *j, ft_error *err)
 {
-    ft_session *s = j->session;
-    ft_status st = s->engine->prepare(s->context, &j->block, &j->info, op, j->instances,
-                                      NULL, 0, err);
+    const ft_op *op = &j->op;
+    ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < ft_op_n_inputs(op) && !st; i++)
         st = make_input(j, op, i, err);
@@ -142,6 +152,15 @@ static ft_status prepare(ft__op_job *j, const ft_op *op, ft_error *err)
     return st;
 }
 
+static ft_status prepare(ft__op_job *j, ft_error *err)
+{
+    ft_session *s = j->session;
+    ft_status st = s->engine->prepare(s->context, &j->block, &j->info, &j->op,
+                                      j->instances, NULL, 0, err);
+
+    return st ? st : make_operands(j, err);
+}
+
 ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
                           uint32_t instances, ft_error *err)
 {
@@ -152,9 +171,11 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     if (!j)
         return ft_fail(err, FT_ENOMEM, 0, "operation");
     j->session = s;
+    j->op = *op;
     j->instances = instances ? instances : instances_for(op);
     j->places = places_for(op);
-    st = prepare(j, op, err);
+    st = s->engine->values ? ft__values_job_make(&j->values, s, op, instances, err)
+                           : prepare(j, err);
     if (st) {
         ft__op_job_free(j);
         return st;
@@ -163,17 +184,35 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     return FT_OK;
 }
 
+/* New memory for all operands before the old is given back: in other places. */
+static ft_status move(void *self, ft_error *err)
+{
+    ft__op_job *j = self;
+    void *old[sizeof(j->memory) / sizeof(*j->memory)];
+    uint32_t n_old = j->n_memory;
+    ft_status st;
+
+    memcpy(old, j->memory, sizeof(old));
+    j->n_memory = 0;
+    st = make_operands(j, err);
+    while (n_old)
+        j->session->engine->release(j->session->context, old[--n_old]);
+    return st;
+}
+
 ft__job ft__op_job_get(ft__op_job *j)
 {
-    return (ft__job){.session = j->session, .run = run_op, .self = j};
+    if (j->values)
+        return (ft__job){.session = j->session, .run = run_values, .self = j};
+    return (ft__job){.session = j->session, .run = run_op, .move = move, .self = j};
 }
 
 const ft_block_info *ft__op_job_info(const ft__op_job *j)
 {
-    return &j->info;
+    return j->values ? ft__values_job_info(j->values) : &j->info;
 }
 
 uint32_t ft__op_job_instances(const ft__op_job *j)
 {
-    return j->instances;
+    return j->values ? ft__values_job_instances(j->values) : j->instances;
 }

@@ -1,4 +1,4 @@
-#include "run/session.h"
+#include "run/op_job.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -118,6 +118,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
         goto fail;
     snprintf(s->device, sizeof(s->device), "%s", ft_device_fingerprint(device));
     snprintf(s->setting, sizeof(s->setting), "threads=%u", s->threads);
+    snprintf(s->dtype_policy, sizeof(s->dtype_policy), "%s",
+             opt->dtype_policy ? opt->dtype_policy : "default");
     st = load_engine(s, opt, err);
     if (st)
         goto fail;
@@ -140,6 +142,7 @@ void ft_session_close(ft_session *s)
 {
     if (!s)
         return;
+    ft__op_job_free(s->calibration);
     if (s->context)
         s->engine->close(s->context);
     ft__unpin_take(s->pin);
@@ -169,4 +172,9 @@ const char *ft_session_setting(const ft_session *s)
 const char *ft_session_device(const ft_session *s)
 {
     return s->device;
+}
+
+const char *ft_session_dtype_policy(const ft_session *s)
+{
+    return s->dtype_policy;
 }

@@ -15,9 +15,21 @@ struct ft_session {
     uint64_t before_bytes; /* data this process held before the engine came */
     uint64_t opened_bytes; /* and after */
     char setting[64];
+    char dtype_policy[32];
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
+    struct ft__op_job *calibration; /* made at its first use */
+    bool no_calibration;            /* the engine does not run it */
+    bool knows_issuing;
+    bool issues_ahead; /* run() returns before the work is done */
 };
+
+/* The operation that is measured beside others, made ready; false: the engine does
+ * not run it. The session keeps it. */
+struct ft__job;
+bool ft__calibration_job(struct ft__job *out, ft_session *s);
+/* Find out, once, whether the engine issues ahead. */
+void ft__session_learn_issuing(ft_session *s);
 
 /* Keep the calling thread on one CPU it may use; NULL when the system refuses. */
 struct ft__pin *ft__pin_thread(void);
@@ -41,14 +53,21 @@ int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
 typedef struct ft__job {
     ft_session *session;
     ft_status (*run)(void *self, uint64_t iteration, ft_error *err);
+    /* Not NULL: take other memory for the operands; where they lie decides which
+     * cache lines meet, and stays so as long as a process lives. */
+    ft_status (*move)(void *self, ft_error *err);
     void *self;
 } ft__job;
 
-/* Warm up, find how many iterations a batch needs, run batches, keep every batch
- * time. *readings is the caller's to free(). */
-ft_status ft__measure_job(ft_measurement *time, ft_reading **readings, size_t *n,
-                          const ft__job *job, const ft_measure_options *opt,
-                          ft_error *err);
+/* Rounds of one job: what concerns time and conditions of *out, and energy where
+ * there is a meter; the rest stays as it was. */
+ft_status ft__measure_job(ft_timing *out, const ft__job *job,
+                          const ft_measure_options *opt, ft_error *err);
+
+/* Loop for the meter: out->energy, with reasons where nothing is told. */
+ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
+                             const ft_measure_options *opt, ft_error *err);
+void ft__energy_free(ft_energy *e, uint32_t n);
 
 /* Time of one batch of n iterations. */
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,

@@ -13,7 +13,7 @@
 #define COLUMNS(X)                                                                     \
     X(device) X(setting) X(engine) X(engine_version) X(spec) X(phase) X(dtype_policy)  \
     X(metric) X(unit) X(value) X(error) X(mad) X(mean) X(std) X(n) X(iterations)       \
-    X(taken_at) X(run) X(readings)
+    X(taken_at) X(run) X(calibration) X(conditions) X(readings)
 /* clang-format on */
 
 enum column {
@@ -71,10 +71,13 @@ static ft_status add_readings(struct writer *w, int64_t id)
         ft__buf_str(&w->line, i ? " " : "");
         add_number(&w->line, r[i].value);
         ft__buf_fmt(&w->line, ":%llu", (unsigned long long)r[i].iterations);
-        if (!isnan(r[i].start_s)) {
+        if (!isnan(r[i].start_s) || r[i].round || r[i].marks)
             ft__buf_str(&w->line, ":");
-            add_number(&w->line, r[i].start_s);
-        }
+        add_number(&w->line, r[i].start_s);
+        if (r[i].round || r[i].marks)
+            ft__buf_fmt(&w->line, ":%u", r[i].round);
+        if (r[i].marks)
+            ft__buf_fmt(&w->line, ":%u", r[i].marks);
     }
     free(r);
     return st;
@@ -99,9 +102,12 @@ static int write_row(void *user, const ft_row *row)
         add_number(&w->line, figure[i]);
         ft__buf_str(&w->line, ",");
     }
-    ft__buf_fmt(&w->line, "%llu,%llu,%lld,%lld", (unsigned long long)m->n,
+    ft__buf_fmt(&w->line, "%llu,%llu,%lld,%lld,", (unsigned long long)m->n,
                 (unsigned long long)m->iterations, (long long)row->taken_at,
                 (long long)row->run);
+    add_number(&w->line, m->calibration_s);
+    ft__buf_str(&w->line, ",");
+    add_text(&w->line, m->conditions);
     if (w->readings) {
         ft__buf_str(&w->line, ",");
         w->st = add_readings(w, row->id);
@@ -144,10 +150,11 @@ struct csv {
     const char *source;
     uint64_t line;
     ft__buf text;
-    size_t n;                     /* columns of this file */
-    size_t start[N_COLUMNS];      /* of each field, within text */
-    uint64_t lines[N_COLUMNS];    /* where it began */
-    const char *bytes[N_COLUMNS]; /* likewise */
+    size_t n;                      /* columns of this file */
+    enum column column[N_COLUMNS]; /* of each of them */
+    size_t start[N_COLUMNS];       /* of each field, within text */
+    uint64_t lines[N_COLUMNS];     /* where it began */
+    const char *bytes[N_COLUMNS];  /* likewise */
     ft_error *err;
 };
 
@@ -156,12 +163,31 @@ static char *field(const struct csv *c, size_t i)
     return c->text.s + c->start[i];
 }
 
+/* Where a column stands in this file; c->n: it has none. */
+static size_t place_of(const struct csv *c, enum column column)
+{
+    size_t i = 0;
+
+    while (i < c->n && c->column[i] != column)
+        i++;
+    return i;
+}
+
+/* "" where the file has no such column. */
+static const char *text_of(const struct csv *c, enum column column)
+{
+    size_t i = place_of(c, column);
+
+    return i < c->n ? field(c, i) : "";
+}
+
 /* Complain about field i of the record. */
 static ft_status bad_field(const struct csv *c, size_t i, const char *what)
 {
     return ft_fail(c->err, FT_EFORMAT, (uint64_t)(c->bytes[i] - c->begin),
                    "%s, line %llu, column %zu (%s): %s", c->source,
-                   (unsigned long long)c->lines[i], i + 1, column_name[i], what);
+                   (unsigned long long)c->lines[i], i + 1, column_name[c->column[i]],
+                   what);
 }
 
 static bool at_line_end(const struct csv *c)
@@ -257,26 +283,47 @@ static ft_status read_record(struct csv *c)
     return FT_OK;
 }
 
+/* Files of earlier versions lack these, and readings are a choice. */
+static bool may_lack(enum column c)
+{
+    return c == COL_calibration || c == COL_conditions || c == COL_readings;
+}
+
+/* One column more or less is told by the number of commas: 18 (all that there must
+ * be) and what may be there besides, in order. */
+static void guess_columns(struct csv *c, size_t commas)
+{
+    size_t lacking = commas + 1 < N_COLUMNS ? N_COLUMNS - (commas + 1) : 0;
+    bool before = lacking >= 2; /* conditions were stored */
+
+    c->n = 0;
+    for (enum column i = 0; i < N_COLUMNS; i++) {
+        bool left_out =
+            i == COL_readings ? lacking == 1 || lacking >= 3 : may_lack(i) && before;
+
+        if (!left_out)
+            c->column[c->n++] = i;
+    }
+}
+
 static ft_status read_header(struct csv *c)
 {
     static const char bom[] = "\xef\xbb\xbf"; /* spreadsheets begin with it */
     const char *end;
+    size_t commas = 0;
     ft_status st;
 
     if (c->end - c->at >= 3 && memcmp(c->at, bom, 3) == 0)
         c->at += 3;
-    /* One column more or less is told by the number of commas. */
     end = c->at < c->end ? memchr(c->at, '\n', (size_t)(c->end - c->at)) : NULL;
-    c->n = 1;
     for (const char *p = c->at; p < (end ? end : c->end); p++)
-        c->n += *p == ',';
-    if (c->n != N_COLUMNS)
-        c->n = N_COLUMNS - 1;
+        commas += *p == ',';
+    guess_columns(c, commas);
     st = read_record(c);
     if (st != FT_OK)
         return st;
     for (size_t i = 0; i < c->n; i++)
-        if (strcmp(field(c, i), column_name[i]) != 0)
+        if (strcmp(field(c, i), column_name[c->column[i]]) != 0)
             return bad_field(c, i, "the header has another name here");
     return FT_OK;
 }
@@ -296,7 +343,42 @@ static bool parse_count(const char *s, uint64_t *v)
     return *s && !s[strspn(s, "0123456789")] && errno == 0 && *v <= INT64_MAX;
 }
 
-/* "value:iterations[:start_s]", blank, the next; `text` is cut into pieces.
+/* The piece up to the next colon of *rest, cut off; NULL: there is none left. */
+static char *cut_piece(char **rest)
+{
+    char *piece = *rest, *colon = piece ? strchr(piece, ':') : NULL;
+
+    if (colon)
+        *colon++ = '\0';
+    *rest = colon;
+    return piece;
+}
+
+static bool parse_u32(const char *s, uint32_t *v)
+{
+    uint64_t wide;
+
+    if (!parse_count(s, &wide) || wide > UINT32_MAX)
+        return false;
+    *v = (uint32_t)wide;
+    return true;
+}
+
+static bool parse_reading(char *text, ft_reading *r)
+{
+    char *value = cut_piece(&text), *iterations = cut_piece(&text);
+    char *start = cut_piece(&text), *round = cut_piece(&text);
+    char *marks = cut_piece(&text);
+
+    *r = (ft_reading){.start_s = NAN};
+    return !text && iterations && parse_number(value, &r->value) &&
+           parse_count(iterations, &r->iterations) &&
+           (!start || (round && !*start) || ft__number_parse(start, &r->start_s)) &&
+           (!round || parse_u32(round, &r->round)) &&
+           (!marks || parse_u32(marks, &r->marks));
+}
+
+/* Readings with one blank between them; `text` is cut into pieces.
  * *out is the caller's to free. NULL or what is wrong. */
 static const char *parse_readings(char *text, ft_reading **out, size_t *n)
 {
@@ -309,23 +391,13 @@ static const char *parse_readings(char *text, ft_reading **out, size_t *n)
     if (most && !*out)
         return "memory is short";
     for (char *next = most ? text : NULL; next;) {
-        ft_reading *r = &(*out)[(*n)++];
-        char *value = next, *iterations, *start;
+        char *one = next;
 
-        next = strchr(value, ' ');
+        next = strchr(one, ' ');
         if (next)
             *next++ = '\0';
-        iterations = strchr(value, ':');
-        if (iterations)
-            *iterations++ = '\0';
-        start = iterations ? strchr(iterations, ':') : NULL;
-        if (start)
-            *start++ = '\0';
-        r->start_s = NAN;
-        if (!iterations || !parse_number(value, &r->value) ||
-            !parse_count(iterations, &r->iterations) ||
-            (start && !ft__number_parse(start, &r->start_s)))
-            return "readings are value:iterations or value:iterations:start_s, with "
+        if (!parse_reading(one, &(*out)[(*n)++]))
+            return "readings are value:iterations[:start_s[:round[:marks]]], with "
                    "one blank between them";
     }
     return NULL;
@@ -357,6 +429,7 @@ static ft_status read_measurement(struct csv *c, struct record *r)
         {COL_iterations, NULL, &r->m.iterations},
         {COL_taken_at, NULL, &r->taken_at},
         {COL_run, NULL, &r->run},
+        {COL_calibration, &r->m.calibration_s, NULL},
     };
     ft_status st = read_record(c);
     const char *wrong = NULL;
@@ -364,22 +437,25 @@ static ft_status read_measurement(struct csv *c, struct record *r)
     if (st != FT_OK)
         return st;
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
-        const char *text = field(c, part[i].column);
+        const char *text = text_of(c, part[i].column);
+        size_t at = place_of(c, part[i].column);
 
         if (part[i].number && !parse_number(text, part[i].number))
-            return bad_field(c, part[i].column, "not a finite decimal number");
+            return bad_field(c, at, "not a finite decimal number");
         if (part[i].count && !parse_count(text, part[i].count))
-            return bad_field(c, part[i].column, "not a whole number from 0 to 2^63-1");
+            return bad_field(c, at, "not a whole number from 0 to 2^63-1");
     }
-    if (c->n == N_COLUMNS)
-        wrong = parse_readings(field(c, COL_readings), &r->readings, &r->n_readings);
+    if (place_of(c, COL_readings) < c->n)
+        wrong = parse_readings(field(c, place_of(c, COL_readings)), &r->readings,
+                               &r->n_readings);
     if (wrong)
-        return bad_field(c, COL_readings, wrong);
-    r->key = (ft_key){field(c, COL_device),       field(c, COL_setting),
-                      field(c, COL_engine),       field(c, COL_engine_version),
-                      field(c, COL_spec),         field(c, COL_phase),
-                      field(c, COL_dtype_policy), field(c, COL_metric)};
-    r->m.unit = field(c, COL_unit);
+        return bad_field(c, place_of(c, COL_readings), wrong);
+    r->key = (ft_key){text_of(c, COL_device),       text_of(c, COL_setting),
+                      text_of(c, COL_engine),       text_of(c, COL_engine_version),
+                      text_of(c, COL_spec),         text_of(c, COL_phase),
+                      text_of(c, COL_dtype_policy), text_of(c, COL_metric)};
+    r->m.unit = text_of(c, COL_unit);
+    r->m.conditions = text_of(c, COL_conditions);
     return FT_OK;
 }
 

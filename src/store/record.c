@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "store/blob.h"
 #include "store/store.h"
 
 #define JOINED                                                                         \
@@ -26,14 +27,14 @@ static const char *const sql_text[FT__N_SQL] = {
         "INSERT INTO run(command, environment, began_at) VALUES(?1, ?2, ?3)",
     [FT__SQL_ADD_MEASUREMENT] =
         "INSERT INTO measurement(device_id, setting_id, engine_id, operation_id, phase,"
-        " dtype_policy, metric, run_id, taken_at, unit, value, error, mad, mean, std, "
-        "n,"
-        " iterations) SELECT d.id, s.id, e.id, o.id, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-        "?13,"
-        " ?14, ?15, ?16, ?17, ?18 FROM device d, setting s, engine e, operation o"
+        " dtype_policy, metric, run_id, taken_at, unit, value, error, mad, mean, std,"
+        " n, iterations, calibration, conditions) SELECT d.id, s.id, e.id, o.id, ?6,"
+        " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20 FROM "
+        "device d, setting s, engine e, operation o"
         " WHERE d.name = ?1 AND s.name = ?2 AND e.name = ?3 AND e.version = ?4"
         " AND o.spec = ?5",
-    [FT__SQL_ADD_READINGS] = "INSERT INTO reading(measurement_id, data) VALUES(?1, ?2)",
+    [FT__SQL_ADD_READINGS] = "INSERT INTO reading(measurement_id, data, rounds)"
+                             " VALUES(?1, ?2, ?3)",
     [FT__SQL_ADD_FACT] = "INSERT OR REPLACE INTO fact(device_id, name, value, taken_at)"
                          " SELECT id, ?2, ?3, ?4 FROM device WHERE name = ?1",
     [FT__SQL_FIND_RUN] =
@@ -41,7 +42,8 @@ static const char *const sql_text[FT__N_SQL] = {
     [FT__SQL_FIND_KEY] = "SELECT 1" JOINED SAME_KEY " LIMIT 1",
     [FT__SQL_FIND_ROW] =
         "SELECT 1" JOINED SAME_KEY " AND m.taken_at = ?9 AND m.value IS ?10 LIMIT 1",
-    [FT__SQL_GET_READINGS] = "SELECT data FROM reading WHERE measurement_id = ?1",
+    [FT__SQL_GET_READINGS] =
+        "SELECT data, rounds FROM reading WHERE measurement_id = ?1",
     [FT__SQL_GET_FACT] =
         "SELECT f.value FROM fact f JOIN device d ON d.id = f.device_id"
         " WHERE d.name = ?1 AND f.name = ?2",
@@ -209,62 +211,32 @@ ft_status ft_store_begin_run(ft_store *s, int64_t *id, const char *command,
     return ft__store_end(s, ft__store_add_run(s, id, command, environment, err), err);
 }
 
-/* A reading on disk: value, start_s, iterations, little-endian, 8 bytes each. */
-enum { READING_BYTES = 24 };
-
-static void put_u64(unsigned char *p, uint64_t v)
+/* Takes data. */
+static void bind_blob(struct use *u, int at, unsigned char *data, uint64_t size)
 {
-    for (int i = 0; i < 8; i++)
-        p[i] = (unsigned char)(v >> (8 * i));
-}
-
-static uint64_t get_u64(const unsigned char *p)
-{
-    uint64_t v = 0;
-
-    for (int i = 0; i < 8; i++)
-        v |= (uint64_t)p[i] << (8 * i);
-    return v;
-}
-
-static void put_f64(unsigned char *p, double d)
-{
-    uint64_t v;
-
-    memcpy(&v, &d, sizeof(v));
-    put_u64(p, v);
-}
-
-static double get_f64(const unsigned char *p)
-{
-    uint64_t v = get_u64(p);
-    double d;
-
-    memcpy(&d, &v, sizeof(d));
-    return d;
+    if (u->rc == SQLITE_OK && data)
+        u->rc = sqlite3_bind_blob64(u->st, at, data, size, free);
+    else
+        free(data);
 }
 
 static ft_status add_readings(ft_store *s, int64_t id, const ft_reading *r, size_t n,
                               ft_error *err)
 {
     struct use u = use(s, FT__SQL_ADD_READINGS);
-    unsigned char *data = NULL;
+    int bad;
+    unsigned char *data = ft__readings_encode(r, n);
+    unsigned char *rounds = ft__rounds_encode(r, n, &bad);
     ft_status st;
 
-    if (n <= SIZE_MAX / READING_BYTES)
-        data = malloc(n * READING_BYTES);
-    if (!data)
+    if (!data || bad) {
+        free(data);
+        free(rounds);
         return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
-    for (size_t i = 0; i < n; i++) {
-        put_f64(data + i * READING_BYTES, r[i].value);
-        put_f64(data + i * READING_BYTES + 8, r[i].start_s);
-        put_u64(data + i * READING_BYTES + 16, r[i].iterations);
     }
     bind_i64(&u, 1, id);
-    if (u.rc == SQLITE_OK)
-        u.rc = sqlite3_bind_blob64(u.st, 2, data, n * READING_BYTES, free);
-    else
-        free(data);
+    bind_blob(&u, 2, data, n * FT__READING_BYTES);
+    bind_blob(&u, 3, rounds, n * FT__ROUND_BYTES);
     st = run(&u, err);
     /* Let go of the copy that the statement keeps. */
     sqlite3_clear_bindings(u.st);
@@ -306,6 +278,8 @@ ft_status ft__store_add(ft_store *s, int64_t run_id, int64_t taken_at,
         bind_f64(&u, 12 + i, figure[i]);
     bind_i64(&u, 17, (int64_t)m->n);
     bind_i64(&u, 18, (int64_t)m->iterations);
+    bind_f64(&u, 19, m->calibration_s > 0 ? m->calibration_s : NAN);
+    bind_text(&u, 20, m->conditions ? m->conditions : "");
     st = run(&u, err);
     if (st == FT_OK && n_readings)
         st = add_readings(s, sqlite3_last_insert_rowid(s->db), readings, n_readings,
@@ -322,9 +296,10 @@ static bool whole(const ft_key *k)
 /* CSV has no word for infinity, SQLite none for counts above INT64_MAX. */
 static bool sound(const ft_measurement *m, const ft_reading *r, size_t n)
 {
-    const double figure[] = {m->value, m->error, m->mad, m->mean, m->std};
+    const double figure[] = {m->value, m->error, m->mad,
+                             m->mean,  m->std,   m->calibration_s};
 
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         if (isinf(figure[i]))
             return false;
     for (size_t i = 0; i < n; i++)
@@ -420,19 +395,27 @@ ft_status ft_store_fact(ft_store *s, const char *device, const char *name,
     return st;
 }
 
-static ft_status decode(ft_reading **out, size_t *n, const unsigned char *data,
-                        size_t size)
+/* The columns of a row of readings; a size that is no multiple is damage. */
+static ft_status decode(struct use *u, ft_reading **out, size_t *n, ft_error *err)
 {
-    ft_reading *r = size ? malloc(size / READING_BYTES * sizeof(*r)) : NULL;
+    const unsigned char *data = sqlite3_column_blob(u->st, 0);
+    size_t size = (size_t)sqlite3_column_bytes(u->st, 0);
+    const unsigned char *rounds = sqlite3_column_blob(u->st, 1);
+    size_t more = (size_t)sqlite3_column_bytes(u->st, 1);
 
-    if (size && !r)
-        return FT_ENOMEM;
-    for (size_t i = 0; i < size / READING_BYTES; i++)
-        r[i] = (ft_reading){.value = get_f64(data + i * READING_BYTES),
-                            .start_s = get_f64(data + i * READING_BYTES + 8),
-                            .iterations = get_u64(data + i * READING_BYTES + 16)};
-    *out = r;
-    *n = size / READING_BYTES;
+    if (sqlite3_errcode(u->s->db) == SQLITE_NOMEM)
+        return ft__store_fail(u->s, err);
+    if (size % FT__READING_BYTES ||
+        (rounds && more != size / FT__READING_BYTES * FT__ROUND_BYTES))
+        return ft_fail(err, FT_EFORMAT, 0, "store %s: readings are damaged",
+                       u->s->path);
+    *out = size ? malloc(size / FT__READING_BYTES * sizeof(**out)) : NULL;
+    if (size && !*out)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu bytes of readings", size);
+    *n = size / FT__READING_BYTES;
+    ft__readings_decode(*out, *n, data);
+    if (rounds)
+        ft__rounds_decode(*out, *n, rounds);
     return FT_OK;
 }
 
@@ -440,9 +423,7 @@ ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n
                             ft_error *err)
 {
     struct use u = use(s, FT__SQL_GET_READINGS);
-    const unsigned char *data;
     ft_status st;
-    size_t size;
     bool row;
 
     *out = NULL;
@@ -451,16 +432,7 @@ ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n
     st = step(&u, &row, err);
     if (!row)
         return st;
-    data = sqlite3_column_blob(u.st, 0);
-    size = (size_t)sqlite3_column_bytes(u.st, 0);
-    if (sqlite3_errcode(s->db) == SQLITE_NOMEM)
-        st = ft__store_fail(s, err);
-    else if (size % READING_BYTES)
-        st = ft_fail(err, FT_EFORMAT, 0,
-                     "store %s: the readings of measurement %lld are damaged", s->path,
-                     (long long)id);
-    else if (decode(out, n, data, size) != FT_OK)
-        st = ft_fail(err, FT_ENOMEM, 0, "readings of measurement %lld", (long long)id);
+    st = decode(&u, out, n, err);
     end(&u);
     return st;
 }
@@ -482,10 +454,11 @@ static void each_text(ft__buf *sql, const ft_key *f, int latest)
         {f ? f->metric : NULL, " AND m.metric = ?8"},
     };
 
-    ft__buf_str(
-        sql, "SELECT d.name, s.name, e.name, e.version, o.spec, m.phase,"
-             " m.dtype_policy, m.metric, m.unit, m.value, m.error, m.mad, m.mean,"
-             " m.std, m.n, m.iterations, m.id, m.run_id, m.taken_at" JOINED " WHERE 1");
+    ft__buf_str(sql,
+                "SELECT d.name, s.name, e.name, e.version, o.spec, m.phase,"
+                " m.dtype_policy, m.metric, m.unit, m.value, m.error, m.mad, m.mean,"
+                " m.std, m.n, m.iterations, m.id, m.run_id, m.taken_at, m.calibration,"
+                " m.conditions" JOINED " WHERE 1");
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         if (part[i].value && *part[i].value)
             ft__buf_str(sql, part[i].condition);
@@ -531,7 +504,9 @@ static ft_row row_of(sqlite3_stmt *st)
               .mean = f64_at(st, 12),
               .std = f64_at(st, 13),
               .n = (uint64_t)sqlite3_column_int64(st, 14),
-              .iterations = (uint64_t)sqlite3_column_int64(st, 15)},
+              .iterations = (uint64_t)sqlite3_column_int64(st, 15),
+              .calibration_s = f64_at(st, 19),
+              .conditions = text_at(st, 20)},
         .id = sqlite3_column_int64(st, 16),
         .run = sqlite3_column_int64(st, 17),
         .taken_at = sqlite3_column_int64(st, 18),

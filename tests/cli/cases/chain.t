@@ -128,7 +128,7 @@ The truth lies in the interval: measured with the same engine.
   
   time of a pass  # s +- # s (median, MAD)
                    mean # s, std # s, # s .. # s
-                   17 passes in 17 batches
+                   20 passes in 20 batches
   memory  # B
                    weights # B, activations # B, workspace # B, process before loading # B
   peak of process  # B

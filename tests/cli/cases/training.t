@@ -187,7 +187,7 @@ A list of operations has its phases in its lines.
   phases.1.phase: "backward"
   phases.#: 3
   $ foretell measure step.ops --engine fake
-  foretell measure: step.ops holds a backward pass, and the engines run forward passes only; foretell predict tells what is known of it
+  foretell measure: step.ops holds a backward pass, and fake runs forward passes only; --engine torch runs both
   [4]
 
 The rules of thumb of others, for comparison.

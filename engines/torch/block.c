@@ -1,0 +1,459 @@
+/* An operation as a list of calls: written down by the builders, then run. */
+#include "block.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- room ---- */
+
+/* One more element of an array; NULL: the block is bad. */
+static void *more(ft_block *b, void **array, uint32_t *n, uint32_t *cap, size_t size)
+{
+    if (*n == *cap) {
+        uint32_t wider = *cap ? 2 * *cap : 16;
+        void *p = realloc(*array, wider * size);
+
+        if (!p) {
+            b->bad = true;
+            return NULL;
+        }
+        *array = p;
+        *cap = wider;
+    }
+    return memset((char *)*array + size * (*n)++, 0, size);
+}
+
+static ft__step *new_step(ft_block *b, ft__step_kind kind)
+{
+    void *all = b->step;
+    ft__step *s = more(b, &all, &b->n_steps, &b->cap_steps, sizeof(*s));
+
+    b->step = all;
+    if (s)
+        *s = (ft__step){.kind = kind, .first_arg = b->n_args};
+    return s;
+}
+
+static ft__arg *new_arg(ft_block *b, ft__arg_kind kind)
+{
+    static ft__arg nowhere; /* written where there is no room, never read */
+    void *all = b->arg;
+    ft__arg *a = more(b, &all, &b->n_args, &b->cap_args, sizeof(*a));
+
+    b->arg = all;
+    if (!a || !b->n_steps || b->step[b->n_steps - 1].n_args == FT__MAX_ARGS) {
+        b->bad = true;
+        return &nowhere;
+    }
+    b->step[b->n_steps - 1].n_args++;
+    a->kind = (uint8_t)kind;
+    return a;
+}
+
+static void new_number(ft_block *b, int64_t v)
+{
+    void *all = b->number;
+    int64_t *p = more(b, &all, &b->n_numbers, &b->cap_numbers, sizeof(*p));
+
+    b->number = all;
+    if (p)
+        *p = v;
+}
+
+/* ---- registers ---- */
+
+ft__reg ft__in(ft_block *b, uint32_t i)
+{
+    b->bad |= i >= b->n_in;
+    return (ft__reg)i;
+}
+
+ft__reg ft__param(ft_block *b, uint32_t i)
+{
+    return i < b->n_params ? (ft__reg)(b->n_in + i) : FT__NO_REG;
+}
+
+ft__reg ft__kept_in(ft_block *b, uint32_t i)
+{
+    b->bad |= i >= FT__MAX_KEPT;
+    return (ft__reg)(FT__FIRST_KEPT + i);
+}
+
+ft__reg ft__constant(ft_block *b, ft__tensor *t)
+{
+    if (!t || b->n_constants == FT__MAX_CONSTANTS) {
+        if (t)
+            b->ctx->api.aoti_torch_delete_tensor_object(t);
+        b->bad = true;
+        return FT__FIRST_CONSTANT;
+    }
+    b->constant[b->n_constants] = t;
+    return (ft__reg)(FT__FIRST_CONSTANT + b->n_constants++);
+}
+
+ft__reg ft__number(ft_block *b, double v)
+{
+    const ft__api *api = &b->ctx->api;
+    ft__tensor *t = NULL;
+    void *data;
+
+    if (!api->aoti_torch_empty_strided(0, NULL, NULL, api->dtype[FT_DTYPE_fp64],
+                                       api->aoti_torch_device_type_cpu(), 0, &t) &&
+        !api->aoti_torch_get_data_ptr(t, &data))
+        memcpy(data, &v, sizeof(v));
+    return ft__constant(b, t);
+}
+
+void ft__out(ft_block *b, uint32_t i, ft__reg r)
+{
+    if (i < b->n_out)
+        b->out[i].reg = r;
+    b->bad |= i >= b->n_out;
+}
+
+void ft__keep(ft_block *b, ft__reg r)
+{
+    if (b->n_kept < FT__MAX_KEPT)
+        b->kept[b->n_kept++].reg = r;
+    else
+        b->bad = true;
+}
+
+/* ---- calls ---- */
+
+void ft__call(ft_block *b, const char *op, const char *overload)
+{
+    ft__step *s = new_step(b, FT__STEP_DISPATCH);
+
+    if (!s)
+        return;
+    s->op = op;
+    s->overload = overload;
+}
+
+static void call_symbol(ft_block *b, ft__step_kind kind, const char *symbol)
+{
+    ft__step *s = new_step(b, kind);
+
+    if (!s)
+        return;
+    s->op = symbol;
+    s->fn = b->ctx->api.scalars_work ? ft__api_symbol(&b->ctx->api, symbol) : NULL;
+    if (!s->fn)
+        b->missing = symbol;
+}
+
+void ft__call_native(ft_block *b, const char *symbol)
+{
+    call_symbol(b, FT__STEP_NATIVE, symbol);
+}
+
+void ft__call_native_over(ft_block *b, const char *symbol)
+{
+    call_symbol(b, FT__STEP_OVER, symbol);
+}
+
+ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
+{
+    const char *name = b->ctx->opt.device >= 0 ? "aoti_torch_cuda_add_Tensor"
+                                               : "aoti_torch_cpu_add_Tensor";
+    ft__step *s = new_step(b, FT__STEP_ADD);
+
+    if (s) {
+        s->op = name;
+        s->fn = ft__api_symbol(&b->ctx->api, name);
+        if (!s->fn)
+            b->missing = name;
+    }
+    ft__arg_tensor(b, x);
+    ft__arg_tensor(b, y);
+    ft__arg_scalar(b, alpha);
+    return ft__result(b);
+}
+
+ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x)
+{
+    ft__call(b, op, overload);
+    ft__arg_tensor(b, x);
+    return ft__result(b);
+}
+
+ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
+                  ft__reg y)
+{
+    ft__call(b, op, overload);
+    ft__arg_tensor(b, x);
+    ft__arg_tensor(b, y);
+    return ft__result(b);
+}
+
+/* ---- arguments ---- */
+
+void ft__arg_tensor(ft_block *b, ft__reg r)
+{
+    b->bad |= r == FT__NO_REG;
+    new_arg(b, FT__ARG_TENSOR)->reg = r;
+}
+
+void ft__arg_opt_tensor(ft_block *b, ft__reg r)
+{
+    if (r == FT__NO_REG)
+        ft__arg_none(b);
+    else
+        new_arg(b, FT__ARG_OPT_TENSOR)->reg = r;
+}
+
+/* A list in numbers[]. */
+static void arg_list(ft_block *b, ft__arg_kind kind, uint32_t n)
+{
+    ft__arg *a = new_arg(b, kind);
+
+    a->first = b->n_numbers;
+    a->n = n;
+}
+
+void ft__arg_tensors(ft_block *b, const ft__reg *r, uint32_t n)
+{
+    arg_list(b, FT__ARG_TENSORS, n);
+    for (uint32_t i = 0; i < n; i++)
+        new_number(b, r[i]);
+}
+
+void ft__arg_opt_tensors(ft_block *b, const ft__reg *r, uint32_t n)
+{
+    arg_list(b, FT__ARG_OPT_TENSORS, n);
+    for (uint32_t i = 0; i < n; i++)
+        new_number(b, r[i]);
+}
+
+static void arg_bits(ft_block *b, ft__arg_kind kind, const void *v)
+{
+    memcpy(&new_arg(b, kind)->bits, v, sizeof(ft__ivalue));
+}
+
+void ft__arg_int(ft_block *b, int64_t v)
+{
+    arg_bits(b, FT__ARG_BITS, &v);
+}
+
+void ft__arg_double(ft_block *b, double v)
+{
+    arg_bits(b, FT__ARG_BITS, &v);
+}
+
+void ft__arg_none(ft_block *b)
+{
+    ft__arg_int(b, 0);
+}
+
+void ft__arg_opt_int(ft_block *b, int64_t v)
+{
+    arg_bits(b, FT__ARG_OPT_BITS, &v);
+}
+
+void ft__arg_opt_double(ft_block *b, double v)
+{
+    arg_bits(b, FT__ARG_OPT_BITS, &v);
+}
+
+uint32_t ft__arg_scalar(ft_block *b, double v)
+{
+    arg_bits(b, FT__ARG_SCALAR, &v);
+    return b->n_args - 1;
+}
+
+void ft__set_scalar(ft_block *b, uint32_t arg, double v)
+{
+    memcpy(&b->arg[arg].bits, &v, sizeof(v));
+}
+
+void ft__arg_scalar_int(ft_block *b, int64_t v)
+{
+    arg_bits(b, FT__ARG_SCALAR_INT, &v);
+}
+
+void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n)
+{
+    arg_list(b, FT__ARG_INTS, n);
+    for (uint32_t i = 0; i < n; i++)
+        new_number(b, v[i]);
+}
+
+void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n)
+{
+    arg_list(b, FT__ARG_OPT_INTS, n);
+    for (uint32_t i = 0; i < n; i++)
+        new_number(b, v[i]);
+}
+
+void ft__arg_string(ft_block *b, const char *text)
+{
+    new_arg(b, FT__ARG_STRING)->text = text;
+}
+
+void ft__arg_opt_string(ft_block *b, const char *text)
+{
+    new_arg(b, FT__ARG_OPT_STRING)->text = text;
+}
+
+void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n)
+{
+    arg_list(b, FT__ARG_INTS, n);
+    for (uint32_t i = 0; i < n; i++)
+        new_number(b, ft_op_at(&b->op, key, i));
+}
+
+uint32_t ft__spatial(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+
+    return s.rank > 2 ? s.rank - 2 : 0;
+}
+
+/* ---- results ---- */
+
+static ft__reg take_results(ft_block *b, uint32_t n, bool list)
+{
+    ft__reg first = (ft__reg)b->n_regs;
+
+    if (!b->n_steps || b->n_regs + n >= FT__NO_REG || (!list && n > FT__MAX_ARGS)) {
+        b->bad = true;
+        return first;
+    }
+    b->step[b->n_steps - 1].first_result = first;
+    b->step[b->n_steps - 1].n_results = (uint16_t)n;
+    b->step[b->n_steps - 1].makes_list = list;
+    b->n_regs += n;
+    return first;
+}
+
+ft__reg ft__result(ft_block *b)
+{
+    return take_results(b, 1, false);
+}
+
+ft__reg ft__results(ft_block *b, uint32_t n)
+{
+    return take_results(b, n, false);
+}
+
+ft__reg ft__result_list(ft_block *b, uint32_t n)
+{
+    return take_results(b, n, true);
+}
+
+/* ---- the end of building ---- */
+
+ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...)
+{
+    char spec[1024], text[512];
+    va_list args;
+
+    va_start(args, why);
+    vsnprintf(text, sizeof(text), why, args);
+    va_end(args);
+    ft_op_print(&b->op, spec, sizeof(spec));
+    return ft_fail(err, FT_EUNSUPPORTED, 0, "torch: cannot run %.400s: %s", spec, text);
+}
+
+/* Where a register is used last, filled in from the back: the first that asks
+ * moves it. */
+static bool moves(bool *used, int64_t reg)
+{
+    bool last;
+
+    if (reg == FT__NO_REG)
+        return false;
+    last = reg >= FT__FIRST_MADE && !used[reg];
+    used[reg] = true;
+    return last;
+}
+
+static void mark_arg(ft_block *b, ft__arg *a, bool *used)
+{
+    switch ((ft__arg_kind)a->kind) {
+    case FT__ARG_TENSOR:
+    case FT__ARG_OPT_TENSOR: a->moves = moves(used, a->reg); break;
+    case FT__ARG_TENSORS:
+    case FT__ARG_OPT_TENSORS:
+        for (uint32_t i = a->n; i-- > 0;) {
+            int64_t *r = &b->number[a->first + i];
+
+            if (moves(used, *r))
+                *r = -1 - *r;
+        }
+        break;
+    default: break;
+    }
+}
+
+static void mark_last_uses(ft_block *b, bool *used)
+{
+    for (uint32_t i = b->n_kept; i-- > 0;)
+        b->kept[i].moves = moves(used, b->kept[i].reg);
+    for (uint32_t i = b->n_out; i-- > 0;)
+        b->out[i].moves = moves(used, b->out[i].reg);
+    for (uint32_t i = b->n_args; i-- > 0;)
+        mark_arg(b, &b->arg[i], used);
+}
+
+static bool results_are_there(const ft_block *b)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        if (b->out[i].reg >= b->n_regs && b->op.phase != FT_PHASE_OPTIMIZER)
+            return false;
+    for (uint32_t i = 0; i < b->n_kept; i++)
+        if (b->kept[i].reg >= b->n_regs)
+            return false;
+    return true;
+}
+
+/* What the calls are, for whoever reads the measurements. */
+static void name_calls(ft_block *b)
+{
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < b->n_steps && at < sizeof(b->implementation); i++)
+        at += (size_t)ft__step_name(&b->step[i], b->implementation + at,
+                                    sizeof(b->implementation) - at, i > 0);
+    if (!b->n_steps)
+        snprintf(b->implementation, sizeof(b->implementation), "view");
+}
+
+ft_status ft__block_finish(ft_block *b, ft_error *err)
+{
+    bool *used = calloc(b->n_regs + 1u, sizeof(*used));
+
+    b->reg = calloc(b->n_regs + 1u, sizeof(*b->reg));
+    b->bad |= !used || !b->reg;
+    if (b->missing) {
+        free(used);
+        return ft__unsupported(b, err, "this libtorch has no %s", b->missing);
+    }
+    b->bad |= !results_are_there(b);
+    if (!b->bad)
+        mark_last_uses(b, used);
+    free(used);
+    if (b->bad)
+        return ft_fail(err, FT_ENOMEM, 0, "torch: no room for %s",
+                       ft_kind_name(b->op.kind));
+    for (uint32_t i = 0; i < b->n_constants; i++)
+        b->reg[FT__FIRST_CONSTANT + i] = b->constant[i];
+    name_calls(b);
+    return FT_OK;
+}
+
+void ft__block_free(ft_block *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < b->n_constants; i++)
+        b->ctx->api.aoti_torch_delete_tensor_object(b->constant[i]);
+    free(b->step);
+    free(b->arg);
+    free(b->number);
+    free(b->reg);
+    free(b);
+}

@@ -1,0 +1,182 @@
+/* The plug-in: options, context, clock. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "torch.h"
+
+/* ---- options ---- */
+
+static bool read_number(int *out, const char *text, long most)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    *out = (int)n;
+    return end != text && !*end && n >= 0 && n <= most;
+}
+
+static bool read_device(int *out, const char *text)
+{
+    *out = strcmp(text, "cpu") == 0 ? -1 : 0;
+    if (*out < 0 || strcmp(text, "cuda") == 0)
+        return true;
+    return strncmp(text, "cuda:", 5) == 0 && read_number(out, text + 5, 1023);
+}
+
+static bool read_text(char *out, size_t size, const char *text)
+{
+    return (size_t)snprintf(out, size, "%s", text) < size;
+}
+
+static bool read_option(ft__options *o, const char *name, const char *value)
+{
+    if (strcmp(name, "lib") == 0)
+        return read_text(o->lib, sizeof(o->lib), value);
+    if (strcmp(name, "device") == 0)
+        return read_device(&o->device, value);
+    if (strcmp(name, "tf32") == 0)
+        return read_number(&o->tf32, value, 1);
+    if (strcmp(name, "without") == 0)
+        return read_text(o->without, sizeof(o->without), value);
+    return false;
+}
+
+static ft_status read_options(ft__options *o, const char *text, ft_error *err)
+{
+    char pair[4200], *value;
+
+    *o = (ft__options){.device = -1, .tf32 = -1};
+    while (text && *text) {
+        size_t len = strcspn(text, ",");
+
+        snprintf(pair, sizeof(pair), "%.*s", (int)(len < 4199 ? len : 4199), text);
+        value = strchr(pair, '=');
+        if (value)
+            *value++ = '\0';
+        if (!value || !read_option(o, pair, value))
+            return ft_fail(err, FT_EINVAL, 0,
+                           "torch: bad option \"%.*s\"; it knows lib=PATH, "
+                           "device=cpu|cuda[:N], tf32=0|1, without=SYMBOL+SYMBOL",
+                           (int)(len < 191 ? len : 191), text);
+        text += len + (text[len] == ',');
+    }
+    return FT_OK;
+}
+
+/* ---- context ---- */
+
+/* A process holds one libtorch: its version, once it has been loaded. */
+static char loaded_version[32] = "unknown until it is opened";
+
+static const char *version(void)
+{
+    return loaded_version;
+}
+
+/* Where libtorch lies is known when the engine is opened. */
+static int score(ft_error *err)
+{
+    (void)err;
+    return 5;
+}
+
+static void engine_close(ft_engine_context *c)
+{
+    if (!c)
+        return;
+    ft__api_close(&c->api);
+    free(c);
+}
+
+static ft_status use_threads(ft_engine_context *c, ft_error *err)
+{
+    uint32_t there = 0;
+
+    if (c->api.set_num_threads)
+        c->api.set_num_threads((int)c->threads);
+    if (c->api.torch_get_num_threads(&there) || there != c->threads)
+        return ft_fail(err, FT_EBACKEND, 0,
+                       "torch: asked for %u threads, PyTorch has %u: say "
+                       "OMP_NUM_THREADS=%u",
+                       c->threads, there, c->threads);
+    return FT_OK;
+}
+
+static ft_status start(ft_engine_context *c, ft_error *err)
+{
+    ft_status st = ft__api_load(&c->api, c->opt.lib, c->opt.without, err);
+    uint64_t v = c->api.version;
+
+    if (st)
+        return st;
+    snprintf(loaded_version, sizeof(loaded_version), "%u.%u.%u", (unsigned)(v >> 56),
+             (unsigned)(v >> 48 & 255), (unsigned)(v >> 40 & 255));
+    c->api.aoti_torch_grad_mode_set_enabled(false);
+    c->device_type = c->api.aoti_torch_device_type_cpu();
+    return use_threads(c, err);
+}
+
+static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cfg,
+                             ft_error *err)
+{
+    ft_engine_context *c;
+    ft_status st;
+
+    *out = NULL;
+    if (cfg->threads < 1)
+        return ft_fail(err, FT_EINVAL, 0, "torch: at least one thread is needed");
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return ft_fail(err, FT_ENOMEM, 0, "torch: out of memory");
+    c->threads = cfg->threads;
+    c->seed = cfg->seed;
+    st = read_options(&c->opt, cfg->options, err);
+    if (!st)
+        st = start(c, err);
+    if (st) {
+        engine_close(c);
+        return st;
+    }
+    *out = c;
+    return FT_OK;
+}
+
+static double engine_now(ft_engine_context *c)
+{
+    struct timespec t;
+
+    (void)c;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static ft_status engine_sync(ft_engine_context *c, ft_error *err)
+{
+    (void)c, (void)err;
+    return FT_OK;
+}
+
+FT_API const ft_engine *ft_engine_entry(void);
+
+const ft_engine *ft_engine_entry(void)
+{
+    static const ft_engine torch = {
+        .abi = FT_ENGINE_ABI,
+        .name = "torch",
+        .policy = FT_POLICY_STRIDED_VIEWS | FT_POLICY_EAGER | FT_POLICY_CPU_SCRATCH,
+        .version = version,
+        .score = score,
+        .open = engine_open,
+        .close = engine_close,
+        .now = engine_now,
+        .sync = engine_sync,
+        .fill = ft__value_fill,
+        .run = ft__block_run,
+        .free_block = ft__block_free,
+        .values = &ft__torch_values,
+    };
+
+    return &torch;
+}

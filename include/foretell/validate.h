@@ -1,0 +1,156 @@
+#ifndef FT_VALIDATE_H
+#define FT_VALIDATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+#include "foretell/graph.h"
+#include "foretell/learn.h"
+#include "foretell/measure.h"
+#include "foretell/predictor.h"
+#include "foretell/store.h"
+
+/* Operations summed against the network measured whole against the prediction:
+ * how good are sums, how good are predictions, and which kinds are to blame. */
+
+typedef enum ft_quantity {
+    FT_QUANTITY_TIME,   /* s per pass or step */
+    FT_QUANTITY_ENERGY, /* J per pass or step */
+    FT_QUANTITY_MEMORY, /* B, peak */
+    FT_QUANTITY_COUNT
+} ft_quantity;
+FT_API const char *ft_quantity_name(ft_quantity q); /* "time", ... */
+FT_API const char *ft_quantity_unit(ft_quantity q); /* "s", "J", "B" */
+
+/* A number with its standard error; value NaN: not known, and why. sigma NaN: the
+ * error is not known. */
+typedef struct ft_figure {
+    double value;
+    double sigma;
+    char why[200];
+} ft_figure;
+
+/* What one kind, in one phase, adds to the sum. */
+typedef struct ft_kind_sum {
+    ft_kind kind;
+    ft_phase phase;
+    uint32_t n_unique;
+    double count;
+    double time_s;
+    double energy_j; /* NaN: of one of them it was not measured */
+} ft_kind_sum;
+
+/* An operation that the sum lacks. */
+typedef struct ft_unpriced {
+    ft_op op;
+    uint64_t count;
+    char why[200];
+} ft_unpriced;
+
+/* The network measured for a while, between two parts of the operations. */
+typedef struct ft_round {
+    double begin_s;   /* since validation of this network began */
+    double time_s;    /* median of its batches, per pass */
+    size_t first;     /* of ft_validated.reading */
+    size_t n;
+} ft_round;
+
+/* One network in one dataset: device, setting, engine. Freed by
+ * ft_validated_free(). */
+typedef struct ft_validated {
+    char name[160];
+    char device[128];
+    char setting[64];
+    char engine[32];
+    char engine_version[32];
+    ft_mode mode;
+    ft_figure sum[FT_QUANTITY_COUNT];
+    ft_figure measured[FT_QUANTITY_COUNT];
+    ft_figure predicted[FT_QUANTITY_COUNT];
+    double shared; /* relative error that all operations share: the scatter of the
+                      rounds; NaN: one round */
+    uint32_t n_ops;    /* unique operations that run (views do not) */
+    uint32_t n_priced; /* of them with a measured time */
+    ft_kind_sum *kind; /* by time, most first */
+    size_t n_kinds;
+    ft_unpriced *unpriced; /* by count, most first */
+    size_t n_unpriced;
+    ft_round *round;
+    size_t n_rounds;
+    ft_reading *reading; /* batch times of all rounds; start_s as ft_round.begin_s */
+    size_t n_readings;
+    ft_reading *power; /* watts while the network ran, start_s likewise; may be none */
+    size_t n_power;
+} ft_validated;
+FT_API void ft_validated_free(ft_validated *v);
+
+typedef struct ft_validate_options {
+    double time_s;    /* the network, all rounds together; 0: 2 s */
+    double op_time_s; /* each operation; 0: 0.1 s */
+    uint32_t rounds;  /* 0: 4 */
+    int again;        /* measure operations that the store holds as well */
+    const ft_predictor *predictor; /* NULL: none */
+    /* 1: predict with a predictor trained on the store without this network's
+     * operations and without what was measured of any. */
+    int forget;
+    const char *path; /* the model's file, for engines that run it whole; NULL: none */
+    const char *command; /* noted in the run */
+    const ft_log *log;
+} ft_validate_options;
+
+/* On this machine. Operations that the store lacks are measured, a part in each
+ * round, and after each part the network, so that what drifts does so for both;
+ * then both are in the store. `g` as imported, or its training step.
+ *
+ * Errors: of different operations they are independent, of one operation's
+ * occurrences the same: sigma^2 = sum (count sigma_op)^2 + (shared sum)^2. */
+FT_API ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
+                                     const ft_graph *g, const ft_validate_options *opt,
+                                     ft_error *err);
+
+/* Nothing runs: every dataset in the store that holds this network measured whole
+ * and fits `filter` (device, setting, engine, engine_version; NULL or "": any).
+ * *out is the caller's: each is freed, then free(*out). FT_ENOTFOUND: there is
+ * none. */
+FT_API ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *store,
+                                    const ft_key *filter, const ft_graph *g,
+                                    const ft_validate_options *opt, ft_error *err);
+
+/* The key under which a network measured whole is stored ("network id=... name=..."):
+ * the id is made of the operations and their counts, whatever the file is called.
+ * `g` is lowered. Returns its length as snprintf() does. */
+FT_API size_t ft_network_spec(const ft_graph *g, char *buf, size_t size);
+
+/* ---- over several networks ---- */
+
+typedef enum ft_estimator { FT_ESTIMATOR_SUM, FT_ESTIMATOR_PREDICTION, FT_ESTIMATOR_COUNT } ft_estimator;
+FT_API const char *ft_estimator_name(ft_estimator e); /* "sum", "prediction" */
+
+/* Against what was measured, over the networks where both are known. */
+FT_API ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
+                                     ft_quantity q, ft_estimator e, ft_error *err);
+
+/* How a kind takes part in the difference between sum and network. */
+typedef struct ft_kind_effect {
+    ft_kind kind;
+    ft_phase phase;
+    size_t n_networks;
+    double share;  /* of the sum, mean over all networks */
+    double factor; /* time in the network over time alone; NaN: fewer than three
+                      networks */
+    double effect; /* (factor - 1) x share of the measured time, mean: what the kind adds
+                      to the difference network - sum; NaN likewise */
+} ft_kind_effect;
+
+/* Factors f >= 0 that minimise
+ *   sum over networks (1 - sum over kinds f s)^2
+ *     + (0.02/0.1)^2 sum over kinds (mean of s) (f - 1)^2
+ * where s is a kind's summed time over the network's measured time: non-negative
+ * least squares, held at 1 where the networks (known to 0.02) say nothing, small
+ * kinds more loosely than large ones. Largest effect first, by share where there
+ * is none; free(*out). */
+FT_API ft_status ft_validated_kinds(ft_kind_effect **out, size_t *n_out,
+                                    const ft_validated *v, size_t n, ft_error *err);
+
+#endif

@@ -1,0 +1,340 @@
+/* foretell validate: operations summed, the network measured, the prediction. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/validated.h"
+#include "foretell/store.h"
+#include "report/page.h"
+
+struct options {
+    ft__model_options model;
+    ft__step_options step;
+    const char *engine;
+    uint64_t threads;
+    double time_s;
+    double op_time_s;
+    uint64_t rounds;
+    uint64_t top;
+    bool again;
+    bool from_store;
+    bool forget;
+    const char *device;
+    const char *setting;
+    const char *predictor;
+    const char *within;
+    const char *html;
+};
+
+static const ft__option options[] = {
+    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
+     "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},
+    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
+     "threads it may use; 1 unless said otherwise"},
+    {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
+     "how long to measure each network; 2s unless said otherwise"},
+    {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",
+     "how long to measure each operation; 100ms unless said otherwise"},
+    {"rounds", 0, FT__OPT_COUNT, offsetof(struct options, rounds), "N",
+     "turns that operations and network take; 4 unless said otherwise"},
+    {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
+     "measure also the operations that the store already holds"},
+    {"from-store", 0, FT__OPT_FLAG, offsetof(struct options, from_store), NULL,
+     "run nothing: what the store holds, of any device"},
+    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
+     "with --from-store: this device only"},
+    {"setting", 0, FT__OPT_TEXT, offsetof(struct options, setting), "TEXT",
+     "with --from-store: this setting only, such as threads=1"},
+    {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
+     "the predictor to validate; the one train made"},
+    {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
+     "predict each network from the store without its own operations"},
+    {"must-be-within", 0, FT__OPT_TEXT, offsetof(struct options, within), "P%",
+     "exit code 1 when a sum or prediction of time is further off"},
+    {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
+     "how many kinds and operations to list; 10"},
+    {"html", 0, FT__OPT_TEXT, offsetof(struct options, html), "FILE",
+     "write a page with figures, too"},
+    FT__STEP_OPTIONS(struct options, step),
+    FT__MODEL_OPTIONS(struct options, model),
+    {0},
+};
+
+/* All networks in all datasets. */
+struct work {
+    ft__cli *c;
+    const struct options *o;
+    ft__step step;
+    ft_session *session; /* NULL: from the store */
+    ft_store *store;
+    ft_predictor *predictor;
+    ft_validated *v;
+    size_t n;
+    double within;
+};
+
+/* "10%", "10 %" or "0.1". */
+static int parse_within(struct work *w)
+{
+    const char *text = w->o->within;
+    char *end;
+
+    w->within = NAN;
+    if (!text)
+        return FT__EXIT_GOOD;
+    w->within = strtod(text, &end);
+    end += *end == ' ';
+    if (*end == '%') {
+        w->within /= 100;
+        end++;
+    }
+    if (end == text || *end || !(w->within >= 0))
+        return ft__cli_exit(w->c, FT__EXIT_USAGE,
+                            "--must-be-within wants a share such as 10%%, not \"%s\"",
+                            text);
+    return FT__EXIT_GOOD;
+}
+
+static int check_options(struct work *w)
+{
+    const struct options *o = w->o;
+
+    if (!o->from_store && (o->device || o->setting))
+        return ft__cli_exit(w->c, FT__EXIT_USAGE, "--%s goes with --from-store",
+                            o->device ? "device" : "setting");
+    if (o->forget && o->predictor)
+        return ft__cli_exit(w->c, FT__EXIT_USAGE,
+                            "--forget trains a predictor itself; --predictor does not "
+                            "go with it");
+    return parse_within(w);
+}
+
+static int open_store(struct work *w)
+{
+    char path[FT__PATH_MAX];
+    ft_error err = {0};
+    ft_status st;
+    int code;
+
+    ft__path_store(w->c, path);
+    code = w->o->from_store ? ft__store_needed(w->c, path)
+                            : ft__home_needed(w->c, w->c->store);
+    if (code)
+        return code;
+    st = ft_store_open(&w->store, path,
+                       w->o->from_store ? FT_STORE_READ : FT_STORE_WRITE, &err);
+    return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+}
+
+static int open_predictor(struct work *w)
+{
+    char path[FT__PATH_MAX];
+    ft_error err = {0};
+    ft_status st;
+
+    if (w->o->forget || (!w->session && !w->o->predictor))
+        return FT__EXIT_GOOD;
+    if (w->session)
+        ft__path_predictor(path, ft_session_engine(w->session), w->o->threads);
+    if (!w->o->predictor && !ft__path_exists(path))
+        return FT__EXIT_GOOD;
+    st = ft_predictor_load(&w->predictor, w->o->predictor ? w->o->predictor : path,
+                           &err);
+    return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+}
+
+static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *err)
+{
+    ft_validated *grown = realloc(w->v, (w->n + n) * sizeof(*grown));
+
+    if (!grown) {
+        while (n)
+            ft_validated_free(&more[--n]);
+        return ft_fail(err, FT_ENOMEM, 0, "networks");
+    }
+    w->v = grown;
+    memcpy(w->v + w->n, more, n * sizeof(*more));
+    w->n += n;
+    return FT_OK;
+}
+
+static ft_status validate(struct work *w, const ft_graph *g, const char *path,
+                          ft_error *err)
+{
+    const ft_validate_options how = {.time_s = w->o->time_s,
+                                     .op_time_s = w->o->op_time_s,
+                                     .rounds = (uint32_t)w->o->rounds,
+                                     .again = w->o->again,
+                                     .predictor = w->predictor,
+                                     .forget = w->o->forget,
+                                     .path = path,
+                                     .command = w->c->line,
+                                     .log = &w->c->log};
+    const ft_key filter = {
+        .device = w->o->device, .setting = w->o->setting, .engine = w->o->engine};
+    ft_validated one, *many;
+    size_t n;
+    ft_status st;
+
+    if (w->session) {
+        st = ft_validate_network(&one, w->session, w->store, g, &how, err);
+        return st ? st : append(w, &one, 1, err);
+    }
+    st = ft_validate_stored(&many, &n, w->store, &filter, g, &how, err);
+    if (!st)
+        st = append(w, many, n, err);
+    free(many);
+    return st;
+}
+
+static int validate_model(struct work *w, const char *path)
+{
+    ft_graph *g;
+    ft_error err = {0};
+    ft_status st;
+    int code = ft__model_read(w->c, &g, path, &w->o->model);
+
+    if (code)
+        return code;
+    st = ft__step_take(&g, &w->step, &err);
+    if (!st)
+        st = validate(w, g, path, &err);
+    ft_graph_free(g);
+    return st ? ft__cli_fail_asked(w->c, st, &err) : FT__EXIT_GOOD;
+}
+
+/* ---- answers ---- */
+
+static bool several_datasets(const struct work *w)
+{
+    for (size_t i = 1; i < w->n; i++)
+        if (strcmp(w->v[i].device, w->v[0].device) != 0 ||
+            strcmp(w->v[i].setting, w->v[0].setting) != 0 ||
+            strcmp(w->v[i].engine, w->v[0].engine) != 0 ||
+            strcmp(w->v[i].engine_version, w->v[0].engine_version) != 0)
+            return true;
+    return false;
+}
+
+static ft_status judge(ft__verdict *a, const struct work *w, ft_kind_effect **kinds,
+                       ft_error *err)
+{
+    ft_status st = ft_validated_kinds(kinds, &a->n_kinds, w->v, w->n, err);
+
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
+        for (int e = 0; e < FT_ESTIMATOR_COUNT && !st; e++)
+            st = ft_validated_errors(&a->errors[q][e], w->v, w->n, (ft_quantity)q,
+                                     (ft_estimator)e, err);
+    a->kind = *kinds;
+    return st;
+}
+
+/* How long must a batch be? Of interest beside any time; looked at for the page. */
+static const char linearity_spec[] = "relu x=1x16 dtype=fp32";
+
+static int write_page(const struct work *w, const ft__verdict *a)
+{
+    ft__page page = {.v = a->v,
+                     .n = a->n,
+                     .datasets = a->datasets,
+                     .kind = a->kind,
+                     .n_kinds = a->n_kinds,
+                     .errors = a->errors,
+                     .spec = linearity_spec};
+    ft_linearity line;
+    ft_error err = {0};
+    ft_op op;
+    FILE *fp;
+    bool good;
+
+    if (w->session && !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
+        !ft_measure_linearity(&line, w->session, &op, &err))
+        page.line = &line;
+    page.no_line =
+        w->session ? err.msg : "nothing was run: all figures are the store's";
+    fp = fopen(w->o->html, "w");
+    if (!fp)
+        return ft__cli_exit(w->c, FT__EXIT_INPUT, "%s: %s", w->o->html,
+                            strerror(errno));
+    ft__page_write(fp, &page);
+    good = !ferror(fp);
+    if (fclose(fp) || !good)
+        return ft__cli_exit(w->c, FT__EXIT_INPUT, "cannot write %s: %s", w->o->html,
+                            strerror(errno));
+    return FT__EXIT_GOOD;
+}
+
+static int answer(const struct work *w)
+{
+    ft__verdict a = {.v = w->v,
+                     .n = w->n,
+                     .within = w->within,
+                     .top = w->o->top ? w->o->top : 10,
+                     .datasets = several_datasets(w)};
+    ft_kind_effect *kinds = NULL;
+    ft_error err = {0};
+    ft_status st = judge(&a, w, &kinds, &err);
+    int code = st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+    bool printed = true;
+
+    if (!code && w->o->html)
+        code = write_page(w, &a);
+    if (!code) {
+        if (w->c->json)
+            printed = ft__json_print_take(ft__verdict_json(&a), stdout);
+        else if (w->c->csv)
+            ft__verdict_print_csv(&a);
+        else
+            printed = ft__verdict_print(&a);
+        code = ft__cli_done(w->c, printed);
+    }
+    if (!code && !isnan(w->within) && !ft__verdict_holds(&a))
+        code = FT__EXIT_NO;
+    free(kinds);
+    return code;
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    struct work w = {.c = c, .o = user};
+    int code = check_options(&w);
+
+    if (!code)
+        code = ft__step_parse(c, &w.step, &w.o->step);
+    if (!code && !w.o->from_store)
+        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads);
+    if (!code)
+        code = open_store(&w);
+    if (!code)
+        code = open_predictor(&w);
+    for (size_t i = 0; i < c->args.n && !code; i++)
+        code = validate_model(&w, c->args.v[i]);
+    if (!code)
+        code = answer(&w);
+    while (w.n)
+        ft_validated_free(&w.v[--w.n]);
+    free(w.v);
+    ft_predictor_free(w.predictor);
+    ft_store_close(w.store);
+    ft_session_close(w.session);
+    return code;
+}
+
+const ft__command ft__validate_command = {
+    .name = "validate",
+    .arguments = "MODEL...",
+    .summary = "operations summed, the network measured, and the prediction",
+    .more = "Operations that the store lacks and the network take turns, so that what\n"
+            "drifts does so for both. All of it is kept in the store.",
+    .examples = "  foretell validate resnet50.onnx vgg16.onnx\n"
+                "  foretell validate *.onnx --forget --html validate.html\n"
+                "  foretell validate resnet50.onnx --from-store --device a30\n"
+                "  foretell validate resnet50.onnx --must-be-within 10%\n",
+    .least_args = 1,
+    .most_args = SIZE_MAX,
+    .has_csv = true,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

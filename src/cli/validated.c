@@ -1,0 +1,384 @@
+/* What validate found, in words, JSON and CSV. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/validated.h"
+#include "report/units.h"
+
+enum { SPEC_MAX = 2048 };
+
+double ft__verdict_error(const ft_validated *v, ft_quantity q, ft_estimator e)
+{
+    const ft_figure *f = e == FT_ESTIMATOR_SUM ? &v->sum[q] : &v->predicted[q];
+
+    return f->value / v->measured[q].value - 1;
+}
+
+void ft__verdict_label(char *buf, size_t size, const ft__verdict *a,
+                       const ft_validated *v)
+{
+    if (a->datasets)
+        snprintf(buf, size, "%s, %s, %s, %s", v->name, v->device, v->engine,
+                 v->setting);
+    else
+        snprintf(buf, size, "%s", v->name);
+}
+
+bool ft__verdict_holds(const ft__verdict *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
+            if (fabs(ft__verdict_error(&a->v[i], FT_QUANTITY_TIME, (ft_estimator)e)) >
+                a->within)
+                return false;
+    return true;
+}
+
+static ft__text in_units(ft_quantity q, double v)
+{
+    switch (q) {
+    case FT_QUANTITY_ENERGY: return ft__text_joules(v);
+    case FT_QUANTITY_MEMORY: return ft__text_bytes(v);
+    default: return ft__text_seconds(v);
+    }
+}
+
+/* ---- text ---- */
+
+static void put_figure(ft__table *t, ft_quantity q, const ft_figure *f)
+{
+    ft__table_cell(t, "%s", in_units(q, f->value).s);
+    if (q == FT_QUANTITY_MEMORY)
+        return;
+    ft__table_cell(t, "%s", isnan(f->sigma) ? "" : in_units(q, f->sigma).s);
+}
+
+static bool print_quantity(const ft__verdict *a, ft_quantity q)
+{
+    char columns[160], label[FT__PATH_MAX];
+    ft__table *t;
+
+    snprintf(
+        columns, sizeof(columns), "%s<|measured>|%ssum>|%serror>|predicted>|%serror>",
+        ft_quantity_name(q), q == FT_QUANTITY_MEMORY ? "" : "+->|",
+        q == FT_QUANTITY_MEMORY ? "" : "+->|", q == FT_QUANTITY_MEMORY ? "" : "+->|");
+    t = ft__table_new(columns);
+    for (size_t i = 0; i < a->n; i++) {
+        const ft_validated *v = &a->v[i];
+
+        ft__verdict_label(label, sizeof(label), a, v);
+        ft__table_cell(t, "%s", label);
+        put_figure(t, q, &v->measured[q]);
+        put_figure(t, q, &v->sum[q]);
+        ft__table_cell(t, "%s",
+                       ft__text_signed(ft__verdict_error(v, q, FT_ESTIMATOR_SUM)).s);
+        put_figure(t, q, &v->predicted[q]);
+        ft__table_cell(
+            t, "%s",
+            ft__text_signed(ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION)).s);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
+/* A reason that all networks give is given once. */
+static void print_reasons(const ft__verdict *a, ft_quantity q)
+{
+    static const char *const what[] = {"measurement", "sum", "prediction"};
+
+    for (int w = 0; w < 3; w++) {
+        const char *last = "";
+
+        for (size_t i = 0; i < a->n; i++) {
+            const ft_validated *v = &a->v[i];
+            const ft_figure *f = w == 0   ? &v->measured[q]
+                                 : w == 1 ? &v->sum[q]
+                                          : &v->predicted[q];
+
+            if (!isnan(f->value) || strcmp(last, f->why) == 0)
+                continue;
+            printf("no %s of %s: ", what[w], ft_quantity_name(q));
+            ft__put_clean(stdout, f->why);
+            putchar('\n');
+            last = f->why;
+        }
+    }
+}
+
+/* Is any of it known? */
+static bool is_known(const ft__verdict *a, ft_quantity q)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (isfinite(a->v[i].measured[q].value) || isfinite(a->v[i].sum[q].value))
+            return true;
+    return false;
+}
+
+static bool print_summary(const ft__verdict *a)
+{
+    ft__table *t = ft__table_new("against measured<|n>|MAPE>|median>|max>|bias>|R2>");
+
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
+        for (int e = 0; e < FT_ESTIMATOR_COUNT; e++) {
+            const ft_errors *x = &a->errors[q][e];
+
+            if (!x->n)
+                continue;
+            ft__table_cell(t, "%s, %s", ft_quantity_name((ft_quantity)q),
+                           ft_estimator_name((ft_estimator)e));
+            ft__table_cell(t, "%zu", x->n);
+            ft__table_cell(t, "%s", ft__text_percent(x->mape).s);
+            ft__table_cell(t, "%s", ft__text_percent(x->median_ape).s);
+            ft__table_cell(t, "%s", ft__text_percent(x->max_ape).s);
+            ft__table_cell(t, "%s", ft__text_signed(x->bias).s);
+            ft__table_cell(t, "%s", isnan(x->r2) ? "-" : ft__text_plain(x->r2).s);
+        }
+    return ft__table_print_take(t, stdout);
+}
+
+static void print_chart(const ft__verdict *a)
+{
+    char label[FT__PATH_MAX];
+
+    for (size_t i = 0; i < a->n; i++) {
+        const ft_validated *v = &a->v[i];
+        const double value[] = {v->measured[FT_QUANTITY_TIME].value,
+                                v->sum[FT_QUANTITY_TIME].value,
+                                v->predicted[FT_QUANTITY_TIME].value};
+        static const char *const name[] = {"measured", "sum", "predicted"};
+
+        if (!(value[0] > 0))
+            continue;
+        ft__verdict_label(label, sizeof(label), a, v);
+        ft__put_clean(stdout, label);
+        putchar('\n');
+        for (int k = 0; k < 3; k++)
+            if (isfinite(value[k]))
+                ft__bar_print(stdout, name[k], value[k] / value[0],
+                              ft__text_seconds(value[k]).s);
+    }
+    putchar('\n');
+}
+
+static bool print_kinds(const ft__verdict *a)
+{
+    bool fitted = a->n_kinds && isfinite(a->kind[0].factor);
+    ft__table *t =
+        ft__table_new(fitted ? "kind<|networks>|share of sum>|in the network/alone>|"
+                               "adds to the difference>"
+                             : "kind<|networks>|share of sum>");
+
+    for (size_t i = 0; i < a->n_kinds && i < a->top; i++) {
+        const ft_kind_effect *k = &a->kind[i];
+
+        ft__table_cell(t, "%s%s%s", ft_kind_name(k->kind),
+                       k->phase == FT_PHASE_FORWARD ? "" : " ",
+                       k->phase == FT_PHASE_FORWARD ? "" : ft_phase_name(k->phase));
+        ft__table_cell(t, "%zu", k->n_networks);
+        ft__table_cell(t, "%s", ft__text_percent(k->share).s);
+        if (!fitted)
+            continue;
+        ft__table_cell(t, "%.3f", k->factor);
+        ft__table_cell(t, "%s", ft__text_signed(k->effect).s);
+    }
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    if (!fitted)
+        puts("which kinds explain the difference is told from three networks on");
+    putchar('\n');
+    return true;
+}
+
+static void print_unpriced(const ft__verdict *a)
+{
+    char spec[SPEC_MAX];
+
+    for (size_t i = 0; i < a->n; i++) {
+        const ft_validated *v = &a->v[i];
+
+        if (!v->n_unpriced)
+            continue;
+        ft__put_clean(stdout, v->name);
+        printf(": %zu of %u operations are not in the sum\n", v->n_unpriced, v->n_ops);
+        for (size_t j = 0; j < v->n_unpriced && j < a->top; j++) {
+            ft_op_print(&v->unpriced[j].op, spec, sizeof(spec));
+            printf("  unpriced: %s *%llu: ", spec,
+                   (unsigned long long)v->unpriced[j].count);
+            ft__put_clean(stdout, v->unpriced[j].why);
+            putchar('\n');
+        }
+        if (v->n_unpriced > a->top)
+            printf("  ... and %zu more (--top)\n", v->n_unpriced - (size_t)a->top);
+    }
+}
+
+static void print_title(const ft__verdict *a)
+{
+    const ft_validated *v = &a->v[0];
+
+    printf("%zu %s, %s", a->n,
+           a->datasets ? "measurements"
+           : a->n == 1 ? "network"
+                       : "networks",
+           v->mode == FT_MODE_TRAINING ? "one training step" : "one forward pass");
+    if (!a->datasets)
+        printf(", %s %s, %s, %s", v->engine, v->engine_version, v->setting, v->device);
+    puts("\n");
+}
+
+bool ft__verdict_print(const ft__verdict *a)
+{
+    print_title(a);
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
+        if (is_known(a, (ft_quantity)q) && !print_quantity(a, (ft_quantity)q))
+            return false;
+        print_reasons(a, (ft_quantity)q);
+        putchar('\n');
+    }
+    if (!print_summary(a))
+        return false;
+    putchar('\n');
+    print_chart(a);
+    if (!print_kinds(a))
+        return false;
+    print_unpriced(a);
+    return true;
+}
+
+/* ---- JSON and CSV ---- */
+
+static json_t *figure_json(const ft_figure *f)
+{
+    return json_pack("{s:o, s:o, s:o}", "value", ft__json_real(f->value), "sigma",
+                     ft__json_real(f->sigma), "why",
+                     isnan(f->value) ? ft__json_text(f->why) : json_null());
+}
+
+static json_t *quantity_json(const ft_validated *v, ft_quantity q)
+{
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o}", "unit", ft_quantity_unit(q), "measured",
+        figure_json(&v->measured[q]), "sum", figure_json(&v->sum[q]), "predicted",
+        figure_json(&v->predicted[q]), "sum_error",
+        ft__json_real(ft__verdict_error(v, q, FT_ESTIMATOR_SUM)), "prediction_error",
+        ft__json_real(ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION)));
+}
+
+static json_t *kinds_of_network(const ft_validated *v)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < v->n_kinds; i++) {
+        const ft_kind_sum *k = &v->kind[i];
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "kind", ft_kind_name(k->kind),
+                      "phase", ft_phase_name(k->phase), "unique", (int)k->n_unique,
+                      "count", ft__json_count((uint64_t)k->count), "time",
+                      ft__json_real(k->time_s), "energy", ft__json_real(k->energy_j)));
+    }
+    return all;
+}
+
+static json_t *unpriced_json(const ft_validated *v)
+{
+    json_t *all = json_array();
+    char spec[SPEC_MAX];
+
+    for (size_t i = 0; i < v->n_unpriced; i++) {
+        ft_op_print(&v->unpriced[i].op, spec, sizeof(spec));
+        ft__json_append_take(&all, json_pack("{s:s, s:o, s:o}", "spec", spec, "count",
+                                             ft__json_count(v->unpriced[i].count),
+                                             "why", ft__json_text(v->unpriced[i].why)));
+    }
+    return all;
+}
+
+static json_t *rounds_json(const ft_validated *v)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < v->n_rounds; i++)
+        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o}", "begin_s",
+                                             ft__json_real(v->round[i].begin_s), "time",
+                                             ft__json_real(v->round[i].time_s),
+                                             "batches", ft__json_count(v->round[i].n)));
+    return all;
+}
+
+static json_t *network_json(const ft_validated *v)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}",
+        "model", ft__json_text(v->name), "device", ft__json_text(v->device), "setting",
+        ft__json_text(v->setting), "engine", ft__json_text(v->engine), "engine_version",
+        ft__json_text(v->engine_version), "mode",
+        v->mode == FT_MODE_TRAINING ? "training" : "inference", "time",
+        quantity_json(v, FT_QUANTITY_TIME), "energy",
+        quantity_json(v, FT_QUANTITY_ENERGY), "memory",
+        quantity_json(v, FT_QUANTITY_MEMORY), "shared_sigma", ft__json_real(v->shared),
+        "operations", (int)v->n_ops, "priced", (int)v->n_priced, "kinds",
+        kinds_of_network(v), "unpriced", unpriced_json(v), "rounds", rounds_json(v));
+}
+
+static json_t *summary_json(const ft__verdict *a)
+{
+    json_t *all = json_array();
+
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
+        for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
+            ft__json_append_take(&all,
+                                 json_pack("{s:s, s:s, s:o}", "quantity",
+                                           ft_quantity_name((ft_quantity)q), "estimate",
+                                           ft_estimator_name((ft_estimator)e), "errors",
+                                           ft__json_errors(&a->errors[q][e])));
+    return all;
+}
+
+static json_t *kinds_json(const ft__verdict *a)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < a->n_kinds; i++) {
+        const ft_kind_effect *k = &a->kind[i];
+
+        ft__json_append_take(
+            &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "kind",
+                            ft_kind_name(k->kind), "phase", ft_phase_name(k->phase),
+                            "networks", ft__json_count(k->n_networks), "share",
+                            ft__json_real(k->share), "factor", ft__json_real(k->factor),
+                            "effect", ft__json_real(k->effect)));
+    }
+    return all;
+}
+
+json_t *ft__verdict_json(const ft__verdict *a)
+{
+    json_t *networks = json_array();
+
+    for (size_t i = 0; i < a->n; i++)
+        ft__json_append_take(&networks, network_json(&a->v[i]));
+    return json_pack("{s:o, s:o, s:o, s:o}", "networks", networks, "summary",
+                     summary_json(a), "kinds", kinds_json(a), "within",
+                     isnan(a->within) ? json_null()
+                                      : json_boolean(ft__verdict_holds(a)));
+}
+
+void ft__verdict_print_csv(const ft__verdict *a)
+{
+    puts("model,device,setting,engine,engine_version,mode,quantity,unit,measured,"
+         "measured_sigma,sum,sum_sigma,predicted,predicted_sigma,operations,priced");
+    for (size_t i = 0; i < a->n; i++)
+        for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
+            const ft_validated *v = &a->v[i];
+
+            ft__csv_row(stdout, "ssssssssgggggguu", v->name, v->device, v->setting,
+                        v->engine, v->engine_version,
+                        v->mode == FT_MODE_TRAINING ? "training" : "inference",
+                        ft_quantity_name((ft_quantity)q),
+                        ft_quantity_unit((ft_quantity)q), v->measured[q].value,
+                        v->measured[q].sigma, v->sum[q].value, v->sum[q].sigma,
+                        v->predicted[q].value, v->predicted[q].sigma,
+                        (uint64_t)v->n_ops, (uint64_t)v->n_priced);
+        }
+}

@@ -1,0 +1,230 @@
+/* Measured, summed and predicted beside each other. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page.h"
+#include "report/svg.h"
+#include "report/units.h"
+
+static const char *const row_class[] = {"measured", "sum", "predicted"};
+
+static ft__text in_units(ft_quantity q, double v)
+{
+    switch (q) {
+    case FT_QUANTITY_ENERGY: return ft__text_joules(v);
+    case FT_QUANTITY_MEMORY: return ft__text_bytes(v);
+    default: return ft__text_seconds(v);
+    }
+}
+
+static const ft_figure *figure_of(const ft_validated *v, ft_quantity q, int which)
+{
+    return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
+}
+
+/* ---- bars: one row per estimate, in units of what was measured ---- */
+
+enum { LEFT = 200, WIDE = 760, RIGHT = 150, BAR = 13, GROUP = 3 * BAR + 18, TOP = 34 };
+
+static bool is_drawn(const ft_validated *v, ft_quantity q)
+{
+    return v->measured[q].value > 0;
+}
+
+static double longest(const ft__page *p, ft_quantity q)
+{
+    double most = 1;
+
+    for (size_t i = 0; i < p->n; i++)
+        for (int w = 0; w < 3 && is_drawn(&p->v[i], q); w++) {
+            const ft_figure *f = figure_of(&p->v[i], q, w);
+            double sigma = isfinite(f->sigma) ? f->sigma : 0;
+
+            most = fmax(most, (f->value + sigma) / p->v[i].measured[q].value);
+        }
+    return fmin(most, 3);
+}
+
+static void draw_bar(FILE *fp, const ft__axis *x, const ft_figure *f, double one,
+                     int which, double y, ft_quantity q)
+{
+    double ratio = fmin(f->value / one, x->hi), sigma = f->sigma / one;
+    double end = ft__axis_at(x, ratio), middle = y + BAR / 2.0, text = end;
+    char tip[160];
+
+    if (!isfinite(f->value))
+        return;
+    snprintf(tip, sizeof(tip), "%s %s, %.3f of what was measured", row_class[which],
+             in_units(q, f->value).s, f->value / one);
+    ft__svg_rect(fp, row_class[which], x->from, y, end - x->from, BAR - 2, tip);
+    if (isfinite(sigma) && sigma > 0) {
+        double low = ft__axis_at(x, fmax(0, ratio - sigma));
+        double high = fmin(ft__axis_at(x, ratio + sigma), x->to);
+
+        ft__svg_line(fp, "under", low, middle - 1, high, middle - 1);
+        ft__svg_line(fp, "error", low, middle - 1, high, middle - 1);
+        ft__svg_line(fp, "error", low, middle - 4, low, middle + 2);
+        ft__svg_line(fp, "error", high, middle - 4, high, middle + 2);
+        text = fmax(end, high);
+    }
+    if (which)
+        ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s, %s",
+                     in_units(q, f->value).s, ft__text_signed(f->value / one - 1).s);
+    else
+        ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s",
+                     in_units(q, f->value).s);
+}
+
+/* Long names keep their end, where sizes and settings are. */
+static void draw_end_of(FILE *fp, const char *cls, const char *text, size_t most,
+                        double y)
+{
+    size_t len = strlen(text), from = len > most ? len - most : 0;
+
+    /* Not within a character. */
+    while (((unsigned char)text[from] & 0xc0) == 0x80)
+        from++;
+    ft__svg_text(fp, cls, "end", LEFT - 12, y, "%s%s", from ? "\xe2\x80\xa6" : "",
+                 text + from);
+}
+
+static void draw_name(FILE *fp, const ft__page *p, const ft_validated *v, double y)
+{
+    draw_end_of(fp, "label", v->name, 24, y + BAR + (p->datasets ? -4 : 9));
+    if (!p->datasets)
+        return;
+    draw_end_of(fp, "small", v->device, 28, y + 2 * BAR - 4);
+    draw_end_of(fp, "small", v->setting, 28, y + 3 * BAR - 4);
+}
+
+static void draw_scale(FILE *fp, const ft__axis *x, double bottom)
+{
+    double tick[FT__MAX_TICKS];
+    size_t n = ft__axis_ticks(x, tick);
+
+    for (size_t i = 0; i < n; i++) {
+        double at = ft__axis_at(x, tick[i]);
+
+        ft__svg_line(fp, fabs(tick[i] - 1) < 1e-9 ? "one" : "grid", at, TOP - 6, at,
+                     bottom);
+        ft__svg_text(fp, "small", "middle", at, TOP - 12, "%.4g", tick[i]);
+    }
+}
+
+void ft__figure_bars(FILE *fp, const ft__page *p, ft_quantity q)
+{
+    ft__axis x = ft__axis_linear(0, longest(p, q), LEFT, WIDE - RIGHT, true);
+    char title[96], desc[256];
+    double y = TOP;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        n += is_drawn(&p->v[i], q);
+    snprintf(title, sizeof(title), "%s: measured, summed, predicted",
+             ft_quantity_name(q));
+    snprintf(
+        desc, sizeof(desc),
+        "A group of bars for each of %zu networks: %s measured whole, the sum over "
+        "its operations, and the prediction, divided by what was measured. Lines "
+        "are one sigma.",
+        n, ft_quantity_name(q));
+    ft__svg_begin(fp, WIDE, TOP + (double)(n * GROUP) + 4, title, desc);
+    draw_scale(fp, &x, TOP + (double)(n * GROUP));
+    for (size_t i = 0; i < p->n; i++) {
+        const ft_validated *v = &p->v[i];
+
+        if (!is_drawn(v, q))
+            continue;
+        draw_name(fp, p, v, y + 4);
+        for (int w = 0; w < 3; w++)
+            draw_bar(fp, &x, figure_of(v, q, w), v->measured[q].value, w,
+                     y + 6 + w * BAR, q);
+        y += GROUP;
+    }
+    ft__svg_end(fp);
+}
+
+/* ---- by clock ---- */
+
+double ft__clock_of(const char *setting)
+{
+    const char *at = strstr(setting, "clock=");
+    double hz;
+    char *end;
+
+    /* "memory_clock=" is another one. */
+    while (at && at != setting && at[-1] != ' ')
+        at = strstr(at + 1, "clock=");
+    if (!at)
+        return NAN;
+    hz = strtod(at + strlen("clock="), &end);
+    if (strncmp(end, "MHz", 3) == 0)
+        return hz * 1e6;
+    return strncmp(end, "GHz", 3) == 0 ? hz * 1e9 : NAN;
+}
+
+enum { CLOCK_WIDE = 420, CLOCK_HIGH = 260 };
+
+static void draw_clock_axes(FILE *fp, const ft__axis *x, const ft__axis *y,
+                            ft_quantity q)
+{
+    double tick[FT__MAX_TICKS];
+    size_t n = ft__axis_ticks(y, tick);
+
+    for (size_t i = 0; i < n; i++) {
+        ft__svg_line(fp, "grid", x->from, ft__axis_at(y, tick[i]), x->to,
+                     ft__axis_at(y, tick[i]));
+        ft__svg_text(fp, "small", "end", x->from - 6, ft__axis_at(y, tick[i]) + 3, "%s",
+                     tick[i] == 0 ? "0" : in_units(q, tick[i]).s);
+    }
+    n = ft__axis_ticks(x, tick);
+    for (size_t i = 0; i < n; i++)
+        ft__svg_text(fp, "small", "middle", ft__axis_at(x, tick[i]), y->from + 16,
+                     "%.0f", tick[i] / 1e6);
+    ft__svg_text(fp, "small", "middle", (x->from + x->to) / 2, y->from + 32,
+                 "core clock in MHz");
+}
+
+void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quantity q)
+{
+    double low = INFINITY, high = 0, most = 0;
+    double *at = calloc(2 * n + 1, sizeof(*at));
+    char desc[256];
+    ft__axis x, y;
+
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, ft__clock_of(v[i]->setting));
+        high = fmax(high, ft__clock_of(v[i]->setting));
+        for (int w = 0; w < 3; w++)
+            most = fmax(most, figure_of(v[i], q, w)->value);
+    }
+    x = ft__axis_linear(low, high, 70, CLOCK_WIDE - 20, false);
+    y = ft__axis_linear(0, most, CLOCK_HIGH - 44, 16, true);
+    snprintf(desc, sizeof(desc),
+             "%s of %.100s at %zu core clocks: measured, summed, "
+             "predicted; lines are one sigma",
+             ft_quantity_name(q), v[0]->name, n);
+    ft__svg_begin(fp, CLOCK_WIDE, CLOCK_HIGH, v[0]->name, desc);
+    draw_clock_axes(fp, &x, &y, q);
+    for (int w = 0; w < 3 && at; w++) {
+        char cls[32];
+
+        for (size_t i = 0; i < n; i++) {
+            const ft_figure *f = figure_of(v[i], q, w);
+
+            at[i] = ft__axis_at(&x, ft__clock_of(v[i]->setting));
+            at[n + i] = ft__axis_at(&y, f->value);
+            if (isfinite(f->value) && isfinite(f->sigma))
+                ft__svg_error(fp, "error", at[i], ft__axis_at(&y, f->value - f->sigma),
+                              ft__axis_at(&y, f->value + f->sigma));
+            if (isfinite(f->value))
+                ft__svg_dot(fp, row_class[w], at[i], at[n + i], w ? 2.5 : 4.5,
+                            in_units(q, f->value).s);
+        }
+        snprintf(cls, sizeof(cls), "line %s", row_class[w]);
+        ft__svg_path(fp, cls, at, at + n, n);
+    }
+    free(at);
+    ft__svg_end(fp);
+}

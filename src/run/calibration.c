@@ -1,0 +1,65 @@
+/* What every session measures beside, and finds out about its engine once. */
+#include <string.h>
+
+#include "predict/probes.h"
+#include "run/op_job.h"
+
+/* About a hundred million floating-point operations, weights and activations that
+ * pass the second-level cache: feels clocks, caches and other load alike. */
+static const char spec[] =
+    "conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32";
+
+/* Few instances: it stays in memory as long as the session. */
+enum { INSTANCES = 8 };
+
+ft_op ft_calibration_op(const ft_session *s)
+{
+    ft_op op;
+
+    (void)ft_op_parse(&op, spec, sizeof(spec) - 1, NULL);
+    ft_op_lower(&op, s->engine->policy);
+    return op;
+}
+
+bool ft__calibration_job(ft__job *out, ft_session *s)
+{
+    ft_op op = ft_calibration_op(s);
+
+    if (!s->calibration && !s->no_calibration)
+        s->no_calibration =
+            ft__op_job_make(&s->calibration, s, &op, INSTANCES, NULL) != FT_OK;
+    if (!s->calibration)
+        return false;
+    *out = ft__op_job_get(s->calibration);
+    return true;
+}
+
+/* Something long to run, issued many times: does waiting take part of the time? */
+void ft__session_learn_issuing(ft_session *s)
+{
+    enum { N = 16 };
+    const ft_engine *e = s->engine;
+    ft_op op = ft__probe(FT__PROBE_PEAK);
+    double t0, t1, t2;
+    ft__op_job *j;
+    ft__job job;
+    ft_status st = FT_OK;
+
+    if (s->knows_issuing)
+        return;
+    s->knows_issuing = true;
+    ft_op_lower(&op, e->policy);
+    if (ft__op_job_make(&j, s, &op, 1, NULL))
+        return; /* whoever asks for the operation hears why */
+    job = ft__op_job_get(j);
+    (void)ft__run_batch(&t0, &job, 0, 1, NULL);
+    t0 = e->now(s->context);
+    for (uint64_t i = 0; i < N && !st; i++)
+        st = job.run(job.self, i, NULL);
+    t1 = e->now(s->context);
+    if (!st)
+        st = e->sync(s->context, NULL);
+    t2 = e->now(s->context);
+    s->issues_ahead = !st && t2 - t1 > 0.1 * (t2 - t0);
+    ft__op_job_free(j);
+}

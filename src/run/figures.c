@@ -1,0 +1,150 @@
+/* What readings say: docs/measuring.md has the formulae. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/stats.h"
+#include "run/rounds.h"
+
+/* A batch further from its round's median than this many sigma is marked. */
+#define OUTLIER_SIGMA 5.0
+/* Batches agree better than clocks can tell: scatter is taken to be at least this. */
+#define LEAST_SCATTER 1e-3
+
+static double per_iteration(const ft_reading *r)
+{
+    return r->value / (double)r->iterations;
+}
+
+static uint32_t mark_round(ft_reading *r, size_t n, double *scratch)
+{
+    double centre, sigma;
+    uint32_t marked = 0;
+
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = per_iteration(&r[i]);
+    centre = ft__median(scratch, n);
+    sigma = fmax(ft__mad(scratch, n, centre), LEAST_SCATTER * fabs(centre));
+    for (size_t i = 0; i < n; i++) {
+        r[i].marks &= ~(uint32_t)FT_READING_OUTLIER;
+        if (fabs(per_iteration(&r[i]) - centre) > OUTLIER_SIGMA * sigma) {
+            r[i].marks |= FT_READING_OUTLIER;
+            marked++;
+        }
+    }
+    return marked;
+}
+
+/* One past the round that begins at `from`: readings of a round lie together. */
+static size_t round_end(const ft_reading *r, size_t n, size_t from)
+{
+    size_t to = from;
+
+    while (to < n && r[to].round == r[from].round)
+        to++;
+    return to;
+}
+
+ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err)
+{
+    double *scratch = calloc(n + 1, sizeof(*scratch));
+
+    *marked = 0;
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = round_end(r, n, from);
+        *marked += mark_round(r + from, to - from, scratch);
+    }
+    free(scratch);
+    return FT_OK;
+}
+
+/* Student's t: what the 95 % quantile is wider than the normal one's, so that
+ * value +- 1.645 error holds with few rounds too. */
+static double few(size_t n)
+{
+    static const double wider[] = {NAN,   NAN,   3.838, 1.775, 1.431, 1.296,
+                                   1.225, 1.181, 1.152, 1.130, 1.114};
+
+    return n < sizeof(wider) / sizeof(*wider) ? wider[n] : 1 + 1.14 / (double)n;
+}
+
+double ft__error_of_rounds(const double *v, size_t n, double centre)
+{
+    double sum = 0;
+
+    if (n < 2)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        sum += (v[i] - centre) * (v[i] - centre);
+    /* A median scatters by sqrt(pi/2) more than a mean. */
+    return few(n) * sqrt(1.5707963267948966 * sum / (double)(n - 1) / (double)n);
+}
+
+/* Whether a reading's round counts: those that were not disturbed, or all when
+ * these are too few. */
+static int disturbed_mask(const ft_reading *r, size_t n)
+{
+    enum { ENOUGH = 3 };
+    uint32_t rounds = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(r[i].marks & FT_READING_DISTURBED) &&
+            (i == 0 || r[i].round != r[i - 1].round))
+            rounds++;
+    return rounds >= ENOUGH ? FT_READING_DISTURBED : 0;
+}
+
+struct sums {
+    double *batch; /* of rounds that count */
+    double *round; /* their medians */
+    size_t n_batches;
+    size_t n_rounds;
+};
+
+static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, size_t n)
+{
+    uint32_t skip = (uint32_t)disturbed_mask(r, n);
+
+    for (size_t from = 0, to; from < n; from = to) {
+        size_t before = s->n_batches;
+
+        to = round_end(r, n, from);
+        for (size_t i = from; i < to; i++) {
+            out->iterations += r[i].iterations;
+            if (!(r[i].marks & skip))
+                s->batch[s->n_batches++] = per_iteration(&r[i]);
+        }
+        if (s->n_batches > before)
+            s->round[s->n_rounds++] =
+                ft__median(s->batch + before, s->n_batches - before);
+    }
+}
+
+ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
+                                  ft_error *err)
+{
+    struct sums s = {.batch = calloc(2 * n + 2, sizeof(double)),
+                     .round = calloc(2 * n + 2, sizeof(double))};
+    double spread;
+
+    *out = (ft_measurement){.unit = "s", .n = n, .calibration_s = NAN};
+    if (!s.batch || !s.round) {
+        free(s.batch);
+        free(s.round);
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
+    }
+    gather(&s, out, r, n);
+    out->mean = ft__mean(s.batch, s.n_batches);
+    out->std = ft__std(s.batch, s.n_batches);
+    out->value = ft__median(s.round, s.n_rounds);
+    out->error = ft__error_of_rounds(s.round, s.n_rounds, out->value);
+    spread = ft__median(s.batch, s.n_batches);
+    out->mad = ft__mad(s.batch, s.n_batches, spread);
+    /* One round alone: standard error of a median of normal values. */
+    if (isnan(out->error) && n)
+        out->error = out->mad * sqrt(1.5707963267948966 / (double)s.n_batches);
+    free(s.batch);
+    free(s.round);
+    return FT_OK;
+}

@@ -1,0 +1,41 @@
+#ifndef RUN_ROUNDS_H
+#define RUN_ROUNDS_H
+
+#include "run/session.h"
+
+/* One of the things measured in rotation. */
+typedef struct ft__timed {
+    ft__job job;
+    double round_s; /* measured time of a round; 0: the plan's */
+    ft_status st;   /* not FT_OK: it broke, and the others go on */
+    ft_error why;
+    ft_reading *readings; /* of a round together */
+    ft_reading *launches; /* one a round, where the engine issues ahead */
+    size_t n, cap, n_launches;
+    uint64_t per_batch;
+    uint64_t done; /* iterations so far */
+    uint32_t left; /* rounds to go */
+    uint32_t redone;
+    ft_conditions seen; /* over all rounds so far that count */
+    uint32_t n_seen;
+} ft__timed;
+
+/* Warm up, then go round until each has its rounds; what broke says so in its st.
+ * FT_OK unless the loop itself cannot go on. */
+ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
+                         const ft_measure_options *opt, ft_error *err);
+void ft__timed_free(ft__timed *t);
+/* Times, launches, conditions and counts of one; readings change hands. */
+ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
+                          ft_error *err);
+
+/* Mark what lies far from the others of its round; how many. */
+ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
+/* Standard error of the median of n values; NaN for fewer than two. */
+double ft__error_of_rounds(const double *v, size_t n, double centre);
+
+/* Add what one round showed to what earlier ones showed; n: how many these were. */
+void ft__conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n);
+ft_conditions ft__conditions_unknown(void);
+
+#endif
