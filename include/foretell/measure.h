@@ -60,7 +60,9 @@ typedef struct ft_measure_options {
     ft_meter *meter;      /* power and energy too; NULL: neither */
     double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
     double error_floor;   /* relative: scatter from run to run that no repeat within
-                             one run shows; 0: none is added */
+                             one run shows; 0: with ft_measure_ops() what the
+                             calibration shows, at least 1 %, else none; below 0:
+                             none */
 } ft_measure_options;
 
 /* What one domain of the meter says of an operation or a network. */

@@ -94,8 +94,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
     ft_measure_options how = {.min_time_s = time_s,
                               .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s),
                               .rounds = k->opt->rounds,
-                              .monitor = k->opt->monitor,
-                              .error_floor = k->error_floor};
+                              .monitor = k->opt->monitor};
     ft_timing *t = calloc(n + 1, sizeof(*t));
     ft_status st;
 

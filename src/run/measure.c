@@ -161,7 +161,8 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
                               ft_session *s, const ft_op *ops, size_t n, bool calibrate,
                               const ft_measure_options *opt, ft_error *err)
 {
-    struct group g = {.session = s, .opt = opt};
+    ft_measure_options with_floor = *opt;
+    struct group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
     size_t at = 0;
     double calibration_s;
@@ -175,6 +176,8 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     for (size_t i = 0; i < g.n; i++)
         at += g.job[i] != NULL;
     calibration_s = calibration_of(&g.timed[at], opt);
+    if (calibrate && !(opt->error_floor != 0))
+        with_floor.error_floor = ft__calibration_note(s, calibration_s);
     at = 0;
     for (size_t i = 0; i < g.n; i++) {
         if (!g.job[i])
