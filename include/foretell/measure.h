@@ -174,6 +174,17 @@ FT_API ft_status ft_measure_network(ft_network_timing *out, ft_session *s,
                                     const ft_graph *g, const ft_measure_options *opt,
                                     ft_error *err);
 
+/* 1: the engine runs the model file at `path` whole, as deployed with it, fused and
+ * in its own order (an ONNX file on an engine that reads such files). */
+FT_API int ft_session_runs_whole(const ft_session *s, const char *path);
+/* The file run that way. `g`: the same file as imported, which says what shapes its
+ * inputs have and below what its indices lie. Weights that are missing are made at
+ * random. activation_bytes is what the process grew by besides the weights.
+ * FT_EUNSUPPORTED: this engine runs operations only, or does not run this model. */
+FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
+                                  const char *path, const ft_graph *g,
+                                  const ft_measure_options *opt, ft_error *err);
+
 /* ---- many operations into a store ---- */
 typedef struct ft_collect_options {
     double budget_s;    /* stop after this long; 0: no limit */

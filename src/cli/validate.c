@@ -130,14 +130,14 @@ static int open_store(struct work *w)
 static int open_predictor(struct work *w)
 {
     char path[FT__PATH_MAX];
-    const char *engine = w->o->engine ? w->o->engine : FT__DEFAULT_ENGINE;
     ft_error err = {0};
     ft_status st;
 
-    if (w->o->forget)
+    if (w->o->forget || (!w->session && !w->o->predictor))
         return FT__EXIT_GOOD;
-    ft__path_predictor(path, engine, w->o->threads);
-    if (!w->o->predictor && (w->o->from_store || !ft__path_exists(path)))
+    if (w->session)
+        ft__path_predictor(path, ft_session_engine(w->session), w->o->threads);
+    if (!w->o->predictor && !ft__path_exists(path))
         return FT__EXIT_GOOD;
     st = ft_predictor_load(&w->predictor, w->o->predictor ? w->o->predictor : path,
                            &err);
@@ -159,7 +159,8 @@ static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *
     return FT_OK;
 }
 
-static ft_status validate(struct work *w, const ft_graph *g, ft_error *err)
+static ft_status validate(struct work *w, const ft_graph *g, const char *path,
+                          ft_error *err)
 {
     const ft_validate_options how = {.time_s = w->o->time_s,
                                      .op_time_s = w->o->op_time_s,
@@ -167,6 +168,7 @@ static ft_status validate(struct work *w, const ft_graph *g, ft_error *err)
                                      .again = w->o->again,
                                      .predictor = w->predictor,
                                      .forget = w->o->forget,
+                                     .path = path,
                                      .command = w->c->line,
                                      .log = &w->c->log};
     const ft_key filter = {
@@ -197,7 +199,7 @@ static int validate_model(struct work *w, const char *path)
         return code;
     st = ft__step_take(&g, &w->step, &err);
     if (!st)
-        st = validate(w, g, &err);
+        st = validate(w, g, path, &err);
     ft_graph_free(g);
     return st ? ft__cli_fail_asked(w->c, st, &err) : FT__EXIT_GOOD;
 }
