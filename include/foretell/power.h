@@ -49,6 +49,7 @@ typedef struct ft_domain {
     double window_s;      /* over which a value is an average; NaN: not known */
     double duty;          /* share of the time the sensor looks; 1 unless known to be less */
     double least_s;       /* a loop must last this long; NaN: not known */
+    const char *note;     /* "MIG is on: the whole GPU's"; "" */
 } ft_domain;
 FT_API uint32_t ft_meter_n_domains(const ft_meter *m);
 FT_API const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i);
