@@ -29,6 +29,10 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
     }
     if (!st)
         st = ft__timing_take(out, &t, opt, err);
+    if (!st && opt->meter)
+        st = ft__measure_energy(out, job, opt, err);
+    if (st)
+        ft_timing_free(out);
     ft__timed_free(&t);
     return st;
 }
@@ -132,7 +136,7 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
         *why = t->why;
     else
         st = ft__timing_take(out, t, g->opt, why);
-    if (!st && g->opt->meter)
+    if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[job]))
         st = ft__measure_energy(out, &t->job, g->opt, why);
     if (st) {
         ft_timing_free(out);
@@ -199,8 +203,14 @@ ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s, const ft_
     ft__session_learn_issuing(s);
     memset(out, 0, n * sizeof(*out));
     memset(why, 0, n * sizeof(*why));
-    for (size_t i = 0, taken; i < n && !st; i += taken)
-        st = measure_some(&taken, out + i, why + i, s, ops + i, n - i, true, opt, err);
+    for (size_t i = 0, taken; i < n && !st; i += taken) {
+        ft_measure_options rest = *opt;
+
+        if (opt->powered)
+            rest.powered = opt->powered + i;
+        st =
+            measure_some(&taken, out + i, why + i, s, ops + i, n - i, true, &rest, err);
+    }
     return st;
 }
 

@@ -18,9 +18,10 @@ struct ft_session {
     char dtype_policy[32];
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
+    bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
     struct ft__op_job *calibration; /* made at its first use */
     bool no_calibration;            /* the engine does not run it */
-    double calibrations[64]; /* what it took so far, the latest of them */
+    double calibrations[64];        /* what it took so far, the latest of them */
     size_t n_calibrations;
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
