@@ -65,6 +65,13 @@ int ft__cli_done(ft__cli *c, bool printed)
 
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads)
 {
+    return ft__session_open_held(c, out, engine, threads, NULL, NULL);
+}
+
+int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
+                          uint64_t threads, const ft_settings *settings,
+                          const ft_settings_options *settings_options)
+{
     char plugin_dir[FT__PATH_MAX];
     ft__engine_choice choice;
     ft_session_options how = {.engine = choice.name,
@@ -72,7 +79,9 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
                               .plugin_dir = plugin_dir,
                               .threads = (uint32_t)threads,
                               .seed = 1,
-                              .log = &c->log};
+                              .log = &c->log,
+                              .settings = settings,
+                              .settings_options = settings_options};
     ft_error err = {0};
     ft_status st;
 

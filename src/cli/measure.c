@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/settings.h"
 #include "foretell/predictor.h"
 #include "report/units.h"
 
@@ -15,6 +15,7 @@ struct options {
     double time_s;
     const char *predictor;
     ft__step_options step;
+    ft__sweep_options sweep;
     ft__commands_options commands;
 };
 
@@ -27,6 +28,7 @@ static const ft__option options[] = {
      "how long to measure; 2s unless said otherwise"},
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "show what this one foretells beside; the one train made"},
+    FT__SWEEP_OPTIONS(struct options, sweep),
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     FT__COMMANDS_OPTIONS(struct options, commands),
@@ -39,6 +41,7 @@ struct result {
     const char *step; /* what was run: "one forward pass" */
     bool training;
     const ft_session *session;
+    ft_monitor *monitor;
     ft_network_timing t;
     double least_s; /* of all batches */
     double most_s;
@@ -236,7 +239,8 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
                              const char *path, const ft__step *step,
                              const struct options *o, ft_error *err)
 {
-    ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2};
+    ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2,
+                              .monitor = r->monitor};
     ft_graph *made;
     ft_status st = ft__step_make(&made, g, step, err);
 
@@ -275,34 +279,63 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
     return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
 }
 
+static int measure_at(ft__cli *c, const ft_graph *g, const ft__step *step,
+                      const struct options *o, ft__sweep *w, size_t i)
+{
+    struct result r = {.model = ft_graph_name(g)};
+    ft_session *s;
+    int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
+
+    if (code)
+        return code;
+    r.session = s;
+    r.monitor = ft__sweep_monitor(w);
+    ft__sweep_begin(c, w, i);
+    code = measure(c, &r, s, g, step, o);
+    if (r.foretold)
+        ft_network_estimate_free(&r.e);
+    ft_monitor_close(r.monitor);
+    ft_session_close(s);
+    return code;
+}
+
+static int measure_model(ft__cli *c, const struct options *o)
+{
+    ft_graph *g = NULL;
+    ft__sweep w;
+    ft__step step;
+    int code = ft__step_parse(c, &step, &o->step);
+
+    if (!code)
+        code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
+    if (!code && w.n > 1 && c->csv)
+        code = ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--csv is for one clock; --json is for "
+                            "several");
+    if (!code)
+        code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    for (size_t i = 0; !code && i < w.n; i++)
+        code = measure_at(c, g, &step, o, &w, i);
+    if (!code)
+        ft__sweep_end(c, &w);
+    ft_graph_free(g);
+    return code;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
-    struct result r = {0};
-    ft_session *s = NULL;
-    ft__step step;
-    ft_graph *g = NULL;
-    int code;
 
-    if (c->n_rest || o->commands.shells.n)
+    if (c->n_rest || o->commands.shells.n) {
+        if (o->sweep.clocks || o->sweep.memory_clock || o->sweep.power_cap)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "for commands: foretell clocks set ... -- foretell "
+                                "measure -- COMMAND");
         return ft__measure_commands(c, &o->commands, o->time_s);
+    }
     if (c->args.n == 0)
         return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
-    code = ft__step_parse(c, &step, &o->step);
-    if (!code)
-        code = ft__model_read(c, &g, c->args.v[0], &o->model);
-    if (!code)
-        code = ft__session_open(c, &s, o->engine, o->threads);
-    if (!code) {
-        r.model = ft_graph_name(g);
-        r.session = s;
-        code = measure(c, &r, s, g, &step, o);
-    }
-    if (r.foretold)
-        ft_network_estimate_free(&r.e);
-    ft_session_close(s);
-    ft_graph_free(g);
-    return code;
+    return measure_model(c, o);
 }
 
 const ft__command ft__measure_command = {

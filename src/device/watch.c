@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ static bool is_of_cpu(const char *name)
                                         "cpu",      "x86_pkg", "soc"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
+        if (strncasecmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }

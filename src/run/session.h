@@ -12,8 +12,9 @@ struct ft_session {
     const ft_log *log;
     uint64_t seed;
     uint32_t threads;
-    uint64_t before_bytes; /* data this process held before the engine came */
-    uint64_t opened_bytes; /* and after */
+    uint64_t before_bytes;  /* data this process held before the engine came */
+    uint64_t opened_bytes;  /* and after */
+    ft_held_settings *held; /* or NULL */
     char setting[64];
     char dtype_policy[32];
     char device[128];
