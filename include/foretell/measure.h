@@ -223,7 +223,7 @@ typedef struct ft_collect_report {
     size_t disturbed; /* that stayed marked after redoing */
     size_t redone;    /* rounds measured again because of other load, clocks */
     size_t outliers;  /* batches marked */
-    char why_no_power[160]; /* "" when there is a meter and it told something */
+    char why_no_power[1000]; /* "" when there is a meter and it told something */
     double seconds;
 } ft_collect_report;
 

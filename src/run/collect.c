@@ -96,8 +96,8 @@ static ft_status put_energies(struct ft__collection *k, ft__named_key *key,
         st = put_energy(k, key, &t->energy[i], &t->energy[i], err);
     k->report->powered += !t->energy[0].reason[0];
     if (t->energy[0].reason[0] && !k->report->why_no_power[0])
-        memcpy(k->report->why_no_power, t->energy[0].reason,
-               sizeof(k->report->why_no_power));
+        snprintf(k->report->why_no_power, sizeof(k->report->why_no_power), "%s",
+                 t->energy[0].reason);
     return st;
 }
 
