@@ -155,10 +155,20 @@ void ft__call_native_over(ft_block *b, const char *symbol)
     call_symbol(b, FT__STEP_OVER, symbol);
 }
 
+static const char *add_name(const ft_block *b)
+{
+    return b->ctx->opt.device >= 0 ? "aoti_torch_cuda_add_Tensor"
+                                   : "aoti_torch_cpu_add_Tensor";
+}
+
+bool ft__has_add(const ft_block *b)
+{
+    return ft__api_symbol(&b->ctx->api, add_name(b)) != NULL;
+}
+
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
 {
-    const char *name = b->ctx->opt.device >= 0 ? "aoti_torch_cuda_add_Tensor"
-                                               : "aoti_torch_cpu_add_Tensor";
+    const char *name = add_name(b);
     ft__step *s = new_step(b, FT__STEP_ADD);
 
     if (s) {

@@ -230,14 +230,14 @@ static void arg_alpha(ft_block *b)
         ft__arg_scalar(b, alpha);
 }
 
-/* Addition and subtraction are one kernel. Its plain C form adds no whole numbers,
- * and there is none that writes over x. */
+/* Addition and subtraction are one kernel. Its plain C form adds no whole numbers, may
+ * be missing, and does not write over x. */
 ft_status ft__fwd_add(ft_block *b, ft_error *err)
 {
     bool over = writes_over(b);
 
     (void)err;
-    if (!over && !is_whole(b->op.dtype)) {
+    if (!over && !is_whole(b->op.dtype) && ft__has_add(b)) {
         ft__out(b, 0,
                 ft__call_add(b, ft__in(b, 0), ft__in(b, 1),
                              b->op.kind == FT_KIND_sub ? -1 : 1));

@@ -119,6 +119,7 @@ void ft__call_native(ft_block *b, const char *symbol);
 /* One that writes over its first argument, which it gives back. */
 void ft__call_native_over(ft_block *b, const char *symbol);
 /* x + alpha * y, with the function that libtorch exports for its compiler. */
+bool ft__has_add(const ft_block *b);
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha);
 
 void ft__arg_tensor(ft_block *b, ft__reg r);
