@@ -102,10 +102,10 @@ typedef struct ft_timing {
 } ft_timing;
 FT_API void ft_timing_free(ft_timing *t);
 
-/* Marks outliers, then: value = median of the medians of rounds that count; error =
- * their scatter, as docs/measuring.md has it; MAD, mean and standard deviation over
- * all batches of those rounds; each reading counts per iteration. */
-FT_API ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
+/* Value = median of the medians of rounds that count; error = their scatter, as
+ * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
+ * those rounds; each reading counts per iteration. */
+FT_API ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                          ft_error *err);
 
 /* One operation (lowered for the session's policy if it is not): a block of

@@ -144,10 +144,12 @@ typedef struct ft_kind_effect {
 } ft_kind_effect;
 
 /* Factors f >= 0 that minimise
- *   sum over networks (1 - sum over kinds f s)^2 + (0.03/0.3)^2 sum over kinds (f - 1)^2
+ *   sum over networks (1 - sum over kinds f s)^2
+ *     + (0.02/0.1)^2 sum over kinds (mean of s) (f - 1)^2
  * where s is a kind's summed time over the network's measured time: non-negative
- * least squares, held at 1 (to 0.3) where the networks (known to 0.03) say
- * nothing. Largest effect first, by share where there is none; free(*out). */
+ * least squares, held at 1 where the networks (known to 0.02) say nothing, small
+ * kinds more loosely than large ones. Largest effect first, by share where there
+ * is none; free(*out). */
 FT_API ft_status ft_validated_kinds(ft_kind_effect **out, size_t *n_out,
                                     const ft_validated *v, size_t n, ft_error *err);
 

@@ -130,14 +130,14 @@ static int open_store(struct work *w)
 static int open_predictor(struct work *w)
 {
     char path[FT__PATH_MAX];
-    const char *engine = w->o->engine ? w->o->engine : FT__DEFAULT_ENGINE;
     ft_error err = {0};
     ft_status st;
 
-    if (w->o->forget)
+    if (w->o->forget || (!w->session && !w->o->predictor))
         return FT__EXIT_GOOD;
-    ft__path_predictor(path, engine, w->o->threads);
-    if (!w->o->predictor && (w->o->from_store || !ft__path_exists(path)))
+    if (w->session)
+        ft__path_predictor(path, ft_session_engine(w->session), w->o->threads);
+    if (!w->o->predictor && !ft__path_exists(path))
         return FT__EXIT_GOOD;
     st = ft_predictor_load(&w->predictor, w->o->predictor ? w->o->predictor : path,
                            &err);

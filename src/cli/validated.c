@@ -45,14 +45,6 @@ static ft__text in_units(ft_quantity q, double v)
 
 /* ---- text ---- */
 
-static void put_error(ft__table *t, double error)
-{
-    if (isnan(error))
-        ft__table_cell(t, "-");
-    else
-        ft__table_cell(t, "%+.1f %%", 100 * error);
-}
-
 static void put_figure(ft__table *t, ft_quantity q, const ft_figure *f)
 {
     ft__table_cell(t, "%s", in_units(q, f->value).s);
@@ -78,9 +70,12 @@ static bool print_quantity(const ft__verdict *a, ft_quantity q)
         ft__table_cell(t, "%s", label);
         put_figure(t, q, &v->measured[q]);
         put_figure(t, q, &v->sum[q]);
-        put_error(t, ft__verdict_error(v, q, FT_ESTIMATOR_SUM));
+        ft__table_cell(t, "%s",
+                       ft__text_signed(ft__verdict_error(v, q, FT_ESTIMATOR_SUM)).s);
         put_figure(t, q, &v->predicted[q]);
-        put_error(t, ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION));
+        ft__table_cell(
+            t, "%s",
+            ft__text_signed(ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION)).s);
     }
     return ft__table_print_take(t, stdout);
 }
@@ -134,7 +129,7 @@ static bool print_summary(const ft__verdict *a)
             ft__table_cell(t, "%s", ft__text_percent(x->mape).s);
             ft__table_cell(t, "%s", ft__text_percent(x->median_ape).s);
             ft__table_cell(t, "%s", ft__text_percent(x->max_ape).s);
-            put_error(t, x->bias);
+            ft__table_cell(t, "%s", ft__text_signed(x->bias).s);
             ft__table_cell(t, "%s", isnan(x->r2) ? "-" : ft__text_plain(x->r2).s);
         }
     return ft__table_print_take(t, stdout);
@@ -183,7 +178,7 @@ static bool print_kinds(const ft__verdict *a)
         if (!fitted)
             continue;
         ft__table_cell(t, "%.3f", k->factor);
-        put_error(t, k->effect);
+        ft__table_cell(t, "%s", ft__text_signed(k->effect).s);
     }
     if (!ft__table_print_take(t, stdout))
         return false;

@@ -53,7 +53,7 @@ static void draw_bar(FILE *fp, const ft__axis *x, const ft_figure *f, double one
     double end = ft__axis_at(x, ratio), middle = y + BAR / 2.0, text = end;
     char tip[160];
 
-    if (!isfinite(ratio))
+    if (!isfinite(f->value))
         return;
     snprintf(tip, sizeof(tip), "%s %s, %.3f of what was measured", row_class[which],
              in_units(q, f->value).s, f->value / one);
@@ -62,34 +62,40 @@ static void draw_bar(FILE *fp, const ft__axis *x, const ft_figure *f, double one
         double low = ft__axis_at(x, fmax(0, ratio - sigma));
         double high = fmin(ft__axis_at(x, ratio + sigma), x->to);
 
+        ft__svg_line(fp, "under", low, middle - 1, high, middle - 1);
         ft__svg_line(fp, "error", low, middle - 1, high, middle - 1);
         ft__svg_line(fp, "error", low, middle - 4, low, middle + 2);
         ft__svg_line(fp, "error", high, middle - 4, high, middle + 2);
         text = fmax(end, high);
     }
     if (which)
-        ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s  %+.1f %%",
-                     in_units(q, f->value).s, 100 * (f->value / one - 1));
+        ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s, %s",
+                     in_units(q, f->value).s, ft__text_signed(f->value / one - 1).s);
     else
         ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s",
                      in_units(q, f->value).s);
 }
 
 /* Long names keep their end, where sizes and settings are. */
+static void draw_end_of(FILE *fp, const char *cls, const char *text, size_t most,
+                        double y)
+{
+    size_t len = strlen(text), from = len > most ? len - most : 0;
+
+    /* Not within a character. */
+    while (((unsigned char)text[from] & 0xc0) == 0x80)
+        from++;
+    ft__svg_text(fp, cls, "end", LEFT - 12, y, "%s%s", from ? "\xe2\x80\xa6" : "",
+                 text + from);
+}
+
 static void draw_name(FILE *fp, const ft__page *p, const ft_validated *v, double y)
 {
-    char more[256];
-    size_t most = 30, len = strlen(v->name);
-
-    ft__svg_text(fp, "label", "end", LEFT - 12, y + BAR + (p->datasets ? 0 : 9), "%s%s",
-                 len > most ? "\xe2\x80\xa6" : "",
-                 v->name + (len > most ? len - most : 0));
+    draw_end_of(fp, "label", v->name, 24, y + BAR + (p->datasets ? -4 : 9));
     if (!p->datasets)
         return;
-    snprintf(more, sizeof(more), "%s, %s", v->device, v->setting);
-    len = strlen(more);
-    ft__svg_text(fp, "small", "end", LEFT - 12, y + 2 * BAR + 3, "%s%s",
-                 len > 34 ? "\xe2\x80\xa6" : "", more + (len > 34 ? len - 34 : 0));
+    draw_end_of(fp, "small", v->device, 28, y + 2 * BAR - 4);
+    draw_end_of(fp, "small", v->setting, 28, y + 3 * BAR - 4);
 }
 
 static void draw_scale(FILE *fp, const ft__axis *x, double bottom)
@@ -170,7 +176,7 @@ static void draw_clock_axes(FILE *fp, const ft__axis *x, const ft__axis *y,
         ft__svg_line(fp, "grid", x->from, ft__axis_at(y, tick[i]), x->to,
                      ft__axis_at(y, tick[i]));
         ft__svg_text(fp, "small", "end", x->from - 6, ft__axis_at(y, tick[i]) + 3, "%s",
-                     in_units(q, tick[i]).s);
+                     tick[i] == 0 ? "0" : in_units(q, tick[i]).s);
     }
     n = ft__axis_ticks(x, tick);
     for (size_t i = 0; i < n; i++)
@@ -213,7 +219,7 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
                 ft__svg_error(fp, "error", at[i], ft__axis_at(&y, f->value - f->sigma),
                               ft__axis_at(&y, f->value + f->sigma));
             if (isfinite(f->value))
-                ft__svg_dot(fp, row_class[w], at[i], at[n + i], 3.5,
+                ft__svg_dot(fp, row_class[w], at[i], at[n + i], w ? 2.5 : 4.5,
                             in_units(q, f->value).s);
         }
         snprintf(cls, sizeof(cls), "line %s", row_class[w]);

@@ -18,7 +18,8 @@ static void draw_y(FILE *fp, const ft__axis *x, const ft__axis *y,
         double at = ft__axis_at(y, tick[i]);
 
         ft__svg_line(fp, "grid", x->from, at, x->to, at);
-        ft__svg_text(fp, "small", "end", x->from - 6, at + 3, "%s", name(tick[i]).s);
+        ft__svg_text(fp, "small", "end", x->from - 6, at + 3, "%s",
+                     tick[i] == 0 ? "0" : name(tick[i]).s);
     }
     ft__svg_line(fp, "axis", x->from, y->from, x->to, y->from);
 }
@@ -32,8 +33,11 @@ static void draw_x(FILE *fp, const ft__axis *x, double bottom, ft__text (*name)(
     for (size_t i = 0; i < n; i++) {
         double at = ft__axis_at(x, tick[i]);
 
+        if (at > x->to + 0.5)
+            break;
         ft__svg_line(fp, "axis", at, bottom, at, bottom + 4);
-        ft__svg_text(fp, "small", "middle", at, bottom + 16, "%s", name(tick[i]).s);
+        ft__svg_text(fp, "small", "middle", at, bottom + 16, "%s",
+                     tick[i] == 0 ? "0" : name(tick[i]).s);
     }
     ft__svg_text(fp, "small", "middle", (x->from + x->to) / 2, bottom + 34, "%s",
                  title);
@@ -44,6 +48,14 @@ static ft__text signed_percent(double v)
     ft__text t;
 
     snprintf(t.s, sizeof(t.s), "%+.3g %%", 100 * v);
+    return t;
+}
+
+static ft__text whole(double v)
+{
+    ft__text t;
+
+    snprintf(t.s, sizeof(t.s), "%.0f", v);
     return t;
 }
 
@@ -59,7 +71,7 @@ static void draw_durations(FILE *fp, const ft_linearity *l)
     double px[32], py[32];
 
     draw_y(fp, &x, &y, ft__text_seconds);
-    draw_x(fp, &x, MIDDLE - 50, ft__text_count, "iterations of a batch");
+    draw_x(fp, &x, MIDDLE - 50, whole, "iterations of a batch");
     for (size_t i = 0; i < l->n; i++) {
         px[i] = ft__axis_at(&x, (double)l->iterations[i]);
         py[i] = ft__axis_at(&y, fmax(y.lo, l->slope_s * (double)l->iterations[i]));
@@ -188,8 +200,8 @@ void ft__figure_power(FILE *fp, const ft__page *p, const ft_validated *v)
     draw_x(fp, &x, POWER_HIGH - 50, ft__text_seconds, "time since measuring began");
     draw_readings(fp, &x, &y, v, centre, 3 * first);
     ft__svg_line(fp, "one", x.from, ft__axis_at(&y, mean), x.to, ft__axis_at(&y, mean));
-    ft__svg_text(fp, "small back", "end", x.to - 4, ft__axis_at(&y, mean) - 6,
-                 "mean %s, scatter %s", ft__text_watts(mean).s, ft__text_watts(std).s);
+    ft__svg_text(fp, "small back", "end", x.to - 4, 14, "mean %s, scatter %s",
+                 ft__text_watts(mean).s, ft__text_watts(std).s);
     ft__svg_end(fp);
 }
 

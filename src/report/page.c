@@ -47,7 +47,8 @@ static const char style[] =
     "rect.sum,circle.sum{fill:var(--sum)}"
     "rect.predicted,circle.predicted{fill:var(--predicted)}"
     "circle.beyond{fill:none;stroke:var(--measured)}\n"
-    "rect.band{fill:var(--band)}line.error{stroke:var(--ink);stroke-width:1.2}\n"
+    "rect.band{fill:var(--band)}line.error{stroke:var(--ink);stroke-width:1.2}"
+    "line.under{stroke:var(--back);stroke-width:3.5}path.sum{stroke-dasharray:6 3}\n"
     "path.line{fill:none;stroke-width:1.6;stroke-linejoin:round}"
     "path.measured{stroke:var(--measured)}path.sum{stroke:var(--sum)}"
     "path.predicted,path.fit{stroke:var(--predicted)}\n"
@@ -84,14 +85,6 @@ static void put_cell(FILE *fp, const char *s)
     fputs("<td>", fp);
     ft__put_xml(fp, s);
     fputs("</td>", fp);
-}
-
-static void put_percent(FILE *fp, double v)
-{
-    if (isnan(v))
-        put_cell(fp, "-");
-    else
-        fprintf(fp, "<td>%+.1f %%</td>", 100 * v);
 }
 
 /* ---- parts ---- */
@@ -139,7 +132,7 @@ static void put_summary(FILE *fp, const ft__page *p)
             put_cell(fp, ft__text_percent(x->mape).s);
             put_cell(fp, ft__text_percent(x->median_ape).s);
             put_cell(fp, ft__text_percent(x->max_ape).s);
-            put_percent(fp, x->bias);
+            put_cell(fp, ft__text_signed(x->bias).s);
             put_cell(fp, ft__text_plain(x->r2).s);
             fputs("</tr>\n", fp);
         }
@@ -159,14 +152,19 @@ static const char *why_not(const ft__page *p, ft_quantity q)
     return *p->v[0].measured[q].why ? p->v[0].measured[q].why : p->v[0].sum[q].why;
 }
 
-static void put_keys(FILE *fp)
+static void put_keys(FILE *fp, const ft__page *p)
 {
-    fputs(
-        "<div class=\"keys\"><span><i style=\"background:var(--measured)\"></i>"
-        "measured whole</span><span><i style=\"background:var(--sum)\"></i>operations "
-        "summed</span><span><i style=\"background:var(--predicted)\"></i>predicted"
-        "</span></div>\n",
-        fp);
+    bool predicted = false;
+
+    for (size_t i = 0; i < p->n; i++)
+        predicted |= isfinite(p->v[i].predicted[FT_QUANTITY_TIME].value);
+    fprintf(fp,
+            "<div class=\"keys\"><span><i style=\"background:var(--measured)\"></i>"
+            "measured whole</span><span><i style=\"background:var(--sum)\"></i>"
+            "operations summed</span>%s</div>\n",
+            predicted ? "<span><i style=\"background:var(--predicted)\"></i>predicted"
+                        "</span>"
+                      : "");
 }
 
 static void put_bars(FILE *fp, const ft__page *p)
@@ -180,7 +178,7 @@ static void put_bars(FILE *fp, const ft__page *p)
             fputs(".</p>\n", fp);
             continue;
         }
-        put_keys(fp);
+        put_keys(fp, p);
         fputs("<figure>\n", fp);
         ft__figure_bars(fp, p, (ft_quantity)q);
         fputs("<figcaption>In units of what was measured; thin lines are one "
@@ -233,7 +231,7 @@ static void put_clocks(FILE *fp, const ft__page *p)
             continue;
         if (!begun) {
             fputs("<h2>By clock</h2>\n", fp);
-            put_keys(fp);
+            put_keys(fp, p);
             fputs("<div class=\"cards\">\n", fp);
         }
         begun = true;
@@ -275,9 +273,11 @@ static void put_networks(FILE *fp, const ft__page *p)
             put_cell(fp, ft_quantity_name((ft_quantity)q));
             put_cell(fp, in_units((ft_quantity)q, v->measured[q].value).s);
             put_cell(fp, in_units((ft_quantity)q, v->sum[q].value).s);
-            put_percent(fp, v->sum[q].value / v->measured[q].value - 1);
+            put_cell(fp, ft__text_signed(v->sum[q].value / v->measured[q].value - 1).s);
             put_cell(fp, in_units((ft_quantity)q, v->predicted[q].value).s);
-            put_percent(fp, v->predicted[q].value / v->measured[q].value - 1);
+            put_cell(
+                fp,
+                ft__text_signed(v->predicted[q].value / v->measured[q].value - 1).s);
             if (q == FT_QUANTITY_TIME)
                 fprintf(fp, "<td>%u of %u</td>", v->n_priced, v->n_ops);
             else
@@ -311,7 +311,7 @@ static void put_kinds(FILE *fp, const ft__page *p)
                 k->n_networks, 100 * k->share);
         if (fitted) {
             fprintf(fp, "<td>%.3f</td>", k->factor);
-            put_percent(fp, k->effect);
+            put_cell(fp, ft__text_signed(k->effect).s);
         }
         fputs("</tr>\n", fp);
     }

@@ -107,3 +107,16 @@ ft__text ft__text_percent(double fraction)
         snprintf(t.s, sizeof(t.s), "%.1f %%", 100 * fraction);
     return t;
 }
+
+ft__text ft__text_signed(double fraction)
+{
+    ft__text t;
+
+    if (isnan(fraction))
+        snprintf(t.s, sizeof(t.s), "-");
+    else if (fabs(fraction) < 0.0005)
+        snprintf(t.s, sizeof(t.s), "0.0 %%");
+    else
+        snprintf(t.s, sizeof(t.s), "%+.1f %%", 100 * fraction);
+    return t;
+}

@@ -16,5 +16,6 @@ ft__text ft__text_hertz(double hz);         /* MHz, GHz */
 ft__text ft__text_plain(double v);          /* four digits, no unit */
 ft__text ft__text_count(double n);          /* 25.6 M */
 ft__text ft__text_percent(double fraction); /* 0.123 -> "12.3 %" */
+ft__text ft__text_signed(double fraction);  /* 0.123 -> "+12.3 %" */
 
 #endif

@@ -111,6 +111,7 @@ struct live {
     size_t n;
     ft_network_timing memory; /* of the first round, figures only */
     uint64_t before_bytes;
+    char no_network[200]; /* why the network does not run; "" */
     int64_t run;
     double begin_s;
 };
@@ -150,6 +151,7 @@ static ft_status measure_part(struct live *l, uint32_t round, uint32_t rounds,
     ft_collect_options how = {.op_time_s = l->k.opt->op_time_s > 0 ? l->k.opt->op_time_s
                                                                    : default_op_time_s,
                               .again = l->k.opt->again,
+                              .repeat_share = -1,
                               .command = l->k.opt->command,
                               .log = l->k.opt->log};
     ft_op *op = calloc(l->n + 1, sizeof(*op));
@@ -172,13 +174,6 @@ static ft_status measure_part(struct live *l, uint32_t round, uint32_t rounds,
     return st;
 }
 
-static double median_time(const ft_reading *r, size_t n)
-{
-    ft_measurement m;
-
-    return ft_measurement_of_times(&m, r, n, NULL) ? NAN : m.value;
-}
-
 static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
                                double begin_s, ft_error *err)
 {
@@ -186,15 +181,18 @@ static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
     ft_reading *all =
         realloc(out->reading, (out->n_readings + t->n_readings + 1) * sizeof(*all));
 
+    uint32_t first = out->n_readings ? out->reading[out->n_readings - 1].round + 1 : 0;
+
     if (!all)
         return ft_fail(err, FT_ENOMEM, 0, "readings");
     out->reading = all;
     *r = (ft_round){.begin_s = begin_s,
-                    .time_s = median_time(t->readings, t->n_readings),
+                    .time_s = t->time.value,
                     .first = out->n_readings,
                     .n = t->n_readings};
     for (size_t i = 0; i < t->n_readings; i++) {
         all[out->n_readings] = t->readings[i];
+        all[out->n_readings].round += first;
         all[out->n_readings++].start_s += begin_s;
     }
     out->n_rounds++;
@@ -202,8 +200,8 @@ static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
 }
 
 /* As the engine runs it: its own way where it takes the file, else in order. */
-static ft_status measure_whole(ft_network_timing *t, const struct live *l,
-                               const ft_measure_options *how, ft_error *err)
+static ft_status run_whole(ft_network_timing *t, const struct live *l,
+                           const ft_measure_options *how, ft_error *err)
 {
     const char *path = l->k.opt->path;
 
@@ -213,29 +211,48 @@ static ft_status measure_whole(ft_network_timing *t, const struct live *l,
     return ft_measure_network(t, l->session, l->k.graph, how, err);
 }
 
-static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
-                               ft_error *err)
+/* An engine that runs operations may still not run their network. */
+static ft_status refuse(struct live *l, ft_status st, const ft_error *why,
+                        ft_error *err)
+{
+    if (st == FT_EUNSUPPORTED || st == FT_EBACKEND) {
+        snprintf(l->no_network, sizeof(l->no_network), "%.199s", why->msg);
+        return FT_OK;
+    }
+    if (err)
+        *err = *why;
+    return st;
+}
+
+static ft_status measure_whole(struct live *l, uint32_t rounds, ft_error *err)
 {
     double time_s = l->k.opt->time_s > 0 ? l->k.opt->time_s : default_time_s;
-    ft_measure_options how = {.min_time_s = time_s / rounds};
+    ft_measure_options how = {.min_time_s = time_s / rounds, .rounds = 1};
     ft_network_timing t;
+    ft_error why = {0};
     double begin_s;
-    ft_status st = measure_part(l, round, rounds, err);
+    ft_status st;
 
-    if (st)
-        return st;
     /* What was freed before would hide what the network takes. */
     ft__return_free_memory();
     begin_s = ft__now_s() - l->begin_s;
-    st = measure_whole(&t, l, &how, err);
+    st = run_whole(&t, l, &how, &why);
     if (st)
-        return st;
-    if (round == 0)
+        return refuse(l, st, &why, err);
+    if (!l->out->n_rounds)
         l->memory = t;
     l->memory.readings = NULL;
     st = keep_readings(l->out, &t, begin_s, err);
     ft_network_timing_free(&t);
     return st;
+}
+
+static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
+                               ft_error *err)
+{
+    ft_status st = measure_part(l, round, rounds, err);
+
+    return st || *l->no_network ? st : measure_whole(l, rounds, err);
 }
 
 /* ---- what came of it ---- */
@@ -261,7 +278,6 @@ static ft_status put(struct live *l, const char *metric, const ft_measurement *m
     key.spec = l->k.spec;
     key.metric = metric;
     key.phase = ft_graph_mode(l->k.graph) == FT_MODE_TRAINING ? "step" : "forward";
-    key.dtype_policy = "default";
     return ft_store_put(l->k.store, l->run, &key, m, r, n, err);
 }
 
@@ -281,18 +297,14 @@ static ft_status put_memory(struct live *l, ft_error *err)
     return put(l, "memory", &m, NULL, 0, err);
 }
 
-static ft_status put_network(struct live *l, double shared, ft_error *err)
+static ft_status put_network(struct live *l, ft_error *err)
 {
     ft_validated *v = l->out;
     ft_measurement m;
     ft_status st = ft_measurement_of_times(&m, v->reading, v->n_readings, err);
 
-    if (st)
-        return st;
-    /* Batches of one round stray less than rounds do. */
-    if (v->n_rounds > 1)
-        m.error = fmax(m.error, shared * m.value / sqrt((double)v->n_rounds));
-    st = put(l, "time", &m, v->reading, v->n_readings, err);
+    if (!st)
+        st = put(l, "time", &m, v->reading, v->n_readings, err);
     return st ? st : put_memory(l, err);
 }
 
@@ -349,8 +361,8 @@ static ft_status run_live(struct live *l, ft_error *err)
                                 "{}", err);
     for (uint32_t r = 0; r < rounds && !st; r++)
         st = measure_round(l, r, rounds, err);
-    if (!st)
-        st = put_network(l, scatter(l->out), err);
+    if (!st && l->out->n_rounds)
+        st = put_network(l, err);
     return st;
 }
 
@@ -367,7 +379,8 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
                            .base = {.device = ft_session_device(s),
                                     .setting = ft_session_setting(s),
                                     .engine = ft_session_engine(s),
-                                    .engine_version = ft_session_engine_version(s)}};
+                                    .engine_version = ft_session_engine_version(s),
+                                    .dtype_policy = ft_session_dtype_policy(s)}};
     st = lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
     if (!st) {
         describe(out, &l.k);
@@ -377,6 +390,9 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
         st = read_network(out, &l.k, err);
     if (!st)
         st = ft__validate_price(out, &l.k, scatter(out), err);
+    for (int q = 0; !st && *l.no_network && q < FT_QUANTITY_COUNT; q++)
+        if (isnan(out->measured[q].value))
+            ft__figure_unknown(&out->measured[q], l.no_network);
     if (!st)
         explain(out, s);
     else

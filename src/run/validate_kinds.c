@@ -53,9 +53,10 @@ ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
 
 /* ---- kinds ---- */
 
-enum { LEAST_NETWORKS = 3, SWEEPS = 500 };
-/* (what networks are known to / how far factors stray from 1)^2 */
-static const double ridge = 0.03 / 0.3 * (0.03 / 0.3);
+enum { LEAST_NETWORKS = 3, SWEEPS = 2000 };
+/* (what networks are known to / how far a factor strays from 1 for a whole
+ * network)^2 */
+static const double ridge = 0.02 / 0.1 * (0.02 / 0.1);
 
 static size_t effect_of(ft_kind_effect *e, size_t *n, const ft_kind_sum *s)
 {
@@ -100,9 +101,9 @@ static void fill_shares(double *s, ft_kind_effect *e, size_t n_kinds,
 
 /* Best factor of kind k when the others stand. */
 static double best_factor(const double *s, const double *left, size_t n, size_t n_kinds,
-                          size_t k, double now)
+                          size_t k, const ft_kind_effect *e)
 {
-    double above = ridge, below = ridge;
+    double above = ridge * e[k].share, below = above, now = e[k].factor;
 
     for (size_t i = 0; i < n; i++) {
         double x = s[i * n_kinds + k];
@@ -126,7 +127,7 @@ static void fit_factors(ft_kind_effect *e, size_t n_kinds, const double *s,
     }
     for (int sweep = 0; sweep < SWEEPS; sweep++)
         for (size_t k = 0; k < n_kinds; k++) {
-            double f = best_factor(s, left, n, n_kinds, k, e[k].factor);
+            double f = best_factor(s, left, n, n_kinds, k, e);
 
             for (size_t i = 0; i < n; i++)
                 left[i] -= (f - e[k].factor) * s[i * n_kinds + k];
