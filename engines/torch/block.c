@@ -93,6 +93,19 @@ ft__reg ft__constant(ft_block *b, ft__tensor *t)
     return (ft__reg)(FT__FIRST_CONSTANT + b->n_constants++);
 }
 
+ft__reg ft__number(ft_block *b, double v)
+{
+    const ft__api *api = &b->ctx->api;
+    ft__tensor *t = NULL;
+    void *data;
+
+    if (!api->aoti_torch_empty_strided(0, NULL, NULL, api->dtype[FT_DTYPE_fp64],
+                                       api->aoti_torch_device_type_cpu(), 0, &t) &&
+        !api->aoti_torch_get_data_ptr(t, &data))
+        memcpy(data, &v, sizeof(v));
+    return ft__constant(b, t);
+}
+
 void ft__out(ft_block *b, uint32_t i, ft__reg r)
 {
     if (i < b->n_out)
@@ -120,9 +133,9 @@ void ft__call(ft_block *b, const char *op, const char *overload)
     s->overload = overload;
 }
 
-void ft__call_native(ft_block *b, const char *symbol)
+static void call_symbol(ft_block *b, ft__step_kind kind, const char *symbol)
 {
-    ft__step *s = new_step(b, FT__STEP_NATIVE);
+    ft__step *s = new_step(b, kind);
 
     if (!s)
         return;
@@ -130,6 +143,16 @@ void ft__call_native(ft_block *b, const char *symbol)
     s->fn = b->ctx->api.scalars_work ? ft__api_symbol(&b->ctx->api, symbol) : NULL;
     if (!s->fn)
         b->missing = symbol;
+}
+
+void ft__call_native(ft_block *b, const char *symbol)
+{
+    call_symbol(b, FT__STEP_NATIVE, symbol);
+}
+
+void ft__call_native_over(ft_block *b, const char *symbol)
+{
+    call_symbol(b, FT__STEP_OVER, symbol);
 }
 
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
@@ -235,9 +258,20 @@ void ft__arg_opt_double(ft_block *b, double v)
     arg_bits(b, FT__ARG_OPT_BITS, &v);
 }
 
-void ft__arg_scalar(ft_block *b, double v)
+uint32_t ft__arg_scalar(ft_block *b, double v)
 {
     arg_bits(b, FT__ARG_SCALAR, &v);
+    return b->n_args - 1;
+}
+
+void ft__set_scalar(ft_block *b, uint32_t arg, double v)
+{
+    memcpy(&b->arg[arg].bits, &v, sizeof(v));
+}
+
+void ft__arg_scalar_int(ft_block *b, int64_t v)
+{
+    arg_bits(b, FT__ARG_SCALAR_INT, &v);
 }
 
 void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n)
@@ -257,6 +291,11 @@ void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n)
 void ft__arg_string(ft_block *b, const char *text)
 {
     new_arg(b, FT__ARG_STRING)->text = text;
+}
+
+void ft__arg_opt_string(ft_block *b, const char *text)
+{
+    new_arg(b, FT__ARG_OPT_STRING)->text = text;
 }
 
 void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n)

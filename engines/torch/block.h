@@ -8,6 +8,7 @@
 typedef enum ft__step_kind {
     FT__STEP_DISPATCH, /* torch_call_dispatcher() */
     FT__STEP_NATIVE,   /* at::_ops::NAME::call() */
+    FT__STEP_OVER,     /* the same, over its first argument */
     FT__STEP_ADD,      /* aoti_torch_DEVICE_add_Tensor() */
 } ft__step_kind;
 
@@ -21,7 +22,9 @@ typedef enum ft__arg_kind {
     FT__ARG_INTS,
     FT__ARG_OPT_INTS,
     FT__ARG_STRING,
+    FT__ARG_OPT_STRING,
     FT__ARG_SCALAR, /* a double's bits */
+    FT__ARG_SCALAR_INT,
 } ft__arg_kind;
 
 enum { FT__MAX_NATIVE = 7 }; /* arguments of a C++ function */

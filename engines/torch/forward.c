@@ -1,31 +1,43 @@
 /* Convolutions and matrix products. */
+#include <math.h>
+
 #include "kinds.h"
 
-/* Same padding on both sides, as the convolutions of PyTorch have it; otherwise
- * zeros are put around first, as its users do. */
-static ft__reg padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n)
+static bool has_other_types(const ft_op *op)
 {
-    int64_t around[2 * FT_MAX_RANK];
+    return ft_op_at(op, FT_K_to, 0) || ft_op_at(op, FT_K_weights, 0) ||
+           ft_op_at(op, FT_K_block, 0);
+}
+
+bool ft__pads(const ft_op *op, int64_t *pad, uint32_t n)
+{
     bool even = true;
 
     for (uint32_t i = 0; i < n; i++) {
         int64_t begin, end;
 
-        ft_op_pad(&b->op, i, &begin, &end);
+        ft_op_pad(op, i, &begin, &end);
         pad[i] = begin;
         even &= begin == end;
-        around[2 * (n - 1 - i)] = begin;
-        around[2 * (n - 1 - i) + 1] = end;
     }
-    if (even)
-        return x;
-    for (uint32_t i = 0; i < n; i++)
+    return even;
+}
+
+ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with)
+{
+    int64_t around[2 * FT_MAX_RANK];
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = 2 * (n - 1 - i);
+
+        ft_op_pad(&b->op, i, &around[at], &around[at + 1]);
         pad[i] = 0;
+    }
     ft__call(b, "aten::pad", "");
     ft__arg_tensor(b, x);
     ft__arg_ints(b, around, 2 * n);
     ft__arg_string(b, "constant");
-    ft__arg_none(b);
+    ft__arg_opt_double(b, with);
     return ft__result(b);
 }
 
@@ -36,9 +48,11 @@ ft_status ft__fwd_conv(ft_block *b, ft_error *err)
     int64_t pad[FT_MAX_RANK];
     ft__reg x;
 
-    if (ft_op_at(&b->op, FT_K_to, 0) || ft_op_at(&b->op, FT_K_weights, 0))
+    if (has_other_types(&b->op))
         return ft__unsupported(b, err, "operands of several types");
-    x = padded(b, ft__in(b, 0), pad, n);
+    x = ft__in(b, 0);
+    if (!ft__pads(&b->op, pad, n))
+        x = ft__padded(b, x, pad, n, 0);
     ft__call(b, name[n - 1], "");
     ft__arg_tensor(b, x);
     ft__arg_tensor(b, ft__param(b, 0));
@@ -51,14 +65,222 @@ ft_status ft__fwd_conv(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
+ft_status ft__fwd_conv_transpose(ft_block *b, ft_error *err)
+{
+    static const char *const name[] = {
+        "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d"};
+    uint32_t n = ft__spatial(&b->op);
+    int64_t pad[FT_MAX_RANK];
+
+    if (has_other_types(&b->op))
+        return ft__unsupported(b, err, "operands of several types");
+    if (!ft__pads(&b->op, pad, n))
+        return ft__unsupported(b, err, "padding differs from side to side");
+    ft__call(b, name[n - 1], n == 1 ? "" : "input");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, ft__param(b, 0));
+    ft__arg_opt_tensor(b, ft__param(b, 1));
+    ft__arg_key(b, FT_K_stride, n);
+    ft__arg_ints(b, pad, n);
+    ft__arg_key(b, FT_K_outpad, n);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
+    ft__arg_key(b, FT_K_dilation, n);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
 ft_status ft__fwd_linear(ft_block *b, ft_error *err)
 {
-    if (ft_op_at(&b->op, FT_K_to, 0) || ft_op_at(&b->op, FT_K_weights, 0))
+    if (has_other_types(&b->op))
         return ft__unsupported(b, err, "operands of several types");
     ft__call(b, "aten::linear", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__param(b, 0));
     ft__arg_opt_tensor(b, ft__param(b, 1));
     ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+ft_status ft__fwd_matmul(ft_block *b, ft_error *err)
+{
+    if (has_other_types(&b->op))
+        return ft__unsupported(b, err, "operands of several types");
+    ft__out(b, 0, ft__call2(b, "aten::matmul", "", ft__in(b, 0), ft__in(b, 1)));
+    return FT_OK;
+}
+
+/* ---- attention ---- */
+
+static void attention_operands(ft_block *b)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        ft__arg_tensor(b, ft__in(b, i));
+}
+
+/* Zeros of length of queries x length of keys, added to the scores. */
+static ft__reg attention_mask(ft_block *b)
+{
+    ft_shape s = {.rank = 2};
+
+    if (!ft_op_at(&b->op, FT_K_mask, 0))
+        return FT__NO_REG;
+    s.dim[0] = ft_op_at(&b->op, FT_K_x, 2);
+    s.dim[1] = ft_op_at(&b->op, FT_K_y, 2);
+    return ft__constant(b, ft__tensor_zeros(b->ctx, &s, b->op.dtype));
+}
+
+/* The kernel that scaled_dot_product_attention() takes on the CPU when it can. */
+static void attention_flash(ft_block *b, ft__reg mask)
+{
+    ft__reg r;
+
+    ft__call(b, "aten::_scaled_dot_product_flash_attention_for_cpu", "");
+    attention_operands(b);
+    ft__arg_double(b, 0);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_opt_tensor(b, mask);
+    ft__arg_none(b);
+    r = ft__results(b, 2);
+    ft__out(b, 0, r);
+    ft__keep(b, (ft__reg)(r + 1));
+}
+
+/* The same on CUDA: log-sum-exp, seed and offset are kept. */
+static void attention_efficient(ft_block *b, ft__reg mask, double dropout)
+{
+    ft__reg r;
+
+    ft__call(b, "aten::_scaled_dot_product_efficient_attention", "");
+    attention_operands(b);
+    ft__arg_opt_tensor(b, mask);
+    ft__arg_int(b, 1);
+    ft__arg_double(b, dropout);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_none(b);
+    r = ft__results(b, 4);
+    ft__out(b, 0, r);
+    for (uint32_t i = 1; i < 4; i++)
+        ft__keep(b, (ft__reg)(r + i));
+}
+
+/* In single steps; the weights are kept. */
+static void attention_math(ft_block *b, ft__reg mask, double dropout, bool shared)
+{
+    ft__reg r;
+
+    ft__call(b, "aten::_scaled_dot_product_attention_math", "");
+    attention_operands(b);
+    ft__arg_opt_tensor(b, mask);
+    ft__arg_double(b, dropout);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_none(b);
+    ft__arg_none(b);
+    ft__arg_int(b, shared);
+    r = ft__results(b, 2);
+    ft__out(b, 0, r);
+    ft__keep(b, (ft__reg)(r + 1));
+}
+
+ft__attention ft__attention_way(const ft_block *b)
+{
+    const ft_op *op = &b->op;
+    bool shared = ft_op_at(op, FT_K_x, 1) != ft_op_at(op, FT_K_y, 1);
+
+    if (shared || ft_op_at(op, FT_K_x, 3) != ft_op_at(op, FT_K_z, 3))
+        return FT__ATTENTION_MATH;
+    if (b->ctx->opt.device >= 0)
+        return FT__ATTENTION_EFFICIENT;
+    return ft_op_at(op, FT_K_train, 0) ? FT__ATTENTION_MATH : FT__ATTENTION_FLASH;
+}
+
+ft_status ft__fwd_attention(ft_block *b, ft_error *err)
+{
+    bool shared = ft_op_at(&b->op, FT_K_x, 1) != ft_op_at(&b->op, FT_K_y, 1);
+    double dropout = ft_op_at(&b->op, FT_K_train, 0) & 1 ? 0.1 : 0;
+    ft__reg mask = attention_mask(b);
+
+    (void)err;
+    if (b->how & FT_VALUES_KEEP) {
+        switch (ft__attention_way(b)) {
+        case FT__ATTENTION_FLASH: attention_flash(b, mask); break;
+        case FT__ATTENTION_EFFICIENT: attention_efficient(b, mask, dropout); break;
+        default: attention_math(b, mask, dropout, shared); break;
+        }
+        return FT_OK;
+    }
+    ft__call(b, "aten::scaled_dot_product_attention", "");
+    attention_operands(b);
+    ft__arg_opt_tensor(b, mask);
+    ft__arg_double(b, dropout);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_none(b);
+    ft__arg_int(b, shared);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* ---- recurrent layers ---- */
+
+/* directions x batch x hidden of zeros, as who gives no state gets it. */
+static ft__reg first_state(ft_block *b)
+{
+    ft_shape s = {.rank = 3};
+
+    s.dim[0] = ft_op_at(&b->op, FT_K_directions, 0);
+    s.dim[1] = ft_op_at(&b->op, FT_K_x, 1);
+    s.dim[2] = ft_op_at(&b->op, FT_K_hidden, 0);
+    return ft__constant(b, ft__tensor_zeros(b->ctx, &s, b->op.dtype));
+}
+
+/* length x batch x (directions hidden), seen as ONNX orders it. */
+static ft__reg states_by_direction(ft_block *b, ft__reg y)
+{
+    static const int64_t perm[4] = {0, 2, 1, 3};
+    int64_t size[4] = {ft_op_at(&b->op, FT_K_x, 0), ft_op_at(&b->op, FT_K_x, 1),
+                       ft_op_at(&b->op, FT_K_directions, 0),
+                       ft_op_at(&b->op, FT_K_hidden, 0)};
+
+    ft__call(b, "aten::view", "");
+    ft__arg_tensor(b, y);
+    ft__arg_ints(b, size, 4);
+    y = ft__result(b);
+    ft__call(b, "aten::permute", "");
+    ft__arg_tensor(b, y);
+    ft__arg_ints(b, perm, 4);
+    return ft__result(b);
+}
+
+ft_status ft__fwd_rnn(ft_block *b, ft_error *err)
+{
+    bool lstm = b->op.kind == FT_KIND_lstm;
+    ft__reg state[2], weights[16], r;
+
+    if (ft_op_at(&b->op, FT_K_weights, 0))
+        return ft__unsupported(b, err, "operands of several types");
+    state[0] = first_state(b);
+    state[1] = lstm ? first_state(b) : 0;
+    for (uint32_t i = 0; i < b->n_params && i < 16; i++)
+        weights[i] = ft__param(b, i);
+    ft__call(b,
+             lstm                        ? "aten::lstm"
+             : b->op.kind == FT_KIND_gru ? "aten::gru"
+                                         : "aten::rnn_tanh",
+             "input");
+    ft__arg_tensor(b, ft__in(b, 0));
+    if (lstm)
+        ft__arg_tensors(b, state, 2);
+    else
+        ft__arg_tensor(b, state[0]);
+    ft__arg_tensors(b, weights, b->n_params);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_bias, 0) != 0);
+    ft__arg_int(b, 1);
+    ft__arg_double(b, 0);
+    ft__arg_int(b, b->how & FT_VALUES_KEEP ? 1 : 0);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_directions, 0) == 2);
+    ft__arg_int(b, 0);
+    r = ft__results(b, lstm ? 3 : 2);
+    ft__out(b, 0, states_by_direction(b, r));
+    for (uint32_t i = 1; i < b->n_out; i++)
+        ft__out(b, i, (ft__reg)(r + i));
     return FT_OK;
 }

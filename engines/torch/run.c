@@ -5,7 +5,7 @@
 
 #include "block.h"
 
-/* c10::Scalar: a tag (0: a double) and sixteen bytes of value. */
+/* c10::Scalar: a tag (0: a double, 1: an int64_t) and sixteen bytes of value. */
 typedef struct scalar {
     _Alignas(16) int32_t tag;
     int32_t unused[3];
@@ -21,6 +21,8 @@ typedef struct returned {
 
 typedef returned native_fn(const void *, const void *, const void *, const void *,
                            const void *, const void *, const void *);
+typedef void *over_fn(void *, const void *, const void *, const void *, const void *,
+                      const void *, const void *);
 typedef int32_t add_fn(ft__tensor *, ft__tensor *, double, ft__tensor **);
 
 /* ---- arguments ---- */
@@ -109,6 +111,7 @@ static ft__ivalue value_of(ft_block *b, const ft__arg *a, int32_t *bad)
     case FT__ARG_OPT_TENSORS: return list_of(b, a, bad);
     case FT__ARG_OPT_INTS: return boxed(api, list_of(b, a, bad), bad);
     case FT__ARG_STRING: return string_of(api, a->text, bad);
+    case FT__ARG_OPT_STRING: return boxed(api, string_of(api, a->text, bad), bad);
     default: return a->bits;
     }
 }
@@ -163,33 +166,56 @@ static void drop_moved(ft_block *b, const ft__step *s)
 }
 
 /* Tensors and Scalars go by reference, a handle being the address of a tensor;
- * whole numbers in registers. The tensor that comes back moves into a handle. */
-static int32_t call_native(ft_block *b, const ft__step *s)
+ * whole numbers in registers. */
+static void native_args(ft_block *b, const ft__step *s, scalar *number, const void **p)
 {
-    const void *p[FT__MAX_NATIVE] = {NULL};
-    scalar number[FT__MAX_NATIVE];
-    native_fn *fn;
-    returned r;
-    ft__tensor **handle = b->ctx->api.operator_new(sizeof(*handle));
-
+    memset(p, 0, FT__MAX_NATIVE * sizeof(*p));
     for (uint32_t i = 0; i < s->n_args; i++) {
         const ft__arg *a = &b->arg[s->first_arg + i];
 
         p[i] = (const void *)(uintptr_t)a->bits;
         if (a->kind == FT__ARG_TENSOR)
             p[i] = b->reg[a->reg];
-        if (a->kind == FT__ARG_SCALAR) {
-            number[i] = (scalar){.tag = 0};
+        if (a->kind == FT__ARG_SCALAR || a->kind == FT__ARG_SCALAR_INT) {
+            number[i] = (scalar){.tag = a->kind == FT__ARG_SCALAR_INT};
             memcpy(number[i].value, &a->bits, sizeof(a->bits));
             p[i] = &number[i];
         }
     }
+}
+
+/* The tensor that comes back moves into a handle. */
+static int32_t call_native(ft_block *b, const ft__step *s)
+{
+    const void *p[FT__MAX_NATIVE];
+    scalar number[FT__MAX_NATIVE];
+    native_fn *fn;
+    returned r;
+    ft__tensor **handle = b->ctx->api.operator_new(sizeof(*handle));
+
+    native_args(b, s, number, p);
     *(const void **)&fn = s->fn;
     r = fn(p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
     *handle = r.impl;
     b->reg[s->first_result] = (ft__tensor *)(void *)handle;
     drop_moved(b, s);
     return 0;
+}
+
+static int32_t call_over(ft_block *b, const ft__step *s)
+{
+    ft__tensor *first = b->reg[b->arg[s->first_arg].reg];
+    const void *p[FT__MAX_NATIVE];
+    scalar number[FT__MAX_NATIVE];
+    over_fn *fn;
+    int32_t bad;
+
+    native_args(b, s, number, p);
+    *(const void **)&fn = s->fn;
+    fn(first, p[1], p[2], p[3], p[4], p[5], p[6]);
+    bad = b->ctx->api.aoti_torch_new_tensor_handle(first, &b->reg[s->first_result]);
+    drop_moved(b, s);
+    return bad;
 }
 
 static int32_t call_add(ft_block *b, const ft__step *s)
@@ -218,7 +244,8 @@ void ft__run_guarded(ft__ivalue *stack, uint64_t n_args, uint64_t n_results)
     const guarded *g = (const guarded *)(uintptr_t)stack[0];
 
     (void)n_args, (void)n_results;
-    stack[0] = (ft__ivalue)call_native(g->b, g->s);
+    stack[0] = (ft__ivalue)(g->s->kind == FT__STEP_OVER ? call_over(g->b, g->s)
+                                                        : call_native(g->b, g->s));
 }
 
 static int32_t call_native_guarded(ft_block *b, const ft__step *s)
@@ -237,6 +264,7 @@ static int32_t call(ft_block *b, const ft__step *s)
     switch ((ft__step_kind)s->kind) {
     case FT__STEP_NATIVE:
         return b->tried ? call_native(b, s) : call_native_guarded(b, s);
+    case FT__STEP_OVER: return b->tried ? call_over(b, s) : call_native_guarded(b, s);
     case FT__STEP_ADD: return call_add(b, s);
     default: return call_dispatcher(b, s);
     }
@@ -249,7 +277,8 @@ int ft__step_name(const ft__step *s, char *buf, size_t size, bool plus)
     const char *name = s->op;
     int len = (int)strlen(name);
 
-    if (s->kind == FT__STEP_NATIVE) { /* _ZN2at4_ops10leaky_relu4callE... */
+    if (s->kind == FT__STEP_NATIVE ||
+        s->kind == FT__STEP_OVER) { /* _ZN2at4_ops10leaky_relu4callE... */
         char *end;
 
         len = (int)strtol(name + strlen("_ZN2at4_ops"), &end, 10);
@@ -331,6 +360,8 @@ ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
     if (instance)
         return ft_fail(err, FT_EINVAL, 0, "torch: instance %u of 1", instance);
     bind(b, in);
+    if (b->before_run)
+        b->before_run(b);
     for (uint32_t i = 0; i < b->n_steps && !st; i++)
         if (call(b, &b->step[i]))
             st = failed(b, &b->step[i], err);

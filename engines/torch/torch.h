@@ -75,6 +75,8 @@ typedef struct ft__kept {
 } ft__kept;
 ft__kept *ft__value_kept(const void *value); /* NULL: it is a tensor */
 void *ft__value_of_kept(ft__kept *k);
+/* On the context's device; NULL: no memory. */
+ft__tensor *ft__tensor_zeros(ft_engine_context *c, const ft_shape *s, ft_dtype t);
 /* Row-major strides of a shape in that layout. */
 void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout);
 
@@ -111,6 +113,8 @@ void ft__call(ft_block *b, const char *op, const char *overload);
  * arguments, which the dispatcher's C interface refuses. `symbol`: the mangled
  * name; FT_EUNSUPPORTED at ft__block_finish() where it is not there. */
 void ft__call_native(ft_block *b, const char *symbol);
+/* One that writes over its first argument, which it gives back. */
+void ft__call_native_over(ft_block *b, const char *symbol);
 /* x + alpha * y, with the function that libtorch exports for its compiler. */
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha);
 
@@ -126,8 +130,12 @@ void ft__arg_opt_int(ft_block *b, int64_t v);
 void ft__arg_opt_double(ft_block *b, double v);
 void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n);
 void ft__arg_string(ft_block *b, const char *text);
-/* Native calls only. */
-void ft__arg_scalar(ft_block *b, double v);
+void ft__arg_opt_string(ft_block *b, const char *text);
+/* Native calls only. Returns the number of the argument, by which it is set anew
+ * before a run. */
+uint32_t ft__arg_scalar(ft_block *b, double v);
+void ft__set_scalar(ft_block *b, uint32_t arg, double v);
+void ft__arg_scalar_int(ft_block *b, int64_t v);
 
 /* Results of the last call: the only one, the first of n, a list of n. */
 ft__reg ft__result(ft_block *b);
@@ -144,7 +152,10 @@ void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n);
 uint32_t ft__spatial(const ft_op *op); /* axes of x behind the channels */
 
 /* A tensor made once, with the block, and held by it: a constant operand. */
-ft__reg ft__constant(ft_block *b, ft__tensor *t);
+ft__reg ft__constant(ft_block *b, ft__tensor *t); /* takes t; NULL: no memory */
+/* A number as Python's would be: a tensor without axes, on the CPU, of a type that
+ * changes no other's. */
+ft__reg ft__number(ft_block *b, double v);
 
 /* "torch: cannot run SPEC: why". */
 FT_PRINTF(3, 4)
@@ -204,10 +215,13 @@ struct ft_block {
     ft__take out[FT_OP_MAX_OPERANDS];
     ft__take kept[FT__MAX_KEPT];
     uint32_t n_kept;
-    bool in_place;       /* what FT_VALUES_IN_PLACE asks for is done */
-    const char *missing; /* a symbol that libtorch lacks */
-    bool bad;            /* building ran out of memory or of room */
-    bool tried;          /* it has run once */
+    void (*before_run)(ft_block *b); /* sets what differs from run to run, or NULL */
+    uint64_t n_runs;                 /* counted by whoever needs it */
+    uint32_t varying[2];             /* arguments that before_run() sets */
+    bool in_place;                   /* what FT_VALUES_IN_PLACE asks for is done */
+    const char *missing;             /* a symbol that libtorch lacks */
+    bool bad;                        /* building ran out of memory or of room */
+    bool tried;                      /* it has run once */
     char implementation[64];
 };
 

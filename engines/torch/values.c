@@ -83,6 +83,19 @@ static void drop(ft_engine_context *c, void *value)
     free(k);
 }
 
+ft__tensor *ft__tensor_zeros(ft_engine_context *c, const ft_shape *s, ft_dtype t)
+{
+    void *value;
+
+    if (make(c, &value, s, t, FT_LAYOUT_PLAIN, NULL))
+        return NULL;
+    if (c->api.aoti_torch_zero_(value)) {
+        drop(c, value);
+        return NULL;
+    }
+    return value;
+}
+
 /* ---- contents ---- */
 
 typedef struct extent {
@@ -227,12 +240,14 @@ static void count_operands(ft_block *b)
     }
     if (b->op.phase != FT_PHASE_BACKWARD)
         return;
-    b->n_out = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_Z);
+    b->n_out = 0;
+    for (uint32_t bit = FT_WRT_X; bit <= FT_WRT_Z; bit <<= 1)
+        b->n_out += wrt & bit ? 1u : 0u;
     for (uint32_t i = 0; i < b->n_params && (wrt & FT_WRT_WEIGHTS); i++) {
         ft_param p;
 
         ft_op_param(&b->op, i, &p);
-        b->n_out += p.trained != 0;
+        b->n_out += p.trained ? 1u : 0u;
     }
 }
 

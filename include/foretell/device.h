@@ -59,6 +59,30 @@ FT_API ft_status ft_device_names(char ***names, size_t *n, const char *data_dir,
                                  ft_error *err);
 FT_API void ft_device_names_free(char **names, size_t n);
 
+/* ---- a machine written down ---- */
+typedef struct ft_record_options {
+    const char *root;  /* as above; NULL or "": this machine */
+    const char *nvml;  /* the management library; NULL: the usual name */
+    double trace_s;    /* how long to write down what power sources say; 0: not */
+} ft_record_options;
+
+typedef struct ft_record {
+    uint64_t files;      /* copied */
+    uint64_t unreadable; /* named in files.txt, with the reason */
+    uint64_t gpus;       /* in nvml.txt */
+    uint64_t readings;   /* in trace.csv */
+    char no_nvml[160];   /* why there is no nvml.txt; "" when there is one */
+    char no_trace[1000]; /* why there is no trace.csv */
+} ft_record;
+
+/* Write what this machine shows of itself into the new folder `dir`: the files of
+ * /proc and /sys that this library reads (as a tree that serves as `root` elsewhere),
+ * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft_trace_write()).
+ * No serial numbers, no names of hosts or users. FT_EIO: dir exists or cannot be
+ * written. */
+FT_API ft_status ft_machine_record(ft_record *out, const char *dir,
+                                   const ft_record_options *opt, ft_error *err);
+
 /* ---- what this machine can measure ---- */
 
 /* One power or energy source, usable or not. Sources may count the same energy

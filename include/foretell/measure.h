@@ -102,10 +102,10 @@ typedef struct ft_timing {
 } ft_timing;
 FT_API void ft_timing_free(ft_timing *t);
 
-/* Marks outliers, then: value = median of the medians of rounds that count; error =
- * their scatter, as docs/measuring.md has it; MAD, mean and standard deviation over
- * all batches of those rounds; each reading counts per iteration. */
-FT_API ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
+/* Value = median of the medians of rounds that count; error = their scatter, as
+ * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
+ * those rounds; each reading counts per iteration. */
+FT_API ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                          ft_error *err);
 
 /* One operation (lowered for the session's policy if it is not): a block of
@@ -171,6 +171,17 @@ FT_API void ft_network_timing_free(ft_network_timing *t);
 FT_API ft_status ft_measure_network(ft_network_timing *out, ft_session *s,
                                     const ft_graph *g, const ft_measure_options *opt,
                                     ft_error *err);
+
+/* 1: the engine runs the model file at `path` whole, as deployed with it, fused and
+ * in its own order (an ONNX file on an engine that reads such files). */
+FT_API int ft_session_runs_whole(const ft_session *s, const char *path);
+/* The file run that way. `g`: the same file as imported, which says what shapes its
+ * inputs have and below what its indices lie. Weights that are missing are made at
+ * random. activation_bytes is what the process grew by besides the weights.
+ * FT_EUNSUPPORTED: this engine runs operations only, or does not run this model. */
+FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
+                                  const char *path, const ft_graph *g,
+                                  const ft_measure_options *opt, ft_error *err);
 
 /* ---- many operations into a store ---- */
 typedef struct ft_collect_options {

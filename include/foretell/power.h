@@ -44,6 +44,7 @@ typedef struct ft_domain {
     const char *part_of;  /* name of the domain that contains this one; "" */
     int counts;           /* 1: has a counter of joules */
     int tells_power;      /* 1: tells watts */
+    int all_fresh;        /* 1: every reading is a new value, be it the same number */
     double period_s;      /* between new values, found by watching; NaN: not known */
     double window_s;      /* over which a value is an average; NaN: not known */
     double duty;          /* share of the time the sensor looks; 1 unless known to be less */
@@ -91,8 +92,8 @@ FT_API ft_status ft_meter_idle(ft_meter *m, double quiet_s, double *watts, ft_er
 /* Traces as text, so that what one machine showed can be looked at on another:
  *
  *   # foretell trace 1
- *   # domain,part_of,counts,tells_power,period_s,window_s,duty,least_s
- *   # nvml:0,,1,1,0.1,0.025,0.25,5
+ *   # domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s
+ *   # nvml:0,,1,1,0,0.1,0.025,0.25,5
  *   at_s,domain,watts,joules
  *   0.0501,nvml:0,61.5,1000.25
  *

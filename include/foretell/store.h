@@ -15,6 +15,8 @@ typedef struct ft_store ft_store;
 typedef enum ft_store_mode {
     FT_STORE_READ,  /* must exist */
     FT_STORE_WRITE, /* created and migrated when needed */
+    FT_STORE_MERGE, /* must exist, may be of an older version: for ft_store_merge() to
+                       read, and nothing else */
 } ft_store_mode;
 
 /* The path ":memory:" is a store that is gone when it is closed.
@@ -145,5 +147,36 @@ FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key
 FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
                                      const char *source, uint64_t *n_rows,
                                      ft_error *err);
+
+/* ---- stores of several machines in one ---- */
+typedef struct ft_rename {
+    const char *from;
+    const char *to;
+} ft_rename;
+
+typedef struct ft_merge_options {
+    const ft_rename *renames; /* devices of the other stores, called otherwise here */
+    size_t n_renames;
+    int same_devices; /* equal names mean one machine, whatever its facts */
+} ft_merge_options;
+
+typedef struct ft_merge_report {
+    uint64_t measurements; /* taken */
+    uint64_t repeats;      /* of them with a key that was here: both are kept */
+    uint64_t present;      /* here before, equal in all that was measured */
+    uint64_t runs;         /* taken */
+    uint64_t facts;        /* taken, those that newer ones outdate included */
+} ft_merge_report;
+
+/* Take everything from n other stores, opened with FT_STORE_MERGE or any other way:
+ * measurements with their raw readings, runs, facts; all or nothing. Merging again
+ * changes nothing. A measurement that came without readings or without what only
+ * newer versions record gets them when a store has them. Of two facts the newer
+ * holds, and the other is kept beside it. FT_EINVAL: a name stands for two machines
+ * (a fact differs by more than four times) and opt says nothing of it. opt may be
+ * NULL. */
+FT_API ft_status ft_store_merge(ft_merge_report *out, ft_store *into,
+                                ft_store *const *from, size_t n,
+                                const ft_merge_options *opt, ft_error *err);
 
 #endif

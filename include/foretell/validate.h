@@ -94,6 +94,7 @@ typedef struct ft_validate_options {
     /* 1: predict with a predictor trained on the store without this network's
      * operations and without what was measured of any. */
     int forget;
+    const char *path; /* the model's file, for engines that run it whole; NULL: none */
     const char *command; /* noted in the run */
     const ft_log *log;
 } ft_validate_options;

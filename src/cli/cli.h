@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "foretell/command.h"
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
@@ -61,6 +62,7 @@ typedef struct ft__command {
     size_t least_args;
     size_t most_args;
     bool has_csv;
+    bool takes_commands; /* what stands behind "--" is not looked into: ft__cli.rest */
     size_t options_size;
     const ft__option *options;
     /* `options` points to options_size bytes, as parsed. Returns an exit code. */
@@ -70,6 +72,8 @@ typedef struct ft__command {
 struct ft__cli {
     const ft__command *command;
     ft__texts args; /* positional */
+    char **rest;    /* behind "--", for commands that take commands */
+    size_t n_rest;
     bool json;
     bool csv;
     bool quiet;
@@ -176,6 +180,108 @@ void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
 json_t *ft__model_assumptions_json(const ft_graph *g);
 json_t *ft__model_bounded_json(const ft_graph *g);
+
+/* ---- measure_commands.c, commands_text.c: any program ---- */
+typedef struct ft__commands_options {
+    uint64_t runs;
+    uint64_t least_runs;
+    uint64_t most_runs;
+    uint64_t warmup;
+    double timeout_s;
+    double power_time_s;
+    const char *power;
+    bool no_power;
+    const char *setup;
+    const char *prepare;
+    const char *conclude;
+    const char *cleanup;
+    const char *input;
+    const char *markdown;
+    const char *reference;
+    bool show_output;
+    bool ignore_failure;
+    ft__texts names;
+    ft__texts shells;
+    ft__texts lists;
+} ft__commands_options;
+#define FT__COMMANDS_OPTIONS(type, member)                                               \
+    {"runs",        'r',                                                                 \
+     FT__OPT_COUNT, offsetof(type, member.runs),                                         \
+     "N",           "of commands: this many runs of each"},                              \
+        {"min-runs",    0,                                                               \
+         FT__OPT_COUNT, offsetof(type, member.least_runs),                               \
+         "N",           "of commands: at least; 10 unless said otherwise"},              \
+        {"max-runs",    0,                                                               \
+         FT__OPT_COUNT, offsetof(type, member.most_runs),                                \
+         "N",           "of commands: at most"},                                         \
+        {"warmup",      'w',                                                             \
+         FT__OPT_COUNT, offsetof(type, member.warmup),                                   \
+         "N",           "of commands: runs before those that count"},                    \
+        {"timeout",       0,                                                             \
+         FT__OPT_SECONDS, offsetof(type, member.timeout_s),                              \
+         "TIME",          "of commands: end a run that takes longer"},                   \
+        {"setup",      0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.setup),                                     \
+         "SHELL",      "run before the first run of each command, untimed"},             \
+        {"prepare",         'p', FT__OPT_TEXT, offsetof(type, member.prepare), "SHELL",  \
+         "before every run"},                                                            \
+        {"conclude",       0, FT__OPT_TEXT, offsetof(type, member.conclude), "SHELL",    \
+         "after every run"},                                                             \
+        {"cleanup",    0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.cleanup),                                   \
+         "SHELL",      "after the last run of each command"},                            \
+        {"stdin",      0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.input),                                     \
+         "FILE",       "what commands read; /dev/null unless said otherwise"},           \
+        {"show-output",       0, FT__OPT_FLAG, offsetof(type, member.show_output), NULL, \
+         "let commands write"},                                                          \
+        {"ignore-failure",                                                               \
+         'i',                                                                            \
+         FT__OPT_FLAG,                                                                   \
+         offsetof(type, member.ignore_failure),                                          \
+         NULL,                                                                           \
+         "count runs that fail, too"},                                                   \
+        {"shell",       0,                                                               \
+         FT__OPT_TEXTS, offsetof(type, member.shells),                                   \
+         "TEXT",        "a command for the shell; may be repeated"},                     \
+        {"name",        'n',                                                             \
+         FT__OPT_TEXTS, offsetof(type, member.names),                                    \
+         "NAME",        "what to call the commands, in order"},                          \
+        {"list",         'L',                                                            \
+         FT__OPT_TEXTS,  offsetof(type, member.lists),                                   \
+         "NAME=A,B,...", "{NAME} in commands becomes each of these; 1..8 counts"},       \
+        {"reference",  0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.reference),                                 \
+         "NAME",       "compare with this command, not with the fastest"},               \
+        {"markdown",   0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.markdown),                                  \
+         "FILE",       "write the table of commands there, too"},                        \
+        {"power",      0,                                                                \
+         FT__OPT_TEXT, offsetof(type, member.power),                                     \
+         "SOURCES",    "where power is read; every source that works"},                  \
+        {"no-power",   0,                                                                \
+         FT__OPT_FLAG, offsetof(type, member.no_power),                                  \
+         NULL,         "do not measure energy"},                                         \
+    {                                                                                    \
+        "power-time", 0, FT__OPT_SECONDS, offsetof(type, member.power_time_s), "TIME",   \
+            "how long short commands are looped for their energy; 5s"                    \
+    }
+/* Measure the commands behind "--" and those of --shell; prints. */
+int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
+bool ft__commands_print(const ft_command_result *r, size_t n, size_t reference,
+                        bool fixed_reference);
+bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
+                           size_t reference);
+bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
+                       size_t reference);
+void ft__commands_csv(const ft_command_result *r, size_t n);
+/* How often slower r is than reference, by medians, and its standard error. */
+double ft__commands_ratio(const ft_command_result *r,
+                          const ft_command_result *reference, double *error);
+
+/* ---- record.c ---- */
+/* Write this machine (or the recorded one at root) down into the new folder `dir`. */
+int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);
 
 /* ---- step.c ---- */
 typedef struct ft__step_options {

@@ -1,5 +1,6 @@
 /* foretell collect: measure operations into the store. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,12 @@ struct options {
     double budget_s;
     ft__texts without;
     bool again;
+    const char *batches;
+    uint64_t rounds;
+    const char *repeat_share;
+    const char *power;
+    const char *power_share;
+    double power_time_s;
     ft__step_options step;
 };
 
@@ -33,10 +40,25 @@ static const ft__option options[] = {
      "leave out what only this model needs, to test on it later"},
     {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
      "measure also what the store already holds"},
+    {"batches", 0, FT__OPT_TEXT, offsetof(struct options, batches), "N,N,...",
+     "models at each of these batch sizes, in ascending order; after a failure the "
+     "larger ones of an operation are left out"},
+    {"rounds", 0, FT__OPT_COUNT, offsetof(struct options, rounds), "N",
+     "repeats of each operation, with others between them; 5 unless said otherwise"},
+    {"repeat-share", 0, FT__OPT_TEXT, offsetof(struct options, repeat_share), "P%",
+     "how many of the operations are measured once more at the end, at least 5; 3%"},
+    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
+     "power and energy too: all, or sources as foretell doctor names them"},
+    {"power-share", 0, FT__OPT_TEXT, offsetof(struct options, power_share), "P%",
+     "of the operations, the heaviest first; 10%"},
+    {"power-time", 0, FT__OPT_SECONDS, offsetof(struct options, power_time_s), "TIME",
+     "how long an operation is looped for that; 5s"},
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     {0},
 };
+
+enum { MOST_BATCHES = 32 };
 
 /* What is wanted: from models, and from lists of operations, which `--without`
  * treats differently. */
@@ -45,6 +67,8 @@ struct wanted {
     ft__ops lists;
     ft__step step; /* of models; lists are as they are */
     uint32_t policy;
+    uint64_t batch[MOST_BATCHES]; /* one at least; 0: as the model has it */
+    size_t n_batches;
 };
 
 static bool is_list(const char *path)
@@ -78,10 +102,16 @@ static const ft__step none = {0};
 static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *path,
                    const struct options *o)
 {
-    bool list = is_list(path);
+    ft__model_options how = o->model;
+    int code = FT__EXIT_GOOD;
 
-    return ft__model_add_ops(c, to, path, list ? &as_it_is : &o->model,
-                             list ? &none : &w->step, w->policy);
+    if (is_list(path))
+        return ft__model_add_ops(c, to, path, &as_it_is, &none, w->policy);
+    for (size_t i = 0; i < w->n_batches && !code; i++) {
+        how.batch = w->batch[i];
+        code = ft__model_add_ops(c, to, path, &how, &w->step, w->policy);
+    }
+    return code;
 }
 
 static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
@@ -152,12 +182,41 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
+/* "1,8,32"; the one of --batch without it. */
+static int read_batches(ft__cli *c, struct wanted *w, const struct options *o)
+{
+    const char *at = o->batches;
+
+    w->batch[w->n_batches++] = o->model.batch;
+    if (!at)
+        return FT__EXIT_GOOD;
+    if (o->model.batch)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--batch or --batches, not both");
+    for (w->n_batches = 0; *at && w->n_batches < MOST_BATCHES; w->n_batches++) {
+        char *end;
+
+        errno = 0;
+        w->batch[w->n_batches] = strtoull(at, &end, 10);
+        if (errno || *at < '1' || *at > '9' || (*end && (*end != ',' || !end[1])))
+            break;
+        at = end + (*end == ',');
+    }
+    if (*at || !w->n_batches)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--batches %s: whole numbers from 1, joined by commas, at "
+                            "most %d",
+                            o->batches, MOST_BATCHES);
+    return FT__EXIT_GOOD;
+}
+
 static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t policy)
 {
     struct wanted w = {.policy = policy};
     ft__ops out = {0};
     int code = ft__step_parse(c, &w.step, &o->step);
 
+    if (!code)
+        code = read_batches(c, &w, o);
     for (size_t i = 0; i < c->args.n && !code; i++)
         code = add_wanted(c, &w, c->args.v[i], o);
     if (!code && o->quick)
@@ -181,14 +240,26 @@ static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t po
 
 static bool print_json(const ft_collect_report *r, const char *store)
 {
-    return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store",
-                  ft__json_text(store), "wanted", ft__json_count(r->wanted), "present",
-                  ft__json_count(r->present), "measured", ft__json_count(r->measured),
-                  "refused", ft__json_count(r->refused), "failed",
-                  ft__json_count(r->failed), "left", ft__json_count(r->left), "seconds",
-                  ft__json_real(r->seconds)),
-        stdout);
+    json_t *all = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store", ft__json_text(store),
+        "wanted", ft__json_count(r->wanted), "present", ft__json_count(r->present),
+        "measured", ft__json_count(r->measured), "refused", ft__json_count(r->refused),
+        "failed", ft__json_count(r->failed), "left", ft__json_count(r->left), "seconds",
+        ft__json_real(r->seconds));
+    json_t *more = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "too_large",
+        ft__json_count(r->too_large), "skipped", ft__json_count(r->skipped), "repeated",
+        ft__json_count(r->repeated), "powered", ft__json_count(r->powered), "disturbed",
+        ft__json_count(r->disturbed), "redone", ft__json_count(r->redone), "outliers",
+        ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power));
+    bool good = all && more && json_object_update(all, more) == 0;
+
+    json_decref(more);
+    if (!good) {
+        json_decref(all);
+        all = NULL;
+    }
+    return ft__json_print_take(all, stdout);
 }
 
 static void print_text(const ft_collect_report *r, const ft_session *s,
@@ -200,6 +271,21 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
     printf("%zu wanted: %zu were in the store before, %zu the engine does not run, "
            "%zu failed, %zu left\n",
            r->wanted, r->present, r->refused, r->failed, r->left);
+    if (r->too_large || r->skipped)
+        printf("%zu too large, for a smaller one had no memory; %zu not tried, for a "
+               "smaller one failed\n",
+               r->too_large, r->skipped);
+    if (r->repeated)
+        printf("%zu measured once more; foretell data show tells how well they agree\n",
+               r->repeated);
+    if (r->redone)
+        printf("%zu rounds redone for other load or clocks; %zu operations stay "
+               "marked\n",
+               r->redone, r->disturbed);
+    if (r->powered)
+        printf("%zu with power and energy\n", r->powered);
+    if (r->why_no_power[0])
+        printf("no power: %s\n", r->why_no_power);
     printf("store: %s\n", store);
     puts(r->left ? "next: the same command again goes on with what is left, or "
                    "foretell train"
@@ -208,11 +294,31 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
 
 /* ---- running ---- */
 
-static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
-                   const struct options *o)
+/* "3%" or "0.03"; none given: 0, which means the usual. What is given as 0 means
+ * none. */
+static int read_share(ft__cli *c, double *out, const char *option, const char *text)
 {
-    ft_collect_options how = {
-        .budget_s = o->budget_s, .again = o->again, .command = c->line, .log = &c->log};
+    char *end;
+
+    *out = 0;
+    if (!text)
+        return FT__EXIT_GOOD;
+    *out = strtod(text, &end);
+    if (end != text && strcmp(end, "%") == 0) {
+        *out /= 100;
+        end++;
+    }
+    if (end == text || *end || !(*out >= 0 && *out <= 1))
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s %s: a share like 3%% or 0.03",
+                            option, text);
+    if (!(*out > 0))
+        *out = -1;
+    return FT__EXIT_GOOD;
+}
+
+static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
+                   const ft_collect_options *how)
+{
     char path[FT__PATH_MAX];
     ft_collect_report report;
     ft_store *store = NULL;
@@ -222,13 +328,11 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
     int code = ft__home_needed(c, c->store);
 
     ft__path_store(c, path);
-    if (o->quick && !(how.budget_s > 0))
-        how.budget_s = 60;
     if (code)
         return code;
     st = ft_store_open(&store, path, FT_STORE_WRITE, &err);
     if (!st)
-        st = ft_collect(&report, s, store, all->op, all->count, all->n, &how, &err);
+        st = ft_collect(&report, s, store, all->op, all->count, all->n, how, &err);
     ft_store_close(store);
     if (st)
         return ft__cli_fail(c, st, &err);
@@ -237,6 +341,25 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
     else
         print_text(&report, s, path);
     return ft__cli_done(c, printed);
+}
+
+static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
+                   const struct options *o)
+{
+    ft_collect_options how = {.budget_s = o->budget_s,
+                              .again = o->again,
+                              .rounds = (uint32_t)o->rounds,
+                              .ascending = o->batches != NULL,
+                              .power_time_s = o->power_time_s,
+                              .command = c->line,
+                              .log = &c->log};
+    int code = read_share(c, &how.repeat_share, "repeat-share", o->repeat_share);
+
+    if (!code)
+        code = read_share(c, &how.power_share, "power-share", o->power_share);
+    if (o->quick && !(how.budget_s > 0))
+        how.budget_s = 60;
+    return code ? code : collect(c, s, all, &how);
 }
 
 static int run(ft__cli *c, const void *user)
@@ -272,6 +395,7 @@ const ft__command ft__collect_command = {
     .examples = "  foretell collect --quick\n"
                 "  foretell collect resnet50.onnx bert.onnx --budget 10min\n"
                 "  foretell collect --quick --without vgg16.onnx\n"
+                "  foretell collect resnet50.onnx --batches 1,2,4,8,16,32\n"
                 "  foretell collect resnet18.pt2 --engine torch --mode training\n",
     .least_args = 0,
     .most_args = SIZE_MAX,

@@ -78,6 +78,8 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
 
     if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
         return ft__cli_exit(c, FT__EXIT_USAGE, "--engine %.60s...: too long", engine);
+    if (strstr(choice.options, "tf32=1"))
+        how.dtype_policy = "tf32";
     ft__path_plugins(c, plugin_dir);
     st = ft_session_open(out, &how, &err);
     if (st && choice.given)

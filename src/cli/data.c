@@ -6,8 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/cli.h"
-#include "foretell/store.h"
+#include "cli/data.h"
 #include "report/units.h"
 
 struct options {
@@ -16,6 +15,8 @@ struct options {
     const char *device;
     const char *engine;
     const char *metric;
+    ft__texts renames;
+    bool same;
 };
 
 static const ft__option options[] = {
@@ -29,6 +30,10 @@ static const ft__option options[] = {
      "only measurements with this engine"},
     {"metric", 0, FT__OPT_TEXT, offsetof(struct options, metric), "NAME",
      "only this metric: time, workspace, ..."},
+    {"rename", 0, FT__OPT_TEXTS, offsetof(struct options, renames), "OLD=NEW",
+     "merge: what another store calls OLD is NEW here; may be repeated"},
+    {"same", 0, FT__OPT_FLAG, offsetof(struct options, same), NULL,
+     "merge: devices of one name are one machine, whatever their facts"},
     {0},
 };
 
@@ -208,7 +213,7 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
 
 /* ---- import ---- */
 
-static ft_status read_file(char **out, size_t *len, const char *path, ft_error *err)
+ft_status ft__data_read_file(char **out, size_t *len, const char *path, ft_error *err)
 {
     FILE *fp = fopen(path, "rb");
     long size = -1;
@@ -242,7 +247,7 @@ static ft_status import(ft__cli *c, ft_store *store, const char *path, bool *pri
     uint64_t n = 0;
     char *text;
     size_t len;
-    ft_status st = read_file(&text, &len, path, err);
+    ft_status st = ft__data_read_file(&text, &len, path, err);
 
     if (!st)
         st = ft_store_import_csv(store, text, len, path, &n, err);
@@ -259,11 +264,11 @@ static ft_status import(ft__cli *c, ft_store *store, const char *path, bool *pri
 
 /* ---- running ---- */
 
-enum verb { SHOW, EXPORT, IMPORT, FACTS, N_VERBS };
+enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS, N_VERBS };
 
 static int verb_of(ft__cli *c, enum verb *out)
 {
-    static const char *const names[] = {"show", "export", "import", "facts"};
+    static const char *const names[] = {"show", "export", "import", "merge", "facts"};
     const char *word = c->args.n ? c->args.v[0] : "show", *near;
 
     for (*out = SHOW; *out < N_VERBS; ++*out)
@@ -272,10 +277,14 @@ static int verb_of(ft__cli *c, enum verb *out)
     if (*out == N_VERBS) {
         near = ft__suggest(word, names, N_VERBS);
         return ft__cli_exit(
-            c, FT__EXIT_USAGE, "\"%s\" is not one of show, export, import, facts%s%s%s",
-            word, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+            c, FT__EXIT_USAGE,
+            "\"%s\" is not one of show, export, import, merge, facts%s%s%s", word,
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
-    if (c->args.n != (*out == IMPORT ? 2 : 1) && c->args.n)
+    if (*out == MERGE && c->args.n < 2)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "merge wants the stores or CSV files to take from");
+    if (*out != MERGE && c->args.n != (*out == IMPORT ? 2 : 1) && c->args.n)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             *out == IMPORT ? "import wants one FILE.csv"
                                            : "one argument too many: \"%s\"",
@@ -298,9 +307,15 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, path);
-    code = verb == IMPORT ? ft__home_needed(c, c->store) : ft__store_needed(c, path);
+    code = verb == IMPORT || verb == MERGE ? ft__home_needed(c, c->store)
+                                           : ft__store_needed(c, path);
     if (code)
         return code;
+    if (verb == MERGE) {
+        ft__texts from = {c->args.v + 1, c->args.n - 1};
+
+        return ft__data_merge(c, path, &from, &o->renames, o->same);
+    }
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
                        &err);
     if (!st)
@@ -311,6 +326,7 @@ static int run(ft__cli *c, const void *user)
                                      o->readings, &err);
             break;
         case IMPORT: st = import(c, store, c->args.v[1], &printed, &err); break;
+        case MERGE: break;
         case FACTS: st = facts(c, store, &filter, &printed, &err); break;
         case N_VERBS: break;
         }
@@ -320,18 +336,22 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__data_command = {
     .name = "data",
-    .arguments = "[show|export|import FILE.csv|facts]",
+    .arguments = "[show|export|import FILE.csv|merge FROM...|facts]",
     .summary = "show, export and import the measurements in the store",
     .more =
         "show: how many measurements of what; export: all of them as CSV; import: "
         "take\n"
-        "what export wrote, here or on another machine; facts: single numbers about\n"
-        "devices.",
+        "what export wrote, here or on another machine; merge: take everything from "
+        "other\n"
+        "stores or CSV files, all or nothing, as often as you like; facts: single "
+        "numbers\n"
+        "about devices.",
     .examples = "  foretell data show\n"
                 "  foretell data export --readings -o measurements.csv\n"
-                "  foretell data import measurements.csv --db shared.db\n",
+                "  foretell data import measurements.csv --db shared.db\n"
+                "  foretell data merge laptop.db server.db --db shared.db\n",
     .least_args = 0,
-    .most_args = 2,
+    .most_args = SIZE_MAX,
     .options_size = sizeof(struct options),
     .options = options,
     .run = run,

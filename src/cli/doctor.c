@@ -15,6 +15,19 @@
 /* A message with some words around it. */
 enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128 };
 
+struct options {
+    const char *record;
+    double trace_s;
+};
+
+static const ft__option options[] = {
+    {"record", 0, FT__OPT_TEXT, offsetof(struct options, record), "DIR",
+     "write down what this machine shows, to be looked at elsewhere"},
+    {"trace", 0, FT__OPT_SECONDS, offsetof(struct options, trace_s), "TIME",
+     "with --record: how long to write down what power sources say; 10s"},
+    {0},
+};
+
 /* Everything that is found out, before anything is printed. */
 struct findings {
     char data_dir[FT__PATH_MAX];
@@ -292,15 +305,18 @@ static bool print_json(const struct findings *f)
         stdout);
 }
 
-static int run(ft__cli *c, const void *options)
+static int run(ft__cli *c, const void *user)
 {
-    struct findings *f = calloc(1, sizeof(*f));
+    const struct options *o = user;
+    struct findings *f;
     ft_error err = {0};
     bool printed = true, able = false;
     ft_status st;
     int code;
 
-    (void)options;
+    if (o->record)
+        return ft__machine_record(c, o->record, "", o->trace_s);
+    f = calloc(1, sizeof(*f));
     if (!f)
         return ft__cli_done(c, false);
     st = look(f, c, &err);
@@ -328,10 +344,11 @@ const ft__command ft__doctor_command = {
     .summary = "say what this machine can measure, and what would help where it cannot",
     .more = "Exit code 1: no engine that really measures is usable.",
     .examples = "  foretell doctor\n"
-                "  foretell doctor --json\n",
+                "  foretell doctor --json\n"
+                "  foretell doctor --record my-laptop\n",
     .least_args = 0,
     .most_args = 0,
-    .options_size = 0,
-    .options = NULL,
+    .options_size = sizeof(struct options),
+    .options = options,
     .run = run,
 };

@@ -15,6 +15,7 @@ struct options {
     double time_s;
     const char *predictor;
     ft__step_options step;
+    ft__commands_options commands;
 };
 
 static const ft__option options[] = {
@@ -28,6 +29,7 @@ static const ft__option options[] = {
      "show what this one foretells beside; the one train made"},
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
+    FT__COMMANDS_OPTIONS(struct options, commands),
     {0},
 };
 
@@ -231,8 +233,8 @@ static ft_status foretell(struct result *r, const ft_graph *g, const ft__step *s
 
 /* g: as it is in the file. */
 static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
-                             const ft__step *step, const struct options *o,
-                             ft_error *err)
+                             const char *path, const ft__step *step,
+                             const struct options *o, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2};
     ft_graph *made;
@@ -242,7 +244,10 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
         return st;
     r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
     r->step = ft__step_name(step, made ? made : g);
-    st = ft_measure_network(&r->t, s, made ? made : g, &how, err);
+    if (!r->training && ft_session_runs_whole(s, path))
+        st = ft_measure_model(&r->t, s, path, g, &how, err);
+    else
+        st = ft_measure_network(&r->t, s, made ? made : g, &how, err);
     ft_graph_free(made);
     return st;
 }
@@ -253,7 +258,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
     char predictor[FT__PATH_MAX];
     ft_error err = {0};
     bool printed;
-    ft_status st = run_network(r, s, g, step, o, &err);
+    ft_status st = run_network(r, s, g, c->args.v[0], step, o, &err);
 
     if (st)
         return ft__cli_fail_asked(c, st, &err);
@@ -277,8 +282,13 @@ static int run(ft__cli *c, const void *user)
     ft_session *s = NULL;
     ft__step step;
     ft_graph *g = NULL;
-    int code = ft__step_parse(c, &step, &o->step);
+    int code;
 
+    if (c->n_rest || o->commands.shells.n)
+        return ft__measure_commands(c, &o->commands, o->time_s);
+    if (c->args.n == 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
+    code = ft__step_parse(c, &step, &o->step);
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (!code)
@@ -297,17 +307,26 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__measure_command = {
     .name = "measure",
-    .arguments = "MODEL",
-    .summary = "run a whole model on this machine: time and memory",
-    .more = "Weights are random; inputs too. Beside it stands what the predictor says.",
-    .examples = "  foretell measure resnet50.onnx\n"
-                "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
-                "  foretell measure resnet18.pt2 --engine torch --mode training "
-                "--optimizer adam\n"
-                "  foretell measure resnet50.onnx --json > run.json\n",
-    .least_args = 1,
+    .arguments = "MODEL | -- COMMAND ... [-- COMMAND ...]",
+    .summary =
+        "run a whole model, or any command, on this machine: time, memory, energy",
+    .more = "Of a model weights are random, and inputs too; beside it stands what the "
+            "predictor says.\nCommands are run directly, in turns; --shell takes what "
+            "needs a shell.",
+    .examples =
+        "  foretell measure resnet50.onnx\n"
+        "  foretell measure bert.onnx --dim seq=128 --threads 4 --time 10s\n"
+        "  foretell measure resnet18.pt2 --engine torch --mode training --optimizer "
+        "adam\n"
+        "  foretell measure resnet50.onnx --engine onnxruntime\n"
+        "  foretell measure resnet50.onnx --json > run.json\n"
+        "  foretell measure -- gzip -k -f big.txt -- zstd -q -f big.txt\n"
+        "  foretell measure --list n=1,2,4 -- make -B -j{n}\n"
+        "  foretell measure --warmup 3 --prepare 'sync' --shell 'sort f | uniq'\n",
+    .least_args = 0,
     .most_args = 1,
     .has_csv = true,
+    .takes_commands = true,
     .options_size = sizeof(struct options),
     .options = options,
     .run = run,

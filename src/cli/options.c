@@ -312,7 +312,7 @@ static void check_args(struct parser *p)
 
     if (!c->command || c->help || c->version || p->shown >= 0)
         return;
-    if (c->args.n < c->command->least_args)
+    if (c->args.n < c->command->least_args && !c->command->takes_commands)
         complain(p, "%s is missing", c->command->arguments);
     else if (c->args.n > c->command->most_args)
         complain(p, "one argument too many: \"%s\"", c->args.v[c->command->most_args]);
@@ -333,12 +333,18 @@ int ft__options_parse(ft__cli *c, void **options, const ft__command *const *comm
 
         if (words_only || word[0] != '-' || word[1] == '\0')
             parse_word(&p, word, commands);
+        else if (strcmp(word, "--") == 0 && c->command && c->command->takes_commands)
+            break;
         else if (strcmp(word, "--") == 0)
             words_only = true;
         else if (word[1] == '-')
             parse_long(&p, word + 2);
         else
             parse_letters(&p, word + 1);
+    }
+    if (p.at + 1 < argc) {
+        c->rest = argv + p.at + 1;
+        c->n_rest = (size_t)(argc - p.at - 1);
     }
     check_args(&p);
     *options = p.options;

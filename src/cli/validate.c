@@ -159,7 +159,8 @@ static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *
     return FT_OK;
 }
 
-static ft_status validate(struct work *w, const ft_graph *g, ft_error *err)
+static ft_status validate(struct work *w, const ft_graph *g, const char *path,
+                          ft_error *err)
 {
     const ft_validate_options how = {.time_s = w->o->time_s,
                                      .op_time_s = w->o->op_time_s,
@@ -167,6 +168,7 @@ static ft_status validate(struct work *w, const ft_graph *g, ft_error *err)
                                      .again = w->o->again,
                                      .predictor = w->predictor,
                                      .forget = w->o->forget,
+                                     .path = path,
                                      .command = w->c->line,
                                      .log = &w->c->log};
     const ft_key filter = {
@@ -197,7 +199,7 @@ static int validate_model(struct work *w, const char *path)
         return code;
     st = ft__step_take(&g, &w->step, &err);
     if (!st)
-        st = validate(w, g, &err);
+        st = validate(w, g, path, &err);
     ft_graph_free(g);
     return st ? ft__cli_fail_asked(w->c, st, &err) : FT__EXIT_GOOD;
 }

@@ -8,47 +8,22 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/number.h"
+#include "device/cpus.h"
 #include "device/device.h"
 #include "device/sysfs.h"
 
 #define CPU "/sys/devices/system/cpu"
 
-/* A set of processors. */
-struct cpus {
-    bool has[FT__MAX_CPUS];
-    size_t n;
-};
-
 /* This machine while it is looked at. */
 struct machine {
     const char *root;
     char *cpuinfo;
-    struct cpus online;
-    struct cpus cores; /* those of them that are the first of their core */
-    unsigned first;    /* the first one online */
+    ft__cpus online;
+    ft__cpus cores; /* those of them that are the first of their core */
+    unsigned first; /* the first one online */
     char title[160];
     char model[240]; /* whatever tells this processor model from others */
 };
-
-/* "0-3,8" as Linux writes it. Ranges beyond the limit are cut. */
-static void parse_cpus(struct cpus *set, const char *text)
-{
-    const char *p = text;
-
-    memset(set, 0, sizeof(*set));
-    while (isdigit((unsigned char)*p)) {
-        char *end;
-        unsigned long from = strtoul(p, &end, 10), to = from;
-
-        if (*end == '-')
-            to = strtoul(end + 1, &end, 10);
-        for (; from <= to && from < FT__MAX_CPUS; from++) {
-            set->n += !set->has[from];
-            set->has[from] = true;
-        }
-        p = *end == ',' ? end + 1 : end;
-    }
-}
 
 static void find_online(struct machine *m)
 {
@@ -56,12 +31,12 @@ static void find_online(struct machine *m)
     unsigned n = 0;
 
     if (ft__sys_text(text, sizeof(text), m->root, CPU "/online") == 0) {
-        parse_cpus(&m->online, text);
+        (void)ft__cpus_parse(&m->online, text);
     } else {
         for (const char *p = m->cpuinfo; (p = strstr(p, "processor\t")); p++)
             n += p == m->cpuinfo || p[-1] == '\n';
         snprintf(text, sizeof(text), "0-%u", n - 1);
-        parse_cpus(&m->online, n ? text : "");
+        (void)ft__cpus_parse(&m->online, n ? text : "");
     }
     while (m->first < FT__MAX_CPUS - 1 && !m->online.has[m->first])
         m->first++;
@@ -98,7 +73,7 @@ static double parse_size(const char *text)
 /* The data cache of `level` as processor `cpu` sees it, and whom it serves; NaN
  * where there is none. */
 static double cache_bytes(const struct machine *m, unsigned cpu, int level,
-                          struct cpus *serves)
+                          ft__cpus *serves)
 {
     char text[1024];
     double found;
@@ -112,7 +87,7 @@ static double cache_bytes(const struct machine *m, unsigned cpu, int level,
             continue;
         ft__sys_text(text, sizeof(text), m->root,
                      CPU "/cpu%u/cache/index%d/shared_cpu_list", cpu, i);
-        parse_cpus(serves, text);
+        (void)ft__cpus_parse(serves, text);
         ft__sys_text(text, sizeof(text), m->root, CPU "/cpu%u/cache/index%d/size", cpu,
                      i);
         return parse_size(text);
@@ -123,7 +98,7 @@ static double cache_bytes(const struct machine *m, unsigned cpu, int level,
 /* Of the first processor, divided among the cores that share it. */
 static double l2_per_core(const struct machine *m)
 {
-    struct cpus serves;
+    ft__cpus serves;
     double bytes = cache_bytes(m, m->first, 2, &serves);
     unsigned n = 0;
 
@@ -137,7 +112,7 @@ static double l2_per_core(const struct machine *m)
 /* All there are: each is counted at the first processor that it serves. */
 static double l3_in_all(const struct machine *m)
 {
-    struct cpus serves;
+    ft__cpus serves;
     double sum = 0;
 
     for (unsigned i = 0; i < FT__MAX_CPUS; i++) {

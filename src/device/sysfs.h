@@ -15,6 +15,11 @@ FT_PRINTF(4, 5)
 int ft__sys_text(char *text, size_t size, const char *root, const char *fmt, ...);
 FT_PRINTF(3, 4) bool ft__sys_number(double *v, const char *root, const char *fmt, ...);
 
+/* Write a value, a line end behind it. Returns 0 or an errno. */
+int ft__sys_write(const char *root, const char *path, const char *value);
+/* Whether that could be: 0 or an errno. Nothing is written. */
+int ft__sys_may_write(const char *root, const char *path);
+
 /* A whole file, terminated; the caller frees it. FT_EIO or FT_ENOMEM. */
 ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err);
 

@@ -1,6 +1,8 @@
 /* What the machine did, over several rounds. */
 #include <math.h>
+#include <stdio.h>
 
+#include "base/buf.h"
 #include "run/rounds.h"
 
 static const double clock_may_move = 0.02;
@@ -36,4 +38,59 @@ void ft__conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n
     /* Rounds may each be steady and yet differ. */
     if (sum->clock_high_hz > (1 + clock_may_move) * sum->clock_low_hz)
         sum->marks |= FT_MARK_CLOCK_MOVED;
+}
+
+/* ---- as text ---- */
+
+static void add_number(ft__buf *b, const char *name, double v)
+{
+    if (!isnan(v))
+        ft__buf_fmt(b, "%s\"%s\": %.9g", b->len > 1 ? ", " : "", name, v);
+}
+
+static void add_count(ft__buf *b, const char *name, uint64_t n)
+{
+    ft__buf_fmt(b, "%s\"%s\": %llu", b->len > 1 ? ", " : "", name,
+                (unsigned long long)n);
+}
+
+static void add_marks(ft__buf *b, uint32_t marks)
+{
+    static const char *const name[] = {"clock moved", "throttled", "foreign load",
+                                       "hot"};
+    const char *comma = "";
+
+    ft__buf_fmt(b, "%s\"marks\": [", b->len > 1 ? ", " : "");
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        if (marks & 1u << i) {
+            ft__buf_fmt(b, "%s\"%s\"", comma, name[i]);
+            comma = ", ";
+        }
+    ft__buf_str(b, "]");
+}
+
+size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size)
+{
+    const ft_conditions *c = &t->conditions;
+    ft__buf b = {0};
+    size_t len;
+
+    ft__buf_str(&b, "{");
+    add_number(&b, "clock_hz", c->clock_hz);
+    add_number(&b, "clock_low_hz", c->clock_low_hz);
+    add_number(&b, "clock_high_hz", c->clock_high_hz);
+    add_number(&b, "memory_clock_hz", c->memory_clock_hz);
+    add_number(&b, "temperature_max_k", c->temperature_max_k);
+    add_number(&b, "foreign_load", c->foreign_load);
+    if (c->throttle)
+        add_count(&b, "throttle", c->throttle);
+    add_count(&b, "rounds", t->rounds);
+    add_count(&b, "redone", t->redone);
+    add_count(&b, "outliers", t->outliers);
+    add_marks(&b, c->marks);
+    ft__buf_str(&b, "}");
+    len = b.bad ? 0 : b.len;
+    snprintf(buf, size, "%s", b.bad ? "" : b.s);
+    ft__buf_free(&b);
+    return len;
 }

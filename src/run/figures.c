@@ -15,27 +15,16 @@ static double per_iteration(const ft_reading *r)
     return r->value / (double)r->iterations;
 }
 
-/* Values of one round into v; how many. */
-static size_t of_round(double *v, const ft_reading *r, size_t n, uint32_t round)
+static uint32_t mark_round(ft_reading *r, size_t n, double *scratch)
 {
-    size_t found = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (r[i].round == round)
-            v[found++] = per_iteration(&r[i]);
-    return found;
-}
-
-uint32_t ft__mark_outliers(ft_reading *r, size_t n, uint32_t round, double *scratch)
-{
-    size_t found = of_round(scratch, r, n, round);
-    double centre = ft__median(scratch, found);
-    double sigma = fmax(ft__mad(scratch, found, centre), LEAST_SCATTER * fabs(centre));
+    double centre, sigma;
     uint32_t marked = 0;
 
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = per_iteration(&r[i]);
+    centre = ft__median(scratch, n);
+    sigma = fmax(ft__mad(scratch, n, centre), LEAST_SCATTER * fabs(centre));
     for (size_t i = 0; i < n; i++) {
-        if (r[i].round != round)
-            continue;
         r[i].marks &= ~(uint32_t)FT_READING_OUTLIER;
         if (fabs(per_iteration(&r[i]) - centre) > OUTLIER_SIGMA * sigma) {
             r[i].marks |= FT_READING_OUTLIER;
@@ -43,6 +32,31 @@ uint32_t ft__mark_outliers(ft_reading *r, size_t n, uint32_t round, double *scra
         }
     }
     return marked;
+}
+
+/* One past the round that begins at `from`: readings of a round lie together. */
+static size_t round_end(const ft_reading *r, size_t n, size_t from)
+{
+    size_t to = from;
+
+    while (to < n && r[to].round == r[from].round)
+        to++;
+    return to;
+}
+
+ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err)
+{
+    double *scratch = calloc(n + 1, sizeof(*scratch));
+
+    *marked = 0;
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = round_end(r, n, from);
+        *marked += mark_round(r + from, to - from, scratch);
+    }
+    free(scratch);
+    return FT_OK;
 }
 
 /* Student's t: what the 95 % quantile is wider than the normal one's, so that
@@ -88,28 +102,26 @@ struct sums {
     size_t n_rounds;
 };
 
-/* Readings of a round lie together. */
-static void gather(struct sums *s, ft_measurement *out, ft_reading *r, size_t n)
+static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, size_t n)
 {
     uint32_t skip = (uint32_t)disturbed_mask(r, n);
 
     for (size_t from = 0, to; from < n; from = to) {
         size_t before = s->n_batches;
 
-        for (to = from; to < n && r[to].round == r[from].round; to++) {
-            out->iterations += r[to].iterations;
-            if (!(r[to].marks & skip))
-                s->batch[s->n_batches++] = per_iteration(&r[to]);
+        to = round_end(r, n, from);
+        for (size_t i = from; i < to; i++) {
+            out->iterations += r[i].iterations;
+            if (!(r[i].marks & skip))
+                s->batch[s->n_batches++] = per_iteration(&r[i]);
         }
         if (s->n_batches > before)
             s->round[s->n_rounds++] =
                 ft__median(s->batch + before, s->n_batches - before);
-        (void)ft__mark_outliers(r + from, to - from, r[from].round,
-                                s->round + s->n_rounds);
     }
 }
 
-ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
+ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                   ft_error *err)
 {
     struct sums s = {.batch = calloc(2 * n + 2, sizeof(double)),

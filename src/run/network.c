@@ -248,8 +248,7 @@ void ft_network_timing_free(ft_network_timing *t)
     t->n_energy = 0;
 }
 
-/* What the loop found out; readings change hands. */
-static void take_timing(ft_network_timing *out, const ft_timing *t)
+void ft__network_timing_take(ft_network_timing *out, const ft_timing *t)
 {
     out->time = t->time;
     out->readings = t->readings;
@@ -264,9 +263,7 @@ static void take_timing(ft_network_timing *out, const ft_timing *t)
     out->outliers = t->outliers;
 }
 
-/* The calibration operation just after: beside a network it would count in the
- * peak of the process. NaN when the engine does not run it. */
-static double calibrate(ft_session *s, const ft_measure_options *opt)
+double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
 {
     ft_measure_options brief = *opt;
     double value = NAN;
@@ -321,7 +318,7 @@ static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
     if (e->memory)
         e->memory(job->session->context, &before, &peak, 1);
     st = ft__measure_job(&t, job, opt, err);
-    take_timing(out, &t);
+    ft__network_timing_take(out, &t);
     if (e->memory)
         e->memory(job->session->context, &now, &peak, 0);
     tell_memory(out, n, peak);
@@ -349,7 +346,7 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
     st = measure_passes(out, n, &job, opt, err);
     out->peak_process_bytes = ft__peak_resident_bytes();
     ft__network_free(n);
-    out->calibration_s = st ? NAN : calibrate(s, opt);
+    out->calibration_s = st ? NAN : ft__network_calibration(s, opt);
     out->time.calibration_s = out->calibration_s;
     return st;
 }

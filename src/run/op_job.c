@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run/values.h"
 
@@ -33,6 +34,7 @@ static const uint64_t places_bytes = 4u << 20;
 struct ft__op_job {
     ft_session *session;
     ft__values_job *values; /* of an engine that holds them; then nothing else here */
+    ft_op op;
     ft_block *block;
     ft_block_info info;
     uint32_t instances;
@@ -134,11 +136,10 @@ static uint32_t instances_for(const ft_op *op)
     return n > MAX_INSTANCES ? MAX_INSTANCES : (uint32_t)n;
 }
 
-static ft_status prepare(ft__op_job *j, const ft_op *op, ft_error *err)
+static ft_status make_operands(ft__op_job *j, ft_error *err)
 {
-    ft_session *s = j->session;
-    ft_status st = s->engine->prepare(s->context, &j->block, &j->info, op, j->instances,
-                                      NULL, 0, err);
+    const ft_op *op = &j->op;
+    ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < ft_op_n_inputs(op) && !st; i++)
         st = make_input(j, op, i, err);
@@ -151,6 +152,15 @@ static ft_status prepare(ft__op_job *j, const ft_op *op, ft_error *err)
     return st;
 }
 
+static ft_status prepare(ft__op_job *j, ft_error *err)
+{
+    ft_session *s = j->session;
+    ft_status st = s->engine->prepare(s->context, &j->block, &j->info, &j->op,
+                                      j->instances, NULL, 0, err);
+
+    return st ? st : make_operands(j, err);
+}
+
 ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
                           uint32_t instances, ft_error *err)
 {
@@ -161,10 +171,11 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     if (!j)
         return ft_fail(err, FT_ENOMEM, 0, "operation");
     j->session = s;
+    j->op = *op;
     j->instances = instances ? instances : instances_for(op);
     j->places = places_for(op);
     st = s->engine->values ? ft__values_job_make(&j->values, s, op, instances, err)
-                           : prepare(j, op, err);
+                           : prepare(j, err);
     if (st) {
         ft__op_job_free(j);
         return st;
@@ -173,10 +184,27 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     return FT_OK;
 }
 
+/* New memory for all operands before the old is given back: in other places. */
+static ft_status move(void *self, ft_error *err)
+{
+    ft__op_job *j = self;
+    void *old[sizeof(j->memory) / sizeof(*j->memory)];
+    uint32_t n_old = j->n_memory;
+    ft_status st;
+
+    memcpy(old, j->memory, sizeof(old));
+    j->n_memory = 0;
+    st = make_operands(j, err);
+    while (n_old)
+        j->session->engine->release(j->session->context, old[--n_old]);
+    return st;
+}
+
 ft__job ft__op_job_get(ft__op_job *j)
 {
-    return (ft__job){
-        .session = j->session, .run = j->values ? run_values : run_op, .self = j};
+    if (j->values)
+        return (ft__job){.session = j->session, .run = run_values, .self = j};
+    return (ft__job){.session = j->session, .run = run_op, .move = move, .self = j};
 }
 
 const ft_block_info *ft__op_job_info(const ft__op_job *j)

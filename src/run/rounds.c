@@ -142,8 +142,10 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
 {
     const ft_session *s = t->job.session;
     double want_s = t->round_s > 0 ? t->round_s : p->round_s, spent = 0;
-    ft_status st = settle(t, p);
+    ft_status st = t->job.move && round ? t->job.move(t->job.self, &t->why) : FT_OK;
 
+    if (!st)
+        st = settle(t, p);
     for (uint32_t i = 0;
          !st && t->n < MAX_READINGS && (i < p->batches || spent < want_s); i++) {
         ft_reading *r = next_reading(t);
@@ -188,7 +190,7 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round,
 /* An engine whose clock is not that of the world is not disturbed by it. */
 static bool clock_is_real(double engine_s, double real_s)
 {
-    return engine_s > real_s / 2 && engine_s < 2 * real_s;
+    return fabs(engine_s - real_s) < 0.02 * real_s;
 }
 
 /* One round of each that has any left. */
@@ -257,20 +259,13 @@ void ft__timed_free(ft__timed *t)
 
 /* ---- what came of it ---- */
 
-static uint32_t count_outliers(const ft_reading *r, size_t n)
-{
-    uint32_t marked = 0;
-
-    for (size_t i = 0; i < n; i++)
-        marked += (r[i].marks & FT_READING_OUTLIER) != 0;
-    return marked;
-}
-
 ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
                           ft_error *err)
 {
-    ft_status st = ft_measurement_of_times(&out->time, t->readings, t->n, err);
+    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
 
+    if (!st)
+        st = ft_measurement_of_times(&out->time, t->readings, t->n, err);
     if (!st && t->n_launches)
         st = ft_measurement_of_times(&out->launch, t->launches, t->n_launches, err);
     else
@@ -285,7 +280,6 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
     out->conditions = t->seen;
     out->redone = t->redone;
     out->rounds = t->n_seen;
-    out->outliers = count_outliers(t->readings, t->n);
     out->calibration_s = NAN;
     t->readings = t->launches = NULL;
     return FT_OK;

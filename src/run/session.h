@@ -53,6 +53,9 @@ int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
 typedef struct ft__job {
     ft_session *session;
     ft_status (*run)(void *self, uint64_t iteration, ft_error *err);
+    /* Not NULL: take other memory for the operands; where they lie decides which
+     * cache lines meet, and stays so as long as a process lives. */
+    ft_status (*move)(void *self, ft_error *err);
     void *self;
 } ft__job;
 

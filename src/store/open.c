@@ -46,6 +46,10 @@ static const char *const migrations[] = {
     "ALTER TABLE measurement ADD COLUMN calibration REAL;"
     "ALTER TABLE measurement ADD COLUMN conditions TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE reading ADD COLUMN rounds BLOB;",
+    /* Facts that gave way when stores were merged. */
+    "CREATE TABLE fact_past(device_id INTEGER NOT NULL REFERENCES device,"
+    " name TEXT NOT NULL, value REAL NOT NULL, taken_at INTEGER NOT NULL,"
+    " PRIMARY KEY(device_id, name, taken_at, value)) WITHOUT ROWID;",
 };
 
 /* The folder a store lies in; the caller frees it. NULL when memory is short. */
@@ -229,8 +233,8 @@ static ft_status connect_and_identify(ft_store *s, struct identity *id, ft_error
 }
 
 /* Whether the file is one of ours, and of a version we know. */
-static ft_status judge(const ft_store *s, const struct identity *id, int newest,
-                       ft_error *err)
+static ft_status judge(const ft_store *s, const struct identity *id, ft_store_mode mode,
+                       int newest, ft_error *err)
 {
     bool blank = id->application == 0 && id->version == 0 && id->tables == 0;
 
@@ -248,7 +252,7 @@ static ft_status judge(const ft_store *s, const struct identity *id, int newest,
     if (blank)
         return ft_fail(err, FT_EFORMAT, 0,
                        "store %s is empty; measure something into it first", s->path);
-    if (id->version < newest)
+    if (id->version < newest && mode != FT_STORE_MERGE)
         return ft_fail(
             err, FT_EFORMAT, 0,
             "store %s has the older version %lld; any command that writes to "
@@ -313,7 +317,7 @@ ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
     s->writable = mode == FT_STORE_WRITE;
     st = connect_and_identify(s, &id, err);
     if (st == FT_OK)
-        st = judge(s, &id, n_steps, err);
+        st = judge(s, &id, mode, n_steps, err);
     if (st == FT_OK && s->writable)
         st = write_ahead(s, err);
     if (st == FT_OK && s->writable)

@@ -35,3 +35,27 @@
   $ foretell data import all.csv --db nowhere/store.db
   foretell data: store nowhere/store.db: there is no folder nowhere; create it with: mkdir -p nowhere
   [3]
+
+Stores of several machines become one; again changes nothing.
+  $ foretell data merge copy.db --db whole.db | sed 's/^[0-9]* meas/# meas/'
+  # measurements taken (0 of them repeats), 0 were there; 1 runs and 0 facts taken
+  store: whole.db
+  $ foretell data merge copy.db all.csv --db whole.db | sed 's/, [0-9]* were/, # were/'
+  0 measurements taken (0 of them repeats), # were there; 0 runs and 0 facts taken
+  store: whole.db
+  $ foretell data export --readings --db whole.db | cut -d , -f 1-17,19- > c; cmp b c
+  $ foretell data merge all.csv short.csv --db none.db
+  foretell data: short.csv, line 2, column 3 (engine): the line ends here, further columns are missing
+  [3]
+  $ foretell data show --db none.db
+  foretell data: there is no store none.db; name another with --db, or measure something into this one first
+  [3]
+  $ foretell data merge --db whole.db
+  foretell data: merge wants the stores or CSV files to take from
+  [2]
+  $ foretell data merge missing.db --db whole.db
+  foretell data: cannot read missing.db: No such file or directory
+  [3]
+  $ foretell data merge copy.db --db whole.db --rename a30
+  foretell data: --rename wants OLD=NEW, not "a30"
+  [2]

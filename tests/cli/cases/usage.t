@@ -19,7 +19,7 @@ Every command explains itself, with examples.
   4
   3
   2
-  3
+  4
   2
   2
   $ foretell ops --help
@@ -88,7 +88,7 @@ What is not understood is named, and the nearest word suggested.
   see foretell collect --help
   [2]
   $ foretell data shwo
-  foretell data: "shwo" is not one of show, export, import, facts; did you mean show?
+  foretell data: "shwo" is not one of show, export, import, merge, facts; did you mean show?
   [2]
 
 Values are checked.

@@ -1,0 +1,54 @@
+#ifndef ORT_ORT_H
+#define ORT_ORT_H
+
+#include <onnxruntime_c_api.h>
+
+#include "foretell/engine.h"
+
+/* What the files of this plug-in share. */
+
+struct ft_engine_context {
+    const OrtApi *api;
+    OrtEnv *env;
+    OrtMemoryInfo *cpu;
+    uint32_t threads;
+    uint64_t seed;
+    bool cuda;
+};
+
+/* A block is one operation's (ops.c) or a whole model (network.c). */
+struct ft_block {
+    ft_engine_context *ctx;
+    uint32_t instances;
+    ft_status (*run)(ft_block *b, uint32_t instance, const void *const *in,
+                     void *const *out, void *workspace, ft_error *err);
+    void (*free)(ft_block *b);
+};
+
+/* Load the library: at `path`, or, where that is "", from where the system keeps
+ * libraries. Fills in *api; the library stays until the process ends. */
+ft_status ft__ort_load(const OrtApi **api, const char *path, ft_error *err);
+/* "1.31.1", of the library loaded last; "" before. */
+const char *ft__ort_version(void);
+
+/* FT_OK, or what the runtime said; releases the status. */
+ft_status ft__ort_check(const OrtApi *api, OrtStatus *s, ft_error *err);
+
+/* Options of a session as deployed: all graph optimisations, the context's threads,
+ * waiting threads asleep. The caller releases. */
+ft_status ft__ort_options(const ft_engine_context *c, OrtSessionOptions **out,
+                          ft_error *err);
+
+/* ONNX's number of a dtype. */
+int64_t ft__ort_number(ft_dtype t);
+
+/* ---- ops.c ---- */
+ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                       const ft_op *op, uint32_t instances, const float *const *params,
+                       uint32_t n_params, ft_error *err);
+/* ---- network.c ---- */
+ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err);
+
+#endif

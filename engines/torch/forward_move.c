@@ -1,0 +1,357 @@
+/* Movement and views. */
+#include <string.h>
+
+#include "kinds.h"
+
+ft__reg ft__reshaped(ft_block *b, ft__reg x, const ft_shape *to)
+{
+    ft__call(b, "aten::reshape", "");
+    ft__arg_tensor(b, x);
+    ft__arg_ints(b, to->dim, to->rank);
+    return ft__result(b);
+}
+
+static ft__reg permuted(ft_block *b, ft__reg x, const int64_t *perm, uint32_t n)
+{
+    ft__call(b, "aten::permute", "");
+    ft__arg_tensor(b, x);
+    ft__arg_ints(b, perm, n);
+    return ft__result(b);
+}
+
+static void arg_options(ft_block *b, ft_dtype t)
+{
+    ft__arg_opt_int(b, b->ctx->api.dtype[t]);
+    ft__arg_none(b);
+    ft__arg_opt_int(b, (int64_t)b->ctx->device_type << 32 | b->ctx->device);
+    ft__arg_none(b);
+}
+
+/* ---- views ---- */
+
+ft_status ft__fwd_transpose(ft_block *b, ft_error *err)
+{
+    uint32_t n;
+    const int64_t *perm = ft_op_get(&b->op, FT_K_perm, &n);
+
+    (void)err;
+    ft__out(b, 0, permuted(b, ft__in(b, 0), perm, n));
+    return FT_OK;
+}
+
+ft_status ft__fwd_split(ft_block *b, ft_error *err)
+{
+    uint32_t n;
+    const int64_t *sizes = ft_op_get(&b->op, FT_K_sizes, &n);
+    ft__reg r;
+
+    (void)err;
+    ft__call(b, "aten::split_with_sizes", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_ints(b, sizes, n);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
+    r = ft__result_list(b, n);
+    for (uint32_t i = 0; i < n; i++)
+        ft__out(b, i, (ft__reg)(r + i));
+    return FT_OK;
+}
+
+ft_status ft__fwd_slice(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+    int64_t step = ft_op_at(&b->op, FT_K_step, 0);
+    ft__reg r = ft__in(b, 0);
+
+    if (x.rank != y.rank)
+        return ft__unsupported(b, err, "the number of axes changes");
+    for (uint32_t i = 0; i < x.rank; i++) {
+        int64_t by = (y.dim[i] - 1) * step < x.dim[i] ? step : 1;
+
+        if (x.dim[i] == y.dim[i])
+            continue;
+        ft__call(b, "aten::slice", "Tensor");
+        ft__arg_tensor(b, r);
+        ft__arg_int(b, i);
+        ft__arg_opt_int(b, 0);
+        ft__arg_opt_int(b, y.dim[i] ? (y.dim[i] - 1) * by + 1 : 0);
+        ft__arg_int(b, by);
+        r = ft__result(b);
+    }
+    ft__out(b, 0, r);
+    return FT_OK;
+}
+
+ft_status ft__fwd_expand(ft_block *b, ft_error *err)
+{
+    ft_shape y = ft_op_shape(&b->op, FT_K_out);
+
+    (void)err;
+    ft__call(b, "aten::expand", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_ints(b, y.dim, y.rank);
+    ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* A part of what is there, in order, where the shape holds fewer elements. */
+static ft__reg front_part(ft_block *b, ft__reg x, const ft_shape *y)
+{
+    int64_t strides[FT_MAX_RANK];
+
+    ft__strides_for(strides, y, FT_LAYOUT_PLAIN);
+    ft__call(b, "aten::as_strided", "");
+    ft__arg_tensor(b, x);
+    ft__arg_ints(b, y->dim, y->rank);
+    ft__arg_ints(b, strides, y->rank);
+    ft__arg_none(b);
+    return ft__result(b);
+}
+
+ft_status ft__fwd_view(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+    int64_t from = ft_shape_elements(&x), to = ft_shape_elements(&y);
+
+    if (to > from)
+        return ft__unsupported(b, err, "a view of more than there is");
+    ft__out(b, 0,
+            from == to ? ft__reshaped(b, ft__in(b, 0), &y)
+                       : front_part(b, ft__in(b, 0), &y));
+    return FT_OK;
+}
+
+/* ---- copies ---- */
+
+ft_status ft__fwd_concat(ft_block *b, ft_error *err)
+{
+    ft__reg part[FT_OP_MAX_OPERANDS];
+
+    (void)err;
+    for (uint32_t i = 0; i < b->n_in; i++)
+        part[i] = ft__in(b, i);
+    ft__call(b, "aten::cat", "");
+    ft__arg_tensors(b, part, b->n_in);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* Halves rounded down in front; what goes beyond the end is cut off. */
+ft_status ft__fwd_pad(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+    int64_t around[2 * FT_MAX_RANK];
+
+    if (x.rank != y.rank)
+        return ft__unsupported(b, err, "the number of axes changes");
+    for (uint32_t i = 0; i < x.rank; i++) {
+        uint32_t at = 2 * (x.rank - 1 - i);
+
+        around[at] = (y.dim[i] - x.dim[i]) / 2;
+        around[at + 1] = y.dim[i] - x.dim[i] - around[at];
+    }
+    ft__call(b, "aten::pad", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_ints(b, around, 2 * x.rank);
+    ft__arg_string(b, "constant");
+    ft__arg_none(b);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+ft_status ft__fwd_tile(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+    int64_t times[FT_MAX_RANK];
+
+    if (y.rank < x.rank)
+        return ft__unsupported(b, err, "the number of axes falls");
+    for (uint32_t i = 0; i < y.rank; i++) {
+        uint32_t extra = y.rank - x.rank;
+        int64_t of = i < extra ? 1 : x.dim[i - extra];
+
+        times[i] = of ? y.dim[i] / of : 1;
+        if (times[i] * of != y.dim[i])
+            return ft__unsupported(b, err, "whole repetitions only");
+    }
+    ft__call(b, "aten::repeat", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_ints(b, times, y.rank);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* Views around one copy, as pixel_shuffle() does it in another order. */
+ft_status ft__fwd_blocks(ft_block *b, ft_error *err)
+{
+    static const int64_t to_space[6] = {0, 3, 4, 1, 5, 2},
+                         to_depth[6] = {0, 3, 5, 1, 2, 4};
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+    bool depth = b->op.kind == FT_KIND_space_to_depth;
+    ft_shape apart = {.rank = 6};
+    int64_t s;
+
+    if (x.rank != 4 || y.rank != 4)
+        return ft__unsupported(b, err, "two axes behind the channels");
+    s = depth ? x.dim[2] / (y.dim[2] ? y.dim[2] : 1)
+              : y.dim[2] / (x.dim[2] ? x.dim[2] : 1);
+    if (s < 1 || x.dim[1] * (depth ? s * s : 1) != y.dim[1] * (depth ? 1 : s * s))
+        return ft__unsupported(b, err, "square blocks only");
+    if (depth)
+        memcpy(apart.dim, (int64_t[]){x.dim[0], x.dim[1], y.dim[2], s, y.dim[3], s},
+               6 * sizeof(int64_t));
+    else
+        memcpy(apart.dim, (int64_t[]){x.dim[0], s, s, y.dim[1], x.dim[2], x.dim[3]},
+               6 * sizeof(int64_t));
+    ft__out(b, 0,
+            ft__reshaped(b,
+                         permuted(b, ft__reshaped(b, ft__in(b, 0), &apart),
+                                  depth ? to_depth : to_space, 6),
+                         &y));
+    return FT_OK;
+}
+
+/* Always in plain order, or channels-last where the operation says so. */
+ft_status ft__fwd_copy(ft_block *b, ft_error *err)
+{
+    (void)err;
+    ft__call(b, "aten::clone", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    if (b->op.layout == FT_LAYOUT_PLAIN)
+        ft__arg_opt_int(b, b->ctx->api.aoti_torch_memory_format_contiguous_format());
+    else
+        ft__arg_none(b);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* ---- made of nothing ---- */
+
+ft_status ft__fwd_made(ft_block *b, ft_error *err)
+{
+    ft_shape y = ft_op_shape(&b->op, FT_K_out);
+
+    (void)err;
+    ft__call(b, b->op.kind == FT_KIND_random ? "aten::rand" : "aten::zeros", "");
+    ft__arg_ints(b, y.dim, y.rank);
+    arg_options(b, b->op.dtype);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* ---- by indices ---- */
+
+static ft__reg indexed(ft_block *b, ft__reg x, const ft__reg *by, uint32_t n)
+{
+    ft__call(b, "aten::index", "Tensor");
+    ft__arg_tensor(b, x);
+    ft__arg_opt_tensors(b, by, n);
+    return ft__result(b);
+}
+
+/* One index is a view; a row of them is index_select(), more are index(). */
+ft_status ft__fwd_gather(ft_block *b, ft_error *err)
+{
+    ft_shape y = ft_op_shape(&b->op, FT_K_y);
+    uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
+    ft__reg by[FT_MAX_RANK];
+
+    (void)err;
+    if (y.rank > 1) {
+        for (uint32_t i = 0; i < axis; i++)
+            by[i] = FT__NO_REG;
+        by[axis] = ft__in(b, 1);
+        ft__out(b, 0, indexed(b, ft__in(b, 0), by, axis + 1));
+        return FT_OK;
+    }
+    ft__call(b, y.rank ? "aten::index_select" : "aten::select", y.rank ? "" : "int");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, axis);
+    if (y.rank)
+        ft__arg_tensor(b, ft__in(b, 1));
+    else
+        ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+ft_status ft__fwd_embedding(ft_block *b, ft_error *err)
+{
+    if (ft_op_at(&b->op, FT_K_weights, 0))
+        return ft__unsupported(b, err, "a table of another type");
+    ft__call(b, "aten::embedding", "");
+    ft__arg_tensor(b, ft__param(b, 0));
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, -1);
+    ft__arg_int(b, 0);
+    ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
+{
+    (void)err;
+    ft__call(b, "aten::gather", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
+    ft__arg_tensor(b, ft__in(b, 1));
+    ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* Indices stand along y's last axis: as many tensors, one an axis of x. */
+ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y);
+    uint32_t n = y.rank ? (uint32_t)y.dim[y.rank - 1] : 0;
+    ft__reg by[FT_MAX_RANK], r;
+
+    if (n < 1 || n > x.rank)
+        return ft__unsupported(b, err, "indices along the last axis of y");
+    ft__call(b, "aten::unbind", "int");
+    ft__arg_tensor(b, ft__in(b, 1));
+    ft__arg_int(b, -1);
+    r = ft__result_list(b, n);
+    for (uint32_t i = 0; i < n; i++)
+        by[i] = (ft__reg)(r + i);
+    ft__out(b, 0, indexed(b, ft__in(b, 0), by, n));
+    return FT_OK;
+}
+
+/* The specification has no indices: all updates go to the first place of axis 0. */
+ft_status ft__fwd_scatter(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y);
+    ft__reg where;
+
+    if (x.rank != y.rank)
+        return ft__unsupported(b, err, "updates with as many axes as x");
+    for (uint32_t i = 1; i < x.rank; i++)
+        if (y.dim[i] > x.dim[i])
+            return ft__unsupported(b, err, "updates wider than x");
+    where = ft__constant(b, ft__tensor_zeros(b->ctx, &y, FT_DTYPE_int64));
+    ft__call(b, "aten::scatter", "src");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, 0);
+    ft__arg_tensor(b, where);
+    ft__arg_tensor(b, ft__in(b, 1));
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* Classes as whole numbers, the new axis last. */
+ft_status ft__fwd_one_hot(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
+
+    if (b->op.dtype != FT_DTYPE_int64 || y.rank != x.rank + 1)
+        return ft__unsupported(b, err, "int64, and the new axis last");
+    ft__call(b, "aten::one_hot", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, y.dim[x.rank]);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}

@@ -1,0 +1,262 @@
+/* Norms and softmax. */
+#include "kinds.h"
+
+static const double epsilon = 1e-5;
+
+static void arg_params(ft_block *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ft__arg_opt_tensor(b, ft__param(b, i));
+}
+
+/* The trailing axes that are normalised. */
+static void arg_trailing(ft_block *b)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x);
+    uint32_t n = (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
+
+    ft__arg_ints(b, x.dim + x.rank - n, n);
+}
+
+/* Result 0 of n, the others kept. */
+static void keep_rest(ft_block *b, uint32_t n)
+{
+    ft__reg r = ft__results(b, n);
+
+    ft__out(b, 0, r);
+    for (uint32_t i = 1; i < n; i++)
+        ft__keep(b, (ft__reg)(r + i));
+}
+
+/* What batch_norm() of PyTorch calls, with what autograd would keep: cuDNN's on
+ * CUDA for three axes and more, else PyTorch's own. */
+static void batchnorm_kept(ft_block *b, bool train)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x);
+    bool cudnn =
+        b->ctx->opt.device >= 0 && train && x.rank >= 3 && b->op.dtype != FT_DTYPE_fp64;
+
+    ft__call(b, cudnn ? "aten::cudnn_batch_norm" : "aten::native_batch_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    arg_params(b, 4);
+    ft__arg_int(b, train);
+    ft__arg_double(b, 0.1);
+    ft__arg_double(b, epsilon);
+    keep_rest(b, cudnn ? 4 : 3);
+}
+
+ft_status ft__fwd_batchnorm(ft_block *b, ft_error *err)
+{
+    bool train = ft_op_at(&b->op, FT_K_train, 0) != 0;
+
+    (void)err;
+    if (b->how & FT_VALUES_KEEP) {
+        batchnorm_kept(b, train);
+        return FT_OK;
+    }
+    ft__call(b, "aten::batch_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    arg_params(b, 4);
+    ft__arg_int(b, train);
+    ft__arg_double(b, 0.1);
+    ft__arg_double(b, epsilon);
+    ft__arg_int(b, 1);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+ft_status ft__fwd_layernorm(ft_block *b, ft_error *err)
+{
+    bool keep = b->how & FT_VALUES_KEEP;
+
+    (void)err;
+    ft__call(b, keep ? "aten::native_layer_norm" : "aten::layer_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    arg_trailing(b);
+    arg_params(b, 2);
+    ft__arg_double(b, epsilon);
+    if (!keep)
+        ft__arg_int(b, 1);
+    keep_rest(b, keep ? 3 : 1);
+    return FT_OK;
+}
+
+ft_status ft__fwd_rmsnorm(ft_block *b, ft_error *err)
+{
+    bool keep = b->how & FT_VALUES_KEEP;
+
+    (void)err;
+    ft__call(b, keep ? "aten::_fused_rms_norm" : "aten::rms_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    arg_trailing(b);
+    arg_params(b, 1);
+    ft__arg_opt_double(b, epsilon);
+    keep_rest(b, keep ? 2 : 1);
+    return FT_OK;
+}
+
+static void groupnorm_kept(ft_block *b)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x);
+    int64_t inner = 1;
+
+    for (uint32_t i = 2; i < x.rank; i++)
+        inner *= x.dim[i];
+    ft__call(b, "aten::native_group_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    arg_params(b, 2);
+    ft__arg_int(b, x.dim[0]);
+    ft__arg_int(b, x.dim[1]);
+    ft__arg_int(b, inner);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
+    ft__arg_double(b, epsilon);
+    keep_rest(b, 3);
+}
+
+ft_status ft__fwd_groupnorm(ft_block *b, ft_error *err)
+{
+    (void)err;
+    if (b->how & FT_VALUES_KEEP) {
+        groupnorm_kept(b);
+        return FT_OK;
+    }
+    ft__call(b, "aten::group_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
+    arg_params(b, 2);
+    ft__arg_double(b, epsilon);
+    ft__arg_int(b, 1);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* One batchnorm over batch x channels, as instance_norm() of PyTorch does it; what
+ * is kept are the repeated scale, mean and deviation. */
+static void instancenorm_kept(ft_block *b)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), one = x;
+    ft__reg scale[2], seen, r;
+
+    one.dim[0] = 1;
+    one.dim[1] = x.dim[0] * x.dim[1];
+    for (uint32_t i = 0; i < 2; i++) {
+        ft__call(b, "aten::repeat", "");
+        ft__arg_tensor(b, ft__param(b, i));
+        ft__arg_ints(b, x.dim, 1);
+        scale[i] = ft__result(b);
+    }
+    seen = ft__reshaped(b, ft__in(b, 0), &one);
+    ft__call(b, "aten::native_batch_norm", "");
+    ft__arg_tensor(b, seen);
+    ft__arg_opt_tensor(b, scale[0]);
+    ft__arg_opt_tensor(b, scale[1]);
+    ft__arg_none(b);
+    ft__arg_none(b);
+    ft__arg_int(b, 1);
+    ft__arg_double(b, 0.1);
+    ft__arg_double(b, epsilon);
+    r = ft__results(b, 3);
+    ft__out(b, 0, ft__reshaped(b, r, &x));
+    ft__keep(b, scale[0]);
+    ft__keep(b, (ft__reg)(r + 1));
+    ft__keep(b, (ft__reg)(r + 2));
+}
+
+ft_status ft__fwd_instancenorm(ft_block *b, ft_error *err)
+{
+    (void)err;
+    if (b->how & FT_VALUES_KEEP) {
+        instancenorm_kept(b);
+        return FT_OK;
+    }
+    ft__call(b, "aten::instance_norm", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    arg_params(b, 2);
+    ft__arg_none(b);
+    ft__arg_none(b);
+    ft__arg_int(b, 1);
+    ft__arg_double(b, 0.1);
+    ft__arg_double(b, epsilon);
+    ft__arg_int(b, 1);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
+/* x / (1 + 1e-4 mean of squares of neighbours)^0.75, in the steps of
+ * torch.nn.functional.local_response_norm(): a mean pool over an axis in front. */
+ft_status ft__fwd_lrn(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), seen = {.rank = 5};
+    int64_t size = ft_op_at(&b->op, FT_K_size, 0), window[3] = {size, 1, 1};
+    static const int64_t ones[3] = {1, 1, 1}, none[3] = {0, 0, 0};
+    int64_t around[6] = {0, 0, 0, 0, (size) / 2, (size - 1) / 2};
+    ft__reg r = ft__call2(b, "aten::mul", "Tensor", ft__in(b, 0), ft__in(b, 0));
+
+    if (x.rank < 3)
+        return ft__unsupported(b, err, "an axis behind the channels is needed");
+    seen.dim[0] = x.dim[0];
+    seen.dim[1] = 1;
+    seen.dim[2] = x.dim[1];
+    seen.dim[3] = x.dim[2];
+    seen.dim[4] = 1;
+    for (uint32_t i = 3; i < x.rank; i++)
+        seen.dim[4] *= x.dim[i];
+    r = ft__reshaped(b, r, &seen);
+    ft__call(b, "aten::pad", "");
+    ft__arg_tensor(b, r);
+    ft__arg_ints(b, around, 6);
+    ft__arg_string(b, "constant");
+    ft__arg_none(b);
+    r = ft__result(b);
+    ft__call(b, "aten::avg_pool3d", "");
+    ft__arg_tensor(b, r);
+    ft__arg_ints(b, window, 3);
+    ft__arg_ints(b, ones, 3);
+    ft__arg_ints(b, none, 3);
+    ft__arg_int(b, 0);
+    ft__arg_int(b, 1);
+    ft__arg_none(b);
+    r = ft__reshaped(b, ft__result(b), &x);
+    r = ft__call2(b, "aten::mul", "Tensor", r, ft__number(b, 1e-4));
+    r = ft__call_add(b, r, ft__number(b, 1), 1);
+    ft__call_native(b, FT__NATIVE_POW);
+    ft__arg_tensor(b, r);
+    ft__arg_scalar(b, 0.75);
+    r = ft__result(b);
+    ft__out(b, 0, ft__call2(b, "aten::div", "Tensor", ft__in(b, 0), r));
+    return FT_OK;
+}
+
+/* x / max(norm, 1e-12), in the steps of torch.nn.functional.normalize(). */
+ft_status ft__fwd_l2norm(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x);
+    int64_t axis = ft_op_at(&b->op, FT_K_axis, 0);
+    ft__reg norm;
+
+    (void)err;
+    norm = ft__norm2(b, &axis, 1, true);
+    ft__call_native(b, "_ZN2at4_ops9clamp_min4callERKNS_6TensorERKN3c106ScalarE");
+    ft__arg_tensor(b, norm);
+    ft__arg_scalar(b, 1e-12);
+    norm = ft__result(b);
+    ft__call(b, "aten::expand", "");
+    ft__arg_tensor(b, norm);
+    ft__arg_ints(b, x.dim, x.rank);
+    ft__arg_int(b, 0);
+    norm = ft__result(b);
+    ft__out(b, 0, ft__call2(b, "aten::div", "Tensor", ft__in(b, 0), norm));
+    return FT_OK;
+}
+
+ft_status ft__fwd_softmax(ft_block *b, ft_error *err)
+{
+    (void)err;
+    ft__call(b, b->op.kind == FT_KIND_softmax ? "aten::softmax" : "aten::log_softmax",
+             "int");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
+    ft__arg_none(b);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}

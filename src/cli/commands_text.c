@@ -1,0 +1,273 @@
+/* What commands took, as text, Markdown, JSON and CSV. */
+#include <math.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cli/cli.h"
+#include "report/units.h"
+
+double ft__commands_ratio(const ft_command_result *r,
+                          const ft_command_result *reference, double *error)
+{
+    double ratio = r->time.value / reference->time.value;
+
+    *error = ratio * hypot(r->time.error / r->time.value,
+                           reference->time.error / reference->time.value);
+    return ratio;
+}
+
+/* The whole machine's or GPU's, where domains contain each other. */
+static const ft_command_energy *main_energy(const ft_command_result *r)
+{
+    for (uint32_t i = 0; i < r->n_domains; i++)
+        if (!*r->energy[i].part_of && isfinite(r->energy[i].energy.value))
+            return &r->energy[i];
+    return NULL;
+}
+
+/* ---- text ---- */
+
+static void print_energy(const ft_command_result *r)
+{
+    if (*r->no_energy)
+        printf("  energy        unavailable: %s\n", r->no_energy);
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        const ft_command_energy *e = &r->energy[i];
+
+        if (!isfinite(e->energy.value)) {
+            printf("  energy        %s: unavailable: %s\n", e->domain, e->reason);
+            continue;
+        }
+        printf("  energy        %s +- %s   %s at %s",
+               ft__text_joules(e->energy.value).s, ft__text_joules(e->energy.error).s,
+               e->domain, ft__text_watts(e->power.value).s);
+        if (isfinite(e->idle_w))
+            printf(", idle %s", ft__text_watts(e->idle_w).s);
+        putchar('\n');
+    }
+}
+
+static void print_one(const ft_command_result *r, size_t i)
+{
+    printf("%zu: ", i + 1);
+    ft__put_clean(stdout, r->name);
+    printf("\n  mean          %s +- %s (std)   user %s, system %s\n",
+           ft__text_seconds(r->time.mean).s, ft__text_seconds(r->time.std).s,
+           ft__text_seconds(r->user.mean).s, ft__text_seconds(r->system.mean).s);
+    printf("  median        %s, 95 %% below %s, range %s .. %s, %zu runs\n",
+           ft__text_seconds(r->time.value).s, ft__text_seconds(r->p95_s).s,
+           ft__text_seconds(r->min_s).s, ft__text_seconds(r->max_s).s, r->n_runs);
+    printf("  peak memory   %s\n", ft__text_bytes(r->memory.value).s);
+    print_energy(r);
+}
+
+static double mean_load(const ft_command_result *r)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < r->n_runs; i++)
+        sum += r->run[i].conditions.foreign_load;
+    return sum / (double)r->n_runs;
+}
+
+static void print_warnings(const ft_command_result *r)
+{
+    double load = mean_load(r);
+
+    if (r->n_failed)
+        printf("  note: %zu of %zu runs ended with something else than 0\n",
+               r->n_failed, r->n_runs);
+    if (r->n_runs > 3 && r->run[0].wall_s > r->time.value + 5 * r->time.mad &&
+        r->run[0].wall_s > 1.5 * r->time.value)
+        printf(
+            "  note: the first run took %.1f times the median: with --warmup 3 caches "
+            "are warm,\n        with --prepare each run can begin without them\n",
+            r->run[0].wall_s / r->time.value);
+    if (r->n_outliers)
+        printf("  note: %zu of %zu runs lie far from the others; they are in all "
+               "figures\n",
+               r->n_outliers, r->n_runs);
+    if (load > 0.1)
+        printf("  note: other programs kept %.2g CPUs busy meanwhile\n", load);
+}
+
+static void print_comparison(const ft_command_result *r, size_t n, size_t reference,
+                             bool fixed)
+{
+    const ft_command_energy *own = main_energy(&r[reference]);
+
+    printf("\n");
+    ft__put_clean(stdout, r[reference].name);
+    puts(fixed ? ", beside it:" : " is the fastest; the others take");
+    for (size_t i = 0; i < n; i++) {
+        const ft_command_energy *e = main_energy(&r[i]);
+        double error, ratio = ft__commands_ratio(&r[i], &r[reference], &error);
+
+        if (i == reference)
+            continue;
+        printf("  %.2f +- %.2f times its time", ratio, error);
+        if (own && e)
+            printf(", %.2f times its energy", e->energy.value / own->energy.value);
+        printf(", %.2f times its memory: ",
+               r[i].memory.value / r[reference].memory.value);
+        ft__put_clean(stdout, r[i].name);
+        puts(fabs(ratio - 1) < 2 * error ? "   (cannot be told apart)" : "");
+    }
+}
+
+bool ft__commands_print(const ft_command_result *r, size_t n, size_t reference,
+                        bool fixed_reference)
+{
+    for (size_t i = 0; i < n; i++) {
+        print_one(&r[i], i);
+        print_warnings(&r[i]);
+    }
+    if (n > 1)
+        print_comparison(r, n, reference, fixed_reference);
+    return true;
+}
+
+/* ---- Markdown ---- */
+
+/* One unit for a column, so that its numbers can be compared at a glance. */
+static double unit_for(double least_s, const char **name)
+{
+    *name = least_s < 1e-3 ? "us" : least_s < 1 ? "ms" : "s";
+    return least_s < 1e-3 ? 1e6 : least_s < 1 ? 1e3 : 1;
+}
+
+bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
+                           size_t reference)
+{
+    const char *unit;
+    double scale = unit_for(r[reference].time.mean, &unit);
+
+    fprintf(
+        fp,
+        "| command | mean [%s] | median [%s] | min [%s] | max [%s] | peak memory "
+        "[MiB] | energy [J] | relative |\n|:---|---:|---:|---:|---:|---:|---:|---:|\n",
+        unit, unit, unit, unit);
+    for (size_t i = 0; i < n; i++) {
+        const ft_command_energy *e = main_energy(&r[i]);
+        double error, ratio = ft__commands_ratio(&r[i], &r[reference], &error);
+
+        fputs("| `", fp);
+        for (const char *s = r[i].name; *s; s++)
+            fprintf(fp, *s == '|' ? "\\%c" : "%c", *s);
+        fprintf(fp, "` | %.1f +- %.1f | %.1f | %.1f | %.1f | %.1f |",
+                r[i].time.mean * scale, r[i].time.std * scale, r[i].time.value * scale,
+                r[i].min_s * scale, r[i].max_s * scale, r[i].memory.value / 1048576);
+        fprintf(fp, e ? " %.3g |" : " |", e ? e->energy.value : 0);
+        fprintf(fp, i == reference ? " 1 |\n" : " %.2f +- %.2f |\n", ratio, error);
+    }
+    return !ferror(fp);
+}
+
+/* ---- JSON and CSV ---- */
+
+static json_t *run_json(const ft_command_run *x)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:b, s:o, s:o, "
+        "s:o}",
+        "start_s", ft__json_real(x->start_s), "wall_s", ft__json_real(x->wall_s),
+        "user_s", ft__json_real(x->user_s), "system_s", ft__json_real(x->system_s),
+        "peak_bytes", ft__json_count(x->peak_bytes), "read_bytes",
+        ft__json_count(x->read_bytes), "written_bytes",
+        ft__json_count(x->written_bytes), "page_faults", ft__json_count(x->page_faults),
+        "switches", ft__json_count(x->switches), "exit_code", (int)x->exit_code,
+        "signal", (int)x->signal, "timed_out", x->timed_out != 0, "outlier",
+        x->outlier != 0, "foreign_load", ft__json_real(x->conditions.foreign_load),
+        "clock_hz", ft__json_real(x->conditions.clock_hz), "temperature_max_k",
+        ft__json_real(x->conditions.temperature_max_k));
+}
+
+static json_t *energy_json(const ft_command_result *r)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        const ft_command_energy *e = &r->energy[i];
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "domain",
+                      ft__json_text(e->domain), "value", ft__json_real(e->energy.value),
+                      "error", ft__json_real(e->energy.error), "unit", "J", "power_w",
+                      ft__json_real(e->power.value), "power_error_w",
+                      ft__json_real(e->power.error), "idle_w", ft__json_real(e->idle_w),
+                      "runs", ft__json_count(e->runs), "why",
+                      ft__json_text(e->reason)));
+    }
+    return all;
+}
+
+static json_t *result_json(const ft_command_result *r,
+                           const ft_command_result *reference)
+{
+    json_t *runs = json_array();
+    double error, ratio = ft__commands_ratio(r, reference, &error);
+
+    for (size_t i = 0; i < r->n_runs; i++)
+        ft__json_append_take(&runs, run_json(&r->run[i]));
+    return json_pack(
+        "{s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}, s:o, s:o, s:{s:o, s:o, "
+        "s:s}, "
+        "s:o, s:o, s:o, s:o, s:o, s:o}",
+        "command", ft__json_text(r->name), "time", "mean", ft__json_real(r->time.mean),
+        "std", ft__json_real(r->time.std), "median", ft__json_real(r->time.value),
+        "error", ft__json_real(r->time.error), "min", ft__json_real(r->min_s), "max",
+        ft__json_real(r->max_s), "p95", ft__json_real(r->p95_s), "unit", "s", "user_s",
+        ft__json_real(r->user.mean), "system_s", ft__json_real(r->system.mean),
+        "memory", "peak", ft__json_real(r->memory.value), "median",
+        ft__json_real(r->memory.mean), "unit", "B", "energy", energy_json(r),
+        "energy_why", *r->no_energy ? ft__json_text(r->no_energy) : json_null(),
+        "ratio", ft__json_real(ratio), "ratio_error", ft__json_real(error), "outliers",
+        ft__json_count(r->n_outliers), "runs", runs);
+}
+
+static json_t *machine_json(void)
+{
+    struct utsname u = {0};
+    ft_device *d = NULL;
+    json_t *m;
+
+    (void)uname(&u);
+    if (ft_device_local(&d, "", NULL))
+        return NULL;
+    m = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "device",
+                  ft__json_text(ft_device_fingerprint(d)), "title",
+                  ft__json_text(ft_device_get(d)->title), "cores",
+                  ft__json_real(ft_device_get(d)->cores), "memory_bytes",
+                  ft__json_real(ft_device_get(d)->memory_bytes), "system",
+                  ft__json_text(u.sysname), "release", ft__json_text(u.release));
+    ft_device_free(d);
+    return m;
+}
+
+bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
+                       size_t reference)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        ft__json_append_take(&all, result_json(&r[i], &r[reference]));
+    return ft__json_print_take(
+        json_pack("{s:o, s:s, s:o, s:o, s:o}", "machine", machine_json(), "foretell",
+                  FT__VERSION, "line", ft__json_text(c->line), "reference",
+                  ft__json_text(r[reference].name), "results", all),
+        stdout);
+}
+
+void ft__commands_csv(const ft_command_result *r, size_t n)
+{
+    puts("command,start_s,wall_s,user_s,system_s,peak_bytes,exit_code,outlier");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < r[i].n_runs; k++) {
+            const ft_command_run *x = &r[i].run[k];
+
+            ft__csv_row(stdout, "sgggguuu", r[i].name, x->start_s, x->wall_s, x->user_s,
+                        x->system_s, x->peak_bytes, (uint64_t)(x->exit_code & 0xff),
+                        (uint64_t)x->outlier);
+        }
+}

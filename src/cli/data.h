@@ -1,0 +1,15 @@
+#ifndef CLI_DATA_H
+#define CLI_DATA_H
+
+#include "cli/cli.h"
+#include "foretell/store.h"
+
+/* A whole file; *out is the caller's to free. */
+ft_status ft__data_read_file(char **out, size_t *len, const char *path, ft_error *err);
+
+/* Bring the stores and CSV files in `from` into the one at `path`; renames are
+ * "OLD=NEW". Complains itself; the exit code. */
+int ft__data_merge(ft__cli *c, const char *path, const ft__texts *from,
+                   const ft__texts *renames, bool same);
+
+#endif

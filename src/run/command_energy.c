@@ -1,0 +1,147 @@
+#include "run/command_energy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+static const double idle_s = 1;
+
+static ft_measurement unknown(const char *unit)
+{
+    return (ft_measurement){
+        .unit = unit, .value = NAN, .error = NAN, .mad = NAN, .mean = NAN, .std = NAN};
+}
+
+static ft_status make(ft_command_result *r, ft_meter *m, const ft_trace *idle,
+                      double from_s, double to_s, ft_error *err)
+{
+    r->n_domains = ft_meter_n_domains(m);
+    r->energy = calloc(r->n_domains + 1, sizeof(*r->energy));
+    if (!r->energy)
+        return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        ft_command_energy *e = &r->energy[i];
+        ft_power p;
+
+        ft_power_of(&p, idle, i, from_s, to_s);
+        e->domain = ft_meter_domain(m, i)->name;
+        e->part_of = ft_meter_domain(m, i)->part_of;
+        e->idle_w = p.watts;
+        e->energy = unknown("J");
+        e->power = unknown("W");
+    }
+    return FT_OK;
+}
+
+ft_status ft__command_energy_begin(ft_command_result *r, size_t n, ft_meter *m,
+                                   ft_error *err)
+{
+    double from_s, to_s, long_s = idle_s;
+    ft_trace t;
+    ft_status st;
+
+    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
+        long_s = fmax(long_s, ft_meter_least_s(m, i));
+    st = ft_meter_start(m, err);
+    if (st)
+        return st;
+    from_s = ft__now_s();
+    ft__sleep_s(long_s);
+    to_s = ft__now_s();
+    st = ft_meter_stop(m, &t, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < n && !st; i++)
+        st = make(&r[i], m, &t, from_s, to_s, err);
+    ft_trace_free(&t);
+    return st;
+}
+
+/* Mean and standard error over runs: what they scatter, or what the sensor is
+ * unsure of, whichever is more. */
+static void settle(ft_command_energy *e, double sum, double squares, double sensor,
+                   double watts, double watts_error)
+{
+    double n = (double)e->runs, mean = sum / n;
+    double var = n > 1 ? fmax(squares - n * mean * mean, 0) / (n - 1) : 0;
+
+    e->energy.value = e->energy.mean = mean;
+    e->energy.std = sqrt(var);
+    e->energy.error = fmax(sqrt(var / n), sqrt(sensor) / n);
+    e->energy.n = e->energy.iterations = e->runs;
+    e->power.value = e->power.mean = watts / n;
+    e->power.error = sqrt(watts_error) / n;
+    e->power.n = e->power.iterations = e->runs;
+}
+
+static void from_runs(ft_command_energy *e, const ft_command_result *r,
+                      const ft_trace *t, uint32_t domain, double begin_s)
+{
+    double sum = 0, squares = 0, sensor = 0, watts = 0, watts_error = 0;
+
+    for (size_t k = 0; k < r->n_runs; k++) {
+        double from_s = begin_s + r->run[k].start_s;
+        ft_power p;
+
+        ft_power_of(&p, t, domain, from_s, from_s + r->run[k].wall_s);
+        if (*p.reason || !isfinite(p.joules)) {
+            snprintf(e->reason, sizeof(e->reason), "%s", p.reason);
+            continue;
+        }
+        e->runs++;
+        sum += p.joules;
+        squares += p.joules * p.joules;
+        sensor += p.joules_error * p.joules_error;
+        watts += p.joules / r->run[k].wall_s;
+        watts_error += pow(p.joules_error / r->run[k].wall_s, 2);
+    }
+    if (e->runs) {
+        settle(e, sum, squares, sensor, watts, watts_error);
+        e->reason[0] = '\0';
+    }
+}
+
+void ft__command_energy_of_runs(ft_command_result *r, const ft_meter *m,
+                                const ft_trace *t, double begin_s)
+{
+    for (uint32_t i = 0; i < r->n_domains; i++)
+        if (r->time.value >= ft_meter_least_s(m, i))
+            from_runs(&r->energy[i], r, t, i, begin_s);
+}
+
+double ft__command_energy_missing(const ft_command_result *r, const ft_meter *m)
+{
+    double long_s = 0;
+
+    for (uint32_t i = 0; i < r->n_domains; i++)
+        if (!isfinite(r->energy[i].energy.value))
+            long_s = fmax(long_s, ft_meter_least_s(m, i));
+    return long_s;
+}
+
+void ft__command_energy_of_loop(ft_command_result *r, const ft_trace *t, double from_s,
+                                double to_s, uint64_t runs)
+{
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        ft_command_energy *e = &r->energy[i];
+        double long_s = to_s - from_s;
+        ft_power p;
+
+        if (isfinite(e->energy.value))
+            continue;
+        ft_power_of(&p, t, i, from_s, to_s);
+        snprintf(e->reason, sizeof(e->reason), "%s", p.reason);
+        if (*p.reason || !isfinite(p.joules))
+            continue;
+        e->runs = runs;
+        e->energy.value = e->energy.mean = p.joules / (double)runs;
+        e->energy.error = p.joules_error / (double)runs;
+        e->power.value = e->power.mean = p.joules / long_s;
+        e->power.error = p.joules_error / long_s;
+        e->energy.n = e->power.n = p.n_fresh;
+        e->energy.iterations = e->power.iterations = runs;
+    }
+}

@@ -1,0 +1,70 @@
+Any command is measured; several take turns. Figures differ, their places do not.
+
+  $ echo "s/[0-9.]+ (ns|us|ms|s|B|KiB|MiB|CPUs)/T/g; s/[0-9]+\.[0-9]+/R/g; s/\[[mu]?s\]/[T]/g; /note:/d; s/ +\(cannot be told apart\)//" >mask
+  $ foretell measure --no-power -r 2 -n first -- true -- sleep 0.02 | sed -E -f mask
+  1: first
+    mean          T +- T (std)   user T, system T
+    median        T, 95 % below T, range T .. T, 2 runs
+    peak memory   T
+    energy        unavailable: --no-power was given
+  2: sleep R
+    mean          T +- T (std)   user T, system T
+    median        T, 95 % below T, range T .. T, 2 runs
+    peak memory   T
+    energy        unavailable: --no-power was given
+  
+  first is the fastest; the others take
+    R +- R times its time, R times its memory: sleep R
+  $ foretell measure --no-power -r 1 -L 'n=1..3..2' --shell 'exit 0 # {n}' -- true | grep '^[0-9]'
+  1: true
+  2: exit 0 # 1
+  3: exit 0 # 3
+  $ foretell measure --no-power -r 2 -n a --reference a -- sleep 0.02 -- true | sed -E -f mask | tail -2
+  a, beside it:
+    R +- R times its time, R times its memory: true
+  $ foretell measure --no-power -r 2 -n 'a|b' --markdown m.md -- true > out; sed -n 1,2p m.md | sed -E -f mask; cut -d' ' -f2 m.md | tail -1
+  | command | mean [T] | median [T] | min [T] | max [T] | peak memory [MiB] | energy [J] | relative |
+  |:---|---:|---:|---:|---:|---:|---:|---:|
+  `a\|b`
+  $ foretell measure --no-power -r 3 --csv -- true | head -1
+  command,start_s,wall_s,user_s,system_s,peak_bytes,exit_code,outlier
+  $ foretell measure --no-power -r 3 --csv -- true | wc -l
+  4
+  $ foretell measure --no-power -r 2 --json -- true > j; python3 -c "import json; j = json.load(open('j')); r = j['results'][0]; print(sorted(j), sorted(r), len(r['runs']), sorted(r['runs'][0]))"
+  ['foretell', 'line', 'machine', 'reference', 'results'] ['command', 'energy', 'energy_why', 'memory', 'outliers', 'ratio', 'ratio_error', 'runs', 'system_s', 'time', 'user_s'] 2 ['clock_hz', 'exit_code', 'foreign_load', 'outlier', 'page_faults', 'peak_bytes', 'read_bytes', 'signal', 'start_s', 'switches', 'system_s', 'temperature_max_k', 'timed_out', 'user_s', 'wall_s', 'written_bytes']
+
+What cannot be measured says why.
+
+  $ foretell measure --no-power -- false; echo $?
+  foretell measure: false ended with 1; --show-output tells why, --ignore-failure measures it all the same
+  1
+  $ foretell measure --no-power --timeout 100ms -- sleep 9; echo $?
+  foretell measure: sleep 9 took longer than 0.1 s and was ended
+  1
+  $ foretell measure --no-power -- no-such-program; echo $?
+  foretell measure: cannot run no-such-program: No such file or directory
+  4
+  $ foretell measure --no-power --stdin no-such-file -- cat; echo $?
+  foretell measure: cannot read no-such-file: No such file or directory
+  3
+  $ foretell measure --no-power --prepare 'exit 3' -- true; echo $?
+  foretell measure: the prepare command "exit 3" ended with 3
+  1
+  $ foretell measure model.onnx -- true; echo $?
+  foretell measure: a model (model.onnx) and commands exclude each other
+  2
+  $ foretell measure; echo $?
+  foretell measure: MODEL or -- COMMAND is missing
+  2
+  $ foretell measure -- true -- -- true; echo $?
+  foretell measure: there is no command between two --
+  2
+  $ foretell measure --list n -- true; echo $?
+  foretell measure: --list wants NAME=A,B,... or NAME=1..8, not "n"
+  2
+  $ foretell measure -n a -n b -- true; echo $?
+  foretell measure: 2 names for 1 commands
+  2
+  $ foretell measure --reference b -n a -- true; echo $?
+  foretell measure: --reference b: no command has that --name
+  2

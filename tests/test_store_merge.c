@@ -1,0 +1,351 @@
+#include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "base/prng.h"
+#include "store_fixture.h"
+
+static const ft_reading some[] = {{1.25, 0, 100, 0, 0},
+                                  {1.5, 0.25, 100, 1, FT_READING_OUTLIER},
+                                  {1.75, NAN, 100, 1, 0}};
+
+/* Speak to the file itself, for what the library does not let one write. */
+static void tell(const char *name, const char *sql)
+{
+    sqlite3 *db;
+
+    CHECK(sqlite3_open(in_scratch(name).s, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* The answer to a question, its rows and columns as text. */
+static struct path asked(const char *name, const char *sql)
+{
+    struct path out = {""};
+    sqlite3_stmt *q;
+    sqlite3 *db;
+
+    CHECK(sqlite3_open(in_scratch(name).s, &db) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK);
+    while (sqlite3_step(q) == SQLITE_ROW)
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            strncat(out.s, (const char *)sqlite3_column_text(q, i),
+                    sizeof(out.s) - strlen(out.s) - 2);
+            strcat(out.s, i + 1 < sqlite3_column_count(q) ? "|" : ";");
+        }
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return out;
+}
+
+static void put_with_readings(ft_store *s, const ft_key *k, double value)
+{
+    ft_measurement m = measured(value);
+    int64_t run;
+
+    m.calibration_s = 2e-3;
+    m.conditions = "{\"temperature_c\": 50}";
+    CHECK(ft_store_begin_run(s, &run, "collect", "{\"cpu\": \"y\"}", NULL) == FT_OK);
+    CHECK(ft_store_put(s, run, k, &m, some, 3, NULL) == FT_OK);
+}
+
+static ft_status merge(const char *into, const char *from, ft_merge_report *r,
+                       const ft_merge_options *opt, ft_error *err)
+{
+    ft_store *a = must_open(in_scratch(into).s, FT_STORE_WRITE);
+    ft_store *b = must_open(in_scratch(from).s, FT_STORE_MERGE);
+    ft_status st = ft_store_merge(r, a, &b, 1, opt, err);
+
+    ft_store_close(a);
+    ft_store_close(b);
+    return st;
+}
+
+static ft_merge_report merged(const char *into, const char *from)
+{
+    ft_merge_report r;
+    ft_error err = {0};
+
+    if (merge(into, from, &r, NULL, &err) != FT_OK) {
+        fprintf(stderr, "%s\n", err.msg);
+        CHECK(!"merged");
+    }
+    return r;
+}
+
+static struct seen everything(const char *name)
+{
+    ft_store *s = must_open(in_scratch(name).s, FT_STORE_READ);
+    struct seen seen = all(s, NULL, 0);
+
+    ft_store_close(s);
+    return seen;
+}
+
+/* Two machines and one operation that both measured. */
+static void make_two(const char *one, const char *two)
+{
+    ft_key k = key;
+    ft_store *s = fresh(one);
+
+    put_with_readings(s, &k, 1);
+    k.spec = "relu x=1x64 dtype=fp32";
+    put(s, &k, 2);
+    ft_store_close(s);
+
+    s = fresh(two);
+    k = key;
+    put_with_readings(s, &k, 3);
+    k.device = "h200";
+    k.engine_version = "3.1";
+    put_with_readings(s, &k, 4);
+    CHECK(ft_store_put_fact(s, "h200", "bandwidth_bytes_per_s", 4.3e12, NULL) == FT_OK);
+    ft_store_close(s);
+    tell(two, "UPDATE run SET began_at = began_at + 60");
+}
+
+static void takes_readings_runs_and_facts_and_keeps_repeats(void)
+{
+    ft_merge_report r;
+    ft_store *s;
+    double v;
+
+    make_two("one", "two");
+    r = merged("one", "two");
+    CHECK(r.measurements == 2 && r.repeats == 1 && r.present == 0);
+    CHECK(r.runs == 2 && r.facts == 1);
+    CHECK(everything("one").n == 4);
+    CHECK(
+        strcmp(asked("one", "SELECT value, length(data), environment FROM measurement m"
+                            " JOIN run r ON r.id = run_id LEFT JOIN reading"
+                            " ON measurement_id = m.id WHERE value > 2 ORDER BY 1")
+                   .s,
+               "3.0|72|{\"cpu\": \"y\"};4.0|72|{\"cpu\": \"y\"};") == 0);
+    s = must_open(in_scratch("one").s, FT_STORE_READ);
+    CHECK(ft_store_fact(s, "h200", "bandwidth_bytes_per_s", &v, NULL) == FT_OK);
+    CHECK(v == 4.3e12);
+    ft_store_close(s);
+}
+
+static void changes_nothing_the_second_time(void)
+{
+    static const char counts[] =
+        "SELECT (SELECT count(*) FROM measurement), (SELECT count(*) FROM run),"
+        " (SELECT count(*) FROM reading), (SELECT count(*) FROM fact),"
+        " (SELECT count(*) FROM fact_past)";
+    struct seen before, after;
+    struct path n;
+    ft_merge_report r;
+
+    make_two("first", "second");
+    merged("first", "second");
+    before = everything("first");
+    n = asked("first", counts);
+    r = merged("first", "second");
+    after = everything("first");
+    CHECK(r.measurements == 0 && r.present == 2 && r.runs == 0 && r.facts == 0);
+    CHECK(strcmp(before.text, after.text) == 0);
+    CHECK(strcmp(n.s, asked("first", counts).s) == 0);
+    CHECK(merged("second", "first").measurements == 2);
+    CHECK(everything("second").n == 4 && everything("second").len == after.len);
+}
+
+static void import(const char *into, const char *csv)
+{
+    struct path file = in_scratch(csv);
+    ft_store *a = must_open(in_scratch(into).s, FT_STORE_WRITE);
+    ft_store *b = must_open(":memory:", FT_STORE_WRITE);
+    ft_merge_report r;
+    uint64_t rows;
+    size_t len;
+    char *text = slurp(file.s, &len);
+
+    CHECK(ft_store_import_csv(b, text, len, file.s, &rows, NULL) == FT_OK);
+    CHECK(ft_store_merge(&r, a, &b, 1, NULL, NULL) == FT_OK);
+    free(text);
+    ft_store_close(a);
+    ft_store_close(b);
+}
+
+static void a_table_without_readings_is_completed_by_the_store(void)
+{
+    ft_store *s;
+    struct seen whole;
+
+    make_two("lab", "other");
+    s = must_open(in_scratch("other").s, FT_STORE_READ);
+    CHECK(ft_store_export_csv(s, in_scratch("plain.csv").s, NULL, 0, NULL) == FT_OK);
+    ft_store_close(s);
+    whole = everything("other");
+
+    ft_store_close(fresh("bare"));
+    import("bare", "plain.csv");
+    tell("bare", "UPDATE measurement SET calibration = NULL, conditions = ''"); /* v1 */
+    CHECK(everything("bare").n == 2 && everything("bare").len < whole.len);
+    CHECK(merged("bare", "other").present == 2);
+    CHECK(strcmp(everything("bare").text, whole.text) == 0);
+    import("bare", "plain.csv");
+    CHECK(strcmp(everything("bare").text, whole.text) == 0);
+    CHECK(strcmp(asked("bare", "SELECT count(*) FROM run").s, "4;") == 0);
+}
+
+static void names_that_stand_for_two_machines_are_refused(void)
+{
+    static const ft_rename rename = {"a30", "a30-lab"};
+    ft_merge_report r;
+    ft_error err = {0};
+    ft_store *s;
+
+    make_two("here", "there");
+    s = must_open(in_scratch("here").s, FT_STORE_WRITE);
+    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", 1e12, NULL) == FT_OK);
+    ft_store_close(s);
+    s = must_open(in_scratch("there").s, FT_STORE_WRITE);
+    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", 9e12, NULL) == FT_OK);
+    ft_store_close(s);
+
+    CHECK(merge("here", "there", &r, NULL, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "a30") && strstr(err.msg, "9e+12") &&
+          strstr(err.msg, "1e+12"));
+    CHECK(strstr(err.msg, "--rename") != NULL);
+    CHECK(everything("here").n == 2 && r.measurements == 0);
+
+    CHECK(merge("here", "there", &r, &(ft_merge_options){&rename, 1, 0}, NULL) ==
+          FT_OK);
+    CHECK(r.measurements == 2 && r.repeats == 0);
+    CHECK(strstr(everything("here").text, "a30-lab|") != NULL);
+    CHECK(strcmp(asked("here", "SELECT d.name, value FROM fact f JOIN device d"
+                               " ON id = device_id WHERE f.name LIKE 'peak%'"
+                               " ORDER BY 2")
+                     .s,
+                 "a30|1000000000000.0;a30-lab|9000000000000.0;") == 0);
+    CHECK(merge("here", "there", &r, &(ft_merge_options){.same_devices = 1}, NULL) ==
+          FT_OK);
+    CHECK(r.measurements == 1 && r.repeats == 1);
+}
+
+static void of_two_facts_the_newer_holds_and_the_other_is_kept(void)
+{
+    static const char now[] = "SELECT value FROM fact";
+    static const char past[] = "SELECT name, value, taken_at FROM fact_past ORDER BY 3";
+    static const char *const names[] = {"old", "new", "between"};
+
+    for (int i = 0; i < 3; i++) {
+        ft_store *s = fresh(names[i]);
+
+        CHECK(ft_store_put_fact(s, "a30", "floor_s", 1e-3 * (i + 1), NULL) == FT_OK);
+        ft_store_close(s);
+    }
+    tell("old", "UPDATE fact SET taken_at = 100");
+    tell("new", "UPDATE fact SET taken_at = 300");
+    tell("between", "UPDATE fact SET taken_at = 200");
+    CHECK(merged("old", "new").facts == 1);
+    CHECK(strcmp(asked("old", now).s, "0.002;") == 0);
+    CHECK(strcmp(asked("old", past).s, "floor_s|0.001|100;") == 0);
+    CHECK(merged("old", "between").facts == 1);
+    CHECK(merged("old", "between").facts == 0);
+    CHECK(strcmp(asked("old", now).s, "0.002;") == 0);
+    CHECK(strcmp(asked("old", past).s, "floor_s|0.001|100;floor_s|0.003|200;") == 0);
+    CHECK(merged("between", "old").facts == 2);
+    CHECK(strcmp(asked("between", now).s, "0.002;") == 0);
+}
+
+static void all_stores_or_none(void)
+{
+    ft_merge_report r;
+    ft_error err = {0};
+    ft_store *into, *from[2];
+
+    make_two("good", "broken");
+    ft_store_close(fresh("empty"));
+    tell("broken", "PRAGMA foreign_keys=OFF; DELETE FROM operation");
+    into = must_open(in_scratch("empty").s, FT_STORE_WRITE);
+    from[0] = must_open(in_scratch("good").s, FT_STORE_MERGE);
+    from[1] = must_open(in_scratch("broken").s, FT_STORE_MERGE);
+    CHECK(ft_store_merge(&r, into, from, 2, NULL, &err) == FT_EFORMAT);
+    CHECK(strstr(err.msg, "broken") != NULL && r.measurements == 0);
+    CHECK(all(into, NULL, 0).n == 0);
+    CHECK(ft_store_merge(&r, into, from, 1, NULL, &err) == FT_OK &&
+          r.measurements == 2);
+    ft_store_close(into);
+    ft_store_close(from[0]);
+    ft_store_close(from[1]);
+    tell("broken", "ALTER TABLE run ADD COLUMN \"x); DROP TABLE run; --\" TEXT");
+    CHECK(merge("empty", "broken", &r, NULL, &err) == FT_EFORMAT);
+}
+
+static void stores_of_the_first_version_are_taken_as_they_are(const char *root)
+{
+    char path[512], copy[1024];
+    struct seen seen;
+
+    snprintf(path, sizeof(path), "%s/tests/data/store-v1.sqlite", root);
+    snprintf(copy, sizeof(copy), "cp %s %s", path, in_scratch("v1").s);
+    CHECK(system(copy) == 0);
+    ft_store_close(fresh("newest"));
+    CHECK(merged("newest", "v1").measurements > 0);
+    CHECK(strcmp(asked("v1", "PRAGMA user_version").s, "1;") == 0);
+    ft_store_close(must_open(in_scratch("v1").s, FT_STORE_WRITE)); /* migrates */
+    seen = everything("newest");
+    CHECK(strcmp(seen.text, everything("v1").text) == 0);
+}
+
+/* Whatever the order and however often: the union of what was put. */
+static void any_order_gives_the_union(void)
+{
+    enum { STORES = 3, VALUES = 12, ROUNDS = 10 };
+    ft__prng random = {7};
+
+    for (int round = 0; round < ROUNDS; round++) {
+        bool put_there[VALUES] = {false};
+        char name[32], into[32];
+
+        for (int i = 0; i < STORES; i++) {
+            ft_store *s;
+
+            snprintf(name, sizeof(name), "r%d-%d", round, i);
+            s = fresh(name);
+            for (int j = 0; j < 6; j++) {
+                int v = (int)ft__prng_below(&random, VALUES);
+
+                put_with_readings(s, &key, v);
+                put_there[v] = true;
+            }
+            ft_store_close(s);
+            tell(name, "UPDATE measurement SET taken_at = 1000 + value");
+        }
+        snprintf(into, sizeof(into), "union%d", round);
+        ft_store_close(fresh(into));
+        for (int i = 0; i < 3 * STORES; i++) {
+            snprintf(name, sizeof(name), "r%d-%d", round,
+                     i < STORES ? i : (int)ft__prng_below(&random, STORES));
+            merged(into, name);
+        }
+        for (int v = 0; v < VALUES; v++) {
+            char sql[128];
+
+            snprintf(sql, sizeof(sql),
+                     "SELECT count(DISTINCT value) FROM measurement WHERE value = %d",
+                     v);
+            CHECK(atoi(asked(into, sql).s) == put_there[v]);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 1;
+    make_scratch();
+    takes_readings_runs_and_facts_and_keeps_repeats();
+    changes_nothing_the_second_time();
+    a_table_without_readings_is_completed_by_the_store();
+    names_that_stand_for_two_machines_are_refused();
+    of_two_facts_the_newer_holds_and_the_other_is_kept();
+    all_stores_or_none();
+    stores_of_the_first_version_are_taken_as_they_are(argv[1]);
+    any_order_gives_the_union();
+    remove_scratch();
+    CHECK_DONE();
+}
