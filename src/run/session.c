@@ -116,7 +116,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = ft_device_local(&device, "", err);
     if (st)
         goto fail;
-    snprintf(s->device, sizeof(s->device), "%s", ft_device_fingerprint(device));
+    snprintf(s->device, sizeof(s->device), "%s",
+             opt->device ? opt->device : ft_device_fingerprint(device));
     snprintf(s->setting, sizeof(s->setting), "threads=%u", s->threads);
     snprintf(s->dtype_policy, sizeof(s->dtype_policy), "%s",
              opt->dtype_policy ? opt->dtype_policy : "default");
