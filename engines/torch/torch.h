@@ -118,7 +118,8 @@ void ft__call(ft_block *b, const char *op, const char *overload);
 void ft__call_native(ft_block *b, const char *symbol);
 /* One that writes over its first argument, which it gives back. */
 void ft__call_native_over(ft_block *b, const char *symbol);
-/* x + alpha * y, with the function that libtorch exports for its compiler. */
+/* x + alpha * y: by the C++ function, or by the one libtorch has for its compiler,
+ * which adds no whole numbers. */
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha);
 
 void ft__arg_tensor(ft_block *b, ft__reg r);
@@ -149,6 +150,8 @@ ft__reg ft__result_list(ft_block *b, uint32_t n);
 ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x);
 ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
                   ft__reg y);
+
+bool ft__is_whole(ft_dtype t); /* an integer type that PyTorch computes with */
 
 /* Per-axis values of a key, as many as the operation has spatial axes. */
 void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n);
