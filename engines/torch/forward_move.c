@@ -56,26 +56,59 @@ ft_status ft__fwd_split(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
+/* The axes of x that are not in y, whose other axes stand in the same order: where
+ * sizes differ an axis is gone as long as some have to be. false: they are not. */
+static bool find_dropped(const ft_shape *x, const ft_shape *y, bool *dropped)
+{
+    uint32_t left = x->rank - y->rank, j = 0;
+
+    for (uint32_t i = 0; i < x->rank; i++) {
+        bool same = j < y->rank && x->dim[i] == y->dim[j];
+
+        dropped[i] = left && !same;
+        left -= dropped[i];
+        j += !dropped[i];
+    }
+    return left == 0;
+}
+
+static ft__reg select_first(ft_block *b, ft__reg r, uint32_t axis)
+{
+    ft__call(b, "aten::select", "int");
+    ft__arg_tensor(b, r);
+    ft__arg_int(b, axis);
+    ft__arg_int(b, 0);
+    return ft__result(b);
+}
+
+/* An axis that is gone had one index taken out of it. */
 ft_status ft__fwd_slice(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
+    bool dropped[FT_MAX_RANK];
     ft__reg r = ft__in(b, 0);
 
-    if (x.rank != y.rank)
-        return ft__unsupported(b, err, "the number of axes changes");
-    for (uint32_t i = 0; i < x.rank; i++) {
-        int64_t by = (y.dim[i] - 1) * step < x.dim[i] ? step : 1;
+    if (x.rank < y.rank || !find_dropped(&x, &y, dropped))
+        return ft__unsupported(b, err, "axes are added");
+    for (uint32_t i = 0, j = 0; i < x.rank; i++) {
+        int64_t by = 1;
 
-        if (x.dim[i] == y.dim[i])
+        if (dropped[i]) {
+            r = select_first(b, r, j);
             continue;
-        ft__call(b, "aten::slice", "Tensor");
-        ft__arg_tensor(b, r);
-        ft__arg_int(b, i);
-        ft__arg_opt_int(b, 0);
-        ft__arg_opt_int(b, y.dim[i] ? (y.dim[i] - 1) * by + 1 : 0);
-        ft__arg_int(b, by);
-        r = ft__result(b);
+        }
+        if (x.dim[i] != y.dim[j]) {
+            by = (y.dim[j] - 1) * step < x.dim[i] ? step : 1;
+            ft__call(b, "aten::slice", "Tensor");
+            ft__arg_tensor(b, r);
+            ft__arg_int(b, j);
+            ft__arg_opt_int(b, 0);
+            ft__arg_opt_int(b, y.dim[j] ? (y.dim[j] - 1) * by + 1 : 0);
+            ft__arg_int(b, by);
+            r = ft__result(b);
+        }
+        j++;
     }
     ft__out(b, 0, r);
     return FT_OK;
@@ -137,14 +170,32 @@ ft_status ft__fwd_concat(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
+/* x with an axis of one element wherever y has one more. */
+static bool raise_rank(ft_shape *x, const ft_shape *y)
+{
+    bool added[FT_MAX_RANK];
+    ft_shape s = *y;
+
+    if (x->rank > y->rank || !find_dropped(y, x, added))
+        return false;
+    for (uint32_t i = 0, j = 0; i < y->rank; i++)
+        s.dim[i] = added[i] ? 1 : x->dim[j++];
+    *x = s;
+    return true;
+}
+
 /* Halves rounded down in front; what goes beyond the end is cut off. */
 ft_status ft__fwd_pad(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t around[2 * FT_MAX_RANK];
+    uint32_t rank = x.rank;
+    ft__reg r = ft__in(b, 0);
 
-    if (x.rank != y.rank)
-        return ft__unsupported(b, err, "the number of axes changes");
+    if (!raise_rank(&x, &y))
+        return ft__unsupported(b, err, "axes fall away");
+    if (x.rank != rank)
+        r = ft__reshaped(b, r, &x);
     for (uint32_t i = 0; i < x.rank; i++) {
         uint32_t at = 2 * (x.rank - 1 - i);
 
@@ -152,7 +203,7 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
         around[at + 1] = y.dim[i] - x.dim[i] - around[at];
     }
     ft__call(b, "aten::pad", "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, r);
     ft__arg_ints(b, around, 2 * x.rank);
     ft__arg_string(b, "constant");
     ft__arg_none(b);
@@ -303,14 +354,50 @@ ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
 }
 
 /* Indices stand along y's last axis: as many tensors, one an axis of x. */
+/* As x[y, ...] of PyTorch: an index for each of the first axes. The specification
+ * has one of them: it goes to the largest axis, and zeros to the others. */
+static ft_status index_first(ft_block *b, const ft_shape *x, const ft_shape *y,
+                             ft_error *err)
+{
+    ft_shape out = ft_op_shape(&b->op, FT_K_out);
+    uint32_t n = x->rank + y->rank - out.rank, largest = 0;
+    ft__reg by[FT_MAX_RANK];
+
+    if (out.rank < y->rank || out.rank > x->rank + y->rank || n < 1 || n > x->rank)
+        return ft__unsupported(b, err, "indices of this shape");
+    for (uint32_t i = 1; i < n; i++)
+        largest = x->dim[i] > x->dim[largest] ? i : largest;
+    for (uint32_t i = 0; i < n; i++)
+        by[i] = i == largest
+                    ? ft__in(b, 1)
+                    : ft__constant(b, ft__tensor_zeros(b->ctx, y, FT_DTYPE_int64));
+    ft__out(b, 0, indexed(b, ft__in(b, 0), by, n));
+    return FT_OK;
+}
+
+/* The indices of the first n axes stand along y's last one. */
+static bool is_last_axis(const ft_shape *x, const ft_shape *y, uint32_t n,
+                         const ft_shape *out)
+{
+    ft_shape s = *y;
+
+    if (n < 1 || n > x->rank || y->rank - 1 + x->rank - n > FT_MAX_RANK)
+        return false;
+    s.rank--;
+    for (uint32_t i = n; i < x->rank; i++)
+        s.dim[s.rank++] = x->dim[i];
+    return ft_shape_equal(&s, out);
+}
+
 ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y);
+    ft_shape out = ft_op_shape(&b->op, FT_K_out);
     uint32_t n = y.rank ? (uint32_t)y.dim[y.rank - 1] : 0;
     ft__reg by[FT_MAX_RANK], r;
 
-    if (n < 1 || n > x.rank)
-        return ft__unsupported(b, err, "indices along the last axis of y");
+    if (!is_last_axis(&x, &y, n, &out))
+        return index_first(b, &x, &y, err);
     ft__call(b, "aten::unbind", "int");
     ft__arg_tensor(b, ft__in(b, 1));
     ft__arg_int(b, -1);
