@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/power.h"
 #include "cli/settings.h"
 #include "foretell/measure.h"
 #include "foretell/store.h"
@@ -16,6 +17,7 @@ struct options {
     uint64_t threads;
     bool quick;
     double budget_s;
+    double op_time_s;
     ft__texts without;
     bool again;
     const char *batches;
@@ -37,6 +39,8 @@ static const ft__option options[] = {
      "a representative set: models and workloads of the data folder"},
     {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
      "stop after this long (--quick: 60s unless said otherwise)"},
+    {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",
+     "how long to measure each operation; the budget shared out unless said otherwise"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
      "leave out what only this model needs, to test on it later"},
     {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
@@ -255,14 +259,8 @@ static bool print_json(const ft_collect_report *r, const char *setting,
         ft__json_count(r->repeated), "powered", ft__json_count(r->powered), "disturbed",
         ft__json_count(r->disturbed), "redone", ft__json_count(r->redone), "outliers",
         ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power));
-    bool good = all && more && json_object_update(all, more) == 0;
 
-    json_decref(more);
-    if (!good) {
-        json_decref(all);
-        all = NULL;
-    }
-    return ft__json_print_take(all, stdout);
+    return ft__json_print_take(ft__json_join_take(all, more), stdout);
 }
 
 static void print_text(const ft_collect_report *r, const ft_session *s,
@@ -320,7 +318,7 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
 }
 
 static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
-                   const ft_collect_options *how)
+                   const ft_collect_options *how, const char *why_no_power)
 {
     char path[FT__PATH_MAX];
     ft_collect_report report;
@@ -339,6 +337,8 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     ft_store_close(store);
     if (st)
         return ft__cli_fail(c, st, &err);
+    if (!report.why_no_power[0])
+        snprintf(report.why_no_power, sizeof(report.why_no_power), "%s", why_no_power);
     if (c->json)
         printed = print_json(&report, ft_session_setting(s), path);
     else
@@ -350,6 +350,7 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                    const struct options *o, ft_monitor *monitor)
 {
     ft_collect_options how = {.budget_s = o->budget_s,
+                              .op_time_s = o->op_time_s,
                               .again = o->again,
                               .rounds = (uint32_t)o->rounds,
                               .ascending = o->batches != NULL,
@@ -357,13 +358,19 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                               .command = c->line,
                               .monitor = monitor,
                               .log = &c->log};
+    ft_error no_power = {0};
     int code = read_share(c, &how.repeat_share, "repeat-share", o->repeat_share);
 
     if (!code)
         code = read_share(c, &how.power_share, "power-share", o->power_share);
     if (o->quick && !(how.budget_s > 0))
         how.budget_s = 60;
-    return code ? code : collect(c, s, all, &how);
+    if (!code && o->power)
+        code = ft__power_open(c, &how.meter, o->power, &no_power);
+    if (!code)
+        code = collect(c, s, all, &how, no_power.msg);
+    ft_meter_close(how.meter);
+    return code;
 }
 
 /* The operations are gathered at the first setting: they are the same at all. */

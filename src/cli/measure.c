@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/power.h"
 #include "cli/settings.h"
 #include "foretell/predictor.h"
 #include "report/units.h"
@@ -42,9 +43,11 @@ struct result {
     bool training;
     const ft_session *session;
     ft_monitor *monitor;
+    ft_meter *meter; /* or NULL */
     ft_network_timing t;
     double least_s; /* of all batches */
     double most_s;
+    ft_error no_power; /* why there is no energy */
     bool foretold;
     ft_network_estimate e;
 };
@@ -69,6 +72,21 @@ static void find_range(struct result *r)
 }
 
 /* ---- text ---- */
+
+static void print_disturbances(const ft_network_timing *t)
+{
+    char text[256];
+
+    if (t->redone)
+        printf("rounds           %u, and %u that were disturbed and redone\n",
+               t->rounds, t->redone);
+    if (t->outliers)
+        printf("outliers         %u of %zu batches lie far from the others of their "
+               "round\n",
+               t->outliers, t->n_readings);
+    if (t->conditions.marks && ft_conditions_print(&t->conditions, text, sizeof(text)))
+        printf("conditions       %s\n", text);
+}
 
 static void print_measured(const struct result *r)
 {
@@ -98,6 +116,8 @@ static void print_measured(const struct result *r)
            ft__text_bytes((double)r->t.workspace_bytes).s,
            ft__text_bytes((double)r->t.context_bytes).s);
     printf("peak of process  %s\n", ft__text_bytes((double)r->t.peak_process_bytes).s);
+    ft__energy_print(&r->t, r->no_power.msg);
+    print_disturbances(&r->t);
 }
 
 static bool print_compared(const struct result *r)
@@ -142,10 +162,12 @@ static json_t *readings_json(const struct result *r)
     for (size_t i = 0; i < r->t.n_readings; i++) {
         const ft_reading *x = &r->t.readings[i];
 
-        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o}", "value",
+        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o, s:o, s:o}", "value",
                                              ft__json_real(x->value), "iterations",
                                              ft__json_count(x->iterations), "start_s",
-                                             ft__json_real(x->start_s)));
+                                             ft__json_real(x->start_s), "round",
+                                             ft__json_count(x->round), "marks",
+                                             ft__json_count(x->marks)));
     }
     return all;
 }
@@ -186,20 +208,34 @@ static json_t *predicted_json(const struct result *r)
         ft__json_real(r->e.memory.value / (double)r->t.peak_process_bytes));
 }
 
+static json_t *loop_json(const struct result *r)
+{
+    const ft_network_timing *t = &r->t;
+
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "energy",
+        ft__energy_json(t, r->no_power.msg), "launch_s", ft__json_real(t->launch.value),
+        "calibration_s", ft__json_real(t->calibration_s), "rounds",
+        ft__json_count(t->rounds), "redone", ft__json_count(t->redone), "outliers",
+        ft__json_count(t->outliers), "conditions", ft__conditions_json(&t->conditions));
+}
+
 static bool print_json(const struct result *r)
 {
     const ft_session *s = r->session;
 
     return ft__json_print_take(
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(r->model), "mode",
-                  r->training ? "training" : "inference", "device",
-                  ft__json_text(ft_session_device(s)), "engine",
-                  ft__json_text(ft_session_engine(s)), "engine_version",
-                  ft__json_text(ft_session_engine_version(s)), "setting",
-                  ft__json_text(ft_session_setting(s)), "time", time_json(r), "memory",
-                  memory_json(r), "predicted", predicted_json(r), "readings",
-                  readings_json(r)),
+        ft__json_join_take(
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                      ft__json_text(r->model), "mode",
+                      r->training ? "training" : "inference", "device",
+                      ft__json_text(ft_session_device(s)), "engine",
+                      ft__json_text(ft_session_engine(s)), "engine_version",
+                      ft__json_text(ft_session_engine_version(s)), "setting",
+                      ft__json_text(ft_session_setting(s)), "time", time_json(r),
+                      "memory", memory_json(r), "predicted", predicted_json(r),
+                      "readings", readings_json(r)),
+            loop_json(r)),
         stdout);
 }
 
@@ -240,7 +276,9 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
                              const struct options *o, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2,
-                              .monitor = r->monitor};
+                              .monitor = r->monitor,
+                              .meter = r->meter,
+                              .power_time_s = o->commands.power_time_s};
     ft_graph *made;
     ft_status st = ft__step_make(&made, g, step, err);
 
@@ -290,11 +328,17 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft__step *step,
         return code;
     r.session = s;
     r.monitor = ft__sweep_monitor(w);
+    if (o->commands.no_power)
+        ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
+    else
+        code = ft__power_open(c, &r.meter, o->commands.power, &r.no_power);
     ft__sweep_begin(c, w, i);
-    code = measure(c, &r, s, g, step, o);
+    if (!code)
+        code = measure(c, &r, s, g, step, o);
     if (r.foretold)
         ft_network_estimate_free(&r.e);
     ft_monitor_close(r.monitor);
+    ft_meter_close(r.meter);
     ft_session_close(s);
     return code;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -97,6 +98,16 @@ static ft_status load_engine(ft_session *s, const ft_session_options *opt,
     return ft_engine_load(&s->engine, path, err);
 }
 
+/* Does the engine's clock go on while nothing runs? */
+static bool clock_moves(const ft_session *s)
+{
+    const struct timespec moment = {0, 100 * 1000};
+    double before = s->engine->now(s->context);
+
+    nanosleep(&moment, NULL);
+    return s->engine->now(s->context) > before;
+}
+
 /* "threads=1 clock=1200MHz" */
 static ft_status name_setting(ft_session *s, ft_error *err)
 {
@@ -136,7 +147,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = ft_device_local(&device, "", err);
     if (st)
         goto fail;
-    snprintf(s->device, sizeof(s->device), "%s", ft_device_fingerprint(device));
+    snprintf(s->device, sizeof(s->device), "%s",
+             opt->device ? opt->device : ft_device_fingerprint(device));
     /* Before the engine starts threads and this one is pinned. */
     if (opt->settings)
         st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
@@ -154,6 +166,11 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = s->engine->open(&s->context, &cfg, err);
     if (st)
         goto fail;
+    s->clock_is_real = clock_moves(s);
+    if (!s->clock_is_real) {
+        ft__unpin_take(s->pin);
+        s->pin = NULL;
+    }
     s->opened_bytes = ft__anonymous_bytes();
     ft_device_free(device);
     *out = s;
