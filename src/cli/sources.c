@@ -147,7 +147,7 @@ static json_t *power_json(const ft_domain *d, const ft_power *w)
 /* Long enough for every domain, within reason. */
 static double seconds_for(const ft_meter *m)
 {
-    double seconds = 1;
+    double seconds = 2;
 
     for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
         seconds = fmax(seconds, ft_meter_least_s(m, i));

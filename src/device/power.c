@@ -140,7 +140,9 @@ static void choose(ft_power *out, const ft__energy *counter, const ft__energy *p
     out->joules_error = use->error;
     if (isnan(out->joules))
         snprintf(out->reason, sizeof(out->reason), "%s",
-                 d->counts ? counter->reason : power->reason);
+                 d->counts        ? counter->reason
+                 : d->tells_power ? power->reason
+                                  : "it tells neither watts nor joules");
     compare(out);
 }
 
