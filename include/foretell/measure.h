@@ -21,6 +21,7 @@ typedef struct ft_session_options {
     const char *engine;         /* "onednn", "fake", ...: plug-in ft_<engine>.so */
     const char *plugin_dir;     /* where plug-ins lie */
     const char *engine_options; /* the engine's own; NULL: none */
+    const char *device;         /* in keys; NULL: this machine's fingerprint */
     const char *dtype_policy;   /* in keys: "tf32", ...; NULL: "default" */
     uint32_t threads;           /* 0: 1 */
     uint64_t seed;

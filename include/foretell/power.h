@@ -28,7 +28,8 @@ typedef struct ft_meter_options {
                           new value, at least 1 ms */
 } ft_meter_options;
 
-/* Watches the sources for a moment (0.3 s; 1 s if none moves by then), as a sensor
+/* Watches the sources for a moment (0.3 s, and 0.7 s more where one stands
+ * still), as a sensor
  * that stands still is of no use.
  * FT_EUNSUPPORTED: no source works (the sentence of ft_sensors_why_none());
  * FT_ENOTFOUND: a source that was named is not there, or why it does not work. */

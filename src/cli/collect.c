@@ -17,6 +17,7 @@ struct options {
     uint64_t threads;
     bool quick;
     double budget_s;
+    double op_time_s;
     ft__texts without;
     bool again;
     const char *batches;
@@ -38,6 +39,8 @@ static const ft__option options[] = {
      "a representative set: models and workloads of the data folder"},
     {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
      "stop after this long (--quick: 60s unless said otherwise)"},
+    {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",
+     "how long to measure each operation; the budget shared out unless said otherwise"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
      "leave out what only this model needs, to test on it later"},
     {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
@@ -347,6 +350,7 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                    const struct options *o, ft_monitor *monitor)
 {
     ft_collect_options how = {.budget_s = o->budget_s,
+                              .op_time_s = o->op_time_s,
                               .again = o->again,
                               .rounds = (uint32_t)o->rounds,
                               .ascending = o->batches != NULL,

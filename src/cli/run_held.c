@@ -128,10 +128,11 @@ static int run_watched(ft__cli *c, const ft__this_machine *m, const ft_settings 
     why = errno;
     ft_monitor_stop(monitor, seen);
     ft_monitor_close(monitor);
-    if (code < 0)
-        return ft__cli_exit(c, FT__EXIT_MISSING, "%s cannot be run: %s", c->rest[0],
-                            strerror(why));
-    return code;
+    if (code >= 0)
+        return code;
+    seen->n = 0; /* of nothing */
+    return ft__cli_exit(c, FT__EXIT_MISSING, "%s cannot be run: %s", c->rest[0],
+                        strerror(why));
 }
 
 int ft__run_held(ft__cli *c, const ft__this_machine *m, const ft_settings *want)

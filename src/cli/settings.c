@@ -77,8 +77,9 @@ int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
 {
     char text[64];
     const char *at = list;
+    bool more = true;
 
-    for (*n = 0; *at; ++*n) {
+    for (*n = 0; more; ++*n) {
         size_t len = strcspn(at, ",");
 
         snprintf(text, sizeof(text), "%.*s", (int)len, at);
@@ -87,7 +88,8 @@ int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
                                 "--clocks wants clocks such as 600,900,1200 (MHz), "
                                 "at most %d, not \"%s\"",
                                 FT__MAX_CLOCKS, list);
-        at += len + (at[len] == ',');
+        more = at[len] == ',';
+        at += len + more;
     }
     return FT__EXIT_GOOD;
 }

@@ -136,8 +136,7 @@ static bool usable(ft__energy *out, const ft_domain *d, const ft__updates *u,
     else if (u->n < 2 || !inside_)
         FAIL(out, "its %s stood still for all of %.3g s", what, seconds);
     else if (inside_ < 2)
-        FAIL(out, "%zu new value in %.3g s: loop for %.2g s", inside_, seconds,
-             ft__least_s(d));
+        FAIL(out, "its %s stood still but for once in %.3g s", what, seconds);
     return !*out->reason;
 }
 
@@ -206,8 +205,14 @@ static double lost_s(const ft__updates *u, double from, double to)
         if (k[1].at_s <= from || k->at_s >= to ||
             gap < 1.7 * u->period_s + k->half_s + k[1].half_s)
             continue;
-        usual = fmin(slope(u->u, i - 1), slope(u->u, i + 1));
-        if (usual * u->period_s > 3 * unit && slope(u->u, i) < 0.75 * usual)
+        /* What lies outside tells nothing of the load. */
+        usual = INFINITY;
+        if (k[-1].at_s >= from)
+            usual = slope(u->u, i - 1);
+        if (k[2].at_s <= to)
+            usual = fmin(usual, slope(u->u, i + 1));
+        if (isfinite(usual) && usual * u->period_s > 3 * unit &&
+            slope(u->u, i) < 0.75 * usual)
             longest = fmax(longest, gap);
     }
     return longest;

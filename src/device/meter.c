@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,14 +227,6 @@ void ft__meter_end(ft_meter *m, bool linger)
     m->wall_s = ft__now_s() - m->began_s;
 }
 
-void ft__meter_sleep(double seconds)
-{
-    struct timespec until = timespec_of(ft__now_s() + seconds);
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ;
-}
-
 void ft_meter_close(ft_meter *m)
 {
     if (!m)
@@ -336,7 +327,30 @@ ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
     return ft_meter_stop(m, out, err);
 }
 
-/* The median of watts, or of a counter's steps. */
+/* Levels between from and to: watts as they came, or of a counter its growth over at
+ * least an eleventh of the time, as single steps come irregularly. */
+static size_t levels(double *v, const ft__updates *u, bool counts, double from,
+                     double to)
+{
+    const ft__update *last = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < u->n; i++) {
+        const ft__update *x = &u->u[i];
+
+        if (x->at_s < from || x->at_s > to)
+            continue;
+        if (!counts)
+            v[n++] = x->value;
+        else if (last && x->at_s - last->at_s < (to - from) / 11)
+            continue;
+        else if (last)
+            v[n++] = (x->value - last->value) / (x->at_s - last->at_s);
+        last = x;
+    }
+    return n;
+}
+
 static double idle_watts(const ft_trace *t, uint32_t i, double from, double to)
 {
     const ft_domain *d = &t->domain[i];
@@ -347,14 +361,9 @@ static double idle_watts(const ft_trace *t, uint32_t i, double from, double to)
     if (!ft__updates_find(&u, d, t->reading[i], t->n[i], !d->tells_power, from, to))
         return NAN;
     v = malloc((u.n + 1) * sizeof(*v));
-    for (size_t j = d->tells_power ? 0 : 1; v && j < u.n; j++) {
-        if (u.u[j].at_s < from || u.u[j].at_s > to)
-            continue;
-        v[n++] = d->tells_power ? u.u[j].value
-                                : (u.u[j].value - u.u[j - 1].value) /
-                                      (u.u[j].at_s - u.u[j - 1].at_s);
-    }
-    if (v && n)
+    if (v)
+        n = levels(v, &u, !d->tells_power, from, to);
+    if (n)
         median = ft__median(v, n);
     free(v);
     free(u.u);
@@ -363,7 +372,7 @@ static double idle_watts(const ft_trace *t, uint32_t i, double from, double to)
 
 static void rest(void *user)
 {
-    ft__meter_sleep(*(const double *)user);
+    ft__sleep_s(*(const double *)user);
 }
 
 ft_status ft_meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err)

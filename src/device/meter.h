@@ -40,6 +40,5 @@ struct ft_meter {
  * once. */
 ft_status ft__meter_begin(ft_meter *m, ft_error *err);
 void ft__meter_end(ft_meter *m, bool linger);
-void ft__meter_sleep(double seconds);
 
 #endif

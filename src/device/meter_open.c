@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "device/integral.h"
 #include "device/meter.h"
 #include "device/updates.h"
@@ -60,7 +61,7 @@ static bool watch(ft_meter *m, double seconds, ft_status *st, ft_error *err)
     *st = ft__meter_begin(m, err);
     if (*st)
         return false;
-    ft__meter_sleep(seconds);
+    ft__sleep_s(seconds);
     ft__meter_end(m, false);
     for (uint32_t i = 0; i < m->n; i++)
         all = learn(m, &m->lane[i], seconds) && all;
@@ -161,7 +162,7 @@ static ft_status keep_the_living(ft_meter *m, const char *list, ft_error *err)
         const char *name, *why = s->why, *remedy = ft__source_remedy(&m->all, s);
         int len;
 
-        if (learn(m, &m->lane[i], 1))
+        if (learn(m, &m->lane[i], 0.7))
             continue;
         if (m->all.is_virtual && !m->lane[i].failed) {
             why = "it stands still, as on many virtual machines";
@@ -222,7 +223,7 @@ static ft_status prepare(ft_meter *m, const ft_meter_options *opt, ft_error *err
     if (!st && m->n == 0)
         st = none_works(m, err);
     if (!st && !played && !watch(m, 0.3, &st, err) && !st)
-        (void)watch(m, 1, &st, err);
+        (void)watch(m, 0.7, &st, err);
     if (!st && !played)
         st = keep_the_living(m, list, err);
     if (!st)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -147,16 +146,10 @@ ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
 
 static double sleep_for(void *user, double seconds)
 {
-    double begin = ft__now_s(), left = seconds;
+    double begin = ft__now_s();
 
     (void)user;
-    /* A signal cuts the sleep short; what counts is what the clock says. */
-    while (left > 0) {
-        struct timespec t = {(time_t)left, (long)(1e9 * (left - floor(left)))};
-
-        nanosleep(&t, NULL);
-        left = seconds - (ft__now_s() - begin);
-    }
+    ft__sleep_s(seconds);
     return ft__now_s() - begin;
 }
 

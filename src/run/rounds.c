@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "run/load.h"
+#include "device/load.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
@@ -246,12 +246,12 @@ static void run_all(struct rotation *r, uint32_t round)
 /* The same, and see what disturbed all of them. */
 static void cycle(struct rotation *r, uint32_t round)
 {
-    ft__load from = ft__load_now(), to;
+    ft__load from = ft__load_now("", NULL), to;
     double foreign = NAN;
     bool moved;
 
     run_all(r, round);
-    to = ft__load_now();
+    to = ft__load_now("", NULL);
     if (r->session->clock_is_real)
         foreign = ft__load_foreign(&from, &to);
     moved = speed_moved(r->t, r->n, round);

@@ -147,7 +147,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = ft_device_local(&device, "", err);
     if (st)
         goto fail;
-    snprintf(s->device, sizeof(s->device), "%s", ft_device_fingerprint(device));
+    snprintf(s->device, sizeof(s->device), "%s",
+             opt->device ? opt->device : ft_device_fingerprint(device));
     /* Before the engine starts threads and this one is pinned. */
     if (opt->settings)
         st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
