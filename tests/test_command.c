@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -209,7 +210,7 @@ static void a_run_that_hangs_is_ended_with_its_children(void)
     child = strtol(text_of(in_folder("child")), NULL, 10);
     CHECK(child > 1);
     for (int i = 0; i < 200 && kill((pid_t)child, 0) == 0; i++)
-        usleep(10000);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     snprintf(text, sizeof(text), "/proc/%ld/stat", child);
     CHECK(child > 1 && (kill((pid_t)child, 0) != 0 || strstr(text_of(text), ") Z ")));
 }

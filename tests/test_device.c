@@ -324,7 +324,7 @@ static void probe(char out[4096], const char *root, struct change *changes,
     size_t len = 0;
 
     *out = '\0';
-    CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL) ==
+    CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL, NULL) ==
           FT_OK);
     for (size_t i = 0; s && i < ft_sensors_count(s); i++) {
         const ft_sensor *x = ft_sensors_at(s, i);
@@ -470,6 +470,22 @@ static void the_real_machine_gives_sensors_or_reasons(void)
     ft_sensors_free(s);
 }
 
+static void a_gpu_is_called_by_its_model(void)
+{
+    ft_error err = {0};
+    char name[32];
+
+    CHECK(ft_device_gpu_name(name, sizeof(name), 1, fake_nvml, NULL) == FT_OK);
+    CHECK(strcmp(name, "gpu-fake-gpu-1") == 0);
+    CHECK(ft_device_gpu_name(name, 12, 1, fake_nvml, NULL) == FT_OK);
+    CHECK(strlen(name) >= 8 && strncmp("gpu-fake-gpu-1", name, strlen(name)) == 0);
+    CHECK(ft_device_gpu_name(name, sizeof(name), 99, fake_nvml, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "there is no GPU 99; there are ") && !*name);
+    CHECK(ft_device_gpu_name(name, sizeof(name), 0, "/nowhere.so", &err) ==
+          FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "/nowhere.so is not installed") != NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -500,5 +516,6 @@ int main(int argc, char **argv)
 
     snprintf(remove, sizeof(remove), "rm -rf %s", scratch);
     shell(remove);
+    a_gpu_is_called_by_its_model();
     CHECK_DONE();
 }

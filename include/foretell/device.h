@@ -52,6 +52,11 @@ FT_API const ft_device_facts *ft_device_get(const ft_device *d);
  * seen, cache sizes or memory size change ("cpu-amd-epyc-2c-1a2b3c4d"); for
  * others the name. */
 FT_API const char *ft_device_fingerprint(const ft_device *d);
+/* What NVIDIA GPU `index` (in the order of NVML) is called in datasets: its model,
+ * "gpu-nvidia-h200". nvml: the management library; NULL: the usual name.
+ * FT_ENOTFOUND: there is no such GPU, or no library to ask. */
+FT_API ft_status ft_device_gpu_name(char *out, size_t size, uint32_t index,
+                                    const char *nvml, ft_error *err);
 
 /* All names in data_dir/devices, sorted. *names and its strings are freed by
  * ft_device_names_free(). */
@@ -93,6 +98,13 @@ typedef struct ft_sensor {
     double power_w;     /* seen while probing; NaN when not usable */
     const char *reason; /* why it is not usable; "" when it is */
     const char *remedy; /* the exact command or step that would help; "" if none */
+    const char *part_of; /* as the following, of ft_domain (foretell/power.h) */
+    const char *note;
+    int counts;
+    int tells_power;
+    double window_s;
+    double duty;
+    double least_s;
 } ft_sensor;
 
 typedef struct ft_sensors ft_sensors;

@@ -63,21 +63,50 @@ int ft__cli_done(ft__cli *c, bool printed)
     return FT__EXIT_GOOD;
 }
 
+/* What runs on a GPU is the GPU's: its name, from the engine option device=cuda[:N].
+ * NULL: this machine's own. */
+static const char *gpu_of(char *name, size_t size, const char *options, ft_error *err)
+{
+    static const char cuda[] = "device=cuda";
+    const char *at = strstr(options, cuda);
+    unsigned long index = 0;
+
+    if (!at)
+        return NULL;
+    at += strlen(cuda);
+    if (*at == ':')
+        index = strtoul(at + 1, NULL, 10);
+    (void)ft_device_gpu_name(name, size, (uint32_t)index, NULL, err);
+    return name;
+}
+
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads)
 {
-    char plugin_dir[FT__PATH_MAX];
+    return ft__session_open_held(c, out, engine, threads, NULL, NULL);
+}
+
+int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
+                          uint64_t threads, const ft_settings *settings,
+                          const ft_settings_options *settings_options)
+{
+    char plugin_dir[FT__PATH_MAX], device[128];
     ft__engine_choice choice;
     ft_session_options how = {.engine = choice.name,
                               .engine_options = choice.options,
                               .plugin_dir = plugin_dir,
                               .threads = (uint32_t)threads,
                               .seed = 1,
-                              .log = &c->log};
+                              .log = &c->log,
+                              .settings = settings,
+                              .settings_options = settings_options};
     ft_error err = {0};
     ft_status st;
 
     if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
         return ft__cli_exit(c, FT__EXIT_USAGE, "--engine %.60s...: too long", engine);
+    how.device = gpu_of(device, sizeof(device), choice.options, &err);
+    if (how.device && !*how.device)
+        return ft__cli_fail(c, FT_ENOTFOUND, &err);
     if (strstr(choice.options, "tf32=1"))
         how.dtype_policy = "tf32";
     ft__path_plugins(c, plugin_dir);
