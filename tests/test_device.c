@@ -324,7 +324,7 @@ static void probe(char out[4096], const char *root, struct change *changes,
     size_t len = 0;
 
     *out = '\0';
-    CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL) ==
+    CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL, NULL) ==
           FT_OK);
     for (size_t i = 0; s && i < ft_sensors_count(s); i++) {
         const ft_sensor *x = ft_sensors_at(s, i);

@@ -103,11 +103,39 @@ static void sleep_takes_real_time(void)
     fake->close(c);
 }
 
+/* Relative time of an operation at many moments: 1 + drift sin(t + phase). */
+static void drift_is_slow_and_bounded(void)
+{
+    ft_engine_context *c = open_with("noise=0,drift=0.1");
+    double still = 2e-6 + 1e-8 + 8e-8, least = 2, most = 0;
+
+    for (int i = 0; i < 100; i++) {
+        double t = time_of(c, "relu x=100", 1) / still;
+
+        CHECK(t >= 0.9 - 1e-9 && t <= 1.1 + 1e-9);
+        least = t < least ? t : least;
+        most = t > most ? t : most;
+        CHECK(time_of(c, "relu x=30000000", 3) > 0.07); /* pass the time */
+    }
+    CHECK(least < 0.91 && most > 1.09);
+    fake->close(c);
+}
+
+static void what_is_issued_ahead_is_waited_for(void)
+{
+    ft_engine_context *c = open_with("noise=0,ahead=0.25");
+    double issued = time_of(c, "relu x=1000", 4), before = fake->now(c);
+
+    CHECK(fake->sync(c, NULL) == FT_OK);
+    CHECK_NEAR((fake->now(c) - before) / issued, 3, 1e-9);
+    fake->close(c);
+}
+
 static void bad_options_are_named(void)
 {
-    static const char *const bad[] = {
-        "noise=x", "noise=2",    "slow=relu", "fail_after=-1",
-        "speed=9", "fail_kind=", "sleep"};
+    static const char *const bad[] = {"noise=x", "noise=2",    "drift=1",
+                                      "ahead=2", "slow=relu",  "fail_after=-1",
+                                      "speed=9", "fail_kind=", "sleep"};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         ft_engine_context *c;
@@ -128,6 +156,8 @@ int main(int argc, char **argv)
     slow_operations_are_slower();
     faults_come_as_planned();
     sleep_takes_real_time();
+    drift_is_slow_and_bounded();
+    what_is_issued_ahead_is_waited_for();
     bad_options_are_named();
     CHECK_DONE();
 }

@@ -12,6 +12,7 @@
 #include "check.h"
 #include "foretell/measure.h"
 #include "predict/probes.h"
+#include "run/rounds.h"
 
 static const char *plugin_dir;
 
@@ -71,6 +72,35 @@ static void figures_of_readings_are_per_iteration(void)
     CHECK_NEAR(m.error, m.mad * sqrt(1.5707963267948966 / 5), 1e-15);
 }
 
+/* Batches of a round agree, rounds do not: medians 10, 11, 12, 13, 14. */
+static void the_error_is_that_between_rounds(void)
+{
+    ft_reading r[15];
+    ft_measurement m;
+    double mean_square = (4 + 1 + 0 + 1 + 4) / 4.0;
+
+    for (uint32_t i = 0; i < 15; i++)
+        r[i] = (ft_reading){.value = 10 + i / 3 + 1e-3 * (i % 3 - 1.0),
+                            .iterations = 1,
+                            .round = i / 3};
+    CHECK(ft_measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK_NEAR(m.value, 12, 1e-12);
+    /* t(4, 95 %) = 2.132 stands for 1.645. */
+    CHECK_NEAR(m.error, 2.132 / 1.645 * sqrt(1.5707963267948966 * mean_square / 5),
+               1e-3);
+
+    /* Two rounds that were disturbed do not count; with three they all do. */
+    for (int i = 9; i < 15; i++)
+        r[i].marks = FT_READING_DISTURBED;
+    CHECK(ft_measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK_NEAR(m.value, 11, 1e-12);
+    CHECK(m.n == 15);
+    for (int i = 6; i < 9; i++)
+        r[i].marks = FT_READING_DISTURBED;
+    CHECK(ft_measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK_NEAR(m.value, 12, 1e-12);
+}
+
 static void a_measurement_keeps_every_batch(void)
 {
     ft_session *s = open_fake("noise=0");
@@ -87,6 +117,150 @@ static void a_measurement_keeps_every_batch(void)
     CHECK_NEAR(a.time.std / a.time.value, 0, 1e-9);
     ft_timing_free(&a);
     ft_timing_free(&b);
+    ft_session_close(s);
+}
+
+static ft_session *open_seeded(const char *options, uint64_t seed)
+{
+    ft_session_options how = {.engine = "fake",
+                              .plugin_dir = plugin_dir,
+                              .engine_options = options,
+                              .dtype_policy = "tf32",
+                              .seed = seed};
+    ft_session *s = NULL;
+
+    if (ft_session_open(&s, &how, NULL))
+        exit(1);
+    return s;
+}
+
+static void every_reading_says_its_round(void)
+{
+    ft_session *s = open_fake("noise=0.05");
+    ft_op op = parse("relu x=1x1000");
+    ft_measure_options how = {.min_time_s = 0.05, .rounds = 4};
+    ft_timing t;
+    double before = -1;
+
+    CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK(t.rounds == 4 && t.redone == 0);
+    CHECK(t.readings[0].round == 0 && t.readings[t.n_readings - 1].round == 3);
+    for (size_t i = 0; i < t.n_readings; i++) {
+        CHECK(t.readings[i].start_s > before);
+        before = t.readings[i].start_s;
+        CHECK(i == 0 || t.readings[i].round - t.readings[i - 1].round <= 1);
+    }
+    CHECK(isnan(t.launch.value) && t.launches == NULL && isnan(t.calibration_s));
+    ft_timing_free(&t);
+    ft_session_close(s);
+}
+
+/* The machine's speed drifts by 10 %: sessions differ, and not when divided by what
+ * the calibration took beside. */
+static void what_drifts_is_told_by_the_calibration(void)
+{
+    enum { N = 12 };
+    ft_measure_options how = {.min_time_s = 0.05, .error_floor = -1};
+    double raw[N], calibrated[N], most_raw = 0, most_calibrated = 0;
+    ft_op ops[] = {parse("linear x=8x512 out=512"), parse("relu x=1x100000")};
+
+    for (uint64_t seed = 0; seed < N; seed++) {
+        ft_session *s = open_seeded("noise=0.01,drift=0.1", seed);
+        ft_timing t[2];
+        ft_error why[2];
+
+        CHECK(ft_measure_ops(t, why, s, ops, 2, &how, NULL) == FT_OK);
+        CHECK(!why[0].status && !why[1].status);
+        raw[seed] = t[1].time.value;
+        calibrated[seed] = t[1].time.value / t[1].calibration_s;
+        most_raw = fmax(most_raw, fabs(raw[seed] / raw[0] - 1));
+        most_calibrated =
+            fmax(most_calibrated, fabs(calibrated[seed] / calibrated[0] - 1));
+        ft_timing_free(&t[0]);
+        ft_timing_free(&t[1]);
+        ft_session_close(s);
+    }
+    CHECK(most_raw > 0.08 && most_calibrated < 0.01);
+}
+
+/* Noise alone: two measurements differ as much as they say. */
+static void stated_intervals_hold(void)
+{
+    enum { N = 200 };
+    ft_op op = parse("relu x=1x100000");
+    ft_measure_options how = {.min_time_s = 1e-3, .batch_time_s = 1e-5};
+    ft_measurement before = {0};
+    int covered = 0;
+
+    for (uint64_t seed = 0; seed <= N; seed++) {
+        ft_session *s = open_seeded("noise=0.3", 1000000 * seed);
+        ft_measurement now;
+        ft_timing t;
+
+        CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+        now = t.time;
+        if (seed)
+            covered +=
+                fabs(log(now.value / before.value)) <=
+                1.645 * hypot(now.error / now.value, before.error / before.value);
+        before = now;
+        ft_timing_free(&t);
+        ft_session_close(s);
+    }
+    CHECK(covered > 0.85 * N && covered < 0.98 * N);
+}
+
+/* Another process keeps a CPU busy: rounds are marked, redone, and in the end used
+ * for want of better ones. */
+static void other_load_is_noticed(void)
+{
+    ft_session *s = open_fake("noise=0,foreign=1");
+    ft_op op = parse("linear x=64x1024 out=1024");
+    ft_measure_options how = {.min_time_s = 0.24, .rounds = 2, .max_redone = 1};
+    char text[512];
+    ft_timing t;
+
+    CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK(t.conditions.marks & FT_MARK_FOREIGN_LOAD);
+    CHECK(t.conditions.foreign_load > 0.3);
+    CHECK(t.redone == 1 && t.rounds == 2);
+    CHECK(t.readings[0].marks & FT_READING_DISTURBED);
+    CHECK(t.readings[t.n_readings - 1].round == 2 && t.time.value > 0);
+    CHECK(ft_timing_conditions(&t, text, sizeof(text)) < sizeof(text));
+    CHECK(strstr(text, "\"redone\": 1") && strstr(text, "\"foreign load\""));
+    ft_timing_free(&t);
+    ft_session_close(s);
+}
+
+/* One run in about a hundred is slow: its batch is marked, kept, and counts little. */
+static void outliers_are_marked_and_kept(void)
+{
+    ft_reading r[40];
+    uint32_t marked;
+    ft_measurement m;
+
+    for (uint32_t i = 0; i < 40; i++)
+        r[i] = (ft_reading){.value = i % 10 == 7 ? 3 : 1 + 1e-3 * (i % 5),
+                            .iterations = 1,
+                            .round = i / 20};
+    CHECK(ft__mark_outliers(&marked, r, 40, NULL) == FT_OK && marked == 4);
+    for (uint32_t i = 0; i < 40; i++)
+        CHECK(!(r[i].marks & FT_READING_OUTLIER) == (i % 10 != 7));
+    CHECK(ft_measurement_of_times(&m, r, 40, NULL) == FT_OK);
+    CHECK(m.n == 40 && m.value < 1.004 && m.mean > 1.19);
+}
+
+static void issuing_is_timed_where_it_is_not_the_work(void)
+{
+    ft_session *s = open_fake("noise=0.01,ahead=0.25");
+    ft_op op = parse("relu x=1x100000");
+    ft_measure_options how = {.min_time_s = 0.05, .rounds = 6};
+    ft_timing t;
+
+    CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK(t.launches != NULL && t.launch.n == 6);
+    CHECK_NEAR(t.launch.value / t.time.value, 0.25, 0.01);
+    ft_timing_free(&t);
     ft_session_close(s);
 }
 
@@ -155,24 +329,33 @@ static const char *const wanted[] = {
 };
 enum { N_WANTED = 7, N_UNIQUE = 5 };
 
-static ft_status collect(ft_collect_report *r, const char *options, const char *path)
+static ft_status collect_these(ft_collect_report *r, const char *options,
+                               const char *path, const char *const *specs, size_t n,
+                               const ft_collect_options *how)
 {
-    ft_collect_options how = {.op_time_s = 0.002, .command = "test"};
     ft_session *s = open_fake(options);
-    ft_op ops[N_WANTED];
+    ft_op ops[16];
     ft_store *store;
     ft_error err = {0};
     ft_status st = ft_store_open(&store, path, FT_STORE_WRITE, &err);
 
-    for (int i = 0; i < N_WANTED; i++)
-        ops[i] = parse(wanted[i]);
+    for (size_t i = 0; i < n; i++)
+        ops[i] = parse(specs[i]);
     if (!st)
-        st = ft_collect(r, s, store, ops, NULL, N_WANTED, &how, &err);
+        st = ft_collect(r, s, store, ops, NULL, n, how, &err);
     if (st)
         fprintf(stderr, "%s\n", err.msg);
     ft_store_close(store);
     ft_session_close(s);
     return st;
+}
+
+static ft_status collect(ft_collect_report *r, const char *options, const char *path)
+{
+    ft_collect_options how = {
+        .op_time_s = 0.002, .repeat_share = -1, .command = "test"};
+
+    return collect_these(r, options, path, wanted, N_WANTED, &how);
 }
 
 static void temporary(char *path)
@@ -219,6 +402,100 @@ static void what_the_engine_breaks_on_is_counted_and_the_rest_measured(void)
     /* The next run, on a sound engine, takes up what failed. */
     CHECK(collect(&r, "", path) == FT_OK);
     CHECK(r.present == N_UNIQUE - 2 && r.measured == 2);
+    clean(path);
+}
+
+static const ft_collect_options ascending = {
+    .op_time_s = 0.002, .repeat_share = -1, .ascending = 1};
+
+/* 32 MB each of the batch: 1 and 2 fit beside nothing else, 3 does not. */
+static void what_is_too_large_ends_its_series_as_such(void)
+{
+    static const char *const specs[] = {"relu x=4x8000000", "relu x=2x8000000",
+                                        "relu x=3x8000000", "relu x=1x8000000",
+                                        "relu x=3x100",     "tanh x=4x8000000"};
+    ft_collect_report r;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_these(&r, "oom_above=70000000", path, specs, 6, &ascending) == FT_OK);
+    CHECK(r.measured == 3 && r.failed == 2 && r.too_large == 1 && r.skipped == 0);
+    CHECK(r.left == 0);
+    /* With more memory, the next run takes up what was left out. */
+    CHECK(collect_these(&r, "", path, specs, 6, &ascending) == FT_OK);
+    CHECK(r.present == 3 && r.measured == 3);
+    clean(path);
+}
+
+static void a_failure_that_is_not_the_sizes_ends_its_series_too(void)
+{
+    static const char *const specs[] = {
+        "softmax x=1x100 axis=1", "softmax x=8x100 axis=1", "softmax x=4x100 axis=1",
+        "relu x=4x100",           "relu x=1x100",           "softmax x=1x200 axis=1"};
+    ft_collect_options all = ascending;
+    ft_collect_report r;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_these(&r, "fail_kind=softmax", path, specs, 6, &ascending) == FT_OK);
+    CHECK(r.measured == 2 && r.failed == 2 && r.skipped == 2 && r.too_large == 0);
+    /* Where sizes are no series, each is tried. */
+    all.ascending = 0;
+    CHECK(collect_these(&r, "fail_kind=softmax", path, specs, 6, &all) == FT_OK);
+    CHECK(r.present == 2 && r.failed == 4 && r.skipped == 0);
+    clean(path);
+}
+
+static void an_engine_that_breaks_down_loses_nothing_measured(void)
+{
+    const ft_collect_options how = {.op_time_s = 0.002, .repeat_share = -1, .group = 2};
+    ft_collect_report r;
+    size_t before;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, wanted, 0, &how) == FT_OK); /* the machine */
+    CHECK(collect_these(&r, "fail_after=15000", path, wanted, N_WANTED, &how) == FT_OK);
+    before = r.measured;
+    CHECK(before > 0 && r.failed > 0 && before + r.failed == N_UNIQUE);
+    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(r.present == before && r.present + r.measured == N_UNIQUE);
+    clean(path);
+}
+
+static int check_row(void *user, const ft_row *row)
+{
+    ft_reading *r;
+    size_t n;
+
+    if (strcmp(row->key.metric, "time") != 0)
+        return 0;
+    CHECK(strcmp(row->key.dtype_policy, "default") == 0);
+    CHECK(row->m.calibration_s > 0 && strstr(row->m.conditions, "\"rounds\": 5"));
+    CHECK(row->m.error >= 0.01 * row->m.value);
+    CHECK(ft_store_readings(user, row->id, &r, &n, NULL) == FT_OK);
+    CHECK(n >= 5 && r[n - 1].round == 4 && n == row->m.n);
+    free(r);
+    return 0;
+}
+
+static void part_is_measured_again_and_reproducibility_told(void)
+{
+    ft_collect_options how = {.op_time_s = 0.002};
+    ft_collect_report r;
+    char path[128];
+    ft_repeats again;
+    ft_store *s;
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(r.measured == N_UNIQUE && r.repeated == N_UNIQUE);
+    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
+    CHECK(ft_store_repeats(&again, s, &(ft_key){.metric = "time"}, NULL) == FT_OK);
+    CHECK(again.pairs == N_UNIQUE && again.calibrated == N_UNIQUE);
+    CHECK(again.median < 0.02 && again.covered >= 0.6);
+    CHECK(ft_store_each(s, NULL, 0, check_row, s, NULL) == FT_OK);
+    ft_store_close(s);
     clean(path);
 }
 
@@ -282,12 +559,23 @@ int main(int argc, char **argv)
     plugin_dir = argv[2];
     an_unknown_engine_lists_those_there_are();
     figures_of_readings_are_per_iteration();
+    the_error_is_that_between_rounds();
+    every_reading_says_its_round();
+    what_drifts_is_told_by_the_calibration();
+    stated_intervals_hold();
+    other_load_is_noticed();
+    outliers_are_marked_and_kept();
+    issuing_is_timed_where_it_is_not_the_work();
     a_measurement_keeps_every_batch();
     a_fault_of_the_engine_is_an_error_not_a_number();
     time_is_proportional_above_the_floor();
     a_network_runs_in_order_and_says_where_memory_went();
     collecting_twice_measures_once();
     what_the_engine_breaks_on_is_counted_and_the_rest_measured();
+    what_is_too_large_ends_its_series_as_such();
+    a_failure_that_is_not_the_sizes_ends_its_series_too();
+    an_engine_that_breaks_down_loses_nothing_measured();
+    part_is_measured_again_and_reproducibility_told();
     a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);
     CHECK_DONE();
 }

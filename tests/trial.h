@@ -17,7 +17,8 @@ typedef struct rig {
     ft_engine_context *c;
 } rig;
 
-/* Memory of the engine with a guard on both sides. */
+/* Memory of the engine, or ours where it holds tensors itself, with a guard on both
+ * sides. */
 typedef struct buffer {
     unsigned char *all;
     void *data;
@@ -52,7 +53,10 @@ static buffer new_buffer(const rig *r, size_t bytes)
 {
     buffer b = {.bytes = bytes};
 
-    b.all = r->e->alloc(r->c, bytes + 2 * GUARD);
+    if (r->e->values)
+        b.all = aligned_alloc(64, (bytes + 2 * GUARD + 63) / 64 * 64);
+    else
+        b.all = r->e->alloc(r->c, bytes + 2 * GUARD);
     if (!b.all) {
         fprintf(stderr, "no memory for %zu bytes\n", bytes);
         exit(1);
@@ -61,6 +65,14 @@ static buffer new_buffer(const rig *r, size_t bytes)
     memset(b.all, GUARD_BYTE, bytes + 2 * GUARD);
     b.data = b.all + GUARD;
     return b;
+}
+
+static void free_buffer(const rig *r, buffer *b)
+{
+    if (r->e->values)
+        free(b->all);
+    else
+        r->e->release(r->c, b->all);
 }
 
 static int guards_hold(const buffer *b)
@@ -126,15 +138,32 @@ static uint32_t scramble(uint32_t x)
     return x ^ x >> 16;
 }
 
+static int64_t index_extent(const ft_op *op)
+{
+    return op->kind == FT_KIND_embedding
+               ? ft_op_at(op, FT_K_rows, 0)
+               : ft_op_at(op, FT_K_x, (uint32_t)ft_op_at(op, FT_K_axis, 0));
+}
+
 /* Values that make the kind show its character: both signs for activations,
- * ties for rounding and comparing, no poles for division and logarithm. */
-static double input_value(const ft_op *op, ft_dtype t, uint32_t operand, uint32_t i)
+ * ties for rounding and comparing, no poles for division and logarithm. Strict:
+ * indices stay within what they count, and no whole number is divided by 0, where an
+ * engine refuses both (PyTorch). */
+static double input_value(const ft_op *op, ft_dtype t, uint32_t operand, uint32_t i,
+                          int values_are_strict)
 {
     uint32_t h = scramble(i * 7919u + operand * 104729u + 1u);
     double u = (double)(h >> 8) / (1 << 24); /* [0, 1) */
 
     if (t == FT_DTYPE_bool)
         return u < 0.5;
+    if (t != FT_DTYPE_fp32 && t != FT_DTYPE_fp64 && values_are_strict &&
+        t != FT_DTYPE_bool)
+        return op->kind == FT_KIND_gather || op->kind == FT_KIND_embedding
+                   ? floor(u * (double)index_extent(op))
+               : op->kind == FT_KIND_div || op->kind == FT_KIND_mod ? floor(u * 9) + 1
+               : t == FT_DTYPE_int32 || t == FT_DTYPE_int64         ? floor(u * 9) - 4
+                                                                    : floor(u * 100);
     if (t != FT_DTYPE_fp32 && t != FT_DTYPE_fp64)
         return op->kind == FT_KIND_gather || op->kind == FT_KIND_embedding
                    ? floor(u * 200) - 100
@@ -182,6 +211,16 @@ static float param_value(const ft_op *op, uint32_t param, uint32_t i)
 
 /* ---- trials ---- */
 
+/* Engines that hold tensors are PyTorch, whose slope is 1/6 (engine.h: 1/5). */
+static void own_hardsigmoid(trial *t)
+{
+    ft_shape s = ft_op_shape(&t->op, FT_K_x);
+
+    for (int64_t i = 0; i < ft_shape_elements(&s); i++)
+        ((float *)t->want[0])[i] =
+            fminf(fmaxf(((const float *)t->in[0])[i] / 6 + 0.5f, 0), 1);
+}
+
 static void new_trial(trial *t, const rig *r, const char *spec, ft_layout layout)
 {
     int64_t elements[MAX_PARAMS];
@@ -202,7 +241,9 @@ static void new_trial(trial *t, const rig *r, const char *spec, ft_layout layout
         ft_op_input(&t->op, i, &s, &type);
         t->in[i] = plain_array(bytes_of(&s, type));
         for (int64_t k = 0; k < ft_shape_elements(&s); k++)
-            reference_set(type, t->in[i], k, input_value(&t->op, type, i, (uint32_t)k));
+            reference_set(
+                type, t->in[i], k,
+                input_value(&t->op, type, i, (uint32_t)k, r->e->values != NULL));
         t->engine_in[i] = new_buffer(r, bytes_of(&s, type));
         move_layout(&t->op, &s, type, t->in[i], t->engine_in[i].data, 1);
     }
@@ -219,17 +260,19 @@ static void new_trial(trial *t, const rig *r, const char *spec, ft_layout layout
     }
     CHECK_OP(t, reference_run(&t->op, (const void *const *)t->in,
                               (const float *const *)t->params, t->want));
+    if (r->e->values && t->op.kind == FT_KIND_hardsigmoid)
+        own_hardsigmoid(t);
 }
 
 static void free_trial(trial *t, const rig *r)
 {
     for (uint32_t i = 0; i < t->n_in; i++) {
         free(t->in[i]);
-        r->e->release(r->c, t->engine_in[i].all);
+        free_buffer(r, &t->engine_in[i]);
     }
     for (uint32_t i = 0; i < t->n_out; i++) {
         free(t->want[i]);
-        r->e->release(r->c, t->engine_out[i].all);
+        free_buffer(r, &t->engine_out[i]);
     }
     for (uint32_t i = 0; i < t->n_params; i++)
         free(t->params[i]);
@@ -287,12 +330,48 @@ static void check_guards(const trial *t)
     }
 }
 
+/* ---- running ---- */
+
+enum { MAX_INSTANCES = 3 };
+
 /* A prepared trial. */
 typedef struct prepared {
     ft_block *b;
     ft_block_info info;
     buffer workspace;
+    uint32_t instances;
+    void *weight[MAX_INSTANCES][MAX_PARAMS]; /* of engines that hold tensors */
 } prepared;
+
+/* A tensor of the engine's with these contents; NULL: random ones. */
+static void *new_value(const rig *r, const ft_shape *s, ft_dtype type, ft_layout layout,
+                       const void *contents, uint64_t seed)
+{
+    ft_error err = {0};
+    void *v = NULL;
+    ft_status st = r->e->values->make(r->c, &v, s, type, layout, &err);
+
+    if (!st && contents)
+        st = r->e->values->write(r->c, v, contents, &err);
+    else if (!st)
+        st = r->e->fill(r->c, v, type, (uint64_t)ft_shape_elements(s), 2, seed, &err);
+    if (st)
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(st == FT_OK);
+    return v;
+}
+
+static void make_weights(prepared *p, const rig *r, const trial *t, int own)
+{
+    for (uint32_t k = 0; k < p->instances; k++)
+        for (uint32_t i = 0; i < ft_op_n_params(&t->op); i++) {
+            ft_param param;
+
+            ft_op_param(&t->op, i, &param);
+            p->weight[k][i] = new_value(r, &param.shape, param.dtype, FT_LAYOUT_PLAIN,
+                                        own ? NULL : t->params[i], 100 * k + i + 1);
+        }
+}
 
 static ft_status prepare(prepared *p, const rig *r, const trial *t, uint32_t instances,
                          int own_weights)
@@ -301,14 +380,61 @@ static ft_status prepare(prepared *p, const rig *r, const trial *t, uint32_t ins
     ft_status st;
 
     memset(p, 0, sizeof(*p));
-    st = r->e->prepare(r->c, &p->b, &p->info, &t->op, instances,
-                       own_weights ? NULL : (const float *const *)t->params,
-                       own_weights ? 0 : t->n_params, &err);
+    if (r->e->values)
+        st = r->e->values->prepare(r->c, &p->b, &p->info, &t->op, 0, &err);
+    else
+        st = r->e->prepare(r->c, &p->b, &p->info, &t->op, instances,
+                           own_weights ? NULL : (const float *const *)t->params,
+                           own_weights ? 0 : t->n_params, &err);
     if (st)
         fprintf(stderr, "%s\n", err.msg);
     CHECK_OP(t, (st == FT_OK) == (p->b != NULL));
-    if (!st)
-        p->workspace = new_buffer(r, p->info.workspace_bytes);
+    if (st)
+        return st;
+    p->workspace = new_buffer(r, p->info.workspace_bytes);
+    p->instances = instances;
+    if (r->e->values)
+        make_weights(p, r, t, own_weights);
+    return st;
+}
+
+/* The same with tensors of the engine's: results come back in the layout, so that
+ * they are checked as others are. */
+static ft_status run_values(const prepared *p, const rig *r, const trial *t,
+                            uint32_t instance, ft_error *err)
+{
+    void *in[2 * FT_OP_MAX_OPERANDS] = {NULL}, *out[FT_OP_MAX_OPERANDS] = {NULL};
+    uint32_t n_weights = ft_op_n_params(&t->op);
+    ft_status st;
+    ft_shape s;
+    ft_dtype type;
+
+    for (uint32_t i = 0; i < t->n_in; i++) {
+        ft_op_input(&t->op, i, &s, &type);
+        in[i] = new_value(r, &s, type, t->op.layout, t->in[i], 0);
+    }
+    memcpy(in + t->n_in, p->weight[instance], n_weights * sizeof(*in));
+    st = r->e->run(p->b, 0, (const void *const *)in, out, NULL, err);
+    for (uint32_t i = 0; i < t->n_out && !st; i++) {
+        void *plain;
+
+        ft_op_output(&t->op, i, &s, &type);
+        plain = plain_array(bytes_of(&s, type));
+        CHECK_OP(t, r->e->values->read(r->c, plain, out[i], NULL) == FT_OK);
+        move_layout(&t->op, &s, type, plain, t->engine_out[i].data, 1);
+        r->e->values->drop(r->c, out[i]);
+        free(plain);
+    }
+    for (uint32_t i = 0; i < t->n_in; i++) {
+        void *plain;
+
+        ft_op_input(&t->op, i, &s, &type);
+        plain = plain_array(bytes_of(&s, type));
+        CHECK_OP(t, r->e->values->read(r->c, plain, in[i], NULL) == FT_OK);
+        move_layout(&t->op, &s, type, plain, t->engine_in[i].data, 1);
+        r->e->values->drop(r->c, in[i]);
+        free(plain);
+    }
     return st;
 }
 
@@ -326,9 +452,14 @@ static void run(const prepared *p, const rig *r, const trial *t, uint32_t instan
     }
     if (p->workspace.bytes)
         memset(p->workspace.data, 0xff, p->workspace.bytes); /* NaN */
-    CHECK_OP(t, r->e->run(p->b, instance, in, out,
-                          p->info.workspace_bytes ? p->workspace.data : NULL,
-                          &err) == FT_OK);
+    if (r->e->values)
+        CHECK_OP(t, run_values(p, r, t, instance, &err) == FT_OK);
+    else
+        CHECK_OP(t, r->e->run(p->b, instance, in, out,
+                              p->info.workspace_bytes ? p->workspace.data : NULL,
+                              &err) == FT_OK);
+    if (err.msg[0])
+        fprintf(stderr, "%s\n", err.msg);
     CHECK_OP(t, r->e->sync(r->c, NULL) == FT_OK);
     CHECK_OP(t, guards_hold(&p->workspace));
     check_guards(t);
@@ -336,9 +467,12 @@ static void run(const prepared *p, const rig *r, const trial *t, uint32_t instan
 
 static void drop(prepared *p, const rig *r)
 {
+    for (uint32_t k = 0; r->e->values && k < p->instances; k++)
+        for (uint32_t i = 0; i < MAX_PARAMS; i++)
+            r->e->values->drop(r->c, p->weight[k][i]);
     r->e->free_block(p->b);
     if (p->workspace.all)
-        r->e->release(r->c, p->workspace.all);
+        free_buffer(r, &p->workspace);
 }
 
 static int computes(const prepared *p)

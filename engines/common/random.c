@@ -54,6 +54,20 @@ uint16_t ft__brain(float v)
     return (uint16_t)(x.u >> 16);
 }
 
+bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        switch (dtype) {
+        case FT_DTYPE_fp32: ((float *)to)[i] = from[i]; break;
+        case FT_DTYPE_fp64: ((double *)to)[i] = (double)from[i]; break;
+        case FT_DTYPE_fp16: ((uint16_t *)to)[i] = ft__half(from[i]); break;
+        case FT_DTYPE_bf16: ((uint16_t *)to)[i] = ft__brain(from[i]); break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
 static inline int64_t below(uint32_t h, int64_t limit)
 {
     return limit <= UINT32_MAX ? (int64_t)((uint64_t)h * (uint64_t)limit >> 32)

@@ -18,5 +18,7 @@ bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
  * magnitudes below 65536; what is below 2^-14 becomes 0. */
 uint16_t ft__half(float v);
 uint16_t ft__brain(float v);
+/* Floats as elements of a floating-point type; false: it is none. */
+bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype);
 
 #endif

@@ -3,29 +3,42 @@
  * quickly and gives the same figures everywhere.
  *
  *   t = (2e-6 + flops / (50e9 * threads * e) + bytes / 10e9) * slow * (1 + noise * u)
+ *       * (1 + drift * sin(clock / 1 s + phase))
  *
  * e is the class's efficiency, for convolutions times c / (c + 8) with c input
  * channels per group; u is in [-1, 1), from the seed and the number of runs so
- * far. Options, "name=value" joined by commas:
+ * far, and phase from the seed. Options, "name=value" joined by commas:
  *
  *   noise=F             0.02 unless given
+ *   drift=F             the machine is slowly up to F faster and slower, 0 unless given
  *   sleep=F             really sleep F times the virtual time, 0 unless given
- *   slow=TEXT:F         operations whose spec contains TEXT take F times as long
- *   fail_kind=NAME      preparing an operation of this kind fails
- *   fail_after=N        every run after the first N fails
- *   oom_above=BYTES     there is no more memory than this for one block or buffer
- *                       (2^46 unless given, for a block) */
+ *   foreign=F           other processes keep F CPUs busy, and to feel them time is
+ * real: the clock is the system's and running keeps a CPU busy ahead=F issuing takes F
+ * of the time, sync() the rest, 1 unless given slow=TEXT:F         operations whose
+ * spec contains TEXT take F times as long fail_kind=NAME      preparing an operation of
+ * this kind fails fail_after=N        every run after the first N fails oom_above=BYTES
+ * there is no more memory than this for one block or buffer (2^46 unless given, for a
+ * block) */
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "foretell/engine.h"
 #include "random.h"
 
+enum { MOST_OTHERS = 8 };
+
 typedef struct options {
     double noise;
+    double drift;
     double sleep;
+    double foreign;
+    double ahead;
     double slow;
     char slow_text[128];
     char fail_kind[32];
@@ -39,6 +52,10 @@ struct ft_engine_context {
     uint64_t seed;
     uint64_t runs;
     double clock_s;
+    double behind_s; /* issued, not yet run */
+    double phase;
+    pid_t others[MOST_OTHERS];
+    unsigned n_others;
 };
 
 struct ft_block {
@@ -85,6 +102,12 @@ static int read_option(options *o, const char *name, char *value)
 {
     if (strcmp(name, "noise") == 0)
         return read_number(&o->noise, value) && o->noise < 1;
+    if (strcmp(name, "drift") == 0)
+        return read_number(&o->drift, value) && o->drift < 1;
+    if (strcmp(name, "foreign") == 0)
+        return read_number(&o->foreign, value) && o->foreign <= MOST_OTHERS;
+    if (strcmp(name, "ahead") == 0)
+        return read_number(&o->ahead, value) && o->ahead <= 1;
     if (strcmp(name, "sleep") == 0)
         return read_number(&o->sleep, value);
     if (strcmp(name, "slow") == 0)
@@ -100,8 +123,11 @@ static int read_option(options *o, const char *name, char *value)
 
 static ft_status read_options(options *o, const char *text, ft_error *err)
 {
-    *o = (options){
-        .noise = 0.02, .slow = 1, .fail_after = UINT64_MAX, .oom_above = UINT64_MAX};
+    *o = (options){.noise = 0.02,
+                   .slow = 1,
+                   .ahead = 1,
+                   .fail_after = UINT64_MAX,
+                   .oom_above = UINT64_MAX};
     while (text && *text) {
         size_t len = strcspn(text, ",");
         char pair[192], *value;
@@ -112,8 +138,9 @@ static ft_status read_options(options *o, const char *text, ft_error *err)
             *value++ = '\0';
         if (!value || !read_option(o, pair, value))
             return ft_fail(err, FT_EINVAL, 0,
-                           "fake: bad option \"%.*s\"; it knows noise=F, sleep=F, "
-                           "slow=TEXT:F, fail_kind=NAME, fail_after=N, oom_above=BYTES",
+                           "fake: bad option \"%.*s\"; it knows noise=F, drift=F, "
+                           "sleep=F, foreign=F, ahead=F, slow=TEXT:F, fail_kind=NAME, "
+                           "fail_after=N, oom_above=BYTES",
                            (int)(len < 191 ? len : 191), text);
         text += len + (text[len] == ',');
     }
@@ -133,11 +160,49 @@ static int score(ft_error *err)
     return 1;
 }
 
+static double real_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A process that is busy for that part of every hundredth of a second, as long as
+ * its parent lives. */
+static void be_busy(double part, pid_t parent)
+{
+    while (getppid() == parent) {
+        double begin = real_s();
+        struct timespec rest = {0, (long)((1 - part) * 1e7)};
+
+        while (real_s() < begin + part * 1e-2)
+            ;
+        nanosleep(&rest, NULL);
+    }
+    _exit(0);
+}
+
+static void start_others(ft_engine_context *c)
+{
+    pid_t self = getpid();
+
+    for (double left = c->opt.foreign; left > 0; left -= 1) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+            be_busy(left < 1 ? left : 1, self);
+        if (pid > 0)
+            c->others[c->n_others++] = pid;
+    }
+}
+
 static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cfg,
                              ft_error *err)
 {
     ft_engine_context *c;
     options opt;
+    float phase;
     ft_status st;
 
     *out = NULL;
@@ -149,24 +214,33 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     c = calloc(1, sizeof(*c));
     if (!c)
         return ft_fail(err, FT_ENOMEM, 0, "fake: out of memory");
-    *c = (ft_engine_context){.opt = opt, .threads = cfg->threads, .seed = cfg->seed};
+    ft__random_floats(&phase, 1, 0, 6.2831853F, cfg->seed);
+    *c = (ft_engine_context){
+        .opt = opt, .threads = cfg->threads, .seed = cfg->seed, .phase = (double)phase};
+    start_others(c);
     *out = c;
     return FT_OK;
 }
 
 static void engine_close(ft_engine_context *c)
 {
+    while (c->n_others) {
+        kill(c->others[--c->n_others], SIGKILL);
+        waitpid(c->others[c->n_others], NULL, 0);
+    }
     free(c);
 }
 
 static double engine_now(ft_engine_context *c)
 {
-    return c->clock_s;
+    return c->opt.foreign > 0 ? real_s() : c->clock_s;
 }
 
 static ft_status engine_sync(ft_engine_context *c, ft_error *err)
 {
-    (void)c, (void)err;
+    (void)err;
+    c->clock_s += c->behind_s;
+    c->behind_s = 0;
     return FT_OK;
 }
 
@@ -283,6 +357,14 @@ static void really_sleep(double seconds)
     nanosleep(&t, NULL);
 }
 
+static void keep_busy(double seconds)
+{
+    double end = real_s() + seconds;
+
+    while (real_s() < end)
+        ;
+}
+
 static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
                      void *const *out, void *workspace, ft_error *err)
 {
@@ -298,8 +380,12 @@ static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
         return ft_fail(err, FT_EBACKEND, 0, "fake: failure after %llu runs as planned",
                        (unsigned long long)c->runs);
     ft__random_floats(&noise, 1, -1, 1, c->seed + ++c->runs);
-    t = b->time_s * (1 + c->opt.noise * (double)noise);
-    c->clock_s += t;
+    t = b->time_s * (1 + c->opt.noise * (double)noise) *
+        (1 + c->opt.drift * sin(c->clock_s + c->phase));
+    c->clock_s += t * c->opt.ahead;
+    c->behind_s += t * (1 - c->opt.ahead);
+    if (c->opt.foreign > 0)
+        keep_busy(t);
     if (c->opt.sleep > 0)
         really_sleep(t * c->opt.sleep);
     return FT_OK;

@@ -24,21 +24,6 @@ static void range_of(const ft__model *m, uint32_t i, const ft_param *p, float *l
     }
 }
 
-/* Floats as the elements of another type. */
-static bool convert(void *to, const float *from, int64_t n, ft_dtype t)
-{
-    for (int64_t k = 0; k < n; k++) {
-        switch (t) {
-        case FT_DTYPE_fp32: ((float *)to)[k] = from[k]; break;
-        case FT_DTYPE_fp64: ((double *)to)[k] = (double)from[k]; break;
-        case FT_DTYPE_fp16: ((uint16_t *)to)[k] = ft__half(from[k]); break;
-        case FT_DTYPE_bf16: ((uint16_t *)to)[k] = ft__brain(from[k]); break;
-        default: return false;
-        }
-    }
-    return true;
-}
-
 static bool fill_random(const ft__model *m, void *to, uint32_t i, const ft_param *p,
                         int64_t n)
 {
@@ -58,7 +43,7 @@ static bool fill_random(const ft__model *m, void *to, uint32_t i, const ft_param
     if (!floats)
         return false;
     ft__random_floats(floats, (uint64_t)n, low, high, seed);
-    good = convert(to, floats, n, p->dtype);
+    good = ft__from_floats(to, floats, (uint64_t)n, p->dtype);
     free(floats);
     return good;
 }
@@ -70,7 +55,7 @@ static void fill(ft__model *m, void *to, uint32_t i, const ft_param *p)
 
     if (!to)
         return;
-    if (m->params ? !convert(to, m->params[i], n, p->dtype)
+    if (m->params ? !ft__from_floats(to, m->params[i], (uint64_t)n, p->dtype)
                   : !fill_random(m, to, i, p, n))
         m->why = "weights of this type cannot be made";
 }

@@ -49,11 +49,10 @@ static void find_file(char file[4200], const char *path)
 
 static ft_status open_lib(ft__api *api, const char *path, ft_error *err)
 {
-    char file[4200];
     const char *why;
 
-    find_file(file, path);
-    api->lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    find_file(api->file, path);
+    api->lib = dlopen(api->file, RTLD_NOW | RTLD_LOCAL);
     if (api->lib)
         return FT_OK;
     why = dlerror();

@@ -55,6 +55,15 @@ void ft__give_weight(ft_block *b, uint32_t i, ft__reg r)
     ft__out(b, at, r);
 }
 
+ft__reg ft__undefined(ft_block *b)
+{
+    ft__tensor *t = NULL;
+
+    if (b->ctx->api.aoti_torch_new_uninitialized_tensor(&t))
+        t = NULL;
+    return ft__constant(b, t);
+}
+
 ft__reg ft__mul(ft_block *b, ft__reg x, ft__reg y)
 {
     return ft__call2(b, "aten::mul", "Tensor", x, y);

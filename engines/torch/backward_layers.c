@@ -1,6 +1,9 @@
 /* Gradients of norms, softmax, dropout and attention: kernels of their own, with
  * what the forward operation kept in the order of its results. */
+#include <math.h>
+
 #include "backward.h"
+#include "kinds.h"
 
 static const double epsilon = 1e-5;
 
@@ -151,5 +154,182 @@ ft_status ft__bwd_softmax(ft_block *b, ft_error *err)
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
     ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
     ft__give(b, FT_WRT_X, ft__result(b));
+    return FT_OK;
+}
+
+/* As batchnorm over batch x channels; kept are the repeated scale, mean and
+ * deviation. */
+ft_status ft__bwd_instancenorm(ft_block *b, ft_error *err)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), one = x, rows;
+    const int64_t batch = 0;
+    ft__reg g, seen, r;
+
+    (void)err;
+    one.dim[0] = 1;
+    one.dim[1] = x.dim[0] * x.dim[1];
+    rows = (ft_shape){.rank = 2, .dim = {x.dim[0], x.dim[1]}};
+    g = ft__reshape(b, ft__in(b, 0), &one);
+    seen = ft__reshape(b, ft__saved(b, FT_SAVE_X), &one);
+    ft__call(b, "aten::native_batch_norm_backward", "");
+    ft__arg_tensor(b, g);
+    ft__arg_tensor(b, seen);
+    ft__arg_opt_tensor(b, ft__kept_in(b, 0));
+    ft__arg_none(b);
+    ft__arg_none(b);
+    ft__arg_opt_tensor(b, ft__kept_in(b, 1));
+    ft__arg_opt_tensor(b, ft__kept_in(b, 2));
+    ft__arg_int(b, 1);
+    ft__arg_double(b, epsilon);
+    arg_mask(b, 3);
+    r = ft__results(b, 3);
+    if (ft__wants(b, FT_WRT_X))
+        ft__give(b, FT_WRT_X, ft__reshape(b, r, &x));
+    for (uint32_t i = 0; i < 2 && ft__wants(b, FT_WRT_WEIGHTS); i++)
+        ft__give_weight(
+            b, i,
+            ft__sum(b, ft__reshape(b, (ft__reg)(r + 1 + i), &rows), &batch, 1, false));
+    return FT_OK;
+}
+
+ft_status ft__bwd_dropout(ft_block *b, ft_error *err)
+{
+    (void)err;
+    ft__call(b, "aten::native_dropout_backward", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, ft__kept_in(b, 0));
+    ft__arg_double(b, 2);
+    ft__give(b, FT_WRT_X, ft__result(b));
+    return FT_OK;
+}
+
+/* ---- attention ---- */
+
+static void give_operands(ft_block *b, ft__reg first)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        ft__give(b, (uint32_t)FT_WRT_X << i, (ft__reg)(first + i));
+}
+
+static void arg_operands(ft_block *b)
+{
+    ft__arg_tensor(b, ft__in(b, 0));
+    for (uint32_t bit = FT_SAVE_X; bit <= FT_SAVE_Z; bit <<= 1)
+        ft__arg_tensor(b, ft__saved(b, bit));
+}
+
+static void attention_flash(ft_block *b)
+{
+    ft__reg mask = ft__attention_mask(b);
+
+    ft__call(b, "aten::_scaled_dot_product_flash_attention_for_cpu_backward", "");
+    arg_operands(b);
+    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
+    ft__arg_tensor(b, ft__kept_in(b, 0));
+    ft__arg_double(b, 0);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_opt_tensor(b, mask);
+    ft__arg_none(b);
+    give_operands(b, ft__results(b, 3));
+}
+
+static ft__reg product(ft_block *b, ft__reg x, bool turn_x, ft__reg y, bool turn_y)
+{
+    ft__reg *turned[2] = {turn_x ? &x : NULL, turn_y ? &y : NULL};
+
+    for (int i = 0; i < 2; i++) {
+        if (!turned[i])
+            continue;
+        ft__call(b, "aten::transpose", "int");
+        ft__arg_tensor(b, *turned[i]);
+        ft__arg_int(b, -2);
+        ft__arg_int(b, -1);
+        *turned[i] = ft__result(b);
+    }
+    return ft__call2(b, "aten::matmul", "", x, y);
+}
+
+/* Heads of y and z that several of x share: repeated, and summed again. */
+static ft__reg repeated(ft_block *b, ft__reg r, int64_t times)
+{
+    if (times == 1)
+        return r;
+    ft__call(b, "aten::repeat_interleave", "self_int");
+    ft__arg_tensor(b, r);
+    ft__arg_int(b, times);
+    ft__arg_opt_int(b, 1);
+    ft__arg_none(b);
+    return ft__result(b);
+}
+
+static ft__reg gathered(ft_block *b, ft__reg r, const ft_shape *s, int64_t times)
+{
+    ft_shape apart = {.rank = 5,
+                      .dim = {s->dim[0], s->dim[1], times, s->dim[2], s->dim[3]}};
+    const int64_t axis = 2;
+
+    return times == 1 ? r : ft__sum(b, ft__reshape(b, r, &apart), &axis, 1, false);
+}
+
+/* w = softmax(s x y'), result w z:
+ *   z: w' g;  d = gradient of softmax of g z';  x: s d y;  y: s d' x */
+static void attention_math(ft_block *b)
+{
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y),
+             z = ft_op_shape(&b->op, FT_K_z);
+    int64_t times = x.dim[1] / y.dim[1];
+    ft__reg w = ft__kept_in(b, 0), g = ft__in(b, 0), d, r;
+
+    if (ft__wants(b, FT_WRT_Z))
+        ft__give(b, FT_WRT_Z, gathered(b, product(b, w, true, g, false), &z, times));
+    if (!ft__wants(b, FT_WRT_X | FT_WRT_Y))
+        return;
+    d = product(b, g, false, repeated(b, ft__saved(b, FT_SAVE_Z), times), true);
+    ft__call(b, "aten::_softmax_backward_data", "");
+    ft__arg_tensor(b, d);
+    ft__arg_tensor(b, w);
+    ft__arg_int(b, -1);
+    ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
+    d = ft__mul(b, ft__result(b), ft__number(b, 1 / sqrt((double)x.dim[3])));
+    if (ft__wants(b, FT_WRT_X)) {
+        r = repeated(b, ft__saved(b, FT_SAVE_Y), times);
+        ft__give(b, FT_WRT_X, product(b, d, false, r, false));
+    }
+    if (ft__wants(b, FT_WRT_Y)) {
+        r = product(b, d, true, ft__saved(b, FT_SAVE_X), false);
+        ft__give(b, FT_WRT_Y, gathered(b, r, &y, times));
+    }
+}
+
+static void attention_efficient(ft_block *b)
+{
+    const int64_t mask[4] = {ft__wants(b, FT_WRT_X), ft__wants(b, FT_WRT_Y),
+                             ft__wants(b, FT_WRT_Z), 0};
+    ft__reg bias = ft__attention_mask(b);
+
+    if (bias == FT__NO_REG)
+        bias = ft__undefined(b);
+    ft__call(b, "aten::_scaled_dot_product_efficient_attention_backward", "");
+    arg_operands(b);
+    ft__arg_tensor(b, bias);
+    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
+    for (uint32_t i = 0; i < 3; i++)
+        ft__arg_tensor(b, ft__kept_in(b, i));
+    ft__arg_double(b, 0);
+    ft__arg_ints(b, mask, 4);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_none(b);
+    give_operands(b, ft__results(b, 4));
+}
+
+ft_status ft__bwd_attention(ft_block *b, ft_error *err)
+{
+    if (ft_op_at(&b->op, FT_K_train, 0))
+        return ft__unsupported(b, err, "dropout of weights, or a mask that is trained");
+    switch (ft__attention_way(b)) {
+    case FT__ATTENTION_FLASH: attention_flash(b); break;
+    case FT__ATTENTION_EFFICIENT: attention_efficient(b); break;
+    default: attention_math(b); break;
+    }
     return FT_OK;
 }

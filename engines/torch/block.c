@@ -140,7 +140,8 @@ static void call_symbol(ft_block *b, ft__step_kind kind, const char *symbol)
     if (!s)
         return;
     s->op = symbol;
-    s->fn = b->ctx->api.scalars_work ? ft__api_symbol(&b->ctx->api, symbol) : NULL;
+    if (b->ctx->api.scalars_work || kind == FT__STEP_ADD)
+        s->fn = ft__api_symbol(&b->ctx->api, symbol);
     if (!s->fn)
         b->missing = symbol;
 }
@@ -155,21 +156,25 @@ void ft__call_native_over(ft_block *b, const char *symbol)
     call_symbol(b, FT__STEP_OVER, symbol);
 }
 
+/* Either way it is the same kernel; through the dispatcher when that can be. */
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
 {
-    const char *name = b->ctx->opt.device >= 0 ? "aoti_torch_cuda_add_Tensor"
-                                               : "aoti_torch_cpu_add_Tensor";
-    ft__step *s = new_step(b, FT__STEP_ADD);
+    const ft__api *api = &b->ctx->api;
+    const char *symbol = "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE";
+    const char *plain = b->ctx->opt.device >= 0 ? "aoti_torch_cuda_add_Tensor"
+                                                : "aoti_torch_cpu_add_Tensor";
 
-    if (s) {
-        s->op = name;
-        s->fn = ft__api_symbol(&b->ctx->api, name);
-        if (!s->fn)
-            b->missing = name;
-    }
+    if (!ft__is_whole(b->op.dtype) &&
+        (!api->scalars_work || !ft__api_symbol(api, symbol)))
+        call_symbol(b, FT__STEP_ADD, plain);
+    else
+        call_symbol(b, FT__STEP_NATIVE, symbol);
     ft__arg_tensor(b, x);
     ft__arg_tensor(b, y);
-    ft__arg_scalar(b, alpha);
+    if (ft__is_whole(b->op.dtype))
+        ft__arg_scalar_int(b, (int64_t)alpha);
+    else
+        ft__arg_scalar(b, alpha);
     return ft__result(b);
 }
 
@@ -303,6 +308,12 @@ void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n)
     arg_list(b, FT__ARG_INTS, n);
     for (uint32_t i = 0; i < n; i++)
         new_number(b, ft_op_at(&b->op, key, i));
+}
+
+bool ft__is_whole(ft_dtype t)
+{
+    return t == FT_DTYPE_int8 || t == FT_DTYPE_int16 || t == FT_DTYPE_int32 ||
+           t == FT_DTYPE_int64 || t == FT_DTYPE_uint8;
 }
 
 uint32_t ft__spatial(const ft_op *op)

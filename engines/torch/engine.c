@@ -86,6 +86,7 @@ static void engine_close(ft_engine_context *c)
 {
     if (!c)
         return;
+    ft__cuda_close(c);
     ft__api_close(&c->api);
     free(c);
 }
@@ -115,7 +116,8 @@ static ft_status start(ft_engine_context *c, ft_error *err)
              (unsigned)(v >> 48 & 255), (unsigned)(v >> 40 & 255));
     c->api.aoti_torch_grad_mode_set_enabled(false);
     c->device_type = c->api.aoti_torch_device_type_cpu();
-    return use_threads(c, err);
+    st = use_threads(c, err);
+    return st ? st : ft__cuda_open(c, err);
 }
 
 static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cfg,
@@ -152,12 +154,6 @@ static double engine_now(ft_engine_context *c)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static ft_status engine_sync(ft_engine_context *c, ft_error *err)
-{
-    (void)c, (void)err;
-    return FT_OK;
-}
-
 FT_API const ft_engine *ft_engine_entry(void);
 
 const ft_engine *ft_engine_entry(void)
@@ -171,11 +167,12 @@ const ft_engine *ft_engine_entry(void)
         .open = engine_open,
         .close = engine_close,
         .now = engine_now,
-        .sync = engine_sync,
+        .sync = ft__cuda_sync,
         .fill = ft__value_fill,
         .run = ft__block_run,
         .free_block = ft__block_free,
         .values = &ft__torch_values,
+        .memory = ft__cuda_memory,
     };
 
     return &torch;

@@ -117,8 +117,7 @@ static void attention_operands(ft_block *b)
         ft__arg_tensor(b, ft__in(b, i));
 }
 
-/* Zeros of length of queries x length of keys, added to the scores. */
-static ft__reg attention_mask(ft_block *b)
+ft__reg ft__attention_mask(ft_block *b)
 {
     ft_shape s = {.rank = 2};
 
@@ -197,7 +196,7 @@ ft_status ft__fwd_attention(ft_block *b, ft_error *err)
 {
     bool shared = ft_op_at(&b->op, FT_K_x, 1) != ft_op_at(&b->op, FT_K_y, 1);
     double dropout = ft_op_at(&b->op, FT_K_train, 0) & 1 ? 0.1 : 0;
-    ft__reg mask = attention_mask(b);
+    ft__reg mask = ft__attention_mask(b);
 
     (void)err;
     if (b->how & FT_VALUES_KEEP) {

@@ -214,44 +214,23 @@ ft_status ft__fwd_dequantize(ft_block *b, ft_error *err)
 
 /* ---- two and three operands ---- */
 
-static bool is_whole(ft_dtype t)
-{
-    return t == FT_DTYPE_int8 || t == FT_DTYPE_int16 || t == FT_DTYPE_int32 ||
-           t == FT_DTYPE_int64 || t == FT_DTYPE_uint8;
-}
-
-static void arg_alpha(ft_block *b)
+ft_status ft__fwd_add(ft_block *b, ft_error *err)
 {
     int alpha = b->op.kind == FT_KIND_sub ? -1 : 1;
 
-    if (is_whole(b->op.dtype))
+    (void)err;
+    if (!writes_over(b)) {
+        ft__out(b, 0, ft__call_add(b, ft__in(b, 0), ft__in(b, 1), alpha));
+        return FT_OK;
+    }
+    ft__call_native_over(
+        b, "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, ft__in(b, 1));
+    if (ft__is_whole(b->op.dtype))
         ft__arg_scalar_int(b, alpha);
     else
         ft__arg_scalar(b, alpha);
-}
-
-/* Addition and subtraction are one kernel. Its plain C form adds no whole numbers,
- * and there is none that writes over x. */
-ft_status ft__fwd_add(ft_block *b, ft_error *err)
-{
-    bool over = writes_over(b);
-
-    (void)err;
-    if (!over && !is_whole(b->op.dtype)) {
-        ft__out(b, 0,
-                ft__call_add(b, ft__in(b, 0), ft__in(b, 1),
-                             b->op.kind == FT_KIND_sub ? -1 : 1));
-        return FT_OK;
-    }
-    if (over)
-        ft__call_native_over(
-            b, "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE");
-    else
-        ft__call_native(b,
-                        "_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__in(b, 1));
-    arg_alpha(b);
     ft__out(b, 0, ft__result(b));
     return FT_OK;
 }
@@ -284,9 +263,9 @@ ft_status ft__fwd_binary(ft_block *b, ft_error *err)
     (void)err;
     if (table[b->op.kind].in_place && writes_over(b))
         name = table[b->op.kind].in_place;
-    if (b->op.kind == FT_KIND_mod && is_whole(b->op.dtype))
+    if (b->op.kind == FT_KIND_mod && ft__is_whole(b->op.dtype))
         name = "aten::remainder";
-    if (b->op.kind == FT_KIND_div && is_whole(b->op.dtype)) {
+    if (b->op.kind == FT_KIND_div && ft__is_whole(b->op.dtype)) {
         b->in_place = false;
         ft__call(b, "aten::div", "Tensor_mode");
         ft__arg_tensor(b, ft__in(b, 0));

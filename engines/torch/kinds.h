@@ -21,6 +21,9 @@ typedef enum ft__attention {
     FT__ATTENTION_MATH,
 } ft__attention;
 ft__attention ft__attention_way(const ft_block *b);
+/* Zeros of length of queries x length of keys, added to the scores; FT__NO_REG: no
+ * mask. */
+ft__reg ft__attention_mask(ft_block *b);
 
 /* forward_pool.c */
 ft__build_fn ft__fwd_maxpool, ft__fwd_avgpool, ft__fwd_global_pool, ft__fwd_resize,

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cuda.h"
 #include "foretell/engine.h"
 
 /* An at::Tensor on the heap, and a number, handle or nothing as the dispatcher
@@ -19,6 +20,7 @@ typedef uint64_t ft__ivalue;
 /* Functions by name; NULL where this libtorch has none and none is needed. */
 typedef struct ft__api {
     void *lib;
+    char file[4200];  /* where it was opened */
     void *cuda;       /* libtorch_cuda.so; NULL: not loaded */
     uint64_t version; /* of libtorch, as aoti_torch_abi_version() says */
     void *(*operator_new)(size_t bytes);
@@ -57,8 +59,9 @@ struct ft_engine_context {
     ft__options opt;
     uint32_t threads;
     uint64_t seed;
-    int32_t device_type;
+    int32_t device_type; /* as libtorch numbers them */
     int32_t device;
+    ft__cuda cuda;
 };
 
 /* ---- values.c ---- */
@@ -115,7 +118,8 @@ void ft__call(ft_block *b, const char *op, const char *overload);
 void ft__call_native(ft_block *b, const char *symbol);
 /* One that writes over its first argument, which it gives back. */
 void ft__call_native_over(ft_block *b, const char *symbol);
-/* x + alpha * y, with the function that libtorch exports for its compiler. */
+/* x + alpha * y: by the C++ function, or by the one libtorch has for its compiler,
+ * which adds no whole numbers. */
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha);
 
 void ft__arg_tensor(ft_block *b, ft__reg r);
@@ -146,6 +150,8 @@ ft__reg ft__result_list(ft_block *b, uint32_t n);
 ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x);
 ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
                   ft__reg y);
+
+bool ft__is_whole(ft_dtype t); /* an integer type that PyTorch computes with */
 
 /* Per-axis values of a key, as many as the operation has spatial axes. */
 void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n);

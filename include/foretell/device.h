@@ -98,6 +98,13 @@ typedef struct ft_sensor {
     double power_w;     /* seen while probing; NaN when not usable */
     const char *reason; /* why it is not usable; "" when it is */
     const char *remedy; /* the exact command or step that would help; "" if none */
+    const char *part_of; /* as the following, of ft_domain (foretell/power.h) */
+    const char *note;
+    int counts;
+    int tells_power;
+    double window_s;
+    double duty;
+    double least_s;
 } ft_sensor;
 
 typedef struct ft_sensors ft_sensors;

@@ -60,8 +60,11 @@ typedef struct ft_measure_options {
     ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
     ft_meter *meter;      /* power and energy too; NULL: neither */
     double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
+    const unsigned char *powered; /* of ft_measure_ops(): [n], which; NULL: all */
     double error_floor;   /* relative: scatter from run to run that no repeat within
-                             one run shows; 0: none is added */
+                             one run shows; 0: with ft_measure_ops() what the
+                             calibration shows, at least 1 %, else none; below 0:
+                             none */
 } ft_measure_options;
 
 /* What one domain of the meter says of an operation or a network. */
@@ -125,6 +128,8 @@ FT_API ft_op ft_calibration_op(const ft_session *s);
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */
 FT_API size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size);
+/* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
+FT_API size_t ft_energy_conditions(const ft_energy *e, char *buf, size_t size);
 
 /* Below which duration does the time of a batch stop growing in proportion to
  * its iterations? t = slope n + offset fitted to long batches; floor_s is the
@@ -219,7 +224,7 @@ typedef struct ft_collect_report {
     size_t disturbed; /* that stayed marked after redoing */
     size_t redone;    /* rounds measured again because of other load, clocks */
     size_t outliers;  /* batches marked */
-    char why_no_power[160]; /* "" when there is a meter and it told something */
+    char why_no_power[1000]; /* "" when there is a meter and it told something */
     double seconds;
 } ft_collect_report;
 

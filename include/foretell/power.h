@@ -28,7 +28,8 @@ typedef struct ft_meter_options {
                           new value, at least 1 ms */
 } ft_meter_options;
 
-/* Watches the sources for a moment (0.3 s; 1 s if none moves by then), as a sensor
+/* Watches the sources for a moment (0.3 s, and 0.7 s more where one stands
+ * still), as a sensor
  * that stands still is of no use.
  * FT_EUNSUPPORTED: no source works (the sentence of ft_sensors_why_none());
  * FT_ENOTFOUND: a source that was named is not there, or why it does not work. */
@@ -49,6 +50,7 @@ typedef struct ft_domain {
     double window_s;      /* over which a value is an average; NaN: not known */
     double duty;          /* share of the time the sensor looks; 1 unless known to be less */
     double least_s;       /* a loop must last this long; NaN: not known */
+    const char *note;     /* "MIG is on: the whole GPU's"; "" */
 } ft_domain;
 FT_API uint32_t ft_meter_n_domains(const ft_meter *m);
 FT_API const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i);

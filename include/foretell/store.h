@@ -128,7 +128,7 @@ typedef struct ft_repeats {
     double scatter;  /* of the calibrated logarithm of one value: relative sigma */
     double apart_s;  /* median time between the two */
 } ft_repeats;
-/* Exactly one metric should be asked for. */
+/* Exactly one metric should be asked for. What has no error (sizes) is left out. */
 FT_API ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *filter,
                                   ft_error *err);
 

@@ -94,6 +94,9 @@ typedef struct ft_validate_options {
     /* 1: predict with a predictor trained on the store without this network's
      * operations and without what was measured of any. */
     int forget;
+    ft_meter *meter; /* energy of every operation and of the network; NULL: none */
+    double power_time_s; /* looping for the meter; 0: 5 s */
+    ft_monitor *monitor; /* as in ft_measure_options */
     const char *path; /* the model's file, for engines that run it whole; NULL: none */
     const char *command; /* noted in the run */
     const ft_log *log;

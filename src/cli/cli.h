@@ -91,7 +91,7 @@ struct ft__cli {
 extern const ft__option ft__global_options[];
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
-    ft__measure_command, ft__predict_command, ft__validate_command;
+    ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command;
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
@@ -121,6 +121,11 @@ enum { FT__PATH_MAX = 4096 };
 void ft__path_data(const ft__cli *c, char *out);
 void ft__path_plugins(const ft__cli *c, char *out);
 void ft__path_store(const ft__cli *c, char *out);
+/* The folder for who holds settings and what to put back; a recorded machine has
+ * its own. */
+void ft__path_state(char *out, const char *root);
+/* This program. */
+void ft__path_self(char *out);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
 int ft__home_needed(ft__cli *c, const char *given);
 /* Complain, with the way to get one, when there is no store of one's own yet. */
@@ -147,6 +152,10 @@ bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too 
  * Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
                      uint64_t threads);
+/* The same with settings in force while it is open; `settings` NULL: none. */
+int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
+                          uint64_t threads, const ft_settings *settings,
+                          const ft_settings_options *how);
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/cli.h"
+#include "cli/power.h"
+#include "cli/settings.h"
 #include "foretell/measure.h"
 #include "foretell/store.h"
 #include "report/units.h"
@@ -26,6 +27,7 @@ struct options {
     const char *power_share;
     double power_time_s;
     ft__step_options step;
+    ft__sweep_options sweep;
 };
 
 static const ft__option options[] = {
@@ -56,6 +58,7 @@ static const ft__option options[] = {
      "of the operations, the heaviest first; 10%"},
     {"power-time", 0, FT__OPT_SECONDS, offsetof(struct options, power_time_s), "TIME",
      "how long an operation is looped for that; 5s"},
+    FT__SWEEP_OPTIONS(struct options, sweep),
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     {0},
@@ -241,28 +244,23 @@ static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t po
 
 /* ---- the report ---- */
 
-static bool print_json(const ft_collect_report *r, const char *store)
+static bool print_json(const ft_collect_report *r, const char *setting,
+                       const char *store)
 {
     json_t *all = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store", ft__json_text(store),
-        "wanted", ft__json_count(r->wanted), "present", ft__json_count(r->present),
-        "measured", ft__json_count(r->measured), "refused", ft__json_count(r->refused),
-        "failed", ft__json_count(r->failed), "left", ft__json_count(r->left), "seconds",
-        ft__json_real(r->seconds));
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store", ft__json_text(store),
+        "setting", ft__json_text(setting), "wanted", ft__json_count(r->wanted),
+        "present", ft__json_count(r->present), "measured", ft__json_count(r->measured),
+        "refused", ft__json_count(r->refused), "failed", ft__json_count(r->failed),
+        "left", ft__json_count(r->left), "seconds", ft__json_real(r->seconds));
     json_t *more = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "too_large",
         ft__json_count(r->too_large), "skipped", ft__json_count(r->skipped), "repeated",
         ft__json_count(r->repeated), "powered", ft__json_count(r->powered), "disturbed",
         ft__json_count(r->disturbed), "redone", ft__json_count(r->redone), "outliers",
         ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power));
-    bool good = all && more && json_object_update(all, more) == 0;
 
-    json_decref(more);
-    if (!good) {
-        json_decref(all);
-        all = NULL;
-    }
-    return ft__json_print_take(all, stdout);
+    return ft__json_print_take(ft__json_join_take(all, more), stdout);
 }
 
 static void print_text(const ft_collect_report *r, const ft_session *s,
@@ -320,7 +318,7 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
 }
 
 static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
-                   const ft_collect_options *how)
+                   const ft_collect_options *how, const char *why_no_power)
 {
     char path[FT__PATH_MAX];
     ft_collect_report report;
@@ -339,15 +337,17 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     ft_store_close(store);
     if (st)
         return ft__cli_fail(c, st, &err);
+    if (!report.why_no_power[0])
+        snprintf(report.why_no_power, sizeof(report.why_no_power), "%s", why_no_power);
     if (c->json)
-        printed = print_json(&report, path);
+        printed = print_json(&report, ft_session_setting(s), path);
     else
         print_text(&report, s, path);
     return ft__cli_done(c, printed);
 }
 
 static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
-                   const struct options *o)
+                   const struct options *o, ft_monitor *monitor)
 {
     ft_collect_options how = {.budget_s = o->budget_s,
                               .op_time_s = o->op_time_s,
@@ -356,34 +356,61 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                               .ascending = o->batches != NULL,
                               .power_time_s = o->power_time_s,
                               .command = c->line,
+                              .monitor = monitor,
                               .log = &c->log};
+    ft_error no_power = {0};
     int code = read_share(c, &how.repeat_share, "repeat-share", o->repeat_share);
 
     if (!code)
         code = read_share(c, &how.power_share, "power-share", o->power_share);
     if (o->quick && !(how.budget_s > 0))
         how.budget_s = 60;
-    return code ? code : collect(c, s, all, &how);
+    if (!code && o->power)
+        code = ft__power_open(c, &how.meter, o->power, &no_power);
+    if (!code)
+        code = collect(c, s, all, &how, no_power.msg);
+    ft_meter_close(how.meter);
+    return code;
+}
+
+/* The operations are gathered at the first setting: they are the same at all. */
+static int collect_at(ft__cli *c, const struct options *o, ft__ops *all, ft__sweep *w,
+                      size_t i)
+{
+    ft_monitor *monitor = NULL;
+    ft_session *s;
+    int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
+
+    if (code)
+        return code;
+    if (i == 0)
+        code = gather(c, all, o, ft_session_policy(s));
+    if (!code) {
+        monitor = ft__sweep_monitor(w);
+        ft__sweep_begin(c, w, i);
+        code = measure(c, s, all, o, monitor);
+    }
+    ft_monitor_close(monitor);
+    ft_session_close(s);
+    return code;
 }
 
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
     ft__ops all = {0};
-    ft_session *s;
+    ft__sweep w;
     int code;
 
     if (!c->args.n && !o->quick)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "name models or lists of operations, or say --quick");
-    code = ft__session_open(c, &s, o->engine, o->threads);
-    if (code)
-        return code;
-    code = gather(c, &all, o, ft_session_policy(s));
+    code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
+    for (size_t i = 0; !code && i < w.n; i++)
+        code = collect_at(c, o, &all, &w, i);
     if (!code)
-        code = measure(c, s, &all, o);
+        ft__sweep_end(c, &w);
     ft__ops_free(&all);
-    ft_session_close(s);
     return code;
 }
 
@@ -399,6 +426,7 @@ const ft__command ft__collect_command = {
     .examples = "  foretell collect --quick\n"
                 "  foretell collect resnet50.onnx bert.onnx --budget 10min\n"
                 "  foretell collect --quick --without vgg16.onnx\n"
+                "  sudo foretell collect --quick --clocks 1200,1800,2400\n"
                 "  foretell collect resnet50.onnx --batches 1,2,4,8,16,32\n"
                 "  foretell collect resnet18.pt2 --engine torch --mode training\n",
     .least_args = 0,

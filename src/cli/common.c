@@ -82,6 +82,13 @@ static const char *gpu_of(char *name, size_t size, const char *options, ft_error
 
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads)
 {
+    return ft__session_open_held(c, out, engine, threads, NULL, NULL);
+}
+
+int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
+                          uint64_t threads, const ft_settings *settings,
+                          const ft_settings_options *settings_options)
+{
     char plugin_dir[FT__PATH_MAX], device[128];
     ft__engine_choice choice;
     ft_session_options how = {.engine = choice.name,
@@ -89,7 +96,9 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
                               .plugin_dir = plugin_dir,
                               .threads = (uint32_t)threads,
                               .seed = 1,
-                              .log = &c->log};
+                              .log = &c->log,
+                              .settings = settings,
+                              .settings_options = settings_options};
     ft_error err = {0};
     ft_status st;
 

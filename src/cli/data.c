@@ -38,11 +38,13 @@ static const ft__option options[] = {
 };
 
 /* Measurements that differ in the operation only. */
+enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
 struct group {
-    char *key[5]; /* device, setting, engine, version, metric */
+    char *key[N_KEYS];
     uint64_t rows;
     int64_t first;
     int64_t last;
+    ft_repeats again; /* of those measured more than once */
 };
 
 struct summary {
@@ -54,21 +56,21 @@ struct summary {
 static void summary_free(struct summary *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        for (size_t j = 0; j < 5; j++)
+        for (size_t j = 0; j < N_KEYS; j++)
             free(s->group[i].key[j]);
     free(s->group);
 }
 
-static struct group *group_of(struct summary *s, const char *const key[5])
+static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
 {
     struct group *g;
 
     for (size_t i = s->n; i > 0; i--) {
         size_t j = 0;
 
-        while (j < 5 && strcmp(s->group[i - 1].key[j], key[j]) == 0)
+        while (j < N_KEYS && strcmp(s->group[i - 1].key[j], key[j]) == 0)
             j++;
-        if (j == 5)
+        if (j == N_KEYS)
             return &s->group[i - 1];
     }
     g = realloc(s->group, (s->n + 1) * sizeof(*g));
@@ -77,7 +79,7 @@ static struct group *group_of(struct summary *s, const char *const key[5])
     s->group = g;
     g += s->n++;
     *g = (struct group){.first = INT64_MAX};
-    for (size_t j = 0; j < 5; j++) {
+    for (size_t j = 0; j < N_KEYS; j++) {
         g->key[j] = strdup(key[j]);
         if (!g->key[j])
             return NULL;
@@ -87,8 +89,9 @@ static struct group *group_of(struct summary *s, const char *const key[5])
 
 static int add_row(void *user, const ft_row *row)
 {
-    const char *const key[5] = {row->key.device, row->key.setting, row->key.engine,
-                                row->key.engine_version, row->key.metric};
+    const char *const key[N_KEYS] = {row->key.device,       row->key.setting,
+                                     row->key.engine,       row->key.engine_version,
+                                     row->key.dtype_policy, row->key.metric};
     struct summary *s = user;
     struct group *g = group_of(s, key);
 
@@ -114,23 +117,72 @@ static const char *day(char *buf, size_t size, int64_t at)
     return buf;
 }
 
+static void percent(ft__table *t, double share)
+{
+    if (isnan(share))
+        ft__table_cell(t, "-");
+    else
+        ft__table_cell(t, "%.1f %%", 100 * share);
+}
+
+/* How well what was measured twice agrees; nothing where nothing was. */
+static bool repeats_text(const struct summary *s)
+{
+    ft__table *t = ft__table_new("measured again|metric|pairs>|apart>|differ by>|p90>|"
+                                 "calibrated>|p90>|stated 90 % hold>");
+    size_t pairs = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct group *g = &s->group[i];
+
+        if (!g->again.pairs)
+            continue;
+        pairs += g->again.pairs;
+        ft__table_cell(t, "%s %s, %s", g->key[ENGINE], g->key[VERSION],
+                       g->key[SETTING]);
+        ft__table_cell(t, "%s", g->key[METRIC]);
+        ft__table_cell(t, "%" PRIu64, g->again.pairs);
+        ft__table_cell(t, "%s", ft__text_seconds(g->again.apart_s).s);
+        percent(t, g->again.median);
+        percent(t, g->again.p90);
+        percent(t, g->again.calibrated_median);
+        percent(t, g->again.calibrated_p90);
+        percent(t, g->again.covered);
+    }
+    if (pairs)
+        puts(
+            "\nreproducibility (median and 90 % quantile of |later / earlier - 1|):\n");
+    return ft__table_print_take(t, pairs ? stdout : NULL);
+}
+
+static json_t *repeats_json(const ft_repeats *r)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pairs",
+        ft__json_count(r->pairs), "calibrated_pairs", ft__json_count(r->calibrated),
+        "median", ft__json_real(r->median), "p90", ft__json_real(r->p90),
+        "calibrated_median", ft__json_real(r->calibrated_median), "calibrated_p90",
+        ft__json_real(r->calibrated_p90), "covered", ft__json_real(r->covered),
+        "scatter", ft__json_real(r->scatter), "apart_s", ft__json_real(r->apart_s));
+}
+
 static bool summary_text(const struct summary *s, const char *path)
 {
-    ft__table *t =
-        ft__table_new("device|setting|engine|version|metric|measurements>|from|to");
+    ft__table *t = ft__table_new(
+        "device|setting|engine|version|dtypes|metric|measurements>|from|to");
 
     for (size_t i = 0; i < s->n; i++) {
         const struct group *g = &s->group[i];
         char buf[32];
 
-        for (size_t j = 0; j < 5; j++)
+        for (size_t j = 0; j < N_KEYS; j++)
             ft__table_cell(t, "%s", g->key[j]);
         ft__table_cell(t, "%" PRIu64, g->rows);
         ft__table_cell(t, "%s", day(buf, sizeof(buf), g->first));
         ft__table_cell(t, "%s", day(buf, sizeof(buf), g->last));
     }
     printf("store: %s\n\n", path);
-    return ft__table_print_take(t, stdout);
+    return ft__table_print_take(t, stdout) && repeats_text(s);
 }
 
 static bool summary_json(const struct summary *s, const char *path)
@@ -141,13 +193,16 @@ static bool summary_json(const struct summary *s, const char *path)
         const struct group *g = &s->group[i];
 
         ft__json_append_take(
-            &all,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "device",
-                      ft__json_text(g->key[0]), "setting", ft__json_text(g->key[1]),
-                      "engine", ft__json_text(g->key[2]), "engine_version",
-                      ft__json_text(g->key[3]), "metric", ft__json_text(g->key[4]),
-                      "measurements", ft__json_count(g->rows), "first_taken_at",
-                      (json_int_t)g->first, "last_taken_at", (json_int_t)g->last));
+            &all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
+                            "device", ft__json_text(g->key[DEVICE]), "setting",
+                            ft__json_text(g->key[SETTING]), "engine",
+                            ft__json_text(g->key[ENGINE]), "engine_version",
+                            ft__json_text(g->key[VERSION]), "dtype_policy",
+                            ft__json_text(g->key[POLICY]), "metric",
+                            ft__json_text(g->key[METRIC]), "measurements",
+                            ft__json_count(g->rows), "first_taken_at",
+                            (json_int_t)g->first, "last_taken_at", (json_int_t)g->last,
+                            "repeats", repeats_json(&g->again)));
     }
     return ft__json_print_take(
         json_pack("{s:o, s:o}", "store", ft__json_text(path), "groups", all), stdout);
@@ -161,12 +216,26 @@ static ft_status summarize(struct summary *out, ft_store *store, const ft_key *f
     return !st && out->bad ? ft_fail(err, FT_ENOMEM, 0, "summary") : st;
 }
 
+static ft_status find_repeats(struct group *g, ft_store *store, ft_error *err)
+{
+    ft_key filter = {.device = g->key[DEVICE],
+                     .setting = g->key[SETTING],
+                     .engine = g->key[ENGINE],
+                     .engine_version = g->key[VERSION],
+                     .dtype_policy = g->key[POLICY],
+                     .metric = g->key[METRIC]};
+
+    return ft_store_repeats(&g->again, store, &filter, err);
+}
+
 static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
                       const char *path, bool *printed, ft_error *err)
 {
     struct summary s = {0};
     ft_status st = summarize(&s, store, filter, err);
 
+    for (size_t i = 0; i < s.n && !st; i++)
+        st = find_repeats(&s.group[i], store, err);
     if (!st)
         *printed = c->json ? summary_json(&s, path) : summary_text(&s, path);
     summary_free(&s);
@@ -178,29 +247,29 @@ static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
 static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *printed,
                        ft_error *err)
 {
-    static const char *const name[] = {"proportional_from_s"};
     struct summary s = {0};
     json_t *all = json_array();
     ft__table *t = ft__table_new("device|fact|value>");
     ft_status st = summarize(&s, store, filter, err);
 
     for (size_t i = 0; i < s.n && !st; i++) {
-        const char *device = s.group[i].key[0];
-        bool seen = i && strcmp(s.group[i - 1].key[0], device) == 0;
+        const char *device = s.group[i].key[DEVICE];
+        char name[128];
+        double v;
 
-        for (size_t j = 0; j < sizeof(name) / sizeof(name[0]) && !st && !seen; j++) {
-            double v;
-
-            st = ft_store_fact(store, device, name[j], &v, err);
-            if (st || isnan(v))
-                continue;
-            ft__table_cell(t, "%s", device);
-            ft__table_cell(t, "%s", name[j]);
-            ft__table_cell(t, "%g", v);
-            ft__json_append_take(&all, json_pack("{s:o, s:s, s:o}", "device",
-                                                 ft__json_text(device), "name", name[j],
-                                                 "value", ft__json_real(v)));
-        }
+        snprintf(name, sizeof(name), "proportional_from_s:%s", s.group[i].key[ENGINE]);
+        if (i && strcmp(s.group[i - 1].key[DEVICE], device) == 0 &&
+            strcmp(s.group[i - 1].key[ENGINE], s.group[i].key[ENGINE]) == 0)
+            continue;
+        st = ft_store_fact(store, device, name, &v, err);
+        if (st || isnan(v))
+            continue;
+        ft__table_cell(t, "%s", device);
+        ft__table_cell(t, "%s", name);
+        ft__table_cell(t, "%g", v);
+        ft__json_append_take(
+            &all, json_pack("{s:o, s:o, s:o}", "device", ft__json_text(device), "name",
+                            ft__json_text(name), "value", ft__json_real(v)));
     }
     *printed = ft__table_print_take(t, st || c->json ? NULL : stdout);
     if (c->json && !st)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/power.h"
+#include "cli/settings.h"
 #include "foretell/predictor.h"
 #include "report/units.h"
 
@@ -15,6 +16,7 @@ struct options {
     double time_s;
     const char *predictor;
     ft__step_options step;
+    ft__sweep_options sweep;
     ft__commands_options commands;
 };
 
@@ -27,6 +29,7 @@ static const ft__option options[] = {
      "how long to measure; 2s unless said otherwise"},
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "show what this one foretells beside; the one train made"},
+    FT__SWEEP_OPTIONS(struct options, sweep),
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     FT__COMMANDS_OPTIONS(struct options, commands),
@@ -39,9 +42,12 @@ struct result {
     const char *step; /* what was run: "one forward pass" */
     bool training;
     const ft_session *session;
+    ft_monitor *monitor;
+    ft_meter *meter; /* or NULL */
     ft_network_timing t;
     double least_s; /* of all batches */
     double most_s;
+    ft_error no_power; /* why there is no energy */
     bool foretold;
     ft_network_estimate e;
 };
@@ -66,6 +72,21 @@ static void find_range(struct result *r)
 }
 
 /* ---- text ---- */
+
+static void print_disturbances(const ft_network_timing *t)
+{
+    char text[256];
+
+    if (t->redone)
+        printf("rounds           %u, and %u that were disturbed and redone\n",
+               t->rounds, t->redone);
+    if (t->outliers)
+        printf("outliers         %u of %zu batches lie far from the others of their "
+               "round\n",
+               t->outliers, t->n_readings);
+    if (t->conditions.marks && ft_conditions_print(&t->conditions, text, sizeof(text)))
+        printf("conditions       %s\n", text);
+}
 
 static void print_measured(const struct result *r)
 {
@@ -95,6 +116,8 @@ static void print_measured(const struct result *r)
            ft__text_bytes((double)r->t.workspace_bytes).s,
            ft__text_bytes((double)r->t.context_bytes).s);
     printf("peak of process  %s\n", ft__text_bytes((double)r->t.peak_process_bytes).s);
+    ft__energy_print(&r->t, r->no_power.msg);
+    print_disturbances(&r->t);
 }
 
 static bool print_compared(const struct result *r)
@@ -139,10 +162,12 @@ static json_t *readings_json(const struct result *r)
     for (size_t i = 0; i < r->t.n_readings; i++) {
         const ft_reading *x = &r->t.readings[i];
 
-        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o}", "value",
+        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o, s:o, s:o}", "value",
                                              ft__json_real(x->value), "iterations",
                                              ft__json_count(x->iterations), "start_s",
-                                             ft__json_real(x->start_s)));
+                                             ft__json_real(x->start_s), "round",
+                                             ft__json_count(x->round), "marks",
+                                             ft__json_count(x->marks)));
     }
     return all;
 }
@@ -183,20 +208,34 @@ static json_t *predicted_json(const struct result *r)
         ft__json_real(r->e.memory.value / (double)r->t.peak_process_bytes));
 }
 
+static json_t *loop_json(const struct result *r)
+{
+    const ft_network_timing *t = &r->t;
+
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "energy",
+        ft__energy_json(t, r->no_power.msg), "launch_s", ft__json_real(t->launch.value),
+        "calibration_s", ft__json_real(t->calibration_s), "rounds",
+        ft__json_count(t->rounds), "redone", ft__json_count(t->redone), "outliers",
+        ft__json_count(t->outliers), "conditions", ft__conditions_json(&t->conditions));
+}
+
 static bool print_json(const struct result *r)
 {
     const ft_session *s = r->session;
 
     return ft__json_print_take(
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(r->model), "mode",
-                  r->training ? "training" : "inference", "device",
-                  ft__json_text(ft_session_device(s)), "engine",
-                  ft__json_text(ft_session_engine(s)), "engine_version",
-                  ft__json_text(ft_session_engine_version(s)), "setting",
-                  ft__json_text(ft_session_setting(s)), "time", time_json(r), "memory",
-                  memory_json(r), "predicted", predicted_json(r), "readings",
-                  readings_json(r)),
+        ft__json_join_take(
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                      ft__json_text(r->model), "mode",
+                      r->training ? "training" : "inference", "device",
+                      ft__json_text(ft_session_device(s)), "engine",
+                      ft__json_text(ft_session_engine(s)), "engine_version",
+                      ft__json_text(ft_session_engine_version(s)), "setting",
+                      ft__json_text(ft_session_setting(s)), "time", time_json(r),
+                      "memory", memory_json(r), "predicted", predicted_json(r),
+                      "readings", readings_json(r)),
+            loop_json(r)),
         stdout);
 }
 
@@ -236,7 +275,10 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
                              const char *path, const ft__step *step,
                              const struct options *o, ft_error *err)
 {
-    ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2};
+    ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2,
+                              .monitor = r->monitor,
+                              .meter = r->meter,
+                              .power_time_s = o->commands.power_time_s};
     ft_graph *made;
     ft_status st = ft__step_make(&made, g, step, err);
 
@@ -275,34 +317,69 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
     return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
 }
 
+static int measure_at(ft__cli *c, const ft_graph *g, const ft__step *step,
+                      const struct options *o, ft__sweep *w, size_t i)
+{
+    struct result r = {.model = ft_graph_name(g)};
+    ft_session *s;
+    int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
+
+    if (code)
+        return code;
+    r.session = s;
+    r.monitor = ft__sweep_monitor(w);
+    if (o->commands.no_power)
+        ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
+    else
+        code = ft__power_open(c, &r.meter, o->commands.power, &r.no_power);
+    ft__sweep_begin(c, w, i);
+    if (!code)
+        code = measure(c, &r, s, g, step, o);
+    if (r.foretold)
+        ft_network_estimate_free(&r.e);
+    ft_monitor_close(r.monitor);
+    ft_meter_close(r.meter);
+    ft_session_close(s);
+    return code;
+}
+
+static int measure_model(ft__cli *c, const struct options *o)
+{
+    ft_graph *g = NULL;
+    ft__sweep w;
+    ft__step step;
+    int code = ft__step_parse(c, &step, &o->step);
+
+    if (!code)
+        code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
+    if (!code && w.n > 1 && c->csv)
+        code = ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--csv is for one clock; --json is for "
+                            "several");
+    if (!code)
+        code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    for (size_t i = 0; !code && i < w.n; i++)
+        code = measure_at(c, g, &step, o, &w, i);
+    if (!code)
+        ft__sweep_end(c, &w);
+    ft_graph_free(g);
+    return code;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
-    struct result r = {0};
-    ft_session *s = NULL;
-    ft__step step;
-    ft_graph *g = NULL;
-    int code;
 
-    if (c->n_rest || o->commands.shells.n)
+    if (c->n_rest || o->commands.shells.n) {
+        if (o->sweep.clocks || o->sweep.memory_clock || o->sweep.power_cap)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "for commands: foretell clocks set ... -- foretell "
+                                "measure -- COMMAND");
         return ft__measure_commands(c, &o->commands, o->time_s);
+    }
     if (c->args.n == 0)
         return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
-    code = ft__step_parse(c, &step, &o->step);
-    if (!code)
-        code = ft__model_read(c, &g, c->args.v[0], &o->model);
-    if (!code)
-        code = ft__session_open(c, &s, o->engine, o->threads);
-    if (!code) {
-        r.model = ft_graph_name(g);
-        r.session = s;
-        code = measure(c, &r, s, g, &step, o);
-    }
-    if (r.foretold)
-        ft_network_estimate_free(&r.e);
-    ft_session_close(s);
-    ft_graph_free(g);
-    return code;
+    return measure_model(c, o);
 }
 
 const ft__command ft__measure_command = {

@@ -28,13 +28,20 @@ static bool join(char *out, const char *fmt, ...)
     return false;
 }
 
+/* "" when the system does not say. */
+void ft__path_self(char *out)
+{
+    ssize_t n = readlink("/proc/self/exe", out, FT__PATH_MAX - 1);
+
+    out[n > 0 ? n : 0] = '\0';
+}
+
 /* The folder this program lies in; "" when the system does not say. */
 static void own_folder(char *out)
 {
-    ssize_t n = readlink("/proc/self/exe", out, FT__PATH_MAX - 1);
     char *slash;
 
-    out[n > 0 ? n : 0] = '\0';
+    ft__path_self(out);
     slash = strrchr(out, '/');
     if (slash)
         *slash = '\0';
@@ -72,6 +79,18 @@ static bool home(char *out)
     if (xdg && *xdg == '/')
         return join(out, "%s/foretell", xdg);
     return join(out, "%s/.local/share/foretell", user && *user ? user : ".");
+}
+
+void ft__path_state(char *out, const char *root)
+{
+    const char *xdg = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
+
+    if (root && *root)
+        join(out, "%s/.foretell", root);
+    else if (xdg && *xdg == '/')
+        join(out, "%s/foretell", xdg);
+    else
+        join(out, "%s/.local/state/foretell", user && *user ? user : ".");
 }
 
 void ft__path_store(const ft__cli *c, char *out)

@@ -25,6 +25,8 @@ struct options {
     const char *predictor;
     const char *within;
     const char *html;
+    const char *power;
+    double power_time_s;
 };
 
 static const ft__option options[] = {
@@ -40,6 +42,10 @@ static const ft__option options[] = {
      "turns that operations and network take; 4 unless said otherwise"},
     {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
      "measure also the operations that the store already holds"},
+    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
+     "energy, too: all, or sources as foretell doctor names them"},
+    {"power-time", 0, FT__OPT_SECONDS, offsetof(struct options, power_time_s), "TIME",
+     "how long each is looped for its energy; 5s unless said otherwise"},
     {"from-store", 0, FT__OPT_FLAG, offsetof(struct options, from_store), NULL,
      "run nothing: what the store holds, of any device"},
     {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
@@ -69,6 +75,7 @@ struct work {
     ft_session *session; /* NULL: from the store */
     ft_store *store;
     ft_predictor *predictor;
+    ft_meter *meter;
     ft_validated *v;
     size_t n;
     double within;
@@ -103,6 +110,9 @@ static int check_options(struct work *w)
     if (!o->from_store && (o->device || o->setting))
         return ft__cli_exit(w->c, FT__EXIT_USAGE, "--%s goes with --from-store",
                             o->device ? "device" : "setting");
+    if (o->from_store && o->power)
+        return ft__cli_exit(w->c, FT__EXIT_USAGE,
+                            "--power measures; --from-store shows what was measured");
     if (o->forget && o->predictor)
         return ft__cli_exit(w->c, FT__EXIT_USAGE,
                             "--forget trains a predictor itself; --predictor does not "
@@ -144,6 +154,20 @@ static int open_predictor(struct work *w)
     return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
 }
 
+static int open_meter(struct work *w)
+{
+    const char *sources = w->o->power;
+    ft_meter_options how = {0};
+    ft_error err = {0};
+    ft_status st;
+
+    if (!sources)
+        return FT__EXIT_GOOD;
+    how.sources = strcmp(sources, "all") == 0 ? NULL : sources;
+    st = ft_meter_open(&w->meter, &how, &err);
+    return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+}
+
 static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *err)
 {
     ft_validated *grown = realloc(w->v, (w->n + n) * sizeof(*grown));
@@ -167,6 +191,8 @@ static ft_status validate(struct work *w, const ft_graph *g, const char *path,
                                      .rounds = (uint32_t)w->o->rounds,
                                      .again = w->o->again,
                                      .predictor = w->predictor,
+                                     .meter = w->meter,
+                                     .power_time_s = w->o->power_time_s,
                                      .forget = w->o->forget,
                                      .path = path,
                                      .command = w->c->line,
@@ -308,6 +334,8 @@ static int run(ft__cli *c, const void *user)
         code = open_store(&w);
     if (!code)
         code = open_predictor(&w);
+    if (!code)
+        code = open_meter(&w);
     for (size_t i = 0; i < c->args.n && !code; i++)
         code = validate_model(&w, c->args.v[i]);
     if (!code)
@@ -317,6 +345,7 @@ static int run(ft__cli *c, const void *user)
     free(w.v);
     ft_predictor_free(w.predictor);
     ft_store_close(w.store);
+    ft_meter_close(w.meter);
     ft_session_close(w.session);
     return code;
 }

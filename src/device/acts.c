@@ -210,8 +210,8 @@ static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
 
 /* ---- GPUs ---- */
 
-/* Whether the device is as it shall be: then nothing is written, which would need
- * rights. A lock cannot be asked for. */
+/* Whether the device is as it shall be: then putting back needs no rights. A lock
+ * cannot be asked for. */
 static bool is_so(const ft__nvml *g, void *handle, const ft__act *a)
 {
     unsigned first, second;
@@ -271,7 +271,7 @@ static void nvidia_smi(char *text, size_t size, const ft__act *a)
     }
 }
 
-static ft_status do_gpu(ft__machine *m, const ft__act *a, ft_error *err)
+static ft_status do_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *err)
 {
     char device[32], remedy[128];
     unsigned index;
@@ -284,7 +284,7 @@ static ft_status do_gpu(ft__machine *m, const ft__act *a, ft_error *err)
         st = ft__gpus_find(&handle, &index, &m->gpus, device, err);
     if (st)
         return st;
-    code = is_so(&m->gpus, handle, a) ? 0 : tell_gpu(&m->gpus, handle, a);
+    code = back && is_so(&m->gpus, handle, a) ? 0 : tell_gpu(&m->gpus, handle, a);
     /* What cannot be locked needs no freeing. */
     if (code == FT__NVML_NOT_SUPPORTED && strcmp(a->value, "free") == 0)
         code = 0;
@@ -302,15 +302,20 @@ static ft_status do_gpu(ft__machine *m, const ft__act *a, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__act_do(ft__machine *m, const ft__act *a, ft_error *err)
+static ft_status act(ft__machine *m, const ft__act *a, bool back, ft_error *err)
 {
-    return a->verb == FT__ACT_PUT ? put(m, a, err) : do_gpu(m, a, err);
+    return a->verb == FT__ACT_PUT ? put(m, a, err) : do_gpu(m, a, back, err);
+}
+
+ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err)
+{
+    return act(m, a, true, err);
 }
 
 ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err)
 {
     for (*done = 0; *done < a->n; ++*done) {
-        ft_status st = ft__act_do(m, &a->act[*done], err);
+        ft_status st = act(m, &a->act[*done], false, err);
 
         if (st)
             return st;
@@ -326,12 +331,12 @@ bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act)
     return false;
 }
 
-ft_status ft__acts_do_all(ft__machine *m, const ft__acts *a, ft_error *err)
+ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err)
 {
     ft_status first = FT_OK;
 
     for (size_t i = 0; i < a->n; i++) {
-        ft_status st = ft__act_do(m, &a->act[i], first ? NULL : err);
+        ft_status st = ft__act_undo(m, &a->act[i], first ? NULL : err);
 
         if (!first)
             first = st;

@@ -63,13 +63,14 @@ typedef struct ft__machine {
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err);
 void ft__machine_close(ft__machine *m);
 
-/* Write one value. FT_EUNSUPPORTED: no right to, with the command that gives it;
- * FT_EIO. A file that holds the value already is left alone. */
-ft_status ft__act_do(ft__machine *m, const ft__act *a, ft_error *err);
-/* In order; the first failure ends it. *done: how many were written. */
+/* Write values in order; the first failure ends it. *done: how many were written.
+ * FT_EUNSUPPORTED: no right to, with the command that gives it; FT_EIO. A file that
+ * holds its value already is left alone. */
 ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err);
+/* Put one value back, where it is not. */
+ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err);
 /* In order, also after a failure; the first one is told. */
-ft_status ft__acts_do_all(ft__machine *m, const ft__acts *a, ft_error *err);
+ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err);
 /* Whether one of the first n of `a` writes what `act` does. */
 bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act);
 /* Whether all files may be written, before any is. FT_EUNSUPPORTED has the command

@@ -125,7 +125,8 @@ struct planning {
     ft_error *err;
     ft__cpus online;
     ft__cpus present;
-    ft__cpus stay; /* online also afterwards */
+    ft__cpus stay;    /* online also afterwards */
+    double warned_hz; /* of a clock that was near; 0: not yet */
 };
 
 static ft_status unsupported(const struct planning *g, const char *what)
@@ -247,10 +248,12 @@ static ft_status plan_clock(struct planning *g, const ft__policy *p)
         return ft_fail(g->err, FT_EUNSUPPORTED, 0,
                        "CPU %u has no clock of %.0f MHz; it goes from %.0f to %.0f MHz",
                        p->cpu, want * 1e-6, p->least_hz * 1e-6, p->most_hz * 1e-6);
-    if (fabs(hz - want) > 0.5e6)
+    if (fabs(hz - want) > 0.5e6 && hz != g->warned_hz) {
         ft__log(g->log, FT_LOG_WARN,
                 "CPU %u has no clock of %.0f MHz; the nearest is taken, %.0f MHz",
                 p->cpu, want * 1e-6, hz * 1e-6);
+        g->warned_hz = hz;
+    }
     limits(&g->plan->apply, p, hz, hz);
     limits(&g->plan->restore, p, p->low_hz, p->high_hz);
     if (g->plan->chosen.core_clock_hz == want) /* the first CPU's */

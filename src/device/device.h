@@ -20,10 +20,10 @@ ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
                            size_t len, const char *file, ft_error *err);
 
 /* ft_sensors_probe() with what it takes from the world as arguments: wait()
- * returns the seconds that passed, and `nvml` names the library to load, NULL
- * for not looking. */
+ * returns the seconds that passed, and `nvml` and `amd` name the libraries to load,
+ * NULL for not looking. */
 ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
                             double (*wait)(void *user, double seconds), void *user,
-                            const char *nvml, ft_error *err);
+                            const char *nvml, const char *amd, ft_error *err);
 
 #endif

@@ -160,7 +160,7 @@ static bool put_back(struct orders *o)
     for (int i = 0; i < 3; i++) {
         if (i)
             nanosleep(&pause, NULL);
-        if (ft__acts_do_all(&o->machine, &o->restore, NULL) == FT_OK)
+        if (ft__acts_undo_all(&o->machine, &o->restore, NULL) == FT_OK)
             return true;
     }
     return false;

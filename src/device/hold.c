@@ -35,7 +35,7 @@ static ft_status undo_record(size_t *n, const char *name, ft__machine *m,
     ft_status st = ft__record_read(&left, opt->state_dir, name, m->root, err);
 
     if (!st)
-        st = ft__acts_do_all(m, &left, err);
+        st = ft__acts_undo_all(m, &left, err);
     if (!st)
         ft__record_remove(opt->state_dir, name);
     *n += left.n;
@@ -73,7 +73,7 @@ static ft_status undo(const ft__plan *p, size_t done, size_t done_instead,
 
         if (a->verb == FT__ACT_PUT || ft__acts_touch(&p->apply, done, a) ||
             ft__acts_touch(&p->instead, done_instead, a))
-            st = ft__act_do(m, a, NULL);
+            st = ft__act_undo(m, a, NULL);
         if (!first)
             first = st;
     }
@@ -202,7 +202,7 @@ ft_status ft_settings_hold(ft_held_settings **out, const ft_settings *want,
             *out = h;
             return FT_OK;
         }
-        h->clean = ft__acts_do_all(&h->machine, &h->plan.restore, NULL) == FT_OK;
+        h->clean = ft__acts_undo_all(&h->machine, &h->plan.restore, NULL) == FT_OK;
     }
     /* A fresh process may succeed where this one does not; else the record stays. */
     if (h->guard.socket >= 0 && (h->clean || ft__guard_restore(&h->guard)))
@@ -223,7 +223,7 @@ ft_status ft_settings_restore_take(ft_held_settings *h, ft_error *err)
     if (!h)
         return FT_OK;
     if (h->plan.apply.n) {
-        st = ft__acts_do_all(&h->machine, &h->plan.restore, err);
+        st = ft__acts_undo_all(&h->machine, &h->plan.restore, err);
         if (st && ft__guard_restore(&h->guard))
             st = FT_OK;
         if (!st)

@@ -136,9 +136,47 @@ static bool usable(ft__energy *out, const ft_domain *d, const ft__updates *u,
     else if (u->n < 2 || !inside_)
         FAIL(out, "its %s stood still for all of %.3g s", what, seconds);
     else if (inside_ < 2)
-        FAIL(out, "%zu new value in %.3g s: loop for %.2g s", inside_, seconds,
-             ft__least_s(d));
+        FAIL(out, "its %s stood still but for once in %.3g s", what, seconds);
     return !*out->reason;
+}
+
+/* Values, or steps of a counter, are whole numbers of units: the least difference
+ * between two of them is one unit, where there are enough. */
+static double unit_of(const ft__updates *u, bool steps)
+{
+    double *v = malloc((u->n + 1) * sizeof(*v)), least = INFINITY;
+    size_t n = u->n - steps;
+
+    for (size_t i = 0; v && i < n; i++)
+        v[i] = steps ? u->u[i + 1].value - u->u[i].value : u->u[i].value;
+    if (v)
+        ft__sort(v, n);
+    for (size_t i = !steps; v && i < n; i++) {
+        double apart = i ? v[i] - v[i - 1] : v[0];
+
+        if (apart > 1e-6 * v[i])
+            least = fmin(least, apart);
+    }
+    free(v);
+    return isfinite(least) ? least : 0;
+}
+
+/* A value that stays may be a steady load, told in coarse units: it came from a
+ * neighbouring value or goes to one, and the sensor did move later. */
+static bool may_be_steady(const ft__updates *u)
+{
+    double slack = fmax(u->period_s, u->poll_s), unit = unit_of(u, false), here;
+    size_t i = 0, j;
+
+    while (i + 1 < u->n && u->u[i + 1].at_s <= u->stall_from_s + slack)
+        i++;
+    here = u->u[i].value;
+    for (j = i; j < u->n && u->u[j].value == here; j++)
+        ;
+    while (i > 0 && u->u[i].value == here)
+        i--;
+    return j < u->n && (fabs(u->u[i].value - here) <= 1.5 * unit ||
+                        fabs(u->u[j].value - here) <= 1.5 * unit);
 }
 
 /* A stretch in which the sensor stands still is suspect when it is much longer than
@@ -149,27 +187,8 @@ static bool stalls(const ft__updates *u, double seconds)
     double usual = fmax(u->usual_stall_s, period);
     double factor = usual < 1.6 * period ? 2 : 4;
 
-    return u->stall_s > factor * usual + 2 * u->poll_s && u->stall_s > 0.02 * seconds;
-}
-
-/* Steps of a counter are whole numbers of units: the least difference between two
- * of them is one unit, where there are enough. */
-static double unit_of(const ft__updates *u)
-{
-    double *step = malloc((u->n + 1) * sizeof(*step)), least = INFINITY;
-
-    for (size_t i = 1; step && i < u->n; i++)
-        step[i - 1] = u->u[i].value - u->u[i - 1].value;
-    if (step)
-        ft__sort(step, u->n - 1);
-    for (size_t i = 0; step && i + 1 < u->n; i++) {
-        double apart = i ? step[i] - step[i - 1] : step[0];
-
-        if (apart > 1e-6 * step[i])
-            least = fmin(least, apart);
-    }
-    free(step);
-    return isfinite(least) ? least : 0;
+    return u->stall_s > factor * usual + 2 * u->poll_s && u->stall_s > 0.02 * seconds &&
+           !may_be_steady(u);
 }
 
 /* Seconds that a counter stood still and did not catch up: its step is late, and
@@ -177,7 +196,7 @@ static double unit_of(const ft__updates *u)
  * wrapped more than once). Steps that are single units come irregularly. */
 static double lost_s(const ft__updates *u, double from, double to)
 {
-    double unit = unit_of(u), longest = 0;
+    double unit = unit_of(u, true), longest = 0;
 
     for (size_t i = 1; i + 2 < u->n; i++) {
         const ft__update *k = &u->u[i];
@@ -186,8 +205,14 @@ static double lost_s(const ft__updates *u, double from, double to)
         if (k[1].at_s <= from || k->at_s >= to ||
             gap < 1.7 * u->period_s + k->half_s + k[1].half_s)
             continue;
-        usual = fmin(slope(u->u, i - 1), slope(u->u, i + 1));
-        if (usual * u->period_s > 3 * unit && slope(u->u, i) < 0.75 * usual)
+        /* What lies outside tells nothing of the load. */
+        usual = INFINITY;
+        if (k[-1].at_s >= from)
+            usual = slope(u->u, i - 1);
+        if (k[2].at_s <= to)
+            usual = fmin(usual, slope(u->u, i + 1));
+        if (isfinite(usual) && usual * u->period_s > 3 * unit &&
+            slope(u->u, i) < 0.75 * usual)
             longest = fmax(longest, gap);
     }
     return longest;
@@ -250,7 +275,7 @@ void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__update
     difference(out, u->u, u->n, from_s, to_s, reach);
     /* Both ends are rounded: each a twelfth of a unit's square. */
     if (isfinite(out->joules))
-        out->error = hypot(out->error, unit_of(u) / sqrt(6));
+        out->error = hypot(out->error, unit_of(u, true) / sqrt(6));
 }
 
 /* ---- watts ---- */
@@ -415,7 +440,7 @@ void ft__energy_of_power(ft__energy *out, const ft_domain *d, const ft__updates 
     double seconds = to_s - from_s, period = fmax(u->period_s, u->poll_s);
     double window = isfinite(d->window_s) ? d->window_s : period;
 
-    if (!usable(out, d, u, from_s, to_s, "value", 0.25))
+    if (!usable(out, d, u, from_s, to_s, "value", 1.0 / 3))
         return;
     if (stalls(u, seconds)) {
         FAIL(out, "it stood still for %.3g s of %.3g s", u->stall_s, seconds);

@@ -161,7 +161,7 @@ void ft_monitor_start(ft_monitor *m)
     ft__cpus watched;
 
     share_out(m, &watched);
-    ft__watch_begin(&m->watch, ft__now_s(), &watched);
+    ft__watch_begin(&m->watch, &watched);
     set_running(m, true, false);
 }
 
@@ -171,7 +171,7 @@ void ft_monitor_stop(ft_monitor *m, ft_conditions *out)
     /* Too short for the thread to have looked. */
     if (m->watch.n == 0)
         ft__watch_sample(&m->watch);
-    ft__watch_end(&m->watch, ft__now_s(), out);
+    ft__watch_end(&m->watch, out);
 }
 
 /* ---- as text ---- */

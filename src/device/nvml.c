@@ -116,23 +116,3 @@ double ft__nvml_field_watts(const ft__nvml *n, void *device, unsigned field,
     default: return NAN;
     }
 }
-
-const char *ft__nvml_read(const ft__nvml *n, unsigned device, double *joules,
-                          double *watts)
-{
-    unsigned long long millijoules;
-    unsigned milliwatts;
-    void *handle;
-    int code = n->handle_by_index(device, &handle);
-
-    *joules = *watts = NAN;
-    if (code)
-        return n->error_string(code);
-    if (n->total_energy && n->total_energy(handle, &millijoules) == 0)
-        *joules = (double)millijoules * 1e-3;
-    code =
-        n->power_usage ? n->power_usage(handle, &milliwatts) : FT__NVML_NOT_SUPPORTED;
-    if (code == 0)
-        *watts = milliwatts * 1e-3;
-    return isnan(*joules) && code ? n->error_string(code) : NULL;
-}

@@ -88,9 +88,4 @@ void ft__nvml_close(ft__nvml *n);
 double ft__nvml_field_watts(const ft__nvml *n, void *device, unsigned field,
                             unsigned scope);
 
-/* Energy since the driver was loaded, and power; NaN for what the device does
- * not tell. Returns why both are NaN, else NULL. */
-const char *ft__nvml_read(const ft__nvml *n, unsigned device, double *joules,
-                          double *watts);
-
 #endif

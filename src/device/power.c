@@ -19,8 +19,9 @@ static void of_watts(struct levels *out, const ft__updates *u, double window,
 {
     for (size_t i = 0; i < u->n; i++) {
         const ft__update *x = &u->u[i];
+        double slack = x->half_s + 1e-6 * window;
 
-        if (x->at_s - window < from - x->half_s || x->at_s > to + x->half_s)
+        if (x->at_s - window < from - slack || x->at_s > to + slack)
             continue;
         out->watts[out->n] = x->value;
         out->weight[out->n++] = 1;

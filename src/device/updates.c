@@ -87,6 +87,7 @@ static void note_stall(ft__updates *out, double from, double to, double lo, doub
     if (inside > out->stall_s) {
         out->usual_stall_s = out->stall_s;
         out->stall_s = inside;
+        out->stall_from_s = from;
     } else if (inside > out->usual_stall_s) {
         out->usual_stall_s = inside;
     }
@@ -107,7 +108,8 @@ static void survey(ft__updates *out, const struct poll *p, size_t n, double lo,
             out->hole_s = fmax(out->hole_s, gap);
         }
         if (i && (p[i].fresh || p[i].at - p[i - 1].at > hole)) {
-            note_stall(out, since, p[i].fresh ? p[i].at : p[i - 1].at, lo, hi);
+            note_stall(out, since, p[i].at - p[i - 1].at > hole ? p[i - 1].at : p[i].at,
+                       lo, hi);
             since = p[i].at;
         }
         last = p[i].at;

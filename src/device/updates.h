@@ -20,8 +20,8 @@ typedef struct ft__updates {
     double period_s; /* between new values; NaN: not known */
     double poll_s;   /* median time between polls */
     /* Within the time asked about: the longest stretch in which polls came and their
-     * value stayed, and the longest but one. */
-    double stall_s, usual_stall_s;
+     * value stayed, since when it did, and the longest but one. */
+    double stall_s, stall_from_s, usual_stall_s;
     /* The longest stretch without any good poll there, and their sum. */
     double hole_s, holes_s;
 } ft__updates;

@@ -1,14 +1,12 @@
-/* Clocks, temperatures, throttling and the work of others, from /proc, /sys and
- * NVML. Counters of /proc/stat: proc(5); throttle counters: Documentation/ABI/testing/
- * sysfs-devices-system-cpu. */
+/* Clocks, temperatures and throttling from /proc, /sys and NVML. Throttle counters:
+ * Documentation/ABI/testing/sysfs-devices-system-cpu. */
 #include "device/watch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <strings.h>
 
 #include "base/stats.h"
 #include "device/plan.h"
@@ -42,7 +40,7 @@ static bool is_of_cpu(const char *name)
                                         "cpu",      "x86_pkg", "soc"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
+        if (strncasecmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
@@ -130,9 +128,7 @@ static void open_gpu(ft__watch *w, const char *device)
 ft_status ft__watch_open(ft__watch *w, const char *device,
                          const ft_settings_options *opt, ft_error *err)
 {
-    long ticks = sysconf(_SC_CLK_TCK);
-
-    *w = (ft__watch){.tick_s = ticks > 0 ? 1.0 / (double)ticks : 0.01};
+    *w = (ft__watch){0};
     w->machine.root = opt && opt->root ? opt->root : "";
     w->machine.nvml = opt ? opt->nvml : NULL;
     w->clock_hz = calloc(FT__MAX_SAMPLES, sizeof(*w->clock_hz));
@@ -156,51 +152,6 @@ void ft__watch_close(ft__watch *w)
     *w = (ft__watch){0};
 }
 
-/* ---- the work of others ---- */
-
-/* user nice system idle iowait irq softirq steal; what a guest of this machine does
- * is in user, what the host took is in steal: both keep the CPU from us. */
-static double busy_s(const ft__watch *w)
-{
-    double v[8] = {0};
-    char text[512];
-
-    ft__sys_text(text, sizeof(text), w->machine.root, "/proc/stat");
-    if (sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3],
-               &v[4], &v[5], &v[6], &v[7]) < 4)
-        return NAN;
-    return (v[0] + v[1] + v[2] + v[5] + v[6] + v[7]) * w->tick_s;
-}
-
-static double seconds(struct timeval t)
-{
-    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
-}
-
-static double own_s(const ft__watch *w)
-{
-    double v[4];
-    char text[1024], *at;
-    struct rusage self, children;
-
-    if (!*w->machine.root && getrusage(RUSAGE_SELF, &self) == 0 &&
-        getrusage(RUSAGE_CHILDREN, &children) == 0)
-        return seconds(self.ru_utime) + seconds(self.ru_stime) +
-               seconds(children.ru_utime) + seconds(children.ru_stime);
-    ft__sys_text(text, sizeof(text), w->machine.root, "/proc/self/stat");
-    at = strrchr(text, ')'); /* a program's name may hold anything */
-    if (!at ||
-        sscanf(at + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lf %lf %lf %lf",
-               &v[0], &v[1], &v[2], &v[3]) != 4)
-        return NAN;
-    return (v[0] + v[1] + v[2] + v[3]) * w->tick_s;
-}
-
-static ft__work work_until(const ft__watch *w, double now_s)
-{
-    return (ft__work){.at_s = now_s, .busy_s = busy_s(w), .own_s = own_s(w)};
-}
-
 /* ---- one stretch ---- */
 
 static double throttle_count(const ft__watch *w)
@@ -220,7 +171,7 @@ static double throttle_count(const ft__watch *w)
     return sum;
 }
 
-void ft__watch_begin(ft__watch *w, double now_s, const ft__cpus *cpus)
+void ft__watch_begin(ft__watch *w, const ft__cpus *cpus)
 {
     double v;
 
@@ -236,7 +187,7 @@ void ft__watch_begin(ft__watch *w, double now_s, const ft__cpus *cpus)
         ft__sys_number(&v, w->machine.root, FT__CPU "/cpu%u/cpufreq/scaling_cur_freq",
                        w->cpu[0]);
     w->throttled = w->gpu ? 0 : throttle_count(w);
-    w->begin = work_until(w, now_s);
+    w->begin = ft__load_now(w->machine.root, w->now);
 }
 
 /* The highest "cpu MHz" of those watched, as far as it is told. */
@@ -331,10 +282,12 @@ void ft__watch_sample(ft__watch *w)
     w->n++;
 }
 
-/* A tenth of a CPU; and, as counters move in ticks, three of them. */
-static bool is_disturbed(const ft__watch *w, double load, double duration_s)
+/* A tenth of a CPU; and, as counters move in ticks, three of a hundredth. */
+static bool is_disturbed(const ft__load *from, const ft__load *to)
 {
-    return load > 0.1 && load * duration_s > 3 * w->tick_s;
+    double load = ft__load_foreign(from, to);
+
+    return load > 0.1 && load * (to->at_s - from->at_s) > 0.03;
 }
 
 static void sum_up(ft__watch *w, ft_conditions *c)
@@ -353,23 +306,18 @@ static void sum_up(ft__watch *w, ft_conditions *c)
         c->marks |= FT_MARK_HOT;
 }
 
-void ft__watch_end(ft__watch *w, double now_s, ft_conditions *out)
+void ft__watch_end(ft__watch *w, ft_conditions *out)
 {
-    const ft__work end = work_until(w, now_s);
-    double duration_s = end.at_s - w->begin.at_s;
-    double foreign_s = (end.busy_s - w->begin.busy_s) - (end.own_s - w->begin.own_s);
+    const ft__load end = ft__load_now(w->machine.root, w->now);
 
     *out = (ft_conditions){.memory_clock_hz = w->memory_hz,
                            .temperature_max_k = w->hottest_k,
-                           .foreign_load = NAN,
+                           .foreign_load = ft__load_foreign(&w->begin, &end),
                            .throttle = w->throttle,
                            .n = w->n};
     if (!w->gpu && throttle_count(w) > w->throttled)
         out->throttle |= CPU_THROTTLED;
-    /* Ticks are coarser than our own time: the difference may be below 0. */
-    if (duration_s > 0 && !isnan(foreign_s))
-        out->foreign_load = fmax(0, foreign_s) / duration_s;
-    if (is_disturbed(w, out->foreign_load, duration_s))
+    if (is_disturbed(&w->begin, &end))
         out->marks |= FT_MARK_FOREIGN_LOAD;
     sum_up(w, out);
 }

@@ -3,9 +3,10 @@
 
 #include "device/acts.h"
 #include "device/cpus.h"
+#include "device/load.h"
 #include "foretell/settings.h"
 
-/* What a machine does between two moments, without threads and clocks of its own. */
+/* What a machine does between two moments, without threads of its own. */
 
 /* A sensor of temperature, as files below the root. */
 typedef struct ft__thermometer {
@@ -15,17 +16,10 @@ typedef struct ft__thermometer {
 
 enum { FT__MAX_THERMOMETERS = 16, FT__MAX_WATCHED = 16, FT__MAX_SAMPLES = 4096 };
 
-/* How much was done by some moment, in seconds of CPUs. */
-typedef struct ft__work {
-    double at_s;
-    double busy_s; /* by all; NaN: not told */
-    double own_s;  /* by this process and the children it has waited for */
-} ft__work;
-
 typedef struct ft__watch {
     ft__machine machine;
-    void *gpu; /* NULL: the CPU is watched */
-    double tick_s;
+    void *gpu;           /* NULL: the CPU is watched */
+    double (*now)(void); /* as for ft__load_now() */
     bool has_cpufreq;
     ft__thermometer thermometer[FT__MAX_THERMOMETERS];
     size_t n_thermometers;
@@ -35,7 +29,7 @@ typedef struct ft__watch {
     /* of one stretch of time */
     unsigned cpu[FT__MAX_WATCHED];
     size_t n_cpus;
-    ft__work begin;
+    ft__load begin;
     double throttled; /* the CPUs' counters at its beginning */
     double *clock_hz; /* FT__MAX_SAMPLES, or fewer: every stride-th sample */
     size_t n_clocks, stride;
@@ -49,8 +43,8 @@ ft_status ft__watch_open(ft__watch *w, const char *device,
                          const ft_settings_options *opt, ft_error *err);
 void ft__watch_close(ft__watch *w);
 /* `cpus`: those whose clock counts, the fastest at each sample. */
-void ft__watch_begin(ft__watch *w, double now_s, const ft__cpus *cpus);
+void ft__watch_begin(ft__watch *w, const ft__cpus *cpus);
 void ft__watch_sample(ft__watch *w);
-void ft__watch_end(ft__watch *w, double now_s, ft_conditions *out);
+void ft__watch_end(ft__watch *w, ft_conditions *out);
 
 #endif

@@ -71,3 +71,14 @@ bool ft__json_print_take(json_t *v, FILE *fp)
     json_decref(v);
     return good;
 }
+
+json_t *ft__json_join_take(json_t *a, json_t *b)
+{
+    bool good = a && b && json_object_update(a, b) == 0;
+
+    json_decref(b);
+    if (good)
+        return a;
+    json_decref(a);
+    return NULL;
+}

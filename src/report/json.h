@@ -22,4 +22,7 @@ void ft__json_append_take(json_t **array, json_t *value);
 /* Prints, two blanks a level, and frees; false when it was NULL. */
 bool ft__json_print_take(json_t *v, FILE *fp);
 
+/* Members of both in one object; NULL when memory is short. */
+json_t *ft__json_join_take(json_t *a, json_t *b);
+
 #endif

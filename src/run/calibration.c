@@ -1,6 +1,8 @@
 /* What every session measures beside, and finds out about its engine once. */
+#include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "predict/probes.h"
 #include "run/op_job.h"
 
@@ -32,6 +34,26 @@ bool ft__calibration_job(ft__job *out, ft_session *s)
         return false;
     *out = ft__op_job_get(s->calibration);
     return true;
+}
+
+/* What measurements in two processes differ by where nothing else changes:
+ * docs/notes/statistics.md. */
+static const double least_floor = 0.01;
+
+double ft__calibration_note(ft_session *s, double seconds)
+{
+    enum { KEPT = sizeof(s->calibrations) / sizeof(*s->calibrations), ENOUGH = 3 };
+    double v[KEPT], centre;
+    size_t n;
+
+    if (!isnan(seconds))
+        s->calibrations[s->n_calibrations++ % KEPT] = seconds;
+    n = s->n_calibrations < KEPT ? s->n_calibrations : KEPT;
+    if (n < ENOUGH)
+        return least_floor;
+    memcpy(v, s->calibrations, n * sizeof(*v));
+    centre = ft__median(v, n);
+    return fmax(least_floor, ft__mad(v, n, centre) / centre);
 }
 
 /* Something long to run, issued many times: does waiting take part of the time? */

@@ -14,6 +14,7 @@
 
 enum { DEFAULT_GROUP = 6, MOST_GROUP = 32, LEAST_REPEATS = 5 };
 static const double default_repeat_share = 0.03;
+static const double default_power_share = 0.1;
 
 void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op,
                         const char *metric)
@@ -62,6 +63,44 @@ static ft_status put(struct ft__collection *k, ft__named_key *key, const char *m
     return ft_store_put(k->store, k->run, &key->key, m, readings, n, err);
 }
 
+/* Of one domain alone, under its name: with what was read. Of the sum, and of a meter
+ * with one domain: plainly. */
+static ft_status put_energy(struct ft__collection *k, ft__named_key *key, ft_energy *e,
+                            const ft_energy *readings, ft_error *err)
+{
+    char conditions[512], power[160], energy[160];
+    const char *colon = e->domain[0] ? ":" : "";
+    size_t n = readings ? readings->n_readings : 0;
+    ft_status st;
+
+    snprintf(power, sizeof(power), "power%s%s", colon, e->domain);
+    snprintf(energy, sizeof(energy), "energy%s%s", colon, e->domain);
+    ft_energy_conditions(e, conditions, sizeof(conditions));
+    e->power.conditions = e->energy.conditions = conditions;
+    st = put(k, key, power, &e->power, readings ? readings->readings : NULL, n, err);
+    return st ? st
+              : put(k, key, energy, &e->energy, readings ? readings->counted : NULL, n,
+                    err);
+}
+
+static ft_status put_energies(struct ft__collection *k, ft__named_key *key,
+                              ft_timing *t, ft_error *err)
+{
+    bool alone = t->n_energy == 2;
+    ft_status st = FT_OK;
+
+    if (!t->n_energy)
+        return FT_OK;
+    st = put_energy(k, key, &t->energy[0], alone ? &t->energy[1] : NULL, err);
+    for (uint32_t i = 1; i < t->n_energy && !alone && !st; i++)
+        st = put_energy(k, key, &t->energy[i], &t->energy[i], err);
+    k->report->powered += !t->energy[0].reason[0];
+    if (t->energy[0].reason[0] && !k->report->why_no_power[0])
+        snprintf(k->report->why_no_power, sizeof(k->report->why_no_power), "%s",
+                 t->energy[0].reason);
+    return st;
+}
+
 static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing *t,
                             ft_error *err)
 {
@@ -79,6 +118,8 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing
         st = put(k, &key, "memory", &memory, NULL, 0, err);
     if (!st && !isnan(t->launch.value))
         st = put(k, &key, "launch", &t->launch, t->launches, t->launch.n, err);
+    if (!st)
+        st = put_energies(k, &key, t, err);
     /* The time last: an operation counts as done when it has one. */
     if (!st)
         st = put(k, &key, "time", &t->time, t->readings, t->n_readings, err);
@@ -89,13 +130,16 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing
 }
 
 ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, size_t n,
-                                 double time_s, ft_error *why, ft_error *err)
+                                 const unsigned char *powered, double time_s,
+                                 ft_error *why, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = time_s,
                               .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s),
                               .rounds = k->opt->rounds,
                               .monitor = k->opt->monitor,
-                              .error_floor = k->error_floor};
+                              .meter = powered ? k->opt->meter : NULL,
+                              .power_time_s = k->opt->power_time_s,
+                              .powered = powered};
     ft_timing *t = calloc(n + 1, sizeof(*t));
     ft_status st;
 
@@ -209,6 +253,34 @@ static size_t count_left(const struct ft__collection *k)
     return left;
 }
 
+static int heaviest_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* Power needs seconds each: of the heaviest operations only, unless asked otherwise. */
+static ft_status choose_powered(struct ft__collection *k, ft_error *err)
+{
+    double share = k->opt->power_share != 0 ? k->opt->power_share : default_power_share;
+    size_t n = share > 0 ? (size_t)ceil(share * (double)k->n) : 0;
+    double *work;
+
+    k->power_from_s = INFINITY;
+    if (!k->opt->meter || !n || !k->n)
+        return FT_OK;
+    work = calloc(k->n, sizeof(*work));
+    if (!work)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", k->n);
+    for (size_t i = 0; i < k->n; i++)
+        work[i] = k->c[i].work_s;
+    qsort(work, k->n, sizeof(*work), heaviest_first);
+    k->power_from_s = work[(n < k->n ? n : k->n) - 1];
+    free(work);
+    return FT_OK;
+}
+
 static ft_status measure_all(struct ft__collection *k, ft_error *err)
 {
     size_t left = count_left(k), total = left;
@@ -217,10 +289,14 @@ static ft_status measure_all(struct ft__collection *k, ft_error *err)
     while (left && !st && ft__now_s() < k->end_s) {
         ft_error why[MOST_GROUP];
         ft_op ops[MOST_GROUP];
+        unsigned char powered[MOST_GROUP];
         size_t at[MOST_GROUP], n = choose(k, at, ops);
 
         ft__progress(k->opt->log, total - left, total, ft_kind_name(ops[0].kind));
-        st = ft__measure_into_store(k, ops, n, share_of_time(k, left), why, err);
+        for (size_t i = 0; i < n; i++)
+            powered[i] = k->c[at[i]].work_s >= k->power_from_s;
+        st = ft__measure_into_store(k, ops, n, powered, share_of_time(k, left), why,
+                                    err);
         for (size_t i = 0; i < n && !st; i++)
             st = judge(k, at[i], &why[i], err);
         left = count_left(k);
@@ -264,7 +340,7 @@ static ft_status measure_again(struct ft__collection *k, double time_s, ft_error
         }
         if (n < DEFAULT_GROUP && left)
             continue;
-        st = ft__measure_into_store(k, ops, n, time_s, why, err);
+        st = ft__measure_into_store(k, ops, n, NULL, time_s, why, err);
         for (size_t j = 0; j < n && !st; j++)
             k->report->repeated += !why[j].status;
         n = 0;
@@ -303,6 +379,8 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     if (!st)
         st = ft__candidates_make(&k, ops, count, n, err);
     out->wanted = k.n;
+    if (!st)
+        st = choose_powered(&k, err);
     if (!st)
         st = mark_present(&k, err);
     time_s = share_of_time(&k, count_left(&k));

@@ -48,9 +48,10 @@ ft_measurement ft__exact_bytes(uint64_t bytes);
 ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has,
                        ft_error *err);
 /* Measure n operations in rotation and put what came of them; why[i] of those that
- * failed. */
+ * failed. powered[i]: power as well, where there is a meter; NULL: none of them. */
 ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, size_t n,
-                                 double time_s, ft_error *why, ft_error *err);
+                                 const unsigned char *powered, double time_s,
+                                 ft_error *why, ft_error *err);
 
 /* candidates.c */
 ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,

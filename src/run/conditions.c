@@ -42,10 +42,25 @@ void ft__conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n
 
 /* ---- as text ---- */
 
-static void add_number(ft__buf *b, const char *name, double v)
+void ft__add_number(ft__buf *b, const char *name, double v)
 {
     if (!isnan(v))
         ft__buf_fmt(b, "%s\"%s\": %.9g", b->len > 1 ? ", " : "", name, v);
+}
+
+/* Quotes, backslashes and what is below a blank become apostrophes and blanks: these
+ * are sentences of ours. */
+void ft__add_text(ft__buf *b, const char *name, const char *text)
+{
+    if (!*text)
+        return;
+    ft__buf_fmt(b, "%s\"%s\": \"", b->len > 1 ? ", " : "", name);
+    for (const char *p = text; *p; p++) {
+        char c = *p == '"' || *p == '\\' ? '\'' : (unsigned char)*p < ' ' ? ' ' : *p;
+
+        ft__buf_add(b, &c, 1);
+    }
+    ft__buf_str(b, "\"");
 }
 
 static void add_count(ft__buf *b, const char *name, uint64_t n)
@@ -76,12 +91,12 @@ size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size)
     size_t len;
 
     ft__buf_str(&b, "{");
-    add_number(&b, "clock_hz", c->clock_hz);
-    add_number(&b, "clock_low_hz", c->clock_low_hz);
-    add_number(&b, "clock_high_hz", c->clock_high_hz);
-    add_number(&b, "memory_clock_hz", c->memory_clock_hz);
-    add_number(&b, "temperature_max_k", c->temperature_max_k);
-    add_number(&b, "foreign_load", c->foreign_load);
+    ft__add_number(&b, "clock_hz", c->clock_hz);
+    ft__add_number(&b, "clock_low_hz", c->clock_low_hz);
+    ft__add_number(&b, "clock_high_hz", c->clock_high_hz);
+    ft__add_number(&b, "memory_clock_hz", c->memory_clock_hz);
+    ft__add_number(&b, "temperature_max_k", c->temperature_max_k);
+    ft__add_number(&b, "foreign_load", c->foreign_load);
     if (c->throttle)
         add_count(&b, "throttle", c->throttle);
     add_count(&b, "rounds", t->rounds);

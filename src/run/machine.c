@@ -130,7 +130,7 @@ static ft_status measure_probes(struct ft__collection *k, ft_error *err)
         n += !has || k->opt->again;
     }
     if (!st)
-        st = ft__measure_into_store(k, missing, n, 0.3, why, err);
+        st = ft__measure_into_store(k, missing, n, NULL, 0.3, why, err);
     for (size_t i = 0; i < n && !st; i++)
         if (why[i].status) {
             st = why[i].status;

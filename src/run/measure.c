@@ -29,6 +29,10 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
     }
     if (!st)
         st = ft__timing_take(out, &t, opt, err);
+    if (!st && opt->meter)
+        st = ft__measure_energy(out, job, opt, err);
+    if (st)
+        ft_timing_free(out);
     ft__timed_free(&t);
     return st;
 }
@@ -132,7 +136,7 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
         *why = t->why;
     else
         st = ft__timing_take(out, t, g->opt, why);
-    if (!st && g->opt->meter)
+    if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[job]))
         st = ft__measure_energy(out, &t->job, g->opt, why);
     if (st) {
         ft_timing_free(out);
@@ -161,7 +165,8 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
                               ft_session *s, const ft_op *ops, size_t n, bool calibrate,
                               const ft_measure_options *opt, ft_error *err)
 {
-    struct group g = {.session = s, .opt = opt};
+    ft_measure_options with_floor = *opt;
+    struct group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
     size_t at = 0;
     double calibration_s;
@@ -175,6 +180,8 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     for (size_t i = 0; i < g.n; i++)
         at += g.job[i] != NULL;
     calibration_s = calibration_of(&g.timed[at], opt);
+    if (calibrate && !(opt->error_floor != 0))
+        with_floor.error_floor = ft__calibration_note(s, calibration_s);
     at = 0;
     for (size_t i = 0; i < g.n; i++) {
         if (!g.job[i])
@@ -196,8 +203,14 @@ ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s, const ft_
     ft__session_learn_issuing(s);
     memset(out, 0, n * sizeof(*out));
     memset(why, 0, n * sizeof(*why));
-    for (size_t i = 0, taken; i < n && !st; i += taken)
-        st = measure_some(&taken, out + i, why + i, s, ops + i, n - i, true, opt, err);
+    for (size_t i = 0, taken; i < n && !st; i += taken) {
+        ft_measure_options rest = *opt;
+
+        if (opt->powered)
+            rest.powered = opt->powered + i;
+        st =
+            measure_some(&taken, out + i, why + i, s, ops + i, n - i, true, &rest, err);
+    }
     return st;
 }
 

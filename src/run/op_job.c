@@ -184,14 +184,19 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     return FT_OK;
 }
 
-/* New memory for all operands before the old is given back: in other places. */
+/* New memory for all operands before the old is given back: in other places. What
+ * passes all caches comes from memory wherever it lies. */
 static ft_status move(void *self, ft_error *err)
 {
     ft__op_job *j = self;
     void *old[sizeof(j->memory) / sizeof(*j->memory)];
     uint32_t n_old = j->n_memory;
+    ft_cost c;
     ft_status st;
 
+    ft_op_cost(&j->op, &c);
+    if (c.bytes_read + c.bytes_written - c.weight_bytes > block_bytes)
+        return FT_OK;
     memcpy(old, j->memory, sizeof(old));
     j->n_memory = 0;
     st = make_operands(j, err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "run/load.h"
+#include "device/load.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
@@ -187,30 +187,27 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round,
     t->left--;
 }
 
-/* An engine whose clock is not that of the world is not disturbed by it. */
-static bool clock_is_real(double engine_s, double real_s)
-{
-    return fabs(engine_s - real_s) < 0.02 * real_s;
-}
-
 /* One round of each that has any left. */
-static void cycle(ft__timed *t, size_t n, ft_session *s, const struct plan *p,
-                  uint32_t round, double begin_s, ft_conditions *seen)
+static void cycle(ft__timed *t, size_t n, const ft_session *s, const struct plan *p,
+                  uint32_t round, double begin_s, ft_conditions *seen,
+                  ft_monitor *monitor)
 {
-    const ft_engine *e = s->engine;
-    ft__load from = ft__load_now(), to;
-    double engine_s = e->now(s->context), foreign;
+    ft__load from = ft__load_now("", NULL), to;
+    double foreign = NAN;
 
     for (size_t i = 0; i < n; i++) {
         seen[i] = ft__conditions_unknown();
         if (t[i].st || !t[i].left)
             continue;
+        if (monitor)
+            ft_monitor_start(monitor);
         t[i].st = run_round(&t[i], p, round, begin_s);
+        if (monitor)
+            ft_monitor_stop(monitor, &seen[i]);
     }
-    to = ft__load_now();
-    foreign = ft__load_foreign(&from, &to);
-    if (!clock_is_real(e->now(s->context) - engine_s, to.at_s - from.at_s))
-        foreign = NAN;
+    to = ft__load_now("", NULL);
+    if (s->clock_is_real)
+        foreign = ft__load_foreign(&from, &to);
     for (size_t i = 0; i < n; i++) {
         seen[i].foreign_load = foreign;
         seen[i].marks &= ~(uint32_t)FT_MARK_FOREIGN_LOAD;
@@ -245,7 +242,8 @@ ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
     }
     begin_s = s->engine->now(s->context);
     for (uint32_t round = 0; any_left(t, n); round++)
-        cycle(t, n, s, &p, round, begin_s, seen);
+        cycle(t, n, s, &p, round, begin_s, seen,
+              s->clock_is_real ? opt->monitor : NULL);
     free(seen);
     return FT_OK;
 }

@@ -1,6 +1,7 @@
 #ifndef RUN_ROUNDS_H
 #define RUN_ROUNDS_H
 
+#include "base/buf.h"
 #include "run/session.h"
 
 /* One of the things measured in rotation. */
@@ -37,5 +38,9 @@ double ft__error_of_rounds(const double *v, size_t n, double centre);
 /* Add what one round showed to what earlier ones showed; n: how many these were. */
 void ft__conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n);
 ft_conditions ft__conditions_unknown(void);
+
+/* Members of the JSON object that begins b; NaN and "" are left out. */
+void ft__add_number(ft__buf *b, const char *name, double v);
+void ft__add_text(ft__buf *b, const char *name, const char *text);
 
 #endif

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "foretell/device.h"
 
 static int by_name(const void *a, const void *b)
@@ -96,6 +98,35 @@ static ft_status load_engine(ft_session *s, const ft_session_options *opt,
     return ft_engine_load(&s->engine, path, err);
 }
 
+/* Does the engine's clock go on while nothing runs? */
+static bool clock_moves(const ft_session *s)
+{
+    const struct timespec moment = {0, 100 * 1000};
+    double before = s->engine->now(s->context);
+
+    nanosleep(&moment, NULL);
+    return s->engine->now(s->context) > before;
+}
+
+/* "threads=1 clock=1200MHz" */
+static ft_status name_setting(ft_session *s, ft_error *err)
+{
+    size_t size = sizeof(s->setting);
+    size_t len = (size_t)snprintf(s->setting, size, "threads=%u ", s->threads);
+    size_t more = 0;
+
+    if (s->held)
+        more =
+            ft_settings_print(ft_settings_held(s->held), s->setting + len, size - len);
+    if (!more)
+        s->setting[len - 1] = '\0';
+    return len + more < size ? FT_OK
+                             : ft_fail(err, FT_EUNSUPPORTED, 0,
+                                       "too many settings at once: a dataset's may "
+                                       "have %zu letters",
+                                       size - 1);
+}
+
 ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
                           ft_error *err)
 {
@@ -118,7 +149,13 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
         goto fail;
     snprintf(s->device, sizeof(s->device), "%s",
              opt->device ? opt->device : ft_device_fingerprint(device));
-    snprintf(s->setting, sizeof(s->setting), "threads=%u", s->threads);
+    /* Before the engine starts threads and this one is pinned. */
+    if (opt->settings)
+        st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
+    if (!st)
+        st = name_setting(s, err);
+    if (st)
+        goto fail;
     snprintf(s->dtype_policy, sizeof(s->dtype_policy), "%s",
              opt->dtype_policy ? opt->dtype_policy : "default");
     st = load_engine(s, opt, err);
@@ -129,6 +166,11 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = s->engine->open(&s->context, &cfg, err);
     if (st)
         goto fail;
+    s->clock_is_real = clock_moves(s);
+    if (!s->clock_is_real) {
+        ft__unpin_take(s->pin);
+        s->pin = NULL;
+    }
     s->opened_bytes = ft__anonymous_bytes();
     ft_device_free(device);
     *out = s;
@@ -141,12 +183,16 @@ fail:
 
 void ft_session_close(ft_session *s)
 {
+    ft_error why = {0};
+
     if (!s)
         return;
     ft__op_job_free(s->calibration);
     if (s->context)
         s->engine->close(s->context);
     ft__unpin_take(s->pin);
+    if (ft_settings_restore_take(s->held, &why))
+        ft__log(s->log, FT_LOG_WARN, "%s", why.msg);
     free(s);
 }
 

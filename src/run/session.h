@@ -12,14 +12,18 @@ struct ft_session {
     const ft_log *log;
     uint64_t seed;
     uint32_t threads;
-    uint64_t before_bytes; /* data this process held before the engine came */
-    uint64_t opened_bytes; /* and after */
+    uint64_t before_bytes;  /* data this process held before the engine came */
+    uint64_t opened_bytes;  /* and after */
+    ft_held_settings *held; /* or NULL */
     char setting[64];
     char dtype_policy[32];
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
+    bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
     struct ft__op_job *calibration; /* made at its first use */
     bool no_calibration;            /* the engine does not run it */
+    double calibrations[64];        /* what it took so far, the latest of them */
+    size_t n_calibrations;
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
 };
@@ -28,6 +32,9 @@ struct ft_session {
  * not run it. The session keeps it. */
 struct ft__job;
 bool ft__calibration_job(struct ft__job *out, ft_session *s);
+/* Note what it took, NaN: it was not measured. Returns the relative scatter from
+ * run to run to be expected of this machine. */
+double ft__calibration_note(ft_session *s, double seconds);
 /* Find out, once, whether the engine issues ahead. */
 void ft__session_learn_issuing(ft_session *s);
 

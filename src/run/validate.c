@@ -13,93 +13,6 @@ static const double default_time_s = 2;
 static const double default_op_time_s = 0.1;
 static const uint32_t default_rounds = 4;
 
-void ft_validated_free(ft_validated *v)
-{
-    free(v->kind);
-    free(v->unpriced);
-    free(v->round);
-    free(v->reading);
-    free(v->power);
-    *v = (ft_validated){0};
-}
-
-/* Sums do not depend on the order of operations. */
-size_t ft_network_spec(const ft_graph *g, char *buf, size_t size)
-{
-    uint64_t id = 0;
-
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        if (ft__validate_runs(ft_graph_op(g, i)))
-            id += ft_op_hash(ft_graph_op(g, i)) * (2 * ft_graph_op_count(g, i) + 1);
-    return (size_t)snprintf(buf, size, "network id=%016llx name=%.200s",
-                            (unsigned long long)id, ft_graph_name(g));
-}
-
-/* ---- what the store knows of the network itself ---- */
-
-static void take_row(ft_figure *f, const ft_row *row, const char *why)
-{
-    if (row->id && isfinite(row->m.value))
-        *f = (ft_figure){.value = row->m.value, .sigma = row->m.error};
-    else
-        ft__figure_unknown(f, why);
-}
-
-/* The network's name is not part of what it is: of all rows that begin alike. */
-enum { ID_LENGTH = sizeof("network id=0123456789abcdef ") - 1 };
-
-struct search {
-    ft_row row;
-    const char *spec;
-};
-
-static int keep_if_same(void *user, const ft_row *row)
-{
-    struct search *s = user;
-
-    if (strncmp(row->key.spec, s->spec, ID_LENGTH) == 0 &&
-        (!s->row.id || row->taken_at >= s->row.taken_at))
-        s->row = *row;
-    return 0;
-}
-
-static ft_status network_row(ft_row *row, ft__validation *k, const char *metric,
-                             ft_error *err)
-{
-    struct search s = {.spec = k->spec};
-    ft_key key = k->base;
-    ft_status st;
-
-    key.metric = metric;
-    st = ft_store_each(k->store, &key, 1, keep_if_same, &s, err);
-    *row = s.row;
-    return st;
-}
-
-static ft_status read_network(ft_validated *out, ft__validation *k, ft_error *err)
-{
-    ft_row time, memory, energy, power;
-    ft_status st = network_row(&time, k, "time", err);
-
-    if (!st)
-        st = network_row(&memory, k, "memory", err);
-    if (!st)
-        st = network_row(&energy, k, "energy", err);
-    if (!st)
-        st = network_row(&power, k, "power", err);
-    if (st)
-        return st;
-    take_row(&out->measured[FT_QUANTITY_TIME], &time, "not measured whole");
-    take_row(&out->measured[FT_QUANTITY_MEMORY], &memory, "not measured whole");
-    take_row(&out->measured[FT_QUANTITY_ENERGY], &energy,
-             "the network's energy was not measured");
-    if (power.id)
-        st = ft_store_readings(k->store, power.id, &out->power, &out->n_power, err);
-    if (!st && time.id && !out->reading)
-        st = ft_store_readings(k->store, time.id, &out->reading, &out->n_readings, err);
-    return st;
-}
-
 /* ---- measuring ---- */
 
 struct live {
@@ -110,8 +23,8 @@ struct live {
     uint64_t *count;
     size_t n;
     ft_network_timing memory; /* of the first round, figures only */
-    uint64_t before_bytes;
     char no_network[200]; /* why the network does not run; "" */
+    char no_energy[200];
     int64_t run;
     double begin_s;
 };
@@ -129,14 +42,16 @@ static ft_status find_wanted(struct live *l, ft_error *err)
     for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
         const ft_op *op = ft_graph_op(g, i);
         char spec[2048];
-        ft_row row = {0};
+        ft_row row = {0}, energy = {0};
 
         if (!ft__validate_runs(op) || op->kind == FT_KIND_generic)
             continue;
         ft_op_print(op, spec, sizeof(spec));
         if (!l->k.opt->again)
             st = ft__validate_row(&row, &l->k, spec, "time", err);
-        if (row.id)
+        if (!st && l->k.opt->meter)
+            st = ft__validate_row(&energy, &l->k, spec, "energy", err);
+        if (row.id && (energy.id || !l->k.opt->meter))
             continue;
         l->op[l->n] = *op;
         l->count[l->n++] = ft_graph_op_count(g, i);
@@ -150,8 +65,13 @@ static ft_status measure_part(struct live *l, uint32_t round, uint32_t rounds,
 {
     ft_collect_options how = {.op_time_s = l->k.opt->op_time_s > 0 ? l->k.opt->op_time_s
                                                                    : default_op_time_s,
-                              .again = l->k.opt->again,
+                              /* What is here has no energy yet. */
+                              .again = l->k.opt->again || l->k.opt->meter,
                               .repeat_share = -1,
+                              .monitor = l->k.opt->monitor,
+                              .meter = l->k.opt->meter,
+                              .power_share = 1,
+                              .power_time_s = l->k.opt->power_time_s,
                               .command = l->k.opt->command,
                               .log = l->k.opt->log};
     ft_op *op = calloc(l->n + 1, sizeof(*op));
@@ -211,6 +131,41 @@ static ft_status run_whole(ft_network_timing *t, const struct live *l,
     return ft_measure_network(t, l->session, l->k.graph, how, err);
 }
 
+static ft_status put(struct live *l, const char *metric, const ft_measurement *m,
+                     const ft_reading *r, size_t n, ft_error *err)
+{
+    ft_key key = l->k.base;
+
+    key.spec = l->k.spec;
+    key.metric = metric;
+    key.phase = ft_graph_mode(l->k.graph) == FT_MODE_TRAINING ? "step" : "forward";
+    return ft_store_put(l->k.store, l->run, &key, m, r, n, err);
+}
+
+/* The sum of the meter's domains, and what was read of each. */
+static ft_status put_energies(struct live *l, const ft_network_timing *t, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < t->n_energy && !st; i++) {
+        const ft_energy *e = &t->energy[i];
+        char power[160] = "power", energy[160] = "energy";
+
+        if (i) {
+            snprintf(power, sizeof(power), "power:%.140s", e->domain);
+            snprintf(energy, sizeof(energy), "energy:%.140s", e->domain);
+        }
+        if (!i)
+            snprintf(l->no_energy, sizeof(l->no_energy), "%s", e->reason);
+        if (isnan(e->energy.value))
+            continue;
+        st = put(l, power, &e->power, e->readings, e->n_readings, err);
+        if (!st)
+            st = put(l, energy, &e->energy, NULL, 0, err);
+    }
+    return st;
+}
+
 /* An engine that runs operations may still not run their network. */
 static ft_status refuse(struct live *l, ft_status st, const ft_error *why,
                         ft_error *err)
@@ -224,10 +179,15 @@ static ft_status refuse(struct live *l, ft_status st, const ft_error *why,
     return st;
 }
 
-static ft_status measure_whole(struct live *l, uint32_t rounds, ft_error *err)
+static ft_status measure_whole(struct live *l, uint32_t rounds, bool last,
+                               ft_error *err)
 {
     double time_s = l->k.opt->time_s > 0 ? l->k.opt->time_s : default_time_s;
-    ft_measure_options how = {.min_time_s = time_s / rounds, .rounds = 1};
+    ft_measure_options how = {.min_time_s = time_s / rounds,
+                              .rounds = 1,
+                              .monitor = l->k.opt->monitor,
+                              .meter = last ? l->k.opt->meter : NULL,
+                              .power_time_s = l->k.opt->power_time_s};
     ft_network_timing t;
     ft_error why = {0};
     double begin_s;
@@ -243,6 +203,8 @@ static ft_status measure_whole(struct live *l, uint32_t rounds, ft_error *err)
         l->memory = t;
     l->memory.readings = NULL;
     st = keep_readings(l->out, &t, begin_s, err);
+    if (!st)
+        st = put_energies(l, &t, err);
     ft_network_timing_free(&t);
     return st;
 }
@@ -252,7 +214,8 @@ static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
 {
     ft_status st = measure_part(l, round, rounds, err);
 
-    return st || *l->no_network ? st : measure_whole(l, rounds, err);
+    return st || *l->no_network ? st
+                                : measure_whole(l, rounds, round + 1 == rounds, err);
 }
 
 /* ---- what came of it ---- */
@@ -268,17 +231,6 @@ static double scatter(const ft_validated *v)
         s = ft__std(t, v->n_rounds) / ft__mean(t, v->n_rounds);
     free(t);
     return s;
-}
-
-static ft_status put(struct live *l, const char *metric, const ft_measurement *m,
-                     const ft_reading *r, size_t n, ft_error *err)
-{
-    ft_key key = l->k.base;
-
-    key.spec = l->k.spec;
-    key.metric = metric;
-    key.phase = ft_graph_mode(l->k.graph) == FT_MODE_TRAINING ? "step" : "forward";
-    return ft_store_put(l->k.store, l->run, &key, m, r, n, err);
 }
 
 /* What running the network added to this process, and what the engine takes in a
@@ -323,30 +275,6 @@ static void explain(ft_validated *v, ft_session *s)
     }
 }
 
-static void describe(ft_validated *out, const ft__validation *k)
-{
-    snprintf(out->name, sizeof(out->name), "%s", ft_graph_name(k->graph));
-    snprintf(out->device, sizeof(out->device), "%s", k->base.device);
-    snprintf(out->setting, sizeof(out->setting), "%s", k->base.setting);
-    snprintf(out->engine, sizeof(out->engine), "%s", k->base.engine);
-    snprintf(out->engine_version, sizeof(out->engine_version), "%s",
-             k->base.engine_version);
-    out->mode = ft_graph_mode(k->graph);
-}
-
-static ft_status lower(ft__validation *k, const ft_graph *g, uint32_t policy,
-                       bool planned, ft_error *err)
-{
-    ft_status st = ft_graph_lower(&k->lowered, g, policy, err);
-
-    k->graph = g;
-    k->policy = policy;
-    k->planned = planned && ft_graph_mode(g) == FT_MODE_INFERENCE;
-    if (!st)
-        ft_network_spec(k->lowered, k->spec, sizeof(k->spec));
-    return st;
-}
-
 static ft_status run_live(struct live *l, ft_error *err)
 {
     const ft_validate_options *opt = l->k.opt;
@@ -381,15 +309,17 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
                                     .engine = ft_session_engine(s),
                                     .engine_version = ft_session_engine_version(s),
                                     .dtype_policy = ft_session_dtype_policy(s)}};
-    st = lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
+    st = ft__validate_lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
     if (!st) {
-        describe(out, &l.k);
+        ft__validate_describe(out, &l.k);
         st = run_live(&l, err);
     }
     if (!st)
-        st = read_network(out, &l.k, err);
+        st = ft__validate_network_rows(out, &l.k, err);
     if (!st)
         st = ft__validate_price(out, &l.k, scatter(out), err);
+    if (!st && *l.no_energy && isnan(out->measured[FT_QUANTITY_ENERGY].value))
+        ft__figure_unknown(&out->measured[FT_QUANTITY_ENERGY], l.no_energy);
     for (int q = 0; !st && *l.no_network && q < FT_QUANTITY_COUNT; q++)
         if (isnan(out->measured[q].value))
             ft__figure_unknown(&out->measured[q], l.no_network);
@@ -400,129 +330,5 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
     ft_graph_free(l.k.lowered);
     free(l.op);
     free(l.count);
-    return st;
-}
-
-/* ---- from the store alone ---- */
-
-/* A dataset in which the network was measured, and how its engine lowers. */
-struct dataset {
-    char device[128];
-    char setting[64];
-    char engine[32];
-    char engine_version[32];
-    uint32_t policy;
-};
-
-struct datasets {
-    struct dataset *d;
-    size_t n;
-    const char *spec;
-    uint32_t policy;
-    bool no_memory;
-};
-
-static int keep_dataset(void *user, const ft_row *row)
-{
-    struct datasets *all = user;
-    struct dataset d = {.policy = all->policy}, *grown;
-
-    if (strncmp(row->key.spec, all->spec, ID_LENGTH) != 0)
-        return 0;
-    snprintf(d.device, sizeof(d.device), "%s", row->key.device);
-    snprintf(d.setting, sizeof(d.setting), "%s", row->key.setting);
-    snprintf(d.engine, sizeof(d.engine), "%s", row->key.engine);
-    snprintf(d.engine_version, sizeof(d.engine_version), "%s", row->key.engine_version);
-    for (size_t i = 0; i < all->n; i++)
-        if (strcmp(all->d[i].device, d.device) == 0 &&
-            strcmp(all->d[i].setting, d.setting) == 0 &&
-            strcmp(all->d[i].engine, d.engine) == 0 &&
-            strcmp(all->d[i].engine_version, d.engine_version) == 0)
-            return 0;
-    grown = realloc(all->d, (all->n + 1) * sizeof(*grown));
-    all->no_memory = !grown;
-    if (grown) {
-        all->d = grown;
-        all->d[all->n++] = d;
-    }
-    return !grown;
-}
-
-/* The id is that of the lowered graph, so that it tells how the engine lowers. */
-static const uint32_t policies[] = {0, FT_POLICY_CHANNELS_LAST,
-                                    FT_POLICY_STRIDED_VIEWS};
-
-static ft_status find_datasets(struct datasets *all, ft_store *store,
-                               const ft_key *filter, const ft_graph *g, ft_error *err)
-{
-    ft_key key = *filter;
-    char before[300] = "";
-    ft_status st = FT_OK;
-
-    key.metric = "time";
-    for (size_t i = 0; i < sizeof(policies) / sizeof(*policies) && !st; i++) {
-        ft__validation k = {0};
-
-        st = lower(&k, g, policies[i], true, err);
-        all->spec = k.spec;
-        all->policy = policies[i];
-        if (!st && strcmp(before, k.spec) != 0)
-            st = ft_store_each(store, &key, 1, keep_dataset, all, err);
-        snprintf(before, sizeof(before), "%s", k.spec);
-        ft_graph_free(k.lowered);
-    }
-    if (!st && all->no_memory)
-        st = ft_fail(err, FT_ENOMEM, 0, "datasets");
-    if (!st && !all->n)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "%s was not measured whole in any dataset that fits; foretell "
-                     "validate without --from-store measures it",
-                     ft_graph_name(g));
-    return st;
-}
-
-static ft_status look_up(ft_validated *out, const struct dataset *d, ft_store *store,
-                         const ft_graph *g, const ft_validate_options *opt,
-                         ft_error *err)
-{
-    ft__validation k = {.store = store,
-                        .opt = opt,
-                        .base = {.device = d->device,
-                                 .setting = d->setting,
-                                 .engine = d->engine,
-                                 .engine_version = d->engine_version}};
-    ft_status st = lower(&k, g, d->policy, !(d->policy & FT_POLICY_STRIDED_VIEWS), err);
-
-    describe(out, &k);
-    if (!st)
-        st = read_network(out, &k, err);
-    if (!st)
-        st = ft__validate_price(out, &k, NAN, err);
-    ft_graph_free(k.lowered);
-    return st;
-}
-
-ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *store,
-                             const ft_key *filter, const ft_graph *g,
-                             const ft_validate_options *opt, ft_error *err)
-{
-    struct datasets all = {0};
-    ft_status st = find_datasets(&all, store, filter, g, err);
-
-    *n = 0;
-    *out = st ? NULL : calloc(all.n, sizeof(**out));
-    if (!st && !*out)
-        st = ft_fail(err, FT_ENOMEM, 0, "datasets");
-    for (size_t i = 0; i < all.n && !st; i++) {
-        st = look_up(&(*out)[i], &all.d[i], store, g, opt, err);
-        *n = i + 1;
-    }
-    if (st && *out) {
-        while (*n)
-            ft_validated_free(&(*out)[--*n]);
-        free(*out);
-        *out = NULL;
-    }
-    free(all.d);
     return st;
 }

@@ -28,6 +28,14 @@ bool ft__validate_runs(const ft_op *op);
 ft_status ft__validate_price(ft_validated *out, ft__validation *k, double shared,
                              ft_error *err);
 
+/* k->lowered, k->spec and how memory is counted; k->lowered is the caller's to free. */
+ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t policy,
+                             bool planned, ft_error *err);
+void ft__validate_describe(ft_validated *out, const ft__validation *k);
+/* What was measured of the network itself. */
+ft_status ft__validate_network_rows(ft_validated *out, ft__validation *k,
+                                    ft_error *err);
+
 void ft__figure_unknown(ft_figure *f, const char *why);
 
 #endif

@@ -94,8 +94,8 @@ static int note(void *user, const ft_row *row)
         p->bad = true;
         return 1;
     }
-    /* A value that is missing or not positive has no ratio. */
-    if (!(now.value > 0)) {
+    /* A value that is missing or not positive has no ratio, and sizes are exact. */
+    if (!(now.value > 0) || now.error == 0) {
         free(now.text);
         return 0;
     }

@@ -14,7 +14,7 @@ Every command explains itself, with examples.
 
   $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
   5
-  4
+  5
   6
   4
   3

@@ -1,0 +1,264 @@
+/* foretell clocks: what is set on this machine, setting it, and putting it back. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run_held.h"
+#include "cli/settings.h"
+#include "report/units.h"
+
+struct options {
+    ft__settings_texts texts;
+    bool keep;
+    const char *root;
+};
+
+static const ft__option options[] = {
+    {"device", 0, FT__OPT_TEXT, offsetof(struct options, texts.device), "DEVICE",
+     "cpu (the default), or a GPU such as nvml:0"},
+    {"core", 0, FT__OPT_TEXT, offsetof(struct options, texts.core), "CLOCK",
+     "core clock, 1200MHz or 1.2GHz: the nearest there is"},
+    {"memory", 0, FT__OPT_TEXT, offsetof(struct options, texts.memory), "CLOCK",
+     "memory clock of a GPU"},
+    {"power-cap", 0, FT__OPT_TEXT, offsetof(struct options, texts.power_cap), "WATTS",
+     "power cap of a GPU"},
+    {"cpus", 0, FT__OPT_TEXT, offsetof(struct options, texts.cpus), "LIST",
+     "the CPUs that stay online, 0-3,8"},
+    {"governor", 0, FT__OPT_TEXT, offsetof(struct options, texts.governor), "NAME",
+     "what chooses the CPU's clock: performance, powersave, ..."},
+    {"turbo", 0, FT__OPT_TEXT, offsetof(struct options, texts.turbo), "on|off",
+     "clocks above the nominal one"},
+    {"affinity", 0, FT__OPT_TEXT, offsetof(struct options, texts.affinity), "LIST",
+     "the CPUs that CMD may use"},
+    {"keep", 0, FT__OPT_FLAG, offsetof(struct options, keep), NULL,
+     "set until foretell clocks reset, or until the machine starts anew"},
+    {"root", 0, FT__OPT_TEXT, offsetof(struct options, root), "DIR",
+     "a recorded machine instead of this one"},
+    {0},
+};
+
+/* ---- show ---- */
+
+static const char *hertz_or_watts(char *text, size_t size, double v, const char *unit)
+{
+    if (isnan(v))
+        return "";
+    snprintf(text, size, "%s",
+             strcmp(unit, "W") == 0 ? ft__text_watts(v).s : ft__text_hertz(v).s);
+    return text;
+}
+
+static void show_row(ft__table *t, const ft_setting_state *s)
+{
+    char now[64], least[64], most[64];
+    const char *number = hertz_or_watts(now, sizeof(now), s->now, s->unit);
+
+    ft__table_cell(t, "%s", s->device);
+    ft__table_cell(t, "%s", s->name);
+    ft__table_cell(t, "%s%s%s", number, *number && *s->text ? ", " : "", s->text);
+    if (isnan(s->least))
+        ft__table_cell(t, "%s", "");
+    else
+        ft__table_cell(t, "%s .. %s",
+                       hertz_or_watts(least, sizeof(least), s->least, s->unit),
+                       hertz_or_watts(most, sizeof(most), s->most, s->unit));
+    ft__table_cell(t, "%s", s->choices);
+    ft__table_cell(t, "%s", s->writable ? "yes" : "no");
+}
+
+/* Why what cannot be set cannot, each reason with its remedy once. */
+static void show_reasons(const ft_settings_list *l)
+{
+    const char *remedy = "", *reason = "";
+
+    for (size_t i = 0; i < ft_settings_count(l); i++) {
+        const ft_setting_state *s = ft_settings_at(l, i);
+
+        if (s->writable)
+            continue;
+        printf("%s %s: ", s->device, s->name);
+        ft__put_clean(stdout, s->reason);
+        putchar('\n');
+        if (*s->remedy && (strcmp(s->remedy, remedy) || strcmp(s->reason, reason))) {
+            fputs("  try: ", stdout);
+            ft__put_clean(stdout, s->remedy);
+            putchar('\n');
+        }
+        remedy = s->remedy;
+        reason = s->reason;
+    }
+}
+
+static bool show_text(const ft_settings_list *l)
+{
+    ft__table *t = ft__table_new("device|setting|now|range|choices<|may be set");
+    bool some = false;
+
+    for (size_t i = 0; i < ft_settings_count(l); i++) {
+        some = some || !ft_settings_at(l, i)->writable;
+        show_row(t, ft_settings_at(l, i));
+    }
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    if (some)
+        putchar('\n');
+    show_reasons(l);
+    if (*ft_settings_in_force(l))
+        printf("\n%s\n", ft_settings_in_force(l));
+    return true;
+}
+
+static json_t *state_json(const ft_setting_state *s)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:o, s:o}",
+                     "device", ft__json_text(s->device), "name", ft__json_text(s->name),
+                     "now", ft__json_real(s->now), "text", ft__json_text(s->text),
+                     "least", ft__json_real(s->least), "most", ft__json_real(s->most),
+                     "normal", ft__json_real(s->normal), "unit", s->unit, "choices",
+                     ft__json_text(s->choices), "writable", s->writable, "reason",
+                     ft__json_text(s->reason), "remedy", ft__json_text(s->remedy));
+}
+
+static bool show_json(const ft_settings_list *l)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < ft_settings_count(l); i++)
+        ft__json_append_take(&all, state_json(ft_settings_at(l, i)));
+    return ft__json_print_take(json_pack("{s:o, s:o}", "in_force",
+                                         ft__json_text(ft_settings_in_force(l)),
+                                         "settings", all),
+                               stdout);
+}
+
+static int show(ft__cli *c, const ft__this_machine *m)
+{
+    ft_settings_list *l;
+    ft_error err = {0};
+    bool printed;
+    ft_status st = ft_settings_show(&l, &m->how, &err);
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    printed = c->json ? show_json(l) : show_text(l);
+    ft_settings_list_free(l);
+    return ft__cli_done(c, printed);
+}
+
+/* ---- set and reset ---- */
+
+static int keep(ft__cli *c, const ft__this_machine *m, const ft_settings *want)
+{
+    ft_settings chosen;
+    ft_error err = {0};
+    char text[512];
+    bool printed = true;
+    ft_status st = ft_settings_keep(&chosen, want, &m->how, &err);
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    ft_settings_print(&chosen, text, sizeof(text));
+    if (c->json)
+        printed = ft__json_print_take(
+            json_pack("{s:o}", "settings", ft__settings_json(&chosen)), stdout);
+    else
+        printf("set: %s\nit stays until: foretell clocks reset\n", text);
+    return ft__cli_done(c, printed);
+}
+
+static int set(ft__cli *c, const ft__this_machine *m, const struct options *o)
+{
+    ft_settings want;
+    char text[8];
+    int code = ft__settings_parse(c, &want, &o->texts);
+
+    if (code)
+        return code;
+    if (c->n_rest && o->keep)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--keep sets for good, -- CMD for as long as CMD runs: one "
+                            "of them");
+    if (!c->n_rest && !o->keep)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "for how long? -- CMD: while CMD runs; --keep: until "
+                            "foretell clocks reset");
+    want.device = NULL;
+    if (ft_settings_print(&want, text, sizeof(text)) == 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "nothing to set: --core, --memory, --power-cap, --cpus, "
+                            "--governor, --turbo or --affinity");
+    want.device = o->texts.device;
+    return o->keep ? keep(c, m, &want) : ft__run_held(c, m, &want);
+}
+
+static int reset(ft__cli *c, const ft__this_machine *m)
+{
+    ft_error err = {0};
+    bool printed = true;
+    size_t n;
+    ft_status st = ft_settings_reset(&n, &m->how, &err);
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    if (c->json)
+        printed = ft__json_print_take(json_pack("{s:o}", "restored", ft__json_count(n)),
+                                      stdout);
+    else if (n)
+        printf("%zu values put back\n", n);
+    else
+        puts("nothing was set");
+    return ft__cli_done(c, printed);
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    const char *what = c->args.n ? c->args.v[0] : "";
+    ft__this_machine *m;
+    int code;
+
+    /* Not in --help: what ft_settings_options.guard names. */
+    if (strcmp(what, "guard") == 0)
+        return ft_settings_guard((int)c->args.n - 1, (char **)(c->args.v + 1));
+    if (c->args.n != 1)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            c->args.n ? "one argument too many: %s"
+                                      : "show, set or reset?%s",
+                            c->args.n ? c->args.v[1] : "");
+    if (c->n_rest && strcmp(what, "set") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "a command belongs to set only");
+    m = malloc(sizeof(*m));
+    if (!m)
+        return ft__cli_done(c, false);
+    ft__machine_open(m, c, o->root);
+    if (strcmp(what, "show") == 0)
+        code = show(c, m);
+    else if (strcmp(what, "set") == 0)
+        code = set(c, m, o);
+    else if (strcmp(what, "reset") == 0)
+        code = reset(c, m);
+    else
+        code = ft__cli_exit(c, FT__EXIT_USAGE, "\"%s\": show, set or reset?", what);
+    free(m);
+    return code;
+}
+
+const ft__command ft__clocks_command = {
+    .name = "clocks",
+    .arguments = "show | set ... -- CMD | set ... --keep | reset",
+    .summary = "clocks, cores and power caps: what is set, setting it, putting it back",
+    .more = "What is set for a command is put back when it ends, however it ends.\n"
+            "Most settings are root's; show says which, and the command that would "
+            "help.",
+    .examples = "  foretell clocks show\n"
+                "  sudo foretell clocks set --core 1.2GHz --turbo off -- ./benchmark\n"
+                "  sudo foretell clocks set --device nvml:0 --core 1200 --power-cap "
+                "250W --keep\n"
+                "  sudo foretell clocks reset\n",
+    .least_args = 1,
+    .most_args = 2,
+    .takes_commands = true,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

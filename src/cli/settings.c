@@ -1,0 +1,211 @@
+/* Clocks, caps and cores as options of several commands. */
+#include "cli/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number and one of the units behind it; *out in the first unit's terms. */
+static bool number_with_unit(double *out, const char *text, const char *const *unit,
+                             const double *factor)
+{
+    char *end;
+    double v;
+
+    if (!isdigit((unsigned char)*text) && *text != '.')
+        return false;
+    v = strtod(text, &end);
+    end += *end == ' ';
+    for (size_t i = 0; unit[i]; i++)
+        if (strcmp(end, unit[i]) == 0 && v > 0 && v * factor[i] < 1e15) {
+            *out = v * factor[i];
+            return true;
+        }
+    return false;
+}
+
+bool ft__hertz_from_text(double *hz, const char *text)
+{
+    static const char *const unit[] = {"", "MHz", "GHz", "kHz", "Hz", NULL};
+    static const double factor[] = {1e6, 1e6, 1e9, 1e3, 1};
+
+    return number_with_unit(hz, text, unit, factor);
+}
+
+bool ft__watts_from_text(double *w, const char *text)
+{
+    static const char *const unit[] = {"", "W", "kW", "mW", NULL};
+    static const double factor[] = {1, 1, 1e3, 1e-3};
+
+    return number_with_unit(w, text, unit, factor);
+}
+
+static int hertz(ft__cli *c, double *hz, const char *option, const char *text)
+{
+    if (!text || ft__hertz_from_text(hz, text))
+        return FT__EXIT_GOOD;
+    return ft__cli_exit(c, FT__EXIT_USAGE,
+                        "--%s wants a clock such as 1200MHz or 1.2GHz, not \"%s\"",
+                        option, text);
+}
+
+int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t)
+{
+    int code;
+
+    *out = (ft_settings){.device = t->device,
+                         .core_clock_hz = NAN,
+                         .memory_clock_hz = NAN,
+                         .power_cap_w = NAN,
+                         .cpus_online = t->cpus,
+                         .governor = t->governor,
+                         .turbo = t->turbo,
+                         .affinity = t->affinity};
+    code = hertz(c, &out->core_clock_hz, "core", t->core);
+    if (!code)
+        code = hertz(c, &out->memory_clock_hz, "memory", t->memory);
+    if (!code && t->power_cap && !ft__watts_from_text(&out->power_cap_w, t->power_cap))
+        code = ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--power-cap wants watts such as 150W, not \"%s\"",
+                            t->power_cap);
+    return code;
+}
+
+int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
+{
+    char text[64];
+    const char *at = list;
+    bool more = true;
+
+    for (*n = 0; more; ++*n) {
+        size_t len = strcspn(at, ",");
+
+        snprintf(text, sizeof(text), "%.*s", (int)len, at);
+        if (*n == FT__MAX_CLOCKS || !ft__hertz_from_text(&hz[*n], text))
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--clocks wants clocks such as 600,900,1200 (MHz), "
+                                "at most %d, not \"%s\"",
+                                FT__MAX_CLOCKS, list);
+        more = at[len] == ',';
+        at += len + more;
+    }
+    return FT__EXIT_GOOD;
+}
+
+void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
+{
+    *m = (ft__this_machine){
+        .how = {.root = root, .state_dir = m->state_dir, .log = &c->log}};
+    ft__path_state(m->state_dir, root);
+    ft__path_self(m->self);
+    if (!*m->self)
+        return;
+    m->guard[0] = m->self;
+    m->guard[1] = "clocks";
+    m->guard[2] = "guard";
+    m->how.guard = m->guard;
+}
+
+/* ---- measuring at one clock after the other ---- */
+
+/* "torch:device=cuda:1" -> "nvml:1" */
+static void device_of(ft__sweep *w, const char *given, const char *engine)
+{
+    const char *cuda = engine ? strstr(engine, "device=cuda") : NULL;
+    unsigned gpu = 0;
+
+    if (cuda)
+        (void)sscanf(cuda, "device=cuda:%u", &gpu);
+    if (given)
+        snprintf(w->device, sizeof(w->device), "%s", given);
+    else if (cuda)
+        snprintf(w->device, sizeof(w->device), "nvml:%u", gpu);
+    else
+        snprintf(w->device, sizeof(w->device), "cpu");
+}
+
+int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
+                    const char *engine)
+{
+    const ft__settings_texts texts = {.memory = o->memory_clock,
+                                      .power_cap = o->power_cap};
+    int code = ft__settings_parse(c, &w->settings, &texts);
+
+    w->n = 0;
+    if (!code && o->clocks)
+        code = ft__clock_list_parse(c, w->clock_hz, &w->n, o->clocks);
+    w->any = w->n || o->memory_clock || o->power_cap;
+    if (w->n == 0)
+        w->clock_hz[w->n++] = NAN;
+    device_of(w, o->device, engine);
+    w->settings.device = w->device;
+    ft__machine_open(&w->machine, c, NULL);
+    return code;
+}
+
+int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
+                   ft__sweep *w, size_t i)
+{
+    w->settings.core_clock_hz = w->clock_hz[i];
+    return ft__session_open_held(c, out, engine, threads, w->any ? &w->settings : NULL,
+                                 &w->machine.how);
+}
+
+ft_monitor *ft__sweep_monitor(const ft__sweep *w)
+{
+    ft_monitor *m;
+
+    return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
+}
+
+void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i)
+{
+    if (w->n > 1 && c->json)
+        puts(i ? "," : "[");
+    else if (i)
+        putchar('\n');
+}
+
+void ft__sweep_end(const ft__cli *c, const ft__sweep *w)
+{
+    if (w->n > 1 && c->json)
+        puts("]");
+}
+
+json_t *ft__settings_json(const ft_settings *s)
+{
+    char text[512];
+
+    ft_settings_print(s, text, sizeof(text));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting", ft__json_text(text),
+        "device", ft__json_text(s->device ? s->device : "cpu"), "core_clock_hz",
+        ft__json_real(s->core_clock_hz), "memory_clock_hz",
+        ft__json_real(s->memory_clock_hz), "power_cap_w", ft__json_real(s->power_cap_w),
+        "cpus_online", s->cpus_online ? ft__json_text(s->cpus_online) : json_null(),
+        "governor", s->governor ? ft__json_text(s->governor) : json_null(), "turbo",
+        s->turbo ? ft__json_text(s->turbo) : json_null(), "affinity",
+        s->affinity ? ft__json_text(s->affinity) : json_null());
+}
+
+json_t *ft__conditions_json(const ft_conditions *x)
+{
+    static const char *const names[] = {"clock_moved", "throttled", "foreign_load",
+                                        "hot"};
+    json_t *marks = json_array();
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (x->marks & 1u << i)
+            ft__json_append_take(&marks, json_string(names[i]));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "clock_hz",
+                     ft__json_real(x->clock_hz), "clock_low_hz",
+                     ft__json_real(x->clock_low_hz), "clock_high_hz",
+                     ft__json_real(x->clock_high_hz), "memory_clock_hz",
+                     ft__json_real(x->memory_clock_hz), "temperature_max_k",
+                     ft__json_real(x->temperature_max_k), "foreign_load",
+                     ft__json_real(x->foreign_load), "throttle",
+                     json_integer((json_int_t)x->throttle), "samples",
+                     ft__json_count(x->n), "marks", marks);
+}

@@ -1,0 +1,83 @@
+#ifndef CLI_SETTINGS_H
+#define CLI_SETTINGS_H
+
+#include "cli/cli.h"
+#include "foretell/settings.h"
+
+/* What the options of settings say, as it stands; NULL: not given. */
+typedef struct ft__settings_texts {
+    const char *device;
+    const char *core;
+    const char *memory;
+    const char *power_cap;
+    const char *cpus;
+    const char *governor;
+    const char *turbo;
+    const char *affinity;
+} ft__settings_texts;
+
+enum { FT__MAX_CLOCKS = 64 };
+
+/* "1200", "1200MHz", "1.2GHz"; "150", "150W". False: it is not that. */
+bool ft__hertz_from_text(double *hz, const char *text);
+bool ft__watts_from_text(double *w, const char *text);
+/* Both complain themselves. hz: FT__MAX_CLOCKS. */
+int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t);
+int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list);
+
+/* Where settings are held, recorded and guarded; `how` points into it. */
+typedef struct ft__this_machine {
+    char state_dir[FT__PATH_MAX];
+    char self[FT__PATH_MAX];
+    const char *guard[4];
+    ft_settings_options how;
+} ft__this_machine;
+/* root: a recorded machine; NULL for this one. */
+void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
+
+/* ---- measuring at one clock after the other ---- */
+typedef struct ft__sweep_options {
+    const char *clocks;
+    const char *memory_clock;
+    const char *power_cap;
+    const char *device;
+} ft__sweep_options;
+#define FT__SWEEP_OPTIONS(type, member)                                                \
+    {"clocks",     0,                                                                  \
+     FT__OPT_TEXT, offsetof(type, member.clocks),                                      \
+     "MHZ,...",    "at each of these core clocks in turn; put back afterwards"},       \
+        {"memory-clock", 0,                                                            \
+         FT__OPT_TEXT,   offsetof(type, member.memory_clock),                          \
+         "CLOCK",        "with this memory clock of a GPU"},                           \
+        {"power-cap",  0,                                                              \
+         FT__OPT_TEXT, offsetof(type, member.power_cap),                               \
+         "WATTS",      "with this power cap of a GPU"},                                \
+    {                                                                                  \
+        "clocks-of", 0, FT__OPT_TEXT, offsetof(type, member.device), "DEVICE",         \
+            "whose clocks and cap: cpu, nvml:0; the engine's device"                   \
+    }
+/* The settings to measure at; one, without anything to set, when nothing was asked. */
+typedef struct ft__sweep {
+    ft__this_machine machine;
+    ft_settings settings;
+    char device[32];
+    double clock_hz[FT__MAX_CLOCKS];
+    size_t n;
+    bool any;
+} ft__sweep;
+/* Complains itself. */
+int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
+                    const char *engine);
+/* ft__session_open() at setting i of the sweep. */
+int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
+                   ft__sweep *w, size_t i);
+/* What watches the device meanwhile; NULL when memory is short. */
+ft_monitor *ft__sweep_monitor(const ft__sweep *w);
+/* Between the results of settings, so that --json is one document. */
+void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i);
+void ft__sweep_end(const ft__cli *c, const ft__sweep *w);
+
+json_t *ft__settings_json(const ft_settings *s);
+json_t *ft__conditions_json(const ft_conditions *x);
+
+#endif

@@ -1,0 +1,16 @@
+#ifndef DEVICE_TRACE_H
+#define DEVICE_TRACE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "foretell/power.h"
+
+/* A trace of n domains without readings; reading[i] is set to memory of malloc(). */
+ft_status ft__trace_new(ft_trace *out, uint32_t n, ft_error *err);
+/* Text that lives as long as the trace; NULL when memory is short. */
+const char *ft__trace_keep(ft_trace *t, const char *text);
+/* Copies text; false when memory is short. */
+bool ft__trace_set_domain(ft_trace *t, uint32_t i, const ft_domain *d);
+
+#endif

@@ -1,0 +1,636 @@
+/* The meter on sources that exist: programs, recordings, counters in copied trees
+ * that a thread moves, and the small NVML. */
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "check.h"
+#include "foretell/power.h"
+
+static const char *source_root;
+static char scratch[64], fake_nvml[512], fake_amd[512];
+
+struct path {
+    char s[600];
+};
+
+static struct path in_scratch(const char *name)
+{
+    struct path p;
+
+    snprintf(p.s, sizeof(p.s), "%s/%s", scratch, name);
+    return p;
+}
+
+static void spill(const char *path, const char *text)
+{
+    FILE *fp = fopen(path, "w");
+
+    CHECK(fp && fputs(text, fp) >= 0);
+    if (fp)
+        fclose(fp);
+}
+
+static struct path copy_of(const char *machine)
+{
+    char command[2000];
+    struct path p = in_scratch(machine);
+
+    snprintf(command, sizeof(command), "rm -rf '%s'; cp -r '%s/tests/recorded/%s' '%s'",
+             p.s, source_root, machine, p.s);
+    CHECK(system(command) == 0);
+    return p;
+}
+
+static void sleep_ms(void *ms)
+{
+    struct timespec t = {*(int *)ms / 1000, (*(int *)ms % 1000) * 1000000L};
+
+    while (nanosleep(&t, &t))
+        ;
+}
+
+/* Watch for so long; the domain called `name` of what was seen. */
+static ft_power power_for(ft_meter *m, int ms, const char *name, ft_trace *keep)
+{
+    ft_power w = {.joules = NAN};
+    double from, to;
+    ft_trace t;
+    bool found = false;
+
+    CHECK(ft_meter_watch(m, sleep_ms, &ms, &t, &from, &to, NULL) == FT_OK);
+    for (uint32_t i = 0; i < t.n_domains; i++)
+        if (strcmp(t.domain[i].name, name) == 0) {
+            ft_power_of(&w, &t, i, from, to);
+            found = true;
+        }
+    CHECK(found);
+    if (keep)
+        *keep = t;
+    else
+        ft_trace_free(&t);
+    return w;
+}
+
+static ft_meter *open_meter(const char *sources, const char *root)
+{
+    ft_meter_options opt = {.sources = sources, .root = root};
+    ft_error err = {0};
+    ft_meter *m;
+
+    if (ft_meter_open(&m, &opt, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(m != NULL);
+    return m;
+}
+
+/* ---- programs ---- */
+
+static void a_program_that_prints_watts_is_a_source_and_is_ended(void)
+{
+    struct path pid_file = in_scratch("pid");
+    char command[800], text[32] = "";
+    ft_meter *m;
+    ft_power w;
+    FILE *fp;
+
+    snprintf(command, sizeof(command),
+             "command:echo $$ > '%s'; while :; do echo 60.5 W; sleep 0.02; done",
+             pid_file.s);
+    m = open_meter(command, NULL);
+    if (!m)
+        return;
+    CHECK(ft_meter_n_domains(m) == 1 && ft_meter_domain(m, 0)->all_fresh);
+    w = power_for(m, 600, "command", NULL);
+    CHECK_NEAR(w.watts, 60.5, 1e-9);
+    CHECK_NEAR(w.joules, 60.5 * 0.6, 0.1 * 60.5 * 0.6);
+    CHECK(w.n_fresh >= 3); /* equal numbers are new values here */
+    ft_meter_close(m);
+    fp = fopen(pid_file.s, "r");
+    CHECK(fp && fgets(text, sizeof(text), fp));
+    if (fp)
+        fclose(fp);
+    CHECK(atoi(text) > 1 && kill(atoi(text), 0) != 0);
+}
+
+static void a_program_that_prints_no_number_is_refused(void)
+{
+    ft_meter_options opt = {.sources = "command:echo hello; echo nan"};
+    ft_error err = {0};
+    ft_meter *m;
+
+    CHECK(ft_meter_open(&m, &opt, &err) == FT_ENOTFOUND && m == NULL);
+    CHECK(strstr(err.msg, "ended without a number: it should print watts") != NULL);
+}
+
+static void a_program_that_dies_leaves_a_reason(void)
+{
+    ft_meter *m =
+        open_meter("command:for i in 1 2 3 4 5 6; do echo 40; sleep 0.02; done", NULL);
+    ft_trace t;
+    ft_power w;
+
+    if (!m)
+        return;
+    w = power_for(m, 900, "command", &t);
+    CHECK(isnan(w.joules) && isnan(w.watts) && strstr(w.reason, "no readings"));
+    CHECK(w.n_missing > 0 && strcmp(t.why[0], "the program has ended") == 0);
+    ft_trace_free(&t);
+    ft_meter_close(m);
+}
+
+/* ---- recordings ---- */
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void check_equal(const ft_trace *a, const ft_trace *b)
+{
+    CHECK(a->n_domains == b->n_domains);
+    for (uint32_t i = 0; i < a->n_domains && i < b->n_domains; i++) {
+        const ft_domain *x = &a->domain[i], *y = &b->domain[i];
+
+        CHECK(strcmp(x->name, y->name) == 0 && strcmp(x->part_of, y->part_of) == 0);
+        CHECK(x->counts == y->counts && x->tells_power == y->tells_power &&
+              x->all_fresh == y->all_fresh);
+        CHECK(same(x->period_s, y->period_s) && same(x->window_s, y->window_s) &&
+              same(x->duty, y->duty) && same(x->least_s, y->least_s));
+        CHECK(a->n[i] == b->n[i]);
+        for (size_t j = 0; j < a->n[i] && j < b->n[i]; j++) {
+            const ft_power_reading *p = &a->reading[i][j], *q = &b->reading[i][j];
+
+            CHECK(same(p->at_s, q->at_s) && same(p->watts, q->watts) &&
+                  same(p->joules, q->joules));
+        }
+    }
+}
+
+/* One second of two domains: one counts 50 W, one tells 20 W with a gap. */
+static void make_trace(ft_trace *t, ft_domain d[2], ft_power_reading *r[2], size_t n[2])
+{
+    static ft_power_reading rows[2][100];
+
+    for (int i = 0; i < 100; i++) {
+        rows[0][i] = (ft_power_reading){7 + 0.01 * i, NAN, 0.5 * i};
+        rows[1][i] = (ft_power_reading){7 + 0.01 * i + 1e-4,
+                                        i / 10 == 5 ? NAN : 20 + 0.01 * (i % 7), NAN};
+    }
+    d[0] = (ft_domain){.name = "a",
+                       .part_of = "",
+                       .counts = 1,
+                       .period_s = 0.01,
+                       .window_s = NAN,
+                       .duty = 1,
+                       .least_s = NAN,
+                       .note = ""};
+    d[1] = (ft_domain){.name = "a/b",
+                       .part_of = "a",
+                       .tells_power = 1,
+                       .period_s = NAN,
+                       .window_s = 0.025,
+                       .duty = 0.25,
+                       .least_s = 5,
+                       .note = ""};
+    for (int i = 0; i < 2; i++) {
+        r[i] = rows[i];
+        n[i] = 100;
+    }
+    *t = (ft_trace){.n_domains = 2, .domain = d, .n = n, .reading = r};
+}
+
+static void a_trace_is_read_as_it_was_written(void)
+{
+    struct path path = in_scratch("trace.csv");
+    ft_power_reading *r[2];
+    ft_domain d[2];
+    ft_trace t, back;
+    size_t n[2];
+
+    make_trace(&t, d, r, n);
+    CHECK(ft_trace_write(&t, path.s, NULL) == FT_OK);
+    CHECK(ft_trace_read(&back, path.s, NULL) == FT_OK);
+    check_equal(&t, &back);
+    ft_trace_free(&back);
+}
+
+static void a_bad_trace_is_refused_with_its_line(void)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"at_s,domain,watts,joules\n1,a,2,3\n0.5,a,2,3\n", ":3: its time"},
+        {"at_s,domain,watts,joules\n1,a,2\n", ":2: a row is"},
+        {"at_s,domain,watts,joules\n1,a,x,\n", ":2: a number is none"},
+        {"at_s,domain,watts,joules\n1,,1,\n", ":2: a domain without a name"},
+        {"", "no readings"},
+        {"# foretell trace 1\n", "no readings"},
+    };
+    struct path path = in_scratch("bad.csv");
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_error err = {0};
+        ft_trace t;
+
+        spill(path.s, cases[i].text);
+        CHECK(ft_trace_read(&t, path.s, &err) == FT_EFORMAT && t.n_domains == 0);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+    }
+}
+
+static void a_plain_table_is_a_recording_too(void)
+{
+    struct path path = in_scratch("plain.csv");
+    char text[4000] = "at_s,domain,watts,joules\n";
+    ft_trace t;
+    ft_power w;
+
+    for (int i = 0; i < 60; i++)
+        snprintf(text + strlen(text), 64, "%.2f,meter,%d,\n", 0.1 * i, 90 + i % 5);
+    spill(path.s, text);
+    CHECK(ft_trace_read(&t, path.s, NULL) == FT_OK);
+    CHECK(t.domain[0].tells_power && !t.domain[0].counts &&
+          isnan(t.domain[0].period_s));
+    ft_power_of(&w, &t, 0, 0.5, 5.5);
+    CHECK_NEAR(w.watts, 92, 0.3);
+    CHECK_NEAR(w.joules, 460, 3);
+    CHECK(isnan(w.counter_j) && w.n_fresh >= 45 && w.n_fresh <= 52);
+    ft_trace_free(&t);
+}
+
+static void a_recording_is_played_at_its_speed(void)
+{
+    struct path path = in_scratch("trace.csv");
+    char sources[700];
+    ft_power_reading *r[2];
+    ft_domain d[2];
+    ft_meter *m;
+    ft_trace t;
+    size_t n[2];
+    ft_power w;
+
+    make_trace(&t, d, r, n);
+    CHECK(ft_trace_write(&t, path.s, NULL) == FT_OK);
+    snprintf(sources, sizeof(sources), "replay:%s", path.s);
+    m = open_meter(sources, NULL);
+    if (!m)
+        return;
+    CHECK(ft_meter_n_domains(m) == 2);
+    for (int again = 0; again < 2; again++) {
+        w = power_for(m, 500, "a", NULL);
+        CHECK_NEAR(w.joules, 25, 2.5);
+        CHECK(fabs(w.joules - 25) <= 4 * w.joules_error + 0.5);
+    }
+    w = power_for(m, 1200, "a", &t);
+    CHECK(isnan(w.joules) && strcmp(t.why[0], "the recording has ended") == 0);
+    ft_trace_free(&t);
+    ft_meter_close(m);
+}
+
+/* ---- counters of a copied tree ---- */
+
+struct mover {
+    struct path file;
+    double watts, range_j, begin_j;
+    atomic_bool stop;
+    atomic_bool frozen;
+    pthread_t thread;
+};
+
+/* Fixed width, so that a reader never sees half of a number. */
+static void *move(void *user)
+{
+    struct mover *m = user;
+    int fd = open(m->file.s, O_WRONLY);
+    double begin = ft__now_s();
+    char text[32];
+
+    while (!atomic_load(&m->stop)) {
+        double j = m->begin_j + m->watts * (ft__now_s() - begin);
+
+        snprintf(text, sizeof(text), "%020.0f\n", 1e6 * fmod(j, m->range_j));
+        if (!atomic_load(&m->frozen))
+            CHECK(pwrite(fd, text, strlen(text), 0) == (ssize_t)strlen(text));
+        sleep_ms(&(int){2});
+    }
+    close(fd);
+    return NULL;
+}
+
+static void begin_moving(struct mover *m, const char *root)
+{
+    snprintf(m->file.s, sizeof(m->file.s),
+             "%s/sys/class/powercap/intel-rapl:0/energy_uj", root);
+    spill(m->file.s, "00000000000000000000\n");
+    CHECK(pthread_create(&m->thread, NULL, move, m) == 0);
+}
+
+static void end_moving(struct mover *m)
+{
+    atomic_store(&m->stop, true);
+    pthread_join(m->thread, NULL);
+}
+
+static void set_range(const char *root, double joules)
+{
+    char path[700], text[32];
+
+    snprintf(path, sizeof(path),
+             "%s/sys/class/powercap/intel-rapl:0/max_energy_range_uj", root);
+    snprintf(text, sizeof(text), "%.0f\n", joules * 1e6);
+    spill(path, text);
+}
+
+static void a_counter_is_unwrapped_and_its_edges_interpolated(void)
+{
+    struct path root = copy_of("rapl-laptop");
+    struct mover mover = {.watts = 80, .range_j = 30};
+    ft_meter *m;
+    ft_trace t;
+    ft_power w;
+
+    set_range(root.s, mover.range_j);
+    begin_moving(&mover, root.s);
+    m = open_meter(NULL, root.s);
+    if (m) {
+        /* The zones that stand still are left out. */
+        CHECK(ft_meter_n_domains(m) == 1);
+        w = power_for(m, 1000, "powercap:package-0", &t);
+        CHECK_NEAR(w.watts, 80, 4);
+        CHECK(isfinite(w.joules) && w.joules == w.counter_j && isnan(w.integral_j));
+        CHECK_NEAR(w.joules, 80, 4); /* wraps twice or three times; a loaded machine */
+        CHECK(w.joules_error > 0 && w.joules_error < 4);
+        CHECK(t.cpu_share < 0.1);
+        ft_trace_free(&t);
+    }
+    ft_meter_close(m);
+    end_moving(&mover);
+}
+
+static void a_counter_that_stops_is_no_zero(void)
+{
+    struct path root = copy_of("rapl-laptop");
+    struct mover mover = {.watts = 50, .range_j = 1000};
+    ft_meter *m;
+    ft_power w;
+
+    begin_moving(&mover, root.s);
+    m = open_meter("powercap:package-0", root.s);
+    if (m) {
+        atomic_store(&mover.frozen, true);
+        w = power_for(m, 300, "powercap:package-0", NULL);
+        CHECK(isnan(w.joules) && isnan(w.watts) && strstr(w.reason, "stood still"));
+        atomic_store(&mover.frozen, false);
+        w = power_for(m, 300, "powercap:package-0", NULL);
+        CHECK_NEAR(w.joules, 15, 3);
+    }
+    ft_meter_close(m);
+    end_moving(&mover);
+}
+
+static void a_source_that_dies_midway_leaves_gaps_and_a_reason(void)
+{
+    struct path root = copy_of("rapl-laptop");
+    struct mover mover = {.watts = 50, .range_j = 1000};
+    ft_meter *m;
+    ft_trace t;
+    ft_power w;
+
+    begin_moving(&mover, root.s);
+    m = open_meter("powercap:package-0", root.s);
+    end_moving(&mover);
+    if (!m)
+        return;
+    CHECK(truncate(mover.file.s, 0) == 0);
+    w = power_for(m, 200, "powercap:package-0", &t);
+    CHECK(isnan(w.joules) && strcmp(w.reason, "no readings") == 0);
+    CHECK(w.n_missing == w.n_readings && strstr(t.why[0], "not a number"));
+    ft_trace_free(&t);
+    ft_meter_close(m);
+}
+
+static void named_sources_must_work(void)
+{
+    static const struct {
+        const char *machine, *sources, *says;
+        ft_status st;
+    } cases[] = {
+        {"rapl-laptop", "powercap:psys", "powercap:psys: its counter did not move for",
+         FT_ENOTFOUND},
+        {"rapl-laptop", "powercap:nothing", "no source \"powercap:nothing\"",
+         FT_ENOTFOUND},
+        {"bare-vm", NULL,
+         "no power sensor on this machine (powercap: not exposed to this virtual "
+         "machine",
+         FT_EUNSUPPORTED},
+        {"bare-vm", "nvml", "not part of a recorded machine", FT_ENOTFOUND},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct path root = copy_of(cases[i].machine);
+        ft_meter_options opt = {.sources = cases[i].sources, .root = root.s};
+        ft_error err = {0};
+        ft_meter *m;
+
+        CHECK(ft_meter_open(&m, &opt, &err) == cases[i].st && m == NULL);
+        if (!strstr(err.msg, cases[i].says))
+            fprintf(stderr, "%s\n", err.msg);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+    }
+}
+
+static void a_jetson_board_has_rails(void)
+{
+    struct path root = copy_of("jetson-tx1");
+    ft_meter *m = open_meter(NULL, root.s);
+    ft_power w;
+
+    if (!m)
+        return;
+    CHECK(ft_meter_n_domains(m) == 2);
+    /* Files that never change: no value is new. */
+    w = power_for(m, 100, "hwmon:ina3221:VDD_IN", NULL);
+    CHECK(isnan(w.joules) && strstr(w.reason, "stood still"));
+    ft_meter_close(m);
+}
+
+static void a_meter_starts_and_stops_many_times(void)
+{
+    struct path root = copy_of("rapl-laptop");
+    struct mover mover = {.watts = 50, .range_j = 1000};
+    ft_error err = {0};
+    ft_trace t = {0};
+    ft_meter *m;
+
+    begin_moving(&mover, root.s);
+    m = open_meter("powercap:package-0", root.s);
+    for (int i = 0; m && i < 8; i++) {
+        CHECK(ft_meter_start(m, NULL) == FT_OK);
+        CHECK(ft_meter_start(m, &err) == FT_EINVAL);
+        CHECK(ft_meter_stop(m, &t, NULL) == FT_OK && t.n[0] >= 2);
+        ft_trace_free(&t);
+        CHECK(ft_meter_stop(m, &t, &err) == FT_EINVAL);
+    }
+    if (m)
+        CHECK(ft_meter_start(m, NULL) == FT_OK); /* closed while it runs */
+    ft_meter_close(m);
+    end_moving(&mover);
+}
+
+static void idle_power_is_the_median_of_a_quiet_stretch(void)
+{
+    struct path root = copy_of("rapl-laptop");
+    struct mover mover = {.watts = 12, .range_j = 1000};
+    ft_meter *m;
+    double watts = NAN;
+
+    begin_moving(&mover, root.s);
+    m = open_meter("powercap:package-0", root.s);
+    if (m) {
+        CHECK(ft_meter_idle(m, 0.3, &watts, NULL) == FT_OK);
+        CHECK_NEAR(watts, 12, 1.2);
+        CHECK(ft_meter_idle(m, 0, &watts, NULL) == FT_EINVAL && isnan(watts));
+    }
+    ft_meter_close(m);
+    end_moving(&mover);
+}
+
+/* ---- GPUs ---- */
+
+static ft_meter *open_gpu(const char *sources, const char *says)
+{
+    ft_meter_options opt = {.sources = sources, .nvml = fake_nvml, .amd = fake_amd};
+    ft_error err = {0};
+    struct path file = in_scratch("nvml");
+    ft_meter *m;
+
+    spill(file.s, says);
+    setenv("FAKE_NVML", file.s, 1);
+    if (ft_meter_open(&m, &opt, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(m != NULL);
+    return m;
+}
+
+static void a_gpu_counts_and_tells_power(void)
+{
+    ft_meter *m = open_gpu("nvml", "gpus=1\ngpu0.update_ms=20\ngpu0.power_mw=100000\n"
+                                   "gpu0.memory_mw=20000\ngpu0.mig=1\n");
+    ft_power w, memory;
+    ft_trace t;
+
+    if (!m)
+        return;
+    CHECK(ft_meter_n_domains(m) == 2);
+    CHECK(strcmp(ft_meter_domain(m, 1)->part_of, "nvml:0") == 0);
+    CHECK(strstr(ft_meter_domain(m, 0)->note, "MIG is on") != NULL);
+    CHECK_NEAR(ft_meter_domain(m, 0)->period_s, 0.02, 0.006);
+    CHECK_NEAR(ft_meter_least_s(m, 0), 5, 0);
+    w = power_for(m, 1000, "nvml:0", &t);
+    ft_power_of(&memory, &t, 1, t.reading[1][5].at_s, t.reading[1][t.n[1] - 6].at_s);
+    CHECK_NEAR(w.watts, 100.5, 1); /* swings between 100 and 101 */
+    CHECK_NEAR(w.counter_j, 100, 5);
+    CHECK_NEAR(w.integral_j, 100.5, 5);
+    CHECK(w.joules == w.counter_j && isfinite(w.disagreement));
+    CHECK_NEAR(memory.watts, 20.1, 0.2);
+    ft_trace_free(&t);
+    ft_meter_close(m);
+}
+
+static void counter_and_power_that_disagree_are_both_told(void)
+{
+    /* Fields tell 60 W more than is counted. */
+    ft_meter *m = open_gpu("nvml", "gpus=1\ngpu0.update_ms=20\ngpu0.power_mw=90000\n"
+                                   "gpu0.instant_mw=150000\n");
+    ft_power w;
+
+    if (!m)
+        return;
+    w = power_for(m, 800, "nvml:0", NULL);
+    CHECK_NEAR(w.counter_j, 72, 5);
+    CHECK_NEAR(w.integral_j, 120.6, 8);
+    CHECK_NEAR(w.disagreement, 90 / 150.75 - 1, 0.05);
+    CHECK(strstr(w.note, "the counter says") && w.joules == w.counter_j);
+    ft_meter_close(m);
+}
+
+static void a_gpu_is_found_by_its_uuid(void)
+{
+    ft_meter *m =
+        open_gpu("nvml:GPU-0000000", "gpus=2\ngpu1.uuid=GPU-11111111-22\n"
+                                     "gpu0.update_ms=10\ngpu1.update_ms=10\n");
+
+    if (m)
+        CHECK(ft_meter_n_domains(m) == 1 &&
+              strcmp(ft_meter_domain(m, 0)->name, "nvml:0") == 0);
+    ft_meter_close(m);
+    m = open_gpu("nvml:GPU-11111111-22", "gpus=2\ngpu1.uuid=GPU-11111111-22\n"
+                                         "gpu0.update_ms=10\ngpu1.update_ms=10\n");
+    if (m)
+        CHECK(ft_meter_n_domains(m) == 1 &&
+              strcmp(ft_meter_domain(m, 0)->name, "nvml:1") == 0);
+    ft_meter_close(m);
+}
+
+static void a_gpu_of_amd_counts_in_its_own_unit(void)
+{
+    ft_meter *m = open_gpu("amd", "gpus=1\n");
+    ft_power w;
+
+    if (!m)
+        return;
+    CHECK(ft_meter_n_domains(m) == 2); /* amd:0 counts and tells, amd:1 tells */
+    w = power_for(m, 500, "amd:0", NULL);
+    CHECK_NEAR(w.counter_j, 15, 1.5);
+    CHECK_NEAR(w.watts, 30, 1);
+    ft_meter_close(m);
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+    int dir = slash ? (int)(slash - argv[0]) : 1;
+    char command[128];
+
+    source_root = argc > 1 ? argv[1] : ".";
+    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so", dir,
+             slash ? argv[0] : ".");
+    snprintf(fake_amd, sizeof(fake_amd), "%.*s/libfake-rocm-smi.so", dir,
+             slash ? argv[0] : ".");
+    snprintf(scratch, sizeof(scratch), "/tmp/foretell-meter-XXXXXX");
+    if (!mkdtemp(scratch))
+        return 1;
+
+    a_program_that_prints_watts_is_a_source_and_is_ended();
+    a_program_that_prints_no_number_is_refused();
+    a_program_that_dies_leaves_a_reason();
+    a_trace_is_read_as_it_was_written();
+    a_bad_trace_is_refused_with_its_line();
+    a_plain_table_is_a_recording_too();
+    a_recording_is_played_at_its_speed();
+    a_counter_is_unwrapped_and_its_edges_interpolated();
+    a_counter_that_stops_is_no_zero();
+    a_source_that_dies_midway_leaves_gaps_and_a_reason();
+    named_sources_must_work();
+    a_jetson_board_has_rails();
+    a_meter_starts_and_stops_many_times();
+    idle_power_is_the_median_of_a_quiet_stretch();
+    a_gpu_counts_and_tells_power();
+    counter_and_power_that_disagree_are_both_told();
+    a_gpu_is_found_by_its_uuid();
+    a_gpu_of_amd_counts_in_its_own_unit();
+
+    snprintf(command, sizeof(command), "rm -rf %s", scratch);
+    CHECK(system(command) == 0);
+    CHECK_DONE();
+}

@@ -1,0 +1,743 @@
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "device/plan.h"
+#include "device/record.h"
+#include "foretell/settings.h"
+
+static const char *source_root;
+static char fake_nvml[1024];
+static char scratch[64];
+
+struct path {
+    char s[1024];
+};
+
+FT_PRINTF(1, 2) static struct path path(const char *fmt, ...)
+{
+    struct path p;
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (vsnprintf(p.s, sizeof(p.s), fmt, ap) >= (int)sizeof(p.s))
+        exit(1);
+    va_end(ap);
+    return p;
+}
+
+static void spill(const char *file, const char *text)
+{
+    FILE *fp = fopen(file, "w");
+
+    if (!fp || fputs(text, fp) < 0 || fclose(fp))
+        exit(1);
+}
+
+static void slurp(char out[4096], const char *file)
+{
+    FILE *fp = fopen(file, "r");
+    size_t n = fp ? fread(out, 1, 4095, fp) : 0;
+
+    out[n] = '\0';
+    if (fp)
+        fclose(fp);
+}
+
+static int shell(const char *command)
+{
+    int status = system(command);
+
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A recorded machine that may be changed, a folder for its state beside it. */
+struct rig {
+    struct path original, root, state;
+    ft_settings_options how;
+};
+
+static void make_rig(struct rig *r, const char *machine)
+{
+    static int n;
+
+    r->original = path("%s/tests/recorded/%s", source_root, machine);
+    r->root = path("%s/%s-%d", scratch, machine, n);
+    r->state = path("%s/state-%d/deep", scratch, n++);
+    r->how = (ft_settings_options){.root = r->root.s, .state_dir = r->state.s};
+    if (shell(path("cp -r '%s' '%s'", r->original.s, r->root.s).s))
+        exit(1);
+}
+
+static bool is_as_it_was(const struct rig *r)
+{
+    return shell(path("diff -r '%s' '%s'", r->original.s, r->root.s).s) == 0;
+}
+
+static bool holds(const struct rig *r, const char *file, const char *text)
+{
+    char now[4096];
+
+    slurp(now, path("%s/sys/devices/system/cpu/%s", r->root.s, file).s);
+    now[strcspn(now, "\n")] = '\0';
+    if (strcmp(now, text) != 0)
+        fprintf(stderr, "%s: %s, not %s\n", file, now, text);
+    return strcmp(now, text) == 0;
+}
+
+static bool has_record(const struct rig *r, const char *name)
+{
+    return access(path("%s/%s", r->state.s, name).s, F_OK) == 0;
+}
+
+static const ft_settings nothing = {
+    .core_clock_hz = NAN, .memory_clock_hz = NAN, .power_cap_w = NAN};
+
+static ft_settings clock_of(double hz)
+{
+    ft_settings s = nothing;
+
+    s.core_clock_hz = hz;
+    return s;
+}
+
+/* ---- texts ---- */
+
+static void lists_of_cpus_are_read_and_written(void)
+{
+    static const struct {
+        const char *text, *again; /* NULL: no list */
+    } cases[] = {
+        {"0", "0"},    {"0-3,8", "0-3,8"}, {"8,0,1", "0-1,8"}, {"2-2", "2"},
+        {"", NULL},    {"1,", NULL},       {"1-", NULL},       {"a", NULL},
+        {"1 2", NULL}, {"-1", NULL},       {"3-1", NULL},
+    };
+    ft__cpus set;
+    char text[64];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        CHECK(ft__cpus_parse(&set, cases[i].text) == (cases[i].again != NULL));
+        if (!cases[i].again)
+            continue;
+        ft__cpus_print(&set, text, sizeof(text));
+        CHECK(strcmp(text, cases[i].again) == 0);
+    }
+}
+
+static void a_setting_has_one_canonical_text(void)
+{
+    ft_settings s = nothing;
+    char text[256], small[8];
+
+    CHECK(ft_settings_print(&s, text, sizeof(text)) == 0 && *text == '\0');
+    s.core_clock_hz = 1.2e9;
+    CHECK(ft_settings_print(&s, text, sizeof(text)) == 13);
+    CHECK(strcmp(text, "clock=1200MHz") == 0);
+    s = (ft_settings){"nvml:1", 1.2e9, 1.215e9, 150, "0-3", "performance", "off", "2"};
+    CHECK(ft_settings_print(&s, text, sizeof(text)) == strlen(text));
+    CHECK(strcmp(text, "device=nvml:1 clock=1200MHz memory=1215MHz power=150W cpus=0-3 "
+                       "governor=performance turbo=off affinity=2") == 0);
+    CHECK(ft_settings_print(&s, small, sizeof(small)) == strlen(text));
+    CHECK(strcmp(small, "device=") == 0);
+    CHECK(ft_settings_print(&s, NULL, 0) == strlen(text));
+}
+
+/* ---- CPUs ---- */
+
+static void a_clock_is_held_and_put_back(void)
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_held_settings *h;
+    struct rig r;
+    ft_error err = {0};
+
+    make_rig(&r, "rapl-laptop");
+    CHECK(ft_settings_hold(&h, &want, &r.how, &err) == FT_OK);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_min_freq", "1200000"));
+    CHECK(holds(&r, "cpu3/cpufreq/scaling_max_freq", "1200000"));
+    CHECK(holds(&r, "intel_pstate/no_turbo", "1")); /* below the nominal clock */
+    CHECK(has_record(&r, FT__RECORD_HELD));
+    CHECK(ft__state_holder(r.state.s) == (long)getpid());
+    CHECK_NEAR(ft_settings_held(h)->core_clock_hz, 1.2e9, 0);
+    CHECK(ft_settings_restore_take(h, &err) == FT_OK);
+    CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
+    CHECK(ft__state_holder(r.state.s) == 0);
+}
+
+static void everything_of_a_cpu_can_be_held_at_once(void)
+{
+    ft_settings want = clock_of(1.65e9); /* between 1.2 and 1.7 GHz */
+    ft_held_settings *h;
+    struct rig r;
+
+    want.governor = "performance";
+    want.cpus_online = "0,2-3";
+    make_rig(&r, "amd-server");
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK(holds(&r, "cpu1/online", "0") && holds(&r, "cpu2/online", "1"));
+    CHECK(holds(&r, "cpu2/cpufreq/scaling_max_freq", "1700000"));
+    CHECK(holds(&r, "cpu1/cpufreq/scaling_max_freq", "2900000")); /* offline */
+    CHECK(holds(&r, "cpu3/cpufreq/scaling_governor", "performance"));
+    CHECK(holds(&r, "cpufreq/boost", "0"));
+    CHECK_NEAR(ft_settings_held(h)->core_clock_hz, 1.7e9, 0);
+    /* What a kernel does when the governor goes. */
+    spill(path("%s/sys/devices/system/cpu/cpu2/cpufreq/scaling_setspeed", r.root.s).s,
+          "<unsupported>\n");
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(is_as_it_was(&r));
+}
+
+static void cpus_that_share_a_clock_are_set_once(void)
+{
+    ft__machine m = {0};
+    ft_settings want = clock_of(1.0e9);
+    ft__plan p;
+    struct rig r;
+
+    make_rig(&r, "jetson-tx1");
+    m.root = r.root.s;
+    CHECK(ft__plan_make(&p, &want, &m, NULL, NULL) == FT_OK);
+    CHECK(p.apply.n == 3 && p.restore.n == 3);
+    CHECK(strstr(p.apply.act[0].target, "/cpu0/cpufreq/") != NULL);
+    CHECK_NEAR(p.chosen.core_clock_hz, 1.0368e9, 0);
+    ft__plan_free(&p);
+}
+
+/* A kernel as strict as the oldest: a lower limit above the upper one is refused. */
+static bool stays_in_order(const ft__acts *a, double low, double high)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        if (strstr(a->act[i].target, "cpu0/cpufreq/scaling_min_freq"))
+            low = atof(a->act[i].value);
+        if (strstr(a->act[i].target, "cpu0/cpufreq/scaling_max_freq"))
+            high = atof(a->act[i].value);
+        if (low > high)
+            return false;
+    }
+    return true;
+}
+
+static void limits_never_cross(void)
+{
+    static const double mhz[] = {400, 1200, 2500, 3100};
+    static const char *const now[][2] = {
+        {"400000", "3100000"}, {"3000000", "3100000"}, {"400000", "500000"}};
+    struct rig r;
+
+    make_rig(&r, "rapl-laptop");
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 4; j++) {
+            ft__machine m = {.root = r.root.s};
+            ft_settings want = clock_of(mhz[j] * 1e6);
+            ft__plan p;
+
+            spill(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq",
+                       r.root.s)
+                      .s,
+                  now[i][0]);
+            spill(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
+                       r.root.s)
+                      .s,
+                  now[i][1]);
+            CHECK(ft__plan_make(&p, &want, &m, NULL, NULL) == FT_OK);
+            CHECK(stays_in_order(&p.apply, atof(now[i][0]), atof(now[i][1])));
+            CHECK(stays_in_order(&p.restore, mhz[j] * 1e3, mhz[j] * 1e3));
+            ft__plan_free(&p);
+        }
+}
+
+static void what_is_not_offered_is_refused_with_what_is(void)
+{
+    static const struct {
+        const char *machine;
+        ft_settings want;
+        const char *says;
+    } cases[] = {
+        /* clang-format off */
+        {"rapl-laptop", {.core_clock_hz = 9e9}, "no clock of 9000 MHz; it goes from 400 to 3100 MHz"},
+        {"rapl-laptop", {.core_clock_hz = 3e8}, "no clock of 300 MHz"},
+        {"rapl-laptop", {.governor = "fast"}, "no governor \"fast\"; it has performance powersave"},
+        {"rapl-laptop", {.governor = "power"}, "no governor \"power\""},
+        {"rapl-laptop", {.turbo = "maybe"}, "turbo is on or off"},
+        {"rapl-laptop", {.cpus_online = "0-9"}, "there is no CPU 4 here; there are 0-3"},
+        {"rapl-laptop", {.cpus_online = "all"}, "\"all\" is no list of CPUs"},
+        {"rapl-laptop", {.power_cap_w = 50}, "name a GPU"},
+        {"rapl-laptop", {.device = "nvml:0", .core_clock_hz = 1e9}, "a recorded machine has no GPU"},
+        {"jetson-tx1", {.turbo = "off"}, "this machine shows no switch for turbo clocks"},
+        {"bare-vm", {.core_clock_hz = 1e9}, "this virtual machine shows no CPU clock"},
+        {"bare-vm", {.core_clock_hz = 1e9}, "set it on the host"},
+        {"rapl-laptop", {.affinity = "x"}, "no list of CPUs such as 2-3"},
+        {"rapl-laptop", {.affinity = "8000"}, "may not be used"},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_held_settings *h = (ft_held_settings *)1;
+        ft_error err = {0};
+        struct rig r;
+
+        make_rig(&r, cases[i].machine);
+        CHECK(ft_settings_hold(&h, &cases[i].want, &r.how, &err) < 0 && h == NULL);
+        if (!strstr(err.msg, cases[i].says))
+            fprintf(stderr, "case %zu: %s\n", i, err.msg);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
+    }
+}
+
+static void a_clock_and_affinity_fail_together(void)
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_held_settings *h;
+    struct rig r;
+
+    want.affinity = "8000";
+    make_rig(&r, "rapl-laptop");
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_EUNSUPPORTED);
+    CHECK(is_as_it_was(&r) && ft__state_holder(r.state.s) == 0);
+}
+
+/* ---- rights ---- */
+
+static void try_as_an_ordinary_user(struct rig *r)
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_settings_list *l;
+    ft_held_settings *h;
+    ft_error err = {0};
+
+    CHECK(ft_settings_hold(&h, &want, &r->how, &err) == FT_EUNSUPPORTED);
+    CHECK(
+        strstr(err.msg, "may only be set by root; run with sudo, or: sudo chmod o+w "));
+    CHECK(strstr(err.msg, "/cpu*/cpufreq/scaling_max_freq") != NULL);
+    CHECK(ft_settings_show(&l, &r->how, NULL) == FT_OK);
+    CHECK(strcmp(ft_settings_at(l, 0)->name, "core clock") == 0);
+    CHECK(!ft_settings_at(l, 0)->writable);
+    CHECK(strcmp(ft_settings_at(l, 0)->reason, "only root may set it") == 0);
+    CHECK(strstr(ft_settings_at(l, 0)->remedy, "sudo chmod o+w ") != NULL);
+    ft_settings_list_free(l);
+}
+
+static void what_only_root_may_set_comes_with_the_command_that_opens_it(void)
+{
+    struct rig r;
+    int status = 1;
+    pid_t pid;
+
+    make_rig(&r, "rapl-laptop");
+    CHECK(shell(path("mkdir -p '%s' && chmod -R a+rwX '%s/..' && chmod -R a-w '%s'",
+                     r.state.s, r.state.s, r.root.s)
+                    .s) == 0);
+    pid = fork();
+    if (pid == 0) {
+        if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+            _exit(1);
+        check_failed = 0;
+        try_as_an_ordinary_user(&r);
+        _exit(check_failed != 0);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(is_as_it_was(&r));
+    shell(path("chmod -R u+w '%s'", r.root.s).s);
+}
+
+/* ---- however it ends ---- */
+
+/* Until nobody holds settings any more. */
+static bool is_free_soon(const struct rig *r)
+{
+    const struct timespec pause = {0, 10 * 1000 * 1000};
+
+    for (int i = 0; i < 500; i++) {
+        if (ft__state_holder(r->state.s) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+enum end { BY_KILL, BY_TERM, BY_INTERRUPT, BY_HANGUP, BY_QUIT, BY_EXIT, N_ENDS };
+
+static void end_it(pid_t pid, enum end how)
+{
+    static const int signals[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+    if (how != BY_EXIT)
+        (void)kill(pid, signals[how]);
+}
+
+/* In a process of its own: hold, say so, and wait for the end. A child that lives on
+ * keeps all its files open. */
+static void hold_and_wait(const struct rig *r, int tell, enum end how)
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_held_settings *h;
+
+    for (int s = 1; s < 32; s++)
+        (void)signal(s, SIG_DFL);
+    if (ft_settings_hold(&h, &want, &r->how, NULL))
+        _exit(1);
+    if (fork() == 0) {
+        sleep(2);
+        _exit(0);
+    }
+    if (write(tell, "h", 1) != 1 || how == BY_EXIT)
+        _exit(3);
+    for (;;)
+        pause();
+}
+
+static void whatever_ends_the_holder_settings_are_put_back(void)
+{
+    for (enum end how = BY_KILL; how < N_ENDS; how++) {
+        struct rig r;
+        int pair[2], status;
+        char letter = 0;
+        pid_t pid;
+
+        make_rig(&r, "rapl-laptop");
+        CHECK(pipe(pair) == 0);
+        pid = fork();
+        if (pid == 0)
+            hold_and_wait(&r, pair[1], how);
+        CHECK(read(pair[0], &letter, 1) == 1 && letter == 'h');
+        CHECK(how == BY_EXIT || holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
+        end_it(pid, how);
+        CHECK(waitpid(pid, &status, 0) == pid);
+        CHECK(is_free_soon(&r));
+        CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
+        close(pair[0]);
+        close(pair[1]);
+    }
+}
+
+static void two_cannot_hold_at_once(void)
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_held_settings *h, *second;
+    ft_error err = {0};
+    struct rig r;
+    size_t n;
+
+    make_rig(&r, "rapl-laptop");
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK(ft_settings_hold(&second, &want, &r.how, &err) == FT_EUNSUPPORTED);
+    CHECK(strstr(err.msg, path("held by process %ld already", (long)getpid()).s));
+    CHECK(ft_settings_keep(NULL, &want, &r.how, &err) == FT_EUNSUPPORTED);
+    CHECK(ft_settings_reset(&n, &r.how, &err) == FT_EUNSUPPORTED && n == 0);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(is_as_it_was(&r));
+}
+
+static void nobody_needs_a_state_folder(void)
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_held_settings *h;
+    struct rig r;
+    size_t n;
+
+    make_rig(&r, "rapl-laptop");
+    r.how.state_dir = NULL;
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK && is_as_it_was(&r));
+    CHECK(ft_settings_keep(NULL, &want, &r.how, NULL) == FT_EINVAL);
+    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_EINVAL);
+    CHECK(ft_settings_restore_take(NULL, NULL) == FT_OK);
+}
+
+/* ---- records ---- */
+
+/* As after a power cut of holder and guard: changed, the record there. */
+static void cut_off(struct rig *r, char record[4096])
+{
+    ft_settings want = clock_of(1.2e9);
+    ft_held_settings *h = NULL;
+
+    make_rig(r, "rapl-laptop");
+    CHECK(ft_settings_hold(&h, &want, &r->how, NULL) == FT_OK);
+    slurp(record, path("%s/" FT__RECORD_HELD, r->state.s).s);
+    CHECK(shell(path("cp -r '%s' '%s.changed'", r->root.s, r->root.s).s) == 0);
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(shell(path("rm -r '%s' && mv '%s.changed' '%s'", r->root.s, r->root.s,
+                     r->root.s)
+                    .s) == 0);
+    spill(path("%s/" FT__RECORD_HELD, r->state.s).s, record);
+    CHECK(!shell(path("grep -q 1200000 '%s/sys/devices/system/cpu/cpu0/cpufreq/"
+                      "scaling_max_freq'",
+                      r->root.s)
+                     .s));
+}
+
+static void what_no_guard_could_put_back_reset_does(void)
+{
+    char record[4096];
+    ft_settings_list *l;
+    struct rig r;
+    size_t n;
+
+    cut_off(&r, record);
+    CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
+    CHECK(strstr(ft_settings_in_force(l), "a run that was cut off left settings"));
+    ft_settings_list_free(l);
+    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 13);
+    CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
+    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 0);
+}
+
+static void the_next_holder_repairs_first(void)
+{
+    ft_settings want = nothing;
+    ft_held_settings *h;
+    char record[4096];
+    struct rig r;
+
+    want.governor = "performance";
+    cut_off(&r, record);
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "3100000"));
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_governor", "performance"));
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK && is_as_it_was(&r));
+}
+
+static void a_restart_of_the_machine_ends_every_record(void)
+{
+    char record[4096];
+    struct rig r;
+    size_t n;
+
+    cut_off(&r, record);
+    spill(path("%s/proc/sys/kernel/random/boot_id", r.root.s).s, "another\n");
+    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 0);
+    CHECK(!has_record(&r, FT__RECORD_HELD));
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
+}
+
+static void a_record_that_is_none_is_refused(void)
+{
+    static const struct {
+        const char *find, *put, *says;
+    } cases[] = {
+        {"foretell settings 1", "foretell settings 2", "no record of settings"},
+        {"end", "", "no record of settings"},
+        {"root", "roots", "no record of settings"},
+        {"put\t", "putt\t", "is no setting"},
+        {"/sys/devices/system/cpu/cpu0", "/etc/passwd", "is no setting"},
+        {"/cpu0/cpufreq/", "/../../../../etc/", "is no setting"},
+        {"root\t", "root\t/elsewhere", "is of another machine"},
+    };
+    ft_error err = {0};
+    char record[4096], edited[5000];
+    struct rig r;
+    size_t n;
+
+    cut_off(&r, record);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *at = strstr(record, cases[i].find);
+
+        if (!at)
+            exit(1);
+        snprintf(edited, sizeof(edited), "%.*s%s%s", (int)(at - record), record,
+                 cases[i].put, at + strlen(cases[i].find));
+        spill(path("%s/" FT__RECORD_HELD, r.state.s).s, edited);
+        CHECK(ft_settings_reset(&n, &r.how, &err) == FT_EFORMAT);
+        if (!strstr(err.msg, cases[i].says))
+            fprintf(stderr, "case %zu: %s\n", i, err.msg);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+    }
+    spill(path("%s/" FT__RECORD_HELD, r.state.s).s, "");
+    CHECK(ft_settings_reset(&n, &r.how, &err) == FT_EFORMAT);
+}
+
+static void what_is_kept_stays_until_it_is_reset(void)
+{
+    ft_settings first = clock_of(1.2e9), second = clock_of(2.0e9), third = nothing;
+    ft_held_settings *h;
+    ft_settings chosen;
+    ft_settings_list *l;
+    struct rig r;
+    size_t n;
+
+    third.governor = "performance";
+    make_rig(&r, "rapl-laptop");
+    CHECK(ft_settings_keep(&chosen, &first, &r.how, NULL) == FT_OK);
+    CHECK_NEAR(chosen.core_clock_hz, 1.2e9, 0);
+    CHECK(ft_settings_keep(NULL, &second, &r.how, NULL) == FT_OK);
+    CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_OK);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "2000000"));
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_governor", "performance"));
+    CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
+    CHECK(strstr(ft_settings_in_force(l), "17 values are kept") != NULL);
+    ft_settings_list_free(l);
+    /* What is held for a while goes back to what is kept. */
+    CHECK(ft_settings_hold(&h, &first, &r.how, NULL) == FT_OK);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "2000000"));
+    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 17);
+    CHECK(is_as_it_was(&r));
+    third.affinity = "0";
+    CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_EUNSUPPORTED);
+}
+
+/* ---- GPUs ---- */
+
+static struct path gpu_file;
+
+static void make_gpu(struct rig *r, const char *keys)
+{
+    make_rig(r, "bare-vm");
+    gpu_file = path("%s.gpu", r->root.s);
+    spill(gpu_file.s, keys);
+    setenv("FAKE_NVML", gpu_file.s, 1);
+    r->how.nvml = fake_nvml;
+}
+
+/* The last value of a key of the fake library's file. */
+static bool gpu_has(const char *key, const char *value)
+{
+    char text[4096], line[128];
+    const char *last = NULL;
+
+    slurp(text, gpu_file.s);
+    snprintf(line, sizeof(line), "gpu0.%s=", key);
+    for (const char *p = text; (p = strstr(p, line)); p++)
+        last = p + strlen(line);
+    return last
+               ? strncmp(last, value, strlen(value)) == 0 && last[strlen(value)] == '\n'
+               : !*value;
+}
+
+static void a_gpu_is_locked_and_freed(void)
+{
+    ft_settings want = {.device = "nvml:0",
+                        .core_clock_hz = 1.15e9,
+                        .memory_clock_hz = 8.1e8,
+                        .power_cap_w = 150};
+    ft_held_settings *h;
+    char text[128];
+    struct rig r;
+
+    make_gpu(&r, "gpus=1\n");
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK(gpu_has("locked", "1200") && gpu_has("memory_locked", "810"));
+    CHECK(gpu_has("limit_mw", "150000"));
+    ft_settings_print(ft_settings_held(h), text, sizeof(text));
+    CHECK(strcmp(text, "device=nvml:0 clock=1200MHz memory=810MHz power=150W") == 0);
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(gpu_has("locked", "0") && gpu_has("memory_locked", "0"));
+    CHECK(gpu_has("limit_mw", "300000"));
+    CHECK(gpu_has("app_clock", "")); /* never touched */
+}
+
+static void a_gpu_that_cannot_lock_is_set_by_application_clocks(void)
+{
+    ft_settings want = {.device = "nvml:0", .core_clock_hz = 9e8};
+    ft_held_settings *h;
+    struct rig r;
+
+    make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=3\ngpu0.ResetGpuLockedClocks=3\n");
+    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK(gpu_has("app_clock", "900") && gpu_has("app_memory", "1215"));
+    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(gpu_has("app_clock", "1200"));
+}
+
+static void a_gpu_says_who_may_set_it(void)
+{
+    static const struct {
+        const char *keys;
+        ft_settings want;
+        const char *says;
+    } cases[] = {
+        /* clang-format off */
+        {"gpu0.SetGpuLockedClocks=4\ngpu0.SetApplicationsClocks=4\n",
+         {.device = "nvml:0", .core_clock_hz = 9e8},
+         "clocks may only be set by root; run with sudo, or: sudo nvidia-smi -i 0 -acp UNRESTRICTED"},
+        {"gpu0.SetPowerManagementLimit=4\n", {.device = "nvml:0", .power_cap_w = 150},
+         "power cap may only be set by root; run with sudo, or: sudo nvidia-smi -i 0 -pl 150"},
+        {"", {.device = "nvml:0", .power_cap_w = 900}, "no power cap of 900 W; it goes from 100 to 300 W"},
+        {"", {.device = "nvml:0", .core_clock_hz = 3e9}, "no core clock of 3000 MHz; it goes from 210 to 1410 MHz"},
+        {"", {.device = "nvml:3", .core_clock_hz = 9e8}, "no device \"nvml:3\" here"},
+        {"", {.device = "gpu", .core_clock_hz = 9e8}, "no device \"gpu\" here"},
+        {"", {.device = "nvml:0", .governor = "x"}, "has no CPUs, governors and turbo"},
+        {"gpu0.GetSupportedMemoryClocks=3\n", {.device = "nvml:0", .memory_clock_hz = 9e8}, "does not tell its memory clocks"},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_held_settings *h;
+        ft_error err = {0};
+        struct rig r;
+
+        make_gpu(&r, path("gpus=1\n%s", cases[i].keys).s);
+        CHECK(ft_settings_hold(&h, &cases[i].want, &r.how, &err) < 0);
+        if (!strstr(err.msg, cases[i].says))
+            fprintf(stderr, "case %zu: %s\n", i, err.msg);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(gpu_has("locked", "") && gpu_has("limit_mw", ""));
+        CHECK(!has_record(&r, FT__RECORD_HELD) && ft__state_holder(r.state.s) == 0);
+    }
+}
+
+static void what_a_gpu_took_before_it_failed_is_put_back(void)
+{
+    ft_settings want = {.device = "nvml:0", .core_clock_hz = 9e8, .power_cap_w = 150};
+    ft_held_settings *h;
+    ft_error err = {0};
+    struct rig r;
+
+    make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=999\n");
+    CHECK(ft_settings_hold(&h, &want, &r.how, &err) == FT_EIO);
+    CHECK(gpu_has("limit_mw", "300000") && !has_record(&r, FT__RECORD_HELD));
+    make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=999\n");
+    CHECK(ft_settings_keep(NULL, &want, &r.how, &err) == FT_EIO);
+    CHECK(gpu_has("limit_mw", "300000") && !has_record(&r, FT__RECORD_KEPT));
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+
+    source_root = argc > 1 ? argv[1] : ".";
+    /* Built beside this program. */
+    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so",
+             slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    snprintf(scratch, sizeof(scratch), "/tmp/foretell-settings-XXXXXX");
+    if (!mkdtemp(scratch) || chmod(scratch, 0755))
+        return 1;
+
+    lists_of_cpus_are_read_and_written();
+    a_setting_has_one_canonical_text();
+    a_clock_is_held_and_put_back();
+    everything_of_a_cpu_can_be_held_at_once();
+    cpus_that_share_a_clock_are_set_once();
+    limits_never_cross();
+    what_is_not_offered_is_refused_with_what_is();
+    a_clock_and_affinity_fail_together();
+    what_only_root_may_set_comes_with_the_command_that_opens_it();
+    whatever_ends_the_holder_settings_are_put_back();
+    two_cannot_hold_at_once();
+    nobody_needs_a_state_folder();
+    what_no_guard_could_put_back_reset_does();
+    the_next_holder_repairs_first();
+    a_restart_of_the_machine_ends_every_record();
+    a_record_that_is_none_is_refused();
+    what_is_kept_stays_until_it_is_reset();
+    a_gpu_is_locked_and_freed();
+    a_gpu_that_cannot_lock_is_set_by_application_clocks();
+    a_gpu_says_who_may_set_it();
+    what_a_gpu_took_before_it_failed_is_put_back();
+
+    shell(path("rm -rf %s", scratch).s);
+    CHECK_DONE();
+}
