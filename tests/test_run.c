@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -262,6 +263,51 @@ static void issuing_is_timed_where_it_is_not_the_work(void)
     CHECK_NEAR(t.launch.value / t.time.value, 0.25, 0.01);
     ft_timing_free(&t);
     ft_session_close(s);
+}
+
+/* A program that prints 12.5 W: an iteration of the loop costs 12.5 W times its part
+ * of the loop's real time. */
+static void energy_is_power_times_time(void)
+{
+    static const char script[] = "#!/bin/sh\nwhile :; do echo 12.5; sleep 0.01; done\n";
+    ft_op op = parse("relu x=1x100000");
+    ft_measure_options how = {.min_time_s = 0.02, .power_time_s = 0.4};
+    ft_meter_options source = {.sources = "command:/tmp/foretell-watts"};
+    ft_session *s = open_fake("noise=0.01");
+    FILE *fp = fopen("/tmp/foretell-watts", "w");
+    char text[512];
+    ft_error err = {0};
+    ft_energy *e;
+    ft_timing t;
+
+    CHECK(fp && fputs(script, fp) >= 0 && fclose(fp) == 0);
+    CHECK(chmod("/tmp/foretell-watts", 0755) == 0);
+    if (ft_meter_open(&how.meter, &source, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        CHECK(0);
+    }
+    /* A machine that stands still for a moment leaves too few readings. */
+    for (int tries = 0; tries < 3; tries++) {
+        CHECK(ft_measure_op(&t, s, &op, &how, &err) == FT_OK);
+        if (!t.energy[0].reason[0] || tries == 2)
+            break;
+        ft_timing_free(&t);
+    }
+    CHECK(t.n_energy == 2); /* the sum, which is that of one domain */
+    e = &t.energy[0];
+    if (e->reason[0])
+        fprintf(stderr, "%s\n", e->reason);
+    CHECK_NEAR(e->power.value, 12.5, 1e-9);
+    CHECK(e->seconds >= 0.4 && e->iterations > 0);
+    CHECK_NEAR(e->energy.value * (double)e->iterations / (12.5 * e->seconds), 1, 1e-9);
+    CHECK_NEAR(e->energy.error / e->energy.value, t.time.error / t.time.value, 1e-6);
+    CHECK(isnan(e->counter_j) && !e->reason[0]);
+    CHECK(t.energy[1].n_readings > 10 && t.energy[1].readings[5].value == 12.5);
+    CHECK(ft_energy_conditions(e, text, sizeof(text)) && strstr(text, "\"loop_s\""));
+    ft_timing_free(&t);
+    ft_meter_close(how.meter);
+    ft_session_close(s);
+    remove("/tmp/foretell-watts");
 }
 
 static void a_fault_of_the_engine_is_an_error_not_a_number(void)
@@ -566,6 +612,7 @@ int main(int argc, char **argv)
     other_load_is_noticed();
     outliers_are_marked_and_kept();
     issuing_is_timed_where_it_is_not_the_work();
+    energy_is_power_times_time();
     a_measurement_keeps_every_batch();
     a_fault_of_the_engine_is_an_error_not_a_number();
     time_is_proportional_above_the_floor();
