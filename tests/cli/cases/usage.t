@@ -21,7 +21,7 @@ Every command explains itself, with examples.
   2
   4
   2
-  3
+  4
   1
   $ foretell ops --help
   usage: foretell ops MODEL [options]
