@@ -16,6 +16,9 @@
 #include "run/rounds.h"
 
 static const char *plugin_dir;
+static const char *source_root;
+/* Not "": a copied tree of /sys, whose clocks sessions hold at 1.2 GHz. */
+static char machine[128];
 
 static ft_op parse(const char *spec)
 {
@@ -30,9 +33,13 @@ static ft_op parse(const char *spec)
 
 static ft_session *open_fake(const char *options)
 {
+    const ft_settings slow = {.core_clock_hz = 1.2e9};
+    const ft_settings_options where = {.root = machine};
     ft_session_options how = {.engine = "fake",
                               .plugin_dir = plugin_dir,
                               .engine_options = options,
+                              .settings = machine[0] ? &slow : NULL,
+                              .settings_options = &where,
                               .seed = 1};
     ft_session *s = NULL;
     ft_error err = {0};
@@ -565,16 +572,67 @@ static int times_in(const char *path)
     return n;
 }
 
+static double highest_clock_khz(void)
+{
+    char path[256];
+    double khz = NAN;
+    FILE *fp;
+
+    snprintf(path, sizeof(path),
+             "%s/sys/devices/system/cpu/cpu0/cpufreq/"
+             "scaling_max_freq",
+             machine);
+    fp = fopen(path, "r");
+    /* It may just be written. */
+    if (fp && fscanf(fp, "%lf", &khz) != 1)
+        khz = NAN;
+    if (fp)
+        fclose(fp);
+    return khz;
+}
+
+/* The guard puts back what the killed one had set; it needs a moment. */
+static bool settings_come_back(double khz)
+{
+    const struct timespec moment = {0, 10 * 1000 * 1000};
+
+    for (int i = 0; i < 1000 && highest_clock_khz() != khz; i++)
+        nanosleep(&moment, NULL);
+    return highest_clock_khz() == khz;
+}
+
+static void copy_machine(void)
+{
+    char command[512];
+
+    snprintf(machine, sizeof(machine), "/tmp/foretell-run-%d", (int)getpid());
+    snprintf(command, sizeof(command), "cp -r %s/tests/recorded/rapl-laptop %s",
+             source_root, machine);
+    CHECK(system(command) == 0);
+}
+
+static void drop_machine(void)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -rf %s", machine);
+    CHECK(system(command) == 0);
+    machine[0] = '\0';
+}
+
 /* Kill a collection again and again: what is stored only grows, and in the end
- * everything has been measured exactly once. */
+ * everything has been measured exactly once, and clocks are as they were. */
 static void a_killed_collection_goes_on_where_it_was(int kills)
 {
     ft__prng rng = ft__prng_stream(17, 0);
     ft_collect_report r;
     int before = 0, now;
+    double khz;
     char path[128];
 
     temporary(path);
+    copy_machine();
+    khz = highest_clock_khz();
     for (int i = 0; i < kills; i++) {
         pid_t pid = fork();
         struct timespec nap = {0, (long)ft__prng_below(&rng, 40000000)};
@@ -587,6 +645,7 @@ static void a_killed_collection_goes_on_where_it_was(int kills)
         nanosleep(&nap, NULL);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
+        CHECK(settings_come_back(khz));
         now = times_in(path);
         CHECK(now >= before);
         before = now;
@@ -594,6 +653,8 @@ static void a_killed_collection_goes_on_where_it_was(int kills)
     CHECK(collect(&r, "", path) == FT_OK);
     CHECK(r.present + r.measured == N_UNIQUE);
     CHECK(times_in(path) == N_UNIQUE + FT__N_PROBES);
+    CHECK(highest_clock_khz() == khz);
+    drop_machine();
     clean(path);
 }
 
@@ -602,6 +663,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         return 77;
+    source_root = argv[1];
     plugin_dir = argv[2];
     an_unknown_engine_lists_those_there_are();
     figures_of_readings_are_per_iteration();
