@@ -25,11 +25,30 @@ static void give_three(ft_block *b)
     ft__give_weight(b, 1, (ft__reg)(r + 2));
 }
 
+static void batchnorm_cudnn(ft_block *b)
+{
+    ft__call(b, "aten::cudnn_batch_norm_backward", "");
+    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, ft__param(b, 0));
+    ft__arg_opt_tensor(b, ft__param(b, 2));
+    ft__arg_opt_tensor(b, ft__param(b, 3));
+    ft__arg_opt_tensor(b, ft__kept_in(b, 0));
+    ft__arg_opt_tensor(b, ft__kept_in(b, 1));
+    ft__arg_double(b, epsilon);
+    ft__arg_tensor(b, ft__kept_in(b, 2));
+    give_three(b);
+}
+
 ft_status ft__bwd_batchnorm(ft_block *b, ft_error *err)
 {
     bool train = ft_op_at(&b->op, FT_K_train, 0);
 
     (void)err;
+    if (ft__norm_is_cudnn(b)) {
+        batchnorm_cudnn(b);
+        return FT_OK;
+    }
     ft__call(b, "aten::native_batch_norm_backward", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));

@@ -32,6 +32,9 @@ ft__build_fn ft__fwd_maxpool, ft__fwd_avgpool, ft__fwd_global_pool, ft__fwd_resi
 /* forward_norm.c */
 ft__build_fn ft__fwd_batchnorm, ft__fwd_layernorm, ft__fwd_rmsnorm, ft__fwd_groupnorm,
     ft__fwd_instancenorm, ft__fwd_lrn, ft__fwd_l2norm, ft__fwd_softmax;
+/* Training a batchnorm in fp32 with three axes and more on CUDA is cuDNN's; it keeps
+ * mean, deviation and a reserve. */
+bool ft__norm_is_cudnn(const ft_block *b);
 
 /* forward_unary.c: elementwise */
 ft__build_fn ft__fwd_unary, ft__fwd_gelu, ft__fwd_scalars, ft__fwd_softsign,
