@@ -13,10 +13,12 @@ bool ft__pads(const ft_op *op, int64_t *pad, uint32_t n);
 /* x with `with` around it, pad[] all 0: what padding the operation cannot do itself
  * becomes. */
 ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with);
-/* Which attention runs when a backward operation follows, and what it keeps:
- * log-sum-exp; that, seed and offset; the weights. */
+/* Which attention runs when a backward operation follows, and what it keeps: on the
+ * CPU log-sum-exp; on CUDA that, two empty tensors, seed and offset, or that, seed and
+ * offset; the weights. */
 typedef enum ft__attention {
     FT__ATTENTION_FLASH,
+    FT__ATTENTION_FLASH_CUDA,
     FT__ATTENTION_EFFICIENT,
     FT__ATTENTION_MATH,
 } ft__attention;
