@@ -133,7 +133,7 @@ static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
         s = a->Run(b->sessions[instance], NULL, b->names,
                    (const OrtValue *const *)b->values, b->n_in, b->names + b->n_in,
                    b->n_out, b->values + b->n_in);
-    return ft__ort_check(a, s, err);
+    return ft__ort_ran(a, s, err);
 }
 
 /* ---- blocks ---- */

@@ -14,14 +14,14 @@ Every command explains itself, with examples.
 
   $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
   5
-  5
+  8
   6
-  4
+  5
   3
   2
   4
   2
-  2
+  3
   $ foretell ops --help
   usage: foretell ops MODEL [options]
   
