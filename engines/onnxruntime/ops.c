@@ -287,6 +287,8 @@ static ft_status make_sessions(op_block *b, const float *const *params,
         return st;
     st = ft__ort_check(
         a, a->AddSessionConfigEntry(o, "session.use_env_allocators", "1"), err);
+    if (!st && b->base.ctx->threads > 1)
+        st = ft__ort_check(a, a->DisablePerSessionThreads(o), err);
     for (uint32_t i = 0; i < b->base.instances && !st; i++)
         st = make_instance(b, o, i, params, info, err);
     a->ReleaseSessionOptions(o);
