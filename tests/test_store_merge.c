@@ -69,7 +69,7 @@ static ft_merge_report merged(const char *into, const char *from)
 
     if (merge(into, from, &r, NULL, &err) != FT_OK) {
         fprintf(stderr, "%s\n", err.msg);
-        CHECK(!"merged");
+        check_failed++;
     }
     return r;
 }

@@ -12,7 +12,7 @@ Without a command there is an overview, and it is an error.
 
 Every command explains itself, with examples.
 
-  $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
+  $ for c in predict measure ops collect train show data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
   5
   8
   6
@@ -21,7 +21,8 @@ Every command explains itself, with examples.
   2
   4
   2
-  3
+  4
+  1
   $ foretell ops --help
   usage: foretell ops MODEL [options]
   
