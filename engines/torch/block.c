@@ -32,7 +32,7 @@ static ft__step *new_step(ft_block *b, ft__step_kind kind)
 
     b->step = all;
     if (s)
-        *s = (ft__step){.kind = kind, .first_arg = b->n_args};
+        *s = (ft__step){.kind = (uint8_t)kind, .first_arg = b->n_args};
     return s;
 }
 

@@ -39,6 +39,7 @@ typedef struct ft__api {
  * where the loader looks. */
 ft_status ft__api_load(ft__api *api, const char *path, const char *without,
                        ft_error *err);
+bool ft__api_lacks(const ft__api *api, const char *name); /* taken as missing */
 /* NULL: not there, or taken as missing. */
 void *ft__api_symbol(const ft__api *api, const char *name);
 void ft__api_close(ft__api *api);
@@ -62,6 +63,7 @@ struct ft_engine_context {
     int32_t device_type; /* as libtorch numbers them */
     int32_t device;
     ft__cuda cuda;
+    bool counts_heap; /* heap.h */
 };
 
 /* ---- values.c ---- */

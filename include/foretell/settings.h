@@ -94,6 +94,8 @@ enum { /* ft_conditions.marks */
     FT_MARK_THROTTLED = 1u << 1,
     FT_MARK_FOREIGN_LOAD = 1u << 2, /* other processes were busy: 0.1 CPU and more */
     FT_MARK_HOT = 1u << 3,          /* within 5 K of the limit */
+    FT_MARK_SPEED_MOVED = 1u << 4,  /* what is measured beside took 4 % more or less than
+                                       usual: a cause that no sensor shows */
 };
 
 /* NaN: not told by this machine. */

@@ -405,6 +405,17 @@ static size_t first_inside(const ft__updates *u, double from)
     return i;
 }
 
+double ft__last_decimal(const ft__update *u, size_t n)
+{
+    double unit = 1;
+
+    for (size_t i = 0; i < n; i++)
+        while (unit > 0.002 &&
+               fabs(u[i].value / unit - round(u[i].value / unit)) > 1e-6)
+            unit /= 10;
+    return unit;
+}
+
 /* What the scatter of readings leaves open, over `seconds`. Whether it is the
  * sensor's or the load's own cannot be told. */
 static double reading_error(const ft__updates *u, double from, double to, double window)
@@ -412,10 +423,13 @@ static double reading_error(const ft__updates *u, double from, double to, double
     size_t i = first_inside(u, from), n = count_inside(u, from, to);
     double seconds = to - from;
     double noise = ft__noise_of(u->u + i, n, 1), windows = seconds / window;
+    double unit = ft__last_decimal(u->u + i, n);
 
     if (!isfinite(noise))
         return 0;
-    return noise * seconds / sqrt(fmax(1, fmin((double)n, windows)));
+    /* Scatter of more than a unit averages rounding out. */
+    return hypot(noise * seconds / sqrt(fmax(1, fmin((double)n, windows))),
+                 noise < unit ? unit / sqrt(12) * seconds : 0);
 }
 
 /* What may have happened while no new value came. */

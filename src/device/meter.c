@@ -180,7 +180,7 @@ static void be_patient(ft_meter *m, double now)
             pause_of(l), isfinite(l->source->d.period_s) ? l->source->d.period_s : 0);
 
         l->fresh = 0;
-        l->patience = now + fmin(0.5, 3.5 * period);
+        l->patience = now + fmin(fmax(0.5, 2.2 * period), 3.5 * period);
     }
     m->settled = false;
 }

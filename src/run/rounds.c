@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/stats.h"
 #include "device/load.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
@@ -141,13 +142,13 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
                            double begin_s)
 {
     const ft_session *s = t->job.session;
-    double want_s = t->round_s > 0 ? t->round_s : p->round_s, spent = 0;
+    double spent = 0;
     ft_status st = t->job.move && round ? t->job.move(t->job.self, &t->why) : FT_OK;
 
     if (!st)
         st = settle(t, p);
     for (uint32_t i = 0;
-         !st && t->n < MAX_READINGS && (i < p->batches || spent < want_s); i++) {
+         !st && t->n < MAX_READINGS && (i < p->batches || spent < p->round_s); i++) {
         ft_reading *r = next_reading(t);
 
         if (!r)
@@ -174,7 +175,8 @@ static void mark_round(ft__timed *t, uint32_t round)
 static void judge(ft__timed *t, const struct plan *p, uint32_t round,
                   const ft_conditions *c)
 {
-    uint32_t bad = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED | FT_MARK_FOREIGN_LOAD;
+    uint32_t bad = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED | FT_MARK_FOREIGN_LOAD |
+                   FT_MARK_SPEED_MOVED;
 
     if (c->marks & bad) {
         mark_round(t, round);
@@ -187,34 +189,86 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round,
     t->left--;
 }
 
+static double median_of_round(const ft__timed *t, uint32_t round, double *scratch)
+{
+    size_t n = 0;
+
+    for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
+        scratch[n++] = t->readings[i].value / (double)t->readings[i].iterations;
+    return ft__median(scratch, n);
+}
+
+/* Did what is measured beside take its usual time in this round? */
+static bool speed_moved(const ft__timed *t, size_t n, uint32_t round)
+{
+    bool moved = false;
+
+    for (size_t i = 0; i < n; i++) {
+        double *scratch;
+
+        if (!t[i].calibrates || t[i].st || !t[i].n ||
+            t[i].readings[t[i].n - 1].round != round)
+            continue;
+        scratch = calloc(t[i].n + 1, sizeof(*scratch));
+        moved = scratch && ft__calibration_note(t[i].job.session,
+                                                median_of_round(&t[i], round, scratch));
+        free(scratch);
+    }
+    return moved;
+}
+
+/* All that goes round. */
+struct rotation {
+    ft__timed *t;
+    size_t n;
+    const ft_session *session;
+    struct plan plan;
+    ft_monitor *monitor;
+    ft_conditions *seen; /* of each, in this round */
+    double begin_s;
+};
+
 /* One round of each that has any left. */
-static void cycle(ft__timed *t, size_t n, const ft_session *s, const struct plan *p,
-                  uint32_t round, double begin_s, ft_conditions *seen,
-                  ft_monitor *monitor)
+static void run_all(struct rotation *r, uint32_t round)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        r->seen[i] = ft__conditions_unknown();
+        if (r->t[i].st || !r->t[i].left)
+            continue;
+        if (r->monitor)
+            ft_monitor_start(r->monitor);
+        r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
+        if (r->monitor)
+            ft_monitor_stop(r->monitor, &r->seen[i]);
+    }
+}
+
+/* The same, and see what disturbed all of them. */
+static void cycle(struct rotation *r, uint32_t round)
 {
     ft__load from = ft__load_now("", NULL), to;
     double foreign = NAN;
+    bool moved;
 
-    for (size_t i = 0; i < n; i++) {
-        seen[i] = ft__conditions_unknown();
-        if (t[i].st || !t[i].left)
-            continue;
-        if (monitor)
-            ft_monitor_start(monitor);
-        t[i].st = run_round(&t[i], p, round, begin_s);
-        if (monitor)
-            ft_monitor_stop(monitor, &seen[i]);
-    }
+    run_all(r, round);
     to = ft__load_now("", NULL);
-    if (s->clock_is_real)
+    if (r->session->clock_is_real)
         foreign = ft__load_foreign(&from, &to);
-    for (size_t i = 0; i < n; i++) {
-        seen[i].foreign_load = foreign;
-        seen[i].marks &= ~(uint32_t)FT_MARK_FOREIGN_LOAD;
+    moved = speed_moved(r->t, r->n, round);
+    for (size_t i = 0; i < r->n; i++) {
+        ft_conditions *c = &r->seen[i];
+
+        if (moved)
+            c->marks |= FT_MARK_SPEED_MOVED;
+        /* The longer stretch tells better than a monitor's short one. */
+        if (!isnan(foreign)) {
+            c->foreign_load = foreign;
+            c->marks &= ~(uint32_t)FT_MARK_FOREIGN_LOAD;
+        }
         if (foreign > foreign_may_be)
-            seen[i].marks |= FT_MARK_FOREIGN_LOAD;
-        if (!t[i].st && t[i].left)
-            judge(&t[i], p, round, &seen[i]);
+            c->marks |= FT_MARK_FOREIGN_LOAD;
+        if (!r->t[i].st && r->t[i].left)
+            judge(&r->t[i], &r->plan, round, c);
     }
 }
 
@@ -229,22 +283,24 @@ static bool any_left(const ft__timed *t, size_t n)
 ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err)
 {
-    struct plan p = plan_of(opt);
-    ft_conditions *seen = calloc(n + 1, sizeof(*seen));
-    double begin_s;
+    struct rotation r = {.t = t,
+                         .n = n,
+                         .session = s,
+                         .plan = plan_of(opt),
+                         .monitor = s->clock_is_real ? opt->monitor : NULL,
+                         .seen = calloc(n + 1, sizeof(*r.seen))};
 
-    if (!seen)
+    if (!r.seen)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n; i++) {
-        t[i].left = p.rounds;
+        t[i].left = r.plan.rounds;
         t[i].seen = ft__conditions_unknown();
-        t[i].st = warm_up(&t[i], &p);
+        t[i].st = warm_up(&t[i], &r.plan);
     }
-    begin_s = s->engine->now(s->context);
+    r.begin_s = s->engine->now(s->context);
     for (uint32_t round = 0; any_left(t, n); round++)
-        cycle(t, n, s, &p, round, begin_s, seen,
-              s->clock_is_real ? opt->monitor : NULL);
-    free(seen);
+        cycle(&r, round);
+    free(r.seen);
     return FT_OK;
 }
 

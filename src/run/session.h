@@ -32,9 +32,10 @@ struct ft_session {
  * not run it. The session keeps it. */
 struct ft__job;
 bool ft__calibration_job(struct ft__job *out, ft_session *s);
-/* Note what it took, NaN: it was not measured. Returns the relative scatter from
- * run to run to be expected of this machine. */
-double ft__calibration_note(ft_session *s, double seconds);
+/* Note what it took in a round. True: 4 % more or less than usual. */
+bool ft__calibration_note(ft_session *s, double seconds);
+/* Relative scatter from run to run to be expected of this machine. */
+double ft__calibration_scatter(const ft_session *s);
 /* Find out, once, whether the engine issues ahead. */
 void ft__session_learn_issuing(ft_session *s);
 
