@@ -20,11 +20,12 @@ portable:
 soak: all
 	tools/fuzz build-ci/fuzz 300
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
+	$(B)/tests/test_run . $(B)/engines 200
 	tests/cli/kill-clocks $(B)/foretell . $(B)/tests/libfake-nvidia-ml.so 200
 	tools/ci-zoo $(B) all
 	tools/portable x86_64 aarch64
 	tools/need qemu-user-static
 	tests/portable $(B)/foretell $(B)/engines x86_64 aarch64
 fmt:
-	git ls-files '*.[ch]' | grep -v '^include/' | xargs clang-format -i
+	git ls-files '*.[ch]' | grep -vE '^(include|third_party)/' | xargs clang-format -i
 .PHONY: all test bench asan tsan grind fuzz tidy ci soak fmt portable

@@ -14,6 +14,7 @@
 struct ft_settings_list {
     ft_setting_state *state;
     size_t n, cap;
+    ft_setting_state spare; /* for entries when memory is short */
     const char *in_force;
     ft__arena arena;
     bool bad; /* memory was short */
@@ -41,10 +42,9 @@ FT_PRINTF(2, 3) static const char *keep(ft_settings_list *l, const char *fmt, ..
     return kept ? kept : "";
 }
 
-/* A new entry about which nothing is known; a spare one when memory is short. */
+/* A new entry about which nothing is known. */
 static ft_setting_state *add(ft_settings_list *l, const char *device, const char *name)
 {
-    static ft_setting_state spare;
     ft_setting_state *s;
 
     if (l->n == l->cap) {
@@ -53,7 +53,7 @@ static ft_setting_state *add(ft_settings_list *l, const char *device, const char
         s = realloc(l->state, cap * sizeof(*s));
         if (!s) {
             l->bad = true;
-            return &spare;
+            return &l->spare;
         }
         l->state = s;
         l->cap = cap;
@@ -237,8 +237,7 @@ static void show_clocks(struct look *k)
         if (j == n)
             g[n++].policy = p;
         g[j].policy.now_hz = fmax(g[j].policy.now_hz, p.now_hz);
-        g[j].cpus.has[i] = true;
-        g[j].cpus.n++;
+        ft__cpus_put(&g[j].cpus, i, true);
     }
     for (size_t j = 0; j < n; j++)
         show_group(k, &g[j]);
@@ -294,26 +293,23 @@ static void judge_gpu(ft_settings_list *l, ft_setting_state *s, bool known,
 static void show_gpu_clock(ft_settings_list *l, const ft__nvml *g, void *handle,
                            const char *device, bool memory)
 {
-    unsigned mhz[FT__NVML_MAX_CLOCKS], all[FT__NVML_MAX_CLOCKS], now;
-    unsigned n_memory = ft__gpu_choices(mhz, g, handle, 0);
-    unsigned n = memory ? 0 : n_memory;
+    unsigned mhz[FT__NVML_MAX_CLOCKS], now;
+    unsigned n = ft__gpu_choices(mhz, g, handle, 0);
     const int which = memory ? FT__NVML_CLOCK_MEMORY : FT__NVML_CLOCK_GRAPHICS;
     ft_setting_state *s = add(l, device, memory ? "memory clock" : "core clock");
 
-    memcpy(all, mhz, sizeof(all));
-    if (memory)
-        n = n_memory;
-    else
-        n = n_memory ? ft__gpu_choices(all, g, handle, mhz[n_memory - 1]) : 0;
+    /* Core clocks: those at the highest memory clock. */
+    if (n && !memory)
+        n = ft__gpu_choices(mhz, g, handle, mhz[n - 1]);
     s->unit = "Hz";
     if (FT__NVML_CALL(g, clock, handle, which, &now) == 0)
         s->now = now * 1e6;
     if (FT__NVML_CALL(g, clock_max, handle, which, &now) == 0)
         s->normal = now * 1e6;
     if (n) {
-        s->least = all[0] * 1e6;
-        s->most = all[n - 1] * 1e6;
-        s->choices = gpu_choices(l, all, n);
+        s->least = mhz[0] * 1e6;
+        s->most = mhz[n - 1] * 1e6;
+        s->choices = gpu_choices(l, mhz, n);
     }
     judge_gpu(l, s, n > 0, memory ? "--memory MHZ" : "--core MHZ");
 }
