@@ -395,6 +395,6 @@ ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
         st = ft_fail(err, FT_ENOMEM, 0, "torch: results of %s",
                      ft_kind_name(b->op.kind));
     drop_made(b);
-    b->tried = true;
+    b->tried |= !st;
     return st;
 }
