@@ -11,6 +11,10 @@
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
+/* Where so many more rounds were disturbed than not, waiting for quiet is in vain:
+ * rounds are marked, and no longer redone. */
+enum { IN_VAIN = 10 };
+
 static const double default_time_s = 0.2;
 static const double default_batch_s = 1e-3;
 enum { DEFAULT_BATCHES = 5, DEFAULT_ROUNDS = 5 };
@@ -143,7 +147,8 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
 {
     const ft_session *s = t->job.session;
     double spent = 0;
-    ft_status st = t->job.move && round ? t->job.move(t->job.self, &t->why) : FT_OK;
+    bool move = t->job.move && round && s->clock_is_real;
+    ft_status st = move ? t->job.move(t->job.self, &t->why) : FT_OK;
 
     if (!st)
         st = settle(t, p);
@@ -165,6 +170,9 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
 
 /* ---- disturbances ---- */
 
+static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
+                                   FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
+
 static void mark_round(ft__timed *t, uint32_t round)
 {
     for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
@@ -172,15 +180,12 @@ static void mark_round(ft__timed *t, uint32_t round)
 }
 
 /* A round that was disturbed is run again, unless that was tried often enough. */
-static void judge(ft__timed *t, const struct plan *p, uint32_t round,
+static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_vain,
                   const ft_conditions *c)
 {
-    uint32_t bad = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED | FT_MARK_FOREIGN_LOAD |
-                   FT_MARK_SPEED_MOVED;
-
-    if (c->marks & bad) {
+    if (c->marks & disturbing) {
         mark_round(t, round);
-        if (t->redone < p->max_redone) {
+        if (t->redone < p->max_redone && !in_vain) {
             t->redone++;
             return;
         }
@@ -221,7 +226,7 @@ static bool speed_moved(const ft__timed *t, size_t n, uint32_t round)
 struct rotation {
     ft__timed *t;
     size_t n;
-    const ft_session *session;
+    ft_session *session;
     struct plan plan;
     ft_monitor *monitor;
     ft_conditions *seen; /* of each, in this round */
@@ -248,13 +253,14 @@ static void cycle(struct rotation *r, uint32_t round)
 {
     ft__load from = ft__load_now("", NULL), to;
     double foreign = NAN;
-    bool moved;
+    bool moved, in_vain, disturbed = false;
 
     run_all(r, round);
     to = ft__load_now("", NULL);
     if (r->session->clock_is_real)
         foreign = ft__load_foreign(&from, &to);
     moved = speed_moved(r->t, r->n, round);
+    in_vain = r->session->impatience >= IN_VAIN;
     for (size_t i = 0; i < r->n; i++) {
         ft_conditions *c = &r->seen[i];
 
@@ -268,8 +274,13 @@ static void cycle(struct rotation *r, uint32_t round)
         if (foreign > foreign_may_be)
             c->marks |= FT_MARK_FOREIGN_LOAD;
         if (!r->t[i].st && r->t[i].left)
-            judge(&r->t[i], &r->plan, round, c);
+            judge(&r->t[i], &r->plan, round, in_vain, c);
+        disturbed = disturbed || c->marks & disturbing;
     }
+    if (disturbed)
+        r->session->impatience += !in_vain;
+    else if (r->session->impatience)
+        r->session->impatience--;
 }
 
 static bool any_left(const ft__timed *t, size_t n)

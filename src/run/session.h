@@ -24,6 +24,7 @@ struct ft_session {
     bool no_calibration;            /* the engine does not run it */
     double calibrations[64];        /* what it took so far, the latest of them */
     size_t n_calibrations;
+    uint32_t impatience; /* disturbed rounds of late, less those that were not */
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
 };
