@@ -355,6 +355,12 @@ ft__reg ft__result_list(ft_block *b, uint32_t n)
     return take_results(b, n, true);
 }
 
+void ft__result_numbers(ft_block *b, uint32_t bits)
+{
+    if (b->n_steps)
+        b->step[b->n_steps - 1].numbers = bits;
+}
+
 /* ---- the end of building ---- */
 
 ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...)
