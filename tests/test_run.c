@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@
 #include "run/rounds.h"
 
 static const char *plugin_dir;
+static const char *source_root;
+/* Not "": a copied tree of /sys, whose clocks sessions hold at 1.2 GHz. */
+static char machine[128];
 
 static ft_op parse(const char *spec)
 {
@@ -29,9 +33,13 @@ static ft_op parse(const char *spec)
 
 static ft_session *open_fake(const char *options)
 {
+    const ft_settings slow = {.core_clock_hz = 1.2e9};
+    const ft_settings_options where = {.root = machine};
     ft_session_options how = {.engine = "fake",
                               .plugin_dir = plugin_dir,
                               .engine_options = options,
+                              .settings = machine[0] ? &slow : NULL,
+                              .settings_options = &where,
                               .seed = 1};
     ft_session *s = NULL;
     ft_error err = {0};
@@ -262,6 +270,51 @@ static void issuing_is_timed_where_it_is_not_the_work(void)
     CHECK_NEAR(t.launch.value / t.time.value, 0.25, 0.01);
     ft_timing_free(&t);
     ft_session_close(s);
+}
+
+/* A program that prints 12.5 W: an iteration of the loop costs 12.5 W times its part
+ * of the loop's real time. */
+static void energy_is_power_times_time(void)
+{
+    static const char script[] = "#!/bin/sh\nwhile :; do echo 12.5; sleep 0.01; done\n";
+    ft_op op = parse("relu x=1x100000");
+    ft_measure_options how = {.min_time_s = 0.02, .power_time_s = 0.4};
+    ft_meter_options source = {.sources = "command:/tmp/foretell-watts"};
+    ft_session *s = open_fake("noise=0.01");
+    FILE *fp = fopen("/tmp/foretell-watts", "w");
+    char text[512];
+    ft_error err = {0};
+    ft_energy *e;
+    ft_timing t;
+
+    CHECK(fp && fputs(script, fp) >= 0 && fclose(fp) == 0);
+    CHECK(chmod("/tmp/foretell-watts", 0755) == 0);
+    if (ft_meter_open(&how.meter, &source, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        CHECK(0);
+    }
+    /* A machine that stands still for a moment leaves too few readings. */
+    for (int tries = 0; tries < 3; tries++) {
+        CHECK(ft_measure_op(&t, s, &op, &how, &err) == FT_OK);
+        if (!t.energy[0].reason[0] || tries == 2)
+            break;
+        ft_timing_free(&t);
+    }
+    CHECK(t.n_energy == 2); /* the sum, which is that of one domain */
+    e = &t.energy[0];
+    if (e->reason[0])
+        fprintf(stderr, "%s\n", e->reason);
+    CHECK_NEAR(e->power.value, 12.5, 1e-9);
+    CHECK(e->seconds >= 0.4 && e->iterations > 0);
+    CHECK_NEAR(e->energy.value * (double)e->iterations / (12.5 * e->seconds), 1, 1e-9);
+    CHECK(e->energy.error / e->energy.value > 0.999 * t.time.error / t.time.value);
+    CHECK(isnan(e->counter_j) && !e->reason[0]);
+    CHECK(t.energy[1].n_readings > 10 && t.energy[1].readings[5].value == 12.5);
+    CHECK(ft_energy_conditions(e, text, sizeof(text)) && strstr(text, "\"loop_s\""));
+    ft_timing_free(&t);
+    ft_meter_close(how.meter);
+    ft_session_close(s);
+    remove("/tmp/foretell-watts");
 }
 
 static void a_fault_of_the_engine_is_an_error_not_a_number(void)
@@ -519,16 +572,67 @@ static int times_in(const char *path)
     return n;
 }
 
+static double highest_clock_khz(void)
+{
+    char path[256];
+    double khz = NAN;
+    FILE *fp;
+
+    snprintf(path, sizeof(path),
+             "%s/sys/devices/system/cpu/cpu0/cpufreq/"
+             "scaling_max_freq",
+             machine);
+    fp = fopen(path, "r");
+    /* It may just be written. */
+    if (fp && fscanf(fp, "%lf", &khz) != 1)
+        khz = NAN;
+    if (fp)
+        fclose(fp);
+    return khz;
+}
+
+/* The guard puts back what the killed one had set; it needs a moment. */
+static bool settings_come_back(double khz)
+{
+    const struct timespec moment = {0, 10 * 1000 * 1000};
+
+    for (int i = 0; i < 1000 && highest_clock_khz() != khz; i++)
+        nanosleep(&moment, NULL);
+    return highest_clock_khz() == khz;
+}
+
+static void copy_machine(void)
+{
+    char command[512];
+
+    snprintf(machine, sizeof(machine), "/tmp/foretell-run-%d", (int)getpid());
+    snprintf(command, sizeof(command), "cp -r %s/tests/recorded/rapl-laptop %s",
+             source_root, machine);
+    CHECK(system(command) == 0);
+}
+
+static void drop_machine(void)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -rf %s", machine);
+    CHECK(system(command) == 0);
+    machine[0] = '\0';
+}
+
 /* Kill a collection again and again: what is stored only grows, and in the end
- * everything has been measured exactly once. */
+ * everything has been measured exactly once, and clocks are as they were. */
 static void a_killed_collection_goes_on_where_it_was(int kills)
 {
     ft__prng rng = ft__prng_stream(17, 0);
     ft_collect_report r;
     int before = 0, now;
+    double khz;
     char path[128];
 
     temporary(path);
+    copy_machine();
+    khz = highest_clock_khz();
     for (int i = 0; i < kills; i++) {
         pid_t pid = fork();
         struct timespec nap = {0, (long)ft__prng_below(&rng, 40000000)};
@@ -541,6 +645,7 @@ static void a_killed_collection_goes_on_where_it_was(int kills)
         nanosleep(&nap, NULL);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
+        CHECK(settings_come_back(khz));
         now = times_in(path);
         CHECK(now >= before);
         before = now;
@@ -548,6 +653,8 @@ static void a_killed_collection_goes_on_where_it_was(int kills)
     CHECK(collect(&r, "", path) == FT_OK);
     CHECK(r.present + r.measured == N_UNIQUE);
     CHECK(times_in(path) == N_UNIQUE + FT__N_PROBES);
+    CHECK(highest_clock_khz() == khz);
+    drop_machine();
     clean(path);
 }
 
@@ -556,6 +663,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         return 77;
+    source_root = argv[1];
     plugin_dir = argv[2];
     an_unknown_engine_lists_those_there_are();
     figures_of_readings_are_per_iteration();
@@ -566,6 +674,7 @@ int main(int argc, char **argv)
     other_load_is_noticed();
     outliers_are_marked_and_kept();
     issuing_is_timed_where_it_is_not_the_work();
+    energy_is_power_times_time();
     a_measurement_keeps_every_batch();
     a_fault_of_the_engine_is_an_error_not_a_number();
     time_is_proportional_above_the_floor();

@@ -1,10 +1,7 @@
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,69 +10,7 @@
 #include "device/plan.h"
 #include "device/record.h"
 #include "foretell/settings.h"
-
-static const char *source_root;
-static char fake_nvml[1024];
-static char scratch[64];
-
-struct path {
-    char s[1024];
-};
-
-FT_PRINTF(1, 2) static struct path path(const char *fmt, ...)
-{
-    struct path p;
-    va_list ap;
-
-    va_start(ap, fmt);
-    if (vsnprintf(p.s, sizeof(p.s), fmt, ap) >= (int)sizeof(p.s))
-        exit(1);
-    va_end(ap);
-    return p;
-}
-
-static void spill(const char *file, const char *text)
-{
-    FILE *fp = fopen(file, "w");
-
-    if (!fp || fputs(text, fp) < 0 || fclose(fp))
-        exit(1);
-}
-
-static void slurp(char out[4096], const char *file)
-{
-    FILE *fp = fopen(file, "r");
-    size_t n = fp ? fread(out, 1, 4095, fp) : 0;
-
-    out[n] = '\0';
-    if (fp)
-        fclose(fp);
-}
-
-static int shell(const char *command)
-{
-    int status = system(command);
-
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* A recorded machine that may be changed, a folder for its state beside it. */
-struct rig {
-    struct path original, root, state;
-    ft_settings_options how;
-};
-
-static void make_rig(struct rig *r, const char *machine)
-{
-    static int n;
-
-    r->original = path("%s/tests/recorded/%s", source_root, machine);
-    r->root = path("%s/%s-%d", scratch, machine, n);
-    r->state = path("%s/state-%d/deep", scratch, n++);
-    r->how = (ft_settings_options){.root = r->root.s, .state_dir = r->state.s};
-    if (shell(path("cp -r '%s' '%s'", r->original.s, r->root.s).s))
-        exit(1);
-}
+#include "settings_rig.h"
 
 static bool is_as_it_was(const struct rig *r)
 {
@@ -91,11 +26,6 @@ static bool holds(const struct rig *r, const char *file, const char *text)
     if (strcmp(now, text) != 0)
         fprintf(stderr, "%s: %s, not %s\n", file, now, text);
     return strcmp(now, text) == 0;
-}
-
-static bool has_record(const struct rig *r, const char *name)
-{
-    return access(path("%s/%s", r->state.s, name).s, F_OK) == 0;
 }
 
 static const ft_settings nothing = {
@@ -589,131 +519,9 @@ static void what_is_kept_stays_until_it_is_reset(void)
     CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_EUNSUPPORTED);
 }
 
-/* ---- GPUs ---- */
-
-static struct path gpu_file;
-
-static void make_gpu(struct rig *r, const char *keys)
-{
-    make_rig(r, "bare-vm");
-    gpu_file = path("%s.gpu", r->root.s);
-    spill(gpu_file.s, keys);
-    setenv("FAKE_NVML", gpu_file.s, 1);
-    r->how.nvml = fake_nvml;
-}
-
-/* The last value of a key of the fake library's file. */
-static bool gpu_has(const char *key, const char *value)
-{
-    char text[4096], line[128];
-    const char *last = NULL;
-
-    slurp(text, gpu_file.s);
-    snprintf(line, sizeof(line), "gpu0.%s=", key);
-    for (const char *p = text; (p = strstr(p, line)); p++)
-        last = p + strlen(line);
-    return last
-               ? strncmp(last, value, strlen(value)) == 0 && last[strlen(value)] == '\n'
-               : !*value;
-}
-
-static void a_gpu_is_locked_and_freed(void)
-{
-    ft_settings want = {.device = "nvml:0",
-                        .core_clock_hz = 1.15e9,
-                        .memory_clock_hz = 8.1e8,
-                        .power_cap_w = 150};
-    ft_held_settings *h;
-    char text[128];
-    struct rig r;
-
-    make_gpu(&r, "gpus=1\n");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
-    CHECK(gpu_has("locked", "1200") && gpu_has("memory_locked", "810"));
-    CHECK(gpu_has("limit_mw", "150000"));
-    ft_settings_print(ft_settings_held(h), text, sizeof(text));
-    CHECK(strcmp(text, "device=nvml:0 clock=1200MHz memory=810MHz power=150W") == 0);
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
-    CHECK(gpu_has("locked", "0") && gpu_has("memory_locked", "0"));
-    CHECK(gpu_has("limit_mw", "300000"));
-    CHECK(gpu_has("app_clock", "")); /* never touched */
-}
-
-static void a_gpu_that_cannot_lock_is_set_by_application_clocks(void)
-{
-    ft_settings want = {.device = "nvml:0", .core_clock_hz = 9e8};
-    ft_held_settings *h;
-    struct rig r;
-
-    make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=3\ngpu0.ResetGpuLockedClocks=3\n");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
-    CHECK(gpu_has("app_clock", "900") && gpu_has("app_memory", "1215"));
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
-    CHECK(gpu_has("app_clock", "1200"));
-}
-
-static void a_gpu_says_who_may_set_it(void)
-{
-    static const struct {
-        const char *keys;
-        ft_settings want;
-        const char *says;
-    } cases[] = {
-        /* clang-format off */
-        {"gpu0.SetGpuLockedClocks=4\ngpu0.SetApplicationsClocks=4\n",
-         {.device = "nvml:0", .core_clock_hz = 9e8},
-         "clocks may only be set by root; run with sudo, or: sudo nvidia-smi -i 0 -acp UNRESTRICTED"},
-        {"gpu0.SetPowerManagementLimit=4\n", {.device = "nvml:0", .power_cap_w = 150},
-         "power cap may only be set by root; run with sudo, or: sudo nvidia-smi -i 0 -pl 150"},
-        {"", {.device = "nvml:0", .power_cap_w = 900}, "no power cap of 900 W; it goes from 100 to 300 W"},
-        {"", {.device = "nvml:0", .core_clock_hz = 3e9}, "no core clock of 3000 MHz; it goes from 210 to 1410 MHz"},
-        {"", {.device = "nvml:3", .core_clock_hz = 9e8}, "no device \"nvml:3\" here"},
-        {"", {.device = "gpu", .core_clock_hz = 9e8}, "no device \"gpu\" here"},
-        {"", {.device = "nvml:0", .governor = "x"}, "has no CPUs, governors and turbo"},
-        {"gpu0.GetSupportedMemoryClocks=3\n", {.device = "nvml:0", .memory_clock_hz = 9e8}, "does not tell its memory clocks"},
-        /* clang-format on */
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        ft_held_settings *h;
-        ft_error err = {0};
-        struct rig r;
-
-        make_gpu(&r, path("gpus=1\n%s", cases[i].keys).s);
-        CHECK(ft_settings_hold(&h, &cases[i].want, &r.how, &err) < 0);
-        if (!strstr(err.msg, cases[i].says))
-            fprintf(stderr, "case %zu: %s\n", i, err.msg);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
-        CHECK(gpu_has("locked", "") && gpu_has("limit_mw", ""));
-        CHECK(!has_record(&r, FT__RECORD_HELD) && ft__state_holder(r.state.s) == 0);
-    }
-}
-
-static void what_a_gpu_took_before_it_failed_is_put_back(void)
-{
-    ft_settings want = {.device = "nvml:0", .core_clock_hz = 9e8, .power_cap_w = 150};
-    ft_held_settings *h;
-    ft_error err = {0};
-    struct rig r;
-
-    make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=999\n");
-    CHECK(ft_settings_hold(&h, &want, &r.how, &err) == FT_EIO);
-    CHECK(gpu_has("limit_mw", "300000") && !has_record(&r, FT__RECORD_HELD));
-    make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=999\n");
-    CHECK(ft_settings_keep(NULL, &want, &r.how, &err) == FT_EIO);
-    CHECK(gpu_has("limit_mw", "300000") && !has_record(&r, FT__RECORD_KEPT));
-}
-
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
-
-    source_root = argc > 1 ? argv[1] : ".";
-    /* Built beside this program. */
-    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so",
-             slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-settings-XXXXXX");
-    if (!mkdtemp(scratch) || chmod(scratch, 0755))
+    if (!set_up(argc, argv))
         return 1;
 
     lists_of_cpus_are_read_and_written();
@@ -733,11 +541,7 @@ int main(int argc, char **argv)
     a_restart_of_the_machine_ends_every_record();
     a_record_that_is_none_is_refused();
     what_is_kept_stays_until_it_is_reset();
-    a_gpu_is_locked_and_freed();
-    a_gpu_that_cannot_lock_is_set_by_application_clocks();
-    a_gpu_says_who_may_set_it();
-    what_a_gpu_took_before_it_failed_is_put_back();
 
-    shell(path("rm -rf %s", scratch).s);
+    tear_down();
     CHECK_DONE();
 }

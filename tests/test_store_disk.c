@@ -421,6 +421,28 @@ static void make_memory_scarce_on_demand(void)
 }
 
 /* Everything a store does, once; the first failure ends it. */
+/* One measurement, one fact from a store in memory. */
+static ft_status merge_another(ft_store *into)
+{
+    ft_store *from = NULL;
+    ft_merge_report r;
+    const ft_measurement m = measured(2);
+    int64_t run;
+    ft_status st = ft_store_open(&from, ":memory:", FT_STORE_WRITE, NULL);
+
+    if (st == FT_OK)
+        st = ft_store_begin_run(from, &run, "", "", NULL);
+    if (st == FT_OK)
+        st = ft_store_put(from, run, &key, &m, NULL, 0, NULL);
+    if (st == FT_OK)
+        st = ft_store_put_fact(from, "a30", "y", 1, NULL);
+    if (st == FT_OK)
+        st = ft_store_merge(&r, into, &from, 1, NULL, NULL);
+    CHECK(st != FT_OK || (r.measurements == 1 && r.facts == 1));
+    ft_store_close(from);
+    return st;
+}
+
 static ft_status a_day_in_the_life(const char *path)
 {
     static const char csv[] = HEAD "\n" ROW "\n";
@@ -446,6 +468,8 @@ static ft_status a_day_in_the_life(const char *path)
     if (st == FT_OK)
         st = ft_store_each(s, NULL, 1, count_all, &rows, NULL);
     CHECK(st != FT_OK || rows == 2);
+    if (st == FT_OK)
+        st = merge_another(s);
     ft_store_close(s);
     return st;
 }

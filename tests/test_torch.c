@@ -313,6 +313,41 @@ static void relu_runs_in_every_float(rig *r)
     }
 }
 
+static void its_allocator_is_counted(rig *r)
+{
+    enum { BYTES = 1 << 22 };
+    static float x[BYTES / 4];
+    uint64_t before, now, peak;
+    ft_op op;
+    ft_block *b = prepared(r, "softsign x=1048576", 0, &op);
+    void *in[1] = {vector(r, x, BYTES / 4)}, *out[1] = {NULL};
+
+    r->e->memory(r->c, &before, &peak, 1);
+    CHECK(before >= BYTES);
+    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
+    r->e->memory(r->c, &now, &peak, 0);
+    CHECK(now >= before + BYTES && now < before + BYTES + BYTES / 8);
+    /* |x|, 1 + |x| and, when the first is gone, the quotient */
+    CHECK(peak >= before + 2 * BYTES && peak < before + 2 * BYTES + BYTES / 8);
+    r->e->values->drop(r->c, out[0]);
+    r->e->values->drop(r->c, in[0]);
+    r->e->free_block(b);
+    r->e->memory(r->c, &now, &peak, 1);
+    CHECK(now <= before - BYTES);
+    r->e->memory(r->c, &now, &peak, 0);
+    CHECK(peak == now);
+}
+
+static void uncounted_memory_is_none(rig *r)
+{
+    uint64_t now = 1, peak = 1;
+
+    CHECK(open_with(r, "without=posix_memalign", 1) == FT_OK);
+    r->e->memory(r->c, &now, &peak, 0);
+    CHECK(now == 0 && peak == 0);
+    r->e->close(r->c);
+}
+
 int main(int argc, char **argv)
 {
     rig r = {0};
@@ -332,6 +367,7 @@ int main(int argc, char **argv)
     an_exception_of_a_cpp_function_is_a_failure_like_others(&r);
     a_missing_cpp_function_takes_its_kind_away_only(&r);
     threads_that_cannot_be_set_are_named(&r);
+    uncounted_memory_is_none(&r);
     if (open_with(&r, "", 1) == FT_OK) {
         a_transpose_is_a_view(&r);
         in_place_writes_over_the_operand(&r, "relu x=4");
@@ -339,6 +375,7 @@ int main(int argc, char **argv)
         in_place_writes_over_the_operand(&r, "leaky_relu x=4");
         what_is_kept_comes_behind_the_results(&r);
         relu_runs_in_every_float(&r);
+        its_allocator_is_counted(&r);
         r.e->close(r.c);
     }
     CHECK_DONE();

@@ -56,13 +56,15 @@ uint16_t ft__brain(float v)
 
 bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype)
 {
+    if (dtype != FT_DTYPE_fp32 && dtype != FT_DTYPE_fp64 && dtype != FT_DTYPE_fp16 &&
+        dtype != FT_DTYPE_bf16)
+        return false;
     for (uint64_t i = 0; i < n; i++) {
         switch (dtype) {
         case FT_DTYPE_fp32: ((float *)to)[i] = from[i]; break;
         case FT_DTYPE_fp64: ((double *)to)[i] = (double)from[i]; break;
         case FT_DTYPE_fp16: ((uint16_t *)to)[i] = ft__half(from[i]); break;
-        case FT_DTYPE_bf16: ((uint16_t *)to)[i] = ft__brain(from[i]); break;
-        default: return false;
+        default: ((uint16_t *)to)[i] = ft__brain(from[i]); break;
         }
     }
     return true;

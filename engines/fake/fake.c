@@ -224,7 +224,7 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
 
 static void engine_close(ft_engine_context *c)
 {
-    while (c->n_others) {
+    while (c && c->n_others) {
         kill(c->others[--c->n_others], SIGKILL);
         waitpid(c->others[c->n_others], NULL, 0);
     }

@@ -139,8 +139,8 @@ static void prepare(ft__model *m)
         ft__const_scalar(m, "one", m->op->dtype, 1);
 }
 
-/* What the runtime has for other types only: whole numbers have no Relu, and a
- * choice of booleans is one of bytes. */
+/* What the runtime has for other types only: whole numbers have no Relu, booleans
+ * are not bits, and a choice of booleans is one of bytes. */
 static bool write_substitute(ft__model *m)
 {
     const ft_op *op = m->op;
@@ -148,6 +148,14 @@ static bool write_substitute(ft__model *m)
     if (op->kind == FT_KIND_relu && is_whole(op->dtype)) {
         ft__const_scalar(m, "zero", op->dtype, 0);
         ft__node(m, "Max", "i0 zero", "o0");
+        return true;
+    }
+    if (op->kind == FT_KIND_bitwise && op->dtype == FT_DTYPE_bool) {
+        ft__node(m, "And", "i0 i1", "o0");
+        return true;
+    }
+    if (op->kind == FT_KIND_bitwise_not && op->dtype == FT_DTYPE_bool) {
+        ft__node(m, "Not", "i0", "o0");
         return true;
     }
     if (op->kind == FT_KIND_where && op->dtype == FT_DTYPE_bool)

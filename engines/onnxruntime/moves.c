@@ -69,11 +69,35 @@ static void split(ft__model *m)
     ft__node(m, "Split", "i0 sizes", names);
 }
 
+/* The result with an axis of one element for each axis of x that it lacks; false:
+ * it is no part of x. */
+static bool match_axes(ft__model *m)
+{
+    ft_shape *x = &m->in[0], out = m->out[0];
+    uint32_t k = 0;
+
+    for (uint32_t d = 0; d < x->rank; d++) {
+        bool spare = x->rank - d > out.rank - k;
+        bool drop = spare && (k == out.rank || out.dim[k] != x->dim[d]);
+
+        m->out[0].dim[d] = drop ? 1 : out.dim[k];
+        if (m->out[0].dim[d] > x->dim[d])
+            return false;
+        k += !drop;
+    }
+    m->out[0].rank = x->rank;
+    return k == out.rank;
+}
+
 static void slice(ft__model *m)
 {
-    int64_t zero[FT_MAX_RANK] = {0}, end[FT_MAX_RANK], step[FT_MAX_RANK];
+    int64_t zero[FT_MAX_RANK] = {0}, end[FT_MAX_RANK] = {0}, step[FT_MAX_RANK] = {0};
     uint32_t n = m->in[0].rank;
 
+    if (m->out[0].rank > n || !match_axes(m)) {
+        m->why = "the result is no part of x";
+        return;
+    }
     for (uint32_t d = 0; d < n; d++) {
         int64_t last = (m->out[0].dim[d] - 1) * at(m, FT_K_step, 0);
 
@@ -149,8 +173,31 @@ static void gather(ft__model *m, const char *type, int64_t axis)
     m->repair = FT__REPAIR_INDEX;
     m->repair_operand = 1;
     m->repair_extent = m->in[0].dim[axis];
+    if (m->repair_extent < 1)
+        m->why = "there is nothing to pick from";
     ft__attr_int(m, "axis", axis);
     ft__node(m, type, "i0 i1", "o0");
+}
+
+/* As ONNX has it, or, from PyTorch's indexing, one index for each result. */
+static void gather_nd(ft__model *m)
+{
+    const ft_shape *x = &m->in[0], *y = &m->in[1];
+    uint32_t last = y->rank ? y->rank - 1 : 0;
+    int64_t depth = y->rank ? y->dim[last] : 1;
+    int64_t n = depth ? ft_shape_elements(y) / depth : 0;
+
+    for (uint32_t d = 0; d < x->rank; d++)
+        n *= (int64_t)d < depth ? 1 : x->dim[d];
+    if (depth <= (int64_t)x->rank && n == ft_shape_elements(&m->out[0])) {
+        ft__node(m, "GatherND", "i0 i1", "o0");
+    } else if (ft_shape_elements(y) == ft_shape_elements(&m->out[0])) {
+        m->in[0] = (ft_shape){.rank = 1, .dim = {ft_shape_elements(x)}};
+        m->out[0] = *y;
+        gather(m, "Gather", 0);
+    } else {
+        m->why = "its indices do not fit its result";
+    }
 }
 
 static void embedding(ft__model *m)
@@ -158,6 +205,8 @@ static void embedding(ft__model *m)
     ft__weights(m);
     m->repair = FT__REPAIR_INDEX;
     m->repair_extent = at(m, FT_K_rows, 0);
+    if (m->repair_extent < 1)
+        m->why = "there is nothing to pick from";
     ft__node(m, "Gather", "w0 i0", "o0");
 }
 
@@ -242,7 +291,7 @@ static bool write_picks(ft__model *m)
     case FT_KIND_gather_elements:
         gather(m, "GatherElements", at(m, FT_K_axis, 0));
         return true;
-    case FT_KIND_gather_nd: ft__node(m, "GatherND", "i0 i1", "o0"); return true;
+    case FT_KIND_gather_nd: gather_nd(m); return true;
     case FT_KIND_embedding: embedding(m); return true;
     case FT_KIND_scatter: scatter(m); return true;
     case FT_KIND_one_hot: one_hot(m); return true;

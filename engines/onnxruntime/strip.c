@@ -36,6 +36,8 @@ void ft__weights_free(ft__weights_list *l)
 
 static ft__pb_reader inside(const ft__pb_field *f)
 {
+    if (f->wire != 2)
+        return (ft__pb_reader){0};
     return (ft__pb_reader){.at = f->bytes, .end = f->bytes + f->n};
 }
 

@@ -24,40 +24,40 @@ static void range_of(const ft__model *m, uint32_t i, const ft_param *p, float *l
     }
 }
 
-static bool fill_random(const ft__model *m, void *to, uint32_t i, const ft_param *p,
-                        int64_t n)
+static bool make_random(const ft__model *m, void *to, uint32_t i, const ft_param *p,
+                        uint64_t n)
 {
     uint64_t seed = m->seed ^ (0x9e3779b97f4a7c15u * (i + 1));
     float low, high, *floats;
     bool good;
 
     range_of(m, i, p, &low, &high);
-    if (p->dtype == FT_DTYPE_fp32) {
-        ft__random_floats(to, (uint64_t)n, low, high, seed);
-        return true;
-    }
-    if (p->dtype != FT_DTYPE_fp16 && p->dtype != FT_DTYPE_bf16 &&
-        p->dtype != FT_DTYPE_fp64)
-        return ft__random_fill(to, p->dtype, (uint64_t)n, 128, seed);
-    floats = malloc((size_t)n * sizeof(*floats));
+    if (!ft__from_floats(to, NULL, 0, p->dtype))
+        return ft__random_fill(to, p->dtype, n, 128, seed);
+    floats = malloc(n * sizeof(*floats) + 1);
     if (!floats)
         return false;
-    ft__random_floats(floats, (uint64_t)n, low, high, seed);
-    good = ft__from_floats(to, floats, (uint64_t)n, p->dtype);
+    ft__random_floats(floats, n, low, high, seed);
+    good = ft__from_floats(to, floats, n, p->dtype);
     free(floats);
     return good;
 }
 
-/* Elements of parameter i, as they are given or made. */
+/* Elements of parameter i, given or made. `to` lies in a file, at any address. */
 static void fill(ft__model *m, void *to, uint32_t i, const ft_param *p)
 {
-    int64_t n = ft_shape_elements(&p->shape);
+    uint64_t n = (uint64_t)ft_shape_elements(&p->shape);
+    uint64_t bytes = (uint64_t)ft_tensor_bytes(&p->shape, p->dtype);
+    void *aligned = to ? malloc(bytes + 1) : NULL;
 
-    if (!to)
-        return;
-    if (m->params ? !ft__from_floats(to, m->params[i], (uint64_t)n, p->dtype)
-                  : !fill_random(m, to, i, p, n))
+    if (!aligned)
+        m->graph.bad = true;
+    else if (m->params ? !ft__from_floats(aligned, m->params[i], n, p->dtype)
+                       : !make_random(m, aligned, i, p, n))
         m->why = "weights of this type cannot be made";
+    else
+        memcpy(to, aligned, bytes);
+    free(aligned);
 }
 
 void ft__weights(ft__model *m)

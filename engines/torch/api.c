@@ -12,7 +12,7 @@
 
 /* ---- symbols ---- */
 
-static bool is_taken_away(const ft__api *api, const char *name)
+bool ft__api_lacks(const ft__api *api, const char *name)
 {
     char key[256];
 
@@ -24,7 +24,7 @@ void *ft__api_symbol(const ft__api *api, const char *name)
 {
     void *p;
 
-    if (is_taken_away(api, name))
+    if (ft__api_lacks(api, name))
         return NULL;
     p = dlsym(api->lib, name);
     return p || !api->cuda ? p : dlsym(api->cuda, name);

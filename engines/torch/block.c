@@ -32,7 +32,7 @@ static ft__step *new_step(ft_block *b, ft__step_kind kind)
 
     b->step = all;
     if (s)
-        *s = (ft__step){.kind = kind, .first_arg = b->n_args};
+        *s = (ft__step){.kind = (uint8_t)kind, .first_arg = b->n_args};
     return s;
 }
 
@@ -353,6 +353,12 @@ ft__reg ft__results(ft_block *b, uint32_t n)
 ft__reg ft__result_list(ft_block *b, uint32_t n)
 {
     return take_results(b, n, true);
+}
+
+void ft__result_numbers(ft_block *b, uint32_t bits)
+{
+    if (b->n_steps)
+        b->step[b->n_steps - 1].numbers = bits;
 }
 
 /* ---- the end of building ---- */

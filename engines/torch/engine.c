@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "heap.h"
 #include "torch.h"
 
 /* ---- options ---- */
@@ -115,6 +116,7 @@ static ft_status start(ft_engine_context *c, ft_error *err)
     snprintf(loaded_version, sizeof(loaded_version), "%u.%u.%u", (unsigned)(v >> 56),
              (unsigned)(v >> 48 & 255), (unsigned)(v >> 40 & 255));
     c->api.aoti_torch_grad_mode_set_enabled(false);
+    c->counts_heap = !ft__api_lacks(&c->api, "posix_memalign") && ft__heap_watch();
     c->device_type = c->api.aoti_torch_device_type_cpu();
     st = use_threads(c, err);
     return st ? st : ft__cuda_open(c, err);
@@ -154,6 +156,16 @@ static double engine_now(ft_engine_context *c)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void engine_memory(ft_engine_context *c, uint64_t *now, uint64_t *peak,
+                          int reset)
+{
+    *now = *peak = 0;
+    if (c->opt.device >= 0)
+        ft__cuda_memory(c, now, peak, reset);
+    else if (c->counts_heap)
+        ft__heap_get(now, peak, reset);
+}
+
 FT_API const ft_engine *ft_engine_entry(void);
 
 const ft_engine *ft_engine_entry(void)
@@ -172,7 +184,7 @@ const ft_engine *ft_engine_entry(void)
         .run = ft__block_run,
         .free_block = ft__block_free,
         .values = &ft__torch_values,
-        .memory = ft__cuda_memory,
+        .memory = engine_memory,
     };
 
     return &torch;

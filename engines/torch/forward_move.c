@@ -56,12 +56,41 @@ ft_status ft__fwd_split(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
+/* The axis of `more` that `less` lacks; more.rank: it is not that alone. */
+static uint32_t axis_apart(const ft_shape *more, const ft_shape *less)
+{
+    uint32_t axis = 0;
+
+    if (more->rank != less->rank + 1)
+        return more->rank;
+    while (axis < less->rank && more->dim[axis] == less->dim[axis])
+        axis++;
+    return memcmp(more->dim + axis + 1, less->dim + axis,
+                  (less->rank - axis) * sizeof(*less->dim))
+               ? more->rank
+               : axis;
+}
+
+/* An index where a slice loses an axis. */
+static ft_status select_one(ft_block *b, uint32_t axis)
+{
+    ft__call(b, "aten::select", "int");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_int(b, axis);
+    ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
 ft_status ft__fwd_slice(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
+    uint32_t axis = axis_apart(&x, &y);
     ft__reg r = ft__in(b, 0);
 
+    if (axis < x.rank)
+        return select_one(b, axis);
     if (x.rank != y.rank)
         return ft__unsupported(b, err, "the number of axes changes");
     for (uint32_t i = 0; i < x.rank; i++) {
@@ -137,12 +166,27 @@ ft_status ft__fwd_concat(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
+/* The gradient of an index: zeros around it along an axis of its own. */
+static ft_status unselect(ft_block *b, const ft_shape *y, uint32_t axis)
+{
+    ft__call(b, "aten::select_backward", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_ints(b, y->dim, y->rank);
+    ft__arg_int(b, axis);
+    ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
 /* Halves rounded down in front; what goes beyond the end is cut off. */
 ft_status ft__fwd_pad(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t around[2 * FT_MAX_RANK];
+    uint32_t axis = axis_apart(&y, &x);
 
+    if (axis < y.rank)
+        return unselect(b, &y, axis);
     if (x.rank != y.rank)
         return ft__unsupported(b, err, "the number of axes changes");
     for (uint32_t i = 0; i < x.rank; i++) {
@@ -302,15 +346,31 @@ ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* Indices stand along y's last axis: as many tensors, one an axis of x. */
+/* Is the result as ONNX's GatherND has it: y without its last axis, which holds n
+ * indices, then the axes of x behind the n-th? */
+static bool is_nd(const ft_shape *x, const ft_shape *y, const ft_shape *out, uint32_t n)
+{
+    if (n < 1 || n > x->rank || out->rank != y->rank - 1 + x->rank - n)
+        return false;
+    return !memcmp(out->dim, y->dim, (y->rank - 1) * sizeof(*y->dim)) &&
+           !memcmp(out->dim + y->rank - 1, x->dim + n, (x->rank - n) * sizeof(*x->dim));
+}
+
+/* Indices stand along y's last axis: as many tensors, one an axis of x. Else one index
+ * stands for each element. */
 ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y),
+             out = ft_op_shape(&b->op, FT_K_out);
     uint32_t n = y.rank ? (uint32_t)y.dim[y.rank - 1] : 0;
     ft__reg by[FT_MAX_RANK], r;
 
-    if (n < 1 || n > x.rank)
-        return ft__unsupported(b, err, "indices along the last axis of y");
+    if (!is_nd(&x, &y, &out, n)) {
+        if (!ft_shape_equal(&y, &out))
+            return ft__unsupported(b, err, "indices of neither rows nor elements");
+        ft__out(b, 0, ft__call2(b, "aten::take", "", ft__in(b, 0), ft__in(b, 1)));
+        return FT_OK;
+    }
     ft__call(b, "aten::unbind", "int");
     ft__arg_tensor(b, ft__in(b, 1));
     ft__arg_int(b, -1);

@@ -149,7 +149,8 @@ static int32_t call_dispatcher(ft_block *b, const ft__step *s)
     if (s->makes_list)
         return unpack_list(b, s, (void *)to_tensor(stack[0]));
     for (uint32_t i = 0; i < s->n_results; i++)
-        b->reg[s->first_result + i] = to_tensor(stack[i]);
+        if (!(s->numbers >> i & 1))
+            b->reg[s->first_result + i] = to_tensor(stack[i]);
     return 0;
 }
 

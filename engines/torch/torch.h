@@ -39,6 +39,7 @@ typedef struct ft__api {
  * where the loader looks. */
 ft_status ft__api_load(ft__api *api, const char *path, const char *without,
                        ft_error *err);
+bool ft__api_lacks(const ft__api *api, const char *name); /* taken as missing */
 /* NULL: not there, or taken as missing. */
 void *ft__api_symbol(const ft__api *api, const char *name);
 void ft__api_close(ft__api *api);
@@ -62,6 +63,7 @@ struct ft_engine_context {
     int32_t device_type; /* as libtorch numbers them */
     int32_t device;
     ft__cuda cuda;
+    bool counts_heap; /* heap.h */
 };
 
 /* ---- values.c ---- */
@@ -145,6 +147,9 @@ void ft__arg_scalar_int(ft_block *b, int64_t v);
 ft__reg ft__result(ft_block *b);
 ft__reg ft__results(ft_block *b, uint32_t n);
 ft__reg ft__result_list(ft_block *b, uint32_t n);
+/* Of the results of the last call those that are numbers: bits; their registers stay
+ * empty. */
+void ft__result_numbers(ft_block *b, uint32_t bits);
 
 /* A call with only tensors in and one out. */
 ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x);
@@ -184,6 +189,7 @@ typedef struct ft__step {
     uint32_t first_arg, n_args;
     ft__reg first_result;
     uint16_t n_results;
+    uint32_t numbers; /* results that are none: bits */
     bool makes_list;
 } ft__step;
 

@@ -77,9 +77,9 @@ typedef struct ft_trace {
     double cpu_share; /* of one CPU, that reading took; NaN: not known */
     void *memory;     /* text, and the lists above */
 } ft_trace;
-/* Returns once every domain has been read twice or has brought a new value, after
- * 0.5 s at most, so that the stretch that follows has a beginning; stop lingers
- * likewise for its end. */
+/* Returns once every domain has brought two new values (where its period is not known,
+ * been read twice), or 0.5 s or two periods have passed, so that the stretch that
+ * follows has a beginning; stop lingers likewise for its end. */
 FT_API ft_status ft_meter_start(ft_meter *m, ft_error *err);
 FT_API ft_status ft_meter_stop(ft_meter *m, ft_trace *out, ft_error *err);
 FT_API void ft_trace_free(ft_trace *t);

@@ -12,7 +12,7 @@
 /* NaN, 0 or NULL: leave as it is. */
 typedef struct ft_settings {
     const char *device;       /* "cpu", "nvml:0"; NULL: cpu */
-    double core_clock_hz;     /* the nearest that there is, never far off */
+    double core_clock_hz;     /* the nearest there is within its range */
     double memory_clock_hz;   /* GPUs only */
     double power_cap_w;       /* GPUs only */
     const char *cpus_online;  /* "0-3,8": these and no others (CPU 0 stays) */
@@ -94,6 +94,8 @@ enum { /* ft_conditions.marks */
     FT_MARK_THROTTLED = 1u << 1,
     FT_MARK_FOREIGN_LOAD = 1u << 2, /* other processes were busy: 0.1 CPU and more */
     FT_MARK_HOT = 1u << 3,          /* within 5 K of the limit */
+    FT_MARK_SPEED_MOVED = 1u << 4,  /* what is measured beside took 4 % more or less than
+                                       usual: a cause that no sensor shows */
 };
 
 /* NaN: not told by this machine. */
@@ -104,7 +106,7 @@ typedef struct ft_conditions {
     double memory_clock_hz;
     double temperature_max_k;
     double foreign_load; /* CPUs' worth of other processes' work, mean; with what a
-                            host took from this virtual machine */
+                            host took from this virtual machine; needs 0.1 s */
     uint64_t throttle;   /* reasons, bits as NVML numbers them; CPU: bit 63 */
     uint32_t marks;      /* FT_MARK_ bits */
     uint32_t n;          /* samples taken */

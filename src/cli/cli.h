@@ -288,6 +288,14 @@ void ft__commands_csv(const ft_command_result *r, size_t n);
 double ft__commands_ratio(const ft_command_result *r,
                           const ft_command_result *reference, double *error);
 
+/* ---- sources.c ---- */
+/* Every sensor with what it says now, or why not and what would help; m, which may be
+ * NULL, has watched them. */
+void ft__sources_print(const ft_sensors *sensors, const ft_meter *m);
+json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m);
+/* What the sources say of the next seconds. */
+int ft__sources_try(ft__cli *c, const char *sources);
+
 /* ---- record.c ---- */
 /* Write this machine (or the recorded one at root) down into the new folder `dir`. */
 int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);

@@ -18,6 +18,7 @@ enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128 };
 struct options {
     const char *record;
     double trace_s;
+    const char *power;
 };
 
 static const ft__option options[] = {
@@ -25,6 +26,8 @@ static const ft__option options[] = {
      "write down what this machine shows, to be looked at elsewhere"},
     {"trace", 0, FT__OPT_SECONDS, offsetof(struct options, trace_s), "TIME",
      "with --record: how long to write down what power sources say; 10s"},
+    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
+     "try these sources of power, for what measuring with them needs"},
     {0},
 };
 
@@ -40,6 +43,7 @@ struct findings {
     bool predictor_good;
     ft_device *device;
     ft_sensors *sensors;
+    ft_meter *meter; /* NULL: no source works */
     char **engine;
     size_t n_engines;
     struct verdict {
@@ -152,6 +156,9 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
     ft__path_predictor(f->predictor, FT__DEFAULT_ENGINE, 1);
     if (!st)
         st = ft_sensors_probe(&f->sensors, "", 0.5, err);
+    /* What it watched tells periods; why it does not open, the sensors say. */
+    if (!st && !*ft_sensors_why_none(f->sensors))
+        (void)ft_meter_open(&f->meter, NULL, NULL);
     if (!st)
         st = look_at_engines(f, err);
     if (!st) {
@@ -214,31 +221,11 @@ static void print_engines(const struct findings *f)
         puts("  none: build with libdnnl-dev installed, or say --plugin-dir DIR");
 }
 
-static void print_sensors(const struct findings *f)
-{
-    puts("\npower and energy");
-    for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
-        const ft_sensor *s = ft_sensors_at(f->sensors, i);
-        char text[LINE_MAX_BYTES];
-
-        if (s->usable)
-            snprintf(text, sizeof(text), "usable, %s now",
-                     ft__text_watts(s->power_w).s);
-        else
-            snprintf(text, sizeof(text), "not usable: %s", s->reason);
-        print_line(s->name, text);
-        if (!s->usable && *s->remedy)
-            print_line("", s->remedy);
-    }
-    if (!ft_sensors_count(f->sensors))
-        puts("  no sensor of any kind was found");
-}
-
 static void print_text(const struct findings *f)
 {
     print_machine(f);
     print_engines(f);
-    print_sensors(f);
+    ft__sources_print(f->sensors, f->meter);
     printf("\nfiles\n");
     print_line("data", ft__path_exists(f->data_dir) ? f->data_dir
                                                     : "not found: say --data-dir DIR");
@@ -266,22 +253,6 @@ static json_t *engines_json(const struct findings *f)
     return all;
 }
 
-static json_t *sensors_json(const struct findings *f)
-{
-    json_t *all = json_array();
-
-    for (size_t i = 0; i < ft_sensors_count(f->sensors); i++) {
-        const ft_sensor *s = ft_sensors_at(f->sensors, i);
-
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", ft__json_text(s->name),
-                            "usable", s->usable, "power_w", ft__json_real(s->power_w),
-                            "reason", ft__json_text(s->reason), "remedy",
-                            ft__json_text(s->remedy)));
-    }
-    return all;
-}
-
 static json_t *file_json(const char *path, bool good, const char *state)
 {
     return json_pack("{s:o, s:b, s:o}", "path", ft__json_text(path), "usable", good,
@@ -299,7 +270,8 @@ static bool print_json(const struct findings *f)
                   ft__json_real(d->cores), "l2_bytes", ft__json_real(d->l2_bytes),
                   "l3_bytes", ft__json_real(d->l3_bytes), "memory_bytes",
                   ft__json_real(d->memory_bytes), "engines", engines_json(f), "sensors",
-                  sensors_json(f), "data_dir", ft__json_text(f->data_dir), "store",
+                  ft__sources_json(f->sensors, f->meter), "data_dir",
+                  ft__json_text(f->data_dir), "store",
                   file_json(f->store, f->store_good, f->store_state), "predictor",
                   file_json(f->predictor, f->predictor_good, f->predictor_state)),
         stdout);
@@ -316,6 +288,8 @@ static int run(ft__cli *c, const void *user)
 
     if (o->record)
         return ft__machine_record(c, o->record, "", o->trace_s);
+    if (o->power)
+        return ft__sources_try(c, o->power);
     f = calloc(1, sizeof(*f));
     if (!f)
         return ft__cli_done(c, false);
@@ -327,6 +301,7 @@ static int run(ft__cli *c, const void *user)
         else
             print_text(f);
     }
+    ft_meter_close(f->meter);
     ft_sensors_free(f->sensors);
     ft_device_free(f->device);
     free(f->engine);
@@ -342,9 +317,11 @@ const ft__command ft__doctor_command = {
     .name = "doctor",
     .arguments = "",
     .summary = "say what this machine can measure, and what would help where it cannot",
-    .more = "Exit code 1: no engine that really measures is usable.",
+    .more = "Exit code 1: no engine that really measures is usable; with --power: a "
+            "source that says nothing of the energy.",
     .examples = "  foretell doctor\n"
                 "  foretell doctor --json\n"
+                "  foretell doctor --power 'command:wall-meter --watts'\n"
                 "  foretell doctor --record my-laptop\n",
     .least_args = 0,
     .most_args = 0,

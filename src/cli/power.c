@@ -39,7 +39,7 @@ void ft__energy_print(const ft_network_timing *t, const char *why_not)
         return;
     }
     /* The sum of one is that one. */
-    if (t->n_energy > 2)
+    if (t->n_energy != 2)
         print_one("energy", &t->energy[0]);
     for (uint32_t i = 1; i < t->n_energy; i++)
         print_one(t->n_energy == 2 ? "energy" : t->energy[i].domain, &t->energy[i]);

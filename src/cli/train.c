@@ -11,6 +11,7 @@ struct options {
     const char *engine;
     const char *device;
     uint64_t threads;
+    const char *setting;
     const char *method;
     ft__texts without;
     bool forget;
@@ -24,6 +25,8 @@ static const ft__option options[] = {
      "learn from measurements with this one; " FT__DEFAULT_ENGINE},
     {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
      "learn from measurements with so many threads; 1"},
+    {"setting", 0, FT__OPT_TEXT, offsetof(struct options, setting), "TEXT",
+     "learn from measurements at this setting, \"threads=1 clock=1200MHz\""},
     {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
      "learn from measurements of this device; this machine"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "extra|forest",
@@ -102,7 +105,7 @@ static ft_status train(ft_predictor **out, const char *store_path,
     if (!st) {
         snprintf(setting, sizeof(setting), "threads=%u",
                  (unsigned)(o->threads ? o->threads : 1));
-        how.filter.setting = setting;
+        how.filter.setting = o->setting ? o->setting : setting;
         how.filter.device = o->device && strcmp(o->device, "local") != 0
                                 ? o->device
                                 : ft_device_fingerprint(local);

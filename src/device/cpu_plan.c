@@ -27,12 +27,8 @@ void ft__cpus_online(ft__cpus *online, ft__cpus *present, const char *root)
     for (unsigned i = 0; i < FT__MAX_CPUS; i++) {
         double is_on;
 
-        if (!present->has[i] ||
-            !ft__sys_number(&is_on, root, FT__CPU "/cpu%u/online", i) ||
-            online->has[i] == (is_on != 0))
-            continue;
-        online->has[i] = is_on != 0;
-        online->n += is_on != 0 ? 1 : SIZE_MAX;
+        if (present->has[i] && ft__sys_number(&is_on, root, FT__CPU "/cpu%u/online", i))
+            ft__cpus_put(online, i, is_on != 0);
     }
 }
 
@@ -166,8 +162,7 @@ static ft_status plan_cores(struct planning *g)
             return unsupported(g, "way to take CPUs away");
         ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%d", has);
         ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", text);
-        g->stay.has[i] = has;
-        g->stay.n += has ? 1 : SIZE_MAX;
+        ft__cpus_put(&g->stay, i, has);
         if (has && (g->want->core_clock_hz > 0 || g->want->governor))
             return ft_fail(g->err, FT_EUNSUPPORTED, 0,
                            "CPU %u is offline, and its clock is not known before it is "

@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+void ft__cpus_put(ft__cpus *set, unsigned cpu, bool has)
+{
+    if (set->has[cpu] && !has)
+        set->n--;
+    if (!set->has[cpu] && has)
+        set->n++;
+    set->has[cpu] = has;
+}
+
 bool ft__cpus_parse(ft__cpus *set, const char *text)
 {
     const char *p = text;
@@ -19,10 +28,8 @@ bool ft__cpus_parse(ft__cpus *set, const char *text)
                 return false;
             to = strtoul(end + 1, &end, 10);
         }
-        for (; from <= to && from < FT__MAX_CPUS; from++) {
-            set->n += !set->has[from];
-            set->has[from] = true;
-        }
+        for (; from <= to && from < FT__MAX_CPUS; from++)
+            ft__cpus_put(set, (unsigned)from, true);
         if (*end != ',')
             return set->n && !*end;
         p = end + 1;

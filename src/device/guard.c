@@ -65,17 +65,19 @@ struct orders {
     ft__acts restore;
 };
 
-/* Everything until an empty line; NULL: the holder is gone before it was said. */
+/* Everything until an empty line; NULL: the holder is gone before it was said. A
+ * child of its may keep the socket open. */
 static char *listen_to_orders(void)
 {
     ft__buf b = {0};
     char piece[4096];
 
     while (!b.bad && !(b.len >= 2 && strcmp(b.s + b.len - 2, "\n\n") == 0)) {
-        ssize_t n = recv(SOCKET, piece, sizeof(piece), 0);
+        struct pollfd p = {.fd = SOCKET, .events = POLLIN};
+        ssize_t n = poll(&p, 1, answer_ms) > 0
+                        ? recv(SOCKET, piece, sizeof(piece), MSG_DONTWAIT)
+                        : -1;
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0 || b.len > FT__MAX_TEXT_FILE) {
             ft__buf_free(&b);
             return NULL;

@@ -322,12 +322,6 @@ ft_status ft_settings_reset(size_t *n, const ft_settings_options *opt, ft_error 
 
 /* ---- as text ---- */
 
-/* Where the next word goes; `len` counts also what does not fit. */
-static char *at_end(char *buf, size_t size, size_t len)
-{
-    return buf + (len < size ? len : size);
-}
-
 size_t ft_settings_print(const ft_settings *s, char *buf, size_t size)
 {
     const struct {
@@ -351,14 +345,15 @@ size_t ft_settings_print(const ft_settings *s, char *buf, size_t size)
         *buf = '\0';
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         const char *blank = len ? " " : "";
-        size_t left = len < size ? size - len : 0;
+        size_t left = len < size ? size - len : 0; /* what does not fit is counted */
+        char *at = left ? buf + len : NULL;
 
         if (words[i].text)
-            len += (size_t)snprintf(at_end(buf, size, len), left, "%s%s=%s", blank,
-                                    words[i].name, words[i].text);
+            len += (size_t)snprintf(at, left, "%s%s=%s", blank, words[i].name,
+                                    words[i].text);
         else if (words[i].value > 0)
-            len += (size_t)snprintf(at_end(buf, size, len), left, "%s%s=%.6g%s", blank,
-                                    words[i].name, words[i].value, words[i].unit);
+            len += (size_t)snprintf(at, left, "%s%s=%.6g%s", blank, words[i].name,
+                                    words[i].value, words[i].unit);
     }
     return len;
 }

@@ -191,31 +191,53 @@ static bool stalls(const ft__updates *u, double seconds)
            !may_be_steady(u);
 }
 
-/* Seconds that a counter stood still and did not catch up: its step is late, and
- * smaller than the neighbouring ones let expect (while nobody looked, it may have
- * wrapped more than once). Steps that are single units come irregularly. */
-static double lost_s(const ft__updates *u, double from, double to)
+/* Energy missing from step i and those around it, up to three on either side inside
+ * from .. to, as far as their median power lets expect; 0 where that tells nothing. */
+static double missing_around(const ft__updates *u, size_t i, double from, double to,
+                             double unit)
 {
-    double unit = unit_of(u, true), longest = 0;
+    double v[6], usual, lost;
+    size_t lo = i, hi = i + 1, n = 0;
 
-    for (size_t i = 1; i + 2 < u->n; i++) {
+    while (lo > 0 && i - lo < 3 && u->u[lo - 1].at_s >= from)
+        lo--;
+    while (hi + 1 < u->n && hi - i < 4 && u->u[hi + 1].at_s <= to)
+        hi++;
+    for (size_t j = lo; j < hi; j++)
+        if (j != i)
+            v[n++] = slope(u->u, j);
+    if (n == 0)
+        return 0;
+    usual = ft__median(v, n);
+    lost = usual * (u->u[hi].at_s - u->u[lo].at_s) - (u->u[hi].value - u->u[lo].value);
+    return usual * u->period_s > 3 * unit &&
+                   lost > 0.5 * usual * (u->u[i + 1].at_s - u->u[i].at_s - u->period_s)
+               ? lost
+               : 0;
+}
+
+/* Energy that is missing because a counter stood still and did not catch up (or, while
+ * nobody looked, wrapped more than once), and the longest time it stood. A reading that
+ * was held up is made good by its neighbours. Steps of single units come irregularly.
+ */
+static double lost_j(const ft__updates *u, double from, double to, double *stood_s)
+{
+    double unit = unit_of(u, true), lost = 0;
+
+    *stood_s = 0;
+    for (size_t i = 0; i + 1 < u->n; i++) {
         const ft__update *k = &u->u[i];
-        double gap = k[1].at_s - k->at_s, usual;
+        double gap = k[1].at_s - k->at_s, here;
 
         if (k[1].at_s <= from || k->at_s >= to ||
             gap < 1.7 * u->period_s + k->half_s + k[1].half_s)
             continue;
-        /* What lies outside tells nothing of the load. */
-        usual = INFINITY;
-        if (k[-1].at_s >= from)
-            usual = slope(u->u, i - 1);
-        if (k[2].at_s <= to)
-            usual = fmin(usual, slope(u->u, i + 1));
-        if (isfinite(usual) && usual * u->period_s > 3 * unit &&
-            slope(u->u, i) < 0.75 * usual)
-            longest = fmax(longest, gap);
+        here = missing_around(u, i, from, to, unit);
+        lost += here;
+        if (here > 0)
+            *stood_s = fmax(*stood_s, gap);
     }
-    return longest;
+    return lost;
 }
 
 /* Polls went on, the counter did not. */
@@ -257,7 +279,7 @@ static void difference(ft__energy *out, const ft__update *k, size_t n, double fr
 void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__updates *u,
                            double from_s, double to_s)
 {
-    double seconds = to_s - from_s, reach, stood;
+    double seconds = to_s - from_s, reach, stood, lost;
 
     if (!usable(out, d, u, from_s, to_s, "counter", 0.75))
         return;
@@ -265,8 +287,9 @@ void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__update
         FAIL(out, "its counter went back");
         return;
     }
-    stood = lost_s(u, from_s, to_s);
-    if (stood > 0 || ends_in_a_stall(u, to_s)) {
+    lost = lost_j(u, from_s, to_s, &stood);
+    if (lost > 0.005 * (u->u[u->n - 1].value - u->u[0].value) ||
+        ends_in_a_stall(u, to_s)) {
         FAIL(out, "its counter stood still for %.3g s of %.3g s",
              fmax(stood, fmin(u->stall_s, seconds)), seconds);
         return;
@@ -275,7 +298,7 @@ void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__update
     difference(out, u->u, u->n, from_s, to_s, reach);
     /* Both ends are rounded: each a twelfth of a unit's square. */
     if (isfinite(out->joules))
-        out->error = hypot(out->error, unit_of(u, true) / sqrt(6));
+        out->error = hypot(out->error, hypot(unit_of(u, true) / sqrt(6), lost));
 }
 
 /* ---- watts ---- */
@@ -405,6 +428,17 @@ static size_t first_inside(const ft__updates *u, double from)
     return i;
 }
 
+double ft__last_decimal(const ft__update *u, size_t n)
+{
+    double unit = 1;
+
+    for (size_t i = 0; i < n; i++)
+        while (unit > 0.002 &&
+               fabs(u[i].value / unit - round(u[i].value / unit)) > 1e-6)
+            unit /= 10;
+    return unit;
+}
+
 /* What the scatter of readings leaves open, over `seconds`. Whether it is the
  * sensor's or the load's own cannot be told. */
 static double reading_error(const ft__updates *u, double from, double to, double window)
@@ -412,10 +446,13 @@ static double reading_error(const ft__updates *u, double from, double to, double
     size_t i = first_inside(u, from), n = count_inside(u, from, to);
     double seconds = to - from;
     double noise = ft__noise_of(u->u + i, n, 1), windows = seconds / window;
+    double unit = ft__last_decimal(u->u + i, n);
 
     if (!isfinite(noise))
         return 0;
-    return noise * seconds / sqrt(fmax(1, fmin((double)n, windows)));
+    /* Scatter of more than a unit averages rounding out. */
+    return hypot(noise * seconds / sqrt(fmax(1, fmin((double)n, windows))),
+                 noise < unit ? unit / sqrt(12) * seconds : 0);
 }
 
 /* What may have happened while no new value came. */

@@ -60,15 +60,31 @@ static void note_fresh(struct ft__lane *l, const ft_power_reading *r)
     l->last_joules = r->joules;
 }
 
-/* The time of a reading is the middle of the call. */
+/* The time of a reading is the middle of the call. A call during which the thread had
+ * to wait tells a wrong time: once more, twice at most. */
+static ft__read read_once(struct ft__lane *l, ft_power_reading *r)
+{
+    ft__read how = FT__READ_FAILED;
+
+    for (int tries = 0; tries < 3; tries++) {
+        double before = ft__now_s(), took;
+
+        *r = (ft_power_reading){before, NAN, NAN};
+        how = l->source->read(l->source, r);
+        took = ft__now_s() - before;
+        r->at_s = before + took / 2;
+        l->cost = l->cost > 0 ? fmin(took, 0.9 * l->cost + 0.1 * took) : took;
+        if (how != FT__READ_GOOD || took < 4 * l->cost + 1e-4 || l->source->begin)
+            break;
+    }
+    return how;
+}
+
 static bool read_lane(struct ft__lane *l)
 {
-    ft_power_reading r = {ft__now_s(), NAN, NAN};
-    ft__read how = l->source->read(l->source, &r);
-    double after = ft__now_s();
+    ft_power_reading r;
+    ft__read how = read_once(l, &r);
 
-    l->cost = fmax(after - r.at_s, 0.9 * l->cost);
-    r.at_s = (r.at_s + after) / 2;
     if (how == FT__READ_SAME)
         return true;
     l->failed = how == FT__READ_FAILED ? l->failed + 1 : 0;
@@ -164,7 +180,7 @@ static double poll_period(const ft_meter *m, const ft_domain *d)
     if (m->period_s > 0)
         return m->period_s;
     if (!isfinite(d->period_s))
-        return usual_period_s;
+        return m->probing ? 2 * least_period_s : usual_period_s;
     /* Edges of a counter are interpolated: not every step of it need be seen. */
     if (d->counts && !d->tells_power)
         return fmin(fmax(d->period_s / 10, usual_period_s / 2), most_period_s);
@@ -180,7 +196,7 @@ static void be_patient(ft_meter *m, double now)
             pause_of(l), isfinite(l->source->d.period_s) ? l->source->d.period_s : 0);
 
         l->fresh = 0;
-        l->patience = now + fmin(0.5, 3.5 * period);
+        l->patience = now + fmin(fmax(0.5, 2.2 * period), 3.5 * period);
     }
     m->settled = false;
 }

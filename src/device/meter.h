@@ -10,7 +10,7 @@
 struct ft__lane {
     ft__source *source;
     double period, next; /* between polls; when the next one is due */
-    double cost;         /* seconds of the dearest of late polls */
+    double cost;         /* seconds of an undisturbed call */
     ft_power_reading *r;
     size_t n, cap;
     double last_raw, turns; /* a counter that wraps */
@@ -33,6 +33,7 @@ struct ft_meter {
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool running, stop, settled, short_of_memory;
+    bool probing; /* to find the periods */
     double began_s, cpu_s, wall_s;
 };
 

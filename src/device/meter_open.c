@@ -58,7 +58,9 @@ static bool watch(ft_meter *m, double seconds, ft_status *st, ft_error *err)
 {
     bool all = true;
 
+    m->probing = true;
     *st = ft__meter_begin(m, err);
+    m->probing = false;
     if (*st)
         return false;
     ft__sleep_s(seconds);

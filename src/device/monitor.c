@@ -147,8 +147,7 @@ static void share_out(ft_monitor *m, ft__cpus *watched)
         return;
     CPU_ZERO(&others);
     for (unsigned i = 0; i < CPU_SETSIZE && i < FT__MAX_CPUS; i++) {
-        watched->has[i] = CPU_ISSET(i, &callers);
-        watched->n += watched->has[i];
+        ft__cpus_put(watched, i, CPU_ISSET(i, &callers));
         if (!watched->has[i])
             CPU_SET(i, &others);
     }

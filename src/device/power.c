@@ -88,7 +88,8 @@ static double correlation_factor(const double *v, size_t n)
     return r > 0 ? sqrt((1 + r) / (1 - r)) : 1;
 }
 
-static void steady_level(ft_power *out, struct levels *l, double windows)
+/* `unit`: in which levels are rounded; scatter of more than that averages it out. */
+static void steady_level(ft_power *out, struct levels *l, double windows, double unit)
 {
     out->n_dropped = drop_outside(l);
     if (l->n)
@@ -98,6 +99,8 @@ static void steady_level(ft_power *out, struct levels *l, double windows)
     out->watts_std = ft__std(l->watts, l->n);
     out->watts_error = out->watts_std * correlation_factor(l->watts, l->n) /
                        sqrt(fmin((double)l->n, fmax(1, windows)));
+    if (out->watts_std < unit)
+        out->watts_error = hypot(out->watts_error, unit / sqrt(12));
 }
 
 static bool new_levels(struct levels *l, size_t n)
@@ -137,7 +140,9 @@ static void choose(ft_power *out, const ft__energy *counter, const ft__energy *p
     out->joules_error = use->error;
     if (isnan(out->joules))
         snprintf(out->reason, sizeof(out->reason), "%s",
-                 d->counts ? counter->reason : power->reason);
+                 d->counts        ? counter->reason
+                 : d->tells_power ? power->reason
+                                  : "it tells neither watts nor joules");
     compare(out);
 }
 
@@ -179,7 +184,7 @@ static bool look_at_counter(ft_power *out, ft__energy *e, const struct stretch *
         out->period_s = u.period_s;
         out->n_fresh = l.n;
         if (isfinite(e->joules))
-            steady_level(out, &l, (double)l.n);
+            steady_level(out, &l, (double)l.n, 0);
     }
     free(l.watts);
     free(l.weight);
@@ -206,7 +211,8 @@ static bool look_at_watts(ft_power *out, ft__energy *e, const struct stretch *s)
             out->n_fresh = l.n;
         }
         if (isfinite(e->joules))
-            steady_level(out, &l, (s->to - s->from) / fmax(window, period));
+            steady_level(out, &l, (s->to - s->from) / fmax(window, period),
+                         ft__last_decimal(u.u, u.n));
     }
     free(l.watts);
     free(l.weight);

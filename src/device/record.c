@@ -110,8 +110,13 @@ ft_status ft__state_lock(int *fd, const char *dir, ft_error *err)
 
 void ft__state_unlock(int fd)
 {
+    bool cleared;
+
     if (fd < 0)
         return;
+    /* So that nobody takes the last holder for the present one. */
+    cleared = ftruncate(fd, 0) == 0;
+    (void)cleared;
     /* Also for those who got it by a fork. */
     (void)flock(fd, LOCK_UN);
     close(fd);

@@ -14,6 +14,7 @@
 struct ft_settings_list {
     ft_setting_state *state;
     size_t n, cap;
+    ft_setting_state spare; /* for entries when memory is short */
     const char *in_force;
     ft__arena arena;
     bool bad; /* memory was short */
@@ -41,10 +42,9 @@ FT_PRINTF(2, 3) static const char *keep(ft_settings_list *l, const char *fmt, ..
     return kept ? kept : "";
 }
 
-/* A new entry about which nothing is known; a spare one when memory is short. */
+/* A new entry about which nothing is known. */
 static ft_setting_state *add(ft_settings_list *l, const char *device, const char *name)
 {
-    static ft_setting_state spare;
     ft_setting_state *s;
 
     if (l->n == l->cap) {
@@ -53,7 +53,7 @@ static ft_setting_state *add(ft_settings_list *l, const char *device, const char
         s = realloc(l->state, cap * sizeof(*s));
         if (!s) {
             l->bad = true;
-            return &spare;
+            return &l->spare;
         }
         l->state = s;
         l->cap = cap;
@@ -237,8 +237,7 @@ static void show_clocks(struct look *k)
         if (j == n)
             g[n++].policy = p;
         g[j].policy.now_hz = fmax(g[j].policy.now_hz, p.now_hz);
-        g[j].cpus.has[i] = true;
-        g[j].cpus.n++;
+        ft__cpus_put(&g[j].cpus, i, true);
     }
     for (size_t j = 0; j < n; j++)
         show_group(k, &g[j]);

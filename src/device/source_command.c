@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "device/source.h"
 
@@ -78,7 +78,7 @@ static ft__read read_lines(ft__source *s, ft_power_reading *out)
 
 static void nap(void)
 {
-    nanosleep(&(struct timespec){0, 10000000}, NULL);
+    ft__sleep_s(0.01);
 }
 
 static void end_program(ft__source *s)
@@ -142,17 +142,28 @@ static ft_status start(struct program *p, char *command, ft_error *err)
     return FT_OK;
 }
 
-/* Three seconds for the first number. */
+/* Three seconds for the first number, and as much for three more, which tell how
+ * often they come. */
 static ft_status await(ft__source *s, const char *command, ft_error *err)
 {
+    enum { LINES = 4 };
     struct program *p = s->state;
-    ft_power_reading r = {NAN, NAN, NAN};
     struct pollfd wait = {.fd = p->out, .events = POLLIN};
+    double began = ft__now_s(), first = NAN, last = NAN;
+    int n = 0;
 
-    for (int i = 0; i < 300 && !p->ended; i++) {
-        if (poll(&wait, 1, 10) > 0 && read_lines(s, &r) == FT__READ_GOOD)
-            return FT_OK;
+    while (!p->ended && n < LINES && ft__now_s() - (n ? first : began) < 3) {
+        ft_power_reading r = {NAN, NAN, NAN};
+
+        if (poll(&wait, 1, 100) <= 0 || read_lines(s, &r) != FT__READ_GOOD)
+            continue;
+        last = ft__now_s();
+        first = n++ ? first : last;
     }
+    if (n >= 3)
+        s->d.period_s = (last - first) / (n - 1);
+    if (n)
+        return FT_OK;
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "command: %s %s: it should print watts, one number a line", command,
                    p->ended ? "ended without a number" : "printed no number for 3 s");

@@ -145,6 +145,7 @@ struct reader {
     const char *path;
     size_t line;
     size_t cap[MOST_DOMAINS];
+    bool known[MOST_DOMAINS]; /* described, not to be inferred from rows */
     bool described, titled;
     ft_error *err;
 };
@@ -224,6 +225,7 @@ static ft_status read_domain(struct reader *r, char *line)
         return r->err ? r->err->status : FT_EFORMAT;
     d = &r->t->domain[i];
     d->part_of = ft__trace_keep(r->t, field[1]);
+    r->known[i] = true;
     d->counts = v[0] == 1;
     d->tells_power = v[1] == 1;
     d->all_fresh = v[2] == 1;
@@ -272,7 +274,7 @@ static ft_status read_row(struct reader *r, char *line)
         return st;
     if (r->t->n[i] && x.at_s < r->t->reading[i][r->t->n[i] - 1].at_s)
         return bad(r, "its time lies before that of the row above");
-    if (!r->described) {
+    if (!r->known[i]) {
         r->t->domain[i].tells_power |= isfinite(x.watts);
         r->t->domain[i].counts |= isfinite(x.joules);
     }
@@ -297,30 +299,38 @@ static ft_status read_lines(struct reader *r, char *text)
     return st;
 }
 
-ft_status ft_trace_read(ft_trace *out, const char *path, ft_error *err)
+ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *path,
+                          ft_error *err)
 {
     ft_error here = {0};
     struct reader r = {.t = out, .path = path, .line = 1, .err = &here};
-    char *text = NULL;
-    size_t len;
     ft_status st;
 
     *out = (ft_trace){.cpu_share = NAN};
-    st = ft__sys_file(&text, &len, path, &here);
-    if (!st && text && strlen(text) != len)
-        st = bad(&r, "no text: it has zero bytes");
-    if (!st)
-        st = ft__trace_new(out, MOST_DOMAINS, &here);
+    st = strlen(text) == len ? ft__trace_new(out, MOST_DOMAINS, &here)
+                             : bad(&r, "no text: it has zero bytes");
     if (!st) {
         out->n_domains = 0;
-        st = read_lines(&r, text ? text : (char[]){""});
+        st = read_lines(&r, text);
     }
     if (!st && !out->n_domains)
         st = bad(&r, "no readings");
-    free(text);
     if (st) {
         ft_trace_free(out);
         return ft_fail(err, st, 0, "%s", here.msg);
     }
     return FT_OK;
+}
+
+ft_status ft_trace_read(ft_trace *out, const char *path, ft_error *err)
+{
+    char *text = NULL, nothing[] = "";
+    size_t len;
+    ft_status st = ft__sys_file(&text, &len, path, err);
+
+    *out = (ft_trace){.cpu_share = NAN};
+    if (!st)
+        st = ft__trace_parse(out, text ? text : nothing, len, path, err);
+    free(text);
+    return st;
 }

@@ -13,4 +13,9 @@ const char *ft__trace_keep(ft_trace *t, const char *text);
 /* Copies text; false when memory is short. */
 bool ft__trace_set_domain(ft_trace *t, uint32_t i, const ft_domain *d);
 
+/* Text of ft_trace_write(), terminated, len bytes; it is cut up. `path` is for
+ * messages. */
+ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *path,
+                          ft_error *err);
+
 #endif

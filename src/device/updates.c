@@ -162,7 +162,8 @@ static double came_at(const ft__updates *out, const ft_domain *d, const struct p
         back = fmin(back, out->period_s);
     if (isfinite(d->period_s))
         back = fmin(back, d->period_s);
-    *half = d->all_fresh ? 0 : back / 2;
+    /* A value that is handed over as it comes waits for a poll only. */
+    *half = d->all_fresh ? back / 20 : back / 2;
     return p[i].at - *half;
 }
 

@@ -191,6 +191,8 @@ static ft_status gather(struct training *t, ft_store *store, ft_error *err)
 
 static void describe(struct training *t)
 {
+    bool layouts = false;
+
     t->info.roof = ft__roof_from_probes(t->probe_s);
     t->info.n_features = FT__N_FEATURES;
     for (size_t i = 0; i < t->n; i++) {
@@ -199,10 +201,25 @@ static void describe(struct training *t)
         s->base_s = ft__roofline(&s->op, &t->info.roof);
         s->left_out = is_left_out(t, &s->op);
         ft__features(s->row, &s->op, &t->info.roof);
-        /* Collecting stores lowered operations: any of them shows the policy. */
-        if (s->op.layout == FT_LAYOUT_CHANNELS_LAST)
-            t->info.policy |= FT_POLICY_CHANNELS_LAST;
+        layouts |= s->op.layout == FT_LAYOUT_CHANNELS_LAST;
     }
+    /* Without a fact any of the operations, which are lowered, shows the policy. */
+    if (!t->info.policy && layouts)
+        t->info.policy = FT_POLICY_CHANNELS_LAST;
+}
+
+/* How the engine runs graphs, where the collection told. */
+static ft_status read_policy(struct training *t, ft_store *store, ft_error *err)
+{
+    char fact[64];
+    double policy;
+    ft_status st;
+
+    snprintf(fact, sizeof(fact), "policy:%s", t->info.engine);
+    st = ft_store_fact(store, t->info.device, fact, &policy, err);
+    if (!st && policy > 0)
+        t->info.policy = (uint32_t)policy;
+    return st;
 }
 
 /* ---- writing sections ---- */
@@ -590,6 +607,8 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     *out = NULL;
     t.info.context_bytes = NAN;
     st = gather(&t, store, err);
+    if (!st)
+        st = read_policy(&t, store, err);
     if (!st) {
         describe(&t);
         st = add_section(&t, FT__SECTION_INFO, &t.info, sizeof(t.info), err);

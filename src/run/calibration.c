@@ -40,19 +40,43 @@ bool ft__calibration_job(ft__job *out, ft_session *s)
  * docs/notes/statistics.md. */
 static const double least_floor = 0.01;
 
-double ft__calibration_note(ft_session *s, double seconds)
+/* What else differs when the calibration does, more than its own scatter. */
+static const double may_differ = 0.04;
+
+enum {
+    KEPT = sizeof(((ft_session *)0)->calibrations) / sizeof(double),
+    ENOUGH = 5, /* to say what is usual */
+};
+
+static size_t kept(double *sorted, const ft_session *s)
 {
-    enum { KEPT = sizeof(s->calibrations) / sizeof(*s->calibrations), ENOUGH = 3 };
-    double v[KEPT], centre;
+    size_t n = s->n_calibrations < KEPT ? s->n_calibrations : KEPT;
+
+    memcpy(sorted, s->calibrations, n * sizeof(*sorted));
+    ft__sort(sorted, n);
+    return n;
+}
+
+bool ft__calibration_note(ft_session *s, double seconds)
+{
+    double v[KEPT], usual;
     size_t n;
 
-    if (!isnan(seconds))
-        s->calibrations[s->n_calibrations++ % KEPT] = seconds;
-    n = s->n_calibrations < KEPT ? s->n_calibrations : KEPT;
+    s->calibrations[s->n_calibrations++ % KEPT] = seconds;
+    n = kept(v, s);
+    /* What disturbs mostly slows down: the usual is among the faster ones. */
+    usual = ft__quantile(v, n, 0.25);
+    return n >= ENOUGH && fabs(seconds / usual - 1) > may_differ;
+}
+
+double ft__calibration_scatter(const ft_session *s)
+{
+    double v[KEPT], centre;
+    size_t n = kept(v, s);
+
     if (n < ENOUGH)
         return least_floor;
-    memcpy(v, s->calibrations, n * sizeof(*v));
-    centre = ft__median(v, n);
+    centre = ft__quantile(v, n, 0.5);
     return fmax(least_floor, ft__mad(v, n, centre) / centre);
 }
 

@@ -63,6 +63,19 @@ static ft_status put(struct ft__collection *k, ft__named_key *key, const char *m
     return ft_store_put(k->store, k->run, &key->key, m, readings, n, err);
 }
 
+/* A size that is exact needs to stand there once. */
+static ft_status put_bytes(struct ft__collection *k, ft__named_key *key,
+                           const char *metric, uint64_t bytes, ft_error *err)
+{
+    ft_measurement m = ft__exact_bytes(bytes);
+    ft_status st;
+    int has;
+
+    key->key.metric = metric;
+    st = ft_store_has(k->store, &key->key, &has, err);
+    return st || has ? st : put(k, key, metric, &m, NULL, 0, err);
+}
+
 /* Of one domain alone, under its name: with what was read. Of the sum, and of a meter
  * with one domain: plainly. */
 static ft_status put_energy(struct ft__collection *k, ft__named_key *key, ft_energy *e,
@@ -104,8 +117,6 @@ static ft_status put_energies(struct ft__collection *k, ft__named_key *key,
 static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing *t,
                             ft_error *err)
 {
-    ft_measurement workspace = ft__exact_bytes(t->workspace_bytes);
-    ft_measurement memory = ft__exact_bytes(t->memory_bytes);
     char conditions[1024];
     ft__named_key key;
     ft_status st;
@@ -113,9 +124,9 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing
     ft_timing_conditions(t, conditions, sizeof(conditions));
     t->time.conditions = conditions;
     ft__collection_key(&key, k->session, op, "");
-    st = put(k, &key, "workspace", &workspace, NULL, 0, err);
+    st = put_bytes(k, &key, "workspace", t->workspace_bytes, err);
     if (!st && t->memory_bytes)
-        st = put(k, &key, "memory", &memory, NULL, 0, err);
+        st = put_bytes(k, &key, "memory", t->memory_bytes, err);
     if (!st && !isnan(t->launch.value))
         st = put(k, &key, "launch", &t->launch, t->launches, t->launch.n, err);
     if (!st)

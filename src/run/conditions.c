@@ -72,7 +72,7 @@ static void add_count(ft__buf *b, const char *name, uint64_t n)
 static void add_marks(ft__buf *b, uint32_t marks)
 {
     static const char *const name[] = {"clock moved", "throttled", "foreign load",
-                                       "hot"};
+                                       "hot", "speed moved"};
     const char *comma = "";
 
     ft__buf_fmt(b, "%s\"marks\": [", b->len > 1 ? ", " : "");

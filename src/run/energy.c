@@ -168,6 +168,23 @@ static ft_status tell(ft_timing *out, const ft_meter *m, const ft_trace *t,
     return st;
 }
 
+/* The sensor failed, not the operation: there is a time, and a reason. */
+static ft_status no_trace(ft_timing *out, const char *why, ft_error *err)
+{
+    out->energy = calloc(1, sizeof(*out->energy));
+    if (!out->energy)
+        return ft_fail(err, FT_ENOMEM, 0, "energy");
+    out->n_energy = 1;
+    *out->energy = (ft_energy){.domain = "",
+                               .power = unknown("W"),
+                               .energy = unknown("J"),
+                               .counter_j = NAN,
+                               .integral_j = NAN,
+                               .seconds = NAN};
+    snprintf(out->energy->reason, sizeof(out->energy->reason), "%.150s", why);
+    return FT_OK;
+}
+
 ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
                              const ft_measure_options *opt, ft_error *err)
 {
@@ -175,12 +192,13 @@ ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
                      .time_s = time_for(opt->meter, opt->power_time_s),
                      .per_look = (uint64_t)fmax(1, look_s / out->time.value),
                      .err = err};
+    ft_error why = {0};
     double from_s, to_s;
     ft_trace t;
-    ft_status st = ft_meter_watch(opt->meter, run_loop, &l, &t, &from_s, &to_s, err);
+    ft_status st = ft_meter_watch(opt->meter, run_loop, &l, &t, &from_s, &to_s, &why);
 
     if (st)
-        return st;
+        return l.st ? l.st : no_trace(out, why.msg, err);
     st = l.st ? l.st : tell(out, opt->meter, &t, &l, from_s, to_s, err);
     ft_trace_free(&t);
     return st;

@@ -140,9 +140,22 @@ static ft_status measure_probes(struct ft__collection *k, ft_error *err)
     return st;
 }
 
+/* How this engine runs graphs, for whoever learns from what was measured with it. */
+static ft_status put_policy(struct ft__collection *k, ft_error *err)
+{
+    const ft_engine *e = k->session->engine;
+    char fact[128];
+
+    snprintf(fact, sizeof(fact), "policy:%s", e->name);
+    return ft_store_put_fact(k->store, k->session->device, fact, e->policy, err);
+}
+
 ft_status ft__measure_machine(struct ft__collection *k, ft_error *err)
 {
     ft_status st = measure_context(k, err);
+
+    if (!st)
+        st = put_policy(k, err);
 
     if (!st)
         st = measure_floor(k, err);

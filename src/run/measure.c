@@ -93,8 +93,10 @@ static void run_group(struct group *g, bool calibrate, ft_error *err)
     for (size_t i = 0; i < g->n; i++)
         if (g->job[i])
             g->timed[n++].job = ft__op_job_get(g->job[i]);
-    if (n && calibrate && ft__calibration_job(&calibration, g->session))
+    if (n && calibrate && ft__calibration_job(&calibration, g->session)) {
+        g->timed[n].calibrates = true;
         g->timed[n++].job = calibration;
+    }
     (void)ft__rounds_run(g->timed, n, g->session, g->opt, err);
 }
 
@@ -181,7 +183,7 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
         at += g.job[i] != NULL;
     calibration_s = calibration_of(&g.timed[at], opt);
     if (calibrate && !(opt->error_floor != 0))
-        with_floor.error_floor = ft__calibration_note(s, calibration_s);
+        with_floor.error_floor = ft__calibration_scatter(s);
     at = 0;
     for (size_t i = 0; i < g.n; i++) {
         if (!g.job[i])

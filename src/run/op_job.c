@@ -184,6 +184,9 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
     return FT_OK;
 }
 
+/* Above this, caches see addresses as random anyway. */
+static const double move_bytes = 16.0 * 1024 * 1024;
+
 /* New memory for all operands before the old is given back: in other places. What
  * passes all caches comes from memory wherever it lies. */
 static ft_status move(void *self, ft_error *err)
@@ -195,7 +198,7 @@ static ft_status move(void *self, ft_error *err)
     ft_status st;
 
     ft_op_cost(&j->op, &c);
-    if (c.bytes_read + c.bytes_written - c.weight_bytes > block_bytes)
+    if (c.bytes_read + c.bytes_written - c.weight_bytes > move_bytes)
         return FT_OK;
     memcpy(old, j->memory, sizeof(old));
     j->n_memory = 0;

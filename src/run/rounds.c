@@ -6,9 +6,14 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/stats.h"
 #include "device/load.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
+
+/* Where so many more rounds were disturbed than not, waiting for quiet is in vain:
+ * rounds are marked, and no longer redone. */
+enum { IN_VAIN = 10 };
 
 static const double default_time_s = 0.2;
 static const double default_batch_s = 1e-3;
@@ -141,13 +146,14 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
                            double begin_s)
 {
     const ft_session *s = t->job.session;
-    double want_s = t->round_s > 0 ? t->round_s : p->round_s, spent = 0;
-    ft_status st = t->job.move && round ? t->job.move(t->job.self, &t->why) : FT_OK;
+    double spent = 0;
+    bool move = t->job.move && round && s->clock_is_real;
+    ft_status st = move ? t->job.move(t->job.self, &t->why) : FT_OK;
 
     if (!st)
         st = settle(t, p);
     for (uint32_t i = 0;
-         !st && t->n < MAX_READINGS && (i < p->batches || spent < want_s); i++) {
+         !st && t->n < MAX_READINGS && (i < p->batches || spent < p->round_s); i++) {
         ft_reading *r = next_reading(t);
 
         if (!r)
@@ -164,6 +170,9 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
 
 /* ---- disturbances ---- */
 
+static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
+                                   FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
+
 static void mark_round(ft__timed *t, uint32_t round)
 {
     for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
@@ -171,14 +180,12 @@ static void mark_round(ft__timed *t, uint32_t round)
 }
 
 /* A round that was disturbed is run again, unless that was tried often enough. */
-static void judge(ft__timed *t, const struct plan *p, uint32_t round,
+static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_vain,
                   const ft_conditions *c)
 {
-    uint32_t bad = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED | FT_MARK_FOREIGN_LOAD;
-
-    if (c->marks & bad) {
+    if (c->marks & disturbing) {
         mark_round(t, round);
-        if (t->redone < p->max_redone) {
+        if (t->redone < p->max_redone && !in_vain) {
             t->redone++;
             return;
         }
@@ -186,6 +193,45 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round,
     ft__conditions_add(&t->seen, c, t->n_seen++);
     t->left--;
 }
+
+static double median_of_round(const ft__timed *t, uint32_t round, double *scratch)
+{
+    size_t n = 0;
+
+    for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
+        scratch[n++] = t->readings[i].value / (double)t->readings[i].iterations;
+    return ft__median(scratch, n);
+}
+
+/* Did what is measured beside take its usual time in this round? */
+static bool speed_moved(const ft__timed *t, size_t n, uint32_t round)
+{
+    bool moved = false;
+
+    for (size_t i = 0; i < n; i++) {
+        double *scratch;
+
+        if (!t[i].calibrates || t[i].st || !t[i].n ||
+            t[i].readings[t[i].n - 1].round != round)
+            continue;
+        scratch = calloc(t[i].n + 1, sizeof(*scratch));
+        moved = scratch && ft__calibration_note(t[i].job.session,
+                                                median_of_round(&t[i], round, scratch));
+        free(scratch);
+    }
+    return moved;
+}
+
+/* All that goes round. */
+struct rotation {
+    ft__timed *t;
+    size_t n;
+    ft_session *session;
+    struct plan plan;
+    ft_monitor *monitor;
+    ft_conditions *seen; /* of each, in this round */
+    double begin_s;
+};
 
 /* ---- one after the other ---- */
 
@@ -203,18 +249,14 @@ static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
     double took, at = s->engine->now(s->context) - begin_s;
     ft_status st;
 
-    if (t->job.touch)
-        t->job.touch(t->job.self);
+    t->job.touch(t->job.self);
     st = ft__run_batch(&took, &t->job, t->done++, 1, &t->why);
-
-    if (st)
+    if (st || t->calibrates || t->n == MAX_READINGS)
         return st;
     if (!r || r->round != round || r->value >= least_reading_s) {
-        r = t->n < MAX_READINGS ? next_reading(t) : NULL;
+        r = next_reading(t);
         if (!r)
-            return t->n < MAX_READINGS
-                       ? ft_fail(&t->why, FT_ENOMEM, 0, "%zu readings", t->n)
-                       : FT_OK;
+            return ft_fail(&t->why, FT_ENOMEM, 0, "%zu readings", t->n);
         *r = (ft_reading){.start_s = at, .round = round};
     }
     r->value += took;
@@ -227,93 +269,102 @@ static bool is_active(const ft__timed *t)
     return !t->st && t->left;
 }
 
-static bool may_run_in_turn(const ft__timed *t, size_t n, const ft_session *s)
+static bool may_run_in_turn(const struct rotation *r)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!t[i].job.touch)
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->t[i].job.touch)
             return false;
-    return n > 1 && s->clock_is_real && !s->issues_ahead;
+    return r->n > 1 && r->session->clock_is_real && !r->session->issues_ahead;
 }
 
 /* All in turn for as long as they have together; once around first that does not
- * count. */
-static void run_in_turn(ft__timed *t, size_t n, const ft_session *s,
-                        const struct plan *p, uint32_t round, double begin_s)
+ * count. What calibrates is measured by itself, so that it compares whatever the
+ * others are. */
+static void run_in_turn(struct rotation *r, uint32_t round)
 {
-    double want_s = 0, end_s = 0, took;
+    const ft_session *s = r->session;
+    double want_s = 0, end_s, took;
 
-    for (size_t i = 0; i < n; i++)
-        if (is_active(&t[i])) {
-            want_s += t[i].round_s > 0 ? t[i].round_s : p->round_s;
-            if (t[i].job.move && round)
-                t[i].st = t[i].job.move(t[i].job.self, &t[i].why);
+    for (size_t i = 0; i < r->n; i++)
+        if (is_active(&r->t[i])) {
+            want_s += r->t[i].calibrates ? 0 : r->plan.round_s;
+            r->t[i].st =
+                ft__run_batch(&took, &r->t[i].job, r->t[i].done++, 1, &r->t[i].why);
         }
-    for (size_t i = 0; i < n; i++)
-        if (is_active(&t[i]))
-            t[i].st = ft__run_batch(&took, &t[i].job, t[i].done++, 1, &t[i].why);
     end_s = s->engine->now(s->context) + want_s;
-    for (uint32_t k = 0; k < p->batches || s->engine->now(s->context) < end_s; k++)
-        for (size_t i = 0; i < n; i++)
-            if (is_active(&t[i]))
-                t[i].st = run_once(&t[i], round, begin_s);
+    for (uint32_t k = 0; k < r->plan.batches || s->engine->now(s->context) < end_s; k++)
+        for (size_t i = 0; i < r->n; i++)
+            if (is_active(&r->t[i]))
+                r->t[i].st = run_once(&r->t[i], round, r->begin_s);
 }
 
-/* ---- rounds ---- */
-
-static void run_each(ft__timed *t, size_t n, const struct plan *p, uint32_t round,
-                     double begin_s, ft_conditions *seen, ft_monitor *monitor)
+static void run_all_in_turn(struct rotation *r, uint32_t round)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!is_active(&t[i]))
-            continue;
-        if (monitor)
-            ft_monitor_start(monitor);
-        t[i].st = run_round(&t[i], p, round, begin_s);
-        if (monitor)
-            ft_monitor_stop(monitor, &seen[i]);
-    }
-}
+    ft_conditions seen = ft__conditions_unknown();
 
-static void run_all(ft__timed *t, size_t n, const ft_session *s, const struct plan *p,
-                    uint32_t round, double begin_s, ft_conditions *seen,
-                    ft_monitor *monitor)
-{
-    ft_conditions all = ft__conditions_unknown();
-
-    if (monitor)
-        ft_monitor_start(monitor);
-    run_in_turn(t, n, s, p, round, begin_s);
-    if (monitor)
-        ft_monitor_stop(monitor, &all);
-    for (size_t i = 0; i < n; i++)
-        seen[i] = all;
+    if (r->monitor)
+        ft_monitor_start(r->monitor);
+    run_in_turn(r, round);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->t[i].calibrates && is_active(&r->t[i]))
+            r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
+    if (r->monitor)
+        ft_monitor_stop(r->monitor, &seen);
+    for (size_t i = 0; i < r->n; i++)
+        r->seen[i] = seen;
 }
 
 /* One round of each that has any left. */
-static void cycle(ft__timed *t, size_t n, const ft_session *s, const struct plan *p,
-                  uint32_t round, double begin_s, ft_conditions *seen,
-                  ft_monitor *monitor)
+static void run_all(struct rotation *r, uint32_t round)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        r->seen[i] = ft__conditions_unknown();
+        if (!is_active(&r->t[i]))
+            continue;
+        if (r->monitor)
+            ft_monitor_start(r->monitor);
+        r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
+        if (r->monitor)
+            ft_monitor_stop(r->monitor, &r->seen[i]);
+    }
+}
+
+/* The same, and see what disturbed all of them. */
+static void cycle(struct rotation *r, uint32_t round)
 {
     ft__load from = ft__load_now("", NULL), to;
     double foreign = NAN;
+    bool moved, in_vain, disturbed = false;
 
-    for (size_t i = 0; i < n; i++)
-        seen[i] = ft__conditions_unknown();
-    if (may_run_in_turn(t, n, s))
-        run_all(t, n, s, p, round, begin_s, seen, monitor);
+    if (may_run_in_turn(r))
+        run_all_in_turn(r, round);
     else
-        run_each(t, n, p, round, begin_s, seen, monitor);
+        run_all(r, round);
     to = ft__load_now("", NULL);
-    if (s->clock_is_real)
+    if (r->session->clock_is_real)
         foreign = ft__load_foreign(&from, &to);
-    for (size_t i = 0; i < n; i++) {
-        seen[i].foreign_load = foreign;
-        seen[i].marks &= ~(uint32_t)FT_MARK_FOREIGN_LOAD;
+    moved = speed_moved(r->t, r->n, round);
+    in_vain = r->session->impatience >= IN_VAIN;
+    for (size_t i = 0; i < r->n; i++) {
+        ft_conditions *c = &r->seen[i];
+
+        if (moved)
+            c->marks |= FT_MARK_SPEED_MOVED;
+        /* The longer stretch tells better than a monitor's short one. */
+        if (!isnan(foreign)) {
+            c->foreign_load = foreign;
+            c->marks &= ~(uint32_t)FT_MARK_FOREIGN_LOAD;
+        }
         if (foreign > foreign_may_be)
-            seen[i].marks |= FT_MARK_FOREIGN_LOAD;
-        if (!t[i].st && t[i].left)
-            judge(&t[i], p, round, &seen[i]);
+            c->marks |= FT_MARK_FOREIGN_LOAD;
+        if (!r->t[i].st && r->t[i].left)
+            judge(&r->t[i], &r->plan, round, in_vain, c);
+        disturbed = disturbed || c->marks & disturbing;
     }
+    if (disturbed)
+        r->session->impatience += !in_vain;
+    else if (r->session->impatience)
+        r->session->impatience--;
 }
 
 static bool any_left(const ft__timed *t, size_t n)
@@ -327,22 +378,24 @@ static bool any_left(const ft__timed *t, size_t n)
 ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err)
 {
-    struct plan p = plan_of(opt);
-    ft_conditions *seen = calloc(n + 1, sizeof(*seen));
-    double begin_s;
+    struct rotation r = {.t = t,
+                         .n = n,
+                         .session = s,
+                         .plan = plan_of(opt),
+                         .monitor = s->clock_is_real ? opt->monitor : NULL,
+                         .seen = calloc(n + 1, sizeof(*r.seen))};
 
-    if (!seen)
+    if (!r.seen)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n; i++) {
-        t[i].left = p.rounds;
+        t[i].left = r.plan.rounds;
         t[i].seen = ft__conditions_unknown();
-        t[i].st = warm_up(&t[i], &p);
+        t[i].st = warm_up(&t[i], &r.plan);
     }
-    begin_s = s->engine->now(s->context);
+    r.begin_s = s->engine->now(s->context);
     for (uint32_t round = 0; any_left(t, n); round++)
-        cycle(t, n, s, &p, round, begin_s, seen,
-              s->clock_is_real ? opt->monitor : NULL);
-    free(seen);
+        cycle(&r, round);
+    free(r.seen);
     return FT_OK;
 }
 

@@ -108,16 +108,23 @@ static bool clock_moves(const ft_session *s)
     return s->engine->now(s->context) > before;
 }
 
-/* "threads=1 clock=1200MHz" */
-static ft_status name_setting(ft_session *s, ft_error *err)
+/* "threads=1 clock=1200MHz". Of a GPU the dataset's device speaks already. */
+static ft_status name_setting(ft_session *s, bool on_gpu, ft_error *err)
 {
     size_t size = sizeof(s->setting);
     size_t len = (size_t)snprintf(s->setting, size, "threads=%u ", s->threads);
-    size_t more = 0;
+    ft_settings held = {0};
+    size_t more;
 
     if (s->held)
-        more =
-            ft_settings_print(ft_settings_held(s->held), s->setting + len, size - len);
+        held = *ft_settings_held(s->held);
+    if (s->held && on_gpu && (!held.device || strcmp(held.device, "cpu") == 0))
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "the engine runs on a GPU; for the CPU's clocks: foretell "
+                       "clocks set ... -- foretell ...");
+    if (on_gpu)
+        held.device = NULL;
+    more = ft_settings_print(&held, s->setting + len, size - len);
     if (!more)
         s->setting[len - 1] = '\0';
     return len + more < size ? FT_OK
@@ -153,7 +160,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     if (opt->settings)
         st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
     if (!st)
-        st = name_setting(s, err);
+        st = name_setting(s, opt->device != NULL, err);
     if (st)
         goto fail;
     snprintf(s->dtype_policy, sizeof(s->dtype_policy), "%s",

@@ -24,6 +24,7 @@ struct ft_session {
     bool no_calibration;            /* the engine does not run it */
     double calibrations[64];        /* what it took so far, the latest of them */
     size_t n_calibrations;
+    uint32_t impatience; /* disturbed rounds of late, less those that were not */
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
 };
@@ -32,9 +33,10 @@ struct ft_session {
  * not run it. The session keeps it. */
 struct ft__job;
 bool ft__calibration_job(struct ft__job *out, ft_session *s);
-/* Note what it took, NaN: it was not measured. Returns the relative scatter from
- * run to run to be expected of this machine. */
-double ft__calibration_note(ft_session *s, double seconds);
+/* Note what it took in a round. True: 4 % more or less than usual. */
+bool ft__calibration_note(ft_session *s, double seconds);
+/* Relative scatter from run to run to be expected of this machine. */
+double ft__calibration_scatter(const ft_session *s);
 /* Find out, once, whether the engine issues ahead. */
 void ft__session_learn_issuing(ft_session *s);
 

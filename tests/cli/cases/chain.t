@@ -12,6 +12,7 @@ same figures everywhere.
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx | blur
   114 operations measured in # s with fake 1, threads=1
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
+  5 measured once more; foretell data show tells how well they agree
   store: HOME/.local/share/foretell/measurements.db
   next: foretell train
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx --json | pick measured refused failed left
@@ -26,12 +27,18 @@ same figures everywhere.
   $ foretell data show | blur | sed -E 's/ [0-9]{3} / N /'
   store: HOME/.local/share/foretell/measurements.db
   
-  device  setting  engine  version  metric  measurements  from  to
+  device  setting  engine  version  dtypes  metric  measurements  from  to
   ----
-  THIS-MACHINE  threads=1  fake  1  context  1  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  context_per_operation  1  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  time  N  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  workspace  N  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  default  context  1  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  default  context_per_operation  1  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  default  time  N  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  default  workspace  N  DATE  DATE
+  
+  reproducibility (median and # % quantile of |later / earlier - 1|):
+  
+  measured again  metric  pairs  apart  differ by  p90  calibrated  p90  stated # % hold
+  ----
+  fake 1, threads=1  time  5  # s  # %  # %  # %  # %  # %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table | blur
   engine  fake 1
@@ -112,7 +119,7 @@ The answer, with its assumptions first and the command that verifies it last.
 
 The truth lies in the interval: measured with the same engine.
 
-  $ foretell measure data/models/resnet18.onnx --engine fake --json > truth.json
+  $ foretell measure data/models/resnet18.onnx --engine fake --no-power --json > truth.json
   $ pick model engine setting time.unit memory.weights memory.activations readings.0.iterations < truth.json
   model: "resnet18.onnx"
   engine: "fake"
@@ -123,7 +130,7 @@ The truth lies in the interval: measured with the same engine.
   readings.0.iterations: 1
   $ python3 -c 'import json; t = json.load(open("truth.json")); p = t["predicted"]["time"]; print(p["low"] <= t["time"]["value"] <= p["high"])'
   True
-  $ foretell measure data/models/resnet18.onnx --engine fake --predictor .local/share/foretell/local-fake.ftp | blur
+  $ foretell measure data/models/resnet18.onnx --engine fake --no-power --predictor .local/share/foretell/local-fake.ftp | blur
   resnet18.onnx: measured with fake 1, threads=1, on this machine
   
   time of a pass  # s +- # s (median, MAD)
@@ -132,13 +139,14 @@ The truth lies in the interval: measured with the same engine.
   memory  # B
                    weights # B, activations # B, workspace # B, process before loading # B
   peak of process  # B
+  energy  not told: --no-power was given
   
                             predicted  low  high  measured  predicted/measured
   ----
   time  # s  # s  # s  # s  #
   memory (peak of process)  # B  # B  # B  # B  #
 
-  $ foretell measure data/models/resnet18.onnx --engine fake --csv | head -1
+  $ foretell measure data/models/resnet18.onnx --engine fake --no-power --csv | head -1
   value_s,iterations,start_s
 
 Nothing measured is left in a predictor that was told to forget; the operations

@@ -7,12 +7,13 @@
   $ foretell collect models/sequence.onnx --dim seq=64 --engine fake | blur
   2 operations measured in # s with fake 1, threads=1
   2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
+  2 measured once more; foretell data show tells how well they agree
   store: HOME/.local/share/foretell/measurements.db
   next: foretell train
   $ foretell data facts | blur | cut -d ' ' -f 1-3
   device  fact
   ----
-  THIS-MACHINE  proportional_from_s
+  THIS-MACHINE  proportional_from_s:fake
   $ foretell data export --metric time | head -2 | cut -d , -f 1-9
   device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit
   THIS-MACHINE,threads=1,fake,1,linear x=1x64x64 out=256 dtype=fp32,forward,default,time,s
@@ -59,3 +60,45 @@ Stores of several machines become one; again changes nothing.
   $ foretell data merge copy.db --db whole.db --rename a30
   foretell data: --rename wants OLD=NEW, not "a30"
   [2]
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --batches 1,,4
+  foretell collect: --batches 1,,4: whole numbers from 1, joined by commas, at most 32
+  [2]
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --batches 1,4 --batch 2
+  foretell collect: --batch or --batches, not both
+  [2]
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --repeat-share much
+  foretell collect: --repeat-share much: a share like 3% or 0.03
+  [2]
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --batches 4,1,2 --repeat-share 0 --db b.db | blur
+  6 operations measured in # s with fake 1, threads=1
+  6 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
+  store: b.db
+  next: foretell train
+  $ foretell data export --db b.db --metric time | sed 1d | cut -d , -f 5 | sort
+  linear x=1x64x64 out=256 dtype=fp32
+  linear x=2x64x64 out=256 dtype=fp32
+  linear x=4x64x64 out=256 dtype=fp32
+  linear x=512x1024 out=1024 dtype=fp32
+  relu x=1x100000 dtype=fp32
+  relu x=1x1500000 dtype=fp32
+  relu x=1x16 dtype=fp32
+  relu x=1x16000000 dtype=fp32
+  relu x=1x16384 dtype=fp32
+  relu x=1x4000000 dtype=fp32
+  relu x=1x500000 dtype=fp32
+  softmax x=1x64x256 axis=2 dtype=fp32
+  softmax x=2x64x256 axis=2 dtype=fp32
+  softmax x=4x64x256 axis=2 dtype=fp32
+  tanh x=1x100000 dtype=fp32
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake,fail_kind=softmax --batches 4,1,2 --repeat-share 0 --db c.db | blur
+  warning: memory of the engine itself is not known
+  warning: failed: softmax x=1x64x256 axis=2 dtype=fp32: fake: failure of softmax as planned
+  3 operations measured in # s with fake 1, threads=1
+  6 wanted: 0 were in the store before, 0 the engine does not run, 1 failed, 0 left
+  0 too large, for a smaller one had no memory; 2 not tried, for a smaller one failed
+  store: c.db
+  next: foretell train
+  $ foretell data show --db b.db --json | pick groups.2.metric groups.2.dtype_policy groups.2.repeats.pairs
+  groups.2.metric: "time"
+  groups.2.dtype_policy: "default"
+  groups.2.repeats.pairs: 0

@@ -12,16 +12,17 @@ Without a command there is an overview, and it is an error.
 
 Every command explains itself, with examples.
 
-  $ for c in predict measure ops collect train show data devices doctor; do foretell $c --help | grep -c '^  foretell'; done
+  $ for c in predict measure ops collect train show data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
   5
-  5
+  8
   6
-  4
+  5
   3
   2
   4
   2
-  2
+  4
+  1
   $ foretell ops --help
   usage: foretell ops MODEL [options]
   

@@ -1,0 +1,192 @@
+/* foretell doctor: sources of power and energy, and a try of one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "report/units.h"
+
+enum { LINE_BYTES = 600 };
+
+/* What watching found out about a sensor; NULL: it was not watched. */
+static const ft_domain *domain_of(const ft_meter *m, const char *name)
+{
+    for (uint32_t i = 0; m && i < ft_meter_n_domains(m); i++)
+        if (strcmp(ft_meter_domain(m, i)->name, name) == 0)
+            return ft_meter_domain(m, i);
+    return NULL;
+}
+
+static void add(char text[LINE_BYTES], const char *words, const char *value)
+{
+    size_t len = strlen(text);
+
+    snprintf(text + len, LINE_BYTES - len, "%s%s", words, value);
+}
+
+/* ", counts joules, a new value every 100 ms, average over 25 ms, ..." */
+static void describe(char text[LINE_BYTES], const ft_domain *d)
+{
+    if (d->counts)
+        add(text, ", counts joules", "");
+    if (isfinite(d->period_s))
+        add(text, ", a new value every ", ft__text_seconds(d->period_s).s);
+    if (isfinite(d->window_s))
+        add(text, ", average over ", ft__text_seconds(d->window_s).s);
+    if (d->duty < 1)
+        add(text, ", looks only ", ft__text_percent(d->duty).s);
+    if (d->duty < 1)
+        add(text, " of the time", "");
+    if (isfinite(d->least_s))
+        add(text, ", loops of ", ft__text_seconds(d->least_s).s);
+    if (*d->part_of)
+        add(text, ", part of ", d->part_of);
+    if (*d->note)
+        add(text, ", ", d->note);
+}
+
+static void print_line(const char *name, const char *text)
+{
+    printf("  %-20s ", name);
+    ft__put_clean(stdout, text);
+    putchar('\n');
+}
+
+void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
+{
+    puts("\npower and energy");
+    for (size_t i = 0; i < ft_sensors_count(sensors); i++) {
+        const ft_sensor *s = ft_sensors_at(sensors, i);
+        const ft_domain *d = domain_of(m, s->name);
+        char text[LINE_BYTES];
+
+        if (!s->usable) {
+            snprintf(text, sizeof(text), "not usable: %s", s->reason);
+            print_line(s->name, text);
+            if (*s->remedy)
+                print_line("", s->remedy);
+            continue;
+        }
+        snprintf(text, sizeof(text), "usable, %s now", ft__text_watts(s->power_w).s);
+        if (d)
+            describe(text, d);
+        print_line(s->name, text);
+    }
+    if (!ft_sensors_count(sensors))
+        puts("  no sensor of any kind was found");
+}
+
+json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < ft_sensors_count(sensors); i++) {
+        const ft_sensor *s = ft_sensors_at(sensors, i);
+        const ft_domain *d = domain_of(m, s->name);
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+                      "name", ft__json_text(s->name), "usable", s->usable, "power_w",
+                      ft__json_real(s->power_w), "reason", ft__json_text(s->reason),
+                      "remedy", ft__json_text(s->remedy), "part_of",
+                      ft__json_text(s->part_of), "counts", s->counts, "period_s",
+                      ft__json_real(d ? d->period_s : NAN), "window_s",
+                      ft__json_real(s->window_s), "duty", ft__json_real(s->duty),
+                      "least_s", ft__json_real(d ? d->least_s : s->least_s), "note",
+                      ft__json_text(s->note)));
+    }
+    return all;
+}
+
+/* ---- a try ---- */
+
+static void wait_for(void *seconds)
+{
+    double s = *(double *)seconds;
+    struct timespec t = {(time_t)s, (long)((s - floor(s)) * 1e9)};
+
+    while (nanosleep(&t, &t))
+        ;
+}
+
+static void print_power(const ft_domain *d, const ft_power *w, double seconds)
+{
+    char text[LINE_BYTES];
+    ft_domain seen = *d;
+
+    seen.period_s = isfinite(seen.period_s) ? seen.period_s : w->period_s;
+    if (isnan(w->joules)) {
+        snprintf(text, sizeof(text), "unavailable: %s", w->reason);
+    } else {
+        snprintf(text, sizeof(text), "%s +- %s, %s in %s, %llu new values",
+                 ft__text_watts(w->watts).s, ft__text_watts(w->watts_error).s,
+                 ft__text_joules(w->joules).s, ft__text_seconds(seconds).s,
+                 (unsigned long long)w->n_fresh);
+        describe(text, &seen);
+    }
+    print_line(d->name, text);
+    if (*w->note)
+        print_line("", w->note);
+}
+
+static json_t *power_json(const ft_domain *d, const ft_power *w)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        ft__json_text(d->name), "power_w", ft__json_real(w->watts), "power_error_w",
+        ft__json_real(w->watts_error), "energy_j", ft__json_real(w->joules),
+        "energy_error_j", ft__json_real(w->joules_error), "counter_j",
+        ft__json_real(w->counter_j), "integral_j", ft__json_real(w->integral_j),
+        "period_s", ft__json_real(w->period_s), "readings",
+        ft__json_count(w->n_readings), "fresh", ft__json_count(w->n_fresh), "reason",
+        ft__json_text(w->reason), "note", ft__json_text(w->note));
+}
+
+/* Long enough for every domain, within reason. */
+static double seconds_for(const ft_meter *m)
+{
+    double seconds = 2;
+
+    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
+        seconds = fmax(seconds, ft_meter_least_s(m, i));
+    return fmin(seconds, 10);
+}
+
+int ft__sources_try(ft__cli *c, const char *sources)
+{
+    ft_meter_options how = {.sources = sources};
+    json_t *all = json_array();
+    ft_error err = {0};
+    bool good = true;
+    double from, to, seconds;
+    ft_trace t = {0};
+    ft_meter *m;
+    ft_status st = ft_meter_open(&m, &how, &err);
+
+    if (!st) {
+        seconds = seconds_for(m);
+        st = ft_meter_watch(m, wait_for, &seconds, &t, &from, &to, &err);
+    }
+    for (uint32_t i = 0; !st && i < t.n_domains; i++) {
+        ft_power w;
+
+        ft_power_of(&w, &t, i, from, to);
+        good = good && isfinite(w.joules);
+        if (c->json)
+            ft__json_append_take(&all, power_json(&t.domain[i], &w));
+        else
+            print_power(&t.domain[i], &w, to - from);
+    }
+    ft_trace_free(&t);
+    ft_meter_close(m);
+    if (st) {
+        json_decref(all);
+        return ft__cli_fail(c, st, &err);
+    }
+    if (c->json)
+        return ft__cli_done(c, ft__json_print_take(all, stdout));
+    json_decref(all);
+    return good ? ft__cli_done(c, true) : FT__EXIT_NO;
+}
