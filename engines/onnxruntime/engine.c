@@ -89,10 +89,35 @@ static OrtStatus *share_arena(ft_engine_context *c)
     return NULL;
 }
 
+/* One set of threads for the sessions of all operations: each having its own would
+ * be hundreds. */
+static OrtStatus *share_threads(ft_engine_context *c)
+{
+    const OrtApi *a = c->api;
+    OrtThreadingOptions *t;
+    OrtStatus *s = a->CreateThreadingOptions(&t);
+
+    if (s)
+        return s;
+    s = a->SetGlobalIntraOpNumThreads(t, (int)c->threads);
+    if (!s)
+        s = a->SetGlobalInterOpNumThreads(t, 1);
+    if (!s)
+        s = a->SetGlobalSpinControl(t, 0);
+    if (!s)
+        s = a->CreateEnvWithCustomLoggerAndGlobalThreadPools(
+            no_log, NULL, ORT_LOGGING_LEVEL_FATAL, "foretell", t, &c->env);
+    a->ReleaseThreadingOptions(t);
+    return s;
+}
+
 static ft_status start(ft_engine_context *c, ft_error *err)
 {
-    OrtStatus *s = c->api->CreateEnvWithCustomLogger(
-        no_log, NULL, ORT_LOGGING_LEVEL_FATAL, "foretell", &c->env);
+    OrtStatus *s =
+        c->threads > 1
+            ? share_threads(c)
+            : c->api->CreateEnvWithCustomLogger(no_log, NULL, ORT_LOGGING_LEVEL_FATAL,
+                                                "foretell", &c->env);
 
     if (!s)
         s = c->api->DisableTelemetryEvents(c->env);

@@ -86,12 +86,25 @@ ft_status ft__ort_check(const OrtApi *api, OrtStatus *s, ft_error *err)
     /* A model that is well-formed is refused for its types or attributes. */
     if (code == ORT_NOT_IMPLEMENTED || code == ORT_INVALID_GRAPH || code == ORT_FAIL)
         st = FT_EUNSUPPORTED;
+    if (code == ORT_INVALID_PROTOBUF)
+        st = FT_EFORMAT;
     if (strstr(api->GetErrorMessage(s), "bad_alloc"))
         st = FT_ENOMEM;
     ft_fail(err, st, 0, "onnxruntime: ONNX Runtime %s says: %s", loaded_version,
             api->GetErrorMessage(s));
     api->ReleaseStatus(s);
     return st;
+}
+
+ft_status ft__ort_ran(const OrtApi *api, OrtStatus *s, ft_error *err)
+{
+    ft_status st = ft__ort_check(api, s, err);
+
+    if (st != FT_EUNSUPPORTED)
+        return st;
+    if (err)
+        err->status = FT_EBACKEND;
+    return FT_EBACKEND;
 }
 
 static ft_status add_cuda(const ft_engine_context *c, OrtSessionOptions *o,

@@ -173,6 +173,8 @@ static void gather(ft__model *m, const char *type, int64_t axis)
     m->repair = FT__REPAIR_INDEX;
     m->repair_operand = 1;
     m->repair_extent = m->in[0].dim[axis];
+    if (m->repair_extent < 1)
+        m->why = "there is nothing to pick from";
     ft__attr_int(m, "axis", axis);
     ft__node(m, type, "i0 i1", "o0");
 }
@@ -203,6 +205,8 @@ static void embedding(ft__model *m)
     ft__weights(m);
     m->repair = FT__REPAIR_INDEX;
     m->repair_extent = at(m, FT_K_rows, 0);
+    if (m->repair_extent < 1)
+        m->why = "there is nothing to pick from";
     ft__node(m, "Gather", "w0 i0", "o0");
 }
 

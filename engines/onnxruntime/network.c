@@ -35,7 +35,7 @@ static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
     (void)workspace;
     if (!s && base->ctx->cuda)
         s = a->SynchronizeBoundOutputs(b->binding);
-    return ft__ort_check(a, s, err);
+    return ft__ort_ran(a, s, err);
 }
 
 static void free_net_block(ft_block *base)

@@ -133,7 +133,7 @@ static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
         s = a->Run(b->sessions[instance], NULL, b->names,
                    (const OrtValue *const *)b->values, b->n_in, b->names + b->n_in,
                    b->n_out, b->values + b->n_in);
-    return ft__ort_check(a, s, err);
+    return ft__ort_ran(a, s, err);
 }
 
 /* ---- blocks ---- */
@@ -287,6 +287,8 @@ static ft_status make_sessions(op_block *b, const float *const *params,
         return st;
     st = ft__ort_check(
         a, a->AddSessionConfigEntry(o, "session.use_env_allocators", "1"), err);
+    if (!st && b->base.ctx->threads > 1)
+        st = ft__ort_check(a, a->DisablePerSessionThreads(o), err);
     for (uint32_t i = 0; i < b->base.instances && !st; i++)
         st = make_instance(b, o, i, params, info, err);
     a->ReleaseSessionOptions(o);

@@ -33,6 +33,8 @@ const char *ft__ort_version(void);
 
 /* FT_OK, or what the runtime said; releases the status. */
 ft_status ft__ort_check(const OrtApi *api, OrtStatus *s, ft_error *err);
+/* The same for what was prepared without complaint: it broke, it was not refused. */
+ft_status ft__ort_ran(const OrtApi *api, OrtStatus *s, ft_error *err);
 
 /* Options of a session as deployed: all graph optimisations, the context's threads,
  * waiting threads asleep. The caller releases. */

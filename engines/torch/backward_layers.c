@@ -25,11 +25,30 @@ static void give_three(ft_block *b)
     ft__give_weight(b, 1, (ft__reg)(r + 2));
 }
 
+static void batchnorm_cudnn(ft_block *b)
+{
+    ft__call(b, "aten::cudnn_batch_norm_backward", "");
+    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, ft__param(b, 0));
+    ft__arg_opt_tensor(b, ft__param(b, 2));
+    ft__arg_opt_tensor(b, ft__param(b, 3));
+    ft__arg_opt_tensor(b, ft__kept_in(b, 0));
+    ft__arg_opt_tensor(b, ft__kept_in(b, 1));
+    ft__arg_double(b, epsilon);
+    ft__arg_tensor(b, ft__kept_in(b, 2));
+    give_three(b);
+}
+
 ft_status ft__bwd_batchnorm(ft_block *b, ft_error *err)
 {
     bool train = ft_op_at(&b->op, FT_K_train, 0);
 
     (void)err;
+    if (ft__norm_is_cudnn(b)) {
+        batchnorm_cudnn(b);
+        return FT_OK;
+    }
     ft__call(b, "aten::native_batch_norm_backward", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
@@ -322,12 +341,30 @@ static void attention_efficient(ft_block *b)
     give_operands(b, ft__results(b, 4));
 }
 
+static void attention_flash_cuda(ft_block *b)
+{
+    ft__call(b, "aten::_scaled_dot_product_flash_attention_backward", "");
+    arg_operands(b);
+    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
+    for (uint32_t i = 0; i < 3; i++)
+        ft__arg_tensor(b, ft__kept_in(b, i));
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_x, 2));
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_y, 2));
+    ft__arg_double(b, 0);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_tensor(b, ft__kept_in(b, 3));
+    ft__arg_tensor(b, ft__kept_in(b, 4));
+    ft__arg_none(b);
+    give_operands(b, ft__results(b, 3));
+}
+
 ft_status ft__bwd_attention(ft_block *b, ft_error *err)
 {
     if (ft_op_at(&b->op, FT_K_train, 0))
         return ft__unsupported(b, err, "dropout of weights, or a mask that is trained");
     switch (ft__attention_way(b)) {
     case FT__ATTENTION_FLASH: attention_flash(b); break;
+    case FT__ATTENTION_FLASH_CUDA: attention_flash_cuda(b); break;
     case FT__ATTENTION_EFFICIENT: attention_efficient(b); break;
     default: attention_math(b); break;
     }

@@ -144,7 +144,26 @@ static void attention_flash(ft_block *b, ft__reg mask)
     ft__keep(b, (ft__reg)(r + 1));
 }
 
-/* The same on CUDA: log-sum-exp, seed and offset are kept. */
+/* On CUDA for 16 bits without a mask. */
+static void attention_flash_cuda(ft_block *b, double dropout)
+{
+    static const uint8_t kept[] = {1, 2, 3, 6, 7};
+    ft__reg r;
+
+    ft__call(b, "aten::_scaled_dot_product_flash_attention", "");
+    attention_operands(b);
+    ft__arg_double(b, dropout);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
+    ft__arg_int(b, 0);
+    ft__arg_none(b);
+    r = ft__results(b, 9);
+    ft__result_numbers(b, 1u << 4 | 1u << 5); /* the lengths */
+    ft__out(b, 0, r);
+    for (size_t i = 0; i < sizeof(kept); i++)
+        ft__keep(b, (ft__reg)(r + kept[i]));
+}
+
+/* On CUDA otherwise: log-sum-exp, seed and offset are kept. */
 static void attention_efficient(ft_block *b, ft__reg mask, double dropout)
 {
     ft__reg r;
@@ -188,7 +207,9 @@ ft__attention ft__attention_way(const ft_block *b)
     if (shared || ft_op_at(op, FT_K_x, 3) != ft_op_at(op, FT_K_z, 3))
         return FT__ATTENTION_MATH;
     if (b->ctx->opt.device >= 0)
-        return FT__ATTENTION_EFFICIENT;
+        return ft_dtype_bits(op->dtype) == 16 && !ft_op_at(op, FT_K_mask, 0)
+                   ? FT__ATTENTION_FLASH_CUDA
+                   : FT__ATTENTION_EFFICIENT;
     return ft_op_at(op, FT_K_train, 0) ? FT__ATTENTION_MATH : FT__ATTENTION_FLASH;
 }
 
@@ -202,6 +223,7 @@ ft_status ft__fwd_attention(ft_block *b, ft_error *err)
     if (b->how & FT_VALUES_KEEP) {
         switch (ft__attention_way(b)) {
         case FT__ATTENTION_FLASH: attention_flash(b, mask); break;
+        case FT__ATTENTION_FLASH_CUDA: attention_flash_cuda(b, dropout); break;
         case FT__ATTENTION_EFFICIENT: attention_efficient(b, mask, dropout); break;
         default: attention_math(b, mask, dropout, shared); break;
         }

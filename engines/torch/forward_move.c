@@ -56,59 +56,55 @@ ft_status ft__fwd_split(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* The axes of x that are not in y, whose other axes stand in the same order: where
- * sizes differ an axis is gone as long as some have to be. false: they are not. */
-static bool find_dropped(const ft_shape *x, const ft_shape *y, bool *dropped)
+/* The axis of `more` that `less` lacks; more.rank: it is not that alone. */
+static uint32_t axis_apart(const ft_shape *more, const ft_shape *less)
 {
-    uint32_t left = x->rank - y->rank, j = 0;
+    uint32_t axis = 0;
 
-    for (uint32_t i = 0; i < x->rank; i++) {
-        bool same = j < y->rank && x->dim[i] == y->dim[j];
-
-        dropped[i] = left && !same;
-        left -= dropped[i];
-        j += !dropped[i];
-    }
-    return left == 0;
+    if (more->rank != less->rank + 1)
+        return more->rank;
+    while (axis < less->rank && more->dim[axis] == less->dim[axis])
+        axis++;
+    return memcmp(more->dim + axis + 1, less->dim + axis,
+                  (less->rank - axis) * sizeof(*less->dim))
+               ? more->rank
+               : axis;
 }
 
-static ft__reg select_first(ft_block *b, ft__reg r, uint32_t axis)
+/* An index where a slice loses an axis. */
+static ft_status select_one(ft_block *b, uint32_t axis)
 {
     ft__call(b, "aten::select", "int");
-    ft__arg_tensor(b, r);
+    ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, axis);
     ft__arg_int(b, 0);
-    return ft__result(b);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
 }
 
-/* An axis that is gone had one index taken out of it. */
 ft_status ft__fwd_slice(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
-    bool dropped[FT_MAX_RANK];
+    uint32_t axis = axis_apart(&x, &y);
     ft__reg r = ft__in(b, 0);
 
-    if (x.rank < y.rank || !find_dropped(&x, &y, dropped))
-        return ft__unsupported(b, err, "axes are added");
-    for (uint32_t i = 0, j = 0; i < x.rank; i++) {
-        int64_t by = 1;
+    if (axis < x.rank)
+        return select_one(b, axis);
+    if (x.rank != y.rank)
+        return ft__unsupported(b, err, "the number of axes changes");
+    for (uint32_t i = 0; i < x.rank; i++) {
+        int64_t by = (y.dim[i] - 1) * step < x.dim[i] ? step : 1;
 
-        if (dropped[i]) {
-            r = select_first(b, r, j);
+        if (x.dim[i] == y.dim[i])
             continue;
-        }
-        if (x.dim[i] != y.dim[j]) {
-            by = (y.dim[j] - 1) * step < x.dim[i] ? step : 1;
-            ft__call(b, "aten::slice", "Tensor");
-            ft__arg_tensor(b, r);
-            ft__arg_int(b, j);
-            ft__arg_opt_int(b, 0);
-            ft__arg_opt_int(b, y.dim[j] ? (y.dim[j] - 1) * by + 1 : 0);
-            ft__arg_int(b, by);
-            r = ft__result(b);
-        }
-        j++;
+        ft__call(b, "aten::slice", "Tensor");
+        ft__arg_tensor(b, r);
+        ft__arg_int(b, i);
+        ft__arg_opt_int(b, 0);
+        ft__arg_opt_int(b, y.dim[i] ? (y.dim[i] - 1) * by + 1 : 0);
+        ft__arg_int(b, by);
+        r = ft__result(b);
     }
     ft__out(b, 0, r);
     return FT_OK;
@@ -170,18 +166,16 @@ ft_status ft__fwd_concat(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* x with an axis of one element wherever y has one more. */
-static bool raise_rank(ft_shape *x, const ft_shape *y)
+/* The gradient of an index: zeros around it along an axis of its own. */
+static ft_status unselect(ft_block *b, const ft_shape *y, uint32_t axis)
 {
-    bool added[FT_MAX_RANK];
-    ft_shape s = *y;
-
-    if (x->rank > y->rank || !find_dropped(y, x, added))
-        return false;
-    for (uint32_t i = 0, j = 0; i < y->rank; i++)
-        s.dim[i] = added[i] ? 1 : x->dim[j++];
-    *x = s;
-    return true;
+    ft__call(b, "aten::select_backward", "");
+    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_ints(b, y->dim, y->rank);
+    ft__arg_int(b, axis);
+    ft__arg_int(b, 0);
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
 }
 
 /* Halves rounded down in front; what goes beyond the end is cut off. */
@@ -189,13 +183,12 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t around[2 * FT_MAX_RANK];
-    uint32_t rank = x.rank;
-    ft__reg r = ft__in(b, 0);
+    uint32_t axis = axis_apart(&y, &x);
 
-    if (!raise_rank(&x, &y))
-        return ft__unsupported(b, err, "axes fall away");
-    if (x.rank != rank)
-        r = ft__reshaped(b, r, &x);
+    if (axis < y.rank)
+        return unselect(b, &y, axis);
+    if (x.rank != y.rank)
+        return ft__unsupported(b, err, "the number of axes changes");
     for (uint32_t i = 0; i < x.rank; i++) {
         uint32_t at = 2 * (x.rank - 1 - i);
 
@@ -203,7 +196,7 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
         around[at + 1] = y.dim[i] - x.dim[i] - around[at];
     }
     ft__call(b, "aten::pad", "");
-    ft__arg_tensor(b, r);
+    ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, around, 2 * x.rank);
     ft__arg_string(b, "constant");
     ft__arg_none(b);
@@ -353,51 +346,31 @@ ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* Indices stand along y's last axis: as many tensors, one an axis of x. */
-/* As x[y, ...] of PyTorch: an index for each of the first axes. The specification
- * has one of them: it goes to the largest axis, and zeros to the others. */
-static ft_status index_first(ft_block *b, const ft_shape *x, const ft_shape *y,
-                             ft_error *err)
+/* Is the result as ONNX's GatherND has it: y without its last axis, which holds n
+ * indices, then the axes of x behind the n-th? */
+static bool is_nd(const ft_shape *x, const ft_shape *y, const ft_shape *out, uint32_t n)
 {
-    ft_shape out = ft_op_shape(&b->op, FT_K_out);
-    uint32_t n = x->rank + y->rank - out.rank, largest = 0;
-    ft__reg by[FT_MAX_RANK];
-
-    if (out.rank < y->rank || out.rank > x->rank + y->rank || n < 1 || n > x->rank)
-        return ft__unsupported(b, err, "indices of this shape");
-    for (uint32_t i = 1; i < n; i++)
-        largest = x->dim[i] > x->dim[largest] ? i : largest;
-    for (uint32_t i = 0; i < n; i++)
-        by[i] = i == largest
-                    ? ft__in(b, 1)
-                    : ft__constant(b, ft__tensor_zeros(b->ctx, y, FT_DTYPE_int64));
-    ft__out(b, 0, indexed(b, ft__in(b, 0), by, n));
-    return FT_OK;
-}
-
-/* The indices of the first n axes stand along y's last one. */
-static bool is_last_axis(const ft_shape *x, const ft_shape *y, uint32_t n,
-                         const ft_shape *out)
-{
-    ft_shape s = *y;
-
-    if (n < 1 || n > x->rank || y->rank - 1 + x->rank - n > FT_MAX_RANK)
+    if (n < 1 || n > x->rank || out->rank != y->rank - 1 + x->rank - n)
         return false;
-    s.rank--;
-    for (uint32_t i = n; i < x->rank; i++)
-        s.dim[s.rank++] = x->dim[i];
-    return ft_shape_equal(&s, out);
+    return !memcmp(out->dim, y->dim, (y->rank - 1) * sizeof(*y->dim)) &&
+           !memcmp(out->dim + y->rank - 1, x->dim + n, (x->rank - n) * sizeof(*x->dim));
 }
 
+/* Indices stand along y's last axis: as many tensors, one an axis of x. Else one index
+ * stands for each element. */
 ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y);
-    ft_shape out = ft_op_shape(&b->op, FT_K_out);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y),
+             out = ft_op_shape(&b->op, FT_K_out);
     uint32_t n = y.rank ? (uint32_t)y.dim[y.rank - 1] : 0;
     ft__reg by[FT_MAX_RANK], r;
 
-    if (!is_last_axis(&x, &y, n, &out))
-        return index_first(b, &x, &y, err);
+    if (!is_nd(&x, &y, &out, n)) {
+        if (!ft_shape_equal(&y, &out))
+            return ft__unsupported(b, err, "indices of neither rows nor elements");
+        ft__out(b, 0, ft__call2(b, "aten::take", "", ft__in(b, 0), ft__in(b, 1)));
+        return FT_OK;
+    }
     ft__call(b, "aten::unbind", "int");
     ft__arg_tensor(b, ft__in(b, 1));
     ft__arg_int(b, -1);

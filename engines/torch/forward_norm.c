@@ -28,13 +28,16 @@ static void keep_rest(ft_block *b, uint32_t n)
         ft__keep(b, (ft__reg)(r + i));
 }
 
-/* What batch_norm() of PyTorch calls, with what autograd would keep: cuDNN's on
- * CUDA for three axes and more, else PyTorch's own. */
+bool ft__norm_is_cudnn(const ft_block *b)
+{
+    return b->ctx->opt.device >= 0 && b->op.dtype == FT_DTYPE_fp32 &&
+           ft_op_at(&b->op, FT_K_train, 0) && ft__spatial(&b->op) > 0;
+}
+
+/* What batch_norm() of PyTorch calls, with what autograd would keep. */
 static void batchnorm_kept(ft_block *b, bool train)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x);
-    bool cudnn =
-        b->ctx->opt.device >= 0 && train && x.rank >= 3 && b->op.dtype != FT_DTYPE_fp64;
+    bool cudnn = ft__norm_is_cudnn(b);
 
     ft__call(b, cudnn ? "aten::cudnn_batch_norm" : "aten::native_batch_norm", "");
     ft__arg_tensor(b, ft__in(b, 0));

@@ -13,10 +13,12 @@ bool ft__pads(const ft_op *op, int64_t *pad, uint32_t n);
 /* x with `with` around it, pad[] all 0: what padding the operation cannot do itself
  * becomes. */
 ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with);
-/* Which attention runs when a backward operation follows, and what it keeps:
- * log-sum-exp; that, seed and offset; the weights. */
+/* Which attention runs when a backward operation follows, and what it keeps: on the
+ * CPU log-sum-exp; on CUDA that, two empty tensors, seed and offset, or that, seed and
+ * offset; the weights. */
 typedef enum ft__attention {
     FT__ATTENTION_FLASH,
+    FT__ATTENTION_FLASH_CUDA,
     FT__ATTENTION_EFFICIENT,
     FT__ATTENTION_MATH,
 } ft__attention;
@@ -32,6 +34,9 @@ ft__build_fn ft__fwd_maxpool, ft__fwd_avgpool, ft__fwd_global_pool, ft__fwd_resi
 /* forward_norm.c */
 ft__build_fn ft__fwd_batchnorm, ft__fwd_layernorm, ft__fwd_rmsnorm, ft__fwd_groupnorm,
     ft__fwd_instancenorm, ft__fwd_lrn, ft__fwd_l2norm, ft__fwd_softmax;
+/* Training a batchnorm in fp32 with three axes and more on CUDA is cuDNN's; it keeps
+ * mean, deviation and a reserve. */
+bool ft__norm_is_cudnn(const ft_block *b);
 
 /* forward_unary.c: elementwise */
 ft__build_fn ft__fwd_unary, ft__fwd_gelu, ft__fwd_scalars, ft__fwd_softsign,

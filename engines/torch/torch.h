@@ -101,8 +101,7 @@ void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout);
 typedef uint16_t ft__reg;
 enum { FT__NO_REG = 0xffff, FT__MAX_ARGS = 32 };
 
-/* Operand i: activations, then what forward kept is skipped, then weights as in
- * ft_engine_values. */
+/* Activation i of in[] as ft_engine_values has them. */
 ft__reg ft__in(ft_block *b, uint32_t i);
 /* Weight i of ft_op_param(); FT__NO_REG when there is none of that number. */
 ft__reg ft__param(ft_block *b, uint32_t i);
@@ -147,6 +146,9 @@ void ft__arg_scalar_int(ft_block *b, int64_t v);
 ft__reg ft__result(ft_block *b);
 ft__reg ft__results(ft_block *b, uint32_t n);
 ft__reg ft__result_list(ft_block *b, uint32_t n);
+/* Of the results of the last call those that are numbers: bits; their registers stay
+ * empty. */
+void ft__result_numbers(ft_block *b, uint32_t bits);
 
 /* A call with only tensors in and one out. */
 ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x);
@@ -186,6 +188,7 @@ typedef struct ft__step {
     uint32_t first_arg, n_args;
     ft__reg first_result;
     uint16_t n_results;
+    uint32_t numbers; /* results that are none: bits */
     bool makes_list;
 } ft__step;
 
