@@ -23,7 +23,7 @@ struct live {
     uint64_t *count;
     size_t n;
     ft_network_timing memory; /* of the first round, figures only */
-    char no_network[200]; /* why the network does not run; "" */
+    char no_network[200];     /* why the network does not run; "" */
     char no_energy[200];
     int64_t run;
     double begin_s;
