@@ -58,13 +58,25 @@ static void group_free(struct group *g)
     free(g->timed);
 }
 
+/* More than this is not held at the same time: where memory is promised that is not
+ * there, asking for less is the only way not to be killed. */
+static const double group_bytes = 1024.0 * 1024 * 1024;
+
+static double bytes_of(const ft_op *op)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    return c.bytes_read + c.bytes_written;
+}
+
 /* Make as many of the n operations ready as there is memory for. What does not
  * fit beside others is tried alone, in a group of its own. Those that cannot be
  * made have a job of NULL and say why. */
 static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_error *why,
                             ft_error *err)
 {
-    bool holds = false;
+    double held = 0;
 
     g->job = calloc(n + 1, sizeof(*g->job));
     g->timed = calloc(n + 1, sizeof(*g->timed));
@@ -75,17 +87,20 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
         ft_status st;
 
         ft_op_lower(&low, g->session->engine->policy);
+        if (held > 0 && held + bytes_of(&low) > group_bytes)
+            break;
         st = ft__op_job_make(&g->job[g->n], g->session, &low, 0, &why[g->n]);
-        if (st == FT_ENOMEM && holds) {
+        if (st == FT_ENOMEM && held > 0) {
             why[g->n] = (ft_error){0};
             break;
         }
-        holds = holds || !st;
+        if (!st)
+            held += bytes_of(&low);
     }
     return FT_OK;
 }
 
-static void run_group(struct group *g, bool calibrate, ft_error *err)
+static ft_status run_group(struct group *g, bool calibrate, ft_error *err)
 {
     ft__job calibration;
     size_t n = 0;
@@ -97,7 +112,7 @@ static void run_group(struct group *g, bool calibrate, ft_error *err)
         g->timed[n].calibrates = true;
         g->timed[n++].job = calibration;
     }
-    (void)ft__rounds_run(g->timed, n, g->session, g->opt, err);
+    return ft__rounds_run(g->timed, n, g->session, g->opt, err);
 }
 
 static void describe(ft_timing *out, const ft__op_job *j)
@@ -174,11 +189,12 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     double calibration_s;
 
     *taken = g.n;
+    if (!st)
+        st = run_group(&g, calibrate, err);
     if (st) {
         group_free(&g);
         return st;
     }
-    run_group(&g, calibrate, err);
     for (size_t i = 0; i < g.n; i++)
         at += g.job[i] != NULL;
     calibration_s = calibration_of(&g.timed[at], opt);

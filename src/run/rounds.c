@@ -77,6 +77,7 @@ static ft_status warm_up(ft__timed *t, const struct plan *p)
             double fit = ceil((double)n * p->batch_s / took);
 
             t->per_batch = fit < 1 ? 1 : (uint64_t)fit;
+            t->batch_s = took / (double)n * (double)t->per_batch;
             if (spent >= p->warmup_s)
                 return FT_OK;
         } else {
@@ -135,7 +136,7 @@ static ft_status settle(ft__timed *t, const struct plan *p)
     double took;
     ft_status st = FT_OK;
 
-    if (p->round_s >= 10 * p->batch_s || t->per_batch > 1) {
+    if (4 * t->batch_s <= p->round_s) {
         st = ft__run_batch(&took, &t->job, t->done, t->per_batch, &t->why);
         t->done += t->per_batch;
     }

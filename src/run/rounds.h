@@ -13,9 +13,10 @@ typedef struct ft__timed {
     ft_reading *readings; /* of a round together */
     ft_reading *launches; /* one a round, where the engine issues ahead */
     size_t n, cap, n_launches;
-    uint64_t per_batch;
-    uint64_t done; /* iterations so far */
-    uint32_t left; /* rounds to go */
+    uint64_t per_batch; /* iterations */
+    double batch_s;     /* about what they take */
+    uint64_t done;      /* iterations so far */
+    uint32_t left;      /* rounds to go */
     uint32_t redone;
     ft_conditions seen; /* over all rounds so far that count */
     uint32_t n_seen;
