@@ -27,5 +27,5 @@ soak: all
 	tools/need qemu-user-static
 	tests/portable $(B)/foretell $(B)/engines x86_64 aarch64
 fmt:
-	git ls-files '*.[ch]' | grep -v '^include/' | xargs clang-format -i
+	git ls-files '*.[ch]' | grep -vE '^(include|third_party)/' | xargs clang-format -i
 .PHONY: all test bench asan tsan grind fuzz tidy ci soak fmt portable

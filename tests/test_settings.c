@@ -201,20 +201,21 @@ static void what_is_not_offered_is_refused_with_what_is(void)
         {"rapl-laptop", {.cpus_online = "all"}, "\"all\" is no list of CPUs"},
         {"rapl-laptop", {.power_cap_w = 50}, "name a GPU"},
         {"rapl-laptop", {.device = "nvml:0", .core_clock_hz = 1e9}, "a recorded machine has no GPU"},
+        {"rapl-laptop", {.affinity = "x"}, "no list of CPUs such as 2-3"},
+        {"rapl-laptop", {.affinity = "8000"}, "may not be used"},
         {"jetson-tx1", {.turbo = "off"}, "this machine shows no switch for turbo clocks"},
         {"bare-vm", {.core_clock_hz = 1e9}, "this virtual machine shows no CPU clock"},
         {"bare-vm", {.core_clock_hz = 1e9}, "set it on the host"},
-        {"rapl-laptop", {.affinity = "x"}, "no list of CPUs such as 2-3"},
-        {"rapl-laptop", {.affinity = "8000"}, "may not be used"},
         /* clang-format on */
     };
+    struct rig r;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         ft_held_settings *h = (ft_held_settings *)1;
         ft_error err = {0};
-        struct rig r;
 
-        make_rig(&r, cases[i].machine);
+        if (i == 0 || strcmp(cases[i].machine, cases[i - 1].machine) != 0)
+            make_rig(&r, cases[i].machine);
         CHECK(ft_settings_hold(&h, &cases[i].want, &r.how, &err) < 0 && h == NULL);
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);

@@ -313,6 +313,19 @@ static void relu_runs_in_every_float(rig *r)
     }
 }
 
+static void an_operand_that_is_missing_is_a_failure(rig *r)
+{
+    static const float x[4] = {1, 2, 3, 4};
+    ft_op op;
+    ft_block *b = prepared(r, "add x=4 y=4", 0, &op);
+    void *in[2] = {vector(r, x, 4), NULL}, *out[1] = {NULL};
+
+    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_EINVAL);
+    CHECK(strstr(r->err.msg, "operand") && !out[0]);
+    r->e->values->drop(r->c, in[0]);
+    r->e->free_block(b);
+}
+
 static void its_allocator_is_counted(rig *r)
 {
     enum { BYTES = 1 << 22 };
@@ -375,6 +388,7 @@ int main(int argc, char **argv)
         in_place_writes_over_the_operand(&r, "leaky_relu x=4");
         what_is_kept_comes_behind_the_results(&r);
         relu_runs_in_every_float(&r);
+        an_operand_that_is_missing_is_a_failure(&r);
         its_allocator_is_counted(&r);
         r.e->close(r.c);
     }

@@ -293,26 +293,23 @@ static void judge_gpu(ft_settings_list *l, ft_setting_state *s, bool known,
 static void show_gpu_clock(ft_settings_list *l, const ft__nvml *g, void *handle,
                            const char *device, bool memory)
 {
-    unsigned mhz[FT__NVML_MAX_CLOCKS], all[FT__NVML_MAX_CLOCKS], now;
-    unsigned n_memory = ft__gpu_choices(mhz, g, handle, 0);
-    unsigned n = memory ? 0 : n_memory;
+    unsigned mhz[FT__NVML_MAX_CLOCKS], now;
+    unsigned n = ft__gpu_choices(mhz, g, handle, 0);
     const int which = memory ? FT__NVML_CLOCK_MEMORY : FT__NVML_CLOCK_GRAPHICS;
     ft_setting_state *s = add(l, device, memory ? "memory clock" : "core clock");
 
-    memcpy(all, mhz, sizeof(all));
-    if (memory)
-        n = n_memory;
-    else
-        n = n_memory ? ft__gpu_choices(all, g, handle, mhz[n_memory - 1]) : 0;
+    /* Core clocks: those at the highest memory clock. */
+    if (n && !memory)
+        n = ft__gpu_choices(mhz, g, handle, mhz[n - 1]);
     s->unit = "Hz";
     if (FT__NVML_CALL(g, clock, handle, which, &now) == 0)
         s->now = now * 1e6;
     if (FT__NVML_CALL(g, clock_max, handle, which, &now) == 0)
         s->normal = now * 1e6;
     if (n) {
-        s->least = all[0] * 1e6;
-        s->most = all[n - 1] * 1e6;
-        s->choices = gpu_choices(l, all, n);
+        s->least = mhz[0] * 1e6;
+        s->most = mhz[n - 1] * 1e6;
+        s->choices = gpu_choices(l, mhz, n);
     }
     judge_gpu(l, s, n > 0, memory ? "--memory MHZ" : "--core MHZ");
 }
