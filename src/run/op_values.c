@@ -24,6 +24,7 @@ struct ft__values_job {
     void **in;    /* instances x n_in */
     void **other; /* values that belong to nobody's operands */
     uint32_t n_other;
+    void *host; /* operands are read into it */
 };
 
 static void **operand(const ft__values_job *j, uint32_t instance, uint32_t i)
@@ -300,6 +301,7 @@ void ft__values_job_free(ft__values_job *j)
         j->session->engine->free_block(j->block);
     free(j->in);
     free(j->other);
+    free(j->host);
     free(j);
 }
 
@@ -313,6 +315,31 @@ ft_status ft__values_job_run(ft__values_job *j, uint64_t iteration, ft_error *er
     for (uint32_t i = 0; i < j->n_out; i++)
         ft__value_drop(j->session, &out[i]);
     return st;
+}
+
+/* Bytes of the largest operand that touching reads; 0: none. */
+static size_t most_touched(const ft__values_job *j)
+{
+    size_t most = 0;
+    ft_shape s;
+    ft_dtype t;
+
+    for (uint32_t i = 0; i < j->n_operands && is_shared(j, i); i++) {
+        ft_op_input(&j->op, i, &s, &t);
+        if ((size_t)ft_tensor_bytes(&s, t) > most)
+            most = (size_t)ft_tensor_bytes(&s, t);
+    }
+    return most;
+}
+
+void ft__values_job_touch(ft__values_job *j)
+{
+    const ft_engine *e = j->session->engine;
+
+    if (!j->host)
+        j->host = malloc(most_touched(j) + 1);
+    for (uint32_t i = 0; j->host && i < j->n_operands && is_shared(j, i); i++)
+        (void)e->values->read(j->session->context, j->host, *operand(j, 0, i), NULL);
 }
 
 const ft_block_info *ft__values_job_info(const ft__values_job *j)

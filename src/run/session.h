@@ -70,6 +70,9 @@ typedef struct ft__job {
     /* Not NULL: take other memory for the operands; where they lie decides which
      * cache lines meet, and stays so as long as a process lives. */
     ft_status (*move)(void *self, ft_error *err);
+    /* Not NULL: bring into the caches what the operation before would have written
+     * last, the operands; then it may run in turn with others. */
+    void (*touch)(void *self);
     void *self;
 } ft__job;
 
