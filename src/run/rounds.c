@@ -212,7 +212,7 @@ static bool speed_moved(const ft__timed *t, size_t n, uint32_t round)
     for (size_t i = 0; i < n; i++) {
         double *scratch;
 
-        if (!t[i].calibrates || t[i].st || !t[i].n ||
+        if (t[i].calibrates != 1 + FT__CALIBRATE_PRODUCTS || t[i].st || !t[i].n ||
             t[i].readings[t[i].n - 1].round != round)
             continue;
         scratch = calloc(t[i].n + 1, sizeof(*scratch));

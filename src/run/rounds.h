@@ -7,8 +7,8 @@
 /* One of the things measured in rotation. */
 typedef struct ft__timed {
     ft__job job;
-    bool calibrates; /* is what the others are compared with */
-    ft_status st;    /* not FT_OK: it broke, and the others go on */
+    uint32_t calibrates; /* 1 + which calibration this is; 0: none */
+    ft_status st;        /* not FT_OK: it broke, and the others go on */
     ft_error why;
     ft_reading *readings; /* of a round together */
     ft_reading *launches; /* one a round, where the engine issues ahead */
