@@ -193,12 +193,13 @@ static int32_t call_native(ft_block *b, const ft__step *s)
     const void *p[FT__MAX_NATIVE];
     scalar number[FT__MAX_NATIVE];
     native_fn *fn;
+    ft__tensor **handle;
     returned r;
-    ft__tensor **handle = b->ctx->api.operator_new(sizeof(*handle));
 
     native_args(b, s, number, p);
     *(const void **)&fn = s->fn;
     r = fn(p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
+    handle = b->ctx->api.operator_new(sizeof(*handle));
     *handle = r.impl;
     b->reg[s->first_result] = (ft__tensor *)(void *)handle;
     drop_moved(b, s);
