@@ -1,9 +1,11 @@
 /* Any command, measured: with programs whose cost is known. */
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +62,33 @@ static const char *text_of(const char *path)
         fclose(fp);
     text[n] = '\0';
     return text;
+}
+
+/* The number a command wrote to `name`, as soon as it is there. */
+static pid_t pid_in(const char *name)
+{
+    long pid = 0;
+
+    for (int i = 0; i < 500 && pid == 0; i++) {
+        pid = strtol(text_of(in_folder(name)), NULL, 10);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    CHECK(pid > 1);
+    return (pid_t)pid;
+}
+
+/* Not there any more, or nobody has waited for it yet. */
+static bool has_ended(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+    for (int i = 0; i < 300; i++) {
+        if (kill(pid, 0) != 0 || strstr(text_of(path), ") Z "))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
 }
 
 static void a_sleep_takes_its_time_and_no_processor(void)
@@ -208,11 +237,7 @@ static void a_run_that_hangs_is_ended_with_its_children(void)
     CHECK(failure(text, &o, &err) == FT_EBACKEND);
     CHECK(strstr(err.msg, "longer than 0.2 s") != NULL);
     child = strtol(text_of(in_folder("child")), NULL, 10);
-    CHECK(child > 1);
-    for (int i = 0; i < 200 && kill((pid_t)child, 0) == 0; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    snprintf(text, sizeof(text), "/proc/%ld/stat", child);
-    CHECK(child > 1 && (kill((pid_t)child, 0) != 0 || strstr(text_of(text), ") Z ")));
+    CHECK(child > 1 && has_ended((pid_t)child));
 }
 
 static void runs_far_from_the_others_are_marked_and_kept(void)
@@ -230,6 +255,180 @@ static void runs_far_from_the_others_are_marked_and_kept(void)
     CHECK(r->n_runs == 12 && r->n_outliers >= 1 && r->run[4].outlier);
     CHECK(r->max_s > 0.5 && r->time.value < 0.2);
     ft_command_results_free(r, 1);
+}
+
+/* A process that measures `text` until it is ended. */
+static pid_t measuring(const char *text, double timeout_s)
+{
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        ft_command c = shell(text);
+        ft_command_options o = {.min_runs = 2, .max_runs = 2, .timeout_s = timeout_s};
+        ft_command_result *r;
+
+        _exit(ft_measure_commands(&r, &c, 1, &o, NULL) ? 1 : 0);
+    }
+    return pid;
+}
+
+static void a_signal_that_ends_us_ends_the_run_first(void)
+{
+    static const double timeouts_s[] = {0, 60};
+    char text[160];
+
+    for (size_t i = 0; i < 2; i++) {
+        pid_t self, child;
+        int status = 0;
+
+        snprintf(text, sizeof(text), "echo $$ >%s; exec sleep 60", in_folder("run"));
+        remove(in_folder("run"));
+        self = measuring(text, timeouts_s[i]);
+        child = pid_in("run");
+        kill(self, SIGTERM);
+        CHECK(waitpid(self, &status, 0) == self);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+        CHECK(has_ended(child));
+        kill(child, SIGKILL);
+    }
+}
+
+static void a_run_that_does_not_mind_signals_is_ended_all_the_same(void)
+{
+    char text[160];
+    pid_t self, child;
+    int status = 0;
+
+    snprintf(text, sizeof(text), "trap '' INT; echo $$ >%s; sleep 60; sleep 60",
+             in_folder("deaf"));
+    self = measuring(text, 60);
+    child = pid_in("deaf");
+    kill(self, SIGINT);
+    CHECK(waitpid(self, &status, 0) == self);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    CHECK(has_ended(child));
+    kill(child, SIGKILL);
+}
+
+/* ---- energy ---- */
+
+/* A recording of 20 s: a machine at 50 W, of which a part draws 30 W. */
+static const char *recording(void)
+{
+    const char *path = in_folder("trace");
+    FILE *fp = fopen(path, "w");
+
+    CHECK(fp != NULL);
+    if (!fp)
+        exit(1);
+    fputs(
+        "# foretell trace 1\n"
+        "# domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s\n"
+        "# wall,,0,1,1,0.01,0.01,1,\n# wall/cpu,wall,0,1,1,0.01,0.01,1,\n"
+        "at_s,domain,watts,joules\n",
+        fp);
+    for (int i = 0; i < 2000; i++)
+        fprintf(fp, "%g,wall,50,\n%g,wall/cpu,30,\n", 0.01 * i, 0.01 * i);
+    fclose(fp);
+    return path;
+}
+
+static ft_meter *meter_of(const char *sources)
+{
+    ft_meter_options o = {.sources = sources};
+    ft_meter *m = NULL;
+    ft_error err = {0};
+
+    if (ft_meter_open(&m, &o, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        exit(1);
+    }
+    return m;
+}
+
+static bool near(double value, double truth, double share)
+{
+    return fabs(value - truth) <= share * truth;
+}
+
+static void energy_is_power_times_time_in_every_domain(void)
+{
+    static const double watts[] = {50, 30};
+    char sources[128];
+    ft_command c[2] = {shell("exec sleep 0.3"), shell("exec sleep 0.2")};
+    ft_command_options o = {.min_runs = 3, .max_runs = 3};
+    ft_command_result *r;
+
+    snprintf(sources, sizeof(sources), "replay:%s", recording());
+    o.meter = meter_of(sources);
+    r = measured(c, 2, &o);
+    for (int i = 0; i < 2; i++) {
+        CHECK(r[i].n_domains == 2 && *r[i].no_energy == '\0');
+        CHECK(strcmp(r[i].energy[0].domain, "wall") == 0 && !*r[i].energy[0].part_of);
+        CHECK(strcmp(r[i].energy[1].part_of, "wall") == 0);
+        for (int k = 0; k < 2; k++) {
+            const ft_command_energy *e = &r[i].energy[k];
+
+            CHECK(e->runs == 3 && *e->reason == '\0');
+            CHECK(near(e->energy.value, watts[k] * r[i].time.mean, 0.01));
+            CHECK(near(e->power.value, watts[k], 0.01));
+            CHECK(near(e->idle_w, watts[k], 0.01));
+            for (size_t j = 0; e->joules && j < 3; j++)
+                CHECK(near(e->joules[j], watts[k] * r[i].run[j].wall_s, 0.01));
+            CHECK(e->joules != NULL);
+        }
+    }
+    ft_command_results_free(r, 2);
+    ft_meter_close(o.meter);
+}
+
+static void commands_too_short_for_the_sensor_are_looped(void)
+{
+    char sources[128];
+    ft_command c = shell("exec sleep 0.005");
+    ft_command_options o = {.min_runs = 5, .max_runs = 5, .power_time_s = 0.5};
+    ft_command_result *r;
+
+    snprintf(sources, sizeof(sources), "replay:%s", recording());
+    o.meter = meter_of(sources);
+    r = measured(&c, 1, &o);
+    CHECK(r->energy[0].runs > 5 && near(r->energy[0].power.value, 50, 0.01));
+    /* Joules of the run itself, not of what lies between two runs. */
+    CHECK(r->energy[0].energy.value > 50 * r->min_s * 0.9);
+    CHECK(near(r->energy[1].energy.value, r->energy[0].energy.value * 3 / 5, 0.01));
+    ft_command_results_free(r, 1);
+    /* What has to be prepared cannot be run back to back. */
+    o.prepare = "true";
+    r = measured(&c, 1, &o);
+    CHECK(isnan(r->energy[0].energy.value) && strstr(r->energy[0].reason, "prepare"));
+    ft_command_results_free(r, 1);
+    ft_meter_close(o.meter);
+}
+
+/* The meter is a program that tells 80 W while a file is there, else 20 W. */
+static void energy_is_that_of_the_command_whose_turn_it_is(void)
+{
+    char program[256], busy[160];
+    ft_command c[2];
+    ft_command_options o = {.min_runs = 3, .max_runs = 3, .power_time_s = 1};
+    ft_command_result *r;
+
+    snprintf(program, sizeof(program),
+             "command:while :; do [ -e %s ] && echo 80 || echo 20; sleep 0.01; done",
+             in_folder("busy"));
+    snprintf(busy, sizeof(busy), ":>%s; sleep 0.5; rm %s", in_folder("busy"),
+             in_folder("busy"));
+    c[0] = shell(busy);
+    c[1] = shell("exec sleep 0.5");
+    o.meter = meter_of(program);
+    r = measured(c, 2, &o);
+    CHECK(near(r[0].energy->energy.value, 80 * r[0].time.mean, 0.2));
+    CHECK(near(r[1].energy->energy.value, 20 * r[1].time.mean, 0.2));
+    CHECK(near(r[0].energy->idle_w, 20, 0.01));
+    ft_command_results_free(r, 2);
+    ft_meter_close(o.meter);
 }
 
 static int eat(void)
@@ -259,6 +458,11 @@ int main(int argc, char **argv)
     failures_count_when_asked_to();
     a_run_that_hangs_is_ended_with_its_children();
     runs_far_from_the_others_are_marked_and_kept();
+    a_signal_that_ends_us_ends_the_run_first();
+    a_run_that_does_not_mind_signals_is_ended_all_the_same();
+    energy_is_power_times_time_in_every_domain();
+    commands_too_short_for_the_sensor_are_looped();
+    energy_is_that_of_the_command_whose_turn_it_is();
     snprintf(text, sizeof(text), "rm -r %s", folder);
     CHECK(system(text) == 0);
     CHECK_DONE();

@@ -13,7 +13,12 @@
  *
  * Programs are run directly, without a shell. Several commands take turns, each
  * round beginning with another one, so that a machine that drifts does not favour
- * the one that came first. The calling process should have no other children. */
+ * the one that came first. The calling process should have no other children.
+ *
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT, unless they are ignored, wait while commands
+ * are measured: the run on its way is ended by the same signal (after a second
+ * by SIGKILL; with a timeout everything it started, too), and the signal takes effect
+ * when ft_measure_commands() returns. */
 
 typedef struct ft_command {
     const char *name;        /* as shown; NULL: the words joined by blanks */
@@ -34,7 +39,8 @@ typedef struct ft_command_options {
     int show_output;     /* 0: standard output and error go to /dev/null */
     int ignore_failure;  /* 1: runs that fail count as well */
     ft_meter *meter;     /* energy is measured; may be NULL */
-    double power_time_s; /* how long short commands are looped for it; 0: 5 s */
+    double power_time_s; /* how long short commands are looped for it, unless there is
+                            a prepare or conclude; 0: 5 s */
     const char *no_energy; /* why there is no meter, for the results; NULL: "" */
     const char *device;  /* whose conditions are watched; NULL: "cpu" */
     const ft_log *log;
@@ -67,6 +73,8 @@ typedef struct ft_command_energy {
     ft_measurement power;  /* W while it runs */
     double idle_w;         /* of the machine just before; NaN: not known */
     uint64_t runs;         /* that the figure is made of */
+    double *joules;        /* of each of the result's n_runs, NaN where it is not known;
+                              NULL: runs are too short for it */
     char reason[160];
 } ft_command_energy;
 

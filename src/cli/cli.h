@@ -103,6 +103,8 @@ void ft__options_free(ft__cli *c, void *options);
 void ft__help_command(const ft__command *command, FILE *fp);
 /* The entry of `names` that `word` was probably meant to be; NULL: none. */
 const char *ft__suggest(const char *word, const char *const *names, size_t n);
+/* The first of these options that was given; NULL: none. */
+const ft__option *ft__option_given(const ft__option *table, const void *options);
 /* "90s" -> 90; false: not a duration. */
 bool ft__seconds_from_text(double *out, const char *text);
 
@@ -262,18 +264,21 @@ typedef struct ft__commands_options {
         {"reference",  0,                                                                \
          FT__OPT_TEXT, offsetof(type, member.reference),                                 \
          "NAME",       "compare with this command, not with the fastest"},               \
-        {"markdown",   0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.markdown),                                  \
-         "FILE",       "write the table of commands there, too"},                        \
-        {"power",      0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.power),                                     \
-         "SOURCES",    "where power is read; every source that works"},                  \
-        {"no-power",   0,                                                                \
-         FT__OPT_FLAG, offsetof(type, member.no_power),                                  \
-         NULL,         "do not measure energy"},                                         \
     {                                                                                    \
-        "power-time", 0, FT__OPT_SECONDS, offsetof(type, member.power_time_s), "TIME",   \
-            "how long short commands are looped for their energy; 5s"                    \
+        "markdown", 0, FT__OPT_TEXT, offsetof(type, member.markdown), "FILE",            \
+            "write the table of commands there, too"                                     \
+    }
+/* Of models and commands alike. */
+#define FT__POWER_OPTIONS(type, member)                                                \
+    {"power",      0,                                                                  \
+     FT__OPT_TEXT, offsetof(type, member.power),                                       \
+     "SOURCES",    "where power is read; every source that works"},                    \
+        {"no-power",   0,                                                              \
+         FT__OPT_FLAG, offsetof(type, member.no_power),                                \
+         NULL,         "do not measure energy"},                                       \
+    {                                                                                  \
+        "power-time", 0, FT__OPT_SECONDS, offsetof(type, member.power_time_s), "TIME", \
+            "how long what is short is looped for its energy; 5s"                      \
     }
 /* Measure the commands behind "--" and those of --shell; prints. */
 int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);

@@ -16,13 +16,28 @@ double ft__commands_ratio(const ft_command_result *r,
     return ratio;
 }
 
-/* The whole machine's or GPU's, where domains contain each other. */
-static const ft_command_energy *main_energy(const ft_command_result *r)
+/* The domain that commands are compared by: the first that is no part of another and
+ * is known of all of them. NULL: there is none. */
+static const char *common_domain(const ft_command_result *r, size_t n)
 {
-    for (uint32_t i = 0; i < r->n_domains; i++)
-        if (!*r->energy[i].part_of && isfinite(r->energy[i].energy.value))
-            return &r->energy[i];
+    for (uint32_t d = 0; d < r->n_domains; d++) {
+        size_t known = 0;
+
+        while (known < n && isfinite(r[known].energy[d].energy.value))
+            known++;
+        if (known == n && !*r->energy[d].part_of)
+            return r->energy[d].domain;
+    }
     return NULL;
+}
+
+/* NaN: of no domain. */
+static double joules_of(const ft_command_result *r, const char *domain)
+{
+    for (uint32_t i = 0; domain && i < r->n_domains; i++)
+        if (strcmp(r->energy[i].domain, domain) == 0)
+            return r->energy[i].energy.value;
+    return NAN;
 }
 
 /* ---- text ---- */
@@ -94,20 +109,20 @@ static void print_warnings(const ft_command_result *r)
 static void print_comparison(const ft_command_result *r, size_t n, size_t reference,
                              bool fixed)
 {
-    const ft_command_energy *own = main_energy(&r[reference]);
+    const char *domain = common_domain(r, n);
+    double own = joules_of(&r[reference], domain);
 
     printf("\n");
     ft__put_clean(stdout, r[reference].name);
     puts(fixed ? ", beside it:" : " is the fastest; the others take");
     for (size_t i = 0; i < n; i++) {
-        const ft_command_energy *e = main_energy(&r[i]);
         double error, ratio = ft__commands_ratio(&r[i], &r[reference], &error);
 
         if (i == reference)
             continue;
         printf("  %.2f +- %.2f times its time", ratio, error);
-        if (own && e)
-            printf(", %.2f times its energy", e->energy.value / own->energy.value);
+        if (own > 0)
+            printf(", %.2f times its energy", joules_of(&r[i], domain) / own);
         printf(", %.2f times its memory: ",
                r[i].memory.value / r[reference].memory.value);
         ft__put_clean(stdout, r[i].name);
@@ -139,7 +154,7 @@ static double unit_for(double least_s, const char **name)
 bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
                            size_t reference)
 {
-    const char *unit;
+    const char *unit, *domain = common_domain(r, n);
     double scale = unit_for(r[reference].time.mean, &unit);
 
     fprintf(
@@ -148,16 +163,16 @@ bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
         "[MiB] | energy [J] | relative |\n|:---|---:|---:|---:|---:|---:|---:|---:|\n",
         unit, unit, unit, unit);
     for (size_t i = 0; i < n; i++) {
-        const ft_command_energy *e = main_energy(&r[i]);
-        double error, ratio = ft__commands_ratio(&r[i], &r[reference], &error);
+        double joules = joules_of(&r[i], domain), error;
+        double ratio = ft__commands_ratio(&r[i], &r[reference], &error);
 
         fputs("| `", fp);
         for (const char *s = r[i].name; *s; s++)
-            fprintf(fp, *s == '|' ? "\\%c" : "%c", *s);
+            fprintf(fp, *s == '|' ? "\\%c" : "%c", (unsigned char)*s < ' ' ? ' ' : *s);
         fprintf(fp, "` | %.1f +- %.1f | %.1f | %.1f | %.1f | %.1f |",
                 r[i].time.mean * scale, r[i].time.std * scale, r[i].time.value * scale,
                 r[i].min_s * scale, r[i].max_s * scale, r[i].memory.value / 1048576);
-        fprintf(fp, e ? " %.3g |" : " |", e ? e->energy.value : 0);
+        fprintf(fp, isfinite(joules) ? " %.3g |" : " |", joules);
         fprintf(fp, i == reference ? " 1 |\n" : " %.2f +- %.2f |\n", ratio, error);
     }
     return !ferror(fp);
@@ -182,6 +197,15 @@ static json_t *run_json(const ft_command_run *x)
         ft__json_real(x->conditions.temperature_max_k));
 }
 
+static json_t *joules_json(const ft_command_energy *e, size_t n_runs)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; e->joules && k < n_runs; k++)
+        ft__json_append_take(&all, ft__json_real(e->joules[k]));
+    return all;
+}
+
 static json_t *energy_json(const ft_command_result *r)
 {
     json_t *all = json_array();
@@ -190,14 +214,16 @@ static json_t *energy_json(const ft_command_result *r)
         const ft_command_energy *e = &r->energy[i];
 
         ft__json_append_take(
-            &all,
-            json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "domain",
-                      ft__json_text(e->domain), "value", ft__json_real(e->energy.value),
-                      "error", ft__json_real(e->energy.error), "unit", "J", "power_w",
-                      ft__json_real(e->power.value), "power_error_w",
-                      ft__json_real(e->power.error), "idle_w", ft__json_real(e->idle_w),
-                      "runs", ft__json_count(e->runs), "why",
-                      ft__json_text(e->reason)));
+            &all, json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+                            "domain", ft__json_text(e->domain), "part_of",
+                            *e->part_of ? ft__json_text(e->part_of) : json_null(),
+                            "value", ft__json_real(e->energy.value), "error",
+                            ft__json_real(e->energy.error), "unit", "J", "power_w",
+                            ft__json_real(e->power.value), "power_error_w",
+                            ft__json_real(e->power.error), "idle_w",
+                            ft__json_real(e->idle_w), "runs", ft__json_count(e->runs),
+                            "joules", joules_json(e, r->n_runs), "why",
+                            *e->reason ? ft__json_text(e->reason) : json_null()));
     }
     return all;
 }
@@ -219,7 +245,7 @@ static json_t *result_json(const ft_command_result *r,
         "error", ft__json_real(r->time.error), "min", ft__json_real(r->min_s), "max",
         ft__json_real(r->max_s), "p95", ft__json_real(r->p95_s), "unit", "s", "user_s",
         ft__json_real(r->user.mean), "system_s", ft__json_real(r->system.mean),
-        "memory", "peak", ft__json_real(r->memory.value), "median",
+        "memory", "peak", ft__json_real(r->memory.value), "mean",
         ft__json_real(r->memory.mean), "unit", "B", "energy", energy_json(r),
         "energy_why", *r->no_energy ? ft__json_text(r->no_energy) : json_null(),
         "ratio", ft__json_real(ratio), "ratio_error", ft__json_real(error), "outliers",
@@ -265,9 +291,11 @@ void ft__commands_csv(const ft_command_result *r, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < r[i].n_runs; k++) {
             const ft_command_run *x = &r[i].run[k];
+            /* As a shell would say it. */
+            int code = x->signal ? 128 + x->signal : x->exit_code;
 
             ft__csv_row(stdout, "sgggguuu", r[i].name, x->start_s, x->wall_s, x->user_s,
-                        x->system_s, x->peak_bytes, (uint64_t)(x->exit_code & 0xff),
+                        x->system_s, x->peak_bytes, (uint64_t)code,
                         (uint64_t)x->outlier);
         }
 }

@@ -20,19 +20,29 @@ struct options {
     ft__commands_options commands;
 };
 
+#define OF_MODELS                                                                      \
+    {"engine",     0,                                                                  \
+     FT__OPT_TEXT, offsetof(struct options, engine),                                   \
+     "NAME",       "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},      \
+        {"threads",     0,                                                             \
+         FT__OPT_COUNT, offsetof(struct options, threads),                             \
+         "N",           "threads it may use; 1 unless said otherwise"},                \
+        {"predictor",  0,                                                              \
+         FT__OPT_TEXT, offsetof(struct options, predictor),                            \
+         "P.ftp",      "show what this one foretells beside; the one train made"},     \
+        FT__SWEEP_OPTIONS(struct options, sweep),                                      \
+        FT__STEP_OPTIONS(struct options, step),                                        \
+        FT__MODEL_OPTIONS(struct options, model)
+#define OF_COMMANDS FT__COMMANDS_OPTIONS(struct options, commands)
+
+static const ft__option of_models[] = {OF_MODELS, {0}};
+static const ft__option of_commands[] = {OF_COMMANDS, {0}};
 static const ft__option options[] = {
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "threads it may use; 1 unless said otherwise"},
     {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
-     "how long to measure; 2s unless said otherwise"},
-    {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
-     "show what this one foretells beside; the one train made"},
-    FT__SWEEP_OPTIONS(struct options, sweep),
-    FT__STEP_OPTIONS(struct options, step),
-    FT__MODEL_OPTIONS(struct options, model),
-    FT__COMMANDS_OPTIONS(struct options, commands),
+     "how long to measure; 2s a model, 3s a command unless said otherwise"},
+    FT__POWER_OPTIONS(struct options, commands),
+    OF_MODELS,
+    OF_COMMANDS,
     {0},
 };
 
@@ -366,20 +376,38 @@ static int measure_model(ft__cli *c, const struct options *o)
     return code;
 }
 
+/* What would be ignored is refused. */
+static int check(ft__cli *c, const struct options *o, bool commands)
+{
+    const ft__option *alien = ft__option_given(commands ? of_models : of_commands, o);
+
+    if (commands && (o->sweep.clocks || o->sweep.memory_clock || o->sweep.power_cap))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "for commands: foretell clocks set ... -- foretell "
+                            "measure -- COMMAND");
+    if (alien)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s is for %s", alien->name,
+                            commands ? "models, not for commands"
+                                     : "commands, not for a model");
+    if (o->commands.no_power && o->commands.power)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--power and --no-power exclude each other");
+    return 0;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
+    bool commands = c->n_rest || o->commands.shells.n;
+    int code;
 
-    if (c->n_rest || o->commands.shells.n) {
-        if (o->sweep.clocks || o->sweep.memory_clock || o->sweep.power_cap)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "for commands: foretell clocks set ... -- foretell "
-                                "measure -- COMMAND");
-        return ft__measure_commands(c, &o->commands, o->time_s);
-    }
-    if (c->args.n == 0)
+    if (!commands && c->args.n == 0)
         return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
-    return measure_model(c, o);
+    code = check(c, o, commands);
+    if (code)
+        return code;
+    return commands ? ft__measure_commands(c, &o->commands, o->time_s)
+                    : measure_model(c, o);
 }
 
 const ft__command ft__measure_command = {

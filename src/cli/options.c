@@ -351,6 +351,27 @@ int ft__options_parse(ft__cli *c, void **options, const ft__command *const *comm
     return p.shown;
 }
 
+static bool is_given(const ft__option *o, const void *at)
+{
+    switch (o->type) {
+    case FT__OPT_FLAG: return *(const bool *)at;
+    case FT__OPT_LEVEL: return *(const unsigned *)at > 0;
+    case FT__OPT_TEXT: return *(const char *const *)at != NULL;
+    case FT__OPT_TEXTS: return ((const ft__texts *)at)->n > 0;
+    case FT__OPT_COUNT: return *(const uint64_t *)at > 0;
+    case FT__OPT_SECONDS: return *(const double *)at > 0;
+    }
+    return false;
+}
+
+const ft__option *ft__option_given(const ft__option *table, const void *options)
+{
+    for (const ft__option *o = table; o->name; o++)
+        if (is_given(o, (const char *)options + o->at))
+            return o;
+    return NULL;
+}
+
 void ft__options_free(ft__cli *c, void *options)
 {
     for (const ft__option *o = options_of(c); options && o->name; o++)

@@ -23,6 +23,7 @@ struct bench {
     size_t n;
     const ft_command_options *opt;
     ft_monitor *monitor;
+    ft__signals signals;
     double begin_s;
     uint64_t done, wanted; /* runs, for the progress */
 };
@@ -32,6 +33,8 @@ void ft_command_results_free(ft_command_result *r, size_t n)
     for (size_t i = 0; r && i < n; i++) {
         free(r[i].name);
         free(r[i].run);
+        for (uint32_t d = 0; r[i].energy && d < r[i].n_domains; d++)
+            free(r[i].energy[d].joules);
         free(r[i].energy);
     }
     free(r);
@@ -80,6 +83,7 @@ static ft_status start(const struct bench *b, size_t i, ft_command_run *run,
                        ft_error *err)
 {
     ft__spawn s = {.argv = b->c[i].argv,
+                   .signals = &b->signals,
                    .input = b->opt->input,
                    .timeout_s = b->opt->timeout_s,
                    .show_output = b->opt->show_output};
@@ -88,12 +92,17 @@ static ft_status start(const struct bench *b, size_t i, ft_command_run *run,
     return st ? st : judge(b, i, run, err);
 }
 
+static ft_status shell(const struct bench *b, const char *text, const char *what,
+                       ft_error *err)
+{
+    return ft__spawn_shell(text, what, b->opt->show_output, &b->signals, err);
+}
+
 /* With what belongs around it. */
 static ft_status run_once(const struct bench *b, size_t i, ft_command_run *run,
                           ft_error *err)
 {
-    const ft_command_options *o = b->opt;
-    ft_status st = ft__spawn_shell(o->prepare, "prepare", o->show_output, err);
+    ft_status st = shell(b, b->opt->prepare, "prepare", err);
 
     if (st)
         return st;
@@ -102,7 +111,7 @@ static ft_status run_once(const struct bench *b, size_t i, ft_command_run *run,
     st = start(b, i, run, err);
     if (b->monitor)
         ft_monitor_stop(b->monitor, &run->conditions);
-    return st ? st : ft__spawn_shell(o->conclude, "conclude", o->show_output, err);
+    return st ? st : shell(b, b->opt->conclude, "conclude", err);
 }
 
 static ft_status add_run(struct bench *b, size_t i, ft_error *err)
@@ -147,7 +156,7 @@ static ft_status warm_up(struct bench *b, ft_error *err)
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < b->n && !st; i++) {
-        st = ft__spawn_shell(b->opt->setup, "setup", b->opt->show_output, err);
+        st = shell(b, b->opt->setup, "setup", err);
         for (uint32_t k = 0; k < b->opt->warmup && !st; k++)
             st = run_once(b, i, &unused, err);
     }
@@ -250,13 +259,14 @@ static ft_status sum_up(ft_command_result *r, ft_error *err)
 
 static const double default_power_s = 5;
 
-/* Commands that are shorter than the sensors need are run back to back. */
+/* Commands that are shorter than the sensors need are run back to back. What lies
+ * between two runs is not theirs. */
 static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
 {
     double want_s = b->opt->power_time_s > 0 ? b->opt->power_time_s : default_power_s;
     ft_command_run run = {0};
     ft_trace t;
-    double from_s, to_s;
+    double from_s, to_s, busy_s = 0;
     uint64_t runs = 0;
     ft_error why;
     ft_status st = ft_meter_start(b->opt->meter, err), stopped;
@@ -267,6 +277,7 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
     while (!st && to_s - from_s < fmax(want_s, least_s)) {
         st = start(b, i, &run, err);
         runs++;
+        busy_s += run.wall_s;
         to_s = ft__now_s();
     }
     stopped = ft_meter_stop(b->opt->meter, &t, &why);
@@ -276,7 +287,7 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
         return st ? st : stopped;
     }
     if (!st)
-        ft__command_energy_of_loop(&b->r[i], &t, from_s, to_s, runs);
+        ft__command_energy_of_loop(&b->r[i], &t, from_s, to_s, busy_s, runs);
     ft_trace_free(&t);
     return st;
 }
@@ -288,9 +299,13 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
     for (size_t i = 0; i < b->n && !st; i++) {
         double least_s;
 
-        ft__command_energy_of_runs(&b->r[i], b->opt->meter, t, b->begin_s);
+        st = ft__command_energy_of_runs(&b->r[i], b->opt->meter, t, b->begin_s, err);
+        if (st)
+            break;
         least_s = ft__command_energy_missing(&b->r[i], b->opt->meter);
-        if (least_s > 0)
+        if (least_s > 0 && (b->opt->prepare || b->opt->conclude))
+            ft__command_energy_no_loop(&b->r[i], b->opt->meter);
+        else if (least_s > 0)
             st = loop(b, i, least_s, err);
     }
     return st;
@@ -350,7 +365,7 @@ static ft_status run_all(struct bench *b, ft_error *err)
     if (!st)
         st = watched(b, err);
     for (size_t i = 0; i < b->n && !st; i++)
-        st = ft__spawn_shell(b->opt->cleanup, "cleanup", b->opt->show_output, err);
+        st = shell(b, b->opt->cleanup, "cleanup", err);
     ft_monitor_close(b->monitor);
     return st;
 }
@@ -367,7 +382,9 @@ ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
             return ft_fail(err, FT_EINVAL, 0, "command %zu is empty", i + 1);
     if (n == 0)
         return ft_fail(err, FT_EINVAL, 0, "no command");
+    ft__signals_hold(&b.signals);
     st = run_all(&b, err);
+    ft__signals_release(&b.signals);
     if (st)
         ft_command_results_free(b.r, n);
     else

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 static const double idle_s = 1;
 
 static ft_measurement unknown(const char *unit)
@@ -15,8 +13,8 @@ static ft_measurement unknown(const char *unit)
         .unit = unit, .value = NAN, .error = NAN, .mad = NAN, .mean = NAN, .std = NAN};
 }
 
-static ft_status make(ft_command_result *r, ft_meter *m, const ft_trace *idle,
-                      double from_s, double to_s, ft_error *err)
+static ft_status make(ft_command_result *r, const ft_meter *m, const double *idle_w,
+                      ft_error *err)
 {
     r->n_domains = ft_meter_n_domains(m);
     r->energy = calloc(r->n_domains + 1, sizeof(*r->energy));
@@ -24,12 +22,10 @@ static ft_status make(ft_command_result *r, ft_meter *m, const ft_trace *idle,
         return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
     for (uint32_t i = 0; i < r->n_domains; i++) {
         ft_command_energy *e = &r->energy[i];
-        ft_power p;
 
-        ft_power_of(&p, idle, i, from_s, to_s);
         e->domain = ft_meter_domain(m, i)->name;
         e->part_of = ft_meter_domain(m, i)->part_of;
-        e->idle_w = p.watts;
+        e->idle_w = idle_w[i];
         e->energy = unknown("J");
         e->power = unknown("W");
     }
@@ -39,24 +35,17 @@ static ft_status make(ft_command_result *r, ft_meter *m, const ft_trace *idle,
 ft_status ft__command_energy_begin(ft_command_result *r, size_t n, ft_meter *m,
                                    ft_error *err)
 {
-    double from_s, to_s, long_s = idle_s;
-    ft_trace t;
+    double long_s = idle_s, *idle_w = calloc(ft_meter_n_domains(m) + 1, sizeof(double));
     ft_status st;
 
+    if (!idle_w)
+        return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
     for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
         long_s = fmax(long_s, ft_meter_least_s(m, i));
-    st = ft_meter_start(m, err);
-    if (st)
-        return st;
-    from_s = ft__now_s();
-    ft__sleep_s(long_s);
-    to_s = ft__now_s();
-    st = ft_meter_stop(m, &t, err);
-    if (st)
-        return st;
+    st = ft_meter_idle(m, long_s, idle_w, err);
     for (size_t i = 0; i < n && !st; i++)
-        st = make(&r[i], m, &t, from_s, to_s, err);
-    ft_trace_free(&t);
+        st = make(&r[i], m, idle_w, err);
+    free(idle_w);
     return st;
 }
 
@@ -87,6 +76,7 @@ static void from_runs(ft_command_energy *e, const ft_command_result *r,
         ft_power p;
 
         ft_power_of(&p, t, domain, from_s, from_s + r->run[k].wall_s);
+        e->joules[k] = p.joules;
         if (*p.reason || !isfinite(p.joules)) {
             snprintf(e->reason, sizeof(e->reason), "%s", p.reason);
             continue;
@@ -104,12 +94,20 @@ static void from_runs(ft_command_energy *e, const ft_command_result *r,
     }
 }
 
-void ft__command_energy_of_runs(ft_command_result *r, const ft_meter *m,
-                                const ft_trace *t, double begin_s)
+ft_status ft__command_energy_of_runs(ft_command_result *r, const ft_meter *m,
+                                     const ft_trace *t, double begin_s, ft_error *err)
 {
-    for (uint32_t i = 0; i < r->n_domains; i++)
-        if (r->time.value >= ft_meter_least_s(m, i))
-            from_runs(&r->energy[i], r, t, i, begin_s);
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        ft_command_energy *e = &r->energy[i];
+
+        if (r->time.value < ft_meter_least_s(m, i))
+            continue;
+        e->joules = calloc(r->n_runs, sizeof(*e->joules));
+        if (!e->joules)
+            return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
+        from_runs(e, r, t, i, begin_s);
+    }
+    return FT_OK;
 }
 
 double ft__command_energy_missing(const ft_command_result *r, const ft_meter *m)
@@ -123,8 +121,10 @@ double ft__command_energy_missing(const ft_command_result *r, const ft_meter *m)
 }
 
 void ft__command_energy_of_loop(ft_command_result *r, const ft_trace *t, double from_s,
-                                double to_s, uint64_t runs)
+                                double to_s, double busy_s, uint64_t runs)
 {
+    double share = busy_s / (to_s - from_s);
+
     for (uint32_t i = 0; i < r->n_domains; i++) {
         ft_command_energy *e = &r->energy[i];
         double long_s = to_s - from_s;
@@ -137,11 +137,22 @@ void ft__command_energy_of_loop(ft_command_result *r, const ft_trace *t, double 
         if (*p.reason || !isfinite(p.joules))
             continue;
         e->runs = runs;
-        e->energy.value = e->energy.mean = p.joules / (double)runs;
-        e->energy.error = p.joules_error / (double)runs;
+        e->energy.value = e->energy.mean = share * p.joules / (double)runs;
+        e->energy.error = share * p.joules_error / (double)runs;
         e->power.value = e->power.mean = p.joules / long_s;
         e->power.error = p.joules_error / long_s;
         e->energy.n = e->power.n = p.n_fresh;
         e->energy.iterations = e->power.iterations = runs;
     }
+}
+
+void ft__command_energy_no_loop(ft_command_result *r, const ft_meter *m)
+{
+    for (uint32_t i = 0; i < r->n_domains; i++)
+        if (!isfinite(r->energy[i].energy.value) && !*r->energy[i].reason)
+            snprintf(
+                r->energy[i].reason, sizeof(r->energy[i].reason),
+                "runs are shorter than the %.3g s that the sensor needs, and are not "
+                "looped with --prepare or --conclude",
+                ft_meter_least_s(m, i));
 }

@@ -1,21 +1,42 @@
 /* One program, started, timed and waited for. */
-#define _GNU_SOURCE
+#define _DEFAULT_SOURCE /* wait4() */
 #include "run/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+
+/* How long a run that is to end with us has for it. */
+static const double grace_s = 1;
+
+void ft__signals_hold(ft__signals *s)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+    sigemptyset(&s->held);
+    sigaddset(&s->held, SIGCHLD);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+        struct sigaction how;
+
+        if (sigaction(ending[i], NULL, &how) == 0 && how.sa_handler != SIG_IGN)
+            sigaddset(&s->held, ending[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &s->held, &s->before);
+}
+
+void ft__signals_release(const ft__signals *s)
+{
+    pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+}
 
 /* What the child tells of its last moments before it becomes the program. Memory
  * shared by both; the start is taken there, so that copying this process does
@@ -40,6 +61,7 @@ static void become(const ft__spawn *s, struct report *r)
 
     if (s->timeout_s > 0)
         setpgid(0, 0);
+    ft__signals_release(s->signals);
     if (in < 0 || dup2(in, 0) < 0)
         die(r, "input");
     if (!s->show_output && (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0))
@@ -62,32 +84,51 @@ static ft_status explain(const ft__spawn *s, const struct report *r, ft_error *e
                    strerror(r->code));
 }
 
-/* Wait at most timeout_s for the end, then end it. True: it had to be ended. */
-static bool end_in_time(pid_t child, double timeout_s)
-{
-    struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
-    double end_s = ft__now_s() + timeout_s, left = timeout_s;
-    siginfo_t i = {0};
-    int n = 0;
+/* How a run came to its end. */
+struct end {
+    int status;
+    struct rusage use;
+    double at_s;
+    bool timed_out;
+    int signal; /* that ends this process, too */
+};
 
-    while (n == 0 && left > 0) {
-        if (p.fd >= 0) {
-            n = poll(&p, 1, (int)fmin(ceil(left * 1e3), 1e9));
-        } else { /* an older kernel: look now and then */
-            poll(NULL, 0, 1);
-            i.si_pid = 0;
-            waitid(P_PID, (id_t)child, &i, WEXITED | WNOHANG | WNOWAIT);
-            n = i.si_pid != 0;
+/* The next signal of `held`, 0 after at most some moments; so a SIGCHLD that another
+ * thread took costs no more than those. */
+static int next_signal(const sigset_t *held, double most_s)
+{
+    double s = fmin(most_s, 0.1);
+    struct timespec t = {0, (long)(s * 1e9)};
+    int signal = sigtimedwait(held, NULL, &t);
+
+    return signal > 0 ? signal : 0;
+}
+
+/* Wait for the child; end it when its time is over or a signal says that ours is.
+ * False: errno says why it cannot be waited for. */
+static bool wait_for(struct end *e, pid_t child, const ft__spawn *s)
+{
+    pid_t all = s->timeout_s > 0 ? -child : child, got;
+    double last_s = s->timeout_s > 0 ? ft__now_s() + s->timeout_s : INFINITY;
+
+    while ((got = wait4(child, &e->status, WNOHANG, &e->use)) == 0) {
+        double left = last_s - ft__now_s();
+        int signal = left > 0 ? next_signal(&s->signals->held, left) : 0;
+
+        if (left <= 0) {
+            e->timed_out = true;
+            kill(all, SIGKILL);
+            last_s = INFINITY;
+        } else if (signal && signal != SIGCHLD) {
+            e->signal = signal;
+            kill(all, signal);
+            last_s = ft__now_s() + grace_s;
         }
-        if (n < 0 && errno == EINTR)
-            n = 0;
-        left = end_s - ft__now_s();
     }
-    if (p.fd >= 0)
-        close(p.fd);
-    if (n == 0)
-        kill(-child, SIGKILL);
-    return n == 0;
+    e->at_s = ft__now_s();
+    if (e->signal && all < 0)
+        kill(all, SIGKILL);
+    return got == child;
 }
 
 static double seconds(struct timeval t)
@@ -95,8 +136,10 @@ static double seconds(struct timeval t)
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-static void fill(ft_command_run *out, const struct rusage *u, int status)
+static void fill(ft_command_run *out, const struct end *e)
 {
+    const struct rusage *u = &e->use;
+
     out->user_s = seconds(u->ru_utime);
     out->system_s = seconds(u->ru_stime);
     out->peak_bytes = (uint64_t)u->ru_maxrss * 1024;
@@ -104,57 +147,62 @@ static void fill(ft_command_run *out, const struct rusage *u, int status)
     out->written_bytes = (uint64_t)u->ru_oublock * 512;
     out->page_faults = (uint64_t)u->ru_majflt;
     out->switches = (uint64_t)(u->ru_nvcsw + u->ru_nivcsw);
-    out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    out->exit_code = WIFEXITED(e->status) ? WEXITSTATUS(e->status) : -1;
+    out->signal = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
+    out->timed_out = e->timed_out;
+}
+
+static ft_status run(ft_command_run *out, const ft__spawn *s, struct report *r,
+                     ft_error *err)
+{
+    struct end e = {0};
+    pid_t child;
+
+    r->start_s = ft__now_s(); /* until the child knows better */
+    child = fork();
+    if (child == 0)
+        become(s, r);
+    if (child < 0)
+        return ft_fail(err, FT_EBACKEND, 0, "cannot start %s: %s", s->argv[0],
+                       strerror(errno));
+    if (s->timeout_s > 0)
+        setpgid(child, child); /* whoever comes first */
+    if (!wait_for(&e, child, s))
+        return ft_fail(err, FT_EBACKEND, 0, "cannot wait for %s: %s", s->argv[0],
+                       strerror(errno));
+    if (e.signal) {
+        kill(getpid(), e.signal); /* held until the release */
+        return ft_fail(err, FT_EBACKEND, 0, "ended by signal %d (%s)", e.signal,
+                       strsignal(e.signal));
+    }
+    if (r->step)
+        return explain(s, r, err);
+    fill(out, &e);
+    out->start_s = r->start_s;
+    out->wall_s = e.at_s - r->start_s;
+    return FT_OK;
 }
 
 ft_status ft__spawn_run(ft_command_run *out, const ft__spawn *s, ft_error *err)
 {
     struct report *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct rusage u;
-    double end_s;
-    ft_status st = FT_OK;
-    pid_t child, got;
-    int status;
+    ft_status st;
 
     *out = (ft_command_run){0};
     if (r == MAP_FAILED)
         return ft_fail(err, FT_ENOMEM, 0, "a run of %s", s->argv[0]);
     *r = (struct report){0};
-    child = fork();
-    if (child == 0)
-        become(s, r);
-    if (child < 0) {
-        munmap(r, sizeof(*r));
-        return ft_fail(err, FT_EBACKEND, 0, "cannot start %s: %s", s->argv[0],
-                       strerror(errno));
-    }
-    if (s->timeout_s > 0)
-        out->timed_out = end_in_time(child, s->timeout_s);
-    do
-        got = wait4(child, &status, 0, &u);
-    while (got < 0 && errno == EINTR);
-    end_s = ft__now_s();
-    if (got != child)
-        st = ft_fail(err, FT_EBACKEND, 0, "cannot wait for %s: %s", s->argv[0],
-                     strerror(errno));
-    else if (r->step)
-        st = explain(s, r, err);
-    if (!st) {
-        fill(out, &u, status);
-        out->start_s = r->start_s;
-        out->wall_s = end_s - r->start_s;
-    }
+    st = run(out, s, r, err);
     munmap(r, sizeof(*r));
     return st;
 }
 
 ft_status ft__spawn_shell(const char *text, const char *what, int show_output,
-                          ft_error *err)
+                          const ft__signals *signals, ft_error *err)
 {
     const char *argv[] = {"/bin/sh", "-c", text, NULL};
-    ft__spawn s = {.argv = argv, .show_output = show_output};
+    ft__spawn s = {.argv = argv, .signals = signals, .show_output = show_output};
     ft_command_run r;
     ft_status st;
 

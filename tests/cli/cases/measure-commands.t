@@ -33,6 +33,26 @@ Any command is measured; several take turns. Figures differ, their places do not
   $ foretell measure --no-power -r 2 --json -- true > j; python3 -c "import json; j = json.load(open('j')); r = j['results'][0]; print(sorted(j), sorted(r), len(r['runs']), sorted(r['runs'][0]))"
   ['foretell', 'line', 'machine', 'reference', 'results'] ['command', 'energy', 'energy_why', 'memory', 'outliers', 'ratio', 'ratio_error', 'runs', 'system_s', 'time', 'user_s'] 2 ['clock_hz', 'exit_code', 'foreign_load', 'outlier', 'page_faults', 'peak_bytes', 'read_bytes', 'signal', 'start_s', 'switches', 'system_s', 'temperature_max_k', 'timed_out', 'user_s', 'wall_s', 'written_bytes']
 
+Energy, of a recorded machine that draws 50 W, 30 of them in its processor.
+
+  $ python3 -c "print('# foretell trace 1'); print('# domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s'); print('# wall,,0,1,1,0.01,0.01,1,'); print('# wall/cpu,wall,0,1,1,0.01,0.01,1,'); print('at_s,domain,watts,joules'); [print(f'{i / 100},wall,50,\n{i / 100},wall/cpu,30,') for i in range(1000)]" >trace
+  $ foretell measure --power replay:trace -r 3 -n a -n b --json --markdown m.md -- sleep 0.2 -- sleep 0.3 >j; python3 -c "
+  > import json
+  > for r in json.load(open('j'))['results']:
+  >     for e in r['energy']:
+  >         true = {'wall': 50, 'wall/cpu': 30}[e['domain']] * r['time']['mean']
+  >         print(r['command'], e['domain'], e['part_of'], abs(e['value'] / true - 1) < .01, len(e['joules']), e['why'])"
+  a wall None True 3 None
+  a wall/cpu wall True 3 None
+  b wall None True 3 None
+  b wall/cpu wall True 3 None
+  $ foretell measure --power replay:trace --power-time 200ms -r 3 -- true | grep -oE 'wall[^ ]* at .*'
+  wall at 50.0 W, idle 50.0 W
+  wall/cpu at 30.0 W, idle 30.0 W
+  $ foretell measure --power replay:trace -r 3 --prepare true -- true | grep energy
+    energy        wall: unavailable: runs are shorter than the 0.12 s that the sensor needs, and are not looped with --prepare or --conclude
+    energy        wall/cpu: unavailable: runs are shorter than the 0.12 s that the sensor needs, and are not looped with --prepare or --conclude
+
 What cannot be measured says why.
 
   $ foretell measure --no-power -- false; echo $?
@@ -68,3 +88,32 @@ What cannot be measured says why.
   $ foretell measure --reference b -n a -- true; echo $?
   foretell measure: --reference b: no command has that --name
   2
+
+What would be ignored is refused.
+
+  $ foretell measure model.onnx --warmup 3; echo $?
+  foretell measure: --warmup is for commands, not for a model
+  2
+  $ foretell measure model.onnx --name a; echo $?
+  foretell measure: --name is for commands, not for a model
+  2
+  $ foretell measure --predictor p.ftp -- true; echo $?
+  foretell measure: --predictor is for models, not for commands
+  2
+  $ foretell measure --dim seq=128 --shell true; echo $?
+  foretell measure: --dim is for models, not for commands
+  2
+  $ foretell measure --clocks 600 -- true; echo $?
+  foretell measure: for commands: foretell clocks set ... -- foretell measure -- COMMAND
+  2
+  $ foretell measure --no-power --power replay:trace -- true; echo $?
+  foretell measure: --power and --no-power exclude each other
+  2
+
+A signal is said as a shell says it; what has -- among its words is for --shell.
+
+  $ foretell measure --no-power -i -r 1 --csv --shell 'kill -9 $$' | cut -d, -f7
+  exit_code
+  137
+  $ foretell measure --no-power -r 1 --shell 'set -- a -- b; echo "$@"' --show-output | head -1
+  a -- b
