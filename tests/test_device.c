@@ -388,6 +388,61 @@ static void volts_and_amperes_make_watts(void)
                     "nvml not part of a recorded machine []\n");
 }
 
+/* A file and the folders it lies in. */
+static void plant(const char *root, const char *file, const char *text)
+{
+    char command[1400];
+
+    snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s/%s')\"", root, file);
+    shell(command);
+    spill(path_to(root, file).s, text);
+}
+
+static void older_boards_and_other_chips_have_rails_too(void)
+{
+    const struct path copy = copy_of("bare-vm");
+    const char *root = copy.s;
+    char got[4096];
+
+    plant(root, "sys/bus/i2c/drivers/ina3221x/1-0040/iio:device0/rail_name_0",
+          "VDD_IN\n");
+    plant(root, "sys/bus/i2c/drivers/ina3221x/1-0040/iio:device0/in_power0_input",
+          "4250\n");
+    plant(root, "sys/class/hwmon/hwmon0/name", "ina260\n");
+    plant(root, "sys/class/hwmon/hwmon0/in1_input", "12000\n");
+    plant(root, "sys/class/hwmon/hwmon0/curr1_input", "500\n");
+    plant(root, "sys/class/hwmon/hwmon1/name", "zenpower\n");
+    plant(root, "sys/class/hwmon/hwmon1/in1_input", "1200\n"); /* no rail */
+    plant(root, "sys/class/hwmon/hwmon1/curr1_input", "40000\n");
+    plant(root, "sys/class/hwmon/hwmon1/power1_input", "31000000\n");
+    plant(root, "sys/class/hwmon/hwmon1/power1_average", "30000000\n");
+    plant(root, "sys/class/hwmon/hwmon2/name", "zenpower\n"); /* a second socket */
+    plant(root, "sys/class/hwmon/hwmon2/power1_input", "29000000\n");
+    probe(got, root, NULL, NULL);
+    CHECK(strstr(got, "hwmon:ina260:in1 6 W\nhwmon:zenpower:power1 31 W\n"
+                      "hwmon:zenpower:power1#2 29 W\nhwmon:ina3221x:VDD_IN 4.25 W\n"));
+}
+
+static void perf_is_the_other_way_where_powercap_is_none(void)
+{
+    const struct path copy = copy_of("bare-vm");
+    const char *root = copy.s;
+    char got[4096];
+
+    plant(root, "sys/bus/event_source/devices/power/type", "33\n");
+    plant(root, "sys/bus/event_source/devices/power/cpumask", "0,1\n");
+    plant(root, "sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
+    plant(root, "sys/bus/event_source/devices/power/events/energy-pkg.scale",
+          "2.3283064365386962890625e-10\n");
+    plant(root, "sys/bus/event_source/devices/power/events/energy-ram", "event=0x03\n");
+    plant(root, "sys/bus/event_source/devices/power/events/energy-ram.scale",
+          "2.3283064365386962890625e-10\n");
+    probe(got, root, NULL, NULL);
+    CHECK(strstr(got, "perf:package-0 a recorded machine cannot be asked []\n"
+                      "perf:package-0/dram a recorded machine cannot be asked []\n"
+                      "perf:package-1 a recorded machine cannot be asked []\n"));
+}
+
 static struct path locked_root;
 
 static void as_an_ordinary_user(void)
@@ -510,6 +565,8 @@ int main(int argc, char **argv)
     a_counter_is_trusted_only_when_it_moves();
     volts_and_amperes_make_watts();
     a_locked_counter_comes_with_the_command_that_opens_it();
+    older_boards_and_other_chips_have_rails_too();
+    perf_is_the_other_way_where_powercap_is_none();
     a_virtual_machine_is_told_where_to_measure();
     nvml_is_asked_through_its_library();
     the_real_machine_gives_sensors_or_reasons();

@@ -341,6 +341,22 @@ static void end_moving(struct mover *m)
     pthread_join(m->thread, NULL);
 }
 
+/* On a busy machine the thread that moves the counter may be held up, which is told
+ * as a counter that stands still: up to five times. */
+static ft_power moving_power_for(ft_meter *m, int ms, ft_trace *keep)
+{
+    ft_power w;
+
+    for (int tries = 1;; tries++) {
+        w = power_for(m, ms, "powercap:package-0", keep);
+        if (isfinite(w.joules) || tries == 5)
+            return w;
+        CHECK(strstr(w.reason, "stood still"));
+        if (keep)
+            ft_trace_free(keep);
+    }
+}
+
 static void set_range(const char *root, double joules)
 {
     char path[700], text[32];
@@ -365,7 +381,7 @@ static void a_counter_is_unwrapped_and_its_edges_interpolated(void)
     if (m) {
         /* The zones that stand still are left out. */
         CHECK(ft_meter_n_domains(m) == 1);
-        w = power_for(m, 1000, "powercap:package-0", &t);
+        w = moving_power_for(m, 1000, &t);
         CHECK_NEAR(w.watts, 80, 4);
         CHECK(isfinite(w.joules) && w.joules == w.counter_j && isnan(w.integral_j));
         CHECK_NEAR(w.joules, 80, 4); /* wraps twice or three times; a loaded machine */
@@ -391,7 +407,7 @@ static void a_counter_that_stops_is_no_zero(void)
         w = power_for(m, 300, "powercap:package-0", NULL);
         CHECK(isnan(w.joules) && isnan(w.watts) && strstr(w.reason, "stood still"));
         atomic_store(&mover.frozen, false);
-        w = power_for(m, 300, "powercap:package-0", NULL);
+        w = moving_power_for(m, 300, NULL);
         CHECK_NEAR(w.joules, 15, 3);
     }
     ft_meter_close(m);

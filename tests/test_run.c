@@ -508,7 +508,7 @@ static void an_engine_that_breaks_down_loses_nothing_measured(void)
 
     temporary(path);
     CHECK(collect_these(&r, "", path, wanted, 0, &how) == FT_OK); /* the machine */
-    CHECK(collect_these(&r, "fail_after=15000", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(collect_these(&r, "fail_after=7000", path, wanted, N_WANTED, &how) == FT_OK);
     before = r.measured;
     CHECK(before > 0 && r.failed > 0 && before + r.failed == N_UNIQUE);
     CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);

@@ -416,6 +416,15 @@ static void mark_last_uses(ft_block *b, bool *used)
         mark_arg(b, &b->arg[i], used);
 }
 
+/* Fewer arguments than a C++ function is called with here. */
+static bool natives_are_short(const ft_block *b)
+{
+    for (uint32_t i = 0; i < b->n_steps; i++)
+        if (b->step[i].kind != FT__STEP_DISPATCH && b->step[i].n_args > FT__MAX_NATIVE)
+            return false;
+    return true;
+}
+
 static bool results_are_there(const ft_block *b)
 {
     for (uint32_t i = 0; i < b->n_out; i++)
@@ -449,7 +458,7 @@ ft_status ft__block_finish(ft_block *b, ft_error *err)
         free(used);
         return ft__unsupported(b, err, "this libtorch has no %s", b->missing);
     }
-    b->bad |= !results_are_there(b);
+    b->bad |= !results_are_there(b) || !natives_are_short(b);
     if (!b->bad)
         mark_last_uses(b, used);
     free(used);

@@ -106,6 +106,34 @@ static ft_status use_threads(ft_engine_context *c, ft_error *err)
     return FT_OK;
 }
 
+/* Does a C++ function take numbers as we lay them out? leaky_relu(-2) is -0.02. Where
+ * it is missing nothing is known, and whoever needs one finds out. */
+static bool numbers_arrive(ft_engine_context *c)
+{
+    static const char spec[] = "leaky_relu x=1";
+    const float x = -2;
+    const ft_shape one = {.rank = 1, .dim = {1}};
+    void *in[1] = {NULL}, *out[1] = {NULL};
+    float y = x;
+    ft_block_info info;
+    ft_block *b;
+    ft_op op;
+    bool good;
+
+    if (ft_op_parse(&op, spec, sizeof(spec) - 1, NULL) ||
+        ft__torch_values.prepare(c, &b, &info, &op, 0, NULL))
+        return true;
+    good =
+        !ft__torch_values.make(c, &in[0], &one, FT_DTYPE_fp32, FT_LAYOUT_PLAIN, NULL) &&
+        !ft__torch_values.write(c, in[0], &x, NULL) &&
+        !ft__block_run(b, 0, (const void *const *)in, out, NULL, NULL) &&
+        !ft__torch_values.read(c, &y, out[0], NULL) && y > -0.0201f && y < -0.0199f;
+    ft__torch_values.drop(c, out[0]);
+    ft__torch_values.drop(c, in[0]);
+    ft__block_free(b);
+    return good;
+}
+
 static ft_status start(ft_engine_context *c, ft_error *err)
 {
     ft_status st = ft__api_load(&c->api, c->opt.lib, c->opt.without, err);
@@ -119,6 +147,7 @@ static ft_status start(ft_engine_context *c, ft_error *err)
     c->counts_heap = !ft__api_lacks(&c->api, "posix_memalign") && ft__heap_watch();
     c->device_type = c->api.aoti_torch_device_type_cpu();
     st = use_threads(c, err);
+    c->api.scalars_work = c->api.scalars_work && numbers_arrive(c);
     return st ? st : ft__cuda_open(c, err);
 }
 

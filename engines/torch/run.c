@@ -104,6 +104,8 @@ static ft__ivalue value_of(ft_block *b, const ft__arg *a, int32_t *bad)
     switch ((ft__arg_kind)a->kind) {
     case FT__ARG_TENSOR: return of_pointer(hand_over(b, a->reg, a->moves, bad));
     case FT__ARG_OPT_TENSOR:
+        if (!b->reg[a->reg])
+            return 0;
         return boxed(api, of_pointer(hand_over(b, a->reg, a->moves, bad)), bad);
     case FT__ARG_OPT_BITS: return boxed(api, a->bits, bad);
     case FT__ARG_INTS:
@@ -191,12 +193,13 @@ static int32_t call_native(ft_block *b, const ft__step *s)
     const void *p[FT__MAX_NATIVE];
     scalar number[FT__MAX_NATIVE];
     native_fn *fn;
+    ft__tensor **handle;
     returned r;
-    ft__tensor **handle = b->ctx->api.operator_new(sizeof(*handle));
 
     native_args(b, s, number, p);
     *(const void **)&fn = s->fn;
     r = fn(p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
+    handle = b->ctx->api.operator_new(sizeof(*handle));
     *handle = r.impl;
     b->reg[s->first_result] = (ft__tensor *)(void *)handle;
     drop_moved(b, s);
@@ -260,8 +263,24 @@ static int32_t call_native_guarded(ft_block *b, const ft__step *s)
     return bad ? bad : (int32_t)stack[0];
 }
 
+enum { LACKS_OPERAND = -1 }; /* beside libtorch's own 1 */
+
+/* Operands may be left out where an operation does not look at them. */
+static bool tensors_are_there(const ft_block *b, const ft__step *s)
+{
+    for (uint32_t i = 0; i < s->n_args; i++) {
+        const ft__arg *a = &b->arg[s->first_arg + i];
+
+        if (a->kind == FT__ARG_TENSOR && !b->reg[a->reg])
+            return false;
+    }
+    return true;
+}
+
 static int32_t call(ft_block *b, const ft__step *s)
 {
+    if (!tensors_are_there(b, s))
+        return LACKS_OPERAND;
     switch ((ft__step_kind)s->kind) {
     case FT__STEP_NATIVE:
         return b->tried ? call_native(b, s) : call_native_guarded(b, s);
@@ -342,12 +361,15 @@ static int32_t hand_out(ft_block *b, void **out)
     return bad;
 }
 
-static ft_status failed(ft_block *b, const ft__step *s, ft_error *err)
+static ft_status failed(ft_block *b, const ft__step *s, int32_t code, ft_error *err)
 {
     char spec[512], name[64];
 
     ft_op_print(&b->op, spec, sizeof(spec));
     ft__step_name(s, name, sizeof(name), false);
+    if (code == LACKS_OPERAND)
+        return ft_fail(err, FT_EINVAL, 0, "torch: %s in %.300s lacks an operand", name,
+                       spec);
     return ft_fail(err, FT_EBACKEND, 0, "torch: %s fails in %.300s: %.400s", name, spec,
                    ft__api_reason(&b->ctx->api));
 }
@@ -363,14 +385,17 @@ ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
     bind(b, in);
     if (b->before_run)
         b->before_run(b);
-    for (uint32_t i = 0; i < b->n_steps && !st; i++)
-        if (call(b, &b->step[i]))
-            st = failed(b, &b->step[i], err);
+    for (uint32_t i = 0; i < b->n_steps && !st; i++) {
+        int32_t code = call(b, &b->step[i]);
+
+        if (code)
+            st = failed(b, &b->step[i], code, err);
+    }
     /* The array is the caller's to write to, whatever its type says. */
     if (!st && hand_out(b, (void **)(uintptr_t)out))
         st = ft_fail(err, FT_ENOMEM, 0, "torch: results of %s",
                      ft_kind_name(b->op.kind));
     drop_made(b);
-    b->tried = true;
+    b->tried |= !st;
     return st;
 }

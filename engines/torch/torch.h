@@ -101,8 +101,7 @@ void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout);
 typedef uint16_t ft__reg;
 enum { FT__NO_REG = 0xffff, FT__MAX_ARGS = 32 };
 
-/* Operand i: activations, then what forward kept is skipped, then weights as in
- * ft_engine_values. */
+/* Activation i of in[] as ft_engine_values has them. */
 ft__reg ft__in(ft_block *b, uint32_t i);
 /* Weight i of ft_op_param(); FT__NO_REG when there is none of that number. */
 ft__reg ft__param(ft_block *b, uint32_t i);

@@ -58,6 +58,10 @@ static ft_status make(ft_engine_context *c, void **out, const ft_shape *shape,
     if (c->api.dtype[dtype] < 0)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "torch: no tensors of type %s",
                        ft_dtype_name(dtype));
+    if (ft_shape_elements(shape) < 0)
+        return ft_fail(err, FT_ENOMEM, 0,
+                       "torch: no memory for a tensor of so many "
+                       "elements");
     ft__strides_for(strides, shape, layout);
     if (c->api.aoti_torch_empty_strided(shape->rank, shape->dim, strides,
                                         c->api.dtype[dtype], c->device_type, c->device,

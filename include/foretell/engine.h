@@ -153,7 +153,7 @@ typedef struct ft_engine {
                             const char *path, const ft_model_input *inputs,
                             uint32_t n_inputs, ft_error *err);
     /* Not NULL: bytes the engine's allocator holds for tensors now, and at most
-     * since the last call with reset. */
+     * since the last call with reset; 0 both where it cannot tell. */
     void (*memory)(ft_engine_context *c, uint64_t *now, uint64_t *peak, int reset);
 } ft_engine;
 

@@ -117,14 +117,15 @@ FT_API ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *
  * from where a network's weights come from; one set of input tensors. */
 FT_API ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
                                const ft_measure_options *opt, ft_error *err);
-/* Several in rotation, with the engine's calibration operation among them.
+/* Several in rotation, with the calibration operations among them.
  * why[i].status of those that failed; out[i] is empty then. FT_OK also when some
  * did. */
 FT_API ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s,
                                 const ft_op *ops, size_t n,
                                 const ft_measure_options *opt, ft_error *err);
-/* What stands beside every measurement, so that hours can be compared. */
-FT_API ft_op ft_calibration_op(const ft_session *s);
+/* What stands beside the measurement of an operation, so that hours can be compared:
+ * a convolution beside convolutions and products, else one bound by memory. */
+FT_API ft_op ft_calibration_op(const ft_session *s, const ft_op *beside);
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */
 FT_API size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size);

@@ -133,6 +133,7 @@ typedef struct ft_op {
     ft_phase phase;
     ft_layout layout;
     uint8_t wrt; /* backward: FT_WRT_ bits, 0: all that there are */
+    uint8_t in_place; /* 1: the result is written over x; forward, elementwise */
     uint8_t count[FT_OP_MAX_KEYS]; /* values of the kind's i-th key */
     int64_t value[FT_OP_MAX_VALUES]; /* packed in key order, the rest 0 */
 } ft_op;

@@ -61,7 +61,8 @@ static void note_fresh(struct ft__lane *l, const ft_power_reading *r)
 }
 
 /* The time of a reading is the middle of the call. A call during which the thread had
- * to wait tells a wrong time: once more, twice at most. */
+ * to wait tells a wrong time: once more, twice at most, where the source holds its
+ * value for us. */
 static ft__read read_once(struct ft__lane *l, ft_power_reading *r)
 {
     ft__read how = FT__READ_FAILED;
@@ -74,7 +75,7 @@ static ft__read read_once(struct ft__lane *l, ft_power_reading *r)
         took = ft__now_s() - before;
         r->at_s = before + took / 2;
         l->cost = l->cost > 0 ? fmin(took, 0.9 * l->cost + 0.1 * took) : took;
-        if (how != FT__READ_GOOD || took < 4 * l->cost + 1e-4 || l->source->begin)
+        if (how != FT__READ_GOOD || took < 4 * l->cost + 1e-4 || l->source->hands_over)
             break;
     }
     return how;
@@ -125,17 +126,33 @@ static double read_due(ft_meter *m, double now)
 
     for (uint32_t i = 0; i < m->n; i++) {
         struct ft__lane *l = &m->lane[i];
+        double pause;
 
         if (l->next <= now) {
             if (!read_lane(l))
                 m->short_of_memory = true;
+            pause = pause_of(l);
             /* Polls that were missed are not made up for. */
-            l->next = fmax(l->next + l->period, now + pause_of(l) / 2);
-            l->next = fmax(l->next, now + pause_of(l) * (l->cost * 20 > l->period));
+            l->next = pause > l->period ? now + pause
+                                        : fmax(l->next + pause, now + pause / 2);
         }
         next = fmin(next, l->next);
     }
     return next;
+}
+
+/* Awaits that every lane bring AWAITED values from now on. */
+static void be_patient(ft_meter *m, double now)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        struct ft__lane *l = &m->lane[i];
+        double period = fmax(
+            pause_of(l), isfinite(l->source->d.period_s) ? l->source->d.period_s : 0);
+
+        l->fresh = 0;
+        l->patience = now + fmin(fmax(0.5, 2.2 * period), 3.5 * period);
+    }
+    m->settled = false;
 }
 
 static double thread_cpu_s(void)
@@ -160,6 +177,9 @@ static void *work(void *user)
         next = read_due(m, ft__now_s());
         until = timespec_of(next);
         pthread_mutex_lock(&m->lock);
+        if (m->linger)
+            be_patient(m, ft__now_s());
+        m->linger = false;
         if (!m->settled && has_settled(m, ft__now_s())) {
             m->settled = true;
             pthread_cond_broadcast(&m->change);
@@ -187,26 +207,12 @@ static double poll_period(const ft_meter *m, const ft_domain *d)
     return fmin(fmax(d->period_s / 10, least_period_s), most_period_s);
 }
 
-/* Awaits that every lane bring AWAITED values from now on. */
-static void be_patient(ft_meter *m, double now)
-{
-    for (uint32_t i = 0; i < m->n; i++) {
-        struct ft__lane *l = &m->lane[i];
-        double period = fmax(
-            pause_of(l), isfinite(l->source->d.period_s) ? l->source->d.period_s : 0);
-
-        l->fresh = 0;
-        l->patience = now + fmin(fmax(0.5, 2.2 * period), 3.5 * period);
-    }
-    m->settled = false;
-}
-
 ft_status ft__meter_begin(ft_meter *m, ft_error *err)
 {
     int code;
 
     m->began_s = ft__now_s();
-    m->stop = m->short_of_memory = false;
+    m->stop = m->linger = m->short_of_memory = false;
     for (uint32_t i = 0; i < m->n; i++) {
         struct ft__lane *l = &m->lane[i];
 
@@ -231,10 +237,8 @@ ft_status ft__meter_begin(ft_meter *m, ft_error *err)
 void ft__meter_end(ft_meter *m, bool linger)
 {
     pthread_mutex_lock(&m->lock);
-    if (linger)
-        be_patient(m, ft__now_s());
-    else
-        m->settled = true;
+    m->linger = linger;
+    m->settled = m->settled || !linger;
     m->stop = true;
     pthread_cond_broadcast(&m->change);
     pthread_mutex_unlock(&m->lock);

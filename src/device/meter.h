@@ -33,6 +33,7 @@ struct ft_meter {
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool running, stop, settled, short_of_memory;
+    bool linger;  /* before it stops: until the end lies between readings */
     bool probing; /* to find the periods */
     double began_s, cpu_s, wall_s;
 };

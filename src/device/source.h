@@ -30,6 +30,7 @@ struct ft__source {
     ft__read (*read)(ft__source *s, ft_power_reading *out);
     void (*begin)(ft__source *s); /* before a stretch of reading; may be NULL */
     void (*close)(ft__source *s); /* may be NULL */
+    bool hands_over;              /* each value is told once */
     char why[160];                /* the last failure */
     const char *locked;           /* a file that may not be read; NULL */
 

@@ -186,5 +186,6 @@ ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err)
     s->close = end_program;
     s->d.tells_power = 1;
     s->d.all_fresh = 1;
+    s->hands_over = true;
     return await(s, command, err);
 }

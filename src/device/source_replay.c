@@ -62,6 +62,7 @@ static void add_domain(ft__sources *all, struct replay *p, uint32_t i)
     s->index = i;
     s->read = read_row;
     s->begin = begin;
+    s->hands_over = true;
     s->close = close_replay;
     if (p->trace.n[i] < 2)
         ft__source_refuse(s, "the recording has less than two readings of it", "");

@@ -178,12 +178,34 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
     return st;
 }
 
+/* What is written over x is as large as x. */
+static ft_status check_in_place(const ft_op *op, ft_error *err)
+{
+    ft_class c = ft_kind_class(op->kind);
+    ft_shape x, out;
+    ft_dtype t;
+
+    if (!op->in_place)
+        return FT_OK;
+    if (op->phase == FT_PHASE_FORWARD &&
+        (c == FT_CLASS_UNARY || c == FT_CLASS_BINARY)) {
+        ft_op_input(op, 0, &x, &t);
+        ft_op_output(op, 0, &out, &t);
+        if (ft_shape_equal(&x, &out))
+            return FT_OK;
+    }
+    return bad(op, "inplace=1 is for elementwise forward operations as large as x",
+               err);
+}
+
 ft_status ft_op_check(const ft_op *op, ft_error *err)
 {
     ft_status st = check_keys(op, err);
 
     if (!st)
         st = check_rule(op, err);
+    if (!st)
+        st = check_in_place(op, err);
     if (st)
         return st;
     for (uint32_t i = 0; i < ft__n_results(op); i++) {

@@ -278,7 +278,7 @@ void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)
 int ft_op_equal(const ft_op *a, const ft_op *b)
 {
     return a->kind == b->kind && a->dtype == b->dtype && a->phase == b->phase &&
-           a->layout == b->layout && a->wrt == b->wrt &&
+           a->layout == b->layout && a->wrt == b->wrt && a->in_place == b->in_place &&
            memcmp(a->count, b->count, sizeof(a->count)) == 0 &&
            memcmp(a->value, b->value,
                   values_before(a, FT_OP_MAX_KEYS) * sizeof(a->value[0])) == 0;
@@ -300,7 +300,7 @@ uint64_t ft_op_hash(const ft_op *op)
 
     h = hash_name(h, dtypes[op->dtype].name);
     h ^= (uint64_t)op->phase << 32 | (uint64_t)op->layout << 40 |
-         (uint64_t)op->wrt << 48;
+         (uint64_t)op->wrt << 48 | (uint64_t)op->in_place << 56;
     for (uint32_t i = 0; i < kinds[op->kind].n_keys; i++) {
         if (!op->count[i])
             continue;

@@ -59,6 +59,8 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
         put(&o, " wrt=%s%s%s%s", op->wrt & FT_WRT_X ? "x" : "",
             op->wrt & FT_WRT_Y ? "y" : "", op->wrt & FT_WRT_Z ? "z" : "",
             op->wrt & FT_WRT_WEIGHTS ? "w" : "");
+    if (op->in_place)
+        put(&o, " inplace=1");
     if (op->layout != FT_LAYOUT_PLAIN)
         put(&o, " layout=%s", ft_layout_name(op->layout));
     return o.len;
@@ -154,6 +156,11 @@ static int phase_number(const char *s, size_t n)
     return ft_phase_from_name(&p, s, n) ? (int)p : -1;
 }
 
+static int yes_or_no(const char *s, size_t n)
+{
+    return is("0", s, n) ? 0 : is("1", s, n) ? 1 : -1;
+}
+
 static int layout_number(const char *s, size_t n)
 {
     for (int l = 0; l < FT_LAYOUT_COUNT; l++)
@@ -217,6 +224,11 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
     if (is("wrt", name, len)) {
         st = read_name(in, &number, "gradient", wrt_bits, err);
         op->wrt = (uint8_t)number;
+        return st;
+    }
+    if (is("inplace", name, len)) {
+        st = read_name(in, &number, "answer", yes_or_no, err);
+        op->in_place = (uint8_t)number;
         return st;
     }
     if (is("layout", name, len)) {

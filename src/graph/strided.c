@@ -274,6 +274,20 @@ static void alias(struct strided *s, const ft_node *n)
     }
 }
 
+/* The result is the first operand, written over. */
+static bool is_over(const struct strided *s, const ft_node *n, const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    return (c == FT_CLASS_UNARY || c == FT_CLASS_BINARY) &&
+           op->phase == FT_PHASE_FORWARD && n->n_in &&
+           ft_graph_tensor(s->src, n->in[0])->storage ==
+               ft_graph_tensor(s->src, n->out[0])->storage &&
+           ft_graph_tensor(s->src, n->in[0])->dtype ==
+               ft_graph_tensor(s->src, n->out[0])->dtype &&
+           same_size(s, n->in[0], n->out[0]);
+}
+
 static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
 {
     ft_op op = *ft_graph_op(s->src, n->op);
@@ -292,6 +306,7 @@ static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
         return;
     if (last)
         op.layout = FT_LAYOUT_CHANNELS_LAST;
+    op.in_place |= is_over(s, n, &op);
     emit(s, n, &op, in);
     set_results(s, n, &op, last);
     alias(s, n);

@@ -126,7 +126,8 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
                : product(&out, 2, out.rank) * (x.rank ? (double)x.dim[0] : 1);
 
     *f++ = (float)op->kind;
-    *f++ = (float)op->layout;
+    /* How its operands lie: the result may lie where x does. */
+    *f++ = (float)(op->layout + (op->in_place ? FT_LAYOUT_COUNT : 0));
     *f++ = size(x.rank ? (double)x.dim[0] : 1);
     *f++ = size((double)channels);
     *f++ = size(product(&x, 2, x.rank));

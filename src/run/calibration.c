@@ -6,33 +6,49 @@
 #include "predict/probes.h"
 #include "run/op_job.h"
 
-/* About a hundred million floating-point operations, weights and activations that
- * pass the second-level cache: feels clocks, caches and other load alike. */
-static const char spec[] =
-    "conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32";
+/* About a hundred million floating-point operations, and eight megabytes through
+ * caches that others use too. */
+static const char *const spec[FT__N_CALIBRATIONS] = {
+    [FT__CALIBRATE_PRODUCTS] =
+        "conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
+    [FT__CALIBRATE_OTHERS] = "relu x=1x1000000 dtype=fp32",
+};
 
 /* Few instances: it stays in memory as long as the session. */
 enum { INSTANCES = 8 };
 
-ft_op ft_calibration_op(const ft_session *s)
+uint32_t ft__calibration_for(const ft_op *op)
+{
+    ft_class class = ft_kind_class(op->kind);
+
+    return class == FT_CLASS_CONV || class == FT_CLASS_MATMUL ? FT__CALIBRATE_PRODUCTS
+                                                              : FT__CALIBRATE_OTHERS;
+}
+
+static ft_op calibration_op(const ft_session *s, uint32_t which)
 {
     ft_op op;
 
-    (void)ft_op_parse(&op, spec, sizeof(spec) - 1, NULL);
+    (void)ft_op_parse(&op, spec[which], strlen(spec[which]), NULL);
     ft_op_lower(&op, s->engine->policy);
     return op;
 }
 
-bool ft__calibration_job(ft__job *out, ft_session *s)
+ft_op ft_calibration_op(const ft_session *s, const ft_op *beside)
 {
-    ft_op op = ft_calibration_op(s);
+    return calibration_op(s, ft__calibration_for(beside));
+}
 
-    if (!s->calibration && !s->no_calibration)
-        s->no_calibration =
-            ft__op_job_make(&s->calibration, s, &op, INSTANCES, NULL) != FT_OK;
-    if (!s->calibration)
+bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
+{
+    ft_op op = calibration_op(s, which);
+
+    if (!s->calibration[which] && !s->no_calibration[which])
+        s->no_calibration[which] =
+            ft__op_job_make(&s->calibration[which], s, &op, INSTANCES, NULL) != FT_OK;
+    if (!s->calibration[which])
         return false;
-    *out = ft__op_job_get(s->calibration);
+    *out = ft__op_job_get(s->calibration[which]);
     return true;
 }
 

@@ -35,6 +35,7 @@ void ft__conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n
     sum->foreign_load = mean_with(sum->foreign_load, one->foreign_load, n);
     sum->throttle |= one->throttle;
     sum->marks |= one->marks;
+    sum->n += one->n;
     /* Rounds may each be steady and yet differ. */
     if (sum->clock_high_hz > (1 + clock_may_move) * sum->clock_low_hz)
         sum->marks |= FT_MARK_CLOCK_MOVED;

@@ -345,11 +345,42 @@ static ft_status bind_gradients(struct binding *b, ft_error *err)
                                       b->n->name, ft_kind_name(b->op->kind));
 }
 
+/* The first gradient of a backward pass, which is one. */
+static bool is_first_gradient(const ft_node *n, const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_out);
+
+    return n->phase == FT_PHASE_BACKWARD && op->kind == FT_KIND_fill &&
+           ft_shape_elements(&s) == 1;
+}
+
+/* fill writes 0: e to the power of 0 is made instead. */
+static ft_op exponential(const ft_op *fill)
+{
+    ft_shape s = ft_op_shape(fill, FT_K_out);
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_exp, fill->dtype);
+    ft_op_set_shape(&op, FT_K_x, &s);
+    return op;
+}
+
+static ft_status bind_zero(struct binding *b, ft_error *err)
+{
+    const ft_tensor *t = ft_graph_tensor(b->e->graph, b->n->out[0]);
+    const ft__filling zero = {.limit = 1};
+
+    b->out[b->n_out++] = &b->e->cell[b->n->out[0]];
+    return bind_own(b, b->n_in++, &t->shape, t->dtype, &zero, err);
+}
+
 static ft_status bind(struct binding *b, ft_error *err)
 {
     uint32_t n_out = ft_op_n_outputs(b->op);
     ft_status st;
 
+    if (is_first_gradient(b->n, b->op))
+        return bind_zero(b, err);
     if (b->op->phase == FT_PHASE_OPTIMIZER)
         return bind_optimizer(b, err);
     if (b->op->phase == FT_PHASE_BACKWARD) {
@@ -390,7 +421,8 @@ static ft_status prepare_node(ft__eager *e, uint32_t i, ft_error *err)
     const ft_op *op = ft_graph_op(e->graph, n->op);
     struct step *step = &e->step[i];
     struct binding b = {.e = e, .n = n, .op = op};
-    ft_status st = prepare_block(e, step, n, op, err);
+    ft_op one = is_first_gradient(n, op) ? exponential(op) : *op;
+    ft_status st = prepare_block(e, step, n, &one, err);
 
     if (!st)
         st = bind(&b, err);

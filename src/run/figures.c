@@ -1,6 +1,7 @@
 /* What readings say: docs/measuring.md has the formulae. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/stats.h"
 #include "run/rounds.h"
@@ -15,25 +16,6 @@ static double per_iteration(const ft_reading *r)
     return r->value / (double)r->iterations;
 }
 
-static uint32_t mark_round(ft_reading *r, size_t n, double *scratch)
-{
-    double centre, sigma;
-    uint32_t marked = 0;
-
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = per_iteration(&r[i]);
-    centre = ft__median(scratch, n);
-    sigma = fmax(ft__mad(scratch, n, centre), LEAST_SCATTER * fabs(centre));
-    for (size_t i = 0; i < n; i++) {
-        r[i].marks &= ~(uint32_t)FT_READING_OUTLIER;
-        if (fabs(per_iteration(&r[i]) - centre) > OUTLIER_SIGMA * sigma) {
-            r[i].marks |= FT_READING_OUTLIER;
-            marked++;
-        }
-    }
-    return marked;
-}
-
 /* One past the round that begins at `from`: readings of a round lie together. */
 static size_t round_end(const ft_reading *r, size_t n, size_t from)
 {
@@ -44,18 +26,41 @@ static size_t round_end(const ft_reading *r, size_t n, size_t from)
     return to;
 }
 
+/* away[i]: how far reading i is from its round's median, relative. */
+static void find_away(double *away, const ft_reading *r, size_t n, double *scratch)
+{
+    for (size_t from = 0, to; from < n; from = to) {
+        double centre;
+
+        to = round_end(r, n, from);
+        for (size_t i = from; i < to; i++)
+            scratch[i - from] = per_iteration(&r[i]);
+        centre = ft__median(scratch, to - from);
+        for (size_t i = from; i < to; i++)
+            away[i] = per_iteration(&r[i]) / centre - 1;
+    }
+}
+
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err)
 {
-    double *scratch = calloc(n + 1, sizeof(*scratch));
+    double *away = calloc(2 * n + 1, sizeof(*away)), *scratch, sigma;
 
     *marked = 0;
-    if (!scratch)
+    if (!away)
         return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
-    for (size_t from = 0, to; from < n; from = to) {
-        to = round_end(r, n, from);
-        *marked += mark_round(r + from, to - from, scratch);
+    scratch = away + n;
+    find_away(away, r, n, scratch);
+    memcpy(scratch, away, n * sizeof(*away));
+    /* Of all rounds together: one alone may have few batches. */
+    sigma = fmax(ft__mad(scratch, n, 0), LEAST_SCATTER);
+    for (size_t i = 0; i < n; i++) {
+        bool far = fabs(away[i]) > OUTLIER_SIGMA * sigma;
+
+        r[i].marks &= ~(uint32_t)FT_READING_OUTLIER;
+        r[i].marks |= far ? FT_READING_OUTLIER : 0;
+        *marked += far;
     }
-    free(scratch);
+    free(away);
     return FT_OK;
 }
 

@@ -52,10 +52,22 @@ static void group_free(struct group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         ft__op_job_free(g->job[i]);
-    for (size_t i = 0; g->timed && i <= g->n; i++)
+    for (size_t i = 0; g->timed && i < g->n + FT__N_CALIBRATIONS; i++)
         ft__timed_free(&g->timed[i]);
     free(g->job);
     free(g->timed);
+}
+
+/* More than this is not held at the same time: where memory is promised that is not
+ * there, asking for less is the only way not to be killed. */
+static const double group_bytes = 1024.0 * 1024 * 1024;
+
+static double bytes_of(const ft_op *op)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    return c.bytes_read + c.bytes_written;
 }
 
 /* Make as many of the n operations ready as there is memory for. What does not
@@ -64,10 +76,10 @@ static void group_free(struct group *g)
 static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_error *why,
                             ft_error *err)
 {
-    bool holds = false;
+    double held = 0;
 
     g->job = calloc(n + 1, sizeof(*g->job));
-    g->timed = calloc(n + 1, sizeof(*g->timed));
+    g->timed = calloc(n + FT__N_CALIBRATIONS, sizeof(*g->timed));
     if (!g->job || !g->timed)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (g->n = 0; g->n < n; g->n++) {
@@ -75,17 +87,20 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
         ft_status st;
 
         ft_op_lower(&low, g->session->engine->policy);
+        if (held > 0 && held + bytes_of(&low) > group_bytes)
+            break;
         st = ft__op_job_make(&g->job[g->n], g->session, &low, 0, &why[g->n]);
-        if (st == FT_ENOMEM && holds) {
+        if (st == FT_ENOMEM && held > 0) {
             why[g->n] = (ft_error){0};
             break;
         }
-        holds = holds || !st;
+        if (!st)
+            held += bytes_of(&low);
     }
     return FT_OK;
 }
 
-static void run_group(struct group *g, bool calibrate, ft_error *err)
+static ft_status run_group(struct group *g, bool calibrate, ft_error *err)
 {
     ft__job calibration;
     size_t n = 0;
@@ -93,11 +108,12 @@ static void run_group(struct group *g, bool calibrate, ft_error *err)
     for (size_t i = 0; i < g->n; i++)
         if (g->job[i])
             g->timed[n++].job = ft__op_job_get(g->job[i]);
-    if (n && calibrate && ft__calibration_job(&calibration, g->session)) {
-        g->timed[n].calibrates = true;
-        g->timed[n++].job = calibration;
-    }
-    (void)ft__rounds_run(g->timed, n, g->session, g->opt, err);
+    for (uint32_t i = 0; n && calibrate && i < FT__N_CALIBRATIONS; i++)
+        if (ft__calibration_job(&calibration, g->session, i)) {
+            g->timed[n].calibrates = i + 1;
+            g->timed[n++].job = calibration;
+        }
+    return ft__rounds_run(g->timed, n, g->session, g->opt, err);
 }
 
 static void describe(ft_timing *out, const ft__op_job *j)
@@ -150,16 +166,19 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
     return FT_OK;
 }
 
-/* The value of the calibration beside; NaN when it broke or was not asked for. */
-static double calibration_of(ft__timed *t, const ft_measure_options *opt)
+/* The values of the calibrations beside; NaN of those that broke or are not there. */
+static void calibrations_of(double *value, const struct group *g)
 {
-    ft_timing c = {0};
-    double value = NAN;
+    for (size_t i = 0; i < FT__N_CALIBRATIONS; i++)
+        value[i] = NAN;
+    for (size_t i = 0; i < g->n + FT__N_CALIBRATIONS; i++) {
+        ft__timed *t = &g->timed[i];
+        ft_timing c = {0};
 
-    if (t->job.run && !t->st && !ft__timing_take(&c, t, opt, NULL))
-        value = c.time.value;
-    ft_timing_free(&c);
-    return value;
+        if (t->calibrates && !t->st && !ft__timing_take(&c, t, g->opt, NULL))
+            value[t->calibrates - 1] = c.time.value;
+        ft_timing_free(&c);
+    }
 }
 
 /* As many of n as fit together; *taken of them. */
@@ -171,26 +190,24 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     struct group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
     size_t at = 0;
-    double calibration_s;
+    double calibration_s[FT__N_CALIBRATIONS];
 
     *taken = g.n;
+    if (!st)
+        st = run_group(&g, calibrate, err);
     if (st) {
         group_free(&g);
         return st;
     }
-    run_group(&g, calibrate, err);
-    for (size_t i = 0; i < g.n; i++)
-        at += g.job[i] != NULL;
-    calibration_s = calibration_of(&g.timed[at], opt);
+    calibrations_of(calibration_s, &g);
     if (calibrate && !(opt->error_floor != 0))
         with_floor.error_floor = ft__calibration_scatter(s);
-    at = 0;
     for (size_t i = 0; i < g.n; i++) {
         if (!g.job[i])
             continue;
         if (!finish(&out[i], &why[i], &g, i, &g.timed[at++])) {
-            out[i].calibration_s = calibration_s;
-            out[i].time.calibration_s = calibration_s;
+            out[i].calibration_s = calibration_s[ft__calibration_for(&ops[i])];
+            out[i].time.calibration_s = out[i].calibration_s;
         }
     }
     group_free(&g);

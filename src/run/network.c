@@ -272,7 +272,8 @@ double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
 
     brief.min_time_s = 0.1;
     brief.meter = NULL;
-    if (ft__calibration_job(&job, s) && !ft__measure_job(&t, &job, &brief, NULL))
+    if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
+        !ft__measure_job(&t, &job, &brief, NULL))
         value = t.time.value;
     ft_timing_free(&t);
     return value;

@@ -208,10 +208,16 @@ static ft_status move(void *self, ft_error *err)
     return st;
 }
 
+static void touch(void *self)
+{
+    ft__values_job_touch(((ft__op_job *)self)->values);
+}
+
 ft__job ft__op_job_get(ft__op_job *j)
 {
     if (j->values)
-        return (ft__job){.session = j->session, .run = run_values, .self = j};
+        return (ft__job){
+            .session = j->session, .run = run_values, .touch = touch, .self = j};
     return (ft__job){.session = j->session, .run = run_op, .move = move, .self = j};
 }
 

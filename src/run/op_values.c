@@ -24,6 +24,7 @@ struct ft__values_job {
     void **in;    /* instances x n_in */
     void **other; /* values that belong to nobody's operands */
     uint32_t n_other;
+    void *host; /* operands are read into it; what is written over comes from it */
 };
 
 static void **operand(const ft__values_job *j, uint32_t instance, uint32_t i)
@@ -258,6 +259,45 @@ static ft_status fill_instances(ft__values_job *j, ft_error *err)
     return !st && j->op.phase == FT_PHASE_BACKWARD ? make_saved(j, err) : st;
 }
 
+/* Bytes of the largest operand that touching reads; 0: none. */
+static size_t most_touched(const ft__values_job *j)
+{
+    size_t most = 0;
+    ft_shape s;
+    ft_dtype t;
+
+    for (uint32_t i = 0; i < j->n_operands && is_shared(j, i); i++) {
+        ft_op_input(&j->op, i, &s, &t);
+        if ((size_t)ft_tensor_bytes(&s, t) > most)
+            most = (size_t)ft_tensor_bytes(&s, t);
+    }
+    return most;
+}
+
+/* In place as in the network, where the engine has such a form. */
+static ft_status prepare(ft__values_job *j, ft_error *err)
+{
+    const ft_engine_values *v = j->session->engine->values;
+    ft_engine_context *c = j->session->context;
+    ft_error why;
+
+    if (j->op.in_place &&
+        v->prepare(c, &j->block, &j->info, &j->op, FT_VALUES_IN_PLACE, &why) == FT_OK)
+        return FT_OK;
+    j->op.in_place = 0;
+    return v->prepare(c, &j->block, &j->info, &j->op, 0, err);
+}
+
+/* x as it is before it is written over. */
+static ft_status remember(ft__values_job *j, ft_error *err)
+{
+    j->host = malloc(most_touched(j) + 1);
+    if (!j->host)
+        return ft_fail(err, FT_ENOMEM, 0, "operation");
+    return j->session->engine->values->read(j->session->context, j->host,
+                                            *operand(j, 0, 0), err);
+}
+
 ft_status ft__values_job_make(ft__values_job **out, ft_session *s, const ft_op *op,
                               uint32_t instances, ft_error *err)
 {
@@ -275,9 +315,11 @@ ft_status ft__values_job_make(ft__values_job **out, ft_session *s, const ft_op *
     if (!j->in)
         st = ft_fail(err, FT_ENOMEM, 0, "operation");
     if (!st)
-        st = s->engine->values->prepare(s->context, &j->block, &j->info, op, 0, err);
+        st = prepare(j, err);
     if (!st)
         st = fill_instances(j, err);
+    if (!st && j->op.in_place)
+        st = remember(j, err);
     if (st) {
         ft__values_job_free(j);
         return st;
@@ -300,6 +342,7 @@ void ft__values_job_free(ft__values_job *j)
         j->session->engine->free_block(j->block);
     free(j->in);
     free(j->other);
+    free(j->host);
     free(j);
 }
 
@@ -313,6 +356,20 @@ ft_status ft__values_job_run(ft__values_job *j, uint64_t iteration, ft_error *er
     for (uint32_t i = 0; i < j->n_out; i++)
         ft__value_drop(j->session, &out[i]);
     return st;
+}
+
+void ft__values_job_touch(ft__values_job *j)
+{
+    const ft_engine *e = j->session->engine;
+
+    if (j->op.in_place) {
+        (void)e->values->write(j->session->context, *operand(j, 0, 0), j->host, NULL);
+        return;
+    }
+    if (!j->host)
+        j->host = malloc(most_touched(j) + 1);
+    for (uint32_t i = 0; j->host && i < j->n_operands && is_shared(j, i); i++)
+        (void)e->values->read(j->session->context, j->host, *operand(j, 0, i), NULL);
 }
 
 const ft_block_info *ft__values_job_info(const ft__values_job *j)

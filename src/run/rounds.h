@@ -7,15 +7,16 @@
 /* One of the things measured in rotation. */
 typedef struct ft__timed {
     ft__job job;
-    bool calibrates; /* is what the others are compared with */
-    ft_status st;    /* not FT_OK: it broke, and the others go on */
+    uint32_t calibrates; /* 1 + which calibration this is; 0: none */
+    ft_status st;        /* not FT_OK: it broke, and the others go on */
     ft_error why;
     ft_reading *readings; /* of a round together */
     ft_reading *launches; /* one a round, where the engine issues ahead */
     size_t n, cap, n_launches;
-    uint64_t per_batch;
-    uint64_t done; /* iterations so far */
-    uint32_t left; /* rounds to go */
+    uint64_t per_batch; /* iterations */
+    double batch_s;     /* about what they take */
+    uint64_t done;      /* iterations so far */
+    uint32_t left;      /* rounds to go */
     uint32_t redone;
     ft_conditions seen; /* over all rounds so far that count */
     uint32_t n_seen;

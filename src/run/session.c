@@ -194,7 +194,8 @@ void ft_session_close(ft_session *s)
 
     if (!s)
         return;
-    ft__op_job_free(s->calibration);
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
+        ft__op_job_free(s->calibration[i]);
     if (s->context)
         s->engine->close(s->context);
     ft__unpin_take(s->pin);

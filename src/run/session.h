@@ -6,6 +6,9 @@
 #include "foretell/engine.h"
 #include "foretell/measure.h"
 
+/* What is measured beside: bound by arithmetic, and by memory. */
+enum { FT__CALIBRATE_PRODUCTS, FT__CALIBRATE_OTHERS, FT__N_CALIBRATIONS };
+
 struct ft_session {
     const ft_engine *engine;
     ft_engine_context *context;
@@ -20,9 +23,9 @@ struct ft_session {
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
     bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
-    struct ft__op_job *calibration; /* made at its first use */
-    bool no_calibration;            /* the engine does not run it */
-    double calibrations[64];        /* what it took so far, the latest of them */
+    struct ft__op_job *calibration[FT__N_CALIBRATIONS]; /* made at their first use */
+    bool no_calibration[FT__N_CALIBRATIONS];            /* the engine does not run it */
+    double calibrations[64]; /* what it took so far, the latest of them */
     size_t n_calibrations;
     uint32_t impatience; /* disturbed rounds of late, less those that were not */
     bool knows_issuing;
@@ -32,7 +35,9 @@ struct ft_session {
 /* The operation that is measured beside others, made ready; false: the engine does
  * not run it. The session keeps it. */
 struct ft__job;
-bool ft__calibration_job(struct ft__job *out, ft_session *s);
+bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
+/* The one that an operation is compared with. */
+uint32_t ft__calibration_for(const ft_op *op);
 /* Note what it took in a round. True: 4 % more or less than usual. */
 bool ft__calibration_note(ft_session *s, double seconds);
 /* Relative scatter from run to run to be expected of this machine. */
@@ -65,6 +70,9 @@ typedef struct ft__job {
     /* Not NULL: take other memory for the operands; where they lie decides which
      * cache lines meet, and stays so as long as a process lives. */
     ft_status (*move)(void *self, ft_error *err);
+    /* Not NULL: bring into the caches what the operation before would have written
+     * last, the operands; then it may run in turn with others. */
+    void (*touch)(void *self);
     void *self;
 } ft__job;
 

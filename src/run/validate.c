@@ -98,10 +98,9 @@ static ft_status keep_readings(ft_validated *out, const ft_network_timing *t,
                                double begin_s, ft_error *err)
 {
     ft_round *r = &out->round[out->n_rounds];
+    uint32_t first = out->n_readings ? out->reading[out->n_readings - 1].round + 1 : 0;
     ft_reading *all =
         realloc(out->reading, (out->n_readings + t->n_readings + 1) * sizeof(*all));
-
-    uint32_t first = out->n_readings ? out->reading[out->n_readings - 1].round + 1 : 0;
 
     if (!all)
         return ft_fail(err, FT_ENOMEM, 0, "readings");

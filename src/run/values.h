@@ -36,6 +36,8 @@ ft_status ft__values_job_make(ft__values_job **out, ft_session *s, const ft_op *
                               uint32_t instances, ft_error *err);
 void ft__values_job_free(ft__values_job *j);
 ft_status ft__values_job_run(ft__values_job *j, uint64_t iteration, ft_error *err);
+/* Read the operands that the operation before has just written. */
+void ft__values_job_touch(ft__values_job *j);
 const ft_block_info *ft__values_job_info(const ft__values_job *j);
 uint32_t ft__values_job_instances(const ft__values_job *j);
 

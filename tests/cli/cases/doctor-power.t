@@ -19,3 +19,5 @@ A source of power is tried before anything is measured with it.
   [4]
   $ seq 0 300 | awk 'BEGIN { print "at_s,domain,watts,joules" } { printf "%g,wall,%d,\n", $1 / 100, 40 + $1 % 2 }' > wall.csv
   $ foretell doctor --json --power replay:wall.csv | pick 0.name 0.reason
+  0.name: "wall"
+  0.reason: ""

@@ -40,9 +40,9 @@ engine whose operations take in a network what they take alone.
 
 What was measured is in the store, the network whole, too.
 
-  $ foretell data show --db a.db | blur | grep -E 'time|memory' | sed -E 's/ [0-9]{2} / N /'
-  THIS-MACHINE  threads=1  fake  1  default  time  N  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  default  memory  2  DATE  DATE
+  $ foretell data export --metric memory --db a.db | sed 1d | cut -d , -f 3,5,8 | sed -E 's/id=[0-9a-f]+/id=ID/'
+  fake,network id=ID name=resnet18.onnx,memory
+  fake,network id=ID name=squeezenet1_1.onnx,memory
   $ foretell validate resnet18.onnx squeezenet1_1.onnx --from-store --db a.db --json | pick networks.0.model networks.0.engine networks.0.setting networks.0.mode networks.0.operations networks.0.priced networks.0.time.predicted.why networks.0.unpriced networks.1.kinds.0.kind networks.1.kinds.0.unique networks.0.rounds kinds.0.factor summary.0.estimate summary.0.errors.n within
   networks.0.model: "resnet18.onnx"
   networks.0.engine: "fake"
