@@ -16,7 +16,9 @@
  *   gpu0.clock gpu0.memory_clock      MHz as it runs when nothing is locked
  *   gpu0.locked gpu0.memory_locked    MHz as locked, 0: not
  *   gpu0.app_clock gpu0.app_memory    application clocks
- *   gpu0.limit_mw                     power cap
+ *   gpu0.limit_mw                     power cap; default_limit_mw, least_limit_mw,
+ *                                     most_limit_mw: what it may be
+ *   gpu0.memory_clocks gpu0.clocks_at_810   MHz that can be chosen, largest first
  *   gpu0.temperature_c gpu0.throttle gpu0.mig
  *   gpu0.FUNCTION                     an error code that nvmlDeviceFUNCTION gives
  */
@@ -38,7 +40,7 @@ static int look(char *text, size_t size, const char *key)
     const char *path = getenv("FAKE_NVML");
     FILE *fp = path ? fopen(path, "r") : NULL;
     size_t len = strlen(key);
-    char line[256];
+    char line[4096];
     int found = 0;
 
     while (fp && fgets(line, sizeof(line), fp))
@@ -284,38 +286,72 @@ EXPORT(nvmlDeviceGetPowerManagementLimitConstraints, void *device, unsigned *lea
 EXPORT(nvmlDeviceSetPowerManagementLimit, void *device, unsigned mw)
 {
     FAIL_IF_ASKED("SetPowerManagementLimit");
-    return mw < 100000 || mw > 300000 ? FT__NVML_BAD_ARGUMENT
-                                      : set(device, "limit_mw", mw);
+    return mw < get(device, "least_limit_mw", 100000) ||
+                   mw > get(device, "most_limit_mw", 300000)
+               ? FT__NVML_BAD_ARGUMENT
+               : set(device, "limit_mw", mw);
 }
 
 /* ---- clocks ---- */
 
-static const unsigned core_clocks[] = {1410, 1200, 900, 600, 210};
-static const unsigned memory_clocks[] = {1215, 810};
-
-static int list(unsigned *n, unsigned *out, const unsigned *from, unsigned count)
+/* The largest first. */
+static int list(unsigned *n, unsigned *out, const void *device, const char *what,
+                const char *usual)
 {
+    char key[64], text[4096], *end = text;
+    unsigned count = 0, v[512];
+
+    snprintf(key, sizeof(key), "gpu%d.%s", index_of(device), what);
+    if (!look(text, sizeof(text), key))
+        snprintf(text, sizeof(text), "%s", usual);
+    while (*end && count < 512)
+        v[count++] = (unsigned)strtoul(end, &end, 10);
     if (*n < count) {
         *n = count;
         return FT__NVML_INSUFFICIENT_SIZE;
     }
     *n = count;
-    memcpy(out, from, count * sizeof(*from));
+    memcpy(out, v, count * sizeof(*v));
     return 0;
+}
+
+static int memory_clocks(const void *device, unsigned *n, unsigned *mhz)
+{
+    return list(n, mhz, device, "memory_clocks", "1215 810");
+}
+
+static int core_clocks(const void *device, unsigned memory, unsigned *n, unsigned *mhz)
+{
+    char what[32];
+
+    snprintf(what, sizeof(what), "clocks_at_%u", memory);
+    return list(n, mhz, device, what, "1410 1200 900 600 210");
+}
+
+/* The k-th clock at the largest memory clock. */
+static unsigned clock_of(const void *device, int memory, int k)
+{
+    unsigned v[512] = {0}, n = 512, largest;
+
+    memory_clocks(device, &n, v);
+    largest = v[0];
+    n = 512;
+    if (!memory)
+        core_clocks(device, largest, &n, v);
+    return v[k];
 }
 
 EXPORT(nvmlDeviceGetSupportedMemoryClocks, void *device, unsigned *n, unsigned *mhz)
 {
     FAIL_IF_ASKED("GetSupportedMemoryClocks");
-    return list(n, mhz, memory_clocks, 2);
+    return memory_clocks(device, n, mhz);
 }
 
 EXPORT(nvmlDeviceGetSupportedGraphicsClocks, void *device, unsigned memory, unsigned *n,
        unsigned *mhz)
 {
     FAIL_IF_ASKED("GetSupportedGraphicsClocks");
-    (void)memory;
-    return list(n, mhz, core_clocks, 5);
+    return core_clocks(device, memory, n, mhz);
 }
 
 EXPORT(nvmlDeviceGetClockInfo, void *device, int type, unsigned *mhz)
@@ -327,14 +363,14 @@ EXPORT(nvmlDeviceGetClockInfo, void *device, int type, unsigned *mhz)
     answer(&locked, device, memory ? "memory_locked" : "locked", 0);
     *mhz = locked;
     if (!locked && memory)
-        return answer(mhz, device, "memory_clock", memory_clocks[0]);
-    return locked ? 0 : answer(mhz, device, "clock", core_clocks[0]);
+        return answer(mhz, device, "memory_clock", clock_of(device, 1, 0));
+    return locked ? 0 : answer(mhz, device, "clock", clock_of(device, 0, 0));
 }
 
 EXPORT(nvmlDeviceGetMaxClockInfo, void *device, int type, unsigned *mhz)
 {
     FAIL_IF_ASKED("GetMaxClockInfo");
-    *mhz = type == FT__NVML_CLOCK_MEMORY ? memory_clocks[0] : core_clocks[0];
+    *mhz = clock_of(device, type == FT__NVML_CLOCK_MEMORY, 0);
     return 0;
 }
 
@@ -344,13 +380,14 @@ EXPORT(nvmlDeviceGetApplicationsClock, void *device, int type, unsigned *mhz)
 
     FAIL_IF_ASKED("GetApplicationsClock");
     return answer(mhz, device, memory ? "app_memory" : "app_clock",
-                  memory ? memory_clocks[0] : core_clocks[1]);
+                  clock_of(device, memory, !memory));
 }
 
 EXPORT(nvmlDeviceGetDefaultApplicationsClock, void *device, int type, unsigned *mhz)
 {
     FAIL_IF_ASKED("GetDefaultApplicationsClock");
-    *mhz = type == FT__NVML_CLOCK_MEMORY ? memory_clocks[0] : core_clocks[1];
+    *mhz =
+        clock_of(device, type == FT__NVML_CLOCK_MEMORY, type != FT__NVML_CLOCK_MEMORY);
     return 0;
 }
 
@@ -394,8 +431,8 @@ EXPORT(nvmlDeviceResetApplicationsClocks, void *device)
     int code;
 
     FAIL_IF_ASKED("ResetApplicationsClocks");
-    code = set(device, "app_memory", memory_clocks[0]);
-    return code ? code : set(device, "app_clock", core_clocks[1]);
+    code = set(device, "app_memory", clock_of(device, 1, 0));
+    return code ? code : set(device, "app_clock", clock_of(device, 0, 1));
 }
 
 /* ---- state ---- */

@@ -1,11 +1,20 @@
 /* Machines written down: what is read back is what was there. */
+#define _DEFAULT_SOURCE /* syscall() */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "foretell/device.h"
+#include "foretell/power.h"
+#include "foretell/settings.h"
 
 static char folder[] = "/tmp/foretell-record-XXXXXX";
 static const char *source_root, *fake_nvml;
@@ -27,6 +36,15 @@ static path machine(const char *name)
     path p;
 
     snprintf(p.s, sizeof(p.s), "%s/tests/recorded/%s", source_root, name);
+    return p;
+}
+
+static path path_in(const char *dir, const char *file)
+{
+    path p;
+
+    if (snprintf(p.s, sizeof(p.s), "%s/%s", dir, file) >= (int)sizeof(p.s))
+        exit(1);
     return p;
 }
 
@@ -55,34 +73,225 @@ static ft_record recorded(const char *dir, const ft_record_options *o)
     return r;
 }
 
+/* ---- what is read of a machine ---- */
+
+enum { MOST_FILES = 2048 };
+static const char *watched; /* files below this folder are noted; NULL: none */
+static char *seen[MOST_FILES];
+static size_t n_seen;
+
+static void note(const char *file)
+{
+    struct stat s;
+    size_t len = watched ? strlen(watched) : 0;
+
+    if (!watched || strncmp(file, watched, len) != 0 || n_seen == MOST_FILES ||
+        stat(file, &s) || !S_ISREG(s.st_mode))
+        return;
+    for (size_t i = 0; i < n_seen; i++)
+        if (strcmp(seen[i], file + len) == 0)
+            return;
+    seen[n_seen++] = strdup(file + len);
+}
+
+/* The two in the place of the C library's, for the whole program. */
+int open(const char *file, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list ap;
+
+    va_start(ap, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(ap, mode_t);
+    va_end(ap);
+    note(file);
+    return (int)syscall(SYS_openat, AT_FDCWD, file, flags, mode);
+}
+
+FILE *fopen(const char *file, const char *mode)
+{
+    int how = *mode == 'r'   ? O_RDONLY
+              : *mode == 'a' ? O_WRONLY | O_CREAT | O_APPEND
+                             : O_WRONLY | O_CREAT | O_TRUNC;
+    int fd = open(file, how, 0666);
+
+    return fd < 0 ? NULL : fdopen(fd, mode);
+}
+
+/* Everything that reads a machine; what it shows, in one text. */
+static char *look_at(const char *root)
+{
+    ft_settings_options how = {.root = root};
+    ft_meter_options power = {.root = root};
+    ft_conditions during = {0};
+    ft_device *d = NULL;
+    ft_sensors *x = NULL;
+    ft_settings_list *l = NULL;
+    ft_monitor *m = NULL;
+    ft_meter *meter = NULL;
+    size_t size;
+    char *text = NULL;
+    FILE *fp = open_memstream(&text, &size);
+
+    CHECK(ft_device_local(&d, root, NULL) == FT_OK);
+    CHECK(ft_sensors_probe(&x, root, 0, NULL) == FT_OK);
+    CHECK(ft_settings_show(&l, &how, NULL) == FT_OK);
+    CHECK(ft_monitor_open(&m, "cpu", &how, NULL) == FT_OK);
+    if (!fp || !d || !x || !l || !m)
+        exit(1);
+    fprintf(fp, "%s, %g cores\n", ft_device_fingerprint(d), ft_device_get(d)->cores);
+    for (size_t i = 0; i < ft_sensors_count(x); i++) {
+        const ft_sensor *s = ft_sensors_at(x, i);
+
+        const char *seconds = strstr(s->reason, " for ");
+        int len = seconds ? (int)(seconds - s->reason) : (int)strlen(s->reason);
+
+        fprintf(fp, "%s %d %.*s\n", s->name, s->usable, len, s->reason);
+    }
+    for (size_t i = 0; i < ft_settings_count(l); i++) {
+        const ft_setting_state *s = ft_settings_at(l, i);
+
+        fprintf(fp, "%s %s: %g %s, %g .. %g, %s, %d %s\n", s->device, s->name, s->now,
+                s->text, s->least, s->most, s->choices, s->writable, s->reason);
+    }
+    ft_monitor_start(m);
+    ft_monitor_stop(m, &during);
+    fprintf(fp, "%g Hz, %g K\n", during.clock_hz, during.temperature_max_k);
+    if (watched) /* for what it reads: nothing moves in a recorded machine */
+        ft_meter_open(&meter, &power, NULL);
+    fclose(fp);
+    ft_meter_close(meter);
+    ft_monitor_close(m);
+    ft_settings_list_free(l);
+    ft_sensors_free(x);
+    ft_device_free(d);
+    return text;
+}
+
 static void a_record_serves_in_the_place_of_the_machine(void)
 {
-    static const char *const names[] = {"rapl-laptop", "jetson-tx1", "bare-vm"};
+    static const char *const names[] = {"rapl-laptop", "jetson-tx1", "amd-server",
+                                        "bare-vm",     "vm",         "nvidia-server"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         path from = machine(names[i]), to = in_folder(names[i]);
         ft_record_options o = {.root = from.s};
-        ft_record r = recorded(to.s, &o);
-        ft_device *a = NULL, *b = NULL;
-        ft_sensors *x = NULL, *y = NULL;
+        char *of_machine, *of_record;
+        ft_record r;
 
+        watched = from.s;
+        of_machine = look_at(from.s);
+        watched = NULL;
+        r = recorded(to.s, &o);
         CHECK(r.files > 5 && r.unreadable == 0 && r.gpus == 0);
-        CHECK(ft_device_local(&a, from.s, NULL) == FT_OK);
-        CHECK(ft_device_local(&b, to.s, NULL) == FT_OK);
-        CHECK(a && b &&
-              strcmp(ft_device_fingerprint(a), ft_device_fingerprint(b)) == 0);
-        CHECK(ft_sensors_probe(&x, from.s, 0, NULL) == FT_OK);
-        CHECK(ft_sensors_probe(&y, to.s, 0, NULL) == FT_OK);
-        CHECK(x && y && ft_sensors_count(x) == ft_sensors_count(y));
-        for (size_t k = 0; x && y && k < ft_sensors_count(x); k++) {
-            CHECK(strcmp(ft_sensors_at(x, k)->name, ft_sensors_at(y, k)->name) == 0);
-            CHECK(ft_sensors_at(x, k)->usable == ft_sensors_at(y, k)->usable);
+        of_record = look_at(to.s);
+        if (strcmp(of_machine, of_record) != 0)
+            fprintf(stderr, "%s:\n%srecord:\n%s", names[i], of_machine, of_record);
+        CHECK(strcmp(of_machine, of_record) == 0);
+        /* Nothing is read that is not part of a record. */
+        CHECK(n_seen > 5);
+        while (n_seen) {
+            char *file = seen[--n_seen];
+
+            /* This process is no part of the machine. */
+            if (strncmp(file, "/proc/self/", 11) != 0 &&
+                access(path_in(to.s, file + 1).s, R_OK)) {
+                fprintf(stderr, "%s: not recorded: %s\n", names[i], file);
+                CHECK(0);
+            }
+            free(file);
         }
-        ft_sensors_free(x);
-        ft_sensors_free(y);
-        ft_device_free(a);
-        ft_device_free(b);
+        free(of_machine);
+        free(of_record);
     }
+}
+
+static void serial_numbers_are_not_recorded(void)
+{
+    path from = in_folder("board"), to = in_folder("board-record");
+    ft_record_options o = {.root = from.s};
+    char command[4096], *text;
+
+    snprintf(command, sizeof(command),
+             "cp -r '%s' '%s' && printf 'Hardware\\t: X\\nSerial\\t\\t: "
+             "00c0ffee\\nModel\\t: Y'"
+             " >>'%s/proc/cpuinfo'",
+             machine("jetson-tx1").s, from.s, from.s);
+    CHECK(system(command) == 0);
+    recorded(to.s, &o);
+    text = text_of(in_folder("board-record/proc/cpuinfo").s);
+    CHECK(strstr(text, "c0ffee") == NULL && strstr(text, "Hardware\t: X\nModel\t: Y"));
+    free(text);
+}
+
+/* ---- machines that were recorded ---- */
+
+static void a_recorded_virtual_machine_has_nothing_to_set_or_to_read(void)
+{
+    char *text = look_at(machine("vm").s);
+
+    CHECK(strstr(text, "cpu-intel-xeon") && strstr(text, "-2c-"));
+    CHECK(strstr(text, "powercap 0 not exposed to this virtual machine\n"));
+    CHECK(strstr(text, "hwmon 0 not exposed to this virtual machine\n"));
+    CHECK(strstr(text, "perf:psys 0 a recorded machine cannot be asked\n"));
+    CHECK(strstr(text, "this virtual machine shows no CPU clock"));
+    CHECK(strstr(text, "2e+09 Hz, nan K\n")); /* of /proc/cpuinfo */
+    free(text);
+}
+
+static const ft_setting_state *setting(const ft_settings_list *l, const char *name)
+{
+    for (size_t i = 0; i < ft_settings_count(l); i++)
+        if (strcmp(ft_settings_at(l, i)->device, "nvml:1") == 0 &&
+            strcmp(ft_settings_at(l, i)->name, name) == 0)
+            return ft_settings_at(l, i);
+    CHECK(0);
+    return NULL;
+}
+
+static void a_recorded_server_has_two_gpus(void)
+{
+    path root = machine("nvidia-server"), answers = machine("nvidia-server/nvml.txt");
+    path copy = in_folder("answers");
+    ft_settings_options how = {.root = root.s, .nvml = fake_nvml};
+    ft_meter_options power = {.root = root.s, .nvml = fake_nvml, .sources = "nvml"};
+    ft_settings_list *l = NULL;
+    ft_monitor *m = NULL;
+    ft_meter *meter = NULL;
+    ft_conditions during = {0};
+    const ft_setting_state *clock, *cap;
+    char command[2200];
+
+    /* What the counter counts is not part of what was recorded. */
+    snprintf(command, sizeof(command),
+             "(cat '%s'; for i in 0 1; do echo gpu$i.update_ms=20; done) >'%s'",
+             answers.s, copy.s);
+    CHECK(system(command) == 0);
+    setenv("FAKE_NVML", copy.s, 1);
+    CHECK(ft_settings_show(&l, &how, NULL) == FT_OK);
+    if (!l)
+        exit(1);
+    clock = setting(l, "core clock");
+    CHECK(clock && clock->least == 2.1e8 && clock->most == 1.98e9);
+    cap = setting(l, "power cap");
+    CHECK(cap && cap->now == 700 && cap->least == 200 && cap->most == 700);
+    ft_settings_list_free(l);
+    CHECK(ft_monitor_open(&m, "nvml:1", &how, NULL) == FT_OK);
+    ft_monitor_start(m);
+    ft_monitor_stop(m, &during);
+    CHECK(during.clock_hz == 3.45e8 && during.memory_clock_hz == 2.619e9);
+    CHECK(fabs(during.temperature_max_k - (273.15 + 33)) < 1e-9);
+    ft_monitor_close(m);
+    CHECK(ft_meter_open(&meter, &power, NULL) == FT_OK);
+    CHECK(meter && ft_meter_n_domains(meter) == 4);
+    for (uint32_t i = 0; meter && i < ft_meter_n_domains(meter); i++) {
+        static const char *const names[] = {"nvml:0", "nvml:0/memory", "nvml:1",
+                                            "nvml:1/memory"};
+
+        CHECK(strcmp(ft_meter_domain(meter, i)->name, names[i]) == 0);
+    }
+    ft_meter_close(meter);
+    unsetenv("FAKE_NVML");
 }
 
 static void files_are_listed_with_mode_and_outcome(void)
@@ -164,6 +373,9 @@ int main(int argc, char **argv)
     fake_nvml = argv[2];
     CHECK(mkdtemp(folder) != NULL);
     a_record_serves_in_the_place_of_the_machine();
+    serial_numbers_are_not_recorded();
+    a_recorded_virtual_machine_has_nothing_to_set_or_to_read();
+    a_recorded_server_has_two_gpus();
     files_are_listed_with_mode_and_outcome();
     what_may_not_be_read_is_named();
     nvml_is_recorded_so_that_it_can_be_replayed();

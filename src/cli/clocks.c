@@ -210,6 +210,23 @@ static int reset(ft__cli *c, const ft__this_machine *m)
     return ft__cli_done(c, printed);
 }
 
+static int check(ft__cli *c, const struct options *o, const char *what)
+{
+    const ft__option *given = ft__option_given(options, o);
+    bool of_set = given && strcmp(given->name, "root") != 0; /* which comes last */
+
+    if (strcmp(what, "show") && strcmp(what, "set") && strcmp(what, "reset"))
+        return ft__cli_exit(c, FT__EXIT_USAGE, "\"%s\": show, set or reset?", what);
+    if (c->n_rest && strcmp(what, "set") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "a command belongs to set only");
+    if (of_set && strcmp(what, "set") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s belongs to set only", given->name);
+    if (o->root && !ft__path_exists(o->root))
+        return ft__cli_exit(c, FT__EXIT_INPUT, "there is no recorded machine %s",
+                            o->root);
+    return 0;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
@@ -225,8 +242,9 @@ static int run(ft__cli *c, const void *user)
                             c->args.n ? "one argument too many: %s"
                                       : "show, set or reset?%s",
                             c->args.n ? c->args.v[1] : "");
-    if (c->n_rest && strcmp(what, "set") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "a command belongs to set only");
+    code = check(c, o, what);
+    if (code)
+        return code;
     m = malloc(sizeof(*m));
     if (!m)
         return ft__cli_done(c, false);
@@ -235,10 +253,8 @@ static int run(ft__cli *c, const void *user)
         code = show(c, m);
     else if (strcmp(what, "set") == 0)
         code = set(c, m, o);
-    else if (strcmp(what, "reset") == 0)
-        code = reset(c, m);
     else
-        code = ft__cli_exit(c, FT__EXIT_USAGE, "\"%s\": show, set or reset?", what);
+        code = reset(c, m);
     free(m);
     return code;
 }

@@ -286,6 +286,10 @@ static int run(ft__cli *c, const void *user)
     ft_status st;
     int code;
 
+    if (o->record ? o->power != NULL : o->trace_s > 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            o->record ? "--record and --power exclude each other"
+                                      : "--trace is for --record DIR");
     if (o->record)
         return ft__machine_record(c, o->record, "", o->trace_s);
     if (o->power)

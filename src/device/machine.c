@@ -93,6 +93,24 @@ static int read_file(ft__buf *text, const char *path)
     return text->bad ? ENOMEM : code;
 }
 
+/* Boards of some makers tell their serial number among their processors. */
+static void drop_serial_numbers(ft__buf *text)
+{
+    char *line = text->s, *end = text->s + text->len, *to = text->s;
+
+    while (line < end) {
+        char *next = memchr(line, '\n', (size_t)(end - line));
+        size_t len = (size_t)((next ? next + 1 : end) - line);
+
+        if (len < 6 || memcmp(line, "Serial", 6) != 0) {
+            memmove(to, line, len);
+            to += len;
+        }
+        line += len;
+    }
+    text->len = (size_t)(to - text->s);
+}
+
 static ft_status record_file(struct recorder *r, const char *path, ft_error *err)
 {
     const char *inside = path + strlen(r->root);
@@ -104,6 +122,8 @@ static ft_status record_file(struct recorder *r, const char *path, ft_error *err
     if (stat(path, &s) || !S_ISREG(s.st_mode))
         return FT_OK;
     code = read_file(&text, path);
+    if (text.s && strcmp(inside, "/proc/cpuinfo") == 0)
+        drop_serial_numbers(&text);
     ft__buf_fmt(&r->files, "%04o %s %s\n", (unsigned)s.st_mode & 07777,
                 code ? strerror(code) : "read", inside);
     if (code) {
@@ -178,6 +198,13 @@ static void ask_watts(ft__buf *b, const ft__nvml *n, unsigned gpu, void *device,
         ft__buf_fmt(b, "gpu%u.%s=%.0f\n", gpu, key, watts * 1e3);
 }
 
+static void numbers(ft__buf *b, const unsigned *v, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        ft__buf_fmt(b, "%s%u", i ? " " : "", v[i]);
+    ft__buf_str(b, "\n");
+}
+
 static void supported(ft__buf *b, const ft__nvml *n, unsigned gpu, void *device)
 {
     unsigned memory[64], core[512], n_memory = 64, n_core;
@@ -185,15 +212,31 @@ static void supported(ft__buf *b, const ft__nvml *n, unsigned gpu, void *device)
     if (!n->memory_clocks || !n->core_clocks ||
         n->memory_clocks(device, &n_memory, memory))
         return;
+    ft__buf_fmt(b, "gpu%u.memory_clocks=", gpu);
+    numbers(b, memory, n_memory);
     for (unsigned i = 0; i < n_memory; i++) {
         n_core = 512;
         if (n->core_clocks(device, memory[i], &n_core, core))
             continue;
         ft__buf_fmt(b, "gpu%u.clocks_at_%u=", gpu, memory[i]);
-        for (unsigned k = 0; k < n_core; k++)
-            ft__buf_fmt(b, "%s%u", k ? " " : "", core[k]);
-        ft__buf_str(b, "\n");
+        numbers(b, core, n_core);
     }
+}
+
+static void limits(ft__buf *b, const ft__nvml *n, unsigned gpu, void *d)
+{
+    unsigned least, most;
+
+    ask(b, gpu, d, "limit_mw", "GetPowerManagementLimit", n->power_limit);
+    ask(b, gpu, d, "default_limit_mw", "GetPowerManagementDefaultLimit",
+        n->power_limit_default);
+    if (n->power_limit_range && n->power_limit_range(d, &least, &most) == 0)
+        ft__buf_fmt(b, "gpu%u.least_limit_mw=%u\ngpu%u.most_limit_mw=%u\n", gpu, least,
+                    gpu, most);
+    ask_type(b, gpu, d, "slowdown_c", "GetTemperatureThreshold",
+             n->temperature_threshold, FT__NVML_THRESHOLD_SLOWDOWN);
+    ask_type(b, gpu, d, "shutdown_c", "GetTemperatureThreshold",
+             n->temperature_threshold, FT__NVML_THRESHOLD_SHUTDOWN);
 }
 
 static void record_gpu(ft__buf *b, const ft__nvml *n, unsigned gpu)
@@ -217,7 +260,7 @@ static void record_gpu(ft__buf *b, const ft__nvml *n, unsigned gpu)
 
         number(b, gpu, "energy_mj", "GetTotalEnergyConsumption", code, v);
     }
-    ask(b, gpu, d, "limit_mw", "GetPowerManagementLimit", n->power_limit);
+    limits(b, n, gpu, d);
     ask_type(b, gpu, d, "clock", "GetClockInfo", n->clock, FT__NVML_CLOCK_SM);
     ask_type(b, gpu, d, "memory_clock", "GetClockInfo", n->clock,
              FT__NVML_CLOCK_MEMORY);

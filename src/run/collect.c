@@ -15,6 +15,8 @@
 enum { DEFAULT_GROUP = 6, MOST_GROUP = 32, LEAST_REPEATS = 5 };
 static const double default_repeat_share = 0.03;
 static const double default_power_share = 0.1;
+/* Of the budget, for measuring once more what was measured. */
+static const double repeats_take = 0.1;
 
 void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op,
                         const char *metric)
@@ -292,12 +294,12 @@ static ft_status choose_powered(struct ft__collection *k, ft_error *err)
     return FT_OK;
 }
 
-static ft_status measure_all(struct ft__collection *k, ft_error *err)
+static ft_status measure_all(struct ft__collection *k, double until_s, ft_error *err)
 {
     size_t left = count_left(k), total = left;
     ft_status st = FT_OK;
 
-    while (left && !st && ft__now_s() < k->end_s) {
+    while (left && !st && ft__now_s() < until_s) {
         ft_error why[MOST_GROUP];
         ft_op ops[MOST_GROUP];
         unsigned char powered[MOST_GROUP];
@@ -342,7 +344,7 @@ static ft_status measure_again(struct ft__collection *k, double time_s, ft_error
     ft_status st = FT_OK;
     size_t n = 0;
 
-    for (size_t i = 0; i < k->n && left && !st; i++) {
+    for (size_t i = 0; i < k->n && left && !st && ft__now_s() < k->end_s; i++) {
         if (!k->c[i].measured)
             continue;
         if (ft__prng_below(&lot, (uint32_t)candidates--) < left) {
@@ -378,11 +380,12 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
                      const ft_collect_options *opt, ft_error *err)
 {
     struct ft__collection k = {.session = s, .store = store, .opt = opt, .report = out};
-    double begin_s = ft__now_s(), time_s;
+    double begin_s = ft__now_s(), until_s, time_s;
     ft_status st;
 
     *out = (ft_collect_report){0};
     k.end_s = opt->budget_s > 0 ? begin_s + opt->budget_s : INFINITY;
+    until_s = k.end_s - (opt->repeat_share < 0 ? 0 : repeats_take * opt->budget_s);
     st = begin_run(&k, err);
     /* Before anything else takes memory that would count as the engine's. */
     if (!st)
@@ -396,7 +399,7 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
         st = mark_present(&k, err);
     time_s = share_of_time(&k, count_left(&k));
     if (!st)
-        st = measure_all(&k, err);
+        st = measure_all(&k, until_s, err);
     if (!st)
         st = measure_again(&k, time_s, err);
     free(k.c);

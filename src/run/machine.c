@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "predict/probes.h"
 #include "run/collection.h"
@@ -114,6 +115,15 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
               : ft_store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
 }
 
+/* All probes together take a quarter of what is left, but are never so short that
+ * they say nothing. */
+static double probe_time(const struct ft__collection *k, size_t n)
+{
+    double share = (k->end_s - ft__now_s()) / (double)(n ? n : 1) * 0.25;
+
+    return fmin(0.3, fmax(0.02, share));
+}
+
 /* Those that are missing, in one group. */
 static ft_status measure_probes(struct ft__collection *k, ft_error *err)
 {
@@ -131,7 +141,7 @@ static ft_status measure_probes(struct ft__collection *k, ft_error *err)
         n += !has || k->opt->again;
     }
     if (!st)
-        st = ft__measure_into_store(k, missing, n, NULL, 0.3, why, err);
+        st = ft__measure_into_store(k, missing, n, NULL, probe_time(k, n), why, err);
     for (size_t i = 0; i < n && !st; i++)
         if (why[i].status) {
             st = why[i].status;

@@ -191,3 +191,12 @@ Operations that were bounded are named.
   $ foretell predict models/unknown-op.onnx --engine fake | grep -E 'bounded|warning'
   bounded: Frobnicate (node bad?[31mname), by the bytes it moves
   warning: 1 of 2 unique operations are of kinds never measured: their times are lower bounds
+
+A budget holds for what is measured of the machine itself, too.
+
+  $ printf 'relu x=1x64\n' >one.ops
+  $ foretell collect one.ops --engine fake --budget 1s --db brief.db -q >out; foretell data export --db brief.db >brief.csv; python3 -c "
+  > import csv
+  > s = sum(float(r['value']) * int(r['iterations']) for r in csv.DictReader(open('brief.csv')) if r['metric'] == 'time')
+  > print(.1 < s < 1.3 or s)"
+  True

@@ -180,6 +180,15 @@ Bad usage.
   $ foretell clocks show -- true
   foretell clocks: a command belongs to set only
   [2]
+  $ foretell clocks show --device nvml:0
+  foretell clocks: --device belongs to set only
+  [2]
+  $ foretell clocks reset --core 1GHz
+  foretell clocks: --core belongs to set only
+  [2]
+  $ foretell clocks show --root nowhere
+  foretell clocks: there is no recorded machine nowhere
+  [3]
   $ foretell collect one.ops --clocks 600,
   foretell collect: --clocks wants clocks such as 600,900,1200 (MHz), at most 64, not "600,"
   [2]

@@ -21,3 +21,12 @@ Where nothing was made yet the doctor says what makes it.
     none: build with libdnnl-dev installed, or say --plugin-dir DIR
   $ foretell doctor --plugin-dir nowhere > /dev/null
   [1]
+
+What would be ignored is refused.
+
+  $ foretell doctor --trace 5s
+  foretell doctor: --trace is for --record DIR
+  [2]
+  $ foretell doctor --record here --power nvml
+  foretell doctor: --record and --power exclude each other
+  [2]
