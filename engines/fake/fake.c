@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "foretell/engine.h"
+#include "host.h"
 #include "random.h"
 
 enum { MOST_OTHERS = 8 };
@@ -160,23 +161,15 @@ static int score(ft_error *err)
     return 1;
 }
 
-static double real_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A process that is busy for that part of every hundredth of a second, as long as
  * its parent lives. */
 static void be_busy(double part, pid_t parent)
 {
     while (getppid() == parent) {
-        double begin = real_s();
+        double begin = ft__host_now(NULL);
         struct timespec rest = {0, (long)((1 - part) * 1e7)};
 
-        while (real_s() < begin + part * 1e-2)
+        while (ft__host_now(NULL) < begin + part * 1e-2)
             ;
         nanosleep(&rest, NULL);
     }
@@ -233,7 +226,7 @@ static void engine_close(ft_engine_context *c)
 
 static double engine_now(ft_engine_context *c)
 {
-    return c->opt.foreign > 0 ? real_s() : c->clock_s;
+    return c->opt.foreign > 0 ? ft__host_now(NULL) : c->clock_s;
 }
 
 static ft_status engine_sync(ft_engine_context *c, ft_error *err)
@@ -246,28 +239,7 @@ static ft_status engine_sync(ft_engine_context *c, ft_error *err)
 
 static void *engine_alloc(ft_engine_context *c, uint64_t bytes)
 {
-    void *p;
-
-    if (bytes > c->opt.oom_above || bytes > SIZE_MAX - 64)
-        return NULL;
-    return posix_memalign(&p, 64, bytes ? bytes : 64) == 0 ? p : NULL;
-}
-
-static void engine_release(ft_engine_context *c, void *memory)
-{
-    (void)c;
-    free(memory);
-}
-
-static ft_status engine_fill(ft_engine_context *c, void *memory, ft_dtype dtype,
-                             uint64_t elements, int64_t limit, uint64_t seed,
-                             ft_error *err)
-{
-    (void)c;
-    if (!ft__random_fill(memory, dtype, elements, limit, seed))
-        return ft_fail(err, FT_EUNSUPPORTED, 0, "fake: no values of type %s",
-                       ft_dtype_name(dtype));
-    return FT_OK;
+    return bytes > c->opt.oom_above ? NULL : ft__host_alloc(c, bytes);
 }
 
 /* ---- blocks ---- */
@@ -359,9 +331,9 @@ static void really_sleep(double seconds)
 
 static void keep_busy(double seconds)
 {
-    double end = real_s() + seconds;
+    double end = ft__host_now(NULL) + seconds;
 
-    while (real_s() < end)
+    while (ft__host_now(NULL) < end)
         ;
 }
 
@@ -411,8 +383,8 @@ const ft_engine *ft_engine_entry(void)
         .now = engine_now,
         .sync = engine_sync,
         .alloc = engine_alloc,
-        .release = engine_release,
-        .fill = engine_fill,
+        .release = ft__host_release,
+        .fill = ft__host_fill,
         .prepare = prepare,
         .run = run,
         .free_block = free_block,

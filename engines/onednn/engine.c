@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "host.h"
 #include "onednn.h"
-#include "random.h"
 #include "runtime.h"
 
 /* ---- context ---- */
@@ -90,15 +89,6 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     return FT_OK;
 }
 
-static double engine_now(ft_engine_context *c)
-{
-    struct timespec t;
-
-    (void)c;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static ft_status engine_sync(ft_engine_context *c, ft_error *err)
 {
     dnnl_status_t s = dnnl_stream_wait(c->dnnl.stream);
@@ -106,35 +96,6 @@ static ft_status engine_sync(ft_engine_context *c, ft_error *err)
     if (s != dnnl_success)
         return ft_fail(err, FT_EBACKEND, 0, "onednn: waiting failed (status %d)",
                        (int)s);
-    return FT_OK;
-}
-
-/* ---- memory ---- */
-
-static void *engine_alloc(ft_engine_context *c, uint64_t bytes)
-{
-    void *p;
-
-    (void)c;
-    return bytes <= SIZE_MAX - 64 && posix_memalign(&p, 64, bytes ? bytes : 64) == 0
-               ? p
-               : NULL;
-}
-
-static void engine_release(ft_engine_context *c, void *memory)
-{
-    (void)c;
-    free(memory);
-}
-
-static ft_status engine_fill(ft_engine_context *c, void *memory, ft_dtype dtype,
-                             uint64_t elements, int64_t limit, uint64_t seed,
-                             ft_error *err)
-{
-    (void)c;
-    if (!ft__random_fill(memory, dtype, elements, limit, seed))
-        return ft_fail(err, FT_EUNSUPPORTED, 0, "onednn: no values of type %s",
-                       ft_dtype_name(dtype));
     return FT_OK;
 }
 
@@ -236,11 +197,11 @@ const ft_engine *ft_engine_entry(void)
         .score = score,
         .open = engine_open,
         .close = engine_close,
-        .now = engine_now,
+        .now = ft__host_now,
         .sync = engine_sync,
-        .alloc = engine_alloc,
-        .release = engine_release,
-        .fill = engine_fill,
+        .alloc = ft__host_alloc,
+        .release = ft__host_release,
+        .fill = ft__host_fill,
         .prepare = prepare,
         .run = run,
         .free_block = free_block,

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "heap.h"
+#include "host.h"
 #include "torch.h"
 
 /* ---- options ---- */
@@ -176,15 +176,6 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     return FT_OK;
 }
 
-static double engine_now(ft_engine_context *c)
-{
-    struct timespec t;
-
-    (void)c;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void engine_memory(ft_engine_context *c, uint64_t *now, uint64_t *peak,
                           int reset)
 {
@@ -207,7 +198,7 @@ const ft_engine *ft_engine_entry(void)
         .score = score,
         .open = engine_open,
         .close = engine_close,
-        .now = engine_now,
+        .now = ft__host_now,
         .sync = ft__cuda_sync,
         .fill = ft__value_fill,
         .run = ft__block_run,
