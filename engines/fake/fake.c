@@ -178,15 +178,17 @@ static void be_busy(double part, pid_t parent)
 
 static void start_others(ft_engine_context *c)
 {
+    double left = c->opt.foreign;
     pid_t self = getpid();
 
-    for (double left = c->opt.foreign; left > 0; left -= 1) {
+    while (left > 0) {
         pid_t pid = fork();
 
         if (pid == 0)
             be_busy(left < 1 ? left : 1, self);
         if (pid > 0)
             c->others[c->n_others++] = pid;
+        left -= 1;
     }
 }
 

@@ -203,6 +203,7 @@ static ft_status find_datasets(struct datasets *all, ft_store *store,
             st = ft_store_each(store, &key, 1, keep_dataset, all, err);
         snprintf(before, sizeof(before), "%s", k.spec);
         ft_graph_free(k.lowered);
+        all->spec = NULL; /* it was k's */
     }
     if (!st && all->no_memory)
         st = ft_fail(err, FT_ENOMEM, 0, "datasets");
