@@ -129,7 +129,8 @@ static void memory_is_that_of_the_program(void)
 
     r = measured(c, 2, &o);
     CHECK(r[0].memory.value > 64.0 * (1 << 20) && r[0].memory.value < 96.0 * (1 << 20));
-    CHECK(r[1].memory.value < 16.0 * (1 << 20) && r[1].memory.value > 1 << 17);
+    /* At least what a copy of this process held: much, where it is watched. */
+    CHECK(r[1].memory.value < r[0].memory.value && r[1].memory.value > 1 << 17);
     CHECK(strcmp(r[0].name, "takes 64 MiB") == 0);
     ft_command_results_free(r, 2);
 }
@@ -330,7 +331,7 @@ static const char *recording(void)
         "# wall,,0,1,1,0.01,0.01,1,\n# wall/cpu,wall,0,1,1,0.01,0.01,1,\n"
         "at_s,domain,watts,joules\n",
         fp);
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 20000; i++)
         fprintf(fp, "%g,wall,50,\n%g,wall/cpu,30,\n", 0.01 * i, 0.01 * i);
     fclose(fp);
     return path;
