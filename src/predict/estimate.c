@@ -68,10 +68,6 @@ static ft_status run_forests(struct batch *b, uint32_t regressor, ft_error *err)
     return FT_OK;
 }
 
-/* A hundredfold either way: residuals of few operations say nothing of what lies
- * further out. */
-static const double widest = 4.6;
-
 static ft_estimate learned_time(const struct batch *b, uint32_t i,
                                 const ft__regressor_image *r)
 {
@@ -85,8 +81,8 @@ static ft_estimate learned_time(const struct batch *b, uint32_t i,
     if (far)
         spread *= scaled_factor;
     return (ft_estimate){base * exp(value),
-                         base * exp(value + fmax(r->interval_low * spread, -widest)),
-                         base * exp(value + fmin(r->interval_high * spread, widest)),
+                         base * exp(value + r->interval_low * spread),
+                         base * exp(value + r->interval_high * spread),
                          far ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
 }
 
