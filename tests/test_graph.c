@@ -414,6 +414,28 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     ft_graph_free(g);
 }
 
+static void writing_over_x_is_another_operation(void)
+{
+    static const char over[] = "relu x=2x3x4x5 dtype=fp32 inplace=1";
+    static const char *const bad[] = {
+        "matmul x=2x3 y=3x4 inplace=1",        /* not elementwise */
+        "add x=1x3 y=2x3 inplace=1",           /* the result is larger than x */
+        "relu x=2x3 phase=backward inplace=1", /* not forward */
+        "relu x=2x3 inplace=2",
+    };
+    ft_op a = parse(over), b = parse("relu x=2x3x4x5 dtype=fp32"), c;
+    char text[128];
+
+    CHECK(a.in_place == 1 && b.in_place == 0);
+    CHECK(!ft_op_equal(&a, &b) && ft_op_hash(&a) != ft_op_hash(&b));
+    CHECK(ft_op_print(&a, text, sizeof(text)) == strlen(over) && !strcmp(text, over));
+    c = parse("relu x=2x3x4x5 dtype=fp32 inplace=0");
+    CHECK(ft_op_equal(&b, &c));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        CHECK(ft_op_parse(&c, bad[i], strlen(bad[i]), NULL) == FT_EFORMAT ||
+              ft_op_parse(&c, bad[i], strlen(bad[i]), NULL) == FT_EINVAL);
+}
+
 static void weights_add_up(const char *spec)
 {
     ft_op op = parse(spec);
@@ -453,6 +475,7 @@ int main(void)
     no_two_live_tensors_overlap();
     lowering_inserts_a_transpose_only_where_bytes_move();
     lowering_keeps_phases_and_takes_nodes_without_operands();
+    writing_over_x_is_another_operation();
     weights_listed_one_by_one_are_all_weights();
     CHECK_DONE();
 }
