@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/pairs.h"
 #include "base/prng.h"
 #include "base/stats.h"
 #include "check.h"
@@ -70,11 +71,27 @@ static void streams_repeat_and_differ(void)
     CHECK_NEAR(sum / 1000, 0.5, 0.05);
 }
 
+static void pairs_are_found_and_numbers_have_units(void)
+{
+    const char *text = "threads=2 clock=1200MHz cap=250W state=eval";
+    size_t len;
+    const char *v = ft__pair(text, "state", &len);
+
+    CHECK(v && len == 4 && memcmp(v, "eval", 4) == 0);
+    CHECK(!ft__pair(text, "lock", &len) && !ft__pair(text, "clock=", &len));
+    CHECK(!ft__pair("", "a", &len) && !ft__pair(NULL, "a", &len));
+    CHECK_NEAR(ft__pair_number(text, "clock"), 1.2e9, 0);
+    CHECK_NEAR(ft__pair_number(text, "cap"), 250, 0);
+    CHECK_NEAR(ft__pair_number(text, "threads"), 2, 0);
+    CHECK(isnan(ft__pair_number(text, "state")) && isnan(ft__pair_number(text, "x")));
+}
+
 int main(void)
 {
     arena_gives_zeroed_aligned_memory_of_any_size();
     buffer_grows_and_stays_terminated();
     statistics_agree_with_hand_figures();
     streams_repeat_and_differ();
+    pairs_are_found_and_numbers_have_units();
     CHECK_DONE();
 }

@@ -65,6 +65,69 @@ FT_API double ft_forest_predict(const ft_forest *f, const float *row);
 FT_API void ft_forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
                                    double *out);
 
+/* ---- one interface for every method ----
+ * A model never changes after it is made; any number of threads may predict from one.
+ * Whatever library fits it, what is kept is our own form: predicting needs none. */
+typedef struct ft_model ft_model;
+
+typedef enum ft_method {
+    FT_METHOD_RIDGE,    /* linear with an L2 penalty (Hoerl, Kennard 1970) */
+    FT_METHOD_KNN,      /* k nearest neighbours, weighted by inverse distance */
+    FT_METHOD_TEMPLATE, /* the nearest sample, as it is (Sponner et al. 2022) */
+    FT_METHOD_TREE,     /* one regression tree (CART, Breiman et al. 1984) */
+    FT_METHOD_FOREST,   /* random forest */
+    FT_METHOD_EXTRA,    /* extremely randomised trees */
+    FT_METHOD_BOOST,    /* gradient boosting, fitted by XGBoost (Chen, Guestrin 2016) */
+    FT_METHOD_MLP,      /* multi-layer perceptron, ReLU, Adam (Kingma, Ba 2015) */
+    FT_METHOD_SVR,      /* epsilon support vectors, radial basis, fitted by libsvm */
+    FT_METHOD_COUNT
+} ft_method;
+FT_API const char *ft_method_name(ft_method m); /* "ridge", "knn", "template", ... */
+/* FT_METHOD_COUNT: unknown. */
+FT_API ft_method ft_method_from_name(const char *name, size_t len);
+/* 1 when this build can fit it; else 0 and *why says what is missing ("" otherwise). */
+FT_API int ft_method_available(ft_method m, const char **why);
+
+/* 0 or NaN: the method's default, which docs/learning.md lists. */
+typedef struct ft_model_options {
+    ft_method method;
+    ft_forest_options forest; /* TREE, FOREST, EXTRA (kind is set by the method) */
+    double penalty;    /* RIDGE: lambda on standardised columns; BOOST: lambda; MLP: weight
+                          decay; SVR: C */
+    uint32_t neighbours; /* KNN */
+    uint32_t rounds;   /* BOOST: trees; MLP: epochs */
+    uint32_t depth;    /* BOOST: of a tree */
+    double rate;       /* BOOST, MLP: learning rate */
+    double share;      /* BOOST: of rows and of columns a tree sees */
+    uint32_t width;    /* MLP: units of a hidden layer */
+    uint32_t layers;   /* MLP: hidden layers */
+    double gamma;      /* SVR: of exp(-gamma |a - b|^2), on standardised columns */
+    double epsilon;    /* SVR: half width of the tube, in sigmas of the target */
+    uint64_t seed;
+    uint32_t threads;  /* the result does not depend on it */
+} ft_model_options;
+
+/* As ft_forest_fit(). Methods that know no missing values put the column's median
+ * there. FT_EUNSUPPORTED: this build cannot fit the method (what to install). */
+FT_API ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
+                              const double *weights, const ft_model_options *opt,
+                              ft_error *err);
+/* As ft_forest_load(), ft_forest_image(). */
+FT_API ft_status ft_model_load(ft_model **out, const void *image, size_t len,
+                               ft_error *err);
+FT_API const void *ft_model_image(const ft_model *m, size_t *len);
+FT_API void ft_model_free(ft_model *m);
+FT_API ft_method ft_model_method(const ft_model *m);
+FT_API uint32_t ft_model_width(const ft_model *m);
+/* n rows of ft_model_width() values; bit-identical however they are dealt to calls. */
+FT_API void ft_model_predict(const ft_model *m, const float *rows, size_t n, double *out);
+
+/* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
+FT_API ft_status ft_model_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                         const double *weights, const uint32_t *fold,
+                                         uint32_t n_folds, const ft_model_options *opt,
+                                         ft_error *err);
+
 /* ---- evaluation ---- */
 
 /* Deal n rows to n_folds folds (2 at least) so that rows with equal group[] never

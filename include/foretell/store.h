@@ -93,6 +93,26 @@ FT_API ft_status ft_store_put_fact(ft_store *s, const char *device, const char *
 FT_API ft_status ft_store_fact(ft_store *s, const char *device, const char *name,
                                double *value, ft_error *err);
 
+/* What a network that was measured whole consists of: `count` times the operation
+ * `part`, as this dataset's author listed it. `whole` is the whole's spec
+ * ("network name=resnet50 x=32x3x224x224"), `source` whose list it is. Putting the same
+ * (source, whole, phase, part) again replaces its count and note. `note`: "" or what
+ * kept the part from being measured there ("functional"). */
+typedef struct ft_member {
+    const char *source;
+    const char *whole;
+    const char *phase; /* of the whole: "forward", "step" */
+    const char *part;  /* an operation's spec */
+    double count;
+    const char *note;
+} ft_member;
+FT_API ft_status ft_store_put_member(ft_store *s, const ft_member *member, ft_error *err);
+/* Members in the order in which they were put; NULL or "" matches all. As
+ * ft_store_each(). */
+FT_API ft_status ft_store_each_member(ft_store *s, const char *source, const char *whole,
+                                      int (*each)(void *user, const ft_member *member),
+                                      void *user, ft_error *err);
+
 /* Rows that match `filter` (NULL or "" members match everything), ordered by
  * key then time. `latest`: of equal keys only the newest. The row handed to
  * `each` is valid during the call, and `each` may read from the store but not

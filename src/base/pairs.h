@@ -1,0 +1,15 @@
+#ifndef BASE_PAIRS_H
+#define BASE_PAIRS_H
+
+#include <stddef.h>
+
+/* Settings as text: "threads=1 clock=1200MHz", pairs of name and value apart by one
+ * blank, names without '='. */
+
+/* The value of `name` and its length, or NULL: not there. Borrowed from text. */
+const char *ft__pair(const char *text, const char *name, size_t *len);
+/* Its number in base units: "1200MHz" is 1.2e9, "250W" 250, "2" 2; prefixes k M G m u.
+ * NaN: not there, or no number. */
+double ft__pair_number(const char *text, const char *name);
+
+#endif
