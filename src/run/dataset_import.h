@@ -31,7 +31,7 @@ struct ft__import {
     ft__rows *rows;
     ft_store *store;
     ft__bulk *bulk;
-    const char *source, *data_dir;
+    const char *source, *data_dir, *command;
     const ft__form *form;
     int place[FT__N_COLUMNS]; /* of each column in this file; -1: it has none */
     bool used[FT__MAX_COLUMNS];
