@@ -66,6 +66,9 @@ extern const ft__method_ops ft__method_template;
 extern const ft__method_ops ft__method_tree;
 extern const ft__method_ops ft__method_forest;
 extern const ft__method_ops ft__method_extra;
+extern const ft__method_ops ft__method_boost;
+extern const ft__method_ops ft__method_mlp;
+extern const ft__method_ops ft__method_svr;
 
 /* The option, or what it is by default. */
 static inline double ft__or(double given, double otherwise)
