@@ -1,5 +1,5 @@
 /* Gradient boosting (Friedman 2001; Chen, Guestrin 2016). XGBoost grows the trees; its
- * dump of them becomes a forest of our own, whose trees are added up. */
+ * dump of them becomes a forest of our own, which is the body. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,30 +9,6 @@
 #include "learn/forest.h"
 #include "learn/lesson.h"
 #include "learn/xgboost.h"
-
-/* A body: this, the columns seen in the mirror too, the image of a forest. A forest
- * sends missing values left. Where XGBoost learned to send them right, the node asks
- * for the column's negative, a column of its own behind the others, and left and right
- * are exchanged. */
-struct boost {
-    double base;
-    double scale; /* prediction = base + scale x sum of the trees */
-    uint32_t n_mirrors;
-    uint32_t zero;
-};
-
-enum { BATCH_VALUES = 1 << 14 };
-
-static const uint32_t *mirrors(const struct boost *b)
-{
-    return (const uint32_t *)(b + 1);
-}
-
-/* Padded, so that the forest behind them is aligned to 8 bytes. */
-static size_t mirror_bytes(uint32_t n)
-{
-    return (n + n % 2) * sizeof(uint32_t);
-}
 
 /* ---- from XGBoost's trees to ours ---- */
 
@@ -46,8 +22,6 @@ struct dumped {
 
 struct convert {
     uint32_t width;
-    uint32_t mirror[FT__MAX_COLUMNS]; /* by column: its mirror's number + 1, or 0 */
-    uint32_t n_mirrors;
     struct dumped *node; /* by XGBoost's number */
     uint32_t n, cap;
     bool no_memory;
@@ -150,35 +124,11 @@ static bool read_tree(struct convert *c, const char *text)
     return c->n > 0;
 }
 
-/* A node whose mirror is asked sends missing values right. */
-static void note_mirrors(struct convert *c)
-{
-    for (uint32_t i = 0; i < c->n; i++) {
-        const struct dumped *d = &c->node[i];
-
-        if (!d->leaf && d->missing != d->yes && !c->mirror[d->column])
-            c->mirror[d->column] = ++c->n_mirrors;
-    }
-}
-
 /* Which of XGBoost's nodes stands where. */
 struct placed {
     uint32_t id;
     uint32_t at;
 };
-
-static void write_split(const struct convert *c, ft__node *node, const struct dumped *d,
-                        uint32_t children, struct placed pair[2])
-{
-    const bool mirrored = d->missing != d->yes;
-    const uint32_t column = mirrored ? c->width + c->mirror[d->column] - 1 : d->column;
-
-    /* x < v is: not above the float before v; and -x > -v. */
-    node->value = mirrored ? -d->value : nextafterf(d->value, -INFINITY);
-    node->link = children << FT__LINK_SHIFT | column;
-    pair[0].id = mirrored ? d->no : d->yes;
-    pair[1].id = mirrored ? d->yes : d->no;
-}
 
 /* false: numbers that make no tree. */
 static bool place(const struct convert *c, ft__node *out, struct placed *stack,
@@ -192,14 +142,18 @@ static bool place(const struct convert *c, ft__node *out, struct placed *stack,
         const struct dumped *d = &c->node[p.id];
 
         if (d->leaf) {
-            out[p.at] = (ft__node){d->value, c->width + c->n_mirrors};
+            out[p.at].value = d->value;
             continue;
         }
         if (*used + 2 > c->n || d->yes >= c->n || d->no >= c->n)
             return false;
-        write_split(c, &out[p.at], d, *used - p.at, &stack[waiting]);
-        stack[waiting++].at = (*used)++;
-        stack[waiting++].at = (*used)++;
+        /* x < v is: not above the float before v. */
+        out[p.at] = (ft__node){.value = nextafterf(d->value, -INFINITY),
+                               .left = *used,
+                               .col = (uint16_t)d->column,
+                               .missing_right = d->missing != d->yes};
+        stack[waiting++] = (struct placed){d->yes, (*used)++};
+        stack[waiting++] = (struct placed){d->no, (*used)++};
     }
     return true;
 }
@@ -228,9 +182,9 @@ static ft_status no_tree(const struct convert *c, uint64_t i, ft_error *err)
         (unsigned long long)i);
 }
 
-/* Twice over the text: which columns need mirrors decides what a leaf looks like. */
+/* A prediction is base + scale x sum of the trees. */
 static ft_status convert_trees(ft_forest **out, struct convert *c, const char **text,
-                               uint64_t n, ft_error *err)
+                               uint64_t n, double base, double scale, ft_error *err)
 {
     ft__tree *tree = calloc(n, sizeof(*tree));
     ft_status st = FT_OK;
@@ -238,20 +192,11 @@ static ft_status convert_trees(ft_forest **out, struct convert *c, const char **
     *out = NULL;
     if (!tree)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for boosted trees");
-    for (uint64_t i = 0; !st && i < n; i++) {
-        if (read_tree(c, text[i]))
-            note_mirrors(c);
-        else
-            st = no_tree(c, i, err);
-    }
-    if (!st && c->width + c->n_mirrors > FT__MAX_COLUMNS)
-        st = ft_fail(err, FT_EINVAL, 0, "%u columns are too many for boosting",
-                     c->width);
     for (uint64_t i = 0; !st && i < n; i++)
         if (!read_tree(c, text[i]) || !write_tree(c, &tree[i]))
             st = no_tree(c, i, err);
     if (!st)
-        st = ft__forest_join(out, c->width + c->n_mirrors, tree, (uint32_t)n, err);
+        st = ft__forest_join(out, c->width, tree, (uint32_t)n, base, 1 / scale, err);
     for (uint64_t i = 0; i < n; i++)
         free(tree[i].node);
     free(tree);
@@ -362,27 +307,6 @@ static ft_status grow(struct fit *f, ft_error *err)
     return FT_OK;
 }
 
-static ft_status write_body(ft__draft *out, const struct fit *f,
-                            const struct convert *c, const ft_forest *forest,
-                            ft_error *err)
-{
-    const size_t mirrored = mirror_bytes(c->n_mirrors);
-    size_t len;
-    const void *image = ft_forest_image(forest, &len);
-    struct boost *b = ft__draft_body(out, sizeof(*b) + mirrored + len);
-    uint32_t *mirror;
-
-    if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for %zu bytes of trees", len);
-    *b = (struct boost){f->l.mean, f->l.sd, c->n_mirrors, 0};
-    mirror = (uint32_t *)(b + 1);
-    for (uint32_t j = 0; j < c->width; j++)
-        if (c->mirror[j])
-            mirror[c->mirror[j] - 1] = j;
-    memcpy((char *)mirror + mirrored, image, len);
-    return FT_OK;
-}
-
 static ft_status boost_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     struct fit f = {.t = t};
@@ -399,9 +323,9 @@ static ft_status boost_fit(ft__draft *out, const ft__task *t, ft_error *err)
     if (!st && f.xgb.booster_dump(f.booster, "", 0, &n, &text))
         st = complain(&f, err);
     if (!st)
-        st = convert_trees(&forest, &c, text, n, err);
+        st = convert_trees(&forest, &c, text, n, f.l.mean, f.l.sd, err);
     if (!st)
-        st = write_body(out, &f, &c, forest, err);
+        st = ft__trees_write(out, forest, err);
     ft_forest_free(forest);
     free(c.node);
     fit_free(&f);
@@ -417,69 +341,5 @@ static const char *boost_missing(void)
     return why;
 }
 
-/* ---- loading, predicting ---- */
-
-static ft_status boost_open(ft_model *m, ft_error *err)
-{
-    const struct boost *b = m->body;
-    ft_error inner = {0};
-    size_t before;
-    ft_status st;
-
-    if (m->len < sizeof(*b) || b->n_mirrors > m->head->width ||
-        m->len < sizeof(*b) + mirror_bytes(b->n_mirrors))
-        return ft__model_damaged(m, m->body, err, "%zu bytes", m->len);
-    if (!isfinite(b->base) || !isfinite(b->scale))
-        return ft__model_damaged(m, m->body, err, "%g + %g x sum", b->base, b->scale);
-    for (uint32_t i = 0; i < b->n_mirrors; i++)
-        if (mirrors(b)[i] >= m->head->width)
-            return ft__model_damaged(m, &mirrors(b)[i], err, "column %u of %u",
-                                     mirrors(b)[i], m->head->width);
-    before = sizeof(*b) + mirror_bytes(b->n_mirrors);
-    st = ft_forest_load(&m->forest, (const char *)b + before, m->len - before, &inner);
-    if (st)
-        return ft_fail(err, st, sizeof(*m->head) + before + inner.pos, "%s", inner.msg);
-    if (ft_forest_width(m->forest) != m->head->width + b->n_mirrors)
-        return ft__model_damaged(m, b, err, "its trees are for %u columns",
-                                 ft_forest_width(m->forest));
-    return FT_OK;
-}
-
-static void with_mirrors(float *to, const ft_model *m, const float *rows, size_t n)
-{
-    const struct boost *b = m->body;
-    const uint32_t width = m->head->width;
-
-    for (size_t i = 0; i < n; i++, to += width + b->n_mirrors) {
-        const float *row = rows + i * width;
-
-        memcpy(to, row, width * sizeof(*to));
-        for (uint32_t j = 0; j < b->n_mirrors; j++)
-            to[width + j] = -row[mirrors(b)[j]];
-    }
-}
-
-static void boost_predict(const ft_model *m, const float *rows, size_t n, double *out)
-{
-    const struct boost *b = m->body;
-    const uint32_t width = m->head->width;
-    const size_t at_once = BATCH_VALUES / (width + b->n_mirrors);
-    const double scale = b->scale * ft_forest_trees(m->forest);
-    float seen[BATCH_VALUES];
-
-    for (size_t i = 0; i < n; i += at_once) {
-        const size_t some = n - i < at_once ? n - i : at_once;
-
-        if (b->n_mirrors == 0) {
-            ft_forest_predict_rows(m->forest, rows + i * width, some, out + i);
-        } else {
-            with_mirrors(seen, m, rows + i * width, some);
-            ft_forest_predict_rows(m->forest, seen, some, out + i);
-        }
-        for (size_t j = i; j < i + some; j++)
-            out[j] = b->base + scale * out[j];
-    }
-}
-
-const ft__method_ops ft__method_boost = {boost_missing, boost_fit, boost_open,
-                                         boost_predict};
+const ft__method_ops ft__method_boost = {boost_missing, boost_fit, ft__trees_open,
+                                         ft__trees_predict};
