@@ -172,7 +172,8 @@ static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
 {
     const ft_estimate *first = n ? &out[p[0].at].value[by] : NULL;
 
-    for (size_t k = 1; k < n; k++) {
+    /* Of bounds alone nothing is known that could overlap. */
+    for (size_t k = 1; k < n && is_bounded(first); k++) {
         const ft_estimate *e = &out[p[k].at].value[by];
 
         out[p[k].at].level =
