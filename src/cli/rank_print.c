@@ -212,7 +212,7 @@ static void print_level(const ft__ranking *r)
         return;
     for (size_t i = 0; i < n; i++)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
-    puts(" cannot be told apart: their intervals overlap");
+    puts(" cannot be told apart (~): their intervals overlap");
 }
 
 static bool is_bound(const ft__ranking *r, size_t k)
