@@ -130,6 +130,7 @@ static void begin_row(ft__import *im)
     im->device = NULL;
     im->setting.len = im->conditions.len = im->text.len = 0;
     im->policy = "default";
+    im->unknown = false;
     im->taken_at = 0;
     im->phase = FT_PHASE_FORWARD;
     im->n_waiting = 0;

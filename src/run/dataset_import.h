@@ -40,6 +40,7 @@ struct ft__import {
     const ft__known_device *device;
     ft__buf setting, engine, version, conditions, text;
     const char *policy;
+    bool unknown; /* its operation has no kind here */
     int64_t taken_at;
     ft_phase phase;
     size_t spec; /* where in text */

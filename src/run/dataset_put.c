@@ -258,7 +258,8 @@ void ft__value(ft__import *im, const char *metric, const char *unit, double valu
 
 void ft__count_unknown(ft__import *im)
 {
-    im->out->unknown_ops++;
+    im->out->unknown_ops += !im->unknown;
+    im->unknown = true;
 }
 
 /* ---- members ---- */
