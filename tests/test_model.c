@@ -9,7 +9,7 @@
 
 static ft_model *fit(ft_method method, const data *d, const double *w)
 {
-    const ft_model_options opt = {.method = method, .seed = 3};
+    const ft_model_options opt = {.method = method, .rounds = 50, .seed = 3};
     ft_error err = {0};
     ft_model *m;
 
@@ -114,7 +114,8 @@ static void batches_and_single_rows_agree_bit_for_bit(void)
 /* The image of a model fitted with `threads`; the caller's to free. */
 static void *image_of(ft_method method, const data *d, uint32_t threads, size_t *len)
 {
-    const ft_model_options opt = {.method = method, .seed = 9, .threads = threads};
+    const ft_model_options opt = {
+        .method = method, .rounds = 5, .seed = 9, .threads = threads};
     ft_model *m;
     void *copy;
 
@@ -462,10 +463,10 @@ static void boosting_is_what_xgboost_says(void)
 /* No linear model, and no tree without many leaves, finds a product. */
 static void a_perceptron_learns_a_product(void)
 {
-    data d = data_new(2000, 2, 17), q = data_new(300, 2, 18);
+    data d = data_new(600, 2, 17), q = data_new(300, 2, 18);
     ft_model *m;
 
-    for (size_t i = 0; i < 2000; i++)
+    for (size_t i = 0; i < 600; i++)
         d.y[i] = ((double)d.x[2 * i] - 0.5) * ((double)d.x[2 * i + 1] - 0.5);
     for (size_t i = 0; i < 300; i++)
         q.y[i] = ((double)q.x[2 * i] - 0.5) * ((double)q.x[2 * i + 1] - 0.5);

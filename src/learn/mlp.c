@@ -349,7 +349,7 @@ static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
 static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     const ft_model_options *o = t->opt;
-    struct fit f = {.rate = (float)ft__or(o->rate, 2e-3),
+    struct fit f = {.rate = (float)ft__or(o->rate, 1e-2),
                     .decay = (float)ft__or(o->penalty, 1e-4),
                     .rng = ft__prng_stream(o->seed, 0),
                     .power1 = 1,
