@@ -23,8 +23,13 @@ typedef struct ft__pass {
     double kernels; /* launches each */
     double batch, m, n, k;
     double flops; /* done by the textbook algorithm */
-    double taps;  /* values of a convolution's kernel for one channel */
-    double stride;
+    /* Of convolutions: */
+    double images, height, width; /* of the places that are multiplied from */
+    double in, out;               /* channels of a group, in the sense of the product */
+    double taps;                  /* values of the kernel for one channel */
+    double kernel;  /* its width where fast algorithms serve, otherwise 0 */
+    double tensors; /* B of the two tensors that are not weights */
+
     double size; /* B of an element */
     double read; /* B */
     double written;

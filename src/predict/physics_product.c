@@ -58,7 +58,7 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
         for (double split = 1; split <= MOST_SPLIT; split *= 2) {
             struct plan plan;
 
-            if (split > 1 && p->k / split < 64)
+            if (split > 1 && (p->k / split < 64 || best.waves > 2))
                 break;
             plan = cut(p, &tiles[i], split, m);
             if (plan.total_s < best.total_s)
