@@ -198,12 +198,18 @@ static int floor_of(const ft_op *op)
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
 {
+    ft_shape x = ft_op_shape(forward, FT_K_x);
+    double inputs = (double)ft_shape_elements(&x), reads = 2 + chip->slots;
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
     if (cost.weight_elements > 0)
-        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * (2 + chip->slots),
-               cost.weight_elements * (1 + chip->slots));
+        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * reads,
+               cost.weight_elements * (reads - 1));
+    if (w->step) {
+        stream(w, FT__PASS_STREAM, forward, inputs * reads, inputs * (reads - 1));
+        w->pass[w->n - 1].partial = 1;
+    }
 }
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
