@@ -22,7 +22,7 @@ static ft_status set_defaults(ft_forest_options *o, const ft_forest_options *giv
                               ft_error *err)
 {
     *o = *given;
-    if (o->kind != FT_FOREST_RANDOM && o->kind != FT_FOREST_EXTRA)
+    if ((unsigned)o->kind > FT_FOREST_BEST)
         return ft_fail(err, FT_EINVAL, 0, "there is no forest of kind %d",
                        (int)o->kind);
     if (!(o->max_features >= 0 && o->max_features <= 1))
@@ -127,7 +127,8 @@ ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
     if (!f.tree || atomic_load(&f.failed))
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to grow %u trees", f.opt.n_trees);
     else
-        st = ft__forest_join(out, d->n_cols, f.tree, f.opt.n_trees, err);
+        st = ft__forest_join(out, d->n_cols, f.tree, f.opt.n_trees, 0, f.opt.n_trees,
+                             err);
     for (uint32_t i = 0; f.tree && i < f.opt.n_trees; i++)
         free(f.tree[i].node);
     free(f.tree);
