@@ -96,10 +96,12 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
     p->batch = v->groups;
     p->taps = v->taps;
     p->kernel = fast_kernel(v);
+    p->columns = gradient == FT_WRT_X ? v->results : 0;
     p->flops = v->flops;
     p->n = gradient == FT_WRT_X ? v->in : v->out;
     p->m = over_input == v->transposed ? v->results : v->places;
-    p->k = v->flops / (2 * p->m * p->n * v->groups);
+    /* Steps of more than one are zeros between the gradients: multiplied, too. */
+    p->k = (over_input == v->transposed ? v->in : v->out) * v->taps;
     p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
     p->written = (gradient == FT_WRT_X ? x : r) * p->size;
     p->images = (double)ft_op_at(v->op, FT_K_x, 0);

@@ -122,7 +122,8 @@ static void slopes(struct fit *f)
         near.v[i] += NUDGE;
         residuals(f, &near, f->trial);
         for (size_t j = 0; j < f->n; j++)
-            f->slope[j * FT__N_THETA + (size_t)i] = (f->trial[j] - f->residual[j]) / NUDGE;
+            f->slope[j * FT__N_THETA + (size_t)i] =
+                (f->trial[j] - f->residual[j]) / NUDGE;
     }
 }
 

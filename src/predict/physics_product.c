@@ -9,7 +9,7 @@ static const struct tile {
     int halved;
 } tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
              {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
-enum { N_TILES = sizeof(tiles) / sizeof(*tiles), N_HALVED = 5, MOST_SPLIT = 32 };
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), N_HALVED = 5, MOST_SPLIT = 256 };
 
 struct machine {
     const ft__chip *chip;
