@@ -3,8 +3,9 @@
 
 #include <stdbool.h>
 
-#include "foretell/op.h"
+#include "foretell/device.h"
 #include "foretell/store.h"
+#include "predict/features.h"
 
 /* Measurements as learning sees them: one sample for each time that an operation was
  * measured, with the values of all metrics that were taken together. */
@@ -28,6 +29,8 @@ typedef struct ft__dataset {
     char *engine_version;
     char *policy; /* on dtypes */
     size_t n;     /* samples */
+    ft_device *file; /* what is known of the device; NULL: nothing */
+    ft__roof *roof;  /* as its probes were measured; NULL: they were not */
 } ft__dataset;
 
 typedef struct ft__sample {
@@ -59,6 +62,9 @@ ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
 /* More of another store behind them. */
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
                              bool latest, ft_error *err);
+/* Look up what data_dir (NULL: nowhere) knows of the devices, and the rooflines of those
+ * whose probes are among the samples. A device without a file is no error. */
+ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);
 void ft__samples_free(ft__samples *s);
 
 #endif
