@@ -38,7 +38,8 @@ static const ft__option options[] = {
     {"test", 0, FT__OPT_TEXT, offsetof(struct options, test), "STORE",
      "learn from --db, test on this store"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
-     "choose from these methods: ridge, knn, template, tree, forest, extra, boost, mlp, "
+     "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
+     "mlp, "
      "svr; or all"},
     {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,
      "one regressor for all kinds, instead of one for each"},
@@ -102,10 +103,11 @@ static int read_methods(ft__cli *c, uint32_t *out, const char *text)
         const char *why;
 
         if (m == FT_METHOD_COUNT)
-            return ft__cli_exit(c, FT__EXIT_USAGE, "--method: no method is called \"%.*s\"",
-                                (int)n, p);
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--method: no method is called \"%.*s\"", (int)n, p);
         if (!ft_method_available(m, &why))
-            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p, why);
+            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
+                                why);
         *out |= 1u << m;
         p += n + (p[n] == ',');
     }
@@ -210,14 +212,15 @@ const ft__command ft__evaluate_command = {
     .name = "evaluate",
     .arguments = "",
     .summary = "how well operations are foretold that were held out",
-    .more = "Regressors are made from a part of the measurements as train makes them, and "
-            "asked\nabout the rest. Equal operations are never on both sides.\n",
-    .examples =
-        "  foretell evaluate --folds 5\n"
-        "  foretell evaluate --db gpus.db --where 'device=a30,l4 phase=forward' --metric "
-        "power\n"
-        "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
-        "  foretell evaluate --db gpus.db --share 5% --curve --csv\n",
+    .more =
+        "Regressors are made from a part of the measurements as train makes them, and "
+        "asked\nabout the rest. Equal operations are never on both sides.\n",
+    .examples = "  foretell evaluate --folds 5\n"
+                "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
+                "phase=forward' --metric "
+                "power\n"
+                "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
+                "  foretell evaluate --db gpus.db --share 5% --curve --csv\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

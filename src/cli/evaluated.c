@@ -69,9 +69,11 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
            how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
            ft_protocol_name(how->protocol), e->n_splits, e->n_learned);
     good = print_tables(e, by);
-    puts("\nconstant and physics: MAPE of always the same ratio to the physical estimate, "
-         "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
-         "median width.");
+    puts(
+        "\nconstant and physics: MAPE of always the same ratio to the physical "
+        "estimate, "
+        "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
+        "median width.");
     if (e->n_curve)
         good = print_curve(e) && good;
     if (c->verbose)
@@ -85,9 +87,9 @@ static json_t *line_json(const ft_evaluated *v)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", ft__json_text(v->name),
                      "learned", ft__json_errors(&v->learned), "constant",
-                     ft__json_errors(&v->constant), "physics", ft__json_errors(&v->base),
-                     "covered", ft__json_real(v->covered), "width",
-                     ft__json_real(v->width));
+                     ft__json_errors(&v->constant), "physics",
+                     ft__json_errors(&v->base), "covered", ft__json_real(v->covered),
+                     "width", ft__json_real(v->width));
 }
 
 static json_t *lines_json(const ft_evaluation *e, ft_by by)
@@ -115,8 +117,9 @@ static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
     return ft__json_print_take(
         json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                   "protocol", ft_protocol_name(how->protocol), "metric",
-                  how->metric ? how->metric : "time", "n_rows", ft__json_count(e->n_rows),
-                  "n_datasets", ft__json_count(e->n_datasets), "n_splits",
+                  how->metric ? how->metric : "time", "n_rows",
+                  ft__json_count(e->n_rows), "n_datasets",
+                  ft__json_count(e->n_datasets), "n_splits",
                   ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
                   "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
                   "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
@@ -139,8 +142,9 @@ static void csv_line(const char *by, const ft_evaluated *v)
 
 static bool print_csv(const ft_evaluation *e, uint32_t by)
 {
-    puts("by,name,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,mae,constant_mape,"
-         "constant_median_ape,physics_mape,physics_median_ape,covered,width");
+    puts(
+        "by,name,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,mae,constant_mape,"
+        "constant_median_ape,physics_mape,physics_median_ape,covered,width");
     csv_line("all", &e->all);
     for (int b = 0; b < FT_BY_COUNT; b++)
         for (size_t i = 0; (by >> b & 1) && i < e->n_by[b]; i++)

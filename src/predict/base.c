@@ -115,8 +115,8 @@ static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *ro
     return st;
 }
 
-ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row, size_t n,
-                       uint64_t seed, ft_error *err)
+ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
+                       size_t n, uint64_t seed, ft_error *err)
 {
     ft_status st;
 

@@ -17,11 +17,12 @@ typedef struct ft__base {
 } ft__base;
 
 /* row[n]: indices into s->v, times known. */
-ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row, size_t n,
-                       uint64_t seed, ft_error *err);
+ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
+                       size_t n, uint64_t seed, ft_error *err);
 void ft__base_free(ft__base *b);
 /* out->total_s is the base of sample i; the other members are NaN where it is a
  * roofline. */
-void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uint32_t i);
+void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s,
+                    uint32_t i);
 
 #endif

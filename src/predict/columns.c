@@ -20,7 +20,8 @@ static float log_of(double v)
     return v > 0 ? (float)log2(v) : NAN;
 }
 
-/* A product of m x n results, each a sum of k: of all kinds that are one, 0 otherwise. */
+/* A product of m x n results, each a sum of k: of all kinds that are one, 0 otherwise.
+ */
 struct product {
     double m, n, k;
 };
@@ -54,7 +55,7 @@ static double channels(const ft_op *op, bool out)
 
 enum { N_FITS = 10 };
 static const char *const fit_names[N_FITS] = {
-    "in / 8", "in / 32",    "in / 64",    "out / 8",   "out / 32",
+    "in / 8",   "in / 32",      "in / 64",      "out / 8",      "out / 32",
     "out / 64", "m of product", "n of product", "k of product", "train",
 };
 
@@ -79,8 +80,8 @@ static void fill_fits(float *f, const ft_op *op)
 
 enum { N_TERMS = 8 };
 static const char *const term_names[N_TERMS] = {
-    "base", "compute share", "cache share", "memory share",
-    "launch share", "kernels", "waves", "wave fill",
+    "base",         "compute share", "cache share", "memory share",
+    "launch share", "kernels",       "waves",       "wave fill",
 };
 
 static void fill_terms(float *f, const ft__terms *t)
@@ -138,8 +139,8 @@ static const char *text_of(const char *name, const ft__samples *s, const ft__sam
                            size_t *len)
 {
     const ft__dataset *d = &s->dataset[v->dataset];
-    const char *const part[N_PARTS] = {d->device, d->engine, d->engine_version, d->policy,
-                                       ft_dtype_name(v->op.dtype)};
+    const char *const part[N_PARTS] = {d->device, d->engine, d->engine_version,
+                                       d->policy, ft_dtype_name(v->op.dtype)};
 
     for (size_t i = 0; i < N_PARTS; i++)
         if (strcmp(name, part_names[i]) == 0) {
@@ -294,8 +295,8 @@ static float code_of(const ft__code *c, const ft__samples *s, const ft__sample *
     return found ? (float)at : NAN;
 }
 
-void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s, uint32_t i,
-                      const ft__terms *terms)
+void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
+                      uint32_t i, const ft__terms *terms)
 {
     const ft__roof one = ft__flat_roof(1, 1, 0);
     const ft__sample *v = &s->v[i];

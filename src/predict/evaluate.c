@@ -234,8 +234,7 @@ static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *e
     if (!out->curve)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (uint32_t i = 0; i < steps && !st; i++) {
-        double part =
-            steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
+        double part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
         ft__results r = {0};
         ft_curve_point *p = &out->curve[out->n_curve];
 
@@ -297,7 +296,8 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
-        return ft_fail(err, FT_EINVAL, 0, "a second store is what the protocol %s tests",
+        return ft_fail(err, FT_EINVAL, 0,
+                       "a second store is what the protocol %s tests",
                        ft_protocol_name(FT_PROTOCOL_STORES));
     return FT_OK;
 }

@@ -282,8 +282,8 @@ static uint32_t line_of(const struct grouping *g, ft_by by, const ft__result *v,
     }
 }
 
-static ft_status add_line(ft_evaluation *out, ft_by by, const char *name, struct table *t,
-                          ft_error *err)
+static ft_status add_line(ft_evaluation *out, ft_by by, const char *name,
+                          struct table *t, ft_error *err)
 {
     ft_evaluated *v = realloc(out->by[by], (out->n_by[by] + 1) * sizeof(*v));
 

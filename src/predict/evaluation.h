@@ -17,8 +17,8 @@ typedef struct ft__networks {
     uint32_t n;
 } ft__networks;
 
-/* Those of a store's members, by the name in their spec whatever their input; only: this
- * one alone, or NULL. */
+/* Those of a store's members, by the name in their spec whatever their input; only:
+ * this one alone, or NULL. */
 ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
                             ft_error *err);
 void ft__networks_free(ft__networks *n);

@@ -23,7 +23,8 @@ struct candidate {
     uint32_t min_leaf;
 };
 
-/* Trees from fully grown to coarse: few or noisy rows are better served by the latter. */
+/* Trees from fully grown to coarse: few or noisy rows are better served by the latter.
+ */
 static const struct candidate candidates[] = {
     {FT_METHOD_EXTRA, 1},  {FT_METHOD_EXTRA, 3},    {FT_METHOD_EXTRA, 8},
     {FT_METHOD_FOREST, 1}, {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
@@ -57,7 +58,7 @@ struct look {
     uint32_t *fold;
     uint32_t n_folds;
     double *said[N_CANDIDATES]; /* out of fold, NULL: not tried */
-    double *best; /* of the choice */
+    double *best;               /* of the choice */
     double *stray;
     double *spread;
     ft_matrix m;
@@ -123,7 +124,8 @@ static ft_status deal_folds(struct look *l, const ft__fit_options *o, ft_error *
 }
 
 static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
-                           const uint64_t *group, const ft__fit_options *o, ft_error *err)
+                           const uint64_t *group, const ft__fit_options *o,
+                           ft_error *err)
 {
     size_t n = x->n_rows + 1;
 
@@ -263,12 +265,11 @@ static void put_choice(ft__fit *f, const struct mixture *m)
 
         if (c->min_leaf > 1)
             snprintf(leaf, sizeof(leaf), " leaf %u", c->min_leaf);
-        at += (size_t)(m->n == 1
-                           ? snprintf(f->choice, sizeof(f->choice), "%s%s",
-                                      ft_method_name(c->method), leaf)
-                           : snprintf(f->choice + at, sizeof(f->choice) - at,
-                                      "%s%.1f %s%s", k ? " + " : "", m->weight[k],
-                                      ft_method_name(c->method), leaf));
+        at += (size_t)(m->n == 1 ? snprintf(f->choice, sizeof(f->choice), "%s%s",
+                                            ft_method_name(c->method), leaf)
+                                 : snprintf(f->choice + at, sizeof(f->choice) - at,
+                                            "%s%.1f %s%s", k ? " + " : "", m->weight[k],
+                                            ft_method_name(c->method), leaf));
     }
 }
 
@@ -336,7 +337,8 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
     ft_status st = try_all(l, order, &n_order, error, o, err);
 
     if (!st && n_order == 0)
-        st = ft_fail(err, FT_EUNSUPPORTED, 0, "none of these methods can be fitted here");
+        st = ft_fail(err, FT_EUNSUPPORTED, 0,
+                     "none of these methods can be fitted here");
     if (st)
         return st;
     m = mix(l, order, n_order, error);

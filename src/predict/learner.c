@@ -253,9 +253,8 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
     for (int scope = first; scope < FT__N_SCOPES; scope++)
         for (uint32_t i = 0; i < scope_size((ft__scope)scope); i++)
             for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++) {
-                const ft__part wanted = {.scope = (ft__scope)scope,
-                                         .which = i,
-                                         .phase = (ft_phase)phase};
+                const ft__part wanted = {
+                    .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
 
                 if (is_asked(l, &wanted, s, ask, n_ask))
                     st = add_part(l, r, s, &wanted, err);
@@ -266,7 +265,8 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
 /* ---- intervals ---- */
 
 /* A regressor with few rows knows its middle but not its tails: there the residuals of
- * all, in units of their spreads, count as well, as if they were even_rows of its own. */
+ * all, in units of their spreads, count as well, as if they were even_rows of its own.
+ */
 static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
 {
     size_t n = 0;
@@ -306,13 +306,14 @@ static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, s
     return m;
 }
 
-static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row, size_t n)
+static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row,
+                        size_t n)
 {
     return usable(out, s, row, n, FT__METRIC_TIME);
 }
 
-static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row, size_t n,
-                       const uint32_t *ask, size_t n_ask, ft_error *err)
+static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                       size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
 {
     struct rows r;
     ft_status st = rows_make(&r, l, row, n, err);
@@ -420,8 +421,9 @@ static void predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
                p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
 }
 
-ft_status ft__learner_predict(const ft__learner *l, ft__answer *out, const ft__samples *s,
-                              const uint32_t *row, size_t n, ft_error *err)
+ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
+                              const ft__samples *s, const uint32_t *row, size_t n,
+                              ft_error *err)
 {
     struct rows r;
     ft_status st = rows_make(&r, l, row, n, err);

@@ -5,8 +5,8 @@
 #include "predict/fit.h"
 
 /* All regressors of one metric, from samples of any number of datasets: one for each
- * kind and phase that has rows enough, one for a class where a kind has not, and one for
- * everything. */
+ * kind and phase that has rows enough, one for a class where a kind has not, and one
+ * for everything. */
 
 typedef struct ft__learn_options {
     ft__metric metric;
@@ -62,7 +62,8 @@ typedef struct ft__answer {
     bool far;        /* outside of what it was trained on, or of another kind */
 } ft__answer;
 
-ft_status ft__learner_predict(const ft__learner *l, ft__answer *out, const ft__samples *s,
-                              const uint32_t *row, size_t n, ft_error *err);
+ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
+                              const ft__samples *s, const uint32_t *row, size_t n,
+                              ft_error *err);
 
 #endif

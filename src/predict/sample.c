@@ -122,7 +122,7 @@ static ft_status check_where(const char *where, ft_error *err)
 struct reading {
     ft__samples *s;
     const char *where;
-    size_t first;              /* sample of the key that is being read */
+    size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far */
     ft_status st;
     ft_error err;
@@ -303,8 +303,8 @@ static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
     ft__dataset *d = &s->dataset[dataset];
 
     for (size_t i = 0; i < s->n; i++) {
-        uint32_t p = s->v[i].dataset == dataset ? probe_of(&s->v[i].op, probe)
-                                                : FT__N_PROBES;
+        uint32_t p =
+            s->v[i].dataset == dataset ? probe_of(&s->v[i].op, probe) : FT__N_PROBES;
 
         if (p < FT__N_PROBES && s->v[i].value[FT__METRIC_TIME] > 0)
             time_s[p] = s->v[i].value[FT__METRIC_TIME];
