@@ -271,7 +271,7 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
         st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
     if (!st)
         st = add_pairs(out, s, row, n, err);
-    out->n = FT__N_FEATURES + N_FITS + N_TERMS + (out->devices ? N_DEVICE : 0) +
+    out->n = FT__N_FEATURES + N_FITS + N_TERMS + (out->devices ? (uint32_t)N_DEVICE : 0) +
              out->n_codes;
     if (st)
         ft__columns_free(out);
@@ -314,4 +314,21 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
     }
     for (uint32_t j = 0; j < c->n_codes; j++)
         *row++ = code_of(&c->code[j], s, v);
+}
+
+void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
+{
+    const char *text;
+
+    if (j < FT__N_FEATURES)
+        text = ft__feature_name(j);
+    else if ((j -= FT__N_FEATURES) < N_FITS)
+        text = fit_names[j];
+    else if ((j -= N_FITS) < N_TERMS)
+        text = term_names[j];
+    else if ((j -= N_TERMS) < N_DEVICE && c->devices)
+        text = device_names[j];
+    else
+        text = c->code[j - (c->devices ? N_DEVICE : 0)].name;
+    snprintf(name, 48, "%s", text);
 }

@@ -167,8 +167,9 @@ static double deviation(const struct look *l, const double *said)
 static bool is_tried(const struct candidate *c, const ft__fit_options *o)
 {
     uint32_t methods = o->methods ? o->methods : usual_methods;
+    const char *why;
 
-    return methods >> c->method & 1 && ft_method_available(c->method, NULL);
+    return methods >> c->method & 1 && ft_method_available(c->method, &why);
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */

@@ -334,7 +334,7 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
                           size_t n, const uint32_t *ask, size_t n_ask,
                           const ft__learn_options *opt, ft_error *err)
 {
-    uint32_t *own = malloc((n + 1) * sizeof(*own));
+    uint32_t *own = calloc(n + 1, sizeof(*own));
     size_t m = 0;
     ft_status st = FT_OK;
 
