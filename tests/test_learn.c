@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "learn/forest.h"
+#include "learn/walk.h"
 #include "learn_data.h"
 
 /* ---- an image written by hand: x0 > 1 ? 30 : 10, and the constant 4 ---- */
@@ -188,33 +188,100 @@ static double mean_of_walks(const ft_forest *f, const float *row)
     return sum / h->n_trees;
 }
 
+/* In every way there is to walk, here: plain, and what this processor does best. */
+static void agrees_with_slow_walks(ft_forest *f, const data *d)
+{
+    static const size_t sizes[] = {0, 1, 5, 6, 7, 8, 9, 25, 100};
+    const ft__walks *ways[] = {&ft__walks_plain, ft__walks_here()};
+    const size_t cols = d->m.n_cols;
+    double out[101], mean[100];
+
+    for (size_t i = 0; i < 100; i++)
+        mean[i] = mean_of_walks(f, d->x + i * cols);
+    for (size_t k = 0; k < 2 * sizeof(sizes) / sizeof(*sizes); k++) {
+        const size_t n = sizes[k / 2];
+
+        f->walks = ways[k % 2];
+        out[n] = -1;
+        ft_forest_predict_rows(f, d->x, n, out);
+        CHECK(out[n] == -1);
+        for (size_t i = 0; i < n; i++)
+            CHECK(out[i] == mean[i] &&
+                  ft_forest_predict(f, d->x + i * cols) == mean[i]);
+    }
+}
+
 static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
 {
-    enum { ROWS = 1000, COLS = 5 };
-    data d = data_new(ROWS, COLS, 1);
-    static double out[ROWS + 1];
+    enum { ROWS = 100 };
+    static const uint32_t trees[] = {1, 13, 16, 17, 113};
+    static const size_t cols[] = {1, 5, 31, 32, 70};
 
-    for (size_t i = 0; i < (size_t)ROWS * COLS; i += 7)
-        d.x[i] = NAN;
-    for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 13};
-        ft_forest *f = grown(&d, NULL, &opt);
-        static const size_t sizes[] = {0, 1, 7, 8, 9, 25, ROWS};
+    for (size_t k = 0; k < sizeof(trees) / sizeof(*trees); k++) {
+        data d = data_new(ROWS, cols[k], k);
 
-        for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
-            out[sizes[k]] = -1;
-            ft_forest_predict_rows(f, d.x, sizes[k], out);
-            CHECK(out[sizes[k]] == -1);
-            for (size_t i = 0; i < sizes[k]; i++) {
-                const float *row = d.x + i * COLS;
-                const double mean = mean_of_walks(f, row);
+        for (size_t i = 0; i < ROWS * cols[k]; i += 7)
+            d.x[i] = NAN;
+        for (int kind = 0; kind < 2; kind++) {
+            const ft_forest_options opt = {.kind = (ft_forest_kind)kind,
+                                           .n_trees = trees[k]};
+            ft_forest *f = grown(&d, NULL, &opt);
 
-                CHECK(out[i] == mean && ft_forest_predict(f, row) == mean);
-            }
+            agrees_with_slow_walks(f, &d);
+            ft_forest_free(f);
         }
-        ft_forest_free(f);
+        data_free(&d);
     }
+}
+
+static void many_rows_predict_what_single_ones_do(void)
+{
+    enum { ROWS = 5000, COLS = 3 };
+    data d = data_new(ROWS, COLS, 4);
+    ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 3, .max_depth = 5});
+    static double out[ROWS];
+
+    ft_forest_predict_rows(f, d.x, ROWS, out);
+    for (size_t i = 0; i < ROWS; i++)
+        CHECK(out[i] == ft_forest_predict(f, d.x + i * COLS));
+    ft_forest_free(f);
     data_free(&d);
+}
+
+/* ---- forests from elsewhere ---- */
+
+static void missing_values_go_where_a_node_sends_them(void)
+{
+    ft__node by_first[] = {{0.5F, 1, 0, 1}, {10, 0, 0, 0}, {20, 0, 0, 0}},
+             by_second[] = {{-0.0F, 1, 1, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}};
+    const ft__tree trees[] = {{by_first, 3}, {by_second, 3}};
+    const ft__walks *ways[] = {&ft__walks_plain, ft__walks_here()};
+    ft_forest *f;
+
+    CHECK(ft__forest_join(&f, 2, trees, 2, 100, 1, NULL) == FT_OK);
+    for (int k = 0; f && k < 2; k++) {
+        const float rows[] = {NAN, NAN, 0.5F, 0, 1, -1, INFINITY, 1, -INFINITY, -0.0F};
+        double out[5];
+
+        f->walks = ways[k];
+        ft_forest_predict_rows(f, rows, 5, out);
+        CHECK(out[0] == 121 && out[1] == 111 && out[2] == 121 && out[3] == 122 &&
+              out[4] == 111);
+        CHECK(ft_forest_predict(f, rows) == 121);
+    }
+    ft_forest_free(f);
+}
+
+static void a_forest_too_wide_for_an_image_is_refused(void)
+{
+    ft__node node[] = {{0.5F, 1, 511, 1}, {10, 0, 0, 0}, {20, 0, 0, 0}};
+    const ft__tree tree = {node, 3};
+    ft_forest *f;
+
+    CHECK(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL) == FT_EINVAL && !f);
+    node[0].missing_right = 0;
+    CHECK(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL) == FT_OK);
+    ft_forest_free(f);
 }
 
 static void a_stored_image_predicts_the_same(void)
@@ -271,6 +338,9 @@ int main(void)
     refuses_every_other_length();
     refuses_an_image_that_is_not_aligned();
     batches_single_rows_and_a_plain_walk_agree_to_the_bit();
+    many_rows_predict_what_single_ones_do();
+    missing_values_go_where_a_node_sends_them();
+    a_forest_too_wide_for_an_image_is_refused();
     a_stored_image_predicts_the_same();
     every_spoiled_byte_is_refused_or_harmless();
     CHECK_DONE();

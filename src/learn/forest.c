@@ -1,4 +1,4 @@
-#include "learn/forest.h"
+#include "learn/walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,6 +100,7 @@ ft_forest *ft__forest_over(const void *image, size_t len)
 
     if (!f)
         return NULL;
+    f->walks = ft__walks_here();
     f->head = image;
     f->start = (const uint32_t *)(f->head + 1);
     f->cell = (const ft__cell *)image +

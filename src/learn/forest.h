@@ -74,7 +74,7 @@ enum {
     FT__MAX_TREE_NODES = 1 << (32 - FT__LINK_SHIFT), /* cells of one tree */
     FT__MAX_TREE_ROWS = FT__MAX_TREE_NODES / 4,      /* 2n - 1 nodes, room to fill up */
     FT__LINE = 8,
-    FT__MAX_LINES = 1 << 29, /* so that 32 bits count cells */
+    FT__MAX_LINES = 1 << 28, /* so that an int32_t counts cells */
 };
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "images are used in place");
@@ -90,7 +90,7 @@ static inline uint32_t ft__key_of(float v)
 
     v += 0.0F; /* -0 becomes 0 */
     memcpy(&bits, &v, sizeof(bits));
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
 }
 
 /* Keys that a row has: width and one, or twice the width and one. */
@@ -105,7 +105,10 @@ static inline size_t ft__forest_lines_before(uint32_t n_trees)
     return 1 + ((size_t)n_trees + 15) / 16;
 }
 
+typedef struct ft__walks ft__walks;
+
 struct ft_forest {
+    const ft__walks *walks; /* walk.h */
     const ft__forest_header *head;
     const uint32_t *start;
     const ft__cell *cell;
