@@ -244,10 +244,20 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
+/* What was measured as power and time is energy, too. */
+static void multiply(ft__sample *v)
+{
+    double *value = v->value;
+
+    if (isnan(value[FT__METRIC_ENERGY]))
+        value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
+}
+
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
                              bool latest, ft_error *err)
 {
     struct reading r = {.s = s, .where = where ? where : "", .first = s->n};
+    size_t begin = s->n;
     ft_status st = check_where(r.where, err);
 
     if (!st)
@@ -257,6 +267,8 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
         if (err)
             *err = r.err;
     }
+    for (size_t i = begin; i < s->n; i++)
+        multiply(&s->v[i]);
     return st;
 }
 
