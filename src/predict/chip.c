@@ -1,0 +1,128 @@
+/* What a device offers one operation, from its specifications and its setting. */
+#include <math.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "predict/physics.h"
+
+static int is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+/* Where nothing is said, frameworks let convolutions round to TF32, and products not.
+ */
+static int rounds_to_tf32(const char *policy, const ft_op *op)
+{
+    return is(policy, "tf32") ||
+           (!is(policy, "ieee") && ft_kind_class(op->kind) == FT_CLASS_CONV);
+}
+
+static double first_known(double a, double b)
+{
+    return isfinite(a) ? a : b;
+}
+
+/* Products on tensor cores; NaN: there are none for this dtype. */
+static double tensor_peak(const ft_device_facts *d, const char *policy, const ft_op *op)
+{
+    switch (op->dtype) {
+    case FT_DTYPE_fp32: return rounds_to_tf32(policy, op) ? d->peak_tf32 : NAN;
+    case FT_DTYPE_fp16: return d->peak_fp16;
+    case FT_DTYPE_bf16: return first_known(d->peak_bf16, NAN);
+    case FT_DTYPE_int8:
+    case FT_DTYPE_uint8: return d->peak_int8;
+    default:
+        return ft_dtype_bits(op->dtype) == 8 ? first_known(d->peak_fp8, d->peak_int8)
+                                             : NAN;
+    }
+}
+
+/* Those before Volta run 16-bit numbers on their vectors, twice as fast at best. */
+static int has_tensor_cores(const ft_device_facts *d)
+{
+    return isfinite(d->compute_capability) ? d->compute_capability >= 7
+                                           : d->peak_fp16 >= 3 * d->peak_fp32;
+}
+
+static int makes_products(const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
+}
+
+static double optimizer_slots(const char *setting)
+{
+    static const struct {
+        const char *name;
+        double slots;
+    } known[] = {
+        {"none", 0},     {"sgd", 0},     {"gradientdescent", 0},
+        {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 2},
+        {"adadelta", 2}, {"adam", 2},    {"adamw", 2},
+    };
+    size_t len = 0;
+    const char *v = ft__pair(setting, "optimizer", &len);
+
+    for (size_t i = 0; v && i < sizeof(known) / sizeof(*known); i++)
+        if (strlen(known[i].name) == len) {
+            size_t j = 0;
+
+            while (j < len && (v[j] | 32) == known[i].name[j])
+                j++;
+            if (j == len)
+                return known[i].slots;
+        }
+    return 1;
+}
+
+static int activated(const char *setting)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, "activation", &len);
+
+    return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
+}
+
+void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
+                   const char *policy, const ft_op *op)
+{
+    double clock = ft__pair_number(setting, "clock"), scale;
+    double memory = ft__pair_number(setting, "memory");
+    double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
+    double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
+
+    *out =
+        (ft__chip){.cores = d->cores,
+                   .clock_hz = first_known(clock, nominal),
+                   .bandwidth = d->bandwidth_bytes_per_s,
+                   .l2_bytes = d->l2_bytes,
+                   .memory_bytes = d->memory_bytes,
+                   .power_w = first_known(ft__pair_number(setting, "power"), d->tdp_w),
+                   .tensor_flops = d->peak_fp16,
+                   .process_nm = d->process_nm,
+                   .year = d->year,
+                   .slots = optimizer_slots(setting),
+                   .activated = activated(setting),
+                   .gpu = is(d->type, "gpu")};
+    scale = isfinite(clock) && nominal > 0 ? clock / nominal : 1;
+    out->vector_flops = d->peak_fp32 * scale;
+    out->tensor = out->gpu && isfinite(peak) && has_tensor_cores(d);
+    out->peak_flops = isfinite(peak) ? peak * scale : out->vector_flops;
+    if (op->dtype == FT_DTYPE_fp64)
+        out->peak_flops = first_known(d->peak_fp64, d->peak_fp32 / 32) * scale;
+    if (isfinite(memory) && d->memory_clock_hz > 0)
+        out->bandwidth *= memory / d->memory_clock_hz;
+    if (!out->gpu)
+        out->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
+}
+
+const char *ft__chip_lacks(const ft__chip *chip)
+{
+    if (!(chip->cores > 0))
+        return "cores";
+    if (!(chip->vector_flops > 0))
+        return "peak_fp32";
+    return chip->bandwidth > 0 ? NULL : "bandwidth";
+}

@@ -1,0 +1,208 @@
+/* An operation as the kernels it is run as. */
+#include "predict/passes.h"
+
+#include <string.h>
+
+static ft__pass *next(ft__work *w, ft__pass_what what, const ft_op *op)
+{
+    ft__pass *p = &w->pass[w->n < FT__MAX_PASSES ? w->n++ : FT__MAX_PASSES - 1];
+
+    *p = (ft__pass){.what = what,
+                    .count = 1,
+                    .kernels = 1,
+                    .batch = 1,
+                    .taps = 1,
+                    .stride = 1,
+                    .size = (double)ft_dtype_bits(op->dtype) / 8};
+    return p;
+}
+
+static void stream(ft__work *w, ft__pass_what what, const ft_op *op, double reads,
+                   double writes)
+{
+    ft__pass *p = next(w, what, op);
+
+    p->read = reads * p->size;
+    p->written = writes * p->size;
+}
+
+static double elements(const ft_op *op, ft_key_id key)
+{
+    ft_shape s = ft_op_shape(op, key);
+
+    return (double)ft_shape_elements(&s);
+}
+
+static double result_elements(const ft_op *op)
+{
+    ft_shape s;
+    ft_dtype t;
+
+    ft_op_output(op, 0, &s, &t);
+    return (double)ft_shape_elements(&s);
+}
+
+/* A convolution and what its three products have in common. */
+struct conv {
+    const ft_op *op;
+    double groups, in, out; /* channels of a group */
+    double places, results; /* positions over the batch, before and after */
+    double taps, flops, weights;
+    int transposed;
+};
+
+static struct conv conv_of(const ft_op *forward)
+{
+    struct conv v = {.op = forward, .taps = 1};
+    ft_shape x = ft_op_shape(forward, FT_K_x);
+    ft_cost cost;
+
+    ft_op_cost(forward, &cost);
+    v.groups = (double)ft_op_at(forward, FT_K_groups, 0);
+    v.in = (double)x.dim[1] / v.groups;
+    v.out = (double)ft_op_at(forward, FT_K_out, 0) / v.groups;
+    v.places = (double)ft_shape_elements(&x) / (double)x.dim[1];
+    v.results = result_elements(forward) / (v.out * v.groups);
+    for (uint32_t i = 0; i + 2 < x.rank; i++)
+        v.taps *= (double)ft_op_at(forward, FT_K_kernel, i);
+    v.flops = cost.flops;
+    v.weights = v.groups * v.in * v.out * v.taps;
+    v.transposed = forward->kind == FT_KIND_conv_transpose1d ||
+                   forward->kind == FT_KIND_conv_transpose2d ||
+                   forward->kind == FT_KIND_conv_transpose3d;
+    return v;
+}
+
+/* Products of m x k with k x n: forward, the gradient of the data, of the weights. A
+ * transposed convolution is another one's gradient of the data. */
+static void conv_pass(ft__work *w, const struct conv *v, int gradient)
+{
+    int direct = v->groups > 1 && (v->in == 1 || v->out == 1);
+    ft__pass *p = next(w, direct ? FT__PASS_DIRECT : FT__PASS_CONV, v->op);
+    double x = v->places * v->in * v->groups, r = v->results * v->out * v->groups;
+    int over_input = v->transposed ? gradient == 0 : gradient == FT_WRT_X;
+
+    p->gradient = gradient;
+    p->batch = v->groups;
+    p->taps = v->taps;
+    p->stride = (double)ft_op_at(v->op, FT_K_stride, 0);
+    p->flops = v->flops;
+    p->n = gradient == FT_WRT_X ? v->in : v->out;
+    p->m = over_input == v->transposed ? v->results : v->places;
+    p->k = v->flops / (2 * p->m * p->n * v->groups);
+    p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
+    p->written = (gradient == FT_WRT_X ? x : r) * p->size;
+    if (gradient == FT_WRT_WEIGHTS) {
+        p->m = v->out;
+        p->n = v->in * v->taps;
+        p->k = v->flops / (2 * p->m * p->n * v->groups);
+        p->read = (x + r) * p->size;
+        p->written = v->weights * p->size;
+    }
+}
+
+static void products(ft__work *w, const ft_op *op)
+{
+    ft_product list[FT_MAX_PRODUCTS];
+    uint32_t n = ft_op_products(op, list);
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft__pass *p = next(w, FT__PASS_PRODUCT, op);
+        ft_shape x = ft_op_shape(&list[i].op, FT_K_x),
+                 y = ft_op_shape(&list[i].op, FT_K_y);
+
+        p->count = (double)list[i].count;
+        p->batch = (double)x.dim[0];
+        p->m = (double)x.dim[1];
+        p->k = (double)x.dim[2];
+        p->n = (double)y.dim[2];
+        p->flops = 2 * p->batch * p->m * p->k * p->n;
+        p->read = p->batch * (p->m * p->k + p->k * p->n) * p->size;
+        p->written = p->batch * p->m * p->n * p->size;
+        p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
+    }
+}
+
+static ft__pass_what stream_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_NORM: return FT__PASS_NORM;
+    case FT_CLASS_SOFTMAX: return FT__PASS_SOFTMAX;
+    default: return FT__PASS_STREAM;
+    }
+}
+
+/* Forward or backward, alone. */
+static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
+{
+    uint32_t wrt = ft_op_wrt(op);
+    ft_class class = ft_kind_class(op->kind);
+    int back = op->phase == FT_PHASE_BACKWARD;
+
+    if (class == FT_CLASS_VIEW)
+        return;
+    if (class == FT_CLASS_CONV && op->kind != FT_KIND_deform_conv2d) {
+        struct conv v = conv_of(forward);
+
+        if (!back)
+            conv_pass(w, &v, 0);
+        if (back && wrt & FT_WRT_X)
+            conv_pass(w, &v, FT_WRT_X);
+        if (back && wrt & FT_WRT_WEIGHTS)
+            conv_pass(w, &v, FT_WRT_WEIGHTS);
+    } else if (class == FT_CLASS_MATMUL) {
+        products(w, op);
+    } else {
+        ft__pass *p = next(w, stream_of(op), op);
+        ft_cost cost;
+
+        ft_op_cost(op, &cost);
+        p->read = cost.bytes_read;
+        p->written = cost.bytes_written;
+        p->special = cost.transcendentals;
+        return;
+    }
+    if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS))
+        stream(w, FT__PASS_BIAS, op, result_elements(forward),
+               back ? 0 : result_elements(forward));
+}
+
+static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
+{
+    ft_cost cost;
+
+    ft_op_cost(forward, &cost);
+    if (cost.weight_elements > 0)
+        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * (2 + chip->slots),
+               cost.weight_elements * (1 + chip->slots));
+}
+
+void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
+{
+    ft_op forward = *op, back;
+    double results;
+    int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
+
+    out->n = 0;
+    out->step = op->phase == FT_PHASE_STEP;
+    forward.wrt = 0;
+    forward.phase = FT_PHASE_FORWARD;
+    results = result_elements(&forward);
+    if (op->phase != FT_PHASE_OPTIMIZER)
+        one_phase(out, both ? &forward : op, &forward);
+    if (chip->activated)
+        stream(out, FT__PASS_STREAM, op, results, results);
+    if (both && !(ft_kind_saves(op->kind) & FT_SAVE_NONE)) {
+        back = forward;
+        back.phase = FT_PHASE_BACKWARD;
+        if (chip->activated)
+            stream(out, FT__PASS_STREAM, op, 2 * results, results);
+        one_phase(out, &back, &forward);
+        for (uint32_t i = 0; out->step && i < out->n; i++)
+            out->pass[i].partial = out->pass[i].gradient == FT_WRT_X;
+        if (out->step)
+            stream(out, FT__PASS_LOSS, op, results, results);
+    }
+    if (op->phase == FT_PHASE_OPTIMIZER || op->phase == FT_PHASE_STEP)
+        optimizer(out, &forward, chip);
+}

@@ -1,0 +1,59 @@
+#ifndef PREDICT_PASSES_H
+#define PREDICT_PASSES_H
+
+#include "predict/physics.h"
+
+/* The kernels that an operation is run as, each a product or a stream of memory. */
+typedef enum ft__pass_what {
+    FT__PASS_PRODUCT, /* `batch` products of m x k with k x n */
+    FT__PASS_CONV,    /* the same, of a convolution: implicit */
+    FT__PASS_DIRECT,  /* a convolution of one channel a group */
+    FT__PASS_STREAM,  /* reads, writes, and little else */
+    FT__PASS_NORM,
+    FT__PASS_SOFTMAX,
+    FT__PASS_BIAS,
+    FT__PASS_LOSS,
+} ft__pass_what;
+
+typedef struct ft__pass {
+    ft__pass_what what;
+    ft_phase phase;
+    double count;   /* how often */
+    double kernels; /* launches each */
+    double batch, m, n, k;
+    double flops; /* done by the textbook algorithm */
+    double taps;  /* values of a convolution's kernel for one channel */
+    double stride;
+    double size; /* B of an element */
+    double read; /* B */
+    double written;
+    double special; /* exponentials and the like */
+    int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
+    int partial;    /* a step's gradient of its input, which few need */
+} ft__pass;
+
+enum { FT__MAX_PASSES = 24 };
+typedef struct ft__work {
+    ft__pass pass[FT__MAX_PASSES];
+    uint32_t n;
+    int step; /* host time of a training step is added */
+} ft__work;
+
+void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);
+/* The estimate of what was made of an operation before: for many thetas. */
+void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
+                    const ft__theta *theta);
+
+/* Share of the peak that the power budget sustains: docs/physics.md. */
+double ft__sustained(const ft__chip *chip, const ft__theta *theta);
+/* One kernel of each class, without its launch: compute_s, cache_s, memory_s, waves,
+ * fill and busy_s of *out. */
+void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                       const ft__theta *theta);
+void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                      const ft__theta *theta);
+/* Seconds to move `bytes` when `working_set` is touched. */
+double ft__cached_s(double bytes, double working_set, const ft__chip *chip,
+                    const ft__theta *theta);
+
+#endif

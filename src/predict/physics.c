@@ -1,0 +1,91 @@
+/* The physical estimate: constants, and the sum over an operation's kernels. */
+#include "predict/physics.h"
+
+#include <math.h>
+
+#include "predict/passes.h"
+
+static const struct constant {
+    const char *name;
+    double value;
+} constants[FT__N_THETA] = {
+#define FT__CONSTANT(name, value, least, most) {#name, value},
+#include "predict/physics.def"
+#undef FT__CONSTANT
+};
+
+const char *ft__physics_name(int i)
+{
+    return constants[i].name;
+}
+
+ft__theta ft__physics_default(void)
+{
+    ft__theta t;
+
+    for (int i = 0; i < FT__N_THETA; i++)
+        t.v[i] = constants[i].value;
+    return t;
+}
+
+double ft__sustained(const ft__chip *chip, const ft__theta *theta)
+{
+    const double *c = theta->v;
+    double budget = chip->power_w / (chip->vector_flops / 1e12);
+    double most = c[FT__C_sustain_most], share;
+
+    if (!(budget > 0) || !chip->gpu)
+        return most;
+    if (chip->process_nm > 0)
+        budget /= pow(chip->process_nm / 16, c[FT__C_node_power]);
+    share = c[FT__C_sustain_power] * pow(budget, 0.75);
+    return pow(pow(most, -6) + pow(share, -6), -1.0 / 6);
+}
+
+static void add(ft__terms *sum, const ft__terms *one, double times)
+{
+    if (times * one->busy_s > sum->busy_s) {
+        sum->waves = one->waves;
+        sum->fill = one->fill;
+    }
+    sum->compute_s += times * one->compute_s;
+    sum->cache_s += times * one->cache_s;
+    sum->memory_s += times * one->memory_s;
+    sum->busy_s += times * one->busy_s;
+}
+
+void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
+                    const ft__theta *theta)
+{
+    const double *c = theta->v;
+
+    *out = (ft__terms){.fill = 1, .sustained = ft__sustained(chip, theta)};
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ft__pass *p = &w->pass[i];
+        ft__terms one = {.fill = 1, .sustained = out->sustained};
+
+        if (p->what <= FT__PASS_DIRECT)
+            ft__product_price(&one, p, chip, theta);
+        else
+            ft__stream_price(&one, p, chip, theta);
+        add(out, &one, p->count);
+        out->kernels += p->count * p->kernels;
+    }
+    out->launch_s = c[FT__C_floor_s] + (w->step ? c[FT__C_step_s] : 0) +
+                    out->kernels * c[FT__C_kernel_s];
+    out->total_s = out->busy_s + out->launch_s;
+    out->busy_s += out->kernels * c[FT__C_kernel_s];
+}
+
+void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
+                 const ft__theta *theta)
+{
+    ft__work w;
+
+    if (ft__chip_lacks(chip)) {
+        *out = (ft__terms){.total_s = NAN, .busy_s = NAN};
+        return;
+    }
+    ft__work_make(&w, op, chip);
+    ft__work_price(out, &w, chip, theta);
+}
