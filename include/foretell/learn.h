@@ -24,6 +24,8 @@ typedef struct ft_forest ft_forest;
 typedef enum ft_forest_kind {
     FT_FOREST_RANDOM, /* Breiman 2001: bootstrap rows, best split */
     FT_FOREST_EXTRA,  /* Geurts, Ernst, Wehenkel 2006: all rows, random cut points */
+    FT_FOREST_BEST,   /* all rows, best split: trees that differ in the columns they
+                         try, if in anything; one alone is CART (Breiman et al. 1984) */
 } ft_forest_kind;
 
 typedef struct ft_forest_options {

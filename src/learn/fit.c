@@ -22,7 +22,7 @@ static ft_status set_defaults(ft_forest_options *o, const ft_forest_options *giv
                               ft_error *err)
 {
     *o = *given;
-    if (o->kind != FT_FOREST_RANDOM && o->kind != FT_FOREST_EXTRA)
+    if ((unsigned)o->kind > FT_FOREST_BEST)
         return ft_fail(err, FT_EINVAL, 0, "there is no forest of kind %d",
                        (int)o->kind);
     if (!(o->max_features >= 0 && o->max_features <= 1))

@@ -127,9 +127,14 @@ static void gather(struct rest *r, const ft_matrix *x, const double *y,
     }
 }
 
-static ft_status predict_fold(double *out, struct rest *r, const ft_matrix *x,
-                              const uint32_t *fold, uint32_t k,
-                              const ft_forest_options *opt, ft_error *err)
+/* Fit on the rest, and predict the rows of fold k. */
+typedef ft_status learn_rest(double *out, const struct rest *r, const ft_matrix *x,
+                             const uint32_t *fold, uint32_t k, const void *opt,
+                             ft_error *err);
+
+static ft_status learn_forest(double *out, const struct rest *r, const ft_matrix *x,
+                              const uint32_t *fold, uint32_t k, const void *opt,
+                              ft_error *err)
 {
     const ft_matrix others = {r->x, r->n, x->n_cols};
     ft_forest *f;
@@ -141,6 +146,23 @@ static ft_status predict_fold(double *out, struct rest *r, const ft_matrix *x,
         if (fold[i] == k)
             out[i] = ft_forest_predict(f, x->x + i * x->n_cols);
     ft_forest_free(f);
+    return FT_OK;
+}
+
+static ft_status learn_model(double *out, const struct rest *r, const ft_matrix *x,
+                             const uint32_t *fold, uint32_t k, const void *opt,
+                             ft_error *err)
+{
+    const ft_matrix others = {r->x, r->n, x->n_cols};
+    ft_model *m;
+    ft_status st = ft_model_fit(&m, &others, r->y, r->w, opt, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < x->n_rows; i++)
+        if (fold[i] == k)
+            ft_model_predict(m, x->x + i * x->n_cols, 1, &out[i]);
+    ft_model_free(m);
     return FT_OK;
 }
 
@@ -157,10 +179,10 @@ static ft_status count_rows(size_t *count, const uint32_t *fold, size_t n,
     return FT_OK;
 }
 
-ft_status ft_forest_cross_validate(double *out, const ft_matrix *x, const double *y,
-                                   const double *weights, const uint32_t *fold,
-                                   uint32_t n_folds, const ft_forest_options *opt,
-                                   ft_error *err)
+static ft_status cross_validate(double *out, const ft_matrix *x, const double *y,
+                                const double *weights, const uint32_t *fold,
+                                uint32_t n_folds, learn_rest *learn, const void *opt,
+                                ft_error *err)
 {
     struct rest r = {0};
     size_t *count = NULL;
@@ -182,11 +204,27 @@ ft_status ft_forest_cross_validate(double *out, const ft_matrix *x, const double
         if (count[k] == 0)
             continue;
         gather(&r, x, y, weights, fold, k);
-        st = predict_fold(out, &r, x, fold, k, opt, err);
+        st = learn(out, &r, x, fold, k, opt, err);
     }
     free(r.x);
     free(r.y);
     free(r.w);
     free(count);
     return st;
+}
+
+ft_status ft_forest_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                   const double *weights, const uint32_t *fold,
+                                   uint32_t n_folds, const ft_forest_options *opt,
+                                   ft_error *err)
+{
+    return cross_validate(out, x, y, weights, fold, n_folds, learn_forest, opt, err);
+}
+
+ft_status ft_model_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                  const double *weights, const uint32_t *fold,
+                                  uint32_t n_folds, const ft_model_options *opt,
+                                  ft_error *err)
+{
+    return cross_validate(out, x, y, weights, fold, n_folds, learn_model, opt, err);
 }

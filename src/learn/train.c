@@ -44,6 +44,14 @@ static ft_status check_values(const ft_matrix *x, const double *y,
     return FT_OK;
 }
 
+ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
+                          ft_error *err)
+{
+    ft_status st = check_shape(x, err);
+
+    return st ? st : check_values(x, y, weights, err);
+}
+
 /* The exponent that brings the largest of |v| to [0.5, 1). */
 static int scale_of(const double *v, uint32_t n)
 {
@@ -134,9 +142,7 @@ ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
     ft_status st;
 
     *out = NULL;
-    st = check_shape(x, err);
-    if (!st)
-        st = check_values(x, y, weights, err);
+    st = ft__train_check(x, y, weights, err);
     if (st)
         return st;
     d = calloc(1, sizeof(*d));
@@ -153,7 +159,7 @@ ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
     if (!d->x || !d->least || !d->y || !d->w)
         goto fail;
     copy_rows(d, x, y, weights);
-    if (kind == FT_FOREST_RANDOM) {
+    if (kind != FT_FOREST_EXTRA) {
         d->key = calloc((size_t)d->n_cols * d->n_rows, sizeof(*d->key));
         if (!d->key)
             goto fail;

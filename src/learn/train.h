@@ -33,7 +33,7 @@ typedef struct ft__train {
     double *y;
     double *w;
     int y_exp;    /* a target is y * 2^y_exp */
-    ft__key *key; /* FT_FOREST_RANDOM: n_rows per column, ascending */
+    ft__key *key; /* unless FT_FOREST_EXTRA: n_rows per column, ascending */
 } ft__train;
 
 static inline float *ft__train_at(const ft__train *d, uint32_t col, uint32_t row)
@@ -42,7 +42,10 @@ static inline float *ft__train_at(const ft__train *d, uint32_t col, uint32_t row
                  col % FT__BLOCK];
 }
 
-/* Check what ft_forest_fit() was given and prepare it. */
+/* Check what ft_forest_fit() was given. */
+ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
+                          ft_error *err);
+/* Check it and prepare it. */
 ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
                         const double *weights, ft_forest_kind kind, ft_error *err);
 void ft__train_free(ft__train *d);

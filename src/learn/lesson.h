@@ -1,0 +1,54 @@
+#ifndef LEARN_LESSON_H
+#define LEARN_LESSON_H
+
+#include "learn/forest.h"
+#include "learn/model.h"
+
+/* Standardised rows, for methods that measure distances or add columns up. */
+
+/* How one column is seen: (value - mean) * scale, with `fill` for a missing value.
+ * Columns that never change are left out. Part of images. */
+typedef struct ft__column {
+    uint32_t col;
+    float fill; /* median of what is present */
+    double mean;
+    double scale; /* 1 / standard deviation */
+} ft__column;
+
+static_assert(sizeof(ft__column) == 24, "image layout");
+
+enum { FT__MAX_COLUMNS = FT__MAX_WIDTH - 1 }; /* of any model */
+
+/* A task's rows of weight above 0, as such methods want them. */
+typedef struct ft__lesson {
+    uint32_t n_rows;
+    uint32_t n_cols; /* those that change; may be 0 */
+    ft__column *column;
+    float *u;    /* n_rows x n_cols, standardised */
+    double *y;   /* as given */
+    double *w;   /* with mean 1 */
+    double mean; /* of y, weighted */
+    double sd;   /* of y; 1 when all are equal */
+} ft__lesson;
+
+ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err);
+void ft__lesson_free(ft__lesson *l);
+
+/* One row as it is seen; out[n]. */
+static inline void ft__columns_apply(float *out, const ft__column *c, uint32_t n,
+                                     const float *row)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        const float v = row[c[j].col];
+        /* A missing value is not equal to itself. */
+        const float present = v == v ? v : c[j].fill;
+
+        out[j] = (float)(((double)present - c[j].mean) * c[j].scale);
+    }
+}
+
+/* Columns of a stored model: all of them inside its width, all numbers finite. */
+ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
+                            ft_error *err);
+
+#endif

@@ -1,0 +1,230 @@
+#include "learn/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/train.h"
+
+static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
+    [FT_METHOD_RIDGE] = &ft__method_ridge,       [FT_METHOD_KNN] = &ft__method_knn,
+    [FT_METHOD_TEMPLATE] = &ft__method_template, [FT_METHOD_TREE] = &ft__method_tree,
+    [FT_METHOD_FOREST] = &ft__method_forest,     [FT_METHOD_EXTRA] = &ft__method_extra,
+};
+
+static const char *const names[FT_METHOD_COUNT] = {
+    [FT_METHOD_RIDGE] = "ridge",       [FT_METHOD_KNN] = "knn",
+    [FT_METHOD_TEMPLATE] = "template", [FT_METHOD_TREE] = "tree",
+    [FT_METHOD_FOREST] = "forest",     [FT_METHOD_EXTRA] = "extra",
+    [FT_METHOD_BOOST] = "boost",       [FT_METHOD_MLP] = "mlp",
+    [FT_METHOD_SVR] = "svr",
+};
+
+const char *ft_method_name(ft_method m)
+{
+    return (unsigned)m < FT_METHOD_COUNT ? names[m] : "unknown";
+}
+
+ft_method ft_method_from_name(const char *name, size_t len)
+{
+    int m = 0;
+
+    while (m < FT_METHOD_COUNT &&
+           !(strlen(names[m]) == len && memcmp(names[m], name, len) == 0))
+        m++;
+    return (ft_method)m;
+}
+
+int ft_method_available(ft_method m, const char **why)
+{
+    const char *missing = NULL;
+
+    if ((unsigned)m >= FT_METHOD_COUNT)
+        missing = "there is no such method";
+    else if (!methods[m])
+        missing = "this build cannot fit the method";
+    else if (methods[m]->missing)
+        missing = methods[m]->missing();
+    *why = missing ? missing : "";
+    return !missing;
+}
+
+/* ---- images ---- */
+
+void *ft__draft_body(ft__draft *d, size_t len)
+{
+    d->head = calloc(1, sizeof(*d->head) + len);
+    if (!d->head)
+        return NULL;
+    d->head->bytes = sizeof(*d->head) + len;
+    return d->head + 1;
+}
+
+ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
+                            const char *fmt, ...)
+{
+    const uint64_t pos = (uint64_t)((const char *)at - (const char *)m->head);
+    char what[200];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    return ft_fail(err, FT_EFORMAT, pos, "damaged model (%s): %s",
+                   names[m->head->method], what);
+}
+
+static ft_status check_header(const ft__model_header *h, size_t len, ft_error *err)
+{
+    if (len < sizeof(*h) || memcmp(h->magic, FT__MODEL_MAGIC, sizeof(h->magic)))
+        return ft_fail(err, FT_EFORMAT, 0, "this is not the image of a model");
+    if (h->version != FT__MODEL_VERSION)
+        return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, version),
+                       "a model of version %u, this program reads version %u: train it "
+                       "again",
+                       h->version, FT__MODEL_VERSION);
+    if (h->method >= FT_METHOD_COUNT || !methods[h->method])
+        return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, method),
+                       "damaged model: there is no method %u", h->method);
+    if (h->width == 0 || h->width >= FT__MAX_WIDTH)
+        return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, width),
+                       "damaged model: %u columns", h->width);
+    if (h->bytes != len)
+        return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, bytes),
+                       "damaged model: %zu bytes instead of %llu", len,
+                       (unsigned long long)h->bytes);
+    return FT_OK;
+}
+
+ft_status ft_model_load(ft_model **out, const void *image, size_t len, ft_error *err)
+{
+    ft_model *m;
+    ft_status st;
+
+    *out = NULL;
+    if ((uintptr_t)image % sizeof(uint64_t))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the image of a model must be aligned to 8 bytes");
+    st = check_header(image, len, err);
+    if (st)
+        return st;
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a model");
+    m->head = image;
+    m->ops = methods[m->head->method];
+    m->body = m->head + 1;
+    m->len = len - sizeof(*m->head);
+    st = m->ops->open(m, err);
+    if (st) {
+        ft_model_free(m);
+        return st;
+    }
+    *out = m;
+    return FT_OK;
+}
+
+const void *ft_model_image(const ft_model *m, size_t *len)
+{
+    *len = m->head->bytes;
+    return m->head;
+}
+
+void ft_model_free(ft_model *m)
+{
+    if (!m)
+        return;
+    ft_forest_free(m->forest);
+    free(m->owned);
+    free(m);
+}
+
+ft_method ft_model_method(const ft_model *m)
+{
+    return (ft_method)m->head->method;
+}
+
+uint32_t ft_model_width(const ft_model *m)
+{
+    return m->head->width;
+}
+
+/* ---- fitting, predicting ---- */
+
+static ft_status check_number(double v, double most, const char *name, ft_error *err)
+{
+    if (isnan(v) || (v >= 0 && v <= most))
+        return FT_OK;
+    return ft_fail(err, FT_EINVAL, 0, "%s is %g: it lies between 0 and %g", name, v,
+                   most);
+}
+
+static ft_status check_options(const ft_model_options *o, ft_error *err)
+{
+    const struct {
+        double v, most;
+        const char *name;
+    } numbers[] = {
+        {o->penalty, 1e12, "penalty"}, {o->rate, 1, "rate"},
+        {o->share, 1, "share"},        {o->gamma, 1e6, "gamma"},
+        {o->epsilon, 1e6, "epsilon"},
+    };
+    ft_status st = FT_OK;
+
+    if ((unsigned)o->method >= FT_METHOD_COUNT)
+        return ft_fail(err, FT_EINVAL, 0, "there is no method %d", (int)o->method);
+    for (size_t i = 0; !st && i < sizeof(numbers) / sizeof(*numbers); i++)
+        st = check_number(numbers[i].v, numbers[i].most, numbers[i].name, err);
+    return st;
+}
+
+/* The model over a finished draft, which it owns from now on. */
+static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
+                           ft_error *err)
+{
+    ft__model_header *h = d->head;
+    ft_status st;
+
+    memcpy(h->magic, FT__MODEL_MAGIC, sizeof(h->magic));
+    h->version = FT__MODEL_VERSION;
+    h->method = (uint32_t)t->opt->method;
+    h->width = (uint32_t)t->x->n_cols;
+    st = ft_model_load(out, h, h->bytes, err);
+    if (st)
+        free(h);
+    else
+        (*out)->owned = h;
+    return st;
+}
+
+ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
+                       const double *weights, const ft_model_options *opt,
+                       ft_error *err)
+{
+    const ft__task t = {x, y, weights, opt};
+    const char *why;
+    ft__draft d = {0};
+    ft_status st;
+
+    *out = NULL;
+    st = check_options(opt, err);
+    if (!st)
+        st = ft__train_check(x, y, weights, err);
+    if (st)
+        return st;
+    if (!ft_method_available(opt->method, &why))
+        return ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why);
+    st = methods[opt->method]->fit(&d, &t, err);
+    if (st) {
+        free(d.head);
+        return st;
+    }
+    return open_take(out, &d, &t, err);
+}
+
+void ft_model_predict(const ft_model *m, const float *rows, size_t n, double *out)
+{
+    m->ops->predict(m, rows, n, out);
+}

@@ -1,0 +1,86 @@
+#ifndef LEARN_MODEL_H
+#define LEARN_MODEL_H
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include "foretell/learn.h"
+
+/* The image of a model, little-endian, used where it lies: a header and a body, whose
+ * form is its method's. Offsets in the body are multiples of what they hold. */
+typedef struct ft__model_header {
+    char magic[4];
+    uint32_t version;
+    uint32_t method; /* as numbered by ft_method */
+    uint32_t width;
+    uint64_t bytes; /* of header and body */
+} ft__model_header;
+
+#define FT__MODEL_MAGIC "FTMO"
+#define FT__MODEL_VERSION 1u
+
+static_assert(sizeof(ft__model_header) == 24, "image layout");
+/* Files number the methods: new ones go to the end. */
+static_assert(FT_METHOD_RIDGE == 0 && FT_METHOD_SVR == 8, "numbers in images");
+
+typedef struct ft__method_ops ft__method_ops;
+
+struct ft_model {
+    const ft__model_header *head;
+    const ft__method_ops *ops;
+    const void *body;  /* behind the header */
+    size_t len;        /* of the body */
+    ft_forest *forest; /* of methods made of trees: over a part of the body */
+    void *owned;       /* the image, when the model was fitted here */
+};
+
+/* An image that is being made. */
+typedef struct ft__draft {
+    ft__model_header *head; /* NULL: not yet */
+} ft__draft;
+
+/* Room for a body of `len` bytes, all 0; NULL: no memory. Once for each draft. */
+void *ft__draft_body(ft__draft *d, size_t len);
+
+/* What is to be learned, checked: at least one row of weight above 0, nothing infinite.
+ */
+typedef struct ft__task {
+    const ft_matrix *x;
+    const double *y;
+    const double *weights; /* or NULL */
+    const ft_model_options *opt;
+} ft__task;
+
+struct ft__method_ops {
+    /* What is missing to fit it here, NULL: nothing; itself NULL: never anything. */
+    const char *(*missing)(void);
+    ft_status (*fit)(ft__draft *out, const ft__task *t, ft_error *err);
+    /* Check every part of the body, so that predicting needs no bounds. */
+    ft_status (*open)(ft_model *m, ft_error *err);
+    void (*predict)(const ft_model *m, const float *rows, size_t n, double *out);
+};
+
+extern const ft__method_ops ft__method_ridge;
+extern const ft__method_ops ft__method_knn;
+extern const ft__method_ops ft__method_template;
+extern const ft__method_ops ft__method_tree;
+extern const ft__method_ops ft__method_forest;
+extern const ft__method_ops ft__method_extra;
+
+/* The option, or what it is by default. */
+static inline double ft__or(double given, double otherwise)
+{
+    return given > 0 ? given : otherwise;
+}
+
+static inline uint32_t ft__or_u32(uint32_t given, uint32_t otherwise)
+{
+    return given ? given : otherwise;
+}
+
+/* FT_EFORMAT that points at a place in the model's image. */
+FT_PRINTF(4, 5)
+ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
+                            const char *fmt, ...);
+
+#endif

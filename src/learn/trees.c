@@ -1,0 +1,69 @@
+/* Methods made of our own trees: the body is the image of a forest. */
+#include <string.h>
+
+#include "learn/model.h"
+
+static ft_status fit(ft__draft *out, const ft__task *t, ft_forest_kind kind,
+                     uint32_t n_trees, ft_error *err)
+{
+    ft_forest_options opt = t->opt->forest;
+    ft_forest *f;
+    const void *image;
+    void *body;
+    size_t len;
+    ft_status st;
+
+    opt.kind = kind;
+    opt.n_trees = n_trees;
+    opt.seed = t->opt->seed;
+    opt.threads = t->opt->threads;
+    st = ft_forest_fit(&f, t->x, t->y, t->weights, &opt, err);
+    if (st)
+        return st;
+    image = ft_forest_image(f, &len);
+    body = ft__draft_body(out, len);
+    if (body)
+        memcpy(body, image, len);
+    else
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory for a forest of %zu bytes", len);
+    ft_forest_free(f);
+    return st;
+}
+
+static ft_status tree_fit(ft__draft *out, const ft__task *t, ft_error *err)
+{
+    return fit(out, t, FT_FOREST_BEST, 1, err);
+}
+
+static ft_status forest_fit(ft__draft *out, const ft__task *t, ft_error *err)
+{
+    return fit(out, t, FT_FOREST_RANDOM, t->opt->forest.n_trees, err);
+}
+
+static ft_status extra_fit(ft__draft *out, const ft__task *t, ft_error *err)
+{
+    return fit(out, t, FT_FOREST_EXTRA, t->opt->forest.n_trees, err);
+}
+
+static ft_status trees_open(ft_model *m, ft_error *err)
+{
+    ft_error inner = {0};
+    ft_status st = ft_forest_load(&m->forest, m->body, m->len, &inner);
+
+    if (st)
+        return ft_fail(err, st, sizeof(*m->head) + inner.pos, "%s", inner.msg);
+    if (ft_forest_width(m->forest) != m->head->width)
+        return ft__model_damaged(m, m->body, err,
+                                 "its trees are for %u columns, not %u",
+                                 ft_forest_width(m->forest), m->head->width);
+    return FT_OK;
+}
+
+static void trees_predict(const ft_model *m, const float *rows, size_t n, double *out)
+{
+    ft_forest_predict_rows(m->forest, rows, n, out);
+}
+
+const ft__method_ops ft__method_tree = {NULL, tree_fit, trees_open, trees_predict};
+const ft__method_ops ft__method_forest = {NULL, forest_fit, trees_open, trees_predict};
+const ft__method_ops ft__method_extra = {NULL, extra_fit, trees_open, trees_predict};

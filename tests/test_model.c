@@ -1,0 +1,418 @@
+/* Every method behind ft_model. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "learn_data.h"
+
+static ft_model *fit(ft_method method, const data *d, const double *w)
+{
+    const ft_model_options opt = {.method = method, .seed = 3};
+    ft_error err = {0};
+    ft_model *m;
+
+    if (ft_model_fit(&m, &d->m, d->y, w, &opt, &err))
+        fprintf(stderr, "%s: %s\n", ft_method_name(method), err.msg);
+    return m;
+}
+
+static double one(const ft_model *m, const float *row)
+{
+    double y = NAN;
+
+    ft_model_predict(m, row, 1, &y);
+    return y;
+}
+
+/* ---- what every method has in common ---- */
+
+static void names_lead_back_to_their_methods(void)
+{
+    for (int m = 0; m < FT_METHOD_COUNT; m++) {
+        const char *name = ft_method_name((ft_method)m);
+
+        CHECK(ft_method_from_name(name, strlen(name)) == (ft_method)m);
+        CHECK(ft_method_from_name(name, strlen(name) - 1) == FT_METHOD_COUNT);
+    }
+    CHECK(ft_method_from_name("paleo", 5) == FT_METHOD_COUNT);
+}
+
+/* Fitted on half of the rows, tried on the others; 1 is the spread of the targets. */
+static double error_of(const ft_model *m, const data *d)
+{
+    double squares = 0, about = 0, mean = 0;
+
+    for (size_t i = 0; i < d->m.n_rows; i++)
+        mean += d->y[i] / (double)d->m.n_rows;
+    for (size_t i = 0; i < d->m.n_rows; i++) {
+        const double r = d->y[i] - one(m, d->x + i * d->m.n_cols);
+
+        squares += r * r;
+        about += (d->y[i] - mean) * (d->y[i] - mean);
+    }
+    return sqrt(squares / about);
+}
+
+static void every_method_learns_what_is_there(void)
+{
+    static const double most[FT_METHOD_COUNT] = {
+        [FT_METHOD_RIDGE] = 0.4,  [FT_METHOD_KNN] = 0.5,     [FT_METHOD_TEMPLATE] = 0.6,
+        [FT_METHOD_TREE] = 0.15,  [FT_METHOD_FOREST] = 0.15, [FT_METHOD_EXTRA] = 0.15,
+        [FT_METHOD_BOOST] = 0.15, [FT_METHOD_MLP] = 0.3,     [FT_METHOD_SVR] = 0.3,
+    };
+    data d = data_new(400, 5, 1), other = data_new(200, 5, 2);
+    const char *why;
+
+    for (int k = 0; k < FT_METHOD_COUNT; k++) {
+        ft_model *m;
+
+        if (!ft_method_available((ft_method)k, &why))
+            continue;
+        m = fit((ft_method)k, &d, NULL);
+        if (!m) {
+            CHECK(m != NULL);
+            continue;
+        }
+        CHECK(ft_model_method(m) == (ft_method)k && ft_model_width(m) == 5);
+        CHECK_NEAR(error_of(m, &other), 0, most[k]);
+        ft_model_free(m);
+    }
+    data_free(&d);
+    data_free(&other);
+}
+
+static void batches_and_single_rows_agree_bit_for_bit(void)
+{
+    enum { N = 77 };
+    data d = data_new(150, 7, 4), q = data_new(N, 7, 5);
+    double batch[N], single;
+    const char *why;
+
+    q.x[3] = NAN;
+    q.x[20] = 1e30F;
+    for (int k = 0; k < FT_METHOD_COUNT; k++) {
+        ft_model *m;
+
+        if (!ft_method_available((ft_method)k, &why))
+            continue;
+        m = fit((ft_method)k, &d, NULL);
+        if (!m)
+            continue;
+        ft_model_predict(m, q.x, N, batch);
+        for (size_t i = 0; i < N; i++) {
+            single = one(m, q.x + i * 7);
+            CHECK(memcmp(&single, &batch[i], sizeof(single)) == 0);
+        }
+        ft_model_free(m);
+    }
+    data_free(&d);
+    data_free(&q);
+}
+
+/* The image of a model fitted with `threads`; the caller's to free. */
+static void *image_of(ft_method method, const data *d, uint32_t threads, size_t *len)
+{
+    const ft_model_options opt = {.method = method, .seed = 9, .threads = threads};
+    ft_model *m;
+    void *copy;
+
+    if (ft_model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
+        return NULL;
+    copy = malloc((ft_model_image(m, len), *len));
+    if (!copy)
+        abort();
+    memcpy(copy, ft_model_image(m, len), *len);
+    ft_model_free(m);
+    return copy;
+}
+
+static void images_do_not_depend_on_threads_and_load_again(void)
+{
+    data d = data_new(120, 4, 6);
+    const char *why;
+
+    for (int k = 0; k < FT_METHOD_COUNT; k++) {
+        size_t len = 0, again = 0;
+        void *a, *b;
+        ft_model *m;
+
+        if (!ft_method_available((ft_method)k, &why))
+            continue;
+        a = image_of((ft_method)k, &d, 1, &len);
+        b = image_of((ft_method)k, &d, 3, &again);
+        CHECK(a && b && len == again && memcmp(a, b, len) == 0);
+        if (a && !ft_model_load(&m, a, len, NULL)) {
+            CHECK(ft_model_method(m) == (ft_method)k);
+            CHECK(ft_model_image(m, &again) == a && again == len);
+            CHECK(isfinite(one(m, d.x)));
+            ft_model_free(m);
+        } else {
+            CHECK(!"loads");
+        }
+        free(a);
+        free(b);
+    }
+    data_free(&d);
+}
+
+/* Cut short anywhere, or a word replaced by one that is wild: refused, or a model
+ * that still answers. Under the sanitizers this shows reads out of bounds. */
+static void damaged_images_are_refused_or_harmless(void)
+{
+    static const uint32_t wild[] = {0, 1, 0xffffffffu, 0x7fc00000u, 0x7f800000u, 77};
+    data d = data_new(40, 3, 7);
+    const char *why;
+
+    for (int k = 0; k < FT_METHOD_COUNT; k++) {
+        size_t len = 0;
+        uint32_t *a;
+        ft_error err;
+        ft_model *m;
+
+        if (!ft_method_available((ft_method)k, &why))
+            continue;
+        a = image_of((ft_method)k, &d, 1, &len);
+        for (size_t cut = 0; a && cut < len; cut += 4)
+            CHECK(ft_model_load(&m, a, cut, &err) == FT_EFORMAT && !m &&
+                  err.pos <= len);
+        for (size_t i = 0; a && i < 6 * (len / 4 < 300 ? len / 4 : 300); i++) {
+            const uint32_t kept = a[i / 6];
+
+            a[i / 6] = wild[i % 6];
+            if (ft_model_load(&m, a, len, &err) == FT_OK)
+                (void)one(m, d.x);
+            else
+                CHECK(err.status == FT_EFORMAT && err.pos <= len);
+            ft_model_free(m);
+            a[i / 6] = kept;
+        }
+        free(a);
+    }
+    data_free(&d);
+}
+
+static void bad_requests_are_refused(void)
+{
+    data d = data_new(20, 3, 8);
+    ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = -1};
+    ft_model *m;
+
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    opt = (ft_model_options){.method = FT_METHOD_COUNT};
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    opt = (ft_model_options){.method = FT_METHOD_KNN, .neighbours = 65};
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    d.x[4] = INFINITY;
+    opt.neighbours = 3;
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    data_free(&d);
+}
+
+static void rows_of_weight_0_are_as_good_as_absent(void)
+{
+    enum { N = 60 };
+    data d = data_new(2 * N, 3, 9), half = data_new(N, 3, 10);
+    double w[2 * N];
+    const char *why;
+
+    for (size_t i = 0; i < 2 * N; i++) {
+        w[i] = (double)(i % 2);
+        if (i % 2) {
+            memcpy(half.x + i / 2 * 3, d.x + i * 3, 3 * sizeof(float));
+            half.y[i / 2] = d.y[i];
+        } else {
+            d.y[i] = 1000;
+        }
+    }
+    for (int k = 0; k < FT_METHOD_COUNT; k++) {
+        ft_model *a, *b;
+
+        if (!ft_method_available((ft_method)k, &why))
+            continue;
+        a = fit((ft_method)k, &d, w);
+        b = fit((ft_method)k, &half, NULL);
+        for (size_t i = 0; a && b && i < N; i++)
+            CHECK(one(a, d.x + i * 6) == one(b, d.x + i * 6));
+        CHECK(a && b);
+        ft_model_free(a);
+        ft_model_free(b);
+    }
+    data_free(&d);
+    data_free(&half);
+}
+
+static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
+{
+    enum { N = 30 };
+    const ft_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 2};
+    data d = data_new(N, 2, 11);
+    ft_matrix rest = {d.x + 2 * 10, 20, 2};
+    uint32_t fold[N];
+    double out[N];
+    ft_model *m;
+
+    for (uint32_t i = 0; i < N; i++)
+        fold[i] = i < 10 ? 0 : 1 + i % 2;
+    CHECK(ft_model_cross_validate(out, &d.m, d.y, NULL, fold, 3, &opt, NULL) == FT_OK);
+    CHECK(ft_model_fit(&m, &rest, d.y + 10, NULL, &opt, NULL) == FT_OK);
+    for (size_t i = 0; m && i < 10; i++)
+        CHECK(one(m, d.x + 2 * i) == out[i]);
+    ft_model_free(m);
+    data_free(&d);
+}
+
+/* ---- what only one method must do ---- */
+
+/* One column, u = (x - mean) / sd: slope = sum u y / (n + penalty). */
+static void ridge_is_its_closed_form(void)
+{
+    float x[] = {1, 2, 4, 9};
+    double y[] = {2, 3, 7, 12}, mean_x = 4, mean_y = 6, sd = sqrt(38.0 / 4), cross = 0;
+    const ft_matrix m = {x, 4, 1};
+    const ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = 0.5};
+    ft_model *r;
+
+    for (int i = 0; i < 4; i++)
+        cross += ((double)x[i] - mean_x) / sd * y[i];
+    CHECK(ft_model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
+    if (!r)
+        return;
+    CHECK_NEAR(one(r, (float[]){6}), mean_y + cross / 4.5 * (6 - mean_x) / sd, 1e-6);
+    CHECK_NEAR(one(r, (float[]){NAN}), mean_y + cross / 4.5 * (2 - mean_x) / sd, 1e-6);
+    ft_model_free(r);
+}
+
+/* y = 1 + 2 a - 3 b exactly, with a column that never changes between them. */
+static void ridge_finds_a_plane(void)
+{
+    float x[40 * 3];
+    double y[40];
+    const ft_matrix m = {x, 40, 3};
+    const ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = 1e-9};
+    ft_model *r;
+
+    for (int i = 0; i < 40; i++) {
+        x[3 * i] = (float)(i % 7);
+        x[3 * i + 1] = 5;
+        x[3 * i + 2] = (float)(i % 5);
+        y[i] = 1 + 2 * (i % 7) - 3 * (i % 5);
+    }
+    CHECK(ft_model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
+    if (!r)
+        return;
+    CHECK_NEAR(one(r, (float[]){100, 5, -50}), 351, 1e-3);
+    ft_model_free(r);
+}
+
+/* By all distances; columns are standardised already. */
+static double brute_force(const data *d, const float *q, uint32_t k)
+{
+    double best = 0, all = 0;
+    char *taken = calloc(d->m.n_rows, 1);
+
+    if (!taken)
+        abort();
+    for (uint32_t i = 0; i < k; i++) {
+        double least = INFINITY;
+        size_t at = 0;
+
+        for (size_t r = 0; r < d->m.n_rows; r++) {
+            double s = 0;
+
+            for (size_t j = 0; j < d->m.n_cols; j++) {
+                const double t = (double)d->x[r * d->m.n_cols + j] - (double)q[j];
+
+                s += t * t;
+            }
+            if (!taken[r] && s < least) {
+                least = s;
+                at = r;
+            }
+        }
+        taken[at] = 1;
+        best += d->y[at] / sqrt(least);
+        all += 1 / sqrt(least);
+    }
+    free(taken);
+    return best / all;
+}
+
+static void neighbours_are_those_of_a_search_of_all(void)
+{
+    enum { N = 512, COLS = 6 };
+    data d = data_new(N, COLS, 12), q = data_new(50, COLS, 13);
+    ft_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 7};
+    double mean[COLS] = {0}, var[COLS] = {0};
+    ft_model *m;
+
+    for (size_t i = 0; i < N * COLS; i++)
+        mean[i % COLS] += (double)d.x[i] / N;
+    for (size_t i = 0; i < N * COLS; i++)
+        var[i % COLS] += pow((double)d.x[i] - mean[i % COLS], 2) / N;
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    for (size_t i = 0; i < N * COLS; i++)
+        d.x[i] = (float)(((double)d.x[i] - mean[i % COLS]) / sqrt(var[i % COLS]));
+    for (size_t i = 0; m && i < 50; i++) {
+        const double said = one(m, q.x + i * COLS);
+        float u[COLS];
+
+        for (size_t j = 0; j < COLS; j++)
+            u[j] = (float)(((double)q.x[i * COLS + j] - mean[j]) / sqrt(var[j]));
+        CHECK_NEAR(said, brute_force(&d, u, 7), 1e-5);
+    }
+    ft_model_free(m);
+    data_free(&d);
+    data_free(&q);
+}
+
+static void one_neighbour_is_the_training_row(void)
+{
+    data d = data_new(333, 5, 14);
+    const ft_method methods[] = {FT_METHOD_KNN, FT_METHOD_TEMPLATE};
+
+    memcpy(d.x + 5 * 300, d.x + 5 * 100, 5 * sizeof(float));
+    for (int k = 0; k < 2; k++) {
+        const ft_model_options opt = {.method = methods[k], .neighbours = 1};
+        ft_model *m;
+
+        CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+        for (size_t i = 0; m && i < 333; i++)
+            CHECK(one(m, d.x + 5 * i) == d.y[i == 300 ? 100 : i]);
+        ft_model_free(m);
+    }
+    data_free(&d);
+}
+
+static void a_tree_is_all_rows_with_their_best_split(void)
+{
+    float x[] = {1, 9, 2, 1, 3, 5, 10, 2, 11, 8, 12, 3};
+    double y[] = {1, 1, 1, 5, 5, 5};
+    const ft_matrix m = {x, 6, 2};
+    ft_model_options opt = {.method = FT_METHOD_TREE};
+    ft_model *t;
+
+    CHECK(ft_model_fit(&t, &m, y, NULL, &opt, NULL) == FT_OK);
+    if (!t)
+        return;
+    CHECK(one(t, (float[]){6, 0}) == 1);
+    CHECK(one(t, (float[]){7, 0}) == 5);
+    ft_model_free(t);
+}
+
+int main(void)
+{
+    names_lead_back_to_their_methods();
+    every_method_learns_what_is_there();
+    batches_and_single_rows_agree_bit_for_bit();
+    images_do_not_depend_on_threads_and_load_again();
+    damaged_images_are_refused_or_harmless();
+    bad_requests_are_refused();
+    rows_of_weight_0_are_as_good_as_absent();
+    cross_validation_predicts_what_a_model_of_the_rest_does();
+    ridge_is_its_closed_form();
+    ridge_finds_a_plane();
+    neighbours_are_those_of_a_search_of_all();
+    one_neighbour_is_the_training_row();
+    a_tree_is_all_rows_with_their_best_split();
+    CHECK_DONE();
+}
