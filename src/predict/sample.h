@@ -60,5 +60,7 @@ ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
                              bool latest, ft_error *err);
 void ft__samples_free(ft__samples *s);
+/* Does a row have what `where` asks for? */
+bool ft__where_has(const char *where, const ft_key *k);
 
 #endif

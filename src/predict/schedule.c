@@ -2,32 +2,28 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/stats.h"
 
 ft__schedule ft__schedule_plain(void)
 {
     return (ft__schedule){.scale = 1, .bounded = 1, .dynamic = 1, .cap_w = INFINITY};
 }
 
-double ft__schedule_device(const ft__work *w, const ft__schedule *s)
+double ft__schedule_device(const ft__work *w)
 {
     if (!isfinite(w->alone_s))
         return w->bare_s;
-    return w->alone_s <= s->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
+    return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
-void ft__schedule_load(ft__load *out, const ft__work *work, size_t n,
-                       const ft__schedule *s)
+void ft__schedule_load(ft__load *out, const ft__work *work, size_t n)
 {
     double silent_s = 0; /* known operations of unknown power */
 
     *out = (ft__load){0};
     for (size_t i = 0; i < n; i++) {
         const ft__work *w = &work[i];
-        double device = w->count * ft__schedule_device(w, s);
+        double device = w->count * ft__schedule_device(w);
 
         out->launches += w->count * w->launches;
         if (!isfinite(w->alone_s)) {
@@ -69,7 +65,7 @@ void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
     *out = (ft__pass){0};
     for (size_t i = 0; i < n; i++) {
         const ft__work *w = &work[i];
-        double device = ft__schedule_device(w, s) *
+        double device = ft__schedule_device(w) *
                         (isfinite(w->alone_s) ? s->scale : s->bounded);
         double host = w->launches * s->launch_s, first = out->host_s + host;
 
@@ -88,49 +84,49 @@ void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
 
 enum { MAX_FITTED = 3 };
 
-/* What is searched, as factors of where it started. */
+/* What is searched, as logarithms of factors to where it started. */
 struct search {
     ft__schedule from;
     const ft__known_network *network;
-    const ft__load *load;
     size_t n;
     double prior;
     bool energy;
 };
 
-static void apply(ft__schedule *s, const struct search *q, const double *log_factor)
+static void apply(ft__schedule *s, const struct search *q, const double *factor)
 {
     *s = q->from;
     if (q->energy) {
-        s->dynamic *= exp(log_factor[0]);
-        s->idle_w *= exp(log_factor[1]);
+        s->dynamic *= exp(factor[0]);
+        s->idle_w *= exp(factor[1]);
         return;
     }
-    s->scale *= exp(log_factor[0]);
-    s->bounded *= exp(log_factor[1]);
-    s->launch_s *= exp(log_factor[2]);
+    s->scale *= exp(factor[0]);
+    s->bounded *= exp(factor[1]);
+    s->launch_s *= exp(factor[2]);
 }
 
-static double network_loss(const struct search *q, const ft__schedule *s, size_t i)
+/* |log(truth / estimate)|; 0 where one of them is not known. */
+static double stray(const struct search *q, const ft__schedule *s,
+                    const ft__known_network *k)
 {
-    double time = ft__schedule_time(&q->load[i], s);
+    double truth = q->energy ? k->energy_j : k->time_s;
+    double estimate = q->energy ? ft__schedule_energy(&k->load, s, k->time_s)
+                                : ft__schedule_time(&k->load, s);
 
-    if (!q->energy)
-        return fabs(log(q->network[i].time_s / time));
-    return fabs(log(q->network[i].energy_j /
-                    ft__schedule_energy(&q->load[i], s, q->network[i].time_s)));
+    return truth > 0 && estimate > 0 ? fabs(log(truth / estimate)) : 0;
 }
 
-static double loss(const struct search *q, const double *log_factor)
+static double loss(const struct search *q, const double *factor)
 {
     ft__schedule s;
     double sum = 0;
 
-    apply(&s, q, log_factor);
+    apply(&s, q, factor);
     for (size_t i = 0; i < q->n; i++)
-        sum += network_loss(q, &s, i);
+        sum += stray(q, &s, &q->network[i]);
     for (int j = 0; j < MAX_FITTED; j++)
-        sum += q->prior * log_factor[j] * log_factor[j];
+        sum += q->prior * factor[j] * factor[j];
     return sum;
 }
 
@@ -140,7 +136,7 @@ static void descend(double *at, const struct search *q)
 {
     double least = loss(q, at);
 
-    for (double step = 0.4; step > 1e-4;) {
+    for (double step = 0.4; step > 1e-3;) {
         double best[MAX_FITTED], before = least;
 
         for (int move = 0; move < 27; move++) {
@@ -162,59 +158,19 @@ static void descend(double *at, const struct search *q)
     }
 }
 
-/* Of those networks that have an energy. */
-static size_t with_energy(ft__known_network *network, ft__load *load, size_t n)
+static void fit(ft__schedule *s, const ft__known_network *network, size_t n,
+                double prior, bool energy)
 {
-    size_t kept = 0;
+    const struct search q = {*s, network, n, prior, energy};
+    double at[MAX_FITTED] = {0};
 
-    for (size_t i = 0; i < n; i++)
-        if (network[i].energy_j > 0 && isfinite(load[i].alone_j)) {
-            network[kept] = network[i];
-            load[kept++] = load[i];
-        }
-    return kept;
+    descend(at, &q);
+    apply(s, &q, at);
 }
 
 void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
                       double prior)
 {
-    ft__load *load = calloc(n + 1, sizeof(*load));
-    ft__known_network *copy = calloc(n + 1, sizeof(*copy));
-    double at[MAX_FITTED] = {0};
-    struct search q = {
-        .from = *s, .network = copy, .load = load, .n = n, .prior = prior};
-
-    if (load && copy && n) {
-        memcpy(copy, network, n * sizeof(*copy));
-        for (size_t i = 0; i < n; i++)
-            ft__schedule_load(&load[i], copy[i].work, copy[i].n, s);
-        descend(at, &q);
-        apply(s, &q, at);
-        q.n = with_energy(copy, load, n);
-        q.energy = true;
-        q.from = *s;
-        memset(at, 0, sizeof(at));
-        if (q.n) {
-            descend(at, &q);
-            apply(s, &q, at);
-        }
-    }
-    free(load);
-    free(copy);
-}
-
-double ft__schedule_floor(const double *time_s, size_t n, double above)
-{
-    double *sorted, floor;
-
-    if (n < 20)
-        return 0;
-    sorted = malloc(n * sizeof(*sorted));
-    if (!sorted)
-        return 0;
-    memcpy(sorted, time_s, n * sizeof(*sorted));
-    ft__sort(sorted, n);
-    floor = above * ft__quantile(sorted, n, 0.03);
-    free(sorted);
-    return floor;
+    fit(s, network, n, prior, false);
+    fit(s, network, n, prior, true);
 }

@@ -15,6 +15,8 @@ typedef struct ft__work {
     double alone_s;  /* in a loop of its own: max(host, device); NaN: never measured
                         nor learned */
     double bare_s;   /* what the device needs, from its specifications; above 0 */
+    double floor_s;  /* an operation that took no longer alone may have waited for the
+                        host: then no more than bare_s is the device's; 0: not known */
     double power_w;  /* in that loop; NaN: not known */
 } ft__work;
 
@@ -24,8 +26,6 @@ typedef struct ft__schedule {
     double scale;    /* of device times: neighbours, caches and clocks differ */
     double bounded;  /* of the bare times of operations that were never measured */
     double launch_s; /* host time of one launch */
-    double floor_s;  /* an operation that took no longer alone may have waited for
-                        the host: then no more than bare_s is the device's */
     double idle_w;   /* drawn when nothing runs */
     double dynamic;  /* scale of energy above idle */
     double cap_w;    /* no network draws more; INFINITY: not known */
@@ -45,10 +45,9 @@ typedef struct ft__load {
 } ft__load;
 
 /* Device time of one operation, its host floor removed. */
-double ft__schedule_device(const ft__work *w, const ft__schedule *s);
+double ft__schedule_device(const ft__work *w);
 /* Sums in the order of work[]. */
-void ft__schedule_load(ft__load *out, const ft__work *work, size_t n,
-                       const ft__schedule *s);
+void ft__schedule_load(ft__load *out, const ft__work *work, size_t n);
 /* Seconds of a pass that is repeated: max(device, host). */
 double ft__schedule_time(const ft__load *l, const ft__schedule *s);
 /* Joules of a pass that takes time_s: idle power throughout and what operations add. */
@@ -66,20 +65,15 @@ void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
 
 /* A network that was measured whole. */
 typedef struct ft__known_network {
-    const ft__work *work;
-    size_t n;
+    ft__load load;
     double time_s;
     double energy_j; /* NaN: not measured */
 } ft__known_network;
 
 /* Least mean of |log(time / estimate)| over the networks, then of energies; drawn to
- * *s, which holds what is known before (floor_s is not fitted), as if `prior` networks
- * had shown it. At least one network; else *s stays as it is. */
+ * what *s holds before as if `prior` networks had shown it. launch_s and idle_w must
+ * not be 0 to be fitted. Without a network *s stays as it is. */
 void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
                       double prior);
-
-/* The host's floor as the operations of a dataset show it: `above` times the 3rd
- * percentile of n times; 0 for fewer than 20. */
-double ft__schedule_floor(const double *time_s, size_t n, double above);
 
 #endif
