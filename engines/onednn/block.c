@@ -110,6 +110,8 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
         return ft__unsupported(b, err, "results of another type are not implemented");
     if (ft_op_at(&b->op, FT_K_weights, 0))
         return ft__unsupported(b, err, "weights of another type are not implemented");
+    if (ft_op_at(&b->op, FT_K_order, 0))
+        return ft__unsupported(b, err, "transposed operands are not implemented");
     if (!has_bytes(b->op.dtype))
         return ft__unsupported(b, err, "type %s is not implemented",
                                ft_dtype_name(b->op.dtype));

@@ -79,6 +79,10 @@ static const char *const refusals[FT_KIND_COUNT] = {
     [FT_KIND_max_unpool] = "it needs the indices of a pooling",
     [FT_KIND_cross_entropy] = "it needs labels, and the runtime is for inference",
     [FT_KIND_dropout] = "it is part of training, and the runtime is for inference",
+    [FT_KIND_stochastic_depth] =
+        "it is part of training, and the runtime is for inference",
+    [FT_KIND_moe] = "ONNX has no such operator",
+    [FT_KIND_collective] = "it takes several devices",
     [FT_KIND_nonzero] = "the size of its result depends on data",
     [FT_KIND_nms] = "the size of its result depends on data",
     [FT_KIND_sgd] = "optimizers are part of training, the runtime is for inference",

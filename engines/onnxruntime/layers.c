@@ -425,6 +425,10 @@ bool ft__write_layer(ft__model *m)
     switch (m->op->kind) {
     case FT_KIND_linear: linear(m); return true;
     case FT_KIND_matmul:
+        if (at(m, FT_K_order, 0)) {
+            m->why = "ONNX has no transposed operands";
+            return true;
+        }
         if (!is_eight_bits(m->op->dtype))
             return false;
         ft__node(m, "MatMulInteger", "i0 i1", "o0");

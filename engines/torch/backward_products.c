@@ -162,6 +162,8 @@ ft_status ft__bwd_matmul(ft_block *b, ft_error *err)
 
     if (ft_op_at(&b->op, FT_K_to, 0) || ft_op_at(&b->op, FT_K_weights, 0))
         return ft__unsupported(b, err, "operands of several types");
+    if (ft_op_at(&b->op, FT_K_order, 0))
+        return ft__unsupported(b, err, "operands that lie transposed");
     if (y.rank == 2) {
         fold(b, &x, &y);
         return FT_OK;

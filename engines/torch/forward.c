@@ -6,7 +6,7 @@
 static bool has_other_types(const ft_op *op)
 {
     return ft_op_at(op, FT_K_to, 0) || ft_op_at(op, FT_K_weights, 0) ||
-           ft_op_at(op, FT_K_block, 0);
+           ft_op_at(op, FT_K_block, 0) || ft_op_at(op, FT_K_order, 0);
 }
 
 bool ft__pads(const ft_op *op, int64_t *pad, uint32_t n)

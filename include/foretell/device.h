@@ -37,12 +37,19 @@ typedef struct ft_device_facts {
     double process_nm;
     double compute_capability; /* NVIDIA only */
     double year;
+    const char *const *aliases; /* what datasets call it */
+    size_t n_aliases;
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;
  * FT_EFORMAT names file, line and key. */
 FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
                                 ft_error *err);
+/* The name of the device that a dataset calls `title`: a device file's name, title or
+ * one of its aliases; case, and blanks, '-' and '_' are all one. FT_ENOTFOUND: no file
+ * knows it; FT_EFORMAT: two do, or one is malformed. */
+FT_API ft_status ft_device_find(char *out, size_t size, const char *data_dir,
+                                const char *title, ft_error *err);
 /* This machine, from /proc and /sys below `root` ("" for the real ones, a
  * recorded tree otherwise). name is "local"; peaks stay NaN until measured. */
 FT_API ft_status ft_device_local(ft_device **out, const char *root, ft_error *err);

@@ -1,5 +1,4 @@
 /* foretell data: look into a store, move measurements between stores. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@ struct options {
     const char *metric;
     ft__texts renames;
     bool same;
+    const char *from;
 };
 
 static const ft__option options[] = {
@@ -34,6 +34,8 @@ static const ft__option options[] = {
      "merge: what another store calls OLD is NEW here; may be repeated"},
     {"same", 0, FT__OPT_FLAG, offsetof(struct options, same), NULL,
      "merge: devices of one name are one machine, whatever their facts"},
+    {"from", 0, FT__OPT_TEXT, offsetof(struct options, from), "FORM",
+     "import: what the files are: csv (as export writes), or another's dataset"},
     {0},
 };
 
@@ -280,57 +282,6 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
     return st;
 }
 
-/* ---- import ---- */
-
-ft_status ft__data_read_file(char **out, size_t *len, const char *path, ft_error *err)
-{
-    FILE *fp = fopen(path, "rb");
-    long size = -1;
-
-    *out = NULL;
-    *len = 0;
-    if (fp && fseek(fp, 0, SEEK_END) == 0)
-        size = ftell(fp);
-    if (size < 0) {
-        ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-        goto fail;
-    }
-    rewind(fp);
-    *out = malloc((size_t)size + 1);
-    if (!*out) {
-        ft_fail(err, FT_ENOMEM, 0, "%s", path);
-        goto fail;
-    }
-    *len = fread(*out, 1, (size_t)size, fp);
-    fclose(fp);
-    return FT_OK;
-fail:
-    if (fp)
-        fclose(fp);
-    return err->status;
-}
-
-static ft_status import(ft__cli *c, ft_store *store, const char *path, bool *printed,
-                        ft_error *err)
-{
-    uint64_t n = 0;
-    char *text;
-    size_t len;
-    ft_status st = ft__data_read_file(&text, &len, path, err);
-
-    if (!st)
-        st = ft_store_import_csv(store, text, len, path, &n, err);
-    free(text);
-    if (st)
-        return st;
-    if (c->json)
-        *printed =
-            ft__json_print_take(json_pack("{s:o}", "rows", ft__json_count(n)), stdout);
-    else
-        printf("%" PRIu64 " measurements taken from %s\n", n, path);
-    return FT_OK;
-}
-
 /* ---- running ---- */
 
 enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS, N_VERBS };
@@ -353,10 +304,10 @@ static int verb_of(ft__cli *c, enum verb *out)
     if (*out == MERGE && c->args.n < 2)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "merge wants the stores or CSV files to take from");
-    if (*out != MERGE && c->args.n != (*out == IMPORT ? 2 : 1) && c->args.n)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            *out == IMPORT ? "import wants one FILE.csv"
-                                           : "one argument too many: \"%s\"",
+    if (*out == IMPORT && c->args.n < 2)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "import wants the files to take from");
+    if (*out != MERGE && *out != IMPORT && c->args.n > 1)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "one argument too many: \"%s\"",
                             c->args.v[c->args.n - 1]);
     return FT__EXIT_GOOD;
 }
@@ -364,6 +315,7 @@ static int verb_of(ft__cli *c, enum verb *out)
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
+    const char *form = o->from;
     ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
     char path[FT__PATH_MAX];
     ft_store *store = NULL;
@@ -376,6 +328,9 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, path);
+    code = verb == IMPORT ? ft__data_from(c, &form) : FT__EXIT_GOOD;
+    if (code)
+        return code;
     code = verb == IMPORT || verb == MERGE ? ft__home_needed(c, c->store)
                                            : ft__store_needed(c, path);
     if (code)
@@ -394,7 +349,7 @@ static int run(ft__cli *c, const void *user)
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
                                      o->readings, &err);
             break;
-        case IMPORT: st = import(c, store, c->args.v[1], &printed, &err); break;
+        case IMPORT: st = ft__data_import(c, store, form, &printed, &err); break;
         case MERGE: break;
         case FACTS: st = facts(c, store, &filter, &printed, &err); break;
         case N_VERBS: break;
@@ -405,19 +360,21 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__data_command = {
     .name = "data",
-    .arguments = "[show|export|import FILE.csv|merge FROM...|facts]",
+    .arguments = "[show|export|import FILE...|merge FROM...|facts]",
     .summary = "show, export and import the measurements in the store",
     .more =
         "show: how many measurements of what; export: all of them as CSV; import: "
         "take\n"
-        "what export wrote, here or on another machine; merge: take everything from "
-        "other\n"
+        "what export wrote, here or on another machine, or with --from what others "
+        "published\n"
+        "(docs/data.md), plain or packed by gzip; merge: take everything from other\n"
         "stores or CSV files, all or nothing, as often as you like; facts: single "
         "numbers\n"
         "about devices.",
     .examples = "  foretell data show\n"
                 "  foretell data export --readings -o measurements.csv\n"
                 "  foretell data import measurements.csv --db shared.db\n"
+                "  foretell data import --from neusight neusight_ops.csv.gz\n"
                 "  foretell data merge laptop.db server.db --db shared.db\n",
     .least_args = 0,
     .most_args = SIZE_MAX,

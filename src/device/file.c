@@ -47,9 +47,14 @@ struct yaml {
     KEYS(TEXT, NUMBER)
 #undef TEXT
 #undef NUMBER
+    char **aliases;
+    unsigned aliases_count;
 };
 
-enum { MAX_VALUE = 1000 };
+enum { MAX_VALUE = 1000, MAX_ALIASES = 100 };
+
+static const cyaml_schema_value_t alias = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, MAX_VALUE)};
 
 static const cyaml_schema_field_t fields[] = {
 #define TEXT(key, flags)                                                               \
@@ -59,7 +64,9 @@ static const cyaml_schema_field_t fields[] = {
     KEYS(TEXT, NUMBER)
 #undef TEXT
 #undef NUMBER
-        CYAML_FIELD_END};
+        CYAML_FIELD_SEQUENCE("aliases", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                             struct yaml, aliases, &alias, 0, MAX_ALIASES),
+    CYAML_FIELD_END};
 
 static const cyaml_schema_value_t schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct yaml, fields)};
@@ -162,6 +169,24 @@ static ft_status number(double *v, const char *text, double factor, const char *
     return FT_OK;
 }
 
+static ft_status take_aliases(ft_device *d, const struct yaml *y,
+                              const struct input *in)
+{
+    const char **names =
+        ft__arena_array(&d->arena, y->aliases_count + 1, sizeof(*names));
+
+    for (unsigned i = 0; names && i < y->aliases_count; i++) {
+        names[i] = ft__arena_strndup(&d->arena, y->aliases[i], strlen(y->aliases[i]));
+        if (!names[i])
+            names = NULL;
+    }
+    if (!names)
+        return ft_fail(in->err, FT_ENOMEM, 0, "%s", in->file);
+    d->facts.aliases = names;
+    d->facts.n_aliases = y->aliases_count;
+    return FT_OK;
+}
+
 static ft_status take_facts(ft_device *d, const struct yaml *y, const struct input *in)
 {
     ft_device_facts *f = &d->facts;
@@ -180,7 +205,7 @@ static ft_status take_facts(ft_device *d, const struct yaml *y, const struct inp
 #undef NUMBER
     if (st == FT_OK && strcmp(f->type, "gpu") != 0 && strcmp(f->type, "cpu") != 0)
         st = bad_key(in, "type", 0, "gpu or cpu is wanted");
-    return st;
+    return st ? st : take_aliases(d, y, in);
 }
 
 ft_device *ft__device_new(void)

@@ -14,10 +14,11 @@ static ft_status bad(const ft_op *op, const char *what, ft_error *err)
 static bool single(ft_key_id key, ft__op_rules r)
 {
     static const ft_key_id keys[] = {
-        FT_K_groups, FT_K_bias, FT_K_ceil,  FT_K_norm,    FT_K_size,
-        FT_K_axis,   FT_K_keep, FT_K_step,  FT_K_mode,    FT_K_rows,
-        FT_K_dim,    FT_K_to,   FT_K_read,  FT_K_hidden,  FT_K_directions,
-        FT_K_causal, FT_K_mask, FT_K_train, FT_K_weights, FT_K_block};
+        FT_K_groups,  FT_K_bias,   FT_K_ceil,       FT_K_norm,    FT_K_size, FT_K_axis,
+        FT_K_keep,    FT_K_step,   FT_K_mode,       FT_K_rows,    FT_K_dim,  FT_K_to,
+        FT_K_read,    FT_K_hidden, FT_K_directions, FT_K_causal,  FT_K_mask, FT_K_train,
+        FT_K_weights, FT_K_block,  FT_K_order,      FT_K_experts, FT_K_topk, FT_K_tp,
+        FT_K_ep,      FT_K_ranks};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)
@@ -135,6 +136,20 @@ static ft_status check_parts(const ft_op *op, ft_error *err)
     return FT_OK;
 }
 
+/* Every device holds whole experts, and as many columns of each. */
+static ft_status check_moe(const ft_op *op, ft_error *err)
+{
+    int64_t experts = ft_op_at(op, FT_K_experts, 0), topk = ft_op_at(op, FT_K_topk, 0);
+    int64_t ep = ft_op_at(op, FT_K_ep, 0), tp = ft_op_at(op, FT_K_tp, 0);
+    int64_t hidden = ft_op_at(op, FT_K_hidden, 0);
+
+    if (experts < 1 || topk < 1 || topk > experts)
+        return bad(op, "topk must be 1 to experts", err);
+    if (ep < 1 || ep > experts || tp < 1 || hidden < tp)
+        return bad(op, "ep must be 1 to experts, and tp 1 to hidden", err);
+    return FT_OK;
+}
+
 static ft_status check_rule(const ft_op *op, ft_error *err)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
@@ -170,6 +185,12 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
     if (!st && ft__op_rule(op->kind) == RULE_RNN &&
         ft_op_at(op, FT_K_directions, 0) > 2)
         st = bad(op, "directions is 1 or 2", err);
+    if (!st && op->kind == FT_KIND_moe)
+        st = check_moe(op, err);
+    if (!st && ft_op_at(op, FT_K_order, 0) > 3)
+        st = bad(op, "order is 0 to 3", err);
+    if (!st && op->kind == FT_KIND_collective && ft_op_at(op, FT_K_ranks, 0) < 1)
+        st = bad(op, "ranks is at least 1", err);
     if (!st && op->phase == FT_PHASE_BACKWARD &&
         ft_kind_saves(op->kind) == FT_SAVE_NONE)
         st = bad(op, "has no gradient", err);
@@ -187,7 +208,7 @@ static ft_status check_in_place(const ft_op *op, ft_error *err)
 
     if (!op->in_place)
         return FT_OK;
-    if (op->phase == FT_PHASE_FORWARD &&
+    if (op->phase != FT_PHASE_BACKWARD &&
         (c == FT_CLASS_UNARY || c == FT_CLASS_BINARY)) {
         ft_op_input(op, 0, &x, &t);
         ft_op_output(op, 0, &out, &t);

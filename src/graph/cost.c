@@ -68,6 +68,14 @@ static double rnn_weights(const ft_op *op, double gates)
     return (double)ft_op_at(op, FT_K_directions, 0) * gates * hidden * columns;
 }
 
+/* Three matrices of every expert that lies on this device. */
+static double moe_weights(const ft_op *op)
+{
+    return (double)ft_op_at(op, FT_K_experts, 0) / (double)ft_op_at(op, FT_K_ep, 0) *
+           3 * ft__last_dim(op, FT_K_x) * (double)ft_op_at(op, FT_K_hidden, 0) /
+           (double)ft_op_at(op, FT_K_tp, 0);
+}
+
 double ft__weight_elements(const ft_op *op)
 {
     double out = (double)ft_op_at(op, FT_K_out, 0),
@@ -85,6 +93,7 @@ double ft__weight_elements(const ft_op *op)
     case FT_KIND_rnn: return rnn_weights(op, 1);
     case FT_KIND_gru: return rnn_weights(op, 3);
     case FT_KIND_lstm: return rnn_weights(op, 4);
+    case FT_KIND_moe: return moe_weights(op);
     default: break;
     }
     return ft_kind_class(op->kind) == FT_CLASS_CONV
@@ -112,15 +121,29 @@ static double weight_bytes(const ft_op *op, double all)
     double out = (double)ft_op_at(op, FT_K_out, 0), sum, scales = 0;
     double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
 
-    if (block > 0)
+    if (block > 0 && op->kind == FT_KIND_moe)
+        scales = all / (double)block;
+    else if (block > 0)
         scales = ceil(ft__last_dim(op, FT_K_x) / (double)block) * out;
     sum = (all - bias) * (own ? ft_dtype_bits((ft_dtype)own) : bits) + scales * bits;
     return (sum + bias * (is_byte(op->dtype) ? 32 : bits)) / 8;
 }
 
+/* The share of experts that any row goes to, when each row picks its own evenly. */
+static double experts_used(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double rows = (double)ft_shape_elements(&x) / ft__last_dim(op, FT_K_x);
+    double topk = (double)ft_op_at(op, FT_K_topk, 0);
+
+    return 1 - pow(1 - topk / (double)ft_op_at(op, FT_K_experts, 0), rows);
+}
+
 /* Backward, weights are read where the gradient of an operand needs them. */
 static double weights_read(const ft_op *op, double bytes)
 {
+    if (op->kind == FT_KIND_moe)
+        bytes *= experts_used(op);
     if (op->phase != FT_PHASE_BACKWARD)
         return bytes;
     return op->kind != FT_KIND_embedding && ft_op_wrt(op) & FT_WRT_X ? bytes : 0;
@@ -156,6 +179,14 @@ static double operand_bytes(const ft_op *op)
     return sum;
 }
 
+/* Of a ring of n devices each sends and receives 2 (n - 1) / n of the data. */
+static double ring(const ft_op *op)
+{
+    double ranks = (double)ft_op_at(op, FT_K_ranks, 0);
+
+    return op->kind == FT_KIND_collective ? 2 * (ranks - 1) / ranks : 1;
+}
+
 /* Backward of a maximum reads where it was, not among what. */
 static double positions_for_values(const ft_op *op)
 {
@@ -176,7 +207,8 @@ static double bytes_read(const ft_op *op, double weight_bytes)
 
     if (sum >= 0 && op->phase != FT_PHASE_BACKWARD)
         return sum;
-    sum = weights_read(op, weight_bytes) + operand_bytes(op) + positions_for_values(op);
+    sum = weights_read(op, weight_bytes) + ring(op) * operand_bytes(op) +
+          positions_for_values(op);
     switch (op->kind) {
     /* Rows of the table's gradient are added to. */
     case FT_KIND_embedding:
@@ -207,6 +239,7 @@ static double bytes_written(const ft_op *op)
                    ? sum + elements(op, FT_K_x) * (double)ft_op_at(op, FT_K_dim, 0) *
                                (double)ft_dtype_bits(op->dtype) / 8
                    : sum;
+    case FT_KIND_collective: return ring(op) * sum;
     case FT_KIND_momentum: return 2 * sum;
     case FT_KIND_adam:
     case FT_KIND_adamw: return 3 * sum;
@@ -219,7 +252,8 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     *out = (ft_cost){0};
     out->weight_elements = ft__weight_elements(op);
     out->weight_bytes = weight_bytes(op, out->weight_elements);
-    if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
+    if (ft_kind_class(op->kind) == FT_CLASS_VIEW ||
+        (op->kind == FT_KIND_stochastic_depth && !ft_op_at(op, FT_K_train, 0)))
         return;
     out->flops = ft__flops(op);
     out->transcendentals = ft__transcendentals(op);

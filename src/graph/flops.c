@@ -34,6 +34,7 @@ static const struct {
     [FT_KIND_expm1] = {3, 2},
     [FT_KIND_rotary] = {3, 3},
     [FT_KIND_dropout] = {2, 2},
+    [FT_KIND_stochastic_depth] = {1, 1},
     [FT_KIND_quantize] = {4, 1},
     [FT_KIND_dequantize] = {2, 2},
     /* norms: docs/costs.md derives the 8 and the 13 */
@@ -165,8 +166,24 @@ static double recurrent(const ft_op *op)
     return products(op) + (is_backward(op) ? 2 : 1) * each * steps;
 }
 
+/* Of the rows' experts those that lie here; the gate is a product of two vectors and
+ * a sigmoid (silu), and results are weighted and added. */
+static double mixture(const ft_op *op)
+{
+    double size = ft__last_dim(op, FT_K_x), x = elements(op, FT_K_x);
+    double hidden =
+        (double)ft_op_at(op, FT_K_hidden, 0) / (double)ft_op_at(op, FT_K_tp, 0);
+    double picks = x / size * (double)ft_op_at(op, FT_K_topk, 0) /
+                   (double)ft_op_at(op, FT_K_ep, 0);
+
+    return picks * (6 * size * hidden + 6 * hidden + 2 * size) *
+           (is_backward(op) ? 2 : 1);
+}
+
 static double matrix(const ft_op *op)
 {
+    if (op->kind == FT_KIND_moe)
+        return mixture(op);
     if (op->kind == FT_KIND_attention)
         return attention(op);
     if (op->kind != FT_KIND_linear && op->kind != FT_KIND_matmul)
@@ -210,6 +227,9 @@ static double moved(const ft_op *op)
     /* Rows that occur twice are added. */
     case FT_KIND_embedding:
     case FT_KIND_tile: return is_backward(op) ? result_elements(op) : 0;
+    /* Every element is added up once for every other device, shared out evenly. */
+    case FT_KIND_collective:
+        return result_elements(op) * (1 - 1 / (double)ft_op_at(op, FT_K_ranks, 0));
     default: return 0;
     }
 }

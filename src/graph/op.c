@@ -48,11 +48,12 @@ static const char *const class_names[FT_CLASS_COUNT] = {
     "conv",   "matmul", "pool", "norm", "softmax", "unary",
     "binary", "reduce", "move", "view", "generic", "optimizer"};
 static const char *const key_names[FT_K_COUNT] = {
-    "x",      "y",        "z",       "out",  "kernel", "stride",     "pad",
-    "outpad", "dilation", "groups",  "bias", "ceil",   "norm",       "size",
-    "axis",   "axes",     "keep",    "perm", "sizes",  "step",       "mode",
-    "rows",   "dim",      "to",      "read", "hidden", "directions", "causal",
-    "mask",   "train",    "weights", "block"};
+    "x",      "y",        "z",       "out",   "kernel", "stride",     "pad",
+    "outpad", "dilation", "groups",  "bias",  "ceil",   "norm",       "size",
+    "axis",   "axes",     "keep",    "perm",  "sizes",  "step",       "mode",
+    "rows",   "dim",      "to",      "read",  "hidden", "directions", "causal",
+    "mask",   "train",    "weights", "block", "order",  "experts",    "topk",
+    "tp",     "ep",       "ranks"};
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
 static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "store/store.h"
 
 /* One list of columns: the header line, and the place of each field. */
@@ -196,25 +197,6 @@ static bool at_line_end(const struct csv *c)
            (*c->at == '\r' && c->end - c->at > 1 && c->at[1] == '\n');
 }
 
-/* Lengths of UTF-8 sequences and overlong forms: RFC 3629. */
-static bool is_utf8(const char *text, size_t len)
-{
-    const unsigned char *s = (const unsigned char *)text, *end = s + len;
-
-    while (s < end) {
-        unsigned c = *s++, more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
-        unsigned low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-        unsigned high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-
-        if (c == 0 || (c > 0x7f && c < 0xc2) || c > 0xf4 || (size_t)(end - s) < more)
-            return false;
-        for (; more; more--, low = 0x80, high = 0xbf, s++)
-            if (*s < low || *s > high)
-                return false;
-    }
-    return true;
-}
-
 /* Append the field at the cursor to `text`; NULL or what is wrong with it. */
 static const char *read_quoted(struct csv *c)
 {
@@ -257,7 +239,7 @@ static ft_status read_field(struct csv *c, size_t i)
     ft__buf_add(&c->text, "", 1);
     if (c->text.bad)
         return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
-    if (!wrong && !is_utf8(field(c, i), c->text.len - 1 - c->start[i]))
+    if (!wrong && !ft__utf8_valid(field(c, i), c->text.len - 1 - c->start[i]))
         wrong = "not UTF-8 text";
     return wrong ? bad_field(c, i, wrong) : FT_OK;
 }

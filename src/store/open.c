@@ -50,6 +50,10 @@ static const char *const migrations[] = {
     "CREATE TABLE fact_past(device_id INTEGER NOT NULL REFERENCES device,"
     " name TEXT NOT NULL, value REAL NOT NULL, taken_at INTEGER NOT NULL,"
     " PRIMARY KEY(device_id, name, taken_at, value)) WITHOUT ROWID;",
+    /* What networks that were measured whole consist of. */
+    "CREATE TABLE member(id INTEGER PRIMARY KEY, source TEXT NOT NULL,"
+    " whole TEXT NOT NULL, phase TEXT NOT NULL, part TEXT NOT NULL,"
+    " count REAL NOT NULL, note TEXT NOT NULL, UNIQUE(source, whole, phase, part));",
 };
 
 /* The folder a store lies in; the caller frees it. NULL when memory is short. */

@@ -47,6 +47,10 @@ static const char *const sql_text[FT__N_SQL] = {
     [FT__SQL_GET_FACT] =
         "SELECT f.value FROM fact f JOIN device d ON d.id = f.device_id"
         " WHERE d.name = ?1 AND f.name = ?2",
+    [FT__SQL_ADD_MEMBER] =
+        "INSERT INTO member(source, whole, phase, part, count, note)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(source, whole, phase, part)"
+        " DO UPDATE SET count = excluded.count, note = excluded.note",
 };
 
 /* One use of a statement. Failure is sticky: once something went wrong, binding
@@ -349,6 +353,23 @@ ft_status ft__store_has_row(ft_store *s, const ft_key *key, int64_t taken_at,
     bind_i64(&u, 9, taken_at);
     bind_f64(&u, 10, value);
     return exists(&u, found, err);
+}
+
+ft_status ft__store_add_member(ft_store *s, const ft_member *m, ft_error *err)
+{
+    struct use u;
+
+    if (!m->source || !m->whole || !m->phase || !m->part || !isfinite(m->count))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "a member needs a source, a whole, a phase, a part and a count");
+    u = use(s, FT__SQL_ADD_MEMBER);
+    bind_text(&u, 1, m->source);
+    bind_text(&u, 2, m->whole);
+    bind_text(&u, 3, m->phase);
+    bind_text(&u, 4, m->part);
+    bind_f64(&u, 5, m->count);
+    bind_text(&u, 6, m->note ? m->note : "");
+    return run(&u, err);
 }
 
 ft_status ft_store_put_fact(ft_store *s, const char *device, const char *name,
