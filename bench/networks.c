@@ -40,20 +40,22 @@ static ft_status list_of(void *user, ft_graph **g, const char *spec, const char 
 static void print_errors(const char *what, const ft_errors *e)
 {
     if (e->n)
-        printf("%-22s n %zu  MAPE %.1f %%  median %.1f %%  p90 %.1f %%  bias %+.1f %%\n",
-               what, e->n, 100 * e->mape, 100 * e->median_ape, 100 * e->p90_ape,
-               100 * e->bias);
+        printf(
+            "%-22s n %zu  MAPE %.1f %%  median %.1f %%  p90 %.1f %%  bias %+.1f %%\n",
+            what, e->n, 100 * e->mape, 100 * e->median_ape, 100 * e->p90_ape,
+            100 * e->bias);
 }
 
 static void print(const ft_networks *r)
 {
-    printf("%-18s %-46s %10s %9s %7s %7s %6s %6s  %s\n", "device", "network", "measured",
-           "estimate", "error", "sum", "host", "bound", "energy");
+    printf("%-18s %-46s %10s %9s %7s %7s %6s %6s  %s\n", "device", "network",
+           "measured", "estimate", "error", "sum", "host", "bound", "energy");
     for (size_t i = 0; i < r->n; i++) {
         const ft_network_case *c = &r->v[i];
         int in = c->time_s >= c->time.low && c->time_s <= c->time.high;
 
-        printf("%-18s %-46s %8.2fms %7.2fms %+6.1f%% %+6.1f%% %5.0f%% %5.0f%% %+6.1f%%%s\n",
+        printf("%-18s %-46s %8.2fms %7.2fms %+6.1f%% %+6.1f%% %5.0f%% %5.0f%% "
+               "%+6.1f%%%s\n",
                c->device, c->spec + 8, 1e3 * c->time_s, 1e3 * c->time.value,
                100 * (c->time.value / c->time_s - 1), 100 * (c->sum_s / c->time_s - 1),
                100 * c->host_share, 100 * c->bounded_share,

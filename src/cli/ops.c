@@ -498,14 +498,15 @@ const ft__command ft__ops_command = {
     .more = "MODEL is an .onnx file, a torch.export archive (.pt2), or a list of "
             "operations,\n"
             "one a line (- reads it from standard input). --diff takes two of them.",
-    .examples = "  foretell ops resnet50.onnx\n"
-                "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
-                "  foretell ops resnet50.onnx --products\n"
-                "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
-                "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
-                "  foretell ops --diff before.onnx after.onnx\n"
-                "  foretell ops resnet50.onnx --batch 32 --lower strided --list > r.ops\n"
-                "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
+    .examples =
+        "  foretell ops resnet50.onnx\n"
+        "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
+        "  foretell ops resnet50.onnx --products\n"
+        "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
+        "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
+        "  foretell ops --diff before.onnx after.onnx\n"
+        "  foretell ops resnet50.onnx --batch 32 --lower strided --list > r.ops\n"
+        "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
     .least_args = 1,
     .most_args = 2,
     .has_csv = true,

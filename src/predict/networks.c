@@ -10,10 +10,11 @@
 #include "predict/whole.h"
 
 /* Of operations that networks for fitting the schedule have in common with the training
- * set: they are predicted without having been seen, as those of the network left out. */
+ * set: they are predicted without having been seen, as those of the network left out.
+ */
 enum { FOLDS = 4 };
 /* What is known of a schedule before, in networks. */
-static const double prior = 0.3;
+static const double prior = 1;
 
 struct study {
     const ft_networks_options *opt;
@@ -21,11 +22,11 @@ struct study {
     ft__wholes w;
     ft_device **device; /* of every dataset: first those of s, then those of w */
     ft__place *place;
-    ft_op *key;       /* ft__part_key() of every sample */
-    uint32_t *group;  /* of every whole */
+    ft_op *key;      /* ft__part_key() of every sample */
+    uint32_t *group; /* of every whole */
     uint32_t n_groups;
-    uint32_t *row;    /* scratch: samples to learn from */
-    uint32_t *fold;   /* per sample */
+    uint32_t *row;            /* scratch: samples to learn from */
+    uint32_t *fold;           /* per sample */
     ft__known_network *known; /* scratch: per whole */
     bool *loaded;
 };
@@ -84,6 +85,15 @@ static bool alone(const ft__prices *p, ft__work *w, const ft_op *op, ft_phase ph
     return true;
 }
 
+static ft__work_group group_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return FT__WORK_CONV;
+    case FT_CLASS_MATMUL: return FT__WORK_MATMUL;
+    default: return FT__WORK_OTHER;
+    }
+}
+
 /* A part's work for one of its forward runs. Where that very form was never measured,
  * one that was is scaled by what specifications say of both. */
 static void price(ft__work *w, const ft__prices *p, const ft__part *part,
@@ -94,12 +104,14 @@ static void price(ft__work *w, const ft__prices *p, const ft__part *part,
     double share;
 
     find_bare(&b, p, part, at);
-    *w = (ft__work){.count = runs,
-                    .launches = part->op.phase == FT_PHASE_OPTIMIZER
-                                    ? 0
-                                    : (part->count + part->backward + part->weights_only) / runs,
-                    .alone_s = NAN,
-                    .power_w = NAN};
+    *w = (ft__work){
+        .group = group_of(&part->op),
+        .count = runs,
+        .launches = part->op.phase == FT_PHASE_OPTIMIZER
+                        ? 0
+                        : (part->count + part->backward + part->weights_only) / runs,
+        .alone_s = NAN,
+        .power_w = NAN};
     w->bare_s = (part->count * b.forward + part->backward * b.backward +
                  part->weights_only * b.weights_only) /
                 runs;
@@ -122,7 +134,8 @@ static void price(ft__work *w, const ft__prices *p, const ft__part *part,
     w->floor_s *= share;
 }
 
-/* A price without having seen the operation, where the set it was learned from has it. */
+/* A price without having seen the operation, where the set it was learned from has it.
+ */
 static const ft__prices *blind(const struct study *y, ft__prices *const *p,
                                const ft_op *key)
 {
@@ -137,6 +150,14 @@ struct sums {
     double energy_j;
     double launches;
 };
+
+static double cap_of(const ft__place *at, const ft_op *op)
+{
+    ft__chip chip;
+
+    ft__chip_make(&chip, at->device, at->setting, at->policy, op);
+    return chip.power_w > 0 ? chip.power_w : INFINITY;
+}
 
 static ft_status load_of(ft__load *out, struct sums *sums, const struct study *y,
                          size_t whole, ft__prices *const *p, ft_error *err)
@@ -158,6 +179,7 @@ static ft_status load_of(ft__load *out, struct sums *sums, const struct study *y
         sums->energy_j += work[i].count * work[i].alone_s * work[i].power_w;
     }
     ft__schedule_load(out, work, v->n_parts);
+    out->cap_w = cap_of(place_of(y, whole), &v->part[0].op);
     free(work);
     return FT_OK;
 }
@@ -200,9 +222,8 @@ static ft_status learn(ft__prices **out, struct study *y, uint32_t group, uint32
                        uint32_t fold, ft_error *err)
 {
     const bool devices = y->opt->left_out == FT_LEAVE_DEVICE;
-    const ft__prices_options how = {.n_trees = y->opt->n_trees,
-                                    .seed = y->opt->seed,
-                                    .fit_physics = devices};
+    const ft__prices_options how = {
+        .n_trees = y->opt->n_trees, .seed = y->opt->seed, .fit_physics = devices};
     size_t n = 0;
 
     for (uint32_t i = 0; i < y->s.n; i++)
@@ -259,7 +280,8 @@ static void schedule_without(ft__schedule *s, const struct study *y, uint32_t gr
     ft__schedule_fit(s, scratch, n, prior);
 }
 
-/* Logarithms of truth over estimate: of networks that the schedule was not fitted to. */
+/* Logarithms of truth over estimate: of networks that the schedule was not fitted to.
+ */
 struct strays {
     double *time, *energy;
     size_t n, n_energy;
@@ -320,8 +342,7 @@ static void answer(ft_network_case *c, const struct study *y, size_t i,
 {
     const ft__whole *w = &y->w.v[i];
     const ft__dataset *d = &y->w.dataset[w->dataset];
-    double t = ft__schedule_time(load, s), known = s->scale * load->known_s,
-           bounded = s->bounded * load->bounded_s;
+    double t = ft__schedule_time(load, s);
 
     *c = (ft_network_case){.device = d->device,
                            .setting = d->setting,
@@ -333,11 +354,12 @@ static void answer(ft_network_case *c, const struct study *y, size_t i,
                            .sum_s = sums->time_s,
                            .sum_j = sums->energy_j,
                            .host_share = s->launch_s * load->launches / t,
-                           .bounded_share = bounded / (known + bounded),
+                           .bounded_share = s->bounded * load->bounded_s /
+                                            ft__schedule_busy(load, s),
                            .launches = sums->launches};
     c->time = estimate(t, strays->time, strays->n);
-    c->energy = estimate(ft__schedule_energy(load, s, t), strays->energy,
-                         strays->n_energy);
+    c->energy =
+        estimate(ft__schedule_energy(load, s, t), strays->energy, strays->n_energy);
 }
 
 static ft_status answer_group(ft_networks *out, struct study *y, uint32_t group,
@@ -382,13 +404,13 @@ static ft_status find_devices(struct study *y, ft_error *err)
     if (!y->device || !y->place)
         return ft_fail(err, FT_ENOMEM, 0, "%zu datasets", n);
     for (size_t i = 0; i < n && !st; i++) {
-        const ft__dataset *d = i < y->s.n_datasets
-                                   ? &y->s.dataset[i]
-                                   : &y->w.dataset[i - y->s.n_datasets];
+        const ft__dataset *d =
+            i < y->s.n_datasets ? &y->s.dataset[i] : &y->w.dataset[i - y->s.n_datasets];
 
         st = ft_device_load(&y->device[i], y->opt->data_dir, d->device, err);
         if (!st)
-            y->place[i] = (ft__place){ft_device_get(y->device[i]), d->setting, d->policy};
+            y->place[i] =
+                (ft__place){ft_device_get(y->device[i]), d->setting, d->policy};
     }
     return st;
 }

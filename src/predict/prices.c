@@ -65,8 +65,8 @@ struct fit {
     const uint32_t *row;
     size_t n;
     float *x;
-    double *time;  /* log(time / estimate) */
-    double *power; /* log W */
+    double *time;   /* log(time / estimate) */
+    double *power;  /* log W */
     double *weight; /* 0: its power is not known */
 };
 

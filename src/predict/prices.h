@@ -9,8 +9,8 @@
 #include "predict/sample.h"
 #include "predict/schedule.h"
 
-/* What the operations of networks cost, learned from operations measured one by one: one
- * forest for all kinds on log(time / physical estimate), one for power. */
+/* What the operations of networks cost, learned from operations measured one by one:
+ * one forest for all kinds on log(time / physical estimate), one for power. */
 typedef struct ft__prices ft__prices;
 
 /* What the rows of one dataset were measured on. */
@@ -21,11 +21,11 @@ typedef struct ft__place {
 } ft__place;
 
 typedef struct ft__prices_options {
-    uint32_t n_trees;   /* 0: 64 */
-    size_t most_rows;   /* of more that many are drawn; 0: 8000 */
+    uint32_t n_trees; /* 0: 64 */
+    size_t most_rows; /* of more that many are drawn; 0: 8000 */
     uint64_t seed;
-    bool fit_physics;   /* fit the constants of the estimate to the rows, too */
-    bool across;        /* rows of several devices: no sizes that are a device's own */
+    bool fit_physics; /* fit the constants of the estimate to the rows, too */
+    bool across;      /* rows of several devices: no sizes that are a device's own */
 } ft__prices_options;
 
 /* row[n]: indices into s->v, times known; place[]: of every dataset of s.

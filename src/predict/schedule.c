@@ -6,7 +6,7 @@
 
 ft__schedule ft__schedule_plain(void)
 {
-    return (ft__schedule){.scale = 1, .bounded = 1, .dynamic = 1, .cap_w = INFINITY};
+    return (ft__schedule){.scale = {1, 1, 1}, .bounded = 1, .dynamic = 1};
 }
 
 double ft__schedule_device(const ft__work *w)
@@ -16,11 +16,14 @@ double ft__schedule_device(const ft__work *w)
     return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
+static bool waited_for_host(const ft__work *w)
+{
+    return w->alone_s <= w->floor_s;
+}
+
 void ft__schedule_load(ft__load *out, const ft__work *work, size_t n)
 {
-    double silent_s = 0; /* known operations of unknown power */
-
-    *out = (ft__load){0};
+    *out = (ft__load){.cap_w = INFINITY};
     for (size_t i = 0; i < n; i++) {
         const ft__work *w = &work[i];
         double device = w->count * ft__schedule_device(w);
@@ -28,35 +31,38 @@ void ft__schedule_load(ft__load *out, const ft__work *work, size_t n)
         out->launches += w->count * w->launches;
         if (!isfinite(w->alone_s)) {
             out->bounded_s += device;
-        } else if (!isfinite(w->power_w)) {
-            out->known_s += device;
-            silent_s += w->count * w->alone_s;
-        } else {
-            out->known_s += device;
+            continue;
+        }
+        out->known_s[w->group] += device;
+        if (isfinite(w->power_w) && !waited_for_host(w)) {
             out->alone_s += w->count * w->alone_s;
             out->alone_j += w->count * w->alone_s * w->power_w;
         }
     }
-    /* They draw what the others do. */
-    out->alone_j *= 1 + silent_s / out->alone_s;
-    out->alone_s += silent_s;
+}
+
+double ft__schedule_busy(const ft__load *l, const ft__schedule *s)
+{
+    double sum = s->bounded * l->bounded_s;
+
+    for (int g = 0; g < FT__N_WORK_GROUPS; g++)
+        sum += s->scale[g] * l->known_s[g];
+    return sum;
 }
 
 double ft__schedule_time(const ft__load *l, const ft__schedule *s)
 {
-    return fmax(s->scale * l->known_s + s->bounded * l->bounded_s,
-                s->launch_s * l->launches);
+    return fmax(ft__schedule_busy(l, s), s->launch_s * l->launches);
 }
 
 double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s)
 {
-    /* In its loop an operation draws idle power while it waits for the host: what it
-     * adds is the same however long it waits. Bounded ones add as much per second. */
-    double added = l->alone_j - s->idle_w * l->alone_s;
-    double rate = added / l->known_s;
+    double rate = fmax(0, l->alone_j / l->alone_s - s->idle_w);
 
-    added += rate * s->bounded * l->bounded_s;
-    return fmin(s->idle_w * time_s + s->dynamic * fmax(0, added), s->cap_w * time_s);
+    if (!(l->alone_s > 0))
+        return NAN;
+    return fmin(s->idle_w * time_s + s->dynamic * rate * ft__schedule_busy(l, s),
+                l->cap_w * time_s);
 }
 
 void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
@@ -66,7 +72,7 @@ void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
     for (size_t i = 0; i < n; i++) {
         const ft__work *w = &work[i];
         double device = ft__schedule_device(w) *
-                        (isfinite(w->alone_s) ? s->scale : s->bounded);
+                        (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
         double host = w->launches * s->launch_s, first = out->host_s + host;
 
         if (!(w->count > 0))
@@ -74,15 +80,15 @@ void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
         /* The first of them waits for its launch; then whoever is slower sets the
          * pace. */
         out->host_s += w->count * host;
-        out->device_s = fmax(fmax(out->device_s, first) + w->count * device,
-                             out->host_s + device);
+        out->device_s =
+            fmax(fmax(out->device_s, first) + w->count * device, out->host_s + device);
         out->busy_s += w->count * device;
     }
 }
 
 /* ---- fitting ---- */
 
-enum { MAX_FITTED = 3 };
+enum { MAX_FITTED = FT__N_WORK_GROUPS + 2 };
 
 /* What is searched, as logarithms of factors to where it started. */
 struct search {
@@ -101,9 +107,10 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
         s->idle_w *= exp(factor[1]);
         return;
     }
-    s->scale *= exp(factor[0]);
+    s->launch_s *= exp(factor[0]);
     s->bounded *= exp(factor[1]);
-    s->launch_s *= exp(factor[2]);
+    for (int g = 0; g < FT__N_WORK_GROUPS; g++)
+        s->scale[g] *= exp(factor[2 + g]);
 }
 
 /* |log(truth / estimate)|; 0 where one of them is not known. */
@@ -117,6 +124,10 @@ static double stray(const struct search *q, const ft__schedule *s,
     return truth > 0 && estimate > 0 ? fabs(log(truth / estimate)) : 0;
 }
 
+/* Where a search for the time of a launch, or for idle power, begins is known to an
+ * order of magnitude only. */
+static const double rough = 0.05;
+
 static double loss(const struct search *q, const double *factor)
 {
     ft__schedule s;
@@ -126,25 +137,34 @@ static double loss(const struct search *q, const double *factor)
     for (size_t i = 0; i < q->n; i++)
         sum += stray(q, &s, &q->network[i]);
     for (int j = 0; j < MAX_FITTED; j++)
-        sum += q->prior * factor[j] * factor[j];
+        sum += q->prior * (q->energy || j == 0 ? rough : 1) * factor[j] * factor[j];
     return sum;
 }
 
-/* Steps along the axes and their diagonals, halved when none helps: the loss has
- * kinks, and there are three numbers. */
+/* One of 3^n moves: n digits of -1, 0, 1. */
+static void move_by(double *to, const double *at, int n, int move, double step)
+{
+    memcpy(to, at, MAX_FITTED * sizeof(*to));
+    for (int j = 0; j < n; j++, move /= 3)
+        to[j] += (move % 3 - 1) * step;
+}
+
+/* Steps along the axes and all diagonals, halved when none helps: the loss has kinks,
+ * and there are few numbers. */
 static void descend(double *at, const struct search *q)
 {
+    int n = q->energy ? 2 : MAX_FITTED, moves = 1;
     double least = loss(q, at);
 
-    for (double step = 0.4; step > 1e-3;) {
-        double best[MAX_FITTED], before = least;
+    for (int j = 0; j < n; j++)
+        moves *= 3;
+    for (double step = 0.4; step > 0.005;) {
+        double best[MAX_FITTED], next[MAX_FITTED], before = least;
 
-        for (int move = 0; move < 27; move++) {
-            const int digit[MAX_FITTED] = {move % 3, move / 3 % 3, move / 9};
-            double next[MAX_FITTED], l;
+        for (int move = 0; move < moves; move++) {
+            double l;
 
-            for (int j = 0; j < MAX_FITTED; j++)
-                next[j] = at[j] + (digit[j] - 1) * step;
+            move_by(next, at, n, move, step);
             l = loss(q, next);
             if (l < least) {
                 least = l;
