@@ -31,6 +31,7 @@ static ft_device *facts[MAX_DEVICES];
 static int n_devices;
 static char whats[MAX_WHATS][24];
 static int n_whats;
+static const char *only;
 
 static int device_of(const char *name, const char *data)
 {
@@ -71,7 +72,7 @@ static void read_rows(const char *path, const char *source, const char *data)
             *p++ = '\0';
         }
         (void)save;
-        if (strcmp(field[0], source))
+        if (strcmp(field[0], source) || (only && strncmp(field[5], only, strlen(only))))
             continue;
         if (ft_op_parse(&r->op, field[3], strlen(field[3]), &err)) {
             fprintf(stderr, "%s: %s\n", field[3], err.msg);
@@ -91,6 +92,8 @@ static void read_rows(const char *path, const char *source, const char *data)
         fclose(f);
 }
 
+static int own_only;
+
 static ft__theta fit_without(int device)
 {
     ft__theta theta = ft__physics_default();
@@ -101,10 +104,11 @@ static ft__theta fit_without(int device)
     for (size_t i = 0; i < n_rows; i++)
         count[rows[i].device][rows[i].what_id]++;
     for (size_t i = 0; i < n_rows; i++)
-        if (rows[i].device != device)
+        if ((rows[i].device == device) == own_only)
             list[n++] =
                 (ft__physics_row){&rows[i].op, &rows[i].chip, rows[i].time_s,
-                                  1 / sqrt(count[rows[i].device][rows[i].what_id])};
+                                  1 / sqrt(count[rows[i].device][rows[i].what_id]),
+                                  (uint32_t)rows[i].device};
     ft__physics_fit(&theta, list, n, 1, NULL);
     free(list);
     return theta;
@@ -146,7 +150,9 @@ int main(int argc, char **argv)
 
     if (argc < 4)
         return 2;
+    only = argc > 6 ? argv[6] : getenv("ONLY");
     read_rows(argv[2], argv[3], argv[1]);
+    own_only = getenv("OWN") != NULL;
     all = fit_without(-1);
     for (int d = 0; d < n_devices; d++) {
         ft__theta theta = in ? all : fit_without(d);

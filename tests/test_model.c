@@ -1,8 +1,10 @@
 /* Every method behind ft_model. */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "learn/xgboost.h"
 #include "learn_data.h"
 
 static ft_model *fit(ft_method method, const data *d, const double *w)
@@ -399,6 +401,110 @@ static void a_tree_is_all_rows_with_their_best_split(void)
     ft_model_free(t);
 }
 
+/* The same labels and parameters through XGBoost's own interface, and its own
+ * prediction; values are missing where they were in training and where not. */
+static void boosting_is_what_xgboost_says(void)
+{
+    enum { N = 500, COLS = 5, ROUNDS = 30 };
+    const ft_model_options opt = {.method = FT_METHOD_BOOST,
+                                  .rounds = ROUNDS,
+                                  .share = 1,
+                                  .rate = 0.3,
+                                  .depth = 5,
+                                  .seed = 1};
+    static const char *const param[][2] = {
+        {"tree_method", "hist"}, {"eta", "0.3"},     {"max_depth", "5"}, {"seed", "1"},
+        {"base_score", "0"},     {"verbosity", "0"}, {"nthread", "1"},
+    };
+    data d = data_new(N, COLS, 15), q = data_new(N, COLS, 16);
+    int (*ask)(void *, void *, int, unsigned, int, uint64_t *, const float **) = NULL;
+    double mean = 0, var = 0;
+    void *train = NULL, *test = NULL, *booster = NULL;
+    const float *said = NULL;
+    float label[N];
+    uint64_t n = 0;
+    ft__xgboost xgb;
+    ft_model *m;
+
+    if (ft__xgboost_open(&xgb))
+        return;
+    for (size_t i = 0; i < N; i++) {
+        d.x[i * COLS + i % 3] = i % 4 ? d.x[i * COLS + i % 3] : NAN;
+        q.x[i * COLS + i % 5] = i % 4 ? q.x[i * COLS + i % 5] : NAN;
+        mean += d.y[i] / N;
+    }
+    for (size_t i = 0; i < N; i++)
+        var += (d.y[i] - mean) * (d.y[i] - mean) / N;
+    for (size_t i = 0; i < N; i++)
+        label[i] = (float)((d.y[i] - mean) / sqrt(var));
+    *(void **)&ask = dlsym(xgb.dl, "XGBoosterPredict");
+    CHECK(!xgb.matrix_new(d.x, N, COLS, NAN, &train));
+    CHECK(!xgb.matrix_new(q.x, N, COLS, NAN, &test));
+    CHECK(!xgb.matrix_set(train, "label", label, N));
+    CHECK(!xgb.booster_new(&train, 1, &booster));
+    for (size_t i = 0; i < sizeof(param) / sizeof(*param); i++)
+        CHECK(!xgb.booster_set(booster, param[i][0], param[i][1]));
+    for (int i = 0; i < ROUNDS; i++)
+        CHECK(!xgb.booster_update(booster, i, train));
+    CHECK(ask && !ask(booster, test, 0, 0, 0, &n, &said) && n == N);
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    for (size_t i = 0; m && i < n; i++)
+        CHECK_NEAR(one(m, q.x + i * COLS), mean + sqrt(var) * (double)said[i], 1e-5);
+    ft_model_free(m);
+    xgb.booster_free(booster);
+    xgb.matrix_free(train);
+    xgb.matrix_free(test);
+    ft__xgboost_close(&xgb);
+    data_free(&d);
+    data_free(&q);
+}
+
+/* No linear model, and no tree without many leaves, finds a product. */
+static void a_perceptron_learns_a_product(void)
+{
+    data d = data_new(2000, 2, 17), q = data_new(300, 2, 18);
+    ft_model *m;
+
+    for (size_t i = 0; i < 2000; i++)
+        d.y[i] = ((double)d.x[2 * i] - 0.5) * ((double)d.x[2 * i + 1] - 0.5);
+    for (size_t i = 0; i < 300; i++)
+        q.y[i] = ((double)q.x[2 * i] - 0.5) * ((double)q.x[2 * i + 1] - 0.5);
+    m = fit(FT_METHOD_MLP, &d, NULL);
+    CHECK(m != NULL);
+    if (m)
+        CHECK_NEAR(error_of(m, &q), 0, 0.05);
+    ft_model_free(m);
+    data_free(&d);
+    data_free(&q);
+}
+
+/* With nothing to pay for being far away, every row ends inside the tube. */
+static void support_vectors_hold_every_row_in_the_tube(void)
+{
+    enum { N = 200 };
+    ft_model_options opt = {.method = FT_METHOD_SVR, .penalty = 1e6, .epsilon = 0.1};
+    data d = data_new(N, 2, 19);
+    double mean = 0, var = 0;
+    const char *why;
+    ft_model *m;
+
+    if (!ft_method_available(FT_METHOD_SVR, &why)) {
+        data_free(&d);
+        return;
+    }
+    for (size_t i = 0; i < N; i++) {
+        d.y[i] = (double)d.x[2 * i] * (double)d.x[2 * i] + (double)d.x[2 * i + 1];
+        mean += d.y[i] / N;
+    }
+    for (size_t i = 0; i < N; i++)
+        var += (d.y[i] - mean) * (d.y[i] - mean) / N;
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    for (size_t i = 0; m && i < N; i++)
+        CHECK_NEAR(one(m, d.x + 2 * i), d.y[i], (0.1 + 0.002) * sqrt(var));
+    ft_model_free(m);
+    data_free(&d);
+}
+
 int main(void)
 {
     names_lead_back_to_their_methods();
@@ -414,5 +520,8 @@ int main(void)
     neighbours_are_those_of_a_search_of_all();
     one_neighbour_is_the_training_row();
     a_tree_is_all_rows_with_their_best_split();
+    boosting_is_what_xgboost_says();
+    a_perceptron_learns_a_product();
+    support_vectors_hold_every_row_in_the_tube();
     CHECK_DONE();
 }

@@ -43,15 +43,16 @@ typedef struct ft_forest_options {
  * non-negative row weights; a row of weight 0 is as good as absent. A missing
  * value goes left. Leaves are stored as float. Fails with FT_EINVAL (no rows,
  * an infinite value, a target that is no finite float, option out of range, more
- * than 1023 columns or 2^21 rows) or FT_ENOMEM. */
+ * than 1023 columns or 2^20 rows) or FT_ENOMEM. */
 FT_API ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
                                const double *weights, const ft_forest_options *opt,
                                ft_error *err);
 
 /* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
  * and outlive the forest. Everything in it is checked here, so that predicting
- * needs no bounds. Fails with FT_EFORMAT (err->pos is the offending byte),
- * FT_EINVAL (not aligned) or FT_ENOMEM. */
+ * needs no bounds. An image of an older version is copied into one of today's.
+ * Fails with FT_EFORMAT (err->pos is the offending byte), FT_EINVAL (not aligned)
+ * or FT_ENOMEM. */
 FT_API ft_status ft_forest_load(ft_forest **out, const void *image, size_t len,
                                 ft_error *err);
 /* The image of a forest; borrowed, *len bytes. Little-endian, versioned. */

@@ -91,7 +91,8 @@ struct ft__cli {
 extern const ft__option ft__global_options[];
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
-    ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command;
+    ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command,
+    ft__rank_command;
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
@@ -107,6 +108,12 @@ const char *ft__suggest(const char *word, const char *const *names, size_t n);
 const ft__option *ft__option_given(const ft__option *table, const void *options);
 /* "90s" -> 90; false: not a duration. */
 bool ft__seconds_from_text(double *out, const char *text);
+/* A number above 0 and one of the units behind it, which end with NULL; *out in the
+ * first unit's terms. */
+bool ft__number_from_text(double *out, const char *text, const char *const *unit,
+                          const double *factor);
+/* "1,8,32": whole numbers from 1, at most `most`. */
+bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text);
 
 /* ---- common.c ---- */
 /* Say what went wrong on standard error; the exit code for it. */

@@ -1,6 +1,5 @@
 /* foretell collect: measure operations into the store. */
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,23 +190,12 @@ static void subtract(struct wanted *w, const ft__ops *out)
 /* "1,8,32"; the one of --batch without it. */
 static int read_batches(ft__cli *c, struct wanted *w, const struct options *o)
 {
-    const char *at = o->batches;
-
     w->batch[w->n_batches++] = o->model.batch;
-    if (!at)
+    if (!o->batches)
         return FT__EXIT_GOOD;
     if (o->model.batch)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--batch or --batches, not both");
-    for (w->n_batches = 0; *at && w->n_batches < MOST_BATCHES; w->n_batches++) {
-        char *end;
-
-        errno = 0;
-        w->batch[w->n_batches] = strtoull(at, &end, 10);
-        if (errno || *at < '1' || *at > '9' || (*end && (*end != ',' || !end[1])))
-            break;
-        at = end + (*end == ',');
-    }
-    if (*at || !w->n_batches)
+    if (!ft__counts_from_text(w->batch, &w->n_batches, MOST_BATCHES, o->batches))
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--batches %s: whole numbers from 1, joined by commas, at "
                             "most %d",

@@ -176,6 +176,40 @@ bool ft__seconds_from_text(double *out, const char *text)
     return false;
 }
 
+bool ft__number_from_text(double *out, const char *text, const char *const *unit,
+                          const double *factor)
+{
+    char *end;
+    double v;
+
+    if (!isdigit((unsigned char)*text) && *text != '.')
+        return false;
+    v = strtod(text, &end);
+    end += *end == ' ';
+    for (size_t i = 0; unit[i]; i++)
+        if (strcmp(end, unit[i]) == 0 && v > 0 && v * factor[i] < 1e15) {
+            *out = v * factor[i];
+            return true;
+        }
+    return false;
+}
+
+bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text)
+{
+    const char *at = text;
+
+    for (*n = 0; *at && *n < most; ++*n) {
+        char *end;
+
+        errno = 0;
+        out[*n] = strtoull(at, &end, 10);
+        if (errno || *at < '1' || *at > '9' || (*end && (*end != ',' || !end[1])))
+            return false;
+        at = end + (*end == ',');
+    }
+    return *n && !*at;
+}
+
 static bool count_from_text(uint64_t *out, const char *text)
 {
     char *end;

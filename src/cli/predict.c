@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/answer.h"
+#include "cli/estimate.h"
 
 struct options {
     ft__model_options model;
@@ -56,52 +57,6 @@ struct question {
     ft_predictor_info info;
 };
 
-/* ---- what the model is ---- */
-
-static int64_t batch_of(const ft_graph *g)
-{
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
-
-        if (t->role == FT_ROLE_INPUT && t->shape.rank)
-            return t->shape.dim[0];
-    }
-    return 0;
-}
-
-/* The type of the operation with the most arithmetic. */
-static const char *dtype_of(const ft_graph *g)
-{
-    ft_dtype dtype = FT_DTYPE_fp32;
-    double most = -1;
-
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        ft_cost c;
-
-        ft_op_cost(ft_graph_op(g, i), &c);
-        if (c.flops > most) {
-            most = c.flops;
-            dtype = ft_graph_op(g, i)->dtype;
-        }
-    }
-    return ft_dtype_name(dtype);
-}
-
-static int check_dtype(const struct question *q)
-{
-    const char *t = q->o->dtype;
-
-    if (!t || strcmp(t, q->dtype) == 0)
-        return FT__EXIT_GOOD;
-    if (ft_dtype_from_name(t, strlen(t)) == FT_DTYPE_NONE)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE, "there is no element type \"%s\"", t);
-    return ft__cli_exit(
-        q->c, FT__EXIT_MISSING,
-        "the model computes in %s; foretelling it in %s needs the model "
-        "exported in %s",
-        q->dtype, t, t);
-}
-
 /* ---- the command that verifies ---- */
 
 static void add_text(ft__answer *a, const char *fmt, const char *text)
@@ -137,23 +92,11 @@ static void make_verify(ft__answer *a, const struct question *q)
         add_text(a, " --input %s", q->o->model.inputs.v[i]);
 }
 
-/* Why there is no energy. This machine's sensors are looked up, not watched, so
- * that it is quick. */
 static void explain_energy(ft__answer *a)
 {
-    const char *why = a->lower_bound
-                          ? "a data sheet alone does not say what operations "
-                            "draw"
-                          : a->e.energy.why;
-    ft_sensors *s = NULL;
-
-    if (a->e.energy.basis != FT_BASIS_UNAVAILABLE)
-        return;
-    if (strcmp(a->device, "local") == 0 && !ft_sensors_probe(&s, "", 0, NULL) &&
-        *ft_sensors_why_none(s))
-        why = ft_sensors_why_none(s);
-    snprintf(a->energy_why, sizeof(a->energy_why), "%s", why);
-    ft_sensors_free(s);
+    if (a->e.energy.basis == FT_BASIS_UNAVAILABLE)
+        ft__energy_why(a->energy_why, sizeof(a->energy_why), a->device, a->lower_bound,
+                       &a->e);
 }
 
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
@@ -194,102 +137,26 @@ static void warn(ft__answer *a, const char *model)
             backward, e->n_ops);
 }
 
-/* ---- one network on one device ---- */
-
-/* A network as it is run, with its estimate. */
-struct estimate {
-    ft_graph *made; /* freed with the rest; NULL: the graph is the importer's */
-    const ft_graph *graph;
-    ft_network_estimate e;
-};
-
-static void estimate_free(struct estimate *x)
-{
-    ft_network_estimate_free(&x->e);
-    ft_graph_free(x->made);
-}
-
-static ft_status as_run(struct estimate *x, const ft_graph *g, uint32_t policy,
-                        const ft__step *step, ft_error *err)
-{
-    ft_status st = ft__step_lower(&x->made, g, policy, step, err);
-
-    x->graph = x->made ? x->made : g;
-    return st;
-}
-
-/* d NULL: what the predictor learned; otherwise what the data sheet says. */
-static ft_status estimate_make(struct estimate *x, const struct question *q,
-                               const ft_device_facts *d, const ft_graph *g,
-                               ft_error *err)
-{
-    ft_status st;
-
-    *x = (struct estimate){0};
-    st = as_run(x, g, d ? FT_POLICY_STRIDED_VIEWS : q->info.policy, &q->step, err);
-    if (!st)
-        st = d ? ft_predict_network_roofline(&x->e, d, x->graph, err)
-               : ft_predict_network(&x->e, q->predictor, x->graph, err);
-    if (st)
-        estimate_free(x);
-    return st;
-}
-
-/* ---- does it fit ---- */
-
-struct at_batch {
-    const struct question *q;
-    const ft_device_facts *d;
-};
-
-static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
-{
-    const struct at_batch *at = arg;
-    ft__model_options how = at->q->o->model;
-    struct estimate x;
-    ft_graph *g;
-    ft_status st;
-
-    how.batch = (uint64_t)batch;
-    st = ft__model_import(&g, at->q->c->args.v[0], &how, err);
-    if (st)
-        return st;
-    st = estimate_make(&x, at->q, at->d, g, err);
-    if (!st) {
-        *bytes = (uint64_t)x.e.memory.value;
-        estimate_free(&x);
-    }
-    ft_graph_free(g);
-    return st;
-}
-
 static ft_status find_max_batch(ft__answer *a, const struct question *q,
-                                const ft_device_facts *d, ft_error *err)
+                                const ft__source *from, ft_error *err)
 {
-    struct at_batch at = {q, d};
-    ft_error inner = {0};
-    ft_status st;
-
     if (!q->o->max_batch)
         return FT_OK;
     if (!(a->limit_bytes > 0))
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "--max-batch: the memory of %s is not known", a->device);
-    st = ft_memory_max_batch(&a->max_batch, (uint64_t)a->limit_bytes, bytes_at, &at,
-                             &inner);
-    if (st)
-        return ft_fail(err, st, 0, "--max-batch asks at several batches: %.800s",
-                       inner.msg);
     a->max_batch_asked = true;
-    return FT_OK;
+    return ft__estimate_max_batch(&a->max_batch, from, q->c->args.v[0], &q->o->model,
+                                  &q->step, a->limit_bytes, err);
 }
 
 /* ---- answers ---- */
 
-static ft_status predict(ft__answer *a, struct estimate *x, const struct question *q,
+static ft_status predict(ft__answer *a, ft__estimate *x, const struct question *q,
                          const ft_device_facts *sheet, ft_error *err)
 {
-    ft_status st = estimate_make(x, q, sheet, q->graph, err);
+    const ft__source from = {sheet ? NULL : q->predictor, sheet};
+    ft_status st = ft__estimate_make(x, &from, q->graph, &q->step, err);
 
     if (st)
         return st;
@@ -297,10 +164,10 @@ static ft_status predict(ft__answer *a, struct estimate *x, const struct questio
     a->e = x->e;
     a->step = ft__step_name(&q->step, x->graph);
     a->lower_bound = sheet != NULL;
-    return find_max_batch(a, q, sheet, err);
+    return find_max_batch(a, q, &from, err);
 }
 
-static ft_status predict_learned(ft__answer *a, struct estimate *x,
+static ft_status predict_learned(ft__answer *a, ft__estimate *x,
                                  const struct question *q, ft_error *err)
 {
     snprintf(a->engine, sizeof(a->engine), "%s %s", q->info.engine,
@@ -311,7 +178,7 @@ static ft_status predict_learned(ft__answer *a, struct estimate *x,
 }
 
 /* Without a predictor: what the device's data sheet says. */
-static ft_status predict_roofline(ft__answer *a, struct estimate *x,
+static ft_status predict_roofline(ft__answer *a, ft__estimate *x,
                                   const struct question *q, ft_error *err)
 {
     ft_device *d;
@@ -359,7 +226,7 @@ static int no_predictor(const struct question *q)
         q->predictor_path, q->engine, threads, q->engine, threads);
 }
 
-static int answer(ft__answer *a, struct estimate *x, const struct question *q)
+static int answer(ft__answer *a, ft__estimate *x, const struct question *q)
 {
     bool local = strcmp(a->device, "local") == 0;
     bool learned = q->predictor && (local || strcmp(q->info.device, a->device) == 0);
@@ -382,7 +249,7 @@ static int answer(ft__answer *a, struct estimate *x, const struct question *q)
     if (q->o->must_fit && !(a->limit_bytes > 0))
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
                             "--must-fit: the memory of %s is not known", a->device);
-    a->batch = batch_of(q->graph);
+    a->batch = ft__graph_batch(q->graph);
     a->dtype = q->dtype;
     explain_energy(a);
     warn(a, q->c->args.v[0]);
@@ -463,7 +330,7 @@ static int verdict(const struct question *q, const ft__answer *a, size_t n)
 static int answer_all(const struct question *q, ft__answer *a)
 {
     const char *list = q->o->device ? q->o->device : "local";
-    struct estimate x[MAX_DEVICES] = {0};
+    ft__estimate x[MAX_DEVICES] = {0};
     size_t n = split_devices(a, list);
     int code = FT__EXIT_GOOD;
 
@@ -481,7 +348,7 @@ static int answer_all(const struct question *q, ft__answer *a)
     if (!code)
         code = verdict(q, a, n);
     for (size_t i = 0; i < n; i++)
-        estimate_free(&x[i]);
+        ft__estimate_free(&x[i]);
     return code;
 }
 
@@ -498,9 +365,9 @@ static int run(ft__cli *c, const void *user)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (!code) {
         q.graph = g;
-        q.dtype = dtype_of(g);
+        q.dtype = ft__graph_dtype(g);
         ft__path_data(c, q.data_dir);
-        code = check_dtype(&q);
+        code = ft__dtype_check(c, o->dtype, q.dtype);
     }
     if (!code)
         code = open_predictor(&q);

@@ -1,37 +1,16 @@
 /* Clocks, caps and cores as options of several commands. */
 #include "cli/settings.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A number and one of the units behind it; *out in the first unit's terms. */
-static bool number_with_unit(double *out, const char *text, const char *const *unit,
-                             const double *factor)
-{
-    char *end;
-    double v;
-
-    if (!isdigit((unsigned char)*text) && *text != '.')
-        return false;
-    v = strtod(text, &end);
-    end += *end == ' ';
-    for (size_t i = 0; unit[i]; i++)
-        if (strcmp(end, unit[i]) == 0 && v > 0 && v * factor[i] < 1e15) {
-            *out = v * factor[i];
-            return true;
-        }
-    return false;
-}
 
 bool ft__hertz_from_text(double *hz, const char *text)
 {
     static const char *const unit[] = {"", "MHz", "GHz", "kHz", "Hz", NULL};
     static const double factor[] = {1e6, 1e6, 1e9, 1e3, 1};
 
-    return number_with_unit(hz, text, unit, factor);
+    return ft__number_from_text(hz, text, unit, factor);
 }
 
 bool ft__watts_from_text(double *w, const char *text)
@@ -39,7 +18,7 @@ bool ft__watts_from_text(double *w, const char *text)
     static const char *const unit[] = {"", "W", "kW", "mW", NULL};
     static const double factor[] = {1, 1, 1e3, 1e-3};
 
-    return number_with_unit(w, text, unit, factor);
+    return ft__number_from_text(w, text, unit, factor);
 }
 
 static int hertz(ft__cli *c, double *hz, const char *option, const char *text)

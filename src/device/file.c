@@ -285,6 +285,11 @@ static size_t stem(const char *file)
     return len > end && strcmp(file + len - end, suffix) == 0 ? len - end : 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 ft_status ft_device_names(char ***names, size_t *n, const char *data_dir, ft_error *err)
 {
     char **files;
@@ -311,6 +316,8 @@ ft_status ft_device_names(char ***names, size_t *n, const char *data_dir, ft_err
                        "data folder?",
                        data_dir);
     }
+    /* Not in the order of the files: "." comes after "-". */
+    qsort(files, *n, sizeof(*files), by_name);
     *names = files;
     return FT_OK;
 }

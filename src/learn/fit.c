@@ -127,7 +127,8 @@ ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
     if (!f.tree || atomic_load(&f.failed))
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to grow %u trees", f.opt.n_trees);
     else
-        st = ft__forest_join(out, d->n_cols, f.tree, f.opt.n_trees, err);
+        st = ft__forest_join(out, d->n_cols, f.tree, f.opt.n_trees, 0, f.opt.n_trees,
+                             err);
     for (uint32_t i = 0; f.tree && i < f.opt.n_trees; i++)
         free(f.tree[i].node);
     free(f.tree);

@@ -97,34 +97,47 @@ static void standardise(ft__lesson *l, const ft__task *t)
     }
 }
 
-ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err)
+static ft_status no_memory(ft__lesson *l, ft_error *err)
 {
-    float *v = calloc(t->x->n_rows, sizeof(*v));
-    float *sorted = calloc(t->x->n_rows, sizeof(*sorted));
+    const uint32_t n = l->n_rows;
 
+    ft__lesson_free(l);
+    return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %u rows", n);
+}
+
+ft_status ft__lesson_targets(ft__lesson *l, const ft__task *t, ft_error *err)
+{
     *l = (ft__lesson){0};
     for (size_t i = 0; i < t->x->n_rows; i++)
         l->n_rows += !t->weights || t->weights[i] > 0;
-    l->column = calloc(t->x->n_cols, sizeof(*l->column));
     l->y = calloc(l->n_rows, sizeof(*l->y));
     l->w = calloc(l->n_rows, sizeof(*l->w));
-    if (!v || !sorted || !l->column || !l->y || !l->w)
-        goto fail;
+    if (!l->y || !l->w)
+        return no_memory(l, err);
     copy_targets(l, t);
-    find_columns(l, t, v, sorted);
-    l->u = calloc((size_t)l->n_rows * l->n_cols + 1, sizeof(*l->u));
-    if (!l->u)
-        goto fail;
-    standardise(l, t);
-    free(v);
-    free(sorted);
     return FT_OK;
+}
 
-fail:
+ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err)
+{
+    ft_status st = ft__lesson_targets(l, t, err);
+    float *v, *sorted;
+
+    if (st)
+        return st;
+    v = calloc(l->n_rows, sizeof(*v));
+    sorted = calloc(l->n_rows, sizeof(*sorted));
+    l->column = calloc(t->x->n_cols, sizeof(*l->column));
+    if (v && sorted && l->column) {
+        find_columns(l, t, v, sorted);
+        l->u = calloc((size_t)l->n_rows * l->n_cols + 1, sizeof(*l->u));
+    }
     free(v);
     free(sorted);
-    ft__lesson_free(l);
-    return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows", t->x->n_rows);
+    if (!l->u)
+        return no_memory(l, err);
+    standardise(l, t);
+    return FT_OK;
 }
 
 void ft__lesson_free(ft__lesson *l)

@@ -19,19 +19,22 @@ static_assert(sizeof(ft__column) == 24, "image layout");
 
 enum { FT__MAX_COLUMNS = FT__MAX_WIDTH - 1 }; /* of any model */
 
-/* A task's rows of weight above 0, as such methods want them. */
+/* A task's rows of weight above 0. */
 typedef struct ft__lesson {
     uint32_t n_rows;
-    uint32_t n_cols; /* those that change; may be 0 */
-    ft__column *column;
-    float *u;    /* n_rows x n_cols, standardised */
     double *y;   /* as given */
     double *w;   /* with mean 1 */
     double mean; /* of y, weighted */
     double sd;   /* of y; 1 when all are equal */
+    /* Only from ft__lesson_new(): */
+    uint32_t n_cols; /* those that change; may be 0 */
+    ft__column *column;
+    float *u; /* n_rows x n_cols, standardised */
 } ft__lesson;
 
 ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err);
+/* Without the columns. */
+ft_status ft__lesson_targets(ft__lesson *l, const ft__task *t, ft_error *err);
 void ft__lesson_free(ft__lesson *l);
 
 /* One row as it is seen; out[n]. */

@@ -12,6 +12,8 @@ static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
     [FT_METHOD_RIDGE] = &ft__method_ridge,       [FT_METHOD_KNN] = &ft__method_knn,
     [FT_METHOD_TEMPLATE] = &ft__method_template, [FT_METHOD_TREE] = &ft__method_tree,
     [FT_METHOD_FOREST] = &ft__method_forest,     [FT_METHOD_EXTRA] = &ft__method_extra,
+    [FT_METHOD_BOOST] = &ft__method_boost,       [FT_METHOD_MLP] = &ft__method_mlp,
+    [FT_METHOD_SVR] = &ft__method_svr,
 };
 
 static const char *const names[FT_METHOD_COUNT] = {
@@ -43,8 +45,6 @@ int ft_method_available(ft_method m, const char **why)
 
     if ((unsigned)m >= FT_METHOD_COUNT)
         missing = "there is no such method";
-    else if (!methods[m])
-        missing = "this build cannot fit the method";
     else if (methods[m]->missing)
         missing = methods[m]->missing();
     *why = missing ? missing : "";
@@ -85,7 +85,7 @@ static ft_status check_header(const ft__model_header *h, size_t len, ft_error *e
                        "a model of version %u, this program reads version %u: train it "
                        "again",
                        h->version, FT__MODEL_VERSION);
-    if (h->method >= FT_METHOD_COUNT || !methods[h->method])
+    if (h->method >= FT_METHOD_COUNT)
         return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, method),
                        "damaged model: there is no method %u", h->method);
     if (h->width == 0 || h->width >= FT__MAX_WIDTH)

@@ -13,13 +13,14 @@ typedef struct ft__model_header {
     uint32_t version;
     uint32_t method; /* as numbered by ft_method */
     uint32_t width;
-    uint64_t bytes; /* of header and body */
+    uint64_t bytes;   /* of header and body */
+    uint64_t zero[5]; /* up to a cache line, where forests like to begin */
 } ft__model_header;
 
 #define FT__MODEL_MAGIC "FTMO"
 #define FT__MODEL_VERSION 1u
 
-static_assert(sizeof(ft__model_header) == 24, "image layout");
+static_assert(sizeof(ft__model_header) == 64, "image layout");
 /* Files number the methods: new ones go to the end. */
 static_assert(FT_METHOD_RIDGE == 0 && FT_METHOD_SVR == 8, "numbers in images");
 
@@ -66,6 +67,14 @@ extern const ft__method_ops ft__method_template;
 extern const ft__method_ops ft__method_tree;
 extern const ft__method_ops ft__method_forest;
 extern const ft__method_ops ft__method_extra;
+extern const ft__method_ops ft__method_boost;
+extern const ft__method_ops ft__method_mlp;
+extern const ft__method_ops ft__method_svr;
+
+/* Methods whose body is the image of a forest. */
+ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);
+ft_status ft__trees_open(ft_model *m, ft_error *err);
+void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out);
 
 /* The option, or what it is by default. */
 static inline double ft__or(double given, double otherwise)

@@ -77,12 +77,13 @@ ft__tree ft__grow(ft__grower *g, const double *w, ft__prng rng)
         ft__split s;
 
         if (!find(g, &t, &sums, &rng, &s)) {
-            *node = (ft__node){(float)ldexp(sums.mean, g->d->y_exp), g->d->n_cols};
+            *node = (ft__node){.value = (float)ldexp(sums.mean, g->d->y_exp)};
             continue;
         }
         g->ops->part(g->splitter, t.at, t.n, &s);
-        node->value = s.cut < g->d->least[s.col] ? -INFINITY : s.cut;
-        node->link = (n_nodes - t.node) << FT__LINK_SHIFT | s.col;
+        *node = (ft__node){.value = s.cut < g->d->least[s.col] ? -INFINITY : s.cut,
+                           .left = n_nodes,
+                           .col = (uint16_t)s.col};
         g->stack[waiting++] =
             (struct todo){t.at + s.n_left, t.n - s.n_left, n_nodes + 1, t.depth + 1};
         g->stack[waiting++] = (struct todo){t.at, s.n_left, n_nodes, t.depth + 1};

@@ -3,14 +3,23 @@
 
 #include "learn/model.h"
 
+ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err)
+{
+    size_t len;
+    const void *image = ft_forest_image(f, &len);
+    void *body = ft__draft_body(out, len);
+
+    if (!body)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a forest of %zu bytes", len);
+    memcpy(body, image, len);
+    return FT_OK;
+}
+
 static ft_status fit(ft__draft *out, const ft__task *t, ft_forest_kind kind,
                      uint32_t n_trees, ft_error *err)
 {
     ft_forest_options opt = t->opt->forest;
     ft_forest *f;
-    const void *image;
-    void *body;
-    size_t len;
     ft_status st;
 
     opt.kind = kind;
@@ -18,14 +27,8 @@ static ft_status fit(ft__draft *out, const ft__task *t, ft_forest_kind kind,
     opt.seed = t->opt->seed;
     opt.threads = t->opt->threads;
     st = ft_forest_fit(&f, t->x, t->y, t->weights, &opt, err);
-    if (st)
-        return st;
-    image = ft_forest_image(f, &len);
-    body = ft__draft_body(out, len);
-    if (body)
-        memcpy(body, image, len);
-    else
-        st = ft_fail(err, FT_ENOMEM, 0, "no memory for a forest of %zu bytes", len);
+    if (!st)
+        st = ft__trees_write(out, f, err);
     ft_forest_free(f);
     return st;
 }
@@ -45,7 +48,7 @@ static ft_status extra_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return fit(out, t, FT_FOREST_EXTRA, t->opt->forest.n_trees, err);
 }
 
-static ft_status trees_open(ft_model *m, ft_error *err)
+ft_status ft__trees_open(ft_model *m, ft_error *err)
 {
     ft_error inner = {0};
     ft_status st = ft_forest_load(&m->forest, m->body, m->len, &inner);
@@ -59,11 +62,14 @@ static ft_status trees_open(ft_model *m, ft_error *err)
     return FT_OK;
 }
 
-static void trees_predict(const ft_model *m, const float *rows, size_t n, double *out)
+void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
     ft_forest_predict_rows(m->forest, rows, n, out);
 }
 
-const ft__method_ops ft__method_tree = {NULL, tree_fit, trees_open, trees_predict};
-const ft__method_ops ft__method_forest = {NULL, forest_fit, trees_open, trees_predict};
-const ft__method_ops ft__method_extra = {NULL, extra_fit, trees_open, trees_predict};
+const ft__method_ops ft__method_tree = {NULL, tree_fit, ft__trees_open,
+                                        ft__trees_predict};
+const ft__method_ops ft__method_forest = {NULL, forest_fit, ft__trees_open,
+                                          ft__trees_predict};
+const ft__method_ops ft__method_extra = {NULL, extra_fit, ft__trees_open,
+                                         ft__trees_predict};

@@ -52,6 +52,12 @@ static int makes_products(const ft_op *op)
     return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
 }
 
+/* AMD's matrix cores took fp32 at twice the vectors' rate until MI300. */
+static double matrix_gain(const ft_device_facts *d)
+{
+    return is(d->vendor, "AMD") && has_tensor_cores(d) && d->year < 2023 ? 2 : 1;
+}
+
 static double optimizer_slots(const char *setting)
 {
     static const struct {
@@ -110,6 +116,9 @@ void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
     out->vector_flops = d->peak_fp32 * scale;
     out->tensor = out->gpu && isfinite(peak) && has_tensor_cores(d);
     out->peak_flops = isfinite(peak) ? peak * scale : out->vector_flops;
+    if (out->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !out->tensor)
+        out->peak_flops *= matrix_gain(d);
+    out->bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz;
     if (op->dtype == FT_DTYPE_fp64)
         out->peak_flops = first_known(d->peak_fp64, d->peak_fp32 / 32) * scale;
     if (isfinite(memory) && d->memory_clock_hz > 0)

@@ -12,7 +12,6 @@ static ft__pass *next(ft__work *w, ft__pass_what what, const ft_op *op)
                     .kernels = 1,
                     .batch = 1,
                     .taps = 1,
-                    .stride = 1,
                     .size = (double)ft_dtype_bits(op->dtype) / 8};
     return p;
 }
@@ -24,13 +23,6 @@ static void stream(ft__work *w, ft__pass_what what, const ft_op *op, double read
 
     p->read = reads * p->size;
     p->written = writes * p->size;
-}
-
-static double elements(const ft_op *op, ft_key_id key)
-{
-    ft_shape s = ft_op_shape(op, key);
-
-    return (double)ft_shape_elements(&s);
 }
 
 static double result_elements(const ft_op *op)
@@ -48,13 +40,15 @@ struct conv {
     double groups, in, out; /* channels of a group */
     double places, results; /* positions over the batch, before and after */
     double taps, flops, weights;
+    int64_t height; /* of the result */
     int transposed;
 };
 
 static struct conv conv_of(const ft_op *forward)
 {
     struct conv v = {.op = forward, .taps = 1};
-    ft_shape x = ft_op_shape(forward, FT_K_x);
+    ft_shape x = ft_op_shape(forward, FT_K_x), y;
+    ft_dtype t;
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
@@ -65,12 +59,28 @@ static struct conv conv_of(const ft_op *forward)
     v.results = result_elements(forward) / (v.out * v.groups);
     for (uint32_t i = 0; i + 2 < x.rank; i++)
         v.taps *= (double)ft_op_at(forward, FT_K_kernel, i);
+    ft_op_output(forward, 0, &y, &t);
+    v.height = y.rank > 2 ? y.dim[2] : 1;
     v.flops = cost.flops;
     v.weights = v.groups * v.in * v.out * v.taps;
     v.transposed = forward->kind == FT_KIND_conv_transpose1d ||
                    forward->kind == FT_KIND_conv_transpose2d ||
                    forward->kind == FT_KIND_conv_transpose3d;
     return v;
+}
+
+/* Winograd's and Fourier's algorithms are for square kernels in steps of one. */
+static double fast_kernel(const struct conv *v)
+{
+    double wide = (double)ft_op_at(v->op, FT_K_kernel, 0);
+
+    if (v->op->kind != FT_KIND_conv2d || ft_op_at(v->op, FT_K_kernel, 1) != wide)
+        return 0;
+    for (uint32_t i = 0; i < 2; i++)
+        if (ft_op_at(v->op, FT_K_stride, i) != 1 ||
+            ft_op_at(v->op, FT_K_dilation, i) != 1)
+            return 0;
+    return wide;
 }
 
 /* Products of m x k with k x n: forward, the gradient of the data, of the weights. A
@@ -85,13 +95,19 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
     p->gradient = gradient;
     p->batch = v->groups;
     p->taps = v->taps;
-    p->stride = (double)ft_op_at(v->op, FT_K_stride, 0);
+    p->kernel = fast_kernel(v);
     p->flops = v->flops;
     p->n = gradient == FT_WRT_X ? v->in : v->out;
     p->m = over_input == v->transposed ? v->results : v->places;
     p->k = v->flops / (2 * p->m * p->n * v->groups);
     p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
     p->written = (gradient == FT_WRT_X ? x : r) * p->size;
+    p->images = (double)ft_op_at(v->op, FT_K_x, 0);
+    p->height = (double)(gradient == FT_WRT_X ? ft_op_at(v->op, FT_K_x, 2) : v->height);
+    p->width = p->m / p->images / p->height;
+    p->in = gradient == FT_WRT_X ? v->out : v->in;
+    p->out = p->n;
+    p->tensors = (x + r) * p->size;
     if (gradient == FT_WRT_WEIGHTS) {
         p->m = v->out;
         p->n = v->in * v->taps;
@@ -99,6 +115,8 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
         p->read = (x + r) * p->size;
         p->written = v->weights * p->size;
     }
+    stream(w, FT__PASS_LAYOUT, v->op, x + r, x + r);
+    w->pass[w->n - 1].kernels = 0;
 }
 
 static void products(ft__work *w, const ft_op *op)
@@ -167,6 +185,17 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
                back ? 0 : result_elements(forward));
 }
 
+static int floor_of(const ft_op *op)
+{
+    if (op->kind == FT_KIND_linear)
+        return FT__C_floor_linear;
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return FT__C_floor_conv;
+    case FT_CLASS_NORM: return FT__C_floor_norm;
+    default: return -1;
+    }
+}
+
 static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
 {
     ft_cost cost;
@@ -184,6 +213,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
 
     out->n = 0;
+    out->floor = floor_of(op);
     out->step = op->phase == FT_PHASE_STEP;
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;

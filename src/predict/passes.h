@@ -13,6 +13,7 @@ typedef enum ft__pass_what {
     FT__PASS_SOFTMAX,
     FT__PASS_BIAS,
     FT__PASS_LOSS,
+    FT__PASS_LAYOUT,
 } ft__pass_what;
 
 typedef struct ft__pass {
@@ -22,8 +23,13 @@ typedef struct ft__pass {
     double kernels; /* launches each */
     double batch, m, n, k;
     double flops; /* done by the textbook algorithm */
-    double taps;  /* values of a convolution's kernel for one channel */
-    double stride;
+    /* Of convolutions: */
+    double images, height, width; /* of the places that are multiplied from */
+    double in, out;               /* channels of a group, in the sense of the product */
+    double taps;                  /* values of the kernel for one channel */
+    double kernel;  /* its width where fast algorithms serve, otherwise 0 */
+    double tensors; /* B of the two tensors that are not weights */
+
     double size; /* B of an element */
     double read; /* B */
     double written;
@@ -36,7 +42,8 @@ enum { FT__MAX_PASSES = 24 };
 typedef struct ft__work {
     ft__pass pass[FT__MAX_PASSES];
     uint32_t n;
-    int step; /* host time of a training step is added */
+    int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
+    int step;  /* host time of a training step is added */
 } ft__work;
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);
@@ -50,6 +57,12 @@ double ft__sustained(const ft__chip *chip, const ft__theta *theta);
  * fill and busy_s of *out. */
 void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                        const ft__theta *theta);
+void ft__conv_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                    const ft__theta *theta);
+/* The best way of cutting a product whose arithmetic runs at `share` of the rate of a
+ * plain one. */
+void ft__product_cut(ft__terms *out, const ft__pass *p, double share,
+                     const ft__chip *chip, const ft__theta *theta);
 void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                       const ft__theta *theta);
 /* Seconds to move `bytes` when `working_set` is touched. */

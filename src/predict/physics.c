@@ -54,6 +54,20 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
     sum->busy_s += times * one->busy_s;
 }
 
+static double host_s(const ft__work *w, const double *c)
+{
+    return c[FT__C_floor_s] * (w->floor < 0 ? 1 : c[w->floor]) +
+           (w->step ? c[FT__C_step_s] : 0);
+}
+
+/* Between the sum (power 1) and the larger (power infinite) of two times. */
+static double together(double a, double b, double power)
+{
+    double large = fmax(a, b), ratio = large > 0 ? fmin(a, b) / large : 0;
+
+    return large * pow(1 + pow(ratio, power), 1 / power);
+}
+
 void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
                     const ft__theta *theta)
 {
@@ -64,17 +78,18 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
         const ft__pass *p = &w->pass[i];
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
-        if (p->what <= FT__PASS_DIRECT)
+        if (p->what == FT__PASS_PRODUCT)
             ft__product_price(&one, p, chip, theta);
+        else if (p->what <= FT__PASS_DIRECT)
+            ft__conv_price(&one, p, chip, theta);
         else
             ft__stream_price(&one, p, chip, theta);
-        add(out, &one, p->count);
+        add(out, &one, p->count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += p->count * p->kernels;
     }
-    out->launch_s = c[FT__C_floor_s] + (w->step ? c[FT__C_step_s] : 0) +
-                    out->kernels * c[FT__C_kernel_s];
-    out->total_s = out->busy_s + out->launch_s;
     out->busy_s += out->kernels * c[FT__C_kernel_s];
+    out->launch_s = w->n ? host_s(w, c) : 0;
+    out->total_s = together(out->launch_s, out->busy_s, c[FT__C_overlap]);
 }
 
 void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,

@@ -22,7 +22,8 @@ typedef struct ft__chip {
                             apart */
     double process_nm;
     double year;
-    double slots; /* the optimizer's numbers per weight; of "optimizer=adam" */
+    double slots;     /* the optimizer's numbers per weight; of "optimizer=adam" */
+    double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
     int gpu;
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
@@ -47,7 +48,7 @@ typedef struct ft__terms {
     double fill;      /* waves / ceil(waves) */
     double sustained; /* share of peak that the power budget allows */
     double busy_s;    /* total_s without the host's part of launch_s */
-    double total_s;
+    double total_s;   /* of both; docs/physics.md */
 } ft__terms;
 
 /* Constants of a family of datasets (one engine), fitted on its training rows. */
@@ -68,16 +69,23 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
                  const ft__theta *theta);
 
 /* Fit those constants that the rows say something of: least mean of
- * weight x |log(time / estimate)|, with a mild pull to where they were. Of more than
- * 12000 rows that many are drawn by `seed`. Rows of chips that lack something count
- * for nothing. */
+ * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may
+ * differ from the others in its host's time, its arithmetic and its memory as a whole
+ * (clocks drift, hosts differ), which then does not bend the constants; an unknown
+ * device is taken to be an average one. Of more than 12000 rows that many are drawn by
+ * `seed`. Rows of chips that lack something count for nothing. */
 typedef struct ft__physics_row {
     const ft_op *op;
     const ft__chip *chip;
     double time_s;
     double weight;
+    uint32_t group; /* its dataset, or device: 0, 1, 2, ... */
 } ft__physics_row;
 ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
                           uint64_t seed, ft_error *err);
+/* The constants of one device from a few of its rows: only those in which groups
+ * differ, drawn to what they were as strongly as a dozen rows. */
+ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
+                            uint64_t seed, ft_error *err);
 
 #endif

@@ -2,6 +2,7 @@
  * logarithms (Hooke, Jeeves 1961), each constant over the rows it says something of. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/prng.h"
 #include "predict/passes.h"
@@ -19,26 +20,54 @@ static const struct range {
 #undef FT__CONSTANT
 };
 
+/* In what datasets differ as wholes. */
+static const int own[] = {FT__C_floor_s, FT__C_tile_share, FT__C_memory_share};
+enum { N_OWN = sizeof(own) / sizeof(*own), MOST_GROUPS = 64 };
+enum { N_FREE = FT__N_THETA + N_OWN * MOST_GROUPS };
+
 struct sample {
     ft__work work;
+    uint32_t group;
     const ft__chip *chip;
     double log_time;
     double weight;
 };
 
+/* What is searched: the constants, then what each group's own ones are multiplied by.
+ */
+struct point {
+    double v[N_FREE];
+};
+
 struct fit {
     struct sample *sample;
-    double *error; /* weighted, of every sample at `theta` */
-    double *trial;
-    uint32_t *
-        touched[FT__N_THETA]; /* samples that a constant changes, one after the other */
-    uint32_t n_touched[FT__N_THETA];
+    double *error; /* weighted, of every sample at `at` */
+    double *trial, *scratch;
+    uint32_t *touched[N_FREE]; /* samples that a value changes */
+    uint32_t n_touched[N_FREE];
     uint32_t *memory;
     size_t n;
+    int n_groups, first; /* first of the values that are searched */
     double weights;
-    ft__theta theta, start;
-    double step[FT__N_THETA];
+    double pull_common, pull_own;
+    struct point at, start;
+    double step[N_FREE];
 };
+
+static int n_free(const struct fit *f)
+{
+    return FT__N_THETA + N_OWN * f->n_groups;
+}
+
+static ft__theta theta_of(const struct point *p, uint32_t group)
+{
+    ft__theta t;
+
+    memcpy(t.v, p->v, sizeof(t.v));
+    for (int i = 0; i < N_OWN; i++)
+        t.v[own[i]] *= p->v[FT__N_THETA + (int)group * N_OWN + i];
+    return t;
+}
 
 static double error_of(const struct sample *s, const ft__theta *theta)
 {
@@ -50,45 +79,84 @@ static double error_of(const struct sample *s, const ft__theta *theta)
 
 static double pull(const struct fit *f, int i, double value)
 {
-    return PULL * fabs(log(value / f->start.v[i]));
+    return (i < FT__N_THETA ? f->pull_common : f->pull_own) *
+           fabs(log(value / f->start.v[i]));
 }
 
-/* Which samples depend on which constants, as things stand. */
+static double within(int i, double value)
+{
+    if (i >= FT__N_THETA)
+        return fmin(fmax(value, 0.1), 10);
+    return fmin(fmax(value, ranges[i].least), ranges[i].most);
+}
+
+/* Errors of all samples; their mean and the pull. */
+static double loss(const struct fit *f, const struct point *p, double *error)
+{
+    ft__theta theta[MOST_GROUPS];
+    double sum = 0;
+
+    for (int g = 0; g < f->n_groups; g++)
+        theta[g] = theta_of(p, (uint32_t)g);
+    for (size_t j = 0; j < f->n; j++)
+        sum += error[j] = error_of(&f->sample[j], &theta[f->sample[j].group]);
+    sum /= f->weights;
+    for (int i = f->first; i < n_free(f); i++)
+        sum += pull(f, i, p->v[i]);
+    return sum;
+}
+
+/* Which samples depend on what, as things stand. */
 static void find_touched(struct fit *f)
 {
     uint32_t *at = f->memory;
 
-    for (int i = 0; i < FT__N_THETA; i++) {
-        ft__theta up = f->theta, down = f->theta;
+    for (int i = f->first; i < n_free(f); i++) {
+        struct point up = f->at, down = f->at;
 
         up.v[i] *= 1.2;
         down.v[i] /= 1.2;
         f->touched[i] = at;
-        for (size_t j = 0; j < f->n; j++)
-            if (error_of(&f->sample[j], &up) != f->error[j] ||
-                error_of(&f->sample[j], &down) != f->error[j])
-                *at++ = (uint32_t)j;
+        if (i >= FT__N_THETA) {
+            uint32_t group = (uint32_t)(i - FT__N_THETA) / N_OWN;
+            int common = own[(i - FT__N_THETA) % N_OWN];
+
+            for (uint32_t j = 0; f->first == 0 && j < f->n_touched[common]; j++)
+                if (f->sample[f->touched[common][j]].group == group)
+                    *at++ = f->touched[common][j];
+            for (uint32_t j = 0; f->first && j < f->n; j++)
+                *at++ = j;
+        } else {
+            (void)loss(f, &up, f->trial);
+            (void)loss(f, &down, f->scratch);
+            for (size_t j = 0; j < f->n; j++)
+                if (f->trial[j] != f->error[j] || f->scratch[j] != f->error[j])
+                    *at++ = (uint32_t)j;
+        }
         f->n_touched[i] = (uint32_t)(at - f->touched[i]);
     }
 }
 
-/* Take the constant's new value if it lowers the loss. */
+/* Take a new value if it lowers the loss. */
 static int try_value(struct fit *f, int i, double value)
 {
-    double old = f->theta.v[i], change = 0;
+    double old = f->at.v[i], change = 0;
+    ft__theta theta[MOST_GROUPS];
 
-    value = fmin(fmax(value, ranges[i].least), ranges[i].most);
+    value = within(i, value);
     if (value == old)
         return 0;
-    f->theta.v[i] = value;
+    f->at.v[i] = value;
+    for (int g = 0; g < f->n_groups; g++)
+        theta[g] = theta_of(&f->at, (uint32_t)g);
     for (uint32_t j = 0; j < f->n_touched[i]; j++) {
-        uint32_t at = f->touched[i][j];
+        const struct sample *s = &f->sample[f->touched[i][j]];
 
-        f->trial[j] = error_of(&f->sample[at], &f->theta);
-        change += f->trial[j] - f->error[at];
+        f->trial[j] = error_of(s, &theta[s->group]);
+        change += f->trial[j] - f->error[f->touched[i][j]];
     }
     if (change / f->weights + pull(f, i, value) - pull(f, i, old) >= -1e-9) {
-        f->theta.v[i] = old;
+        f->at.v[i] = old;
         return 0;
     }
     for (uint32_t j = 0; j < f->n_touched[i]; j++)
@@ -100,47 +168,31 @@ static double sweep(struct fit *f)
 {
     double largest = 0;
 
-    for (int i = 0; i < FT__N_THETA; i++) {
-        double step = f->step[i], value = f->theta.v[i];
+    for (int i = f->first; i < n_free(f); i++) {
+        double step = f->step[i], value = f->at.v[i];
 
         if (!f->n_touched[i] || step < LAST_STEP)
             continue;
-        if (try_value(f, i, value * exp(step)))
-            f->step[i] = step * 1.5;
-        else if (try_value(f, i, value * exp(-step)))
-            f->step[i] = -step * 1.5;
+        if (try_value(f, i, value * exp(step)) || try_value(f, i, value * exp(-step)))
+            f->step[i] = fmin(step * 1.5, FIRST_STEP);
         else
             f->step[i] = step / 2;
-        f->step[i] = fabs(f->step[i]);
         largest = fmax(largest, f->step[i]);
     }
     return largest;
 }
 
-static double loss(struct fit *f, const ft__theta *theta, double *error)
+/* Once more as far in the direction in which all went together. */
+static void leap(struct fit *f, const struct point *before)
 {
-    double sum = 0;
-
-    for (size_t j = 0; j < f->n; j++)
-        sum += error[j] = error_of(&f->sample[j], theta);
-    sum /= f->weights;
-    for (int i = 0; i < FT__N_THETA; i++)
-        sum += pull(f, i, theta->v[i]);
-    return sum;
-}
-
-/* Once more as far in the direction that all constants moved together. */
-static void leap(struct fit *f, const ft__theta *before)
-{
-    ft__theta far = f->theta;
+    struct point far = f->at;
     double *error;
 
-    for (int i = 0; i < FT__N_THETA; i++)
-        far.v[i] = fmin(fmax(far.v[i] * far.v[i] / before->v[i], ranges[i].least),
-                        ranges[i].most);
-    if (loss(f, &far, f->trial) >= loss(f, &f->theta, f->error))
+    for (int i = f->first; i < n_free(f); i++)
+        far.v[i] = within(i, far.v[i] * far.v[i] / before->v[i]);
+    if (loss(f, &far, f->trial) >= loss(f, &f->at, f->error))
         return;
-    f->theta = far;
+    f->at = far;
     error = f->error;
     f->error = f->trial;
     f->trial = error;
@@ -148,12 +200,12 @@ static void leap(struct fit *f, const ft__theta *before)
 
 static void search(struct fit *f)
 {
-    for (int i = 0; i < FT__N_THETA; i++)
+    for (int i = 0; i < n_free(f); i++)
         f->step[i] = FIRST_STEP;
     for (int round = 0; round < SWEEPS; round++) {
-        ft__theta before = f->theta;
+        struct point before = f->at;
 
-        (void)loss(f, &f->theta, f->error);
+        (void)loss(f, &f->at, f->error);
         if (round % 8 == 0)
             find_touched(f);
         if (sweep(f) < LAST_STEP)
@@ -183,33 +235,60 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
             !(s->weight > 0))
             continue;
         f->weights += s->weight;
+        if ((int)s->group >= f->n_groups)
+            f->n_groups = (int)s->group + 1;
         used++;
     }
     f->n = used;
 }
 
+static ft_status fit(ft__theta *theta, struct fit *f, const ft__physics_row *row,
+                     size_t n, uint64_t seed, ft_error *err)
+{
+    size_t room = n && n < MOST_ROWS ? n : MOST_ROWS;
+
+    f->n = n < MOST_ROWS ? n : MOST_ROWS;
+    f->sample = calloc(room, sizeof(*f->sample));
+    f->error = calloc(room, sizeof(*f->error));
+    f->trial = calloc(room, sizeof(*f->trial));
+    f->scratch = calloc(room, sizeof(*f->scratch));
+    f->memory = calloc(room * (FT__N_THETA + 2 * N_OWN), sizeof(*f->memory));
+    if (f->sample && f->error && f->trial && f->scratch && f->memory) {
+        for (int i = 0; i < N_FREE; i++)
+            f->at.v[i] = i < FT__N_THETA ? theta->v[i] : 1;
+        f->start = f->at;
+        take(f, row, n, seed);
+        if (f->n)
+            search(f);
+    }
+    free(f->sample);
+    free(f->error);
+    free(f->trial);
+    free(f->scratch);
+    free(f->memory);
+    if (!f->sample || !f->error || !f->trial || !f->scratch || !f->memory)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to fit %zu measurements", n);
+    return FT_OK;
+}
+
 ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
                           uint64_t seed, ft_error *err)
 {
-    struct fit f = {
-        .n = n < MOST_ROWS ? n : MOST_ROWS, .theta = *theta, .start = *theta};
-    size_t room = f.n ? f.n : 1;
+    struct fit f = {.pull_common = PULL, .pull_own = PULL};
+    ft_status st = fit(theta, &f, row, n, seed, err);
 
-    f.sample = calloc(room, sizeof(*f.sample));
-    f.error = calloc(room, sizeof(*f.error));
-    f.trial = calloc(room, sizeof(*f.trial));
-    f.memory = calloc(room * FT__N_THETA, sizeof(*f.memory));
-    if (f.sample && f.error && f.trial && f.memory) {
-        take(&f, row, n, seed);
-        if (f.n)
-            search(&f);
-        *theta = f.theta;
-    }
-    free(f.sample);
-    free(f.error);
-    free(f.trial);
-    free(f.memory);
-    if (!f.sample || !f.error || !f.trial || !f.memory)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory to fit %zu measurements", n);
-    return FT_OK;
+    if (!st)
+        memcpy(theta->v, f.at.v, sizeof(theta->v));
+    return st;
+}
+
+ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
+                            uint64_t seed, ft_error *err)
+{
+    struct fit f = {.first = FT__N_THETA, .pull_own = n ? 2.0 / (double)n : 1};
+    ft_status st = fit(theta, &f, row, n, seed, err);
+
+    if (!st && f.n_groups)
+        *theta = theta_of(&f.at, (uint32_t)f.n_groups - 1);
+    return st;
 }

@@ -3,13 +3,21 @@
 
 #include "predict/passes.h"
 
+static double memory_rate(const ft__chip *chip, const double *c)
+{
+    int stacked = chip->bus_bytes > 400 && chip->year >= 2017;
+
+    return chip->bandwidth * c[FT__C_memory_share] *
+           (stacked ? c[FT__C_stacked_share] : 1);
+}
+
 /* What was touched just before is still in the last-level cache, the less the more
  * there is of it. */
 double ft__cached_s(double bytes, double working_set, const ft__chip *chip,
                     const ft__theta *theta)
 {
     const double *c = theta->v;
-    double memory = bytes / (chip->bandwidth * c[FT__C_memory_share]), hit, fast, over;
+    double memory = bytes / memory_rate(chip, c), hit, fast, over;
 
     if (!(chip->l2_bytes > 0) || !(chip->clock_hz > 0))
         return memory;
@@ -25,6 +33,7 @@ static double passes(const ft__pass *p, const double *c)
     case FT__PASS_NORM: return c[FT__C_norm_passes];
     case FT__PASS_SOFTMAX: return c[FT__C_softmax_passes];
     case FT__PASS_BIAS: return c[FT__C_bias_passes];
+    case FT__PASS_LAYOUT: return c[FT__C_layout_passes];
     case FT__PASS_LOSS: return c[FT__C_step_passes];
     default: return 1;
     }

@@ -67,55 +67,31 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
     return best;
 }
 
-/* How fast arithmetic is against a plain product's. */
-static double share_of(const ft__pass *p, const double *c)
-{
-    double share = 1;
-
-    if (p->what == FT__PASS_CONV) {
-        share = c[FT__C_conv_share];
-        if (p->taps == 9 && p->stride == 1)
-            share *= c[FT__C_fast_conv];
-    }
-    if (p->what == FT__PASS_DIRECT)
-        share = c[FT__C_direct_share];
-    if (p->what != FT__PASS_PRODUCT && p->gradient == FT_WRT_X)
-        share *= c[FT__C_data_share];
-    if (p->what != FT__PASS_PRODUCT && p->gradient == FT_WRT_WEIGHTS)
-        share *= c[FT__C_weights_share];
-    return share;
-}
-
-void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                       const ft__theta *theta)
+void ft__product_cut(ft__terms *out, const ft__pass *p, double share,
+                     const ft__chip *chip, const ft__theta *theta)
 {
     const double *c = theta->v;
     double half = exp2(-c[FT__C_tile_slope]), bytes = p->read + p->written;
     struct machine m = {.chip = chip,
                         .theta = theta,
-                        .rate = chip->peak_flops * out->sustained * share_of(p, c),
+                        .rate = chip->peak_flops * out->sustained * share,
                         .core_cache = chip->clock_hz * c[FT__C_cache_width]};
     struct plan plan;
 
     m.share[0] = c[FT__C_tile_share];
     for (int i = 1; i < N_HALVED; i++)
         m.share[i] = m.share[i - 1] * half;
-    if (p->what == FT__PASS_DIRECT)
-        plan = (struct plan){.compute_s = p->flops / m.rate, .waves = 1};
-    else
-        plan = best_cut(p, &m);
+    plan = best_cut(p, &m);
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
     out->memory_s = ft__cached_s(bytes, bytes, chip, theta);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
-    out->busy_s = fmax(fmax(plan.compute_s, plan.total_s), out->memory_s);
-    if (p->partial) {
-        double part = c[FT__C_step_data];
+    out->busy_s = fmax(plan.total_s, out->memory_s);
+}
 
-        out->compute_s *= part;
-        out->cache_s *= part;
-        out->memory_s *= part;
-        out->busy_s *= part;
-    }
+void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                       const ft__theta *theta)
+{
+    ft__product_cut(out, p, 1, chip, theta);
 }

@@ -75,6 +75,14 @@ ft__text ft__text_watts(double w)
     return in_unit(w, u, N_OF(u));
 }
 
+ft__text ft__text_grams(double g)
+{
+    static const struct unit u[] = {
+        {1e3, "kg"}, {1, "g"}, {1e-3, "mg"}, {1e-6, "ug"}, {1e-9, "ng"}};
+
+    return in_unit(g, u, N_OF(u));
+}
+
 ft__text ft__text_hertz(double hz)
 {
     static const struct unit u[] = {{1e9, "GHz"}, {1e6, "MHz"}};

@@ -12,6 +12,7 @@ ft__text ft__text_bytes(double b);   /* B, KiB, MiB, GiB, TiB */
 ft__text ft__text_flops(double n);   /* FLOP, kFLOP ... PFLOP */
 ft__text ft__text_joules(double j);  /* uJ, mJ, J, kJ */
 ft__text ft__text_watts(double w);
+ft__text ft__text_grams(double g);          /* ng, ug, mg, g, kg */
 ft__text ft__text_hertz(double hz);         /* MHz, GHz */
 ft__text ft__text_plain(double v);          /* four digits, no unit */
 ft__text ft__text_count(double n);          /* 25.6 M */

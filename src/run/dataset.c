@@ -19,11 +19,14 @@ static const struct {
     const char *what;
 } sources[] = {
     {"csv", NULL, 0, "what export wrote"},
-    {"neusight", FORMS(ft__neusight_forms),
-     "NeuSight: operations, networks, their nodes"},
+    {"neusight", FORMS(ft__neusight_forms), "operations, transformers and their nodes"},
+    {"justus", FORMS(ft__justus_forms), "layers under TensorFlow 1"},
+    {"aic", FORMS(ft__aic_forms), "operators of large language models, with power"},
+    {"deepbench", FORMS(ft__deepbench_forms), "vendors' libraries"},
     {"thesis", FORMS(ft__thesis_forms),
      "torchvision's operations and networks, with energy"},
-    {"aic", FORMS(ft__aic_forms), "aiconfigurator: operators of large language models"},
+    {"dvfs", FORMS(ft__dvfs_forms), "GPU kernels at locked clocks"},
+    {"timm", FORMS(ft__timm_forms), "PyTorch image models"},
 };
 enum { N_SOURCES = sizeof(sources) / sizeof(*sources) };
 

@@ -311,11 +311,12 @@ static void node(ft__import *im)
     ft_shape in[MOST], out = ft__shape(im, FT__C_out_shape);
     size_t n = shapes(im, FT__C_in_shapes, in);
     char rest[80], whole[300];
-    ft_op op = node_op(im, name, in, n, &out);
+    ft_op op;
 
     key(im);
     if (strcmp(name, "output") == 0)
         return; /* names the results and does nothing */
+    op = node_op(im, name, in, n, &out);
     tokens(im, rest, sizeof(rest));
     ft__about_whole(im, "network", ft__text(im, FT__C_network), rest, FT_PHASE_FORWARD);
     snprintf(whole, sizeof(whole), "%s", ft__spec(im));

@@ -1,0 +1,113 @@
+/* The C side of bench/learn: out-of-fold predictions of every method, one column each,
+ * for rows of "x,...,x,y,fold" behind a header line. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "foretell/learn.h"
+
+enum { MAX_LINE = 1 << 16 };
+
+struct table {
+    ft_matrix x;
+    float *values;
+    double *y;
+    uint32_t *fold;
+    uint32_t n_folds;
+};
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(1);
+}
+
+/* An empty field is a missing value. */
+static double field(char **at)
+{
+    char *end;
+    const double v = strtod(*at, &end);
+    const int empty = end == *at;
+
+    *at = *end ? end + 1 : end;
+    return empty ? (double)NAN : v;
+}
+
+static void read_row(struct table *t, char *line, size_t cap)
+{
+    const size_t i = t->x.n_rows++;
+
+    if (i == cap)
+        stop("too many rows");
+    for (size_t j = 0; j < t->x.n_cols; j++)
+        t->values[i * t->x.n_cols + j] = (float)field(&line);
+    t->y[i] = field(&line);
+    t->fold[i] = (uint32_t)field(&line);
+    if (t->fold[i] >= t->n_folds)
+        t->n_folds = t->fold[i] + 1;
+}
+
+static struct table read_table(const char *path, size_t cap)
+{
+    static char line[MAX_LINE];
+    struct table t = {0};
+    FILE *fp = fopen(path, "r");
+
+    if (!fp || !fgets(line, sizeof(line), fp))
+        stop("cannot read the table");
+    for (const char *c = line; *c; c++)
+        t.x.n_cols += *c == ',';
+    t.x.n_cols--;
+    t.values = calloc(cap * t.x.n_cols, sizeof(*t.values));
+    t.y = calloc(cap, sizeof(*t.y));
+    t.fold = calloc(cap, sizeof(*t.fold));
+    if (!t.values || !t.y || !t.fold)
+        stop("no memory");
+    while (fgets(line, sizeof(line), fp))
+        read_row(&t, line, cap);
+    fclose(fp);
+    t.x.x = t.values;
+    return t;
+}
+
+static double *cross_validate(const struct table *t, ft_method method)
+{
+    const ft_model_options opt = {.method = method, .seed = 1, .threads = 1};
+    double *out = calloc(t->x.n_rows, sizeof(*out));
+    const clock_t began = clock();
+    ft_error err;
+
+    if (!out)
+        stop("no memory");
+    if (ft_model_cross_validate(out, &t->x, t->y, NULL, t->fold, t->n_folds, &opt,
+                                &err))
+        stop(err.msg);
+    fprintf(stderr, "%s %.1f s\n", ft_method_name(method),
+            (double)(clock() - began) / CLOCKS_PER_SEC);
+    return out;
+}
+
+int main(int argc, char **argv)
+{
+    double *said[FT_METHOD_COUNT] = {0};
+    struct table t;
+    const char *why;
+
+    if (argc != 2)
+        stop("bench_learn TABLE.csv");
+    t = read_table(argv[1], 1 << 20);
+    for (int m = 0; m < FT_METHOD_COUNT; m++) {
+        if (ft_method_available((ft_method)m, &why))
+            said[m] = cross_validate(&t, (ft_method)m);
+        else
+            fprintf(stderr, "%s\n", why);
+        printf("%s%s", m ? "," : "", ft_method_name((ft_method)m));
+    }
+    for (size_t i = 0; i < t.x.n_rows; i++)
+        for (int m = 0; m < FT_METHOD_COUNT; m++)
+            printf("%s%.17g", m ? "," : "\n", said[m] ? said[m][i] : (double)NAN);
+    printf("\n");
+    return 0;
+}

@@ -1,0 +1,178 @@
+Bounds of data sheets, in the order of the bounds.
+
+  $ foretell rank data/models/resnet50.onnx --devices l4,a30,jetson-tk1
+  resnet50.onnx by time of one forward pass
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, fp32
+  
+  #  device         time      low  high  energy   memory     chance  basis
+  ------------------------------------------------------------------------------------------
+  1  a30          962 us   962 us     -       -  107 MiB  *       -  roofline: a lower bound
+  2  l4          1.14 ms  1.14 ms     -       -  107 MiB          -  roofline: a lower bound
+  3  jetson-tk1  35.5 ms  35.5 ms     -       -  107 MiB          -  roofline: a lower bound
+  
+  *: none beats it in time
+  best: a30
+  Only lower bounds are known: the order is that of the bounds, not of the devices.
+  Predictors tell more: foretell collect and train on the device, then --predictor.
+  $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
+  vgg16.onnx by time of an item, one step of forward, backward and Adam
+  assumed: training, fp32
+  
+  #  device  batch     time      low  high  energy    memory     chance  basis
+  ----------------------------------------------------------------------------------------------
+  1  a30         8  10.0 ms  10.0 ms     -       -  2.58 GiB  *       -  roofline: a lower bound
+  
+  does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
+  does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
+  misses time=500ms: a30 at batch 64 (604 ms)
+  *: none beats it in time
+  best: a30 at batch 8
+  Only lower bounds are known: the order is that of the bounds, not of the devices.
+  Predictors tell more: foretell collect and train on the device, then --predictor.
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4,iphone-6 --by cost --price a30=2.49/h --clocks 600,1200,2000MHz
+  resnet50.onnx by cost of one forward pass
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, fp32
+  
+  #  device     clock  cost of a million     low  high     time  energy   memory     chance  basis
+  ------------------------------------------------------------------------------------------------------------------
+  1  a30     1.20 GHz             0.7751  0.7751     -  1.12 ms       -  107 MiB  *       -  roofline: a lower bound
+  2  a30      600 MHz              1.435   1.435     -  2.07 ms       -  107 MiB          -  roofline: a lower bound
+  
+  not known: a30: its highest clock is 1440 MHz
+  not known: l4: no price is given
+  not known: iphone-6: peak rate or bandwidth is not known, so there is no roofline
+  not known: iphone-6: its highest clock is 1400 MHz
+  *: none beats it in time and cost at once
+  best: a30 at 1.20 GHz
+  Only lower bounds are known: the order is that of the bounds, not of the devices.
+  Predictors tell more: foretell collect and train on the device, then --predictor.
+  $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
+  place,device,batch,clock_hz,state,time_s
+  1,a30,1,,placed,0.0009616149999446405
+  2,l4,1,,placed,0.0011369000322112208
+
+"No" is an exit code, and so is what is missing.
+
+  $ foretell rank data/models/resnet50.onnx --devices jetson-tk1 --mode training --batch 128 | tail -2
+  does not fit: jetson-tk1, 5.14 GiB of 2.00 GiB; the largest batch that does: 47
+  nothing can be placed
+  $ foretell rank data/models/resnet50.onnx --devices jetson-tk1 --mode training --batch 128 -q > /dev/null
+  [1]
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=1us > /dev/null
+  [1]
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by energy
+  resnet50.onnx by energy of one forward pass
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, fp32
+  
+  not known: a30, l4: a data sheet alone does not say what operations draw
+  nothing can be placed
+  [4]
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
+  not known: a30, l4: a data sheet alone does not say what operations draw
+  nothing can be placed
+  $ foretell rank data/models/resnet50.onnx --devices local
+  foretell rank: there is no predictor for this machine yet; two commands make one:
+    foretell collect --quick
+    foretell train
+  [4]
+
+What cannot be understood.
+
+  $ foretell rank data/models/resnet50.onnx --by speed
+  foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2
+  [2]
+  $ foretell rank data/models/resnet50.onnx --limit time
+  foretell rank: --limit time: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  [2]
+  $ foretell rank data/models/resnet50.onnx --limit time=10J
+  foretell rank: --limit time=10J: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  [2]
+  $ foretell rank data/models/resnet50.onnx --price a30=2.49
+  foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h
+  [2]
+  $ foretell rank data/models/resnet50.onnx --co2 much
+  foretell rank: --co2 much: it wants grams per kilowatt hour, such as 400g/kWh
+  [2]
+  $ foretell rank data/models/resnet50.onnx --batches 8,,1
+  foretell rank: --batches 8,,1: whole numbers from 1, joined by commas, at most 32
+  [2]
+  $ foretell rank data/models/resnet50.onnx --batches 8 --batch 1
+  foretell rank: --batch or --batches, not both
+  [2]
+  $ foretell rank data/models/resnet50.onnx --devices a30,,l4
+  foretell rank: --devices wants names joined by commas, or all, not "a30,,l4"
+  [2]
+  $ foretell rank data/models/resnet50.onnx --devices nosuch 2>&1 | cut -c 1-40
+  foretell rank: no device "nosuch"; there
+  $ foretell rank data/models/resnet50.onnx --predictor nosuch.ftp
+  foretell rank: nosuch.ftp: No such file or directory
+  [3]
+
+Predictors of three devices: what was measured with the fake engine, as it is and slowed
+down, under their names.
+
+  $ foretell collect --engine fake data/models/resnet18.onnx data/models/resnet50.onnx --db here.db -q > /dev/null
+  > foretell data export --db here.db -o here.csv
+  > rename() { python3 -c "
+  > import csv, sys
+  > name, factor = sys.argv[1], float(sys.argv[2])
+  > rows = csv.DictReader(sys.stdin)
+  > out = csv.DictWriter(sys.stdout, rows.fieldnames); out.writeheader()
+  > for row in rows:
+  >     row['device'] = name
+  >     if row['metric'] == 'time':
+  >         for k in ('value', 'error', 'mad', 'mean', 'std'):
+  >             row[k] = row[k] and repr(float(row[k]) * factor)
+  >     out.writerow(row)" $1 $2 < here.csv > $1.csv
+  >   foretell data import $1.csv --db $1.db > /dev/null
+  >   foretell train --engine fake --device $1 --db $1.db -o $1.ftp > /dev/null; }
+  > rename a30 1; rename t4 1.02; rename l4 1.3; ls *.ftp
+  > printf '#!/bin/sh\nexec foretell rank data/models/resnet18.onnx --predictor a30.ftp --predictor t4.ftp --predictor l4.ftp "$@"\n' > ask; chmod +x ask
+  a30.ftp
+  l4.ftp
+  t4.ftp
+  $ ./ask | blur
+  resnet18.onnx by time of one forward pass
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, fp32
+  
+  #  device  time  low  high  energy  memory  chance  basis
+  ----
+  1  a30  # s  # s  # s  -  # B  *  # %  measured
+  2  t4  # s  # s  # s  -  # B  ~  # %  measured
+  3  l4  # s  # s  # s  -  # B  # %  measured
+  
+  *: none beats it in time
+  best: a30
+  expected regret of this answer: # %
+  a30 and t4 cannot be told apart (~): their intervals overlap
+  $ ./ask --json | pick best by per choices.\# choices.0.state choices.0.pareto choices.1.device choices.1.level choices.2.level
+  best: "a30"
+  by: "time"
+  per: "pass"
+  choices.#: 3
+  choices.0.state: "placed"
+  choices.0.pareto: true
+  choices.1.device: "t4"
+  choices.1.level: true
+  choices.2.level: false
+  $ ./ask --json > once; ./ask --json | cmp - once
+  $ ./ask --by cost --price 2/h --price l4=1/h --json | pick best choices.0.values.cost.basis choices.0.values.energy
+  best: "l4"
+  choices.0.values.cost.basis: "measured"
+  choices.0.values.energy: {"value": null, "low": null, "high": null, "unit": "J", "basis": "unavailable", "why": "no power was measured for this predictor"}
+  $ ./ask --batches 1,2 --json | pick per choices.\#
+  per: "item"
+  choices.#: 6
+  $ ./ask --devices l4,h100-sxm | blur | tail -n +7
+  1  l4  # s  # s  # s  -  # B  -  measured
+  2  h100-sxm  # s  # s  -  -  # B  *~  -  roofline: a lower bound
+  
+  *: none beats it in time
+  best: l4
+  Lower bounds stand behind estimates: what they bound may be better or worse, so there is no
+  expected regret.
+  l4 and h100-sxm cannot be told apart (~): their intervals overlap

@@ -1,0 +1,59 @@
+/* Predictor files of older formats: they load and answer what they answered when they
+ * were made (tests/data/predictors/README.md). */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/predictor.h"
+
+static void answers_as_it_did(const ft_predictor *p, const char *line)
+{
+    double value, low, high;
+    ft_estimate e;
+    ft_op op;
+    int at = 0;
+
+    CHECK(sscanf(line, "%lf %lf %lf %n", &value, &low, &high, &at) == 3);
+    CHECK(ft_op_parse(&op, line + at, strlen(line + at), NULL) == FT_OK);
+    CHECK(ft_predict_ops(p, &op, 1, &e, NULL, NULL) == FT_OK);
+    CHECK_NEAR(e.value, value, 1e-12 * value);
+    CHECK_NEAR(e.low, low, 1e-12 * low);
+    CHECK_NEAR(e.high, high, 1e-12 * high);
+}
+
+static void a_file_of_version(int version, const char *root)
+{
+    char path[4096], line[512];
+    ft_predictor *p;
+    ft_error err = {0};
+    FILE *answers;
+    int n = 0;
+
+    snprintf(path, sizeof(path), "%s/tests/data/predictors/v%d.ftp", root, version);
+    CHECK(ft_predictor_load(&p, path, &err) == FT_OK);
+    if (!p) {
+        fprintf(stderr, "%s\n", err.msg);
+        return;
+    }
+    snprintf(path, sizeof(path), "%s/tests/data/predictors/v%d.txt", root, version);
+    answers = fopen(path, "r");
+    CHECK(answers != NULL);
+    for (; answers && fgets(line, sizeof(line), answers); n++) {
+        line[strcspn(line, "\n")] = '\0';
+        answers_as_it_did(p, line);
+    }
+    CHECK(n > 0);
+    if (answers)
+        fclose(answers);
+    ft_predictor_free(p);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
+        return 2;
+    }
+    a_file_of_version(2, argv[1]);
+    CHECK_DONE();
+}

@@ -1,0 +1,284 @@
+#include <stdint.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/rank.h"
+
+static ft_estimate spread(double value, double factor)
+{
+    return (ft_estimate){value, value / factor, value * factor, FT_BASIS_LEARNED, ""};
+}
+
+static ft_estimate none(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
+
+static ft_rank_entry entry(const char *device, double items, double time_s,
+                           double energy_j)
+{
+    ft_rank_entry e = {.device = device,
+                       .items = items,
+                       .time = spread(time_s, 1.2),
+                       .energy = none("no sensor"),
+                       .power = none("no sensor"),
+                       .memory = spread(1e9, 1),
+                       .memory_limit_bytes = NAN,
+                       .price_per_s = NAN,
+                       .co2_g_per_j = NAN};
+
+    if (energy_j > 0) {
+        e.energy = spread(energy_j, 1.1);
+        e.power = spread(energy_j / time_s, 1.1);
+    }
+    return e;
+}
+
+static void the_least_comes_first(void)
+{
+    const ft_rank_entry e[] = {entry("b", 1, 3, 10), entry("a", 1, 1, 40),
+                               entry("c", 1, 2, 20)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[3];
+
+    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
+    CHECK(r[0].place == 3 && r[1].place == 1 && r[2].place == 2);
+    how.by = FT_RANK_BY_ENERGY;
+    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
+    CHECK(r[0].place == 1 && r[1].place == 3 && r[2].place == 2);
+    how.by = FT_RANK_BY_EDP; /* 30, 40, 40: equal ones in the order given */
+    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
+    CHECK(r[0].place == 1 && r[1].place == 2 && r[2].place == 3);
+    CHECK_NEAR(r[0].value[FT_RANK_BY_EDP].value, 30, 1e-12);
+    how.by = FT_RANK_BY_POWER;
+    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK && r[0].place == 1);
+}
+
+static void values_are_of_an_item_and_limits_of_a_pass(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 0.010, 2), entry("a", 8, 0.040, 8)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[2];
+
+    e[1].price_per_s = 0.5;
+    e[1].co2_g_per_j = 1e-4;
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[1].place == 1);
+    CHECK_NEAR(r[1].value[FT_RANK_BY_TIME].value, 0.005, 1e-15);
+    CHECK_NEAR(r[1].value[FT_RANK_BY_ENERGY].value, 1, 1e-15);
+    CHECK_NEAR(r[1].value[FT_RANK_BY_COST].value, 0.0025, 1e-15);
+    CHECK_NEAR(r[1].value[FT_RANK_BY_CO2].value, 1e-4, 1e-18);
+    CHECK_NEAR(r[1].value[FT_RANK_BY_POWER].value, 200, 1e-9);
+    CHECK_NEAR(r[1].value[FT_RANK_BY_TIME].high, 0.006, 1e-15);
+    how.limit[how.n_limits++] = (ft_rank_limit){FT_RANK_BY_TIME, 0.020};
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[0].place == 1 && !r[0].risky);
+    CHECK(r[1].state == FT_RANK_OVER_LIMIT && r[1].limit == 0 && r[1].place == 0);
+    how.limit[0].most = 0.011; /* its interval ends at 0.012 */
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK && r[0].place == 1 && r[0].risky);
+}
+
+static void what_is_not_known_says_why(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 2, 5)};
+    ft_rank_options how = {.by = FT_RANK_BY_ENERGY};
+    ft_ranked r[2];
+
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[0].state == FT_RANK_UNKNOWN && strcmp(r[0].why, "no sensor") == 0);
+    CHECK(isnan(r[0].value[FT_RANK_BY_ENERGY].value) && r[1].place == 1);
+    how = (ft_rank_options){.by = FT_RANK_BY_COST};
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[1].state == FT_RANK_UNKNOWN && strstr(r[1].why, "price") != NULL);
+    how = (ft_rank_options){
+        .by = FT_RANK_BY_TIME, .n_limits = 1, .limit = {{FT_RANK_BY_ENERGY, 100}}};
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[0].state == FT_RANK_UNKNOWN && r[1].place == 1);
+}
+
+static void energy_follows_from_power_and_time(void)
+{
+    ft_rank_entry e = entry("a", 2, 3, 30);
+    ft_rank_options how = {.by = FT_RANK_BY_ENERGY};
+    ft_ranked r;
+
+    e.energy = none("only power");
+    CHECK(ft_rank(&r, &e, 1, &how, NULL) == FT_OK && r.place == 1);
+    CHECK_NEAR(r.value[FT_RANK_BY_ENERGY].value, 15, 1e-12);
+    CHECK_NEAR(r.value[FT_RANK_BY_ENERGY].high, 15 * 1.2 * 1.1, 1e-12);
+}
+
+static void what_does_not_fit_has_no_place(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 2, 0)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[2];
+
+    e[0].memory_limit_bytes = 0.9e9;
+    e[1].memory_limit_bytes = 1.1e9;
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[0].state == FT_RANK_TOO_LARGE && r[0].place == 0 && r[1].place == 1);
+    CHECK_NEAR(r[1].chance, 1, 0);
+    CHECK_NEAR(r[1].regret, 0, 0);
+}
+
+static void a_bound_stands_behind_estimates(void)
+{
+    ft_rank_entry e[] = {entry("bound", 1, 1, 0), entry("a", 1, 2, 0)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[2];
+
+    e[0].time.high = NAN;
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK(r[1].place == 1 && r[0].place == 2 && r[0].level);
+    CHECK(isnan(r[0].chance) && isnan(r[1].regret));
+    e[0].time = (ft_estimate){9, 9, NAN, FT_BASIS_ROOFLINE, ""};
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK && !r[0].level);
+}
+
+/* Intervals that touch, and those of one device, whose errors are alike. */
+static void overlap_is_between_devices(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 1.0, 0), entry("b", 1, 1.43, 0),
+                         entry("c", 1, 1.45, 0), entry("a", 1, 1.1, 0)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[4];
+
+    CHECK(ft_rank(r, e, 4, &how, NULL) == FT_OK);
+    CHECK(!r[0].level && r[1].level && !r[2].level && !r[3].level);
+}
+
+static double phi(double z)
+{
+    return 0.5 * erfc(-z / sqrt(2));
+}
+
+/* Against the closed form: the logarithm of the ratio is normal. */
+static void chance_and_regret_are_those_of_the_intervals(void)
+{
+    const double factor[] = {1.05, 1.3, 2}, ahead[] = {1.0, 1.1, 1.5};
+
+    for (int i = 0; i < 9; i++) {
+        ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, ahead[i / 3], 0)};
+        ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 7, .n_draws = 40000};
+        double s = sqrt(2) * log(factor[i % 3]) / 1.6448536269514722;
+        double mu = -log(ahead[i / 3]);
+        double regret = exp(mu + s * s / 2) * phi((mu + s * s) / s) - phi(mu / s);
+        ft_ranked r[2];
+
+        e[0].time = spread(1, factor[i % 3]);
+        e[1].time = spread(ahead[i / 3], factor[i % 3]);
+        CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+        CHECK_NEAR(r[0].chance, phi(-mu / s), 0.012);
+        CHECK_NEAR(r[0].chance + r[1].chance, 1, 1e-12);
+        CHECK_NEAR(r[0].regret, regret, 0.02 * s + 0.03 * regret);
+        CHECK(r[1].regret >= r[0].regret || ahead[i / 3] < 1.01);
+    }
+}
+
+static void one_device_errs_alike(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("a", 1, 1.01, 0)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[2];
+
+    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK_NEAR(r[0].chance, 1, 0);
+    CHECK_NEAR(r[1].regret, 0.01, 1e-12);
+}
+
+static void the_same_seed_draws_the_same(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 1.1, 0)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 3};
+    ft_ranked x[2], y[2];
+
+    CHECK(ft_rank(x, e, 2, &how, NULL) == FT_OK);
+    CHECK(ft_rank(y, e, 2, &how, NULL) == FT_OK);
+    CHECK(memcmp(&x[0].regret, &y[0].regret, sizeof(double)) == 0);
+    how.seed = 4;
+    CHECK(ft_rank(y, e, 2, &how, NULL) == FT_OK);
+    CHECK(x[0].regret < y[0].regret || x[0].regret > y[0].regret);
+}
+
+/* By definition, one against all. */
+static void the_pareto_set_is_what_nothing_beats(void)
+{
+    enum { N = 60 };
+    static char name[N][8];
+    ft_rank_entry e[N];
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_ranked r[N];
+    uint64_t state = 5;
+
+    for (int i = 0; i < N; i++) {
+        double v[3];
+
+        for (int k = 0; k < 3; k++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            v[k] = 1 + (double)(state >> 60);
+        }
+        snprintf(name[i], sizeof(name[i]), "d%d", i);
+        e[i] = entry(name[i], 1, v[0], v[1]);
+        e[i].price_per_s = v[2];
+    }
+    CHECK(ft_rank(r, e, N, &how, NULL) == FT_OK);
+    for (int i = 0; i < N; i++) {
+        int beaten = 0;
+
+        for (int j = 0; j < N; j++) {
+            double t = e[j].time.value - e[i].time.value;
+            double w = e[j].energy.value - e[i].energy.value;
+            double c =
+                e[j].time.value * e[j].price_per_s - e[i].time.value * e[i].price_per_s;
+
+            beaten |= t <= 0 && w <= 0 && c <= 0 && (t < 0 || w < 0 || c < 0);
+        }
+        CHECK(r[i].pareto == !beaten);
+    }
+}
+
+static void names_go_back_and_forth(void)
+{
+    for (int q = 0; q < FT_RANK_BY_COUNT; q++) {
+        const char *name = ft_rank_by_name((ft_rank_by)q);
+
+        CHECK(ft_rank_by_from_name(name, strlen(name)) == (ft_rank_by)q);
+    }
+    CHECK(ft_rank_by_from_name("tim", 3) == FT_RANK_BY_COUNT);
+    CHECK(ft_rank_by_from_name("timeless", 4) == FT_RANK_BY_TIME);
+}
+
+static void what_is_out_of_range_is_refused(void)
+{
+    const ft_rank_entry bad = entry("a", 0, 1, 0);
+    ft_rank_options how = {.by = FT_RANK_BY_TIME};
+    ft_error err = {0};
+    ft_ranked r;
+
+    CHECK(ft_rank(&r, &bad, 1, &how, &err) == FT_EINVAL);
+    how.by = FT_RANK_BY_COUNT;
+    CHECK(ft_rank(&r, &bad, 0, &how, &err) == FT_EINVAL);
+    how = (ft_rank_options){.n_limits = 1, .limit = {{FT_RANK_BY_COUNT, 1}}};
+    CHECK(ft_rank(&r, &bad, 0, &how, &err) == FT_EINVAL);
+    how = (ft_rank_options){0};
+    CHECK(ft_rank(&r, NULL, 0, &how, &err) == FT_OK);
+}
+
+int main(void)
+{
+    the_least_comes_first();
+    values_are_of_an_item_and_limits_of_a_pass();
+    what_is_not_known_says_why();
+    energy_follows_from_power_and_time();
+    what_does_not_fit_has_no_place();
+    a_bound_stands_behind_estimates();
+    overlap_is_between_devices();
+    chance_and_regret_are_those_of_the_intervals();
+    one_device_errs_alike();
+    the_same_seed_draws_the_same();
+    the_pareto_set_is_what_nothing_beats();
+    names_go_back_and_forth();
+    what_is_out_of_range_is_refused();
+    CHECK_DONE();
+}
