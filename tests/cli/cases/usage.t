@@ -19,7 +19,7 @@ Every command explains itself, with examples.
   5
   3
   2
-  4
+  5
   2
   4
   1
@@ -142,7 +142,7 @@ Values are checked.
   foretell collect: name models or lists of operations, or say --quick
   [2]
   $ foretell data import
-  foretell data: import wants one FILE.csv
+  foretell data: import wants the files to take from
   [2]
   $ foretell ops x.onnx --json --csv
   foretell ops: --json and --csv exclude each other
