@@ -55,7 +55,8 @@ static const char *const migrations[] = {
     " whole TEXT NOT NULL, phase TEXT NOT NULL, part TEXT NOT NULL,"
     " count REAL NOT NULL, note TEXT NOT NULL, UNIQUE(source, whole, phase, part));",
     /* Who asks for a device asks for all of its operations. */
-    "CREATE INDEX measurement_device ON measurement(device_id, setting_id, engine_id,"
+    "CREATE INDEX measurement_device"
+    " ON measurement(device_id, setting_id, engine_id,"
     " metric);",
 };
 
