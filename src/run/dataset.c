@@ -130,6 +130,7 @@ static void begin_row(ft__import *im)
     im->device = NULL;
     im->setting.len = im->conditions.len = im->text.len = 0;
     im->policy = "default";
+    im->unknown = false;
     im->taken_at = 0;
     im->phase = FT_PHASE_FORWARD;
     im->n_waiting = 0;
@@ -192,8 +193,9 @@ static ft_status import_table(ft_dataset_report *out, ft_store *s, size_t source
     if (!st)
         st = find_form(&im, source, path);
     snprintf(command, sizeof(command), "import %s %.200s", im.source, base_name(path));
+    im.command = command;
     if (!st)
-        st = ft__bulk_begin(&im.bulk, s, command, err);
+        st = ft__bulk_begin(&im.bulk, s, true, err);
     if (!st)
         st = take_rows(&im);
     st = ft__bulk_end(im.bulk, st, err);
@@ -214,28 +216,39 @@ static ft_status import_own(ft_dataset_report *out, ft_store *s, const char *byt
     return st;
 }
 
-ft_status ft_dataset_import(ft_dataset_report *out, ft_store *s, const char *source,
-                            const char *path, const char *data_dir, ft_error *err)
+ft_status ft__dataset_take(ft_dataset_report *out, ft_store *s, const char *source,
+                           const void *bytes, size_t len, const char *path,
+                           const char *data_dir, ft_error *err)
 {
-    ft_error own = {0};
-    size_t which = 0, len = 0;
-    char *bytes;
+    size_t which = 0;
     ft_status st;
 
     *out = (ft_dataset_report){0};
-    err = err ? err : &own;
     while (which < N_SOURCES && strcmp(sources[which].name, source) != 0)
         which++;
     if (which == N_SOURCES)
         return ft_fail(err, FT_EINVAL, 0, "nothing is known about tables of \"%s\"",
                        source);
-    st = read_file(&bytes, &len, path, err);
-    if (st)
-        return st;
     st = which ? import_table(out, s, which, bytes, len, path, data_dir, err)
                : import_own(out, s, bytes, len, path, err);
-    free(bytes);
     if (st)
         *out = (ft_dataset_report){0};
+    return st;
+}
+
+ft_status ft_dataset_import(ft_dataset_report *out, ft_store *s, const char *source,
+                            const char *path, const char *data_dir, ft_error *err)
+{
+    ft_error own = {0};
+    size_t len = 0;
+    char *bytes;
+    ft_status st;
+
+    *out = (ft_dataset_report){0};
+    err = err ? err : &own;
+    st = read_file(&bytes, &len, path, err);
+    if (!st)
+        st = ft__dataset_take(out, s, source, bytes, len, path, data_dir, err);
+    free(bytes);
     return st;
 }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/index.h"
+#include "base/limits.h"
 #include "run/dataset.h"
 #include "store/store.h"
 
@@ -31,7 +32,7 @@ struct ft__import {
     ft__rows *rows;
     ft_store *store;
     ft__bulk *bulk;
-    const char *source, *data_dir;
+    const char *source, *data_dir, *command;
     const ft__form *form;
     int place[FT__N_COLUMNS]; /* of each column in this file; -1: it has none */
     bool used[FT__MAX_COLUMNS];
@@ -40,6 +41,7 @@ struct ft__import {
     const ft__known_device *device;
     ft__buf setting, engine, version, conditions, text;
     const char *policy;
+    bool unknown; /* its operation has no kind here */
     int64_t taken_at;
     ft_phase phase;
     size_t spec; /* where in text */
@@ -61,6 +63,10 @@ struct ft__import {
     ft_error *err;
 };
 
+/* ft_dataset_import() of what a file holds; `path` is its name. */
+ft_status ft__dataset_take(ft_dataset_report *out, ft_store *s, const char *source,
+                           const void *bytes, size_t len, const char *path,
+                           const char *data_dir, ft_error *err);
 /* The row is done: its values and members go into the store. */
 ft_status ft__import_row_done(ft__import *im);
 ft_status ft__import_members_done(ft__import *im);
