@@ -13,7 +13,8 @@ static const double NUDGE = 0.02;  /* of a logarithm, for derivatives */
 static const double TYPICAL = 0.2; /* size of an error, to weigh the prior against */
 static const double LEAST = 0.03;  /* errors below this weigh alike */
 static const double SPREAD = 1.0;  /* prior of a constant's logarithm */
-static const double OWN_SPREAD = 0.25; /* of how devices differ from each other */
+static const double OWN_SPREAD = 0.15; /* of how devices differ, which some do much */
+static const double OWN_LEAST = 0.02;
 static const double LONGEST = 0.7;     /* step of a logarithm */
 
 static const struct range {
@@ -88,9 +89,17 @@ static void residuals(const struct fit *f, const struct point *p, double *out)
     }
 }
 
-static double spread_of(int i)
+/* Constants are drawn to the start as by a normal distribution; what is a group's own
+ * as by a Laplace distribution, so that odd devices do not pull at the others. */
+static double prior_loss(int i, double d)
 {
-    return i < FT__N_THETA ? SPREAD : OWN_SPREAD;
+    return i < FT__N_THETA ? d * d / (2 * SPREAD * SPREAD) : fabs(d) / OWN_SPREAD;
+}
+
+static double prior_weight(int i, double d)
+{
+    return i < FT__N_THETA ? 1 / (SPREAD * SPREAD)
+                           : 1 / (OWN_SPREAD * fmax(fabs(d), OWN_LEAST));
 }
 
 static double loss(const struct fit *f, const struct point *p, const double *residual)
@@ -99,11 +108,8 @@ static double loss(const struct fit *f, const struct point *p, const double *res
 
     for (size_t j = 0; j < f->n; j++)
         sum += f->sample[j].weight * fabs(residual[j]) / TYPICAL;
-    for (int i = f->first; i < n_free(f); i++) {
-        double d = (p->v[i] - f->start.v[i]) / spread_of(i);
-
-        sum += d * d / 2;
-    }
+    for (int i = f->first; i < n_free(f); i++)
+        sum += prior_loss(i, p->v[i] - f->start.v[i]);
     return sum;
 }
 
@@ -186,7 +192,7 @@ static struct point step_from(struct fit *f, double lambda)
     for (size_t j = 0; j < f->n; j++)
         add_sample(f, j);
     for (int i = 0; i < n; i++) {
-        double prior = 1 / (spread_of(i) * spread_of(i));
+        double prior = prior_weight(i, f->at.v[i] - f->start.v[i]);
 
         f->normal[i * n + i] = f->normal[i * n + i] * (1 + lambda) + prior;
         f->right[i] -= prior * (f->at.v[i] - f->start.v[i]);
