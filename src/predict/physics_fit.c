@@ -21,7 +21,8 @@ static const struct range {
 };
 
 /* In what datasets differ as wholes. */
-static const int own[] = {FT__C_floor_s, FT__C_tile_share, FT__C_memory_share};
+static const int own[] = {FT__C_floor_s,  FT__C_tile_share,   FT__C_memory_share,
+                          FT__C_kernel_s, FT__C_tensor_share, FT__C_tensor_memory};
 enum { N_OWN = sizeof(own) / sizeof(*own), MOST_GROUPS = 64 };
 enum { N_FREE = FT__N_THETA + N_OWN * MOST_GROUPS };
 
@@ -229,6 +230,7 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
         taken++;
         *s = (struct sample){.chip = row[i].chip,
                              .weight = row[i].weight,
+                             .group = row[i].group,
                              .log_time = log(row[i].time_s)};
         ft__work_make(&s->work, row[i].op, row[i].chip);
         if (ft__chip_lacks(row[i].chip) || !s->work.n || !isfinite(s->log_time) ||
