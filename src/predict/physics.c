@@ -83,6 +83,8 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
             ft__product_price(&one, p, chip, theta);
         else if (p->what <= FT__PASS_DIRECT)
             ft__conv_price(&one, p, chip, theta);
+        else if (p->what == FT__PASS_ATTENTION)
+            ft__attention_price(&one, p, chip, theta);
         else
             ft__stream_price(&one, p, chip, theta);
         add(out, &one, p->count * (p->partial ? c[FT__C_step_data] : 1));

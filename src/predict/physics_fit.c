@@ -26,7 +26,8 @@ static const struct range {
 };
 
 /* In what datasets differ as wholes. */
-static const int own[] = {FT__C_floor_s, FT__C_tile_share, FT__C_memory_share};
+static const int own[] = {FT__C_floor_s, FT__C_tile_share, FT__C_memory_share,
+                          FT__C_tensor_share, FT__C_tensor_memory};
 enum { N_OWN = sizeof(own) / sizeof(*own) };
 enum { N_FREE = FT__N_THETA + N_OWN * MOST_GROUPS };
 
