@@ -15,7 +15,7 @@ static const double LEAST = 0.03;  /* errors below this weigh alike */
 static const double SPREAD = 1.0;  /* prior of a constant's logarithm */
 static const double OWN_SPREAD = 0.15; /* of how devices differ, which some do much */
 static const double OWN_LEAST = 0.02;
-static const double LONGEST = 0.7;     /* step of a logarithm */
+static const double LONGEST = 0.7; /* step of a logarithm */
 
 static const struct range {
     double least, most;
@@ -50,8 +50,10 @@ struct fit {
     size_t n;
     double *residual; /* log(estimate / time) of every sample */
     double *trial;
-    double *slope;          /* FT__N_THETA of every sample */
-    double *normal, *right; /* the equations of a step */
+    double *slope;            /* FT__N_THETA of every sample */
+    double *normal, *right;   /* the equations of a step */
+    char needed[FT__N_THETA]; /* the constants whose slopes are */
+    char felt[FT__N_THETA];   /* those that changed anything */
     int n_groups;
     int first; /* of the values that are searched */
     struct point at, start;
@@ -114,23 +116,25 @@ static double loss(const struct fit *f, const struct point *p, const double *res
     return sum;
 }
 
-/* d residual / d log constant. A group's own factor has that of its constant. */
-static void slopes(struct fit *f)
+/* d residual / d log constant. A group's own factor has that of its constant. `all`:
+ * of those, too, that changed nothing last time. */
+static void slopes(struct fit *f, int all)
 {
     memset(f->slope, 0, f->n * FT__N_THETA * sizeof(*f->slope));
     for (int i = 0; i < FT__N_THETA; i++) {
         struct point near = f->at;
-        int needed = f->first == 0;
 
-        for (int k = 0; k < N_OWN; k++)
-            needed |= own[k] == i;
-        if (!needed)
+        if (!f->needed[i] || !(all || f->felt[i]))
             continue;
         near.v[i] += NUDGE;
         residuals(f, &near, f->trial);
-        for (size_t j = 0; j < f->n; j++)
-            f->slope[j * FT__N_THETA + (size_t)i] =
-                (f->trial[j] - f->residual[j]) / NUDGE;
+        f->felt[i] = 0;
+        for (size_t j = 0; j < f->n; j++) {
+            double slope = (f->trial[j] - f->residual[j]) / NUDGE;
+
+            f->slope[j * FT__N_THETA + (size_t)i] = slope;
+            f->felt[i] |= slope != 0;
+        }
     }
 }
 
@@ -214,7 +218,7 @@ static void search(struct fit *f)
     residuals(f, &f->at, f->residual);
     now = loss(f, &f->at, f->residual);
     for (int round = 0; round < ROUNDS && gain > 1e-4; round++) {
-        slopes(f);
+        slopes(f, round % 5 == 0);
         gain = 0;
         for (int tries = 0; tries < 6 && gain <= 0; tries++) {
             struct point to = step_from(f, lambda);
@@ -283,6 +287,9 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
     for (int i = 0; i < N_FREE; i++)
         f->at.v[i] = i < FT__N_THETA ? log(theta->v[i]) : 0;
     f->start = f->at;
+    memset(f->needed, f->first == 0, sizeof(f->needed));
+    for (int k = 0; k < N_OWN; k++)
+        f->needed[own[k]] = 1;
     if (f->sample && f->residual && f->trial && f->slope && f->normal && f->right) {
         take(f, row, n, seed);
         if (f->n)
