@@ -1,0 +1,362 @@
+#include "predict/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "predict/probes.h"
+
+static const char *const metric_names[FT__N_METRICS] = {
+    [FT__METRIC_TIME] = "time",           [FT__METRIC_POWER] = "power",
+    [FT__METRIC_ENERGY] = "energy",       [FT__METRIC_MEMORY] = "memory",
+    [FT__METRIC_WORKSPACE] = "workspace",
+};
+
+const char *ft__metric_name(ft__metric m)
+{
+    return metric_names[m];
+}
+
+ft__metric ft__metric_from_name(const char *name)
+{
+    int m = 0;
+
+    while (m < FT__N_METRICS && strcmp(name, metric_names[m]) != 0)
+        m++;
+    return (ft__metric)m;
+}
+
+/* ---- which rows ---- */
+
+/* Is `value` one of the list's items? */
+static bool is_listed(const char *list, size_t len, const char *value, size_t n)
+{
+    const char *end = list + len;
+
+    for (;;) {
+        const char *comma = memchr(list, ',', (size_t)(end - list));
+        size_t item = (size_t)((comma ? comma : end) - list);
+
+        if (item == n && memcmp(list, value, n) == 0)
+            return true;
+        if (!comma)
+            return false;
+        list = comma + 1;
+    }
+}
+
+static bool is_kind_listed(const char *list, size_t len, const char *spec, bool cls)
+{
+    size_t n = strcspn(spec, " ");
+    const char *name;
+    ft_kind k;
+
+    if (!cls)
+        return is_listed(list, len, spec, n);
+    if (!ft_kind_from_name(&k, spec, n))
+        return false;
+    name = ft_class_name(ft_kind_class(k));
+    return is_listed(list, len, name, strlen(name));
+}
+
+/* Does the row have the value that one pair "name=a,b" asks for? */
+static bool has_pair(const ft_key *k, const char *name, size_t n, const char *list,
+                     size_t len)
+{
+    const struct {
+        const char *name, *value;
+    } part[] = {{"device", k->device},
+                {"engine", k->engine},
+                {"version", k->engine_version},
+                {"policy", k->dtype_policy},
+                {"phase", k->phase}};
+    char pair[64];
+    const char *value;
+    size_t got;
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+        if (strlen(part[i].name) == n && memcmp(part[i].name, name, n) == 0)
+            return is_listed(list, len, part[i].value, strlen(part[i].value));
+    if (n == 4 && memcmp(name, "kind", 4) == 0)
+        return is_kind_listed(list, len, k->spec, false);
+    if (n == 5 && memcmp(name, "class", 5) == 0)
+        return is_kind_listed(list, len, k->spec, true);
+    if (n >= sizeof(pair))
+        return false;
+    memcpy(pair, name, n);
+    pair[n] = '\0';
+    value = ft__pair(k->setting, pair, &got);
+    if (!value) /* dtypes and the like stand in the spec */
+        value = ft__pair(k->spec, pair, &got);
+    return value && is_listed(list, len, value, got);
+}
+
+static bool is_asked_for(const ft_key *k, const char *where)
+{
+    while (*where) {
+        size_t all = strcspn(where, " "), n = strcspn(where, "= ");
+
+        if (all && !has_pair(k, where, n, where + n + 1, all - n - 1))
+            return false;
+        where += all + (where[all] == ' ');
+    }
+    return true;
+}
+
+bool ft__where_has(const char *where, const ft_key *k)
+{
+    return is_asked_for(k, where);
+}
+
+static ft_status check_where(const char *where, ft_error *err)
+{
+    for (const char *p = where; *p;) {
+        size_t all = strcspn(p, " "), n = strcspn(p, "= ");
+
+        if (all && (n == 0 || n >= all - 1))
+            return ft_fail(err, FT_EINVAL, (uint64_t)(p - where),
+                           "\"%.*s\" is not NAME=VALUE", (int)all, p);
+        p += all + (p[all] == ' ');
+    }
+    return FT_OK;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    ft__samples *s;
+    const char *where;
+    size_t first;               /* sample of the key that is being read */
+    size_t n_of[FT__N_METRICS]; /* values of that key so far */
+    ft_status st;
+    ft_error err;
+};
+
+static bool same_dataset(const ft__dataset *d, const ft_key *k)
+{
+    return strcmp(d->setting, k->setting) == 0 && strcmp(d->device, k->device) == 0 &&
+           strcmp(d->policy, k->dtype_policy) == 0 &&
+           strcmp(d->engine, k->engine) == 0 &&
+           strcmp(d->engine_version, k->engine_version) == 0;
+}
+
+static void dataset_free(ft__dataset *d)
+{
+    free(d->device);
+    free(d->setting);
+    free(d->engine);
+    free(d->engine_version);
+    free(d->policy);
+    ft_device_free(d->file);
+    free(d->roof);
+}
+
+/* Index of the row's dataset; UINT32_MAX: out of memory. */
+static uint32_t dataset_of(ft__samples *s, const ft_key *k)
+{
+    ft__dataset *d;
+
+    for (uint32_t i = s->n_datasets; i > 0; i--)
+        if (same_dataset(&s->dataset[i - 1], k))
+            return i - 1;
+    d = realloc(s->dataset, (s->n_datasets + 1) * sizeof(*d));
+    if (!d)
+        return UINT32_MAX;
+    s->dataset = d;
+    d += s->n_datasets;
+    *d = (ft__dataset){.device = strdup(k->device),
+                       .setting = strdup(k->setting),
+                       .engine = strdup(k->engine),
+                       .engine_version = strdup(k->engine_version),
+                       .policy = strdup(k->dtype_policy)};
+    if (d->device && d->setting && d->engine && d->engine_version && d->policy)
+        return s->n_datasets++;
+    dataset_free(d);
+    return UINT32_MAX;
+}
+
+static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
+{
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 256;
+        ft__sample *v = realloc(s->v, cap * sizeof(*v));
+
+        if (!v)
+            return NULL;
+        s->v = v;
+        s->cap = cap;
+    }
+    s->v[s->n] = (ft__sample){
+        .op = *op, .hash = ft_op_hash(op), .dataset = dataset, .error_s = NAN};
+    for (int m = 0; m < FT__N_METRICS; m++)
+        s->v[s->n].value[m] = NAN;
+    s->dataset[dataset].n++;
+    return &s->v[s->n++];
+}
+
+/* The sample that the next value of `metric` belongs to. */
+static ft__sample *sample_for(struct reading *r, const ft_op *op, uint32_t dataset,
+                              ft__metric metric)
+{
+    ft__samples *s = r->s;
+    const ft__sample *last = s->n > r->first ? &s->v[r->first] : NULL;
+
+    /* Rows come ordered by key, of which the metric is the last part. */
+    if (!last || last->dataset != dataset || !ft_op_equal(&last->op, op)) {
+        r->first = s->n;
+        memset(r->n_of, 0, sizeof(r->n_of));
+    }
+    if (r->first + r->n_of[metric] == s->n && !new_sample(s, op, dataset))
+        return NULL;
+    return &s->v[r->first + r->n_of[metric]++];
+}
+
+static bool is_whole(const char *spec)
+{
+    return strncmp(spec, "network ", 8) == 0 || strncmp(spec, "kernel ", 7) == 0;
+}
+
+static int take_row(void *user, const ft_row *row)
+{
+    struct reading *r = user;
+    ft__metric metric = ft__metric_from_name(row->key.metric);
+    uint32_t dataset;
+    ft__sample *s;
+    ft_op op;
+
+    if (metric == FT__N_METRICS || !is_asked_for(&row->key, r->where))
+        return 0;
+    if (is_whole(row->key.spec)) {
+        r->s->n_wholes++;
+        return 0;
+    }
+    if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &r->err)) {
+        r->st = ft_fail(&r->err, FT_EFORMAT, 0,
+                        "the store holds a spec that cannot be read: %.200s",
+                        row->key.spec);
+        return 1;
+    }
+    dataset = dataset_of(r->s, &row->key);
+    s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric);
+    if (!s) {
+        r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
+        return 1;
+    }
+    s->value[metric] = row->m.value;
+    if (metric == FT__METRIC_TIME)
+        s->error_s = row->m.error;
+    return 0;
+}
+
+/* What was measured as power and time is energy, too. */
+static void multiply(ft__sample *v)
+{
+    double *value = v->value;
+
+    if (isnan(value[FT__METRIC_ENERGY]))
+        value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
+}
+
+ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
+                             bool latest, ft_error *err)
+{
+    struct reading r = {.s = s, .where = where ? where : "", .first = s->n};
+    size_t begin = s->n;
+    ft_status st = check_where(r.where, err);
+
+    if (!st)
+        st = ft_store_each(store, NULL, latest, take_row, &r, err);
+    if (!st && r.st) {
+        st = r.st;
+        if (err)
+            *err = r.err;
+    }
+    for (size_t i = begin; i < s->n; i++)
+        multiply(&s->v[i]);
+    return st;
+}
+
+ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
+                           bool latest, ft_error *err)
+{
+    ft_status st;
+
+    *out = (ft__samples){0};
+    st = ft__samples_append(out, store, where, latest, err);
+    if (st)
+        ft__samples_free(out);
+    return st;
+}
+
+/* ---- what is known of the devices ---- */
+
+static ft_status know_device(ft__samples *s, uint32_t i, const char *data_dir,
+                             ft_error *err)
+{
+    ft__dataset *d = &s->dataset[i];
+    ft_status st;
+
+    if (d->file || !data_dir)
+        return FT_OK;
+    st = ft_device_load(&d->file, data_dir, d->device, err);
+    return st == FT_ENOTFOUND || st == FT_EIO ? FT_OK : st;
+}
+
+/* Which probe an operation is; FT__N_PROBES: none. */
+static uint32_t probe_of(const ft_op *op, const ft_op *probe)
+{
+    uint32_t i = 0;
+
+    while (i < FT__N_PROBES && !ft_op_equal(op, &probe[i]))
+        i++;
+    return i;
+}
+
+static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
+                           ft_error *err)
+{
+    double time_s[FT__N_PROBES] = {0};
+    ft__dataset *d = &s->dataset[dataset];
+
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t p =
+            s->v[i].dataset == dataset ? probe_of(&s->v[i].op, probe) : FT__N_PROBES;
+
+        if (p < FT__N_PROBES && s->v[i].value[FT__METRIC_TIME] > 0)
+            time_s[p] = s->v[i].value[FT__METRIC_TIME];
+    }
+    for (uint32_t i = 0; i < FT__N_PROBES; i++)
+        if (!(time_s[i] > 0))
+            return FT_OK;
+    if (!d->roof)
+        d->roof = malloc(sizeof(*d->roof));
+    if (!d->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    *d->roof = ft__roof_from_probes(time_s);
+    return FT_OK;
+}
+
+ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
+{
+    ft_op probe[FT__N_PROBES];
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < FT__N_PROBES; i++)
+        probe[i] = ft__probe(i);
+    for (uint32_t i = 0; i < s->n_datasets && !st; i++) {
+        st = know_device(s, i, data_dir, err);
+        if (!st)
+            st = know_roof(s, i, probe, err);
+    }
+    return st;
+}
+
+void ft__samples_free(ft__samples *s)
+{
+    for (uint32_t i = 0; i < s->n_datasets; i++)
+        dataset_free(&s->dataset[i]);
+    free(s->dataset);
+    free(s->v);
+    *s = (ft__samples){0};
+}
