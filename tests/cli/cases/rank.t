@@ -180,18 +180,18 @@ down, under their names.
 Is the order right? Always the fastest is, and it is known only afterwards.
 
   $ for d in a30 t4 l4; do foretell data import $d.csv --db all.db > /dev/null; done
-  > foretell evaluate --db all.db --where kind=conv2d --rank device --json | pick order.n_choices order.constant order.constant_right order.constant_regret order.worst_regret | sed 's/\(0.[0-9]\{3\}\)[0-9]*$/\1/'
+  > foretell evaluate --db all.db --where kind=conv2d --method extra --rank device --json | pick order.n_choices order.constant order.constant_right order.constant_regret order.worst_regret | sed 's/\(0.[0-9]\{3\}\)[0-9]*$/\1/'
   order.n_choices: 3
   order.constant: "a30"
   order.constant_right: 1.0
   order.constant_regret: 0.0
   order.worst_regret: 0.3
-  $ foretell evaluate --db all.db --where kind=conv2d --rank device | grep -E '^(order|foretold|best|worst)' | blur
+  $ foretell evaluate --db all.db --where kind=conv2d --method extra --rank device | grep -E '^(order|foretold|best|worst)' | blur
   order of 3 choices over 29 operations that have all of them
   foretold  right # %, regret # % (expected # %)
   best constant answer right # %, regret # %: always a30
   worst constant  regret # %
-  $ foretell evaluate --db all.db --where kind=conv2d --json | pick order
+  $ foretell evaluate --db all.db --where kind=conv2d --method extra --json | pick order
   order: null
   $ foretell evaluate --db all.db --where 'kind=conv2d device=a30' --rank device
   foretell evaluate: there is nothing to choose from: all rows are of a30
