@@ -248,6 +248,21 @@ static int open_predictor(struct question *q, const char *path)
     return FT__EXIT_GOOD;
 }
 
+static bool asks_for_local(const char *list)
+{
+    static const char name[] = "local";
+    size_t len;
+
+    if (!list || strcmp(list, "all") == 0)
+        return true;
+    for (; *list; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        if (len == sizeof(name) - 1 && memcmp(list, name, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Those given, and the one for this machine that train made. */
 static int open_predictors(struct question *q)
 {
@@ -256,6 +271,8 @@ static int open_predictors(struct question *q)
 
     for (size_t i = 0; i < q->o->predictors.n && !code; i++)
         code = open_predictor(q, q->o->predictors.v[i]);
+    if (!asks_for_local(q->o->devices))
+        return code;
     ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
                        q->o->threads);
     if (!code && ft__path_exists(path))
