@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/ops.h"
 #include "report/json.h"
@@ -14,6 +15,8 @@ struct options {
     bool graph;
     bool dot;
     bool diff;
+    bool list;
+    const char *lower;
     uint64_t top;
 };
 
@@ -26,6 +29,10 @@ static const ft__option options[] = {
      "the graph as a picture, for Graphviz"},
     {"diff", 0, FT__OPT_FLAG, offsetof(struct options, diff), NULL,
      "what changed from one model to another"},
+    {"list", 0, FT__OPT_FLAG, offsetof(struct options, list), NULL,
+     "as a list of operations, which every command reads as a model"},
+    {"lower", 0, FT__OPT_TEXT, offsetof(struct options, lower), "HOW",
+     "as an engine runs it: strided (PyTorch) or channels-last (oneDNN)"},
     {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
      "how many operations to list, the heaviest; 40, with --diff 15"},
     FT__STEP_OPTIONS(struct options, step),
@@ -345,6 +352,21 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft__step *step, uint6
     return st ? ft__cli_fail_asked(c, st, &err) : ft__cli_done(c, good);
 }
 
+/* What ft_import_ops() reads. */
+static int print_specs(ft__cli *c, const ft_graph *g)
+{
+    char spec[FT__SPEC_MAX];
+
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+        ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
+        printf("%s", spec);
+        if (ft_graph_op_count(g, i) > 1)
+            printf(" *%" PRIu64, ft_graph_op_count(g, i));
+        putchar('\n');
+    }
+    return ft__cli_done(c, true);
+}
+
 /* ---- running ---- */
 
 static int check(ft__cli *c, const struct options *o)
@@ -355,6 +377,7 @@ static int check(ft__cli *c, const struct options *o)
     } view[] = {{o->products, "--products"},
                 {o->graph, "--graph"},
                 {o->dot, "--dot"},
+                {o->list, "--list"},
                 {o->diff, "--diff"}};
     const char *first = NULL;
 
@@ -364,10 +387,11 @@ static int check(ft__cli *c, const struct options *o)
                                 first, view[i].name);
         first = view[i].given ? view[i].name : first;
     }
-    if (o->dot && (c->json || c->csv))
+    if ((o->dot || o->list) && (c->json || c->csv))
         return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--dot is a format of its own: without "
-                            "--json and --csv");
+                            "%s is a format of its own: without "
+                            "--json and --csv",
+                            o->dot ? "--dot" : "--list");
     if (o->diff && c->args.n != 2)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--diff wants two models");
     if (!o->diff && c->args.n > 1)
@@ -377,15 +401,43 @@ static int check(ft__cli *c, const struct options *o)
     return FT__EXIT_GOOD;
 }
 
+/* FT_POLICY_ bits of --lower. */
+static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
+{
+    *policy = 0;
+    if (!how)
+        return FT__EXIT_GOOD;
+    if (strcmp(how, "strided") == 0)
+        *policy = FT_POLICY_STRIDED_VIEWS;
+    else if (strcmp(how, "channels-last") == 0)
+        *policy = FT_POLICY_CHANNELS_LAST;
+    else
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--lower is strided or channels-last, not \"%s\"", how);
+    return FT__EXIT_GOOD;
+}
+
 /* A model as it is asked for. */
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
                      const struct options *o, const ft__step *step)
 {
+    ft_graph *lowered = NULL;
     ft_error err = {0};
-    ft_status st = ft__model_import(out, path, &o->model, &err);
+    uint32_t policy;
+    ft_status st;
+    int code = parse_lower(c, &policy, o->lower);
 
-    if (!st)
+    if (code)
+        return code;
+    st = ft__model_import(out, path, &o->model, &err);
+    if (!st && policy)
+        st = ft__step_lower(&lowered, *out, policy, step, &err);
+    else if (!st)
         st = ft__step_take(out, step, &err);
+    if (lowered) {
+        ft_graph_free(*out);
+        *out = lowered;
+    }
     if (!st)
         return FT__EXIT_GOOD;
     ft_graph_free(*out);
@@ -416,6 +468,8 @@ static int view(ft__cli *c, const struct options *o, const ft__step *step,
         return diff(c, o, step, g);
     if (o->dot)
         return ft__cli_done(c, ft__ops_dot(g));
+    if (o->list)
+        return print_specs(c, g);
     return print_list(c, g, step, o->top ? o->top : TOP);
 }
 
@@ -444,13 +498,15 @@ const ft__command ft__ops_command = {
     .more = "MODEL is an .onnx file, a torch.export archive (.pt2), or a list of "
             "operations,\n"
             "one a line (- reads it from standard input). --diff takes two of them.",
-    .examples = "  foretell ops resnet50.onnx\n"
-                "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
-                "  foretell ops resnet50.onnx --products\n"
-                "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
-                "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
-                "  foretell ops --diff before.onnx after.onnx\n"
-                "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
+    .examples =
+        "  foretell ops resnet50.onnx\n"
+        "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
+        "  foretell ops resnet50.onnx --products\n"
+        "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
+        "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
+        "  foretell ops --diff before.onnx after.onnx\n"
+        "  foretell ops resnet50.onnx --batch 32 --lower strided --list > r.ops\n"
+        "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
     .least_args = 1,
     .most_args = 2,
     .has_csv = true,

@@ -104,6 +104,11 @@ static bool is_asked_for(const ft_key *k, const char *where)
     return true;
 }
 
+bool ft__where_has(const char *where, const ft_key *k)
+{
+    return is_asked_for(k, where);
+}
+
 static ft_status check_where(const char *where, ft_error *err)
 {
     for (const char *p = where; *p;) {

@@ -1,0 +1,196 @@
+#include "predict/schedule.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+ft__schedule ft__schedule_plain(void)
+{
+    return (ft__schedule){.scale = {1, 1, 1}, .bounded = 1, .dynamic = 1};
+}
+
+double ft__schedule_device(const ft__work *w)
+{
+    if (!isfinite(w->alone_s))
+        return w->bare_s;
+    return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
+}
+
+static bool waited_for_host(const ft__work *w)
+{
+    return w->alone_s <= w->floor_s;
+}
+
+void ft__schedule_load(ft__load *out, const ft__work *work, size_t n)
+{
+    *out = (ft__load){.cap_w = INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        const ft__work *w = &work[i];
+        double device = w->count * ft__schedule_device(w);
+
+        out->launches += w->count * w->launches;
+        if (!isfinite(w->alone_s)) {
+            out->bounded_s += device;
+            continue;
+        }
+        out->known_s[w->group] += device;
+        if (isfinite(w->power_w) && !waited_for_host(w)) {
+            out->alone_s += w->count * w->alone_s;
+            out->alone_j += w->count * w->alone_s * w->power_w;
+        }
+    }
+}
+
+double ft__schedule_busy(const ft__load *l, const ft__schedule *s)
+{
+    double sum = s->bounded * l->bounded_s;
+
+    for (int g = 0; g < FT__N_WORK_GROUPS; g++)
+        sum += s->scale[g] * l->known_s[g];
+    return sum;
+}
+
+double ft__schedule_time(const ft__load *l, const ft__schedule *s)
+{
+    return fmax(ft__schedule_busy(l, s), s->launch_s * l->launches);
+}
+
+double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s)
+{
+    double rate = fmax(0, l->alone_j / l->alone_s - s->idle_w);
+
+    if (!(l->alone_s > 0))
+        return NAN;
+    return fmin(s->idle_w * time_s + s->dynamic * rate * ft__schedule_busy(l, s),
+                l->cap_w * time_s);
+}
+
+void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
+                       const ft__schedule *s)
+{
+    *out = (ft__pass){0};
+    for (size_t i = 0; i < n; i++) {
+        const ft__work *w = &work[i];
+        double device = ft__schedule_device(w) *
+                        (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
+        double host = w->launches * s->launch_s, first = out->host_s + host;
+
+        if (!(w->count > 0))
+            continue;
+        /* The first of them waits for its launch; then whoever is slower sets the
+         * pace. */
+        out->host_s += w->count * host;
+        out->device_s =
+            fmax(fmax(out->device_s, first) + w->count * device, out->host_s + device);
+        out->busy_s += w->count * device;
+    }
+}
+
+/* ---- fitting ---- */
+
+enum { MAX_FITTED = FT__N_WORK_GROUPS + 2 };
+
+/* What is searched, as logarithms of factors to where it started. */
+struct search {
+    ft__schedule from;
+    const ft__known_network *network;
+    size_t n;
+    double prior;
+    bool energy;
+};
+
+static void apply(ft__schedule *s, const struct search *q, const double *factor)
+{
+    *s = q->from;
+    if (q->energy) {
+        s->dynamic *= exp(factor[0]);
+        s->idle_w *= exp(factor[1]);
+        return;
+    }
+    s->launch_s *= exp(factor[0]);
+    s->bounded *= exp(factor[1]);
+    for (int g = 0; g < FT__N_WORK_GROUPS; g++)
+        s->scale[g] *= exp(factor[2 + g]);
+}
+
+/* |log(truth / estimate)|; 0 where one of them is not known. */
+static double stray(const struct search *q, const ft__schedule *s,
+                    const ft__known_network *k)
+{
+    double truth = q->energy ? k->energy_j : k->time_s;
+    double estimate = q->energy ? ft__schedule_energy(&k->load, s, k->time_s)
+                                : ft__schedule_time(&k->load, s);
+
+    return truth > 0 && estimate > 0 ? fabs(log(truth / estimate)) : 0;
+}
+
+/* Where a search for the time of a launch, or for idle power, begins is known to an
+ * order of magnitude only. */
+static const double rough = 0.05;
+
+static double loss(const struct search *q, const double *factor)
+{
+    ft__schedule s;
+    double sum = 0;
+
+    apply(&s, q, factor);
+    for (size_t i = 0; i < q->n; i++)
+        sum += stray(q, &s, &q->network[i]);
+    for (int j = 0; j < MAX_FITTED; j++)
+        sum += q->prior * (q->energy || j == 0 ? rough : 1) * factor[j] * factor[j];
+    return sum;
+}
+
+/* One of 3^n moves: n digits of -1, 0, 1. */
+static void move_by(double *to, const double *at, int n, int move, double step)
+{
+    memcpy(to, at, MAX_FITTED * sizeof(*to));
+    for (int j = 0; j < n; j++, move /= 3)
+        to[j] += (move % 3 - 1) * step;
+}
+
+/* Steps along the axes and all diagonals, halved when none helps: the loss has kinks,
+ * and there are few numbers. */
+static void descend(double *at, const struct search *q)
+{
+    int n = q->energy ? 2 : MAX_FITTED, moves = 1;
+    double least = loss(q, at);
+
+    for (int j = 0; j < n; j++)
+        moves *= 3;
+    for (double step = 0.4; step > 0.005;) {
+        double best[MAX_FITTED], next[MAX_FITTED], before = least;
+
+        for (int move = 0; move < moves; move++) {
+            double l;
+
+            move_by(next, at, n, move, step);
+            l = loss(q, next);
+            if (l < least) {
+                least = l;
+                memcpy(best, next, sizeof(best));
+            }
+        }
+        if (least < before)
+            memcpy(at, best, sizeof(best));
+        else
+            step /= 2;
+    }
+}
+
+static void fit(ft__schedule *s, const ft__known_network *network, size_t n,
+                double prior, bool energy)
+{
+    const struct search q = {*s, network, n, prior, energy};
+    double at[MAX_FITTED] = {0};
+
+    descend(at, &q);
+    apply(s, &q, at);
+}
+
+void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
+                      double prior)
+{
+    fit(s, network, n, prior, false);
+    fit(s, network, n, prior, true);
+}
