@@ -20,7 +20,7 @@
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
-/* Grows with the format, and when the numbers of kinds change: they are a feature. */
+/* Grows with the format. The numbers of kinds are a feature: features.c keeps them. */
 enum { FT__PREDICTOR_VERSION = 3, FT__PREDICTOR_OLDEST = 2 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
