@@ -13,6 +13,8 @@
  * set: they are predicted without having been seen, as those of the network left out.
  */
 enum { FOLDS = 4 };
+/* Rows that constants and forests across devices are fitted to. */
+enum { ROWS_ACROSS = 2500 };
 /* What is known of a schedule before, in networks. */
 static const double prior = 1;
 

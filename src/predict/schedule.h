@@ -52,6 +52,8 @@ typedef struct ft__load {
     double alone_s; /* of the known ones that kept the device busy alone, and whose
                        power is known */
     double alone_j;
+    double waited_s; /* of those that waited for the host */
+    double waited_j;
     double cap_w; /* what the device draws at most; INFINITY: not known */
 } ft__load;
 
