@@ -1,13 +1,14 @@
-/* The C side of bench/trees: reads the matrices that script has written, times
- * the forest and prints one "name value" per line. */
+/* The C side of bench/trees: reads the arrays that script has written, times a forest
+ * and prints one "name value" per line. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/stats.h"
-#include "foretell/learn.h"
+#include "learn/forest.h"
 
-enum { REPEATS = 7, SMALL_ROWS = 300, BATCH = 25, SINGLE = 10000, SEEDS = 3 };
+enum { REPEATS = 7, SINGLE = 3000, FOLDS = 5, SEEDS = 3 };
 
 static double cpu_s(void)
 {
@@ -50,8 +51,8 @@ static void must(ft_status st, const ft_error *err)
     }
 }
 
-static ft_forest *fit(const ft_matrix *x, const double *y, const ft_forest_options *opt,
-                      const char *name)
+static double median_fit_s(const ft_matrix *x, const double *y,
+                           const ft_forest_options *opt)
 {
     double took_s[REPEATS];
     ft_forest *f = NULL;
@@ -60,50 +61,15 @@ static ft_forest *fit(const ft_matrix *x, const double *y, const ft_forest_optio
     for (int i = 0; i < REPEATS; i++) {
         const double began = cpu_s();
 
-        ft_forest_free(f);
         must(ft_forest_fit(&f, x, y, NULL, opt, &err), &err);
         took_s[i] = cpu_s() - began;
+        ft_forest_free(f);
     }
-    if (name)
-        printf("%s_fit_s %.9g\n", name, ft__median(took_s, REPEATS));
-    return f;
+    return ft__median(took_s, REPEATS);
 }
 
-/* Rows one at a time, each another one, so that the walk is not a memory. */
-static void time_single(const ft_forest *f, const ft_matrix *q, const char *name)
-{
-    double took_s[REPEATS], sum = 0;
-
-    for (int i = 0; i < REPEATS; i++) {
-        const double began = cpu_s();
-
-        for (size_t r = 0; r < SINGLE; r++)
-            sum += ft_forest_predict(f, q->x + r * q->n_cols);
-        took_s[i] = (cpu_s() - began) / SINGLE;
-    }
-    printf("%s_row_s %.9g\n", name, ft__median(took_s, REPEATS) + 0 * sum);
-}
-
-static void time_rows(const ft_forest *f, const ft_matrix *q, size_t batch,
-                      const char *name)
-{
-    double took_s[REPEATS], *out = calloc(q->n_rows, sizeof(*out));
-
-    if (!out)
-        exit(1);
-    for (int i = 0; i < REPEATS; i++) {
-        const double began = cpu_s();
-
-        for (size_t r = 0; r + batch <= q->n_rows; r += batch)
-            ft_forest_predict_rows(f, q->x + r * q->n_cols, batch, out + r);
-        took_s[i] = cpu_s() - began;
-    }
-    printf("%s_s %.9g\n", name, ft__median(took_s, REPEATS));
-    free(out);
-}
-
-static void cross_validate(const ft_matrix *x, const double *y, const uint32_t *fold,
-                           ft_forest_options opt, const char *name)
+static double cross_validated(const ft_matrix *x, const double *y, const uint32_t *fold,
+                              ft_forest_options opt)
 {
     double *out = calloc(x->n_rows, sizeof(*out)), mae = 0;
     ft_errors e;
@@ -112,53 +78,98 @@ static void cross_validate(const ft_matrix *x, const double *y, const uint32_t *
     if (!out)
         exit(1);
     for (opt.seed = 1; opt.seed <= SEEDS; opt.seed++) {
-        must(ft_forest_cross_validate(out, x, y, NULL, fold, 5, &opt, &err), &err);
+        must(ft_forest_cross_validate(out, x, y, NULL, fold, FOLDS, &opt, &err), &err);
         must(ft_errors_compute(&e, y, out, x->n_rows, x->n_cols, &err), &err);
         mae += e.mae / SEEDS;
     }
-    printf("%s_cv_mae %.9g\n", name, mae);
     free(out);
+    return mae;
+}
+
+static void fit(const char *folder, size_t cols, const char *kind, const char *share)
+{
+    const ft_forest_options opt = {.kind = strcmp(kind, "extra") ? FT_FOREST_RANDOM
+                                                                 : FT_FOREST_EXTRA,
+                                   .max_features = strtod(share, NULL),
+                                   .seed = 1};
+    size_t x_len, y_len, fold_len;
+    float *x = slurp(folder, "x.f32", &x_len);
+    double *y = slurp(folder, "y.f64", &y_len);
+    uint32_t *fold = slurp(folder, "fold.u32", &fold_len);
+    const ft_matrix m = {x, y_len / sizeof(*y), cols};
+
+    printf("fit_s %.9g\n", median_fit_s(&m, y, &opt));
+    printf("cv_mae %.9g\n", cross_validated(&m, y, fold, opt));
+    free(x);
+    free(y);
+    free(fold);
+}
+
+/* The forest of folder/nodes, as many nodes a tree as folder/sizes.u32 says. */
+static ft_forest *read_forest(const char *folder, size_t cols)
+{
+    size_t nodes_len, sizes_len;
+    ft__node *node = slurp(folder, "nodes", &nodes_len), *at = node;
+    uint32_t *size = slurp(folder, "sizes.u32", &sizes_len);
+    const uint32_t n = (uint32_t)(sizes_len / sizeof(*size));
+    ft__tree *tree = calloc(n, sizeof(*tree));
+    ft_forest *f;
+    ft_error err;
+
+    if (!tree)
+        exit(1);
+    for (uint32_t t = 0; t < n; at += size[t++])
+        tree[t] = (ft__tree){at, size[t]};
+    must(ft__forest_join(&f, (uint32_t)cols, tree, n, 0, n, &err), &err);
+    free(tree);
+    free(size);
+    free(node);
+    return f;
+}
+
+/* Rows one at a time, each another one, so that the walk is not a memory. */
+static void walk(const char *folder, size_t cols, size_t part)
+{
+    size_t q_len;
+    float *q = slurp(folder, "q.f32", &q_len);
+    const size_t n = q_len / sizeof(*q) / cols, first = part * SINGLE % n;
+    double *out = calloc(n, sizeof(*out)), began, sum = 0;
+    ft_forest *f = read_forest(folder, cols);
+    char path[4096];
+    FILE *fp;
+
+    if (!out)
+        exit(1);
+    began = cpu_s();
+    ft_forest_predict_rows(f, q, n, out);
+    printf("rows_s %.9g\n", cpu_s() - began);
+    began = cpu_s();
+    for (size_t i = first; i < first + SINGLE && i < n; i++)
+        sum += ft_forest_predict(f, q + i * cols);
+    printf("row_s %.9g\n", (cpu_s() - began) / SINGLE + 0 * sum);
+    snprintf(path, sizeof(path), "%s/out.f64", folder);
+    fp = fopen(path, "wb");
+    if (!fp || fwrite(out, sizeof(*out), n, fp) != n || fclose(fp)) {
+        perror(path);
+        exit(1);
+    }
+    ft_forest_free(f);
+    free(out);
+    free(q);
 }
 
 int main(int argc, char **argv)
 {
-    size_t x_len, y_len, q_len, fold_len, n_cols;
-    float *xs, *qs;
-    double *y;
-    uint32_t *fold;
+    const size_t cols = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s FOLDER COLUMNS   (started by bench/trees)\n",
+    if (argc == 6 && strcmp(argv[3], "fit") == 0) {
+        fit(argv[1], cols, argv[4], argv[5]);
+    } else if (argc == 5 && strcmp(argv[3], "walk") == 0) {
+        walk(argv[1], cols, strtoul(argv[4], NULL, 10));
+    } else {
+        fprintf(stderr, "usage: %s FOLDER COLUMNS ...   (started by bench/trees)\n",
                 argv[0]);
         return 2;
     }
-    n_cols = strtoul(argv[2], NULL, 10);
-    xs = slurp(argv[1], "x.f32", &x_len);
-    y = slurp(argv[1], "y.f64", &y_len);
-    qs = slurp(argv[1], "q.f32", &q_len);
-    fold = slurp(argv[1], "fold.u32", &fold_len);
-    for (int kind = FT_FOREST_RANDOM; kind <= FT_FOREST_EXTRA; kind++) {
-        const ft_matrix x = {xs, y_len / sizeof(*y), n_cols};
-        const ft_matrix small = {xs, SMALL_ROWS, n_cols};
-        const ft_matrix q = {qs, q_len / sizeof(*qs) / n_cols, n_cols};
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .seed = 1};
-        const char *name = kind == FT_FOREST_EXTRA ? "extra" : "random";
-        char label[64];
-        ft_forest *f = fit(&x, y, &opt, name);
-
-        time_single(f, &q, name);
-        snprintf(label, sizeof(label), "%s_rows", name);
-        time_rows(f, &q, q.n_rows, label);
-        ft_forest_free(f);
-        f = fit(&small, y, &opt, NULL);
-        snprintf(label, sizeof(label), "%s_small", name);
-        time_rows(f, &q, BATCH, label);
-        ft_forest_free(f);
-        cross_validate(&x, y, fold, opt, name);
-    }
-    free(xs);
-    free(y);
-    free(qs);
-    free(fold);
     return 0;
 }

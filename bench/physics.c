@@ -94,6 +94,12 @@ static void read_rows(const char *path, const char *source, const char *data)
 
 static int own_only;
 
+/* Libraries are their makers': what one's devices say tells little of another's. */
+static int same_maker(int a, int b)
+{
+    return strcmp(ft_device_get(facts[a])->vendor, ft_device_get(facts[b])->vendor) == 0;
+}
+
 static ft__theta fit_without(int device)
 {
     ft__theta theta = ft__physics_default();
@@ -104,7 +110,7 @@ static ft__theta fit_without(int device)
     for (size_t i = 0; i < n_rows; i++)
         count[rows[i].device][rows[i].what_id]++;
     for (size_t i = 0; i < n_rows; i++)
-        if ((rows[i].device == device) == own_only)
+        if (device < 0 || ((rows[i].device == device) == own_only && same_maker(rows[i].device, device)))
             list[n++] =
                 (ft__physics_row){&rows[i].op, &rows[i].chip, rows[i].time_s,
                                   1 / sqrt(count[rows[i].device][rows[i].what_id]),

@@ -176,6 +176,23 @@ static void check_bus(const ft_device_facts *f)
     CHECK(units > 0.9 && units < 257 && fabs(units / round(units) - 1) < 0.02);
 }
 
+/* Whatever a dataset calls it leads to this file and to no other. */
+static void check_names(const ft_device_facts *f)
+{
+    const struct path data = path_to(source_root, "data");
+    char found[128];
+    ft_error err = {0};
+
+    for (size_t i = 0; i < f->n_aliases + 1; i++) {
+        const char *title = i < f->n_aliases ? f->aliases[i] : f->title;
+        ft_status st = ft_device_find(found, sizeof(found), data.s, title, &err);
+
+        if (st)
+            fprintf(stderr, "%s: %s\n", title, err.msg);
+        CHECK(!st && strcmp(found, f->name) == 0);
+    }
+}
+
 /* No figure may be beyond what any chip does: catches a slip of the unit. */
 static void every_device_file_is_plausible(void)
 {
@@ -207,6 +224,7 @@ static void every_device_file_is_plausible(void)
         CHECK(!(f->memory_bytes < 0x1p30) && !(f->memory_bytes > 0x1p39));
         CHECK(f->l2_bytes >= 0x1p17 || isnan(f->l2_bytes));
         CHECK(f->year >= 2010 && !(f->process_nm < 3) && !(f->process_nm > 40));
+        check_names(f);
         check_lanes(f);
         check_bus(f);
         ft_device_free(d);

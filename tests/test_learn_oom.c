@@ -64,6 +64,46 @@ static ft_status cross_validate(void)
     return ft_forest_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
 }
 
+static ft_status fit_method(ft_method method)
+{
+    const ft_model_options opt = {
+        .method = method, .forest = {.n_trees = 2}, .rounds = 2, .width = 2};
+    ft_model *m;
+    ft_status st = ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL);
+
+    CHECK((st == FT_OK) == (m != NULL));
+    ft_model_free(m);
+    return st;
+}
+
+static ft_status fit_ridge(void)
+{
+    return fit_method(FT_METHOD_RIDGE);
+}
+
+static ft_status fit_knn(void)
+{
+    return fit_method(FT_METHOD_KNN);
+}
+
+static ft_status fit_tree(void)
+{
+    return fit_method(FT_METHOD_TREE);
+}
+
+static ft_status fit_mlp(void)
+{
+    return fit_method(FT_METHOD_MLP);
+}
+
+static ft_status cross_validate_model(void)
+{
+    const ft_model_options opt = {.method = FT_METHOD_TEMPLATE};
+    double out[ROWS];
+
+    return ft_model_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
+}
+
 static ft_status make_folds(void)
 {
     uint64_t group[ROWS];
@@ -94,8 +134,10 @@ int main(void)
         ft_status (*call)(void);
         int least; /* allocations it makes, at the least */
     } cases[] = {
-        {fit_random, 20}, {fit_extra, 20},     {load, 1},      {cross_validate, 40},
-        {make_folds, 3},  {compute_errors, 1}, {conformal, 1},
+        {fit_random, 20},     {fit_extra, 20}, {load, 1},
+        {cross_validate, 40}, {make_folds, 3}, {compute_errors, 1},
+        {conformal, 1},       {fit_ridge, 8},  {fit_knn, 7},
+        {fit_tree, 10},       {fit_mlp, 14},   {cross_validate_model, 12},
     };
 
     d = data_new(ROWS, COLS, 1);

@@ -265,8 +265,62 @@ static void what_is_out_of_range_is_refused(void)
     CHECK(ft_rank(&r, NULL, 0, &how, &err) == FT_OK);
 }
 
+static ft_rank_row row(uint64_t item, const char *choice, double truth, double value)
+{
+    return (ft_rank_row){item, choice, truth, value, value / 1.1, value * 1.1};
+}
+
+/* Three items by hand; the fourth was measured on one device only. */
+static void foretold_orders_are_weighed_against_true_ones(void)
+{
+    const ft_rank_row r[] = {row(7, "a", 1, 1.0), row(9, "b", 4, 4.0),
+                             row(7, "b", 2, 2.0), row(8, "b", 2, 2.5),
+                             row(8, "a", 3, 2.4), row(9, "a", 5, 8.0),
+                             row(6, "a", 1, 1.0)};
+    ft_rank_evaluation e;
+
+    CHECK(ft_rank_evaluate(&e, r, 7, NULL) == FT_OK);
+    CHECK(e.n_rows == 7 && e.n_items == 3 && e.n_choices == 2);
+    CHECK_NEAR(e.right, 2.0 / 3, 1e-12);
+    CHECK_NEAR(e.regret, (0 + 0.5 + 0) / 3, 1e-12);
+    /* Always a: 0, 0.5, 0.25; always b: 1, 0, 0. */
+    CHECK(strcmp(e.constant, "a") == 0);
+    CHECK_NEAR(e.constant_regret, 0.25, 1e-12);
+    CHECK_NEAR(e.constant_right, 1.0 / 3, 1e-12);
+    CHECK_NEAR(e.worst_regret, 1.0 / 3, 1e-12);
+    CHECK_NEAR(e.level, 1.0 / 3, 1e-12);
+    CHECK_NEAR(e.regret_apart, 0, 1e-12);
+    CHECK(e.expected_regret > 0 && e.expected_regret < 0.05);
+}
+
+static void what_was_measured_twice_counts_once(void)
+{
+    const ft_rank_row r[] = {row(1, "a", 1, 1), row(1, "a", 3, 3),
+                             row(1, "b", 1.5, 1.5)};
+    ft_rank_evaluation e;
+
+    CHECK(ft_rank_evaluate(&e, r, 3, NULL) == FT_OK);
+    CHECK(e.n_items == 1 && strcmp(e.constant, "b") == 0);
+    CHECK_NEAR(e.regret, 0, 0);
+    CHECK_NEAR(e.worst_regret, 2 / 1.5 - 1, 1e-12);
+}
+
+static void without_a_choice_there_is_no_order(void)
+{
+    const ft_rank_row r[] = {row(1, "a", 1, 1), row(2, "b", 3, 3)};
+    ft_rank_evaluation e;
+    ft_error err = {0};
+
+    CHECK(ft_rank_evaluate(&e, r, 1, &err) == FT_ENOTFOUND);
+    CHECK(ft_rank_evaluate(&e, r, 2, &err) == FT_ENOTFOUND);
+    CHECK(ft_rank_evaluate(&e, r, 0, &err) == FT_ENOTFOUND);
+}
+
 int main(void)
 {
+    foretold_orders_are_weighed_against_true_ones();
+    what_was_measured_twice_counts_once();
+    without_a_choice_there_is_no_order();
     the_least_comes_first();
     values_are_of_an_item_and_limits_of_a_pass();
     what_is_not_known_says_why();

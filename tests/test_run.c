@@ -516,6 +516,84 @@ static void an_engine_that_breaks_down_loses_nothing_measured(void)
     clean(path);
 }
 
+/* Which of the operations was measured when: rows are numbered as they come. */
+struct order {
+    const char *const *specs;
+    int64_t id[16];
+};
+
+static int note_id(void *user, const ft_row *row)
+{
+    struct order *o = user;
+    char spec[512];
+    ft_op op;
+
+    for (size_t i = 0; o->specs[i]; i++) {
+        op = parse(o->specs[i]);
+        ft_op_print(&op, spec, sizeof(spec));
+        if (strcmp(row->key.metric, "time") == 0 && strcmp(row->key.spec, spec) == 0)
+            o->id[i] = row->id;
+    }
+    return 0;
+}
+
+/* Seven that are nearly the same, one that is far from them, and one that takes as
+ * long as all the others together: the first stands for the most, and the heavy one
+ * comes before the others like the first. */
+static void what_stands_for_most_in_its_time_comes_first(void)
+{
+    static const char *const specs[] = {
+        "linear x=4096x8192 out=8192", "linear x=64x250 out=256",
+        "linear x=64x251 out=256",     "linear x=64x252 out=256",
+        "linear x=64x253 out=256",     "linear x=64x254 out=256",
+        "linear x=64x255 out=256",     "linear x=64x256 out=256",
+        "linear x=1x4096 out=1024",    NULL};
+    ft_collect_options how = {.op_time_s = 0.002, .repeat_share = -1, .group = 1};
+    struct order o = {.specs = specs};
+    ft_collect_report r;
+    char path[128];
+    ft_store *s;
+    int before[9] = {0};
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, specs, 9, &how) == FT_OK && r.measured == 9);
+    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
+    CHECK(ft_store_each(s, NULL, 0, note_id, &o, NULL) == FT_OK);
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++)
+            before[i] += o.id[j] < o.id[i];
+    CHECK(before[8] == 1 && before[0] == 2);
+    ft_store_close(s);
+    clean(path);
+}
+
+static int has_three_rounds(void *user, const ft_row *row)
+{
+    int *n = user;
+
+    if (strcmp(row->key.metric, "time") == 0)
+        *n += strstr(row->m.conditions, "\"rounds\": 3") ? 1 : 1000;
+    return 0;
+}
+
+/* The probes at least, for they always are. */
+static void a_short_budget_takes_fewer_rounds(void)
+{
+    ft_collect_options how = {.budget_s = 0.05 * N_UNIQUE, .repeat_share = -1};
+    ft_collect_report r;
+    char path[128];
+    ft_store *s;
+    int n = 0;
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
+    CHECK(ft_store_each(s, NULL, 0, has_three_rounds, &n, NULL) == FT_OK);
+    CHECK(n >= FT__N_PROBES && n < 1000);
+    ft_store_close(s);
+    clean(path);
+}
+
 static int check_row(void *user, const ft_row *row)
 {
     ft_reading *r;
@@ -684,6 +762,8 @@ int main(int argc, char **argv)
     what_is_too_large_ends_its_series_as_such();
     a_failure_that_is_not_the_sizes_ends_its_series_too();
     an_engine_that_breaks_down_loses_nothing_measured();
+    what_stands_for_most_in_its_time_comes_first();
+    a_short_budget_takes_fewer_rounds();
     part_is_measured_again_and_reproducibility_told();
     a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);
     CHECK_DONE();

@@ -88,4 +88,39 @@ typedef struct ft_ranked {
 FT_API ft_status ft_rank(ft_ranked *out, const ft_rank_entry *entry, size_t n,
                          const ft_rank_options *opt, ft_error *err);
 
+/* ---- how good are orders that were foretold? ---- */
+
+/* One choice of one item (an operation, a network): what it was foretold to take, with
+ * a 90 % interval, and what it took. */
+typedef struct ft_rank_row {
+    uint64_t item;
+    const char *choice; /* "h200-sxm" */
+    double truth;       /* above 0, as the value */
+    double value;
+    double low;
+    double high;
+} ft_rank_row;
+
+/* Over the items that have every choice, which count alone. Regret: by how much the
+ * truth of what is chosen is above the least truth, as a fraction; means. */
+typedef struct ft_rank_evaluation {
+    size_t n_rows;
+    size_t n_items;
+    size_t n_choices;
+    double right; /* share of the items where the least foretold is the least in truth */
+    double regret;
+    double expected_regret; /* what the answers themselves said */
+    double level;           /* share of the items whose best two could not be told apart */
+    double regret_apart;    /* of the other items */
+    char constant[160];     /* the choice that is best when it is always taken, with the
+                               truth known: nothing that is the same for all can be better */
+    double constant_right;
+    double constant_regret;
+    double worst_regret; /* of always taking what is worst */
+} ft_rank_evaluation;
+/* A choice that an item has several times counts by its mean truth and mean value.
+ * FT_ENOTFOUND: no item has all choices, or there is one choice only. */
+FT_API ft_status ft_rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row,
+                                  size_t n, ft_error *err);
+
 #endif

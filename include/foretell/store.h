@@ -156,14 +156,17 @@ FT_API ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *fi
  * measurement, all columns of key and measurement plus taken_at and run; with
  * `readings`, a further column of "value:iterations:start_s:round:marks" separated
  * by blanks, where zeros and unknown starts at the end are left out. Floats survive
- * the round trip exactly. Missing = empty field. */
+ * the round trip exactly. Missing = empty field. Where the filter asks for everything,
+ * members (ft_member) follow: rows without a device, of metric "member", with source,
+ * whole, part and note where engine, setting, spec and conditions stand. */
 FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                                      int readings, ft_error *err);
 /* Import what export wrote, and what earlier versions wrote (without calibration
  * and conditions); CR LF is read too. All or nothing; FT_EFORMAT names
  * line and column. Runs become new ones, named after `source` and their number.
- * *n_rows: rows taken. Rows already present (same key, time and value) are
- * skipped, so that importing twice changes nothing. */
+ * *n_rows: measurements taken. Rows already present (same key, time and value) are
+ * skipped, so that importing twice changes nothing; of rows that are equal within the
+ * file all are kept. */
 FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
                                      const char *source, uint64_t *n_rows,
                                      ft_error *err);
@@ -186,6 +189,7 @@ typedef struct ft_merge_report {
     uint64_t present;      /* here before, equal in all that was measured */
     uint64_t runs;         /* taken */
     uint64_t facts;        /* taken, those that newer ones outdate included */
+    uint64_t members;      /* taken: parts of networks that were not listed here */
 } ft_merge_report;
 
 /* Take everything from n other stores, opened with FT_STORE_MERGE or any other way:

@@ -46,12 +46,26 @@ struct group {
     uint64_t rows;
     int64_t first;
     int64_t last;
-    ft_repeats again; /* of those measured more than once */
+    bool repeated;    /* some key more than once, at times that are known */
+    ft_repeats again; /* of those */
+};
+
+/* Parts of networks, as one source lists them for one phase. */
+struct list {
+    char *source;
+    char *phase;
+    char *last; /* network seen */
+    uint64_t networks;
+    uint64_t parts;
 };
 
 struct summary {
     struct group *group;
     size_t n;
+    struct list *list;
+    size_t n_lists;
+    size_t before; /* group of the row before, and its spec and phase */
+    char *spec;
     bool bad;
 };
 
@@ -61,6 +75,47 @@ static void summary_free(struct summary *s)
         for (size_t j = 0; j < N_KEYS; j++)
             free(s->group[i].key[j]);
     free(s->group);
+    free(s->spec);
+    for (size_t i = 0; i < s->n_lists; i++) {
+        free(s->list[i].source);
+        free(s->list[i].phase);
+        free(s->list[i].last);
+    }
+    free(s->list);
+}
+
+static struct list *list_of(struct summary *s, const ft_member *m)
+{
+    struct list *l;
+
+    for (size_t i = 0; i < s->n_lists; i++)
+        if (strcmp(s->list[i].source, m->source) == 0 &&
+            strcmp(s->list[i].phase, m->phase) == 0)
+            return &s->list[i];
+    l = realloc(s->list, (s->n_lists + 1) * sizeof(*l));
+    if (!l)
+        return NULL;
+    s->list = l;
+    l += s->n_lists++;
+    *l = (struct list){strdup(m->source), strdup(m->phase), strdup(""), 0, 0};
+    return l->source && l->phase && l->last ? l : NULL;
+}
+
+/* The parts of a network lie together. */
+static int add_member(void *user, const ft_member *m)
+{
+    struct summary *s = user;
+    struct list *l = list_of(s, m);
+
+    if (l && strcmp(l->last, m->whole) != 0) {
+        free(l->last);
+        l->last = strdup(m->whole);
+        l->networks++;
+    }
+    s->bad = !l || !l->last;
+    if (!s->bad)
+        l->parts++;
+    return s->bad;
 }
 
 static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
@@ -80,13 +135,38 @@ static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
         return NULL;
     s->group = g;
     g += s->n++;
-    *g = (struct group){.first = INT64_MAX};
+    *g = (struct group){.first = INT64_MAX,
+                        .again = {.median = NAN,
+                                  .p90 = NAN,
+                                  .calibrated_median = NAN,
+                                  .calibrated_p90 = NAN,
+                                  .covered = NAN,
+                                  .scatter = NAN,
+                                  .apart_s = NAN}};
     for (size_t j = 0; j < N_KEYS; j++) {
         g->key[j] = strdup(key[j]);
         if (!g->key[j])
             return NULL;
     }
     return g;
+}
+
+/* Rows come ordered by key: repeats lie together. */
+static bool note_repeat(struct summary *s, struct group *g, const ft_row *row)
+{
+    size_t n = strlen(row->key.spec) + strlen(row->key.phase) + 2;
+    char *spec = malloc(n);
+
+    if (!spec)
+        return false;
+    snprintf(spec, n, "%s %s", row->key.spec, row->key.phase);
+    if (s->spec && s->before == (size_t)(g - s->group) && strcmp(s->spec, spec) == 0 &&
+        row->taken_at > 0)
+        g->repeated = true;
+    free(s->spec);
+    s->spec = spec;
+    s->before = (size_t)(g - s->group);
+    return true;
 }
 
 static int add_row(void *user, const ft_row *row)
@@ -97,7 +177,7 @@ static int add_row(void *user, const ft_row *row)
     struct summary *s = user;
     struct group *g = group_of(s, key);
 
-    if (!g) {
+    if (!g || !note_repeat(s, g, row)) {
         s->bad = true;
         return 1;
     }
@@ -114,7 +194,7 @@ static const char *day(char *buf, size_t size, int64_t at)
     time_t t = (time_t)at;
     struct tm tm;
 
-    if (!gmtime_r(&t, &tm) || !strftime(buf, size, "%Y-%m-%d", &tm))
+    if (at == 0 || !gmtime_r(&t, &tm) || !strftime(buf, size, "%Y-%m-%d", &tm))
         return "-";
     return buf;
 }
@@ -168,6 +248,35 @@ static json_t *repeats_json(const ft_repeats *r)
         "scatter", ft__json_real(r->scatter), "apart_s", ft__json_real(r->apart_s));
 }
 
+static bool lists_text(const struct summary *s)
+{
+    ft__table *t = ft__table_new("listed by|phase|networks>|parts>");
+
+    for (size_t i = 0; i < s->n_lists; i++) {
+        ft__table_cell(t, "%s", s->list[i].source);
+        ft__table_cell(t, "%s", s->list[i].phase);
+        ft__table_cell(t, "%" PRIu64, s->list[i].networks);
+        ft__table_cell(t, "%" PRIu64, s->list[i].parts);
+    }
+    if (s->n_lists)
+        puts("\nwhat networks consist of:\n");
+    return ft__table_print_take(t, s->n_lists ? stdout : NULL);
+}
+
+static json_t *lists_json(const struct summary *s)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < s->n_lists; i++)
+        ft__json_append_take(&all,
+                             json_pack("{s:o, s:o, s:o, s:o}", "source",
+                                       ft__json_text(s->list[i].source), "phase",
+                                       ft__json_text(s->list[i].phase), "networks",
+                                       ft__json_count(s->list[i].networks), "parts",
+                                       ft__json_count(s->list[i].parts)));
+    return all;
+}
+
 static bool summary_text(const struct summary *s, const char *path)
 {
     ft__table *t = ft__table_new(
@@ -184,7 +293,7 @@ static bool summary_text(const struct summary *s, const char *path)
         ft__table_cell(t, "%s", day(buf, sizeof(buf), g->last));
     }
     printf("store: %s\n\n", path);
-    return ft__table_print_take(t, stdout) && repeats_text(s);
+    return ft__table_print_take(t, stdout) && lists_text(s) && repeats_text(s);
 }
 
 static bool summary_json(const struct summary *s, const char *path)
@@ -206,8 +315,10 @@ static bool summary_json(const struct summary *s, const char *path)
                             (json_int_t)g->first, "last_taken_at", (json_int_t)g->last,
                             "repeats", repeats_json(&g->again)));
     }
-    return ft__json_print_take(
-        json_pack("{s:o, s:o}", "store", ft__json_text(path), "groups", all), stdout);
+    return ft__json_print_take(json_pack("{s:o, s:o, s:o}", "store",
+                                         ft__json_text(path), "groups", all, "members",
+                                         lists_json(s)),
+                               stdout);
 }
 
 static ft_status summarize(struct summary *out, ft_store *store, const ft_key *filter,
@@ -236,8 +347,13 @@ static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
     struct summary s = {0};
     ft_status st = summarize(&s, store, filter, err);
 
+    if (!st)
+        st = ft_store_each_member(store, NULL, NULL, add_member, &s, err);
+    if (!st && s.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "summary");
     for (size_t i = 0; i < s.n && !st; i++)
-        st = find_repeats(&s.group[i], store, err);
+        if (s.group[i].repeated)
+            st = find_repeats(&s.group[i], store, err);
     if (!st)
         *printed = c->json ? summary_json(&s, path) : summary_text(&s, path);
     summary_free(&s);

@@ -12,6 +12,7 @@ static const ft__command *const commands[] = {
     &ft__collect_command,
     &ft__train_command,
     &ft__show_command,
+    &ft__evaluate_command,
     &ft__data_command,
     &ft__devices_command,
     &ft__doctor_command,

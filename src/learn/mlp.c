@@ -179,14 +179,14 @@ static void keep_some_apart(struct fit *f, uint64_t seed)
         f->n_learn = n;
 }
 
-/* He et al. 2015: uniform with variance 2 / inputs; biases 0. */
+/* Glorot, Bengio 2010: uniform with variance 2 / (inputs + outputs); biases 0. */
 static void draw_weights(struct fit *f)
 {
     float *w = f->w;
 
     for (uint32_t i = 0; i <= f->h.layers; i++) {
         const uint32_t n_in = inputs_of(&f->h, i), n_out = outputs_of(&f->h, i);
-        const double most = n_in ? sqrt(6.0 / n_in) : 0;
+        const double most = sqrt(6.0 / (n_in + n_out));
 
         for (size_t k = 0; k < (size_t)n_in * n_out; k++)
             w[k] = (float)(most * (2 * ft__prng_unit(&f->rng) - 1));
@@ -280,7 +280,7 @@ static void learn_batch(struct fit *f, uint32_t begin, uint32_t n)
 
 static void learn_epoch(struct fit *f)
 {
-    const uint32_t few = f->n_learn / 16;
+    const uint32_t few = f->n_learn / 4;
     const uint32_t batch = few < 8 ? 8 : few < BATCH ? few : BATCH;
 
     for (uint32_t i = f->n_learn; i > 1; i--) {
@@ -349,7 +349,7 @@ static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
 static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     const ft_model_options *o = t->opt;
-    struct fit f = {.rate = (float)ft__or(o->rate, 2e-3),
+    struct fit f = {.rate = (float)ft__or(o->rate, 1e-2),
                     .decay = (float)ft__or(o->penalty, 1e-4),
                     .rng = ft__prng_stream(o->seed, 0),
                     .power1 = 1,

@@ -118,6 +118,7 @@ void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
     out->peak_flops = isfinite(peak) ? peak * scale : out->vector_flops;
     if (out->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !out->tensor)
         out->peak_flops *= matrix_gain(d);
+    out->lanes = d->peak_fp32 / (2 * d->cores * nominal);
     out->bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz;
     if (op->dtype == FT_DTYPE_fp64)
         out->peak_flops = first_known(d->peak_fp64, d->peak_fp32 / 32) * scale;

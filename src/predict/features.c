@@ -95,6 +95,15 @@ static double broadcast_inner(const ft_shape *y, const ft_shape *out)
     return p;
 }
 
+const char *ft__feature_name(uint32_t column)
+{
+#define FT__FEATURE(name) #name,
+    static const char *const names[] = {FT__FEATURES(FT__FEATURE)};
+#undef FT__FEATURE
+
+    return names[column];
+}
+
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;

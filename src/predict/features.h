@@ -30,49 +30,23 @@ double ft__roofline(const ft_op *op, const ft__roof *r);
 /* One row of numbers per operation, the same columns for all kinds: sizes as
  * log2(1 + v), so that a threshold splits ratios. A column that says nothing for
  * a kind is constant there and never split on. */
+#define FT__FEATURES(F)                                                                \
+    F(kind)                                                                            \
+    F(layout) F(batch) F(channels) F(spatial) F(width) F(rank) F(out) F(kernel)        \
+        F(kernel_width) F(stride) F(pad) F(dilation) F(groups) F(group_channels)       \
+            F(group_out) F(bias) F(input_elements) F(operand_elements)                 \
+                F(output_elements) F(weight_elements) F(flops) F(bytes) F(intensity)   \
+                    F(roofline) F(rows) F(inner) F(depth) F(axis_size) F(after_axis)   \
+                        F(parts) F(channel_fill) F(out_fill) F(row_fill)               \
+                            F(output_width) F(repeats) F(moves_last) F(last_input)     \
+                                F(working_set) F(weight_share)
 enum {
-    FT__F_kind,
-    FT__F_layout,
-    FT__F_batch,
-    FT__F_channels,
-    FT__F_spatial,
-    FT__F_width,
-    FT__F_rank,
-    FT__F_out,
-    FT__F_kernel,
-    FT__F_kernel_width,
-    FT__F_stride,
-    FT__F_pad,
-    FT__F_dilation,
-    FT__F_groups,
-    FT__F_group_channels,
-    FT__F_group_out,
-    FT__F_bias,
-    FT__F_input_elements,
-    FT__F_operand_elements,
-    FT__F_output_elements,
-    FT__F_weight_elements,
-    FT__F_flops,
-    FT__F_bytes,
-    FT__F_intensity,
-    FT__F_roofline,
-    FT__F_rows,
-    FT__F_inner,
-    FT__F_depth,
-    FT__F_axis_size,
-    FT__F_after_axis,
-    FT__F_parts,
-    FT__F_channel_fill,
-    FT__F_out_fill,
-    FT__F_row_fill,
-    FT__F_output_width,
-    FT__F_repeats,
-    FT__F_moves_last,
-    FT__F_last_input,
-    FT__F_working_set,
-    FT__F_weight_share,
-    FT__N_FEATURES
+#define FT__FEATURE(name) FT__F_##name,
+    FT__FEATURES(FT__FEATURE)
+#undef FT__FEATURE
+        FT__N_FEATURES
 };
+const char *ft__feature_name(uint32_t column);
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r);
 
 #endif

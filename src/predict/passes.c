@@ -96,10 +96,12 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
     p->batch = v->groups;
     p->taps = v->taps;
     p->kernel = fast_kernel(v);
+    p->columns = gradient == FT_WRT_X ? v->results : 0;
     p->flops = v->flops;
     p->n = gradient == FT_WRT_X ? v->in : v->out;
     p->m = over_input == v->transposed ? v->results : v->places;
-    p->k = v->flops / (2 * p->m * p->n * v->groups);
+    /* Steps of more than one are zeros between the gradients: multiplied, too. */
+    p->k = (over_input == v->transposed ? v->in : v->out) * v->taps;
     p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
     p->written = (gradient == FT_WRT_X ? x : r) * p->size;
     p->images = (double)ft_op_at(v->op, FT_K_x, 0);
@@ -198,12 +200,18 @@ static int floor_of(const ft_op *op)
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
 {
+    ft_shape x = ft_op_shape(forward, FT_K_x);
+    double inputs = (double)ft_shape_elements(&x), reads = 2 + chip->slots;
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
     if (cost.weight_elements > 0)
-        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * (2 + chip->slots),
-               cost.weight_elements * (1 + chip->slots));
+        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * reads,
+               cost.weight_elements * (reads - 1));
+    if (w->step) {
+        stream(w, FT__PASS_STREAM, forward, inputs * reads, inputs * (reads - 1));
+        w->pass[w->n - 1].partial = 1;
+    }
 }
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)

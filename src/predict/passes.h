@@ -28,6 +28,7 @@ typedef struct ft__pass {
     double in, out;               /* channels of a group, in the sense of the product */
     double taps;                  /* values of the kernel for one channel */
     double kernel;  /* its width where fast algorithms serve, otherwise 0 */
+    double columns; /* of a gradient of the data by way of columns, or 0 */
     double tensors; /* B of the two tensors that are not weights */
 
     double size; /* B of an element */

@@ -32,7 +32,8 @@ double ft__sustained(const ft__chip *chip, const ft__theta *theta)
 {
     const double *c = theta->v;
     double budget = chip->power_w / (chip->vector_flops / 1e12);
-    double most = c[FT__C_sustain_most], share;
+    double most = c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
+    double share;
 
     if (!(budget > 0) || !chip->gpu)
         return most;

@@ -23,6 +23,7 @@ typedef struct ft__chip {
     double process_nm;
     double year;
     double slots;     /* the optimizer's numbers per weight; of "optimizer=adam" */
+    double lanes;          /* fp32 multiply-adds of a core in one clock */
     double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
     int gpu;
     int tensor;    /* peak_flops is that of tensor cores */

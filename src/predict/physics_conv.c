@@ -73,6 +73,25 @@ static void direct(ft__terms *out, const ft__pass *p, double share,
     out->waves = 1;
 }
 
+/* A gradient of the data as one product, whose columns are added up afterwards. */
+static void by_columns(ft__terms *out, const ft__pass *p, double share,
+                       const ft__chip *chip, const ft__theta *theta)
+{
+    ft__pass q = *p;
+    double values = p->out * p->taps * p->columns * p->batch * p->size, s;
+
+    q.m = p->out * p->taps;
+    q.n = p->columns;
+    q.k = p->in;
+    q.read = p->read;
+    q.written = values;
+    ft__product_cut(out, &q, share, chip, theta);
+    s = ft__cached_s(values + p->written, values + p->written, chip, theta) +
+        theta->v[FT__C_kernel_s];
+    out->memory_s += s;
+    out->busy_s += s;
+}
+
 void ft__conv_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                     const ft__theta *theta)
 {
@@ -86,6 +105,10 @@ void ft__conv_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
         return;
     }
     ft__product_cut(out, p, share * c[FT__C_conv_share], chip, theta);
+    if (p->columns > 0) {
+        by_columns(&other, p, c[FT__C_conv_share], chip, theta);
+        take_faster(out, &other);
+    }
     if (chip->tensor || !chip->gpu || p->kernel < 3)
         return;
     if (p->kernel == 3) {

@@ -1,5 +1,6 @@
-/* Fitting the constants of the physical estimate: a pattern search in their
- * logarithms (Hooke, Jeeves 1961), each constant over the rows it says something of. */
+/* Fitting the constants of the physical estimate: Levenberg's and Marquardt's method
+ * (Marquardt 1963) in their logarithms, on absolute errors by reweighting (Holland,
+ * Welsch 1977), with a prior around where they start. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,13 @@
 #include "base/prng.h"
 #include "predict/passes.h"
 
-enum { MOST_ROWS = 12000, SWEEPS = 30 };
-static const double PULL = 2e-3;      /* loss of a constant that went e-fold astray */
-static const double FIRST_STEP = 0.4; /* of a logarithm */
-static const double LAST_STEP = 0.004;
+enum { MOST_ROWS = 4000, ROUNDS = 25, MOST_GROUPS = 48 };
+static const double NUDGE = 0.02;  /* of a logarithm, for derivatives */
+static const double TYPICAL = 0.2; /* size of an error, to weigh the prior against */
+static const double LEAST = 0.03;  /* errors below this weigh alike */
+static const double SPREAD = 1.0;  /* prior of a constant's logarithm */
+static const double OWN_SPREAD = 0.25; /* of how devices differ from each other */
+static const double LONGEST = 0.7;     /* step of a logarithm */
 
 static const struct range {
     double least, most;
@@ -22,36 +26,33 @@ static const struct range {
 
 /* In what datasets differ as wholes. */
 static const int own[] = {FT__C_floor_s, FT__C_tile_share, FT__C_memory_share};
-enum { N_OWN = sizeof(own) / sizeof(*own), MOST_GROUPS = 64 };
+enum { N_OWN = sizeof(own) / sizeof(*own) };
 enum { N_FREE = FT__N_THETA + N_OWN * MOST_GROUPS };
 
 struct sample {
     ft__work work;
-    uint32_t group;
     const ft__chip *chip;
     double log_time;
     double weight;
+    uint32_t group;
 };
 
-/* What is searched: the constants, then what each group's own ones are multiplied by.
- */
+/* What is searched: logarithms of the constants, then of what each group's own ones
+ * are multiplied by. */
 struct point {
     double v[N_FREE];
 };
 
 struct fit {
     struct sample *sample;
-    double *error; /* weighted, of every sample at `at` */
-    double *trial, *scratch;
-    uint32_t *touched[N_FREE]; /* samples that a value changes */
-    uint32_t n_touched[N_FREE];
-    uint32_t *memory;
     size_t n;
-    int n_groups, first; /* first of the values that are searched */
-    double weights;
-    double pull_common, pull_own;
+    double *residual; /* log(estimate / time) of every sample */
+    double *trial;
+    double *slope;          /* FT__N_THETA of every sample */
+    double *normal, *right; /* the equations of a step */
+    int n_groups;
+    int first; /* of the values that are searched */
     struct point at, start;
-    double step[N_FREE];
 };
 
 static int n_free(const struct fit *f)
@@ -63,154 +64,167 @@ static ft__theta theta_of(const struct point *p, uint32_t group)
 {
     ft__theta t;
 
-    memcpy(t.v, p->v, sizeof(t.v));
+    for (int i = 0; i < FT__N_THETA; i++)
+        t.v[i] = p->v[i];
     for (int i = 0; i < N_OWN; i++)
-        t.v[own[i]] *= p->v[FT__N_THETA + (int)group * N_OWN + i];
+        t.v[own[i]] += p->v[FT__N_THETA + (int)group * N_OWN + i];
+    for (int i = 0; i < FT__N_THETA; i++)
+        t.v[i] = exp(t.v[i]);
     return t;
 }
 
-static double error_of(const struct sample *s, const ft__theta *theta)
-{
-    ft__terms t;
-
-    ft__work_price(&t, &s->work, s->chip, theta);
-    return s->weight * fabs(s->log_time - log(t.total_s));
-}
-
-static double pull(const struct fit *f, int i, double value)
-{
-    return (i < FT__N_THETA ? f->pull_common : f->pull_own) *
-           fabs(log(value / f->start.v[i]));
-}
-
-static double within(int i, double value)
-{
-    if (i >= FT__N_THETA)
-        return fmin(fmax(value, 0.1), 10);
-    return fmin(fmax(value, ranges[i].least), ranges[i].most);
-}
-
-/* Errors of all samples; their mean and the pull. */
-static double loss(const struct fit *f, const struct point *p, double *error)
+static void residuals(const struct fit *f, const struct point *p, double *out)
 {
     ft__theta theta[MOST_GROUPS];
-    double sum = 0;
 
     for (int g = 0; g < f->n_groups; g++)
         theta[g] = theta_of(p, (uint32_t)g);
+    for (size_t j = 0; j < f->n; j++) {
+        const struct sample *s = &f->sample[j];
+        ft__terms t;
+
+        ft__work_price(&t, &s->work, s->chip, &theta[s->group]);
+        out[j] = log(t.total_s) - s->log_time;
+    }
+}
+
+static double spread_of(int i)
+{
+    return i < FT__N_THETA ? SPREAD : OWN_SPREAD;
+}
+
+static double loss(const struct fit *f, const struct point *p, const double *residual)
+{
+    double sum = 0;
+
     for (size_t j = 0; j < f->n; j++)
-        sum += error[j] = error_of(&f->sample[j], &theta[f->sample[j].group]);
-    sum /= f->weights;
-    for (int i = f->first; i < n_free(f); i++)
-        sum += pull(f, i, p->v[i]);
+        sum += f->sample[j].weight * fabs(residual[j]) / TYPICAL;
+    for (int i = f->first; i < n_free(f); i++) {
+        double d = (p->v[i] - f->start.v[i]) / spread_of(i);
+
+        sum += d * d / 2;
+    }
     return sum;
 }
 
-/* Which samples depend on what, as things stand. */
-static void find_touched(struct fit *f)
+/* d residual / d log constant. A group's own factor has that of its constant. */
+static void slopes(struct fit *f)
 {
-    uint32_t *at = f->memory;
+    memset(f->slope, 0, f->n * FT__N_THETA * sizeof(*f->slope));
+    for (int i = 0; i < FT__N_THETA; i++) {
+        struct point near = f->at;
+        int needed = f->first == 0;
 
-    for (int i = f->first; i < n_free(f); i++) {
-        struct point up = f->at, down = f->at;
-
-        up.v[i] *= 1.2;
-        down.v[i] /= 1.2;
-        f->touched[i] = at;
-        if (i >= FT__N_THETA) {
-            uint32_t group = (uint32_t)(i - FT__N_THETA) / N_OWN;
-            int common = own[(i - FT__N_THETA) % N_OWN];
-
-            for (uint32_t j = 0; f->first == 0 && j < f->n_touched[common]; j++)
-                if (f->sample[f->touched[common][j]].group == group)
-                    *at++ = f->touched[common][j];
-            for (uint32_t j = 0; f->first && j < f->n; j++)
-                *at++ = j;
-        } else {
-            (void)loss(f, &up, f->trial);
-            (void)loss(f, &down, f->scratch);
-            for (size_t j = 0; j < f->n; j++)
-                if (f->trial[j] != f->error[j] || f->scratch[j] != f->error[j])
-                    *at++ = (uint32_t)j;
-        }
-        f->n_touched[i] = (uint32_t)(at - f->touched[i]);
-    }
-}
-
-/* Take a new value if it lowers the loss. */
-static int try_value(struct fit *f, int i, double value)
-{
-    double old = f->at.v[i], change = 0;
-    ft__theta theta[MOST_GROUPS];
-
-    value = within(i, value);
-    if (value == old)
-        return 0;
-    f->at.v[i] = value;
-    for (int g = 0; g < f->n_groups; g++)
-        theta[g] = theta_of(&f->at, (uint32_t)g);
-    for (uint32_t j = 0; j < f->n_touched[i]; j++) {
-        const struct sample *s = &f->sample[f->touched[i][j]];
-
-        f->trial[j] = error_of(s, &theta[s->group]);
-        change += f->trial[j] - f->error[f->touched[i][j]];
-    }
-    if (change / f->weights + pull(f, i, value) - pull(f, i, old) >= -1e-9) {
-        f->at.v[i] = old;
-        return 0;
-    }
-    for (uint32_t j = 0; j < f->n_touched[i]; j++)
-        f->error[f->touched[i][j]] = f->trial[j];
-    return 1;
-}
-
-static double sweep(struct fit *f)
-{
-    double largest = 0;
-
-    for (int i = f->first; i < n_free(f); i++) {
-        double step = f->step[i], value = f->at.v[i];
-
-        if (!f->n_touched[i] || step < LAST_STEP)
+        for (int k = 0; k < N_OWN; k++)
+            needed |= own[k] == i;
+        if (!needed)
             continue;
-        if (try_value(f, i, value * exp(step)) || try_value(f, i, value * exp(-step)))
-            f->step[i] = fmin(step * 1.5, FIRST_STEP);
-        else
-            f->step[i] = step / 2;
-        largest = fmax(largest, f->step[i]);
+        near.v[i] += NUDGE;
+        residuals(f, &near, f->trial);
+        for (size_t j = 0; j < f->n; j++)
+            f->slope[j * FT__N_THETA + (size_t)i] =
+                (f->trial[j] - f->residual[j]) / NUDGE;
     }
-    return largest;
 }
 
-/* Once more as far in the direction in which all went together. */
-static void leap(struct fit *f, const struct point *before)
+static void add_sample(struct fit *f, size_t j)
 {
-    struct point far = f->at;
-    double *error;
+    const struct sample *s = &f->sample[j];
+    const double *slope = &f->slope[j * FT__N_THETA];
+    double w = s->weight / TYPICAL / fmax(fabs(f->residual[j]), LEAST);
+    int index[FT__N_THETA + N_OWN], n = 0, free_values = n_free(f);
+    double d[FT__N_THETA + N_OWN];
 
-    for (int i = f->first; i < n_free(f); i++)
-        far.v[i] = within(i, far.v[i] * far.v[i] / before->v[i]);
-    if (loss(f, &far, f->trial) >= loss(f, &f->at, f->error))
-        return;
-    f->at = far;
-    error = f->error;
-    f->error = f->trial;
-    f->trial = error;
+    for (int i = f->first; i < FT__N_THETA; i++)
+        if (slope[i] != 0) {
+            index[n] = i;
+            d[n++] = slope[i];
+        }
+    for (int k = 0; k < N_OWN; k++)
+        if (slope[own[k]] != 0) {
+            index[n] = FT__N_THETA + (int)s->group * N_OWN + k;
+            d[n++] = slope[own[k]];
+        }
+    for (int a = 0; a < n; a++) {
+        f->right[index[a]] -= w * d[a] * f->residual[j];
+        for (int b = 0; b <= a; b++)
+            f->normal[index[a] * free_values + index[b]] += w * d[a] * d[b];
+    }
+}
+
+/* Solve a x = b for a symmetric positive a, of which the lower half is given
+ * (Cholesky); x replaces b. */
+static void solve(double *a, double *b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = a[i * n + j];
+
+            for (int k = 0; k < j; k++)
+                sum -= a[i * n + k] * a[j * n + k];
+            a[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / a[j * n + j];
+        }
+        for (int k = 0; k < i; k++)
+            b[i] -= a[i * n + k] * b[k];
+        b[i] /= a[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++)
+            b[i] -= a[k * n + i] * b[k];
+        b[i] /= a[i * n + i];
+    }
+}
+
+/* Where a step damped by `lambda` leads to. */
+static struct point step_from(struct fit *f, double lambda)
+{
+    int n = n_free(f);
+    struct point to = f->at;
+
+    memset(f->normal, 0, (size_t)n * (size_t)n * sizeof(*f->normal));
+    memset(f->right, 0, (size_t)n * sizeof(*f->right));
+    for (size_t j = 0; j < f->n; j++)
+        add_sample(f, j);
+    for (int i = 0; i < n; i++) {
+        double prior = 1 / (spread_of(i) * spread_of(i));
+
+        f->normal[i * n + i] = f->normal[i * n + i] * (1 + lambda) + prior;
+        f->right[i] -= prior * (f->at.v[i] - f->start.v[i]);
+    }
+    solve(f->normal, f->right, n);
+    for (int i = f->first; i < n; i++) {
+        to.v[i] += fmin(fmax(f->right[i], -LONGEST), LONGEST);
+        if (i < FT__N_THETA)
+            to.v[i] = fmin(fmax(to.v[i], log(ranges[i].least)), log(ranges[i].most));
+    }
+    return to;
 }
 
 static void search(struct fit *f)
 {
-    for (int i = 0; i < n_free(f); i++)
-        f->step[i] = FIRST_STEP;
-    for (int round = 0; round < SWEEPS; round++) {
-        struct point before = f->at;
+    double lambda = 0.1, now, gain = 1;
 
-        (void)loss(f, &f->at, f->error);
-        if (round % 8 == 0)
-            find_touched(f);
-        if (sweep(f) < LAST_STEP)
-            break;
-        leap(f, &before);
+    residuals(f, &f->at, f->residual);
+    now = loss(f, &f->at, f->residual);
+    for (int round = 0; round < ROUNDS && gain > 1e-4; round++) {
+        slopes(f);
+        gain = 0;
+        for (int tries = 0; tries < 6 && gain <= 0; tries++) {
+            struct point to = step_from(f, lambda);
+            double then;
+
+            residuals(f, &to, f->trial);
+            then = loss(f, &to, f->trial);
+            if (!(then < now)) {
+                lambda *= 5;
+                continue;
+            }
+            gain = (now - then) / now;
+            now = then;
+            lambda = fmax(lambda / 5, 1e-4);
+            f->at = to;
+            memcpy(f->residual, f->trial, f->n * sizeof(*f->residual));
+        }
     }
 }
 
@@ -220,6 +234,7 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
 {
     ft__prng prng = {seed};
     size_t want = f->n, taken = 0, used = 0;
+    double weights = 0;
 
     for (size_t i = 0; i < n && taken < want; i++) {
         struct sample *s = &f->sample[used];
@@ -229,64 +244,70 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
         taken++;
         *s = (struct sample){.chip = row[i].chip,
                              .weight = row[i].weight,
-                             .log_time = log(row[i].time_s)};
+                             .log_time = log(row[i].time_s),
+                             .group = row[i].group % MOST_GROUPS};
         ft__work_make(&s->work, row[i].op, row[i].chip);
         if (ft__chip_lacks(row[i].chip) || !s->work.n || !isfinite(s->log_time) ||
             !(s->weight > 0))
             continue;
-        f->weights += s->weight;
+        weights += s->weight;
         if ((int)s->group >= f->n_groups)
             f->n_groups = (int)s->group + 1;
         used++;
     }
     f->n = used;
+    for (size_t i = 0; i < used; i++)
+        f->sample[i].weight *= (double)used / weights;
 }
 
-static ft_status fit(ft__theta *theta, struct fit *f, const ft__physics_row *row,
+static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_row *row,
                      size_t n, uint64_t seed, ft_error *err)
 {
-    size_t room = n && n < MOST_ROWS ? n : MOST_ROWS;
+    size_t room = n < MOST_ROWS ? n + 1 : MOST_ROWS;
+    ft_status st = FT_OK;
 
     f->n = n < MOST_ROWS ? n : MOST_ROWS;
     f->sample = calloc(room, sizeof(*f->sample));
-    f->error = calloc(room, sizeof(*f->error));
+    f->residual = calloc(room, sizeof(*f->residual));
     f->trial = calloc(room, sizeof(*f->trial));
-    f->scratch = calloc(room, sizeof(*f->scratch));
-    f->memory = calloc(room * (FT__N_THETA + 2 * N_OWN), sizeof(*f->memory));
-    if (f->sample && f->error && f->trial && f->scratch && f->memory) {
-        for (int i = 0; i < N_FREE; i++)
-            f->at.v[i] = i < FT__N_THETA ? theta->v[i] : 1;
-        f->start = f->at;
+    f->slope = calloc(room * FT__N_THETA, sizeof(*f->slope));
+    f->normal = calloc((size_t)N_FREE * N_FREE, sizeof(*f->normal));
+    f->right = calloc(N_FREE, sizeof(*f->right));
+    for (int i = 0; i < N_FREE; i++)
+        f->at.v[i] = i < FT__N_THETA ? log(theta->v[i]) : 0;
+    f->start = f->at;
+    if (f->sample && f->residual && f->trial && f->slope && f->normal && f->right) {
         take(f, row, n, seed);
         if (f->n)
             search(f);
+    } else {
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory to fit %zu measurements", n);
     }
     free(f->sample);
-    free(f->error);
+    free(f->residual);
     free(f->trial);
-    free(f->scratch);
-    free(f->memory);
-    if (!f->sample || !f->error || !f->trial || !f->scratch || !f->memory)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory to fit %zu measurements", n);
-    return FT_OK;
+    free(f->slope);
+    free(f->normal);
+    free(f->right);
+    return st;
 }
 
 ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
                           uint64_t seed, ft_error *err)
 {
-    struct fit f = {.pull_common = PULL, .pull_own = PULL};
-    ft_status st = fit(theta, &f, row, n, seed, err);
+    struct fit f = {.first = 0};
+    ft_status st = fit(&f, theta, row, n, seed, err);
 
-    if (!st)
-        memcpy(theta->v, f.at.v, sizeof(theta->v));
+    for (int i = 0; !st && i < FT__N_THETA; i++)
+        theta->v[i] = exp(f.at.v[i]);
     return st;
 }
 
 ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
                             uint64_t seed, ft_error *err)
 {
-    struct fit f = {.first = FT__N_THETA, .pull_own = n ? 2.0 / (double)n : 1};
-    ft_status st = fit(theta, &f, row, n, seed, err);
+    struct fit f = {.first = FT__N_THETA};
+    ft_status st = fit(&f, theta, row, n, seed, err);
 
     if (!st && f.n_groups)
         *theta = theta_of(&f.at, (uint32_t)f.n_groups - 1);

@@ -7,7 +7,9 @@ static double memory_rate(const ft__chip *chip, const double *c)
 {
     int stacked = chip->bus_bytes > 400 && chip->year >= 2017;
 
-    return chip->bandwidth * c[FT__C_memory_share] *
+    double wide = chip->lanes > 140 ? c[FT__C_wide_memory] : 1;
+
+    return chip->bandwidth * c[FT__C_memory_share] * wide *
            (stacked ? c[FT__C_stacked_share] : 1);
 }
 

@@ -9,7 +9,7 @@ static const struct tile {
     int halved;
 } tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
              {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
-enum { N_TILES = sizeof(tiles) / sizeof(*tiles), N_HALVED = 5, MOST_SPLIT = 32 };
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), N_HALVED = 5, MOST_SPLIT = 256 };
 
 struct machine {
     const ft__chip *chip;
@@ -58,7 +58,7 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
         for (double split = 1; split <= MOST_SPLIT; split *= 2) {
             struct plan plan;
 
-            if (split > 1 && p->k / split < 64)
+            if (split > 1 && (p->k / split < 64 || best.waves > 2))
                 break;
             plan = cut(p, &tiles[i], split, m);
             if (plan.total_s < best.total_s)

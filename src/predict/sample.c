@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "predict/probes.h"
 
 static const char *const metric_names[FT__N_METRICS] = {
     [FT__METRIC_TIME] = "time",           [FT__METRIC_POWER] = "power",
@@ -126,7 +127,7 @@ static ft_status check_where(const char *where, ft_error *err)
 struct reading {
     ft__samples *s;
     const char *where;
-    size_t first;              /* sample of the key that is being read */
+    size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far */
     ft_status st;
     ft_error err;
@@ -147,6 +148,8 @@ static void dataset_free(ft__dataset *d)
     free(d->engine);
     free(d->engine_version);
     free(d->policy);
+    ft_device_free(d->file);
+    free(d->roof);
 }
 
 /* Index of the row's dataset; UINT32_MAX: out of memory. */
@@ -246,10 +249,20 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
+/* What was measured as power and time is energy, too. */
+static void multiply(ft__sample *v)
+{
+    double *value = v->value;
+
+    if (isnan(value[FT__METRIC_ENERGY]))
+        value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
+}
+
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
                              bool latest, ft_error *err)
 {
     struct reading r = {.s = s, .where = where ? where : "", .first = s->n};
+    size_t begin = s->n;
     ft_status st = check_where(r.where, err);
 
     if (!st)
@@ -259,6 +272,8 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
         if (err)
             *err = r.err;
     }
+    for (size_t i = begin; i < s->n; i++)
+        multiply(&s->v[i]);
     return st;
 }
 
@@ -271,6 +286,69 @@ ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
     st = ft__samples_append(out, store, where, latest, err);
     if (st)
         ft__samples_free(out);
+    return st;
+}
+
+/* ---- what is known of the devices ---- */
+
+static ft_status know_device(ft__samples *s, uint32_t i, const char *data_dir,
+                             ft_error *err)
+{
+    ft__dataset *d = &s->dataset[i];
+    ft_status st;
+
+    if (d->file || !data_dir)
+        return FT_OK;
+    st = ft_device_load(&d->file, data_dir, d->device, err);
+    return st == FT_ENOTFOUND || st == FT_EIO ? FT_OK : st;
+}
+
+/* Which probe an operation is; FT__N_PROBES: none. */
+static uint32_t probe_of(const ft_op *op, const ft_op *probe)
+{
+    uint32_t i = 0;
+
+    while (i < FT__N_PROBES && !ft_op_equal(op, &probe[i]))
+        i++;
+    return i;
+}
+
+static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
+                           ft_error *err)
+{
+    double time_s[FT__N_PROBES] = {0};
+    ft__dataset *d = &s->dataset[dataset];
+
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t p =
+            s->v[i].dataset == dataset ? probe_of(&s->v[i].op, probe) : FT__N_PROBES;
+
+        if (p < FT__N_PROBES && s->v[i].value[FT__METRIC_TIME] > 0)
+            time_s[p] = s->v[i].value[FT__METRIC_TIME];
+    }
+    for (uint32_t i = 0; i < FT__N_PROBES; i++)
+        if (!(time_s[i] > 0))
+            return FT_OK;
+    if (!d->roof)
+        d->roof = malloc(sizeof(*d->roof));
+    if (!d->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    *d->roof = ft__roof_from_probes(time_s);
+    return FT_OK;
+}
+
+ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
+{
+    ft_op probe[FT__N_PROBES];
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < FT__N_PROBES; i++)
+        probe[i] = ft__probe(i);
+    for (uint32_t i = 0; i < s->n_datasets && !st; i++) {
+        st = know_device(s, i, data_dir, err);
+        if (!st)
+            st = know_roof(s, i, probe, err);
+    }
     return st;
 }
 

@@ -3,8 +3,9 @@
 
 #include <stdbool.h>
 
-#include "foretell/op.h"
+#include "foretell/device.h"
 #include "foretell/store.h"
+#include "predict/features.h"
 
 /* Measurements as learning sees them: one sample for each time that an operation was
  * measured, with the values of all metrics that were taken together. */
@@ -26,8 +27,10 @@ typedef struct ft__dataset {
     char *setting;
     char *engine;
     char *engine_version;
-    char *policy; /* on dtypes */
-    size_t n;     /* samples */
+    char *policy;    /* on dtypes */
+    size_t n;        /* samples */
+    ft_device *file; /* what is known of the device; NULL: nothing */
+    ft__roof *roof;  /* as its probes were measured; NULL: they were not */
 } ft__dataset;
 
 typedef struct ft__sample {
@@ -35,7 +38,7 @@ typedef struct ft__sample {
     uint64_t hash;    /* ft_op_hash(): samples of one hash never part in folds */
     uint32_t dataset; /* index */
     double value[FT__N_METRICS]; /* NaN: not measured */
-    double error_s;   /* standard error of the time */
+    double error_s;              /* standard error of the time */
 } ft__sample;
 
 typedef struct ft__samples {
@@ -49,8 +52,8 @@ typedef struct ft__samples {
 
 /* Rows of a store that `where` asks for: names and values as in
  * "device=a30,l4 phase=forward kind=conv2d session=2025-02-12_train". device, engine,
- * version, policy, phase, kind and class are meant as they are said, every other name is
- * one of the setting; values between commas are alternatives. NULL or "": all.
+ * version, policy, phase, kind and class are meant as they are said, every other name
+ * is one of the setting; values between commas are alternatives. NULL or "": all.
  * latest: of repeats the newest only; otherwise the first repeat of one metric belongs
  * with the first of the others. FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec
  * cannot. */
@@ -59,6 +62,9 @@ ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
 /* More of another store behind them. */
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
                              bool latest, ft_error *err);
+/* Look up what data_dir (NULL: nowhere) knows of the devices, and the rooflines of
+ * those whose probes are among the samples. A device without a file is no error. */
+ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);
 void ft__samples_free(ft__samples *s);
 /* Does a row have what `where` asks for? */
 bool ft__where_has(const char *where, const ft_key *k);

@@ -64,8 +64,10 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
     for (size_t i = 0; i < k->n; i++) {
         ft__candidate *c = &k->c[i];
 
-        c->work_s = c->count * ft__roofline(&c->op, &rough);
+        c->one_s = ft__roofline(&c->op, &rough);
+        c->work_s = c->count * c->one_s;
         c->spacing = 16;
+        c->gain = INFINITY;
         c->series = series_of(&c->op);
         c->batch = ft_op_at(&c->op, FT_K_x, 0);
         ft__features(c->row, &c->op, &rough);
@@ -84,6 +86,7 @@ static double distance(const float *a, const float *b)
 
 void ft__candidate_near(struct ft__collection *k, size_t i)
 {
+    k->n_known[k->c[i].op.kind]++;
     for (size_t j = 0; j < k->n; j++)
         if (!k->c[j].known && k->c[j].op.kind == k->c[i].op.kind)
             k->c[j].spacing = fmin(k->c[j].spacing, distance(k->c[i].row, k->c[j].row));
@@ -105,23 +108,72 @@ static bool must_wait(const struct ft__collection *k, size_t i)
     return false;
 }
 
-/* The largest expected gain: far from everything known of its kind, and a large
- * part of the work there is (square root: many small ones count as well). */
-size_t ft__candidate_next(const struct ft__collection *k)
+/* Of a kind with more candidates than this, every second, third ... one is looked at.
+ */
+enum { MOST_LOOKED_AT = 2048 };
+/* What measuring takes however short an operation is, and how often it runs at least.
+ */
+static const double least_cost_s = 0.05, runs = 8;
+
+static uint32_t count_of(const struct ft__collection *k, ft_kind kind)
+{
+    uint32_t n = 0;
+
+    for (size_t j = 0; j < k->n; j++)
+        n += k->c[j].op.kind == kind;
+    return n;
+}
+
+/* By how much all of its kind come nearer to something known, each as heavy as the
+ * square root of its work (many small ones count as well), for the time that measuring
+ * takes: the heaviest would use up a budget and say little of the others. */
+static double gain_of(const struct ft__collection *k, size_t i, uint32_t stride)
+{
+    const ft__candidate *c = &k->c[i];
+    double sum = c->spacing * sqrt(c->work_s);
+    uint32_t at = 0;
+
+    for (size_t j = 0; j < k->n; j++) {
+        const ft__candidate *o = &k->c[j];
+        double nearer;
+
+        if (o->op.kind != c->op.kind || o->known || j == i || at++ % stride)
+            continue;
+        nearer = o->spacing - distance(c->row, o->row);
+        sum += nearer > 0 ? stride * nearer * sqrt(o->work_s) : 0;
+    }
+    return sum / (least_cost_s + runs * c->one_s);
+}
+
+static bool may_be_next(const struct ft__collection *k, size_t i)
+{
+    return !k->c[i].known && !k->c[i].done && !k->c[i].chosen && !must_wait(k, i);
+}
+
+static size_t largest(const struct ft__collection *k)
 {
     size_t best = k->n;
-    double most = -1;
 
-    for (size_t i = 0; i < k->n; i++) {
-        double gain = k->c[i].spacing * sqrt(k->c[i].work_s);
-
-        if (!k->c[i].known && !k->c[i].done && !k->c[i].chosen && gain > most &&
-            !must_wait(k, i)) {
-            most = gain;
+    for (size_t i = 0; i < k->n; i++)
+        if ((best == k->n || k->c[i].gain > k->c[best].gain) && may_be_next(k, i))
             best = i;
-        }
-    }
     return best;
+}
+
+/* The largest gain: coverage (Cornuejols, Fisher, Nemhauser 1977). What more is known
+ * only lessens gains, so that old ones are bounds and only those that come out largest
+ * are computed anew (Minoux 1978). */
+size_t ft__candidate_next(struct ft__collection *k)
+{
+    for (;;) {
+        size_t i = largest(k);
+        ft__candidate *c = &k->c[i];
+
+        if (i == k->n || c->seen == k->n_known[c->op.kind] + 1)
+            return i;
+        c->seen = k->n_known[c->op.kind] + 1;
+        c->gain = gain_of(k, i, 1 + count_of(k, c->op.kind) / MOST_LOOKED_AT);
+    }
 }
 
 size_t ft__candidate_end_series(struct ft__collection *k, size_t i)

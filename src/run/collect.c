@@ -13,6 +13,11 @@
 #define LEAST_BATCH_S 1e-3
 
 enum { DEFAULT_GROUP = 6, MOST_GROUP = 32, LEAST_REPEATS = 5 };
+/* Where the budget is shorter than this for each operation wanted, many operations
+ * measured roughly say more than few measured well: fewer rounds, hardly any redone,
+ * and more operations beside one calibration. */
+static const double hasty_below_s = 0.1;
+enum { HASTY_GROUP = 12, HASTY_ROUNDS = 3, HASTY_REDONE = 1 };
 static const double default_repeat_share = 0.03;
 static const double default_power_share = 0.1;
 /* Of the budget, for measuring once more what was measured. */
@@ -158,6 +163,10 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
 
     if (!t)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    if (k->hasty) {
+        how.rounds = how.rounds ? how.rounds : HASTY_ROUNDS;
+        how.max_redone = HASTY_REDONE;
+    }
     st = ft_measure_ops(t, why, k->session, ops, n, &how, err);
     for (size_t i = 0; i < n; i++) {
         if (!st && !why[i].status)
@@ -194,7 +203,7 @@ static double share_of_time(const struct ft__collection *k, size_t left)
 
     if (k->opt->op_time_s > 0)
         return k->opt->op_time_s;
-    return fmin(0.3, fmax(0.03, share));
+    return fmin(0.3, fmax(k->hasty ? 0.015 : 0.03, share));
 }
 
 /* What came of one that was tried. What is unknown stays to be measured another
@@ -242,7 +251,8 @@ static ft_status judge(struct ft__collection *k, size_t i, const ft_error *why,
 /* The next few, each as if those chosen before it were known. */
 static size_t choose(struct ft__collection *k, size_t *at, ft_op *ops)
 {
-    size_t want = k->opt->group ? k->opt->group : DEFAULT_GROUP, n = 0;
+    size_t usual = k->hasty ? HASTY_GROUP : DEFAULT_GROUP;
+    size_t want = k->opt->group ? k->opt->group : usual, n = 0;
 
     while (n < want && n < MOST_GROUP) {
         size_t i = ft__candidate_next(k);
@@ -385,6 +395,7 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
 
     *out = (ft_collect_report){0};
     k.end_s = opt->budget_s > 0 ? begin_s + opt->budget_s : INFINITY;
+    k.hasty = opt->budget_s > 0 && opt->budget_s < hasty_below_s * (double)n;
     until_s = k.end_s - (opt->repeat_share < 0 ? 0 : repeats_take * opt->budget_s);
     st = begin_run(&k, err);
     /* Before anything else takes memory that would count as the engine's. */

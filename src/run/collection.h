@@ -9,7 +9,10 @@ typedef struct ft__candidate {
     ft_op op; /* lowered */
     double count;
     double work_s;  /* roofline time of all its occurrences */
+    double one_s;   /* and of one */
     double spacing; /* distance to the nearest known one of its kind */
+    double gain;    /* of measuring it, at most: as computed at `seen` */
+    uint32_t seen;  /* 1 + how many of its kind were known or chosen then */
     float row[FT__N_FEATURES];
     uint64_t series; /* same for operations that differ in their first extent only */
     int64_t batch;   /* that extent */
@@ -31,6 +34,8 @@ struct ft__collection {
     double error_floor;  /* relative scatter that one run does not show */
     double power_from_s; /* operations with at least so much work are powered */
     double end_s;        /* INFINITY: no limit */
+    bool hasty;          /* the budget is short for what is wanted */
+    uint32_t n_known[FT_KIND_COUNT]; /* or chosen */
 };
 
 /* A key with its spec's text. */
@@ -60,7 +65,7 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
 void ft__candidate_known(struct ft__collection *k, size_t i);
 void ft__candidate_near(struct ft__collection *k, size_t i);
 /* The most informative one that may be tried now; k->n: there is none. */
-size_t ft__candidate_next(const struct ft__collection *k);
+size_t ft__candidate_next(struct ft__collection *k);
 /* It failed: the larger ones of its series are not tried; how many. */
 size_t ft__candidate_end_series(struct ft__collection *k, size_t i);
 

@@ -130,6 +130,7 @@ static void begin_row(ft__import *im)
     im->device = NULL;
     im->setting.len = im->conditions.len = im->text.len = 0;
     im->policy = "default";
+    im->unknown = false;
     im->taken_at = 0;
     im->phase = FT_PHASE_FORWARD;
     im->n_waiting = 0;
@@ -192,8 +193,9 @@ static ft_status import_table(ft_dataset_report *out, ft_store *s, size_t source
     if (!st)
         st = find_form(&im, source, path);
     snprintf(command, sizeof(command), "import %s %.200s", im.source, base_name(path));
+    im.command = command;
     if (!st)
-        st = ft__bulk_begin(&im.bulk, s, command, err);
+        st = ft__bulk_begin(&im.bulk, s, true, err);
     if (!st)
         st = take_rows(&im);
     st = ft__bulk_end(im.bulk, st, err);

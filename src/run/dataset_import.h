@@ -31,7 +31,7 @@ struct ft__import {
     ft__rows *rows;
     ft_store *store;
     ft__bulk *bulk;
-    const char *source, *data_dir;
+    const char *source, *data_dir, *command;
     const ft__form *form;
     int place[FT__N_COLUMNS]; /* of each column in this file; -1: it has none */
     bool used[FT__MAX_COLUMNS];
@@ -40,6 +40,7 @@ struct ft__import {
     const ft__known_device *device;
     ft__buf setting, engine, version, conditions, text;
     const char *policy;
+    bool unknown; /* its operation has no kind here */
     int64_t taken_at;
     ft_phase phase;
     size_t spec; /* where in text */

@@ -258,7 +258,8 @@ void ft__value(ft__import *im, const char *metric, const char *unit, double valu
 
 void ft__count_unknown(ft__import *im)
 {
-    im->out->unknown_ops++;
+    im->out->unknown_ops += !im->unknown;
+    im->unknown = true;
 }
 
 /* ---- members ---- */
@@ -419,20 +420,25 @@ ft_status ft__import_row_done(ft__import *im)
     if (im->conditions.bad || im->setting.bad || im->engine.bad || im->version.bad)
         return ft_fail(im->err, FT_ENOMEM, 0, "importing %s", im->source);
     for (size_t i = 0; i < im->n_waiting; i++) {
-        ft__waiting *w = &im->waiting[i];
-        const ft_key key = {.device = im->device->name,
-                            .setting = im->setting.len ? im->setting.s : "",
-                            .engine = im->engine.s,
-                            .engine_version = im->version.s,
-                            .spec = im->text.s + w->spec,
-                            .phase = ft_phase_name(w->phase),
-                            .dtype_policy = im->policy,
-                            .metric = w->metric};
+        const ft__waiting *w = &im->waiting[i];
+        ft__bulk_row row = {
+            .command = im->command,
+            .taken_at = im->taken_at,
+            .key = {.device = im->device->name,
+                    .setting = im->setting.len ? im->setting.s : "",
+                    .engine = im->engine.s,
+                    .engine_version = im->version.s,
+                    .spec = im->text.s + w->spec,
+                    .phase = ft_phase_name(w->phase),
+                    .dtype_policy = im->policy,
+                    .metric = w->metric},
+            .m = w->m,
+        };
         bool fresh;
         ft_status st;
 
-        w->m.conditions = im->conditions.len ? im->conditions.s : "";
-        st = ft__bulk_put(im->bulk, im->taken_at, &key, &w->m, &fresh, im->err);
+        row.m.conditions = im->conditions.len ? im->conditions.s : "";
+        st = ft__bulk_put(im->bulk, &row, &fresh, im->err);
         if (st)
             return st;
         im->out->measurements += fresh;

@@ -10,15 +10,15 @@
 #include "store/store.h"
 
 enum { DEVICE, SETTING, ENGINE, OPERATION, N_NAMES };
+enum { RUN = N_NAMES, N_TABLES };
 
 struct ft__bulk {
     ft_store *s;
-    const char *command;
-    int64_t run;      /* 0: not begun */
+    bool conditions;  /* tell rows apart */
     int64_t last_row; /* of those that were there before */
     int64_t last_op;
     ft__arena arena; /* names */
-    ft__index names[N_NAMES];
+    ft__index names[N_TABLES];
     ft__index seen; /* rows whose operation was there before: how often */
     sqlite3_stmt *find[N_NAMES], *make[N_NAMES], *count, *add;
 };
@@ -36,7 +36,8 @@ static const char *const make_sql[N_NAMES] = {
 static const char count_sql[] =
     "SELECT count(*) FROM measurement WHERE operation_id = ?1 AND device_id = ?2"
     " AND engine_id = ?3 AND setting_id = ?4 AND phase = ?5 AND dtype_policy = ?6"
-    " AND metric = ?7 AND taken_at = ?8 AND value IS ?9 AND conditions = ?10"
+    " AND metric = ?7 AND taken_at = ?8 AND value IS ?9 AND (?10 IS NULL OR conditions "
+    "= ?10)"
     " AND id <= ?11";
 static const char add_sql[] =
     "INSERT INTO measurement(operation_id, device_id, engine_id, setting_id, phase,"
@@ -87,8 +88,9 @@ static void bulk_free(ft__bulk *b)
     for (int i = 0; i < N_NAMES; i++) {
         sqlite3_finalize(b->find[i]);
         sqlite3_finalize(b->make[i]);
-        ft__index_free(&b->names[i]);
     }
+    for (int i = 0; i < N_TABLES; i++)
+        ft__index_free(&b->names[i]);
     sqlite3_finalize(b->count);
     sqlite3_finalize(b->add);
     ft__index_free(&b->seen);
@@ -96,8 +98,7 @@ static void bulk_free(ft__bulk *b)
     free(b);
 }
 
-ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, const char *command,
-                         ft_error *err)
+ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, bool conditions, ft_error *err)
 {
     ft__bulk *b = calloc(1, sizeof(*b));
     bool ok = true;
@@ -107,7 +108,7 @@ ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, const char *command,
     if (!b)
         return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     b->s = s;
-    b->command = command;
+    b->conditions = conditions;
     st = ft__store_begin(s, err);
     if (st) {
         bulk_free(b);
@@ -179,60 +180,100 @@ static ft_status name_number(ft__bulk *b, int which, const char *name, const cha
     return FT_OK;
 }
 
+/* The number of the run called `command`, made at its first use. */
+static ft_status run_number(ft__bulk *b, const char *command, int64_t *out,
+                            ft_error *err)
+{
+    uint64_t h = ft__hash_text(FT__HASH_BEGIN, command);
+    ft__index_slot *slot = ft__index_at(&b->names[RUN], h, command);
+    const char *kept = command;
+    ft_status st;
+
+    if (slot && slot->hash) {
+        *out = slot->number;
+        return FT_OK;
+    }
+    if (!slot || !(kept = ft__arena_strndup(&b->arena, command, strlen(command))))
+        return ft_fail(err, FT_ENOMEM, 0, "store %s", b->s->path);
+    st = ft__store_find_run(b->s, out, command, "", err);
+    *slot = (ft__index_slot){h, kept, *out};
+    b->names[RUN].n++;
+    return st;
+}
+
+static const char *conditions(const ft__bulk_row *row)
+{
+    return row->m.conditions ? row->m.conditions : "";
+}
+
 /* What count_sql and add_sql have in common. */
-static void bind_row(sqlite3_stmt *st, const int64_t id[N_NAMES], int64_t taken_at,
-                     const ft_key *key, const ft_measurement *m)
+static void bind_row(sqlite3_stmt *st, const int64_t id[N_NAMES],
+                     const ft__bulk_row *row)
 {
     sqlite3_bind_int64(st, 1, id[OPERATION]);
     sqlite3_bind_int64(st, 2, id[DEVICE]);
     sqlite3_bind_int64(st, 3, id[ENGINE]);
     sqlite3_bind_int64(st, 4, id[SETTING]);
-    text(st, 5, key->phase);
-    text(st, 6, key->dtype_policy);
-    text(st, 7, key->metric);
-    sqlite3_bind_int64(st, 8, taken_at);
-    sqlite3_bind_double(st, 9, m->value);
-    text(st, 10, m->conditions ? m->conditions : "");
+    text(st, 5, row->key.phase);
+    text(st, 6, row->key.dtype_policy);
+    text(st, 7, row->key.metric);
+    sqlite3_bind_int64(st, 8, row->taken_at);
+    sqlite3_bind_double(st, 9, row->m.value);
+    text(st, 10, conditions(row));
+}
+
+static uint64_t hash_row(const ft__bulk *b, const int64_t id[N_NAMES],
+                         const ft__bulk_row *row)
+{
+    uint64_t h = ft__hash_bytes(FT__HASH_BEGIN, id, N_NAMES * sizeof(*id));
+
+    h = ft__hash_text(ft__hash_text(h, row->key.phase), row->key.dtype_policy);
+    h = ft__hash_text(h, row->key.metric);
+    h = ft__hash_bytes(h, &row->taken_at, sizeof(row->taken_at));
+    h = ft__hash_bytes(h, &row->m.value, sizeof(row->m.value));
+    return b->conditions ? ft__hash_text(h, conditions(row)) : h;
 }
 
 /* Is this row, the how-maniest of its equals, there from before? */
-static ft_status is_present(ft__bulk *b, const int64_t id[N_NAMES], int64_t taken_at,
-                            const ft_key *key, const ft_measurement *m, bool *out,
-                            ft_error *err)
+static ft_status is_present(ft__bulk *b, const int64_t id[N_NAMES],
+                            const ft__bulk_row *row, bool *out, ft_error *err)
 {
-    uint64_t h = ft__hash_bytes(FT__HASH_BEGIN, id, N_NAMES * sizeof(*id));
     ft__index_slot *slot;
     int64_t before;
+    uint64_t h;
     bool found;
 
     *out = false;
     if (id[OPERATION] > b->last_op)
         return FT_OK;
-    h = ft__hash_text(ft__hash_text(ft__hash_text(h, key->phase), key->dtype_policy),
-                      key->metric);
-    h = ft__hash_bytes(ft__hash_bytes(h, &taken_at, sizeof(taken_at)), &m->value,
-                       sizeof(double));
-    h = ft__hash_text(h, m->conditions ? m->conditions : "");
+    h = hash_row(b, id, row);
     slot = ft__index_at(&b->seen, h, NULL);
     if (!slot)
         return ft_fail(err, FT_ENOMEM, 0, "store %s", b->s->path);
     b->seen.n += slot->hash == 0;
     slot->hash = h;
     slot->number++;
-    bind_row(b->count, id, taken_at, key, m);
+    bind_row(b->count, id, row);
+    if (!b->conditions)
+        sqlite3_bind_null(b->count, 10);
     sqlite3_bind_int64(b->count, 11, b->last_row);
     before = number(b->count, &found);
     *out = before >= slot->number;
     return sqlite3_reset(b->count) == SQLITE_OK ? FT_OK : ft__store_fail(b->s, err);
 }
 
-static ft_status add(ft__bulk *b, const int64_t id[N_NAMES], int64_t taken_at,
-                     const ft_key *key, const ft_measurement *m, ft_error *err)
+static ft_status add(ft__bulk *b, const int64_t id[N_NAMES], const ft__bulk_row *row,
+                     ft_error *err)
 {
+    const ft_measurement *m = &row->m;
     sqlite3_stmt *st = b->add;
+    int64_t run;
+    ft_status rc = run_number(b, row->command, &run, err);
 
-    bind_row(st, id, taken_at, key, m);
-    sqlite3_bind_int64(st, 11, b->run);
+    if (rc)
+        return rc;
+    bind_row(st, id, row);
+    sqlite3_bind_int64(st, 11, run);
     text(st, 12, m->unit);
     sqlite3_bind_double(st, 13, m->error);
     sqlite3_bind_double(st, 14, m->mad);
@@ -242,28 +283,30 @@ static ft_status add(ft__bulk *b, const int64_t id[N_NAMES], int64_t taken_at,
     sqlite3_bind_int64(st, 18, (int64_t)m->iterations);
     sqlite3_bind_double(st, 19, m->calibration_s > 0 ? m->calibration_s : NAN);
     sqlite3_step(st);
-    return sqlite3_reset(st) == SQLITE_OK ? FT_OK : ft__store_fail(b->s, err);
+    if (sqlite3_reset(st) != SQLITE_OK)
+        return ft__store_fail(b->s, err);
+    return row->n_readings
+               ? ft__store_add_readings(b->s, sqlite3_last_insert_rowid(b->s->db),
+                                        row->readings, row->n_readings, err)
+               : FT_OK;
 }
 
-ft_status ft__bulk_put(ft__bulk *b, int64_t taken_at, const ft_key *key,
-                       const ft_measurement *m, bool *fresh, ft_error *err)
+ft_status ft__bulk_put(ft__bulk *b, const ft__bulk_row *row, bool *fresh, ft_error *err)
 {
-    const char *const name[N_NAMES] = {key->device, key->setting, key->engine,
-                                       key->spec};
+    const char *const name[N_NAMES] = {row->key.device, row->key.setting,
+                                       row->key.engine, row->key.spec};
     int64_t id[N_NAMES];
     bool present = false;
     ft_status st = FT_OK;
 
     *fresh = false;
     for (int i = 0; i < N_NAMES && !st; i++)
-        st = name_number(b, i, name[i], i == ENGINE ? key->engine_version : NULL,
+        st = name_number(b, i, name[i], i == ENGINE ? row->key.engine_version : NULL,
                          &id[i], err);
     if (!st)
-        st = is_present(b, id, taken_at, key, m, &present, err);
-    if (!st && !present && !b->run)
-        st = ft__store_add_run(b->s, &b->run, b->command, "", err);
+        st = is_present(b, id, row, &present, err);
     if (!st && !present)
-        st = add(b, id, taken_at, key, m, err);
+        st = add(b, id, row, err);
     *fresh = !st && !present;
     return st;
 }

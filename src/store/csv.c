@@ -109,14 +109,43 @@ static int write_row(void *user, const ft_row *row)
     add_number(&w->line, m->calibration_s);
     ft__buf_str(&w->line, ",");
     add_text(&w->line, m->conditions);
-    if (w->readings) {
+    if (w->readings)
         ft__buf_str(&w->line, ",");
+    if (w->readings && row->id)
         w->st = add_readings(w, row->id);
-    }
     ft__buf_str(&w->line, "\n");
     if (w->st == FT_OK && w->line.bad)
         w->st = ft_fail(w->err, FT_ENOMEM, 0, "writing %s", w->path);
     return w->st != FT_OK || fwrite(w->line.s, 1, w->line.len, w->fp) != w->line.len;
+}
+
+static int write_member(void *user, const ft_member *m)
+{
+    return write_row(user, &(ft_row){
+                               .key = {"", m->whole, m->source, "", m->part, m->phase,
+                                       "", FT__MEMBER},
+                               .m = {.unit = "1",
+                                     .value = m->count,
+                                     .error = NAN,
+                                     .mad = NAN,
+                                     .mean = NAN,
+                                     .std = NAN,
+                                     .calibration_s = NAN,
+                                     .conditions = m->note},
+                           });
+}
+
+/* Parts of networks belong to no device, engine or metric that could be asked for. */
+static bool asks_for_all(const ft_key *f)
+{
+    const char *const part[] = {f->device,         f->setting, f->engine,
+                                f->engine_version, f->phase,   f->dtype_policy,
+                                f->metric,         f->spec};
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+        if (part[i] && *part[i])
+            return false;
+    return true;
 }
 
 ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
@@ -133,6 +162,8 @@ ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filte
         fprintf(w.fp, "%s%s", i ? "," : "", column_name[i]);
     fputc('\n', w.fp);
     st = ft_store_each(s, filter, 0, write_row, &w, err);
+    if (!st && !w.st && (!filter || asks_for_all(filter)))
+        st = ft_store_each_member(s, NULL, NULL, write_member, &w, err);
     ft__buf_free(&w.line);
     bad = ferror(w.fp);
     bad = fclose(w.fp) || bad;
@@ -441,29 +472,49 @@ static ft_status read_measurement(struct csv *c, struct record *r)
     return FT_OK;
 }
 
+/* A part of a network is written as a row of no device: docs/data.md. */
+static bool is_member(const ft_key *k)
+{
+    return strcmp(k->metric, FT__MEMBER) == 0 && !*k->device;
+}
+
+static ft_status add_member(ft_store *s, const struct csv *c, const struct record *r)
+{
+    const ft_member m = {.source = r->key.engine,
+                         .whole = r->key.setting,
+                         .phase = r->key.phase,
+                         .part = r->key.spec,
+                         .count = r->m.value,
+                         .note = r->m.conditions};
+
+    if (isnan(m.count))
+        return bad_field(c, place_of(c, COL_value), "a member needs a count");
+    return ft__store_add_member(s, &m, c->err);
+}
+
 /* Runs of the file become runs here, found again when the rest of the same file
  * comes later. */
-static ft_status add_record(ft_store *s, const struct csv *c, const struct record *r,
-                            uint64_t *n_rows)
+static ft_status add_record(ft_store *s, ft__bulk *b, const struct csv *c,
+                            const struct record *r, uint64_t *n_rows)
 {
-    int64_t run = 0;
-    ft_status st;
-    bool found;
+    ft__bulk_row row = {.taken_at = (int64_t)r->taken_at,
+                        .key = r->key,
+                        .m = r->m,
+                        .readings = r->readings,
+                        .n_readings = r->n_readings};
     ft__buf command = {0};
+    ft_status st;
+    bool fresh;
 
-    st =
-        ft__store_has_row(s, &r->key, (int64_t)r->taken_at, r->m.value, &found, c->err);
-    if (st != FT_OK || found)
-        return st;
+    if (is_member(&r->key))
+        return add_member(s, c, r);
     ft__buf_fmt(&command, "import %s, run %llu", c->source, (unsigned long long)r->run);
     if (command.bad)
         return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
-    st = ft__store_find_run(s, &run, command.s, "", c->err);
+    row.command = command.s;
+    st = ft__bulk_put(b, &row, &fresh, c->err);
     ft__buf_free(&command);
-    if (st == FT_OK)
-        st = ft__store_add(s, run, (int64_t)r->taken_at, &r->key, &r->m, r->readings,
-                           r->n_readings, c->err);
-    *n_rows += st == FT_OK;
+    *n_rows += fresh;
     return st;
 }
 
@@ -476,7 +527,8 @@ ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
                     .source = source,
                     .line = 1,
                     .err = err};
-    ft_status st = ft__store_begin(s, err);
+    ft__bulk *b;
+    ft_status st = ft__bulk_begin(&b, s, false, err);
     uint64_t taken = 0;
 
     *n_rows = 0;
@@ -488,10 +540,10 @@ ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
 
         st = read_measurement(&c, &r);
         if (st == FT_OK)
-            st = add_record(s, &c, &r, &taken);
+            st = add_record(s, b, &c, &r, &taken);
         free(r.readings);
     }
-    st = ft__store_end(s, st, err);
+    st = ft__bulk_end(b, st, err);
     ft__buf_free(&c.text);
     if (st == FT_OK)
         *n_rows = taken;

@@ -11,10 +11,10 @@
  * are of two. The shortest usable batch tells nothing: other load moves it at will. */
 #define FACT_RATIO "4"
 
-static const char *const tables[] = {"device",    "setting", "engine",
-                                     "operation", "run",     "measurement",
-                                     "reading",   "fact",    "fact_past"};
-enum { N_TABLES = sizeof(tables) / sizeof(*tables) };
+static const char *const tables[] = {"device",    "setting",     "engine",  "operation",
+                                     "run",       "measurement", "reading", "fact",
+                                     "fact_past", "member"};
+enum { N_TABLES = sizeof(tables) / sizeof(*tables), N_OLDEST = N_TABLES - 2 };
 
 /* What a measurement said when it was taken. It is the same one where all of this is
  * equal, and the raw readings too if both have them: exports may leave those out. */
@@ -165,7 +165,7 @@ static ft_status copy_store(struct merge *k, ft_store *from)
     if (sqlite3_exec(from->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
         return ft__store_fail(from, k->err);
     for (int i = 0; i < N_TABLES && !st; i++)
-        if (strcmp(tables[i], "fact_past") != 0 || has_table(from->db, tables[i]))
+        if (i < N_OLDEST || has_table(from->db, tables[i]))
             st = copy_table(k, from, tables[i]);
     sqlite3_exec(from->db, "ROLLBACK", NULL, NULL, NULL);
     if (!st)
@@ -535,6 +535,21 @@ static ft_status add_facts(struct merge *k)
     return st;
 }
 
+/* ---- parts of networks ---- */
+
+/* What is listed here stays as it is listed here. */
+static ft_status add_members(struct merge *k)
+{
+    if (sqlite3_table_column_metadata(k->to->db, "temp", "from_member", NULL, NULL,
+                                      NULL, NULL, NULL, NULL) != SQLITE_OK)
+        return FT_OK; /* from an older store */
+    return run(k,
+               "INSERT OR IGNORE INTO member(source, whole, phase, part, count, note)"
+               " SELECT source, whole, phase, part, count, note"
+               " FROM temp.from_member ORDER BY id",
+               &k->out->members);
+}
+
 /* ---- all of it ---- */
 
 static ft_status merge_one(struct merge *k, ft_store *from)
@@ -549,6 +564,8 @@ static ft_status merge_one(struct merge *k, ft_store *from)
         st = add_measurements(k, from);
     if (!st)
         st = add_facts(k);
+    if (!st)
+        st = add_members(k);
     drop_copies(k);
     return st;
 }

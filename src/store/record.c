@@ -40,8 +40,6 @@ static const char *const sql_text[FT__N_SQL] = {
     [FT__SQL_FIND_RUN] =
         "SELECT max(id) FROM run WHERE command = ?1 AND environment = ?2",
     [FT__SQL_FIND_KEY] = "SELECT 1" JOINED SAME_KEY " LIMIT 1",
-    [FT__SQL_FIND_ROW] =
-        "SELECT 1" JOINED SAME_KEY " AND m.taken_at = ?9 AND m.value IS ?10 LIMIT 1",
     [FT__SQL_GET_READINGS] =
         "SELECT data, rounds FROM reading WHERE measurement_id = ?1",
     [FT__SQL_GET_FACT] =
@@ -224,8 +222,8 @@ static void bind_blob(struct use *u, int at, unsigned char *data, uint64_t size)
         free(data);
 }
 
-static ft_status add_readings(ft_store *s, int64_t id, const ft_reading *r, size_t n,
-                              ft_error *err)
+ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, size_t n,
+                                 ft_error *err)
 {
     struct use u = use(s, FT__SQL_ADD_READINGS);
     int bad;
@@ -286,8 +284,8 @@ ft_status ft__store_add(ft_store *s, int64_t run_id, int64_t taken_at,
     bind_text(&u, 20, m->conditions ? m->conditions : "");
     st = run(&u, err);
     if (st == FT_OK && n_readings)
-        st = add_readings(s, sqlite3_last_insert_rowid(s->db), readings, n_readings,
-                          err);
+        st = ft__store_add_readings(s, sqlite3_last_insert_rowid(s->db), readings,
+                                    n_readings, err);
     return st;
 }
 
@@ -342,17 +340,6 @@ ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err
     st = exists(&u, &any, err);
     *found = any;
     return st;
-}
-
-ft_status ft__store_has_row(ft_store *s, const ft_key *key, int64_t taken_at,
-                            double value, bool *found, ft_error *err)
-{
-    struct use u = use(s, FT__SQL_FIND_ROW);
-
-    bind_key(&u, key);
-    bind_i64(&u, 9, taken_at);
-    bind_f64(&u, 10, value);
-    return exists(&u, found, err);
 }
 
 ft_status ft__store_add_member(ft_store *s, const ft_member *m, ft_error *err)

@@ -20,7 +20,8 @@ struct pairs {
     double *raw; /* later / earlier - 1 */
     double *calibrated;
     double *apart;
-    size_t n, n_calibrated, cap, covered;
+    size_t n, n_calibrated, cap;
+    size_t stated, covered; /* with errors; and within them */
     bool bad;
 };
 
@@ -81,7 +82,8 @@ static void add_pair(struct pairs *p, const struct before *now)
         difference = ratio * was->calibration_s / now->calibration_s;
         p->calibrated[p->n_calibrated++] = difference - 1;
     }
-    p->covered += fabs(log(difference)) <= 1.645 * sigma;
+    p->stated += isnan(sigma) ? 0 : 1;
+    p->covered += (size_t)(fabs(log(difference)) <= 1.645 * sigma);
 }
 
 static int note(void *user, const ft_row *row)
@@ -124,7 +126,7 @@ ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *filter,
     sizes(&out->median, &out->p90, p.raw, p.n);
     sizes(&out->calibrated_median, &out->calibrated_p90, p.calibrated, p.n_calibrated);
     out->apart_s = ft__median(p.apart, p.n);
-    out->covered = p.n ? (double)p.covered / (double)p.n : NAN;
+    out->covered = p.stated ? (double)p.covered / (double)p.stated : NAN;
     /* Of a normal difference of two, |d| has the median 0.6745 sqrt(2) sigma. */
     out->scatter = out->calibrated_median / (0.6744897501960817 * 1.4142135623730951);
     free(p.last.text);

@@ -22,7 +22,6 @@ typedef enum ft__sql {
     FT__SQL_ADD_FACT,
     FT__SQL_FIND_RUN,
     FT__SQL_FIND_KEY,
-    FT__SQL_FIND_ROW,
     FT__SQL_GET_READINGS,
     FT__SQL_GET_FACT,
     FT__SQL_ADD_MEMBER,
@@ -58,26 +57,35 @@ ft_status ft__store_find_run(ft_store *s, int64_t *run, const char *command,
 ft_status ft__store_add(ft_store *s, int64_t run, int64_t taken_at, const ft_key *key,
                         const ft_measurement *m, const ft_reading *readings,
                         size_t n_readings, ft_error *err);
+/* What a member is called where a metric is wanted. */
+#define FT__MEMBER "member"
 /* FT_EINVAL: incomplete, or no count. */
 ft_status ft__store_add_member(ft_store *s, const ft_member *member, ft_error *err);
 
-/* Many measurements in one transaction, several hundred thousand a second. A row
- * that is there already, equal in key, taken_at, value and conditions, is not put
- * again; of rows that are equal within what is put here, as many are kept as were put:
- * putting all of them a second time changes nothing. */
+/* Raw readings of the measurement with this number. */
+ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, size_t n,
+                                 ft_error *err);
+
+/* Many measurements in one transaction, about a hundred thousand a second. A row that
+ * is there already is not put again; of rows that are equal within what is put here, as
+ * many are kept as were put: putting all of them a second time changes nothing. */
 typedef struct ft__bulk ft__bulk;
-/* The run is called `command` (borrowed) and begins with the first row that is new. */
-ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, const char *command,
-                         ft_error *err);
-/* Strings of key and measurement as ft_store_put() wants them. *fresh: it is new. */
-ft_status ft__bulk_put(ft__bulk *b, int64_t taken_at, const ft_key *key,
-                       const ft_measurement *m, bool *fresh, ft_error *err);
+/* Rows are equal in key, taken_at and value, and in conditions if these are asked for
+ * (exports of older versions have none). */
+ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, bool conditions, ft_error *err);
+typedef struct ft__bulk_row {
+    const char *command; /* names the run, which is made with its first new row */
+    int64_t taken_at;
+    ft_key key;
+    ft_measurement m;
+    const ft_reading *readings;
+    size_t n_readings;
+} ft__bulk_row;
+/* Strings as ft_store_put() wants them. *fresh: it was not there. */
+ft_status ft__bulk_put(ft__bulk *b, const ft__bulk_row *row, bool *fresh,
+                       ft_error *err);
 /* Ends the transaction, undoing all where st is a failure; frees b (may be NULL);
  * returns what came of it. */
 ft_status ft__bulk_end(ft__bulk *b, ft_status st, ft_error *err);
-
-/* Is there a row with this key, time and value (NaN equals NaN)? */
-ft_status ft__store_has_row(ft_store *s, const ft_key *key, int64_t taken_at,
-                            double value, bool *found, ft_error *err);
 
 #endif

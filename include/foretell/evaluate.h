@@ -1,0 +1,91 @@
+#ifndef FT_EVALUATE_H
+#define FT_EVALUATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+#include "foretell/learn.h"
+#include "foretell/store.h"
+
+/* How well operations are foretold that were held out: regressors are made from the rest
+ * of the measurements exactly as training makes them, everything that is chosen or
+ * fitted included. Operations that are equal are never on both sides, unless the
+ * protocol is about something else than operations. */
+
+typedef enum ft_protocol {
+    FT_PROTOCOL_FOLDS,   /* each of n_folds parts of the operations once */
+    FT_PROTOCOL_SHARE,   /* all but a random share of the operations */
+    FT_PROTOCOL_DEVICE,  /* each device once, from the others */
+    FT_PROTOCOL_KIND,    /* each kind once, from the others */
+    FT_PROTOCOL_SETTING, /* each setting once, from the others */
+    FT_PROTOCOL_NETWORK, /* each network's operations once, from those not in it */
+    FT_PROTOCOL_STORES,  /* all of a second store */
+    FT_PROTOCOL_COUNT
+} ft_protocol;
+FT_API const char *ft_protocol_name(ft_protocol p);
+
+typedef struct ft_evaluate_options {
+    const char *where;    /* which rows: "device=a30 phase=forward kind=conv2d"; names
+                             are device, engine, version, policy, phase, kind, class,
+                             and those of settings and specs; values between commas
+                             are alternatives; NULL: all */
+    const char *metric;   /* "time" (NULL), "power", "energy", "memory", "workspace" */
+    ft_protocol protocol;
+    const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
+    uint32_t n_folds;     /* 0: 5 */
+    double share;         /* SHARE: of the operations, to learn from */
+    uint32_t methods;     /* bits 1 << ft_method to choose from; 0: the usual ones */
+    int single;           /* one regressor for all kinds */
+    uint32_t curve_steps; /* > 0: learn from growing parts of the training rows, too */
+    const char *data_dir; /* where device files are; NULL: none are known */
+    uint64_t seed;
+    uint32_t threads;
+    const ft_log *log;
+} ft_evaluate_options;
+
+/* Rows that share something. */
+typedef struct ft_evaluated {
+    char name[160];
+    ft_errors learned;
+    ft_errors constant; /* always the same ratio to the physical estimate */
+    ft_errors base;     /* the physical estimate alone */
+    double covered;     /* share of rows inside their 90 % interval */
+    double width;       /* median of high / low */
+} ft_evaluated;
+
+typedef enum ft_by {
+    FT_BY_KIND,
+    FT_BY_DEVICE,
+    FT_BY_SIZE,  /* deciles of the true value */
+    FT_BY_SPLIT, /* what was left out */
+    FT_BY_COUNT
+} ft_by;
+FT_API const char *ft_by_name(ft_by b);
+
+/* One step of a learning curve. */
+typedef struct ft_curve_point {
+    double rows; /* mean number learned from */
+    ft_errors learned;
+} ft_curve_point;
+
+typedef struct ft_evaluation {
+    ft_evaluated all;
+    ft_evaluated *by[FT_BY_COUNT];
+    size_t n_by[FT_BY_COUNT];
+    ft_curve_point *curve;
+    size_t n_curve;
+    size_t n_rows;       /* read, with a value of the metric */
+    uint32_t n_datasets; /* they come from */
+    size_t n_splits;
+    double n_learned;    /* mean number of rows learned from */
+    char chosen[4096];   /* regressors of the last split, one a line: name, rows, method */
+} ft_evaluation;
+
+/* test: STORES only, otherwise NULL. FT_EINVAL: options do not fit together (the message
+ * says which); FT_ENOTFOUND: nothing is left to learn from or to test on. */
+FT_API ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
+                             const ft_evaluate_options *opt, ft_error *err);
+FT_API void ft_evaluation_free(ft_evaluation *e);
+
+#endif

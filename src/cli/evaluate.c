@@ -1,0 +1,230 @@
+/* foretell evaluate: how well held-out operations are foretold. */
+#include "foretell/evaluate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/evaluated.h"
+
+struct options {
+    const char *where;
+    const char *metric;
+    uint64_t folds;
+    const char *share;
+    const char *leave_out;
+    const char *test;
+    const char *methods;
+    bool single;
+    bool curve;
+    const char *by;
+    uint64_t seed;
+};
+
+static const ft__option options[] = {
+    {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
+     "which measurements: \"device=a30 phase=forward kind=conv2d\"; names are device, "
+     "engine, version, policy, phase, kind, class, and those of settings and specs"},
+    {"metric", 0, FT__OPT_TEXT, offsetof(struct options, metric), "NAME",
+     "time (unless said otherwise), power, energy, memory, workspace"},
+    {"folds", 0, FT__OPT_COUNT, offsetof(struct options, folds), "N",
+     "hold out each of N parts of the operations in turn; 5"},
+    {"share", 0, FT__OPT_TEXT, offsetof(struct options, share), "P%",
+     "learn from a random share of the operations, test on the rest"},
+    {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
+     "hold out each device, kind, setting or network in turn; device=h200: this alone"},
+    {"test", 0, FT__OPT_TEXT, offsetof(struct options, test), "STORE",
+     "learn from --db, test on this store"},
+    {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
+     "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
+     "mlp, "
+     "svr; or all"},
+    {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,
+     "one regressor for all kinds, instead of one for each"},
+    {"curve", 0, FT__OPT_FLAG, offsetof(struct options, curve), NULL,
+     "how the error falls with the number of operations learned from, in 15 steps"},
+    {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "NAME,...",
+     "tables by kind, device, size (deciles), split (what was held out); kind"},
+    {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
+     "of the random choices; 1"},
+    {0},
+};
+
+enum { CURVE_STEPS = 15 };
+
+static int read_share(ft__cli *c, double *out, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtod(text, &end);
+    if (*end == '%') {
+        *out /= 100;
+        end++;
+    }
+    if (end == text || *end || errno || !(*out > 0 && *out < 1))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--share is a part as 5%% or 0.05, not \"%s\"", text);
+    return FT__EXIT_GOOD;
+}
+
+static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
+{
+    static const ft_protocol what[] = {FT_PROTOCOL_DEVICE, FT_PROTOCOL_KIND,
+                                       FT_PROTOCOL_SETTING, FT_PROTOCOL_NETWORK};
+    size_t n = strcspn(text, "=");
+
+    for (size_t i = 0; i < sizeof(what) / sizeof(*what); i++) {
+        const char *name = ft_protocol_name(what[i]);
+
+        if (strlen(name) != n || strncmp(name, text, n) != 0)
+            continue;
+        how->protocol = what[i];
+        how->only = text[n] ? text + n + 1 : NULL;
+        return FT__EXIT_GOOD;
+    }
+    return ft__cli_exit(c, FT__EXIT_USAGE,
+                        "--leave-out is device, kind, setting or network, not \"%s\"",
+                        text);
+}
+
+static int read_methods(ft__cli *c, uint32_t *out, const char *text)
+{
+    *out = 0;
+    if (strcmp(text, "all") == 0) {
+        *out = (1u << FT_METHOD_COUNT) - 1;
+        return FT__EXIT_GOOD;
+    }
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, ",");
+        ft_method m = ft_method_from_name(p, n);
+        const char *why;
+
+        if (m == FT_METHOD_COUNT)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--method: no method is called \"%.*s\"", (int)n, p);
+        if (!ft_method_available(m, &why))
+            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
+                                why);
+        *out |= 1u << m;
+        p += n + (p[n] == ',');
+    }
+    return FT__EXIT_GOOD;
+}
+
+static int read_by(ft__cli *c, uint32_t *out, const char *text)
+{
+    *out = 0;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, ",");
+        int b = 0;
+
+        while (b < FT_BY_COUNT && (strlen(ft_by_name((ft_by)b)) != n ||
+                                   strncmp(ft_by_name((ft_by)b), p, n) != 0))
+            b++;
+        if (b == FT_BY_COUNT)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--by is kind, device, size or split, not \"%.*s\"",
+                                (int)n, p);
+        *out |= 1u << b;
+        p += n + (p[n] == ',');
+    }
+    return FT__EXIT_GOOD;
+}
+
+static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
+                        const struct options *o)
+{
+    int given = (o->folds > 0) + (o->share != NULL) + (o->leave_out != NULL) +
+                (o->test != NULL);
+    int code = FT__EXIT_GOOD;
+
+    if (given > 1)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--folds, --share, --leave-out and --test: one of them");
+    how->protocol = o->test    ? FT_PROTOCOL_STORES
+                    : o->share ? FT_PROTOCOL_SHARE
+                               : FT_PROTOCOL_FOLDS;
+    how->n_folds = (uint32_t)o->folds;
+    if (o->folds == 1 || o->folds > 1000)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--folds is 2 to 1000");
+    if (o->share)
+        code = read_share(c, &how->share, o->share);
+    if (!code && o->leave_out)
+        code = read_leave_out(c, how, o->leave_out);
+    if (!code && o->methods)
+        code = read_methods(c, &how->methods, o->methods);
+    return code ? code : read_by(c, by, o->by ? o->by : "kind");
+}
+
+static int evaluate(ft__cli *c, ft_evaluation *out, const char *path, const char *test,
+                    const ft_evaluate_options *how)
+{
+    ft_store *store = NULL, *second = NULL;
+    ft_error err = {0};
+    ft_status st = ft_store_open(&store, path, FT_STORE_READ, &err);
+
+    if (!st && test)
+        st = ft_store_open(&second, test, FT_STORE_READ, &err);
+    if (!st)
+        st = ft_evaluate(out, store, second, how, &err);
+    ft_store_close(store);
+    ft_store_close(second);
+    return st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
+           : st            ? ft__cli_fail(c, st, &err)
+                           : FT__EXIT_GOOD;
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct options *o = user;
+    char store[FT__PATH_MAX], data[FT__PATH_MAX];
+    ft_evaluate_options how = {.where = o->where,
+                               .metric = o->metric,
+                               .single = o->single,
+                               .curve_steps = o->curve ? CURVE_STEPS : 0,
+                               .data_dir = data,
+                               .seed = o->seed ? o->seed : 1,
+                               .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+                               .log = &c->log};
+    ft_evaluation e;
+    uint32_t by = 0;
+    bool printed;
+    int code = read_options(c, &how, &by, o);
+
+    if (code)
+        return code;
+    ft__path_data(c, data);
+    ft__path_store(c, store);
+    code = ft__store_needed(c, store);
+    if (!code)
+        code = evaluate(c, &e, store, o->test, &how);
+    if (code)
+        return code;
+    printed = ft__evaluated_print(c, &e, &how, by);
+    ft_evaluation_free(&e);
+    return ft__cli_done(c, printed);
+}
+
+const ft__command ft__evaluate_command = {
+    .name = "evaluate",
+    .arguments = "",
+    .summary = "how well operations are foretold that were held out",
+    .more =
+        "Regressors are made from a part of the measurements as train makes them, and "
+        "asked\nabout the rest. Equal operations are never on both sides.\n",
+    .examples = "  foretell evaluate --folds 5\n"
+                "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
+                "phase=forward' --metric "
+                "power\n"
+                "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
+                "  foretell evaluate --db gpus.db --share 5% --curve --csv\n",
+    .least_args = 0,
+    .most_args = 0,
+    .has_csv = true,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,171 @@
+/* What evaluate found, in words, JSON and CSV. */
+#include "cli/evaluated.h"
+
+#include <math.h>
+
+#include "report/units.h"
+
+/* ---- text ---- */
+
+static void put_line(ft__table *t, const ft_evaluated *v)
+{
+    const ft_errors *e = &v->learned;
+
+    ft__table_cell(t, "%s", v->name);
+    ft__table_cell(t, "%zu", e->n);
+    ft__table_cell(t, "%s", ft__text_percent(e->mape).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->median_ape).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->p90_ape).s);
+    ft__table_cell(t, "%s", ft__text_percent(e->within_10).s);
+    ft__table_cell(t, "%s", ft__text_plain(e->r2).s);
+    ft__table_cell(t, "%s", ft__text_signed(e->bias).s);
+    ft__table_cell(t, "%s", ft__text_percent(v->constant.mape).s);
+    ft__table_cell(t, "%s", ft__text_percent(v->base.mape).s);
+    ft__table_cell(t, "%s", ft__text_percent(v->covered).s);
+    ft__table_cell(t, "%.2f", v->width);
+}
+
+static bool print_tables(const ft_evaluation *e, uint32_t by)
+{
+    ft__table *t = ft__table_new("rows<|n>|MAPE>|median>|p90>|within 10 %>|R2>|bias>|"
+                                 "constant>|physics>|covered>|high/low>");
+
+    put_line(t, &e->all);
+    for (int b = 0; b < FT_BY_COUNT; b++) {
+        if (!(by >> b & 1))
+            continue;
+        ft__table_rule(t);
+        for (size_t i = 0; i < e->n_by[b]; i++)
+            put_line(t, &e->by[b][i]);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
+static bool print_curve(const ft_evaluation *e)
+{
+    ft__table *t = ft__table_new("learned from>|MAPE>|median>|p90>|within 10 %>|R2>");
+
+    for (size_t i = 0; i < e->n_curve; i++) {
+        const ft_errors *v = &e->curve[i].learned;
+
+        ft__table_cell(t, "%.0f", e->curve[i].rows);
+        ft__table_cell(t, "%s", ft__text_percent(v->mape).s);
+        ft__table_cell(t, "%s", ft__text_percent(v->median_ape).s);
+        ft__table_cell(t, "%s", ft__text_percent(v->p90_ape).s);
+        ft__table_cell(t, "%s", ft__text_percent(v->within_10).s);
+        ft__table_cell(t, "%s", ft__text_plain(v->r2).s);
+    }
+    putchar('\n');
+    return ft__table_print_take(t, stdout);
+}
+
+static bool print_text(const ft__cli *c, const ft_evaluation *e,
+                       const ft_evaluate_options *how, uint32_t by)
+{
+    bool good;
+
+    printf("%s of %zu measurements of %u datasets, held out by %s: %zu times, learned "
+           "from %.0f on average\n\n",
+           how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
+           ft_protocol_name(how->protocol), e->n_splits, e->n_learned);
+    good = print_tables(e, by);
+    puts(
+        "\nconstant and physics: MAPE of always the same ratio to the physical "
+        "estimate, "
+        "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
+        "median width.");
+    if (e->n_curve)
+        good = print_curve(e) && good;
+    if (c->verbose)
+        printf("\nregressors of the last split:\n%s", e->chosen);
+    return good;
+}
+
+/* ---- JSON ---- */
+
+static json_t *line_json(const ft_evaluated *v)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", ft__json_text(v->name),
+                     "learned", ft__json_errors(&v->learned), "constant",
+                     ft__json_errors(&v->constant), "physics",
+                     ft__json_errors(&v->base), "covered", ft__json_real(v->covered),
+                     "width", ft__json_real(v->width));
+}
+
+static json_t *lines_json(const ft_evaluation *e, ft_by by)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->n_by[by]; i++)
+        ft__json_append_take(&all, line_json(&e->by[by][i]));
+    return all;
+}
+
+static json_t *curve_json(const ft_evaluation *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->n_curve; i++)
+        ft__json_append_take(&all, json_pack("{s:o, s:o}", "rows",
+                                             ft__json_real(e->curve[i].rows), "learned",
+                                             ft__json_errors(&e->curve[i].learned)));
+    return all;
+}
+
+static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
+{
+    return ft__json_print_take(
+        json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                  "protocol", ft_protocol_name(how->protocol), "metric",
+                  how->metric ? how->metric : "time", "n_rows",
+                  ft__json_count(e->n_rows), "n_datasets",
+                  ft__json_count(e->n_datasets), "n_splits",
+                  ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
+                  "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
+                  "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
+                  lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT),
+                  "curve", curve_json(e)),
+        stdout);
+}
+
+/* ---- CSV ---- */
+
+static void csv_line(const char *by, const ft_evaluated *v)
+{
+    const ft_errors *e = &v->learned;
+
+    ft__csv_row(stdout, "ssugggggggggggggg", by, v->name, (uint64_t)e->n, e->mape,
+                e->median_ape, e->p90_ape, e->within_10, e->max_ape, e->bias, e->r2,
+                e->mae, v->constant.mape, v->constant.median_ape, v->base.mape,
+                v->base.median_ape, v->covered, v->width);
+}
+
+static bool print_csv(const ft_evaluation *e, uint32_t by)
+{
+    puts(
+        "by,name,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,mae,constant_mape,"
+        "constant_median_ape,physics_mape,physics_median_ape,covered,width");
+    csv_line("all", &e->all);
+    for (int b = 0; b < FT_BY_COUNT; b++)
+        for (size_t i = 0; (by >> b & 1) && i < e->n_by[b]; i++)
+            csv_line(ft_by_name((ft_by)b), &e->by[b][i]);
+    for (size_t i = 0; i < e->n_curve; i++) {
+        ft_evaluated v = {.learned = e->curve[i].learned,
+                          .covered = NAN,
+                          .width = NAN,
+                          .constant = {.mape = NAN, .median_ape = NAN},
+                          .base = {.mape = NAN, .median_ape = NAN}};
+
+        snprintf(v.name, sizeof(v.name), "%.0f", e->curve[i].rows);
+        csv_line("learned_from", &v);
+    }
+    return true;
+}
+
+bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
+                         const ft_evaluate_options *how, uint32_t by)
+{
+    if (c->json)
+        return print_json(e, how);
+    return c->csv ? print_csv(e, by) : print_text(c, e, how, by);
+}

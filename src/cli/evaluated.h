@@ -1,0 +1,12 @@
+#ifndef CLI_EVALUATED_H
+#define CLI_EVALUATED_H
+
+#include "cli/cli.h"
+#include "foretell/evaluate.h"
+
+/* An evaluation in the form that the global options ask for; by: bits 1 << ft_by of the
+ * tables wanted. False: out of memory. */
+bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
+                         const ft_evaluate_options *how, uint32_t by);
+
+#endif

@@ -1,0 +1,162 @@
+#include "predict/base.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "base/stats.h"
+
+/* Rows that constants are fitted to, and fewest that a roofline is fitted to. */
+enum { MOST_ROWS = 2000, LEAST_ROWS = 20 };
+
+static void chip_of(ft__chip *out, const ft__samples *s, uint32_t i)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+
+    ft__chip_make(out, ft_device_get(d->file), d->setting, d->policy, &s->v[i].op);
+}
+
+static bool has_chip(const ft__samples *s, uint32_t i, ft__chip *chip)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+
+    if (d->roof || !d->file)
+        return false;
+    chip_of(chip, s, i);
+    return ft__chip_lacks(chip) == NULL;
+}
+
+/* ---- constants of the physical estimate ---- */
+
+/* Which of n rows to take so that about MOST_ROWS are left. */
+static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
+{
+    ft__prng p = ft__prng_stream(seed, row);
+
+    return n <= MOST_ROWS || ft__prng_unit(&p) < (double)MOST_ROWS / (double)n;
+}
+
+static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
+                           size_t n, uint64_t seed, ft_error *err)
+{
+    ft__physics_row *rows = calloc(n + 1, sizeof(*rows));
+    ft__chip *chip = calloc(n + 1, sizeof(*chip));
+    ft_status st = FT_OK;
+    size_t m = 0;
+
+    if (!rows || !chip)
+        st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    for (size_t i = 0; i < n && !st; i++) {
+        if (!is_drawn(seed, row[i], n) || !has_chip(s, row[i], &chip[m]))
+            continue;
+        rows[m] = (ft__physics_row){.op = &s->v[row[i]].op,
+                                    .chip = &chip[m],
+                                    .time_s = s->v[row[i]].value[FT__METRIC_TIME],
+                                    .weight = 1};
+        m++;
+    }
+    if (!st && m >= LEAST_ROWS)
+        st = ft__physics_fit(&b->theta, rows, m, seed, err);
+    free(rows);
+    free(chip);
+    return st;
+}
+
+/* ---- rooflines that rows show ---- */
+
+static uint32_t roof_of(const ft__samples *s, uint32_t i)
+{
+    return 2 * s->v[i].dataset + (s->v[i].op.phase != FT_PHASE_FORWARD);
+}
+
+/* The rates that all but the luckiest rows stay below, and the time that next to none
+ * stays below. rate: scratch of n. */
+static void fit_roof(ft__roof *out, const ft__samples *s, const uint32_t *row, size_t n,
+                     double *flops, double *bytes, double *time)
+{
+    for (size_t i = 0; i < n; i++) {
+        const ft__sample *v = &s->v[row[i]];
+        ft_cost c;
+
+        ft_op_cost(&v->op, &c);
+        time[i] = v->value[FT__METRIC_TIME];
+        flops[i] = c.flops / time[i];
+        bytes[i] = (c.bytes_read + c.bytes_written) / time[i];
+    }
+    ft__sort(time, n);
+    ft__sort(flops, n);
+    ft__sort(bytes, n);
+    *out = ft__flat_roof(fmax(1, ft__quantile(flops, n, 0.99)),
+                         fmax(1, ft__quantile(bytes, n, 0.9)),
+                         ft__quantile(time, n, 0.02));
+}
+
+static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    double *v = calloc(3 * n + 1, sizeof(*v));
+    uint32_t *own = calloc(n + 1, sizeof(*own));
+    ft_status st = FT_OK;
+
+    if (!v || !own)
+        st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    for (uint32_t r = 0; r <= 2 * b->n_datasets && !st; r++) {
+        size_t m = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (r == 2 * b->n_datasets || roof_of(s, row[i]) == r)
+                own[m++] = row[i];
+        if (m >= LEAST_ROWS || (m && r == 2 * b->n_datasets))
+            fit_roof(&b->roof[r], s, own, m, v, v + n, v + 2 * n);
+    }
+    free(v);
+    free(own);
+    return st;
+}
+
+ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
+                       size_t n, uint64_t seed, ft_error *err)
+{
+    ft_status st;
+
+    *out = (ft__base){.theta = ft__physics_default(), .n_datasets = s->n_datasets};
+    out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
+    if (!out->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    st = fit_roofs(out, s, row, n, err);
+    if (!st)
+        st = fit_theta(out, s, row, n, seed, err);
+    if (st)
+        ft__base_free(out);
+    return st;
+}
+
+void ft__base_free(ft__base *b)
+{
+    free(b->roof);
+    b->roof = NULL;
+}
+
+static const ft__roof *known_roof(const ft__base *b, const ft__samples *s, uint32_t i)
+{
+    const ft__roof *probed = s->dataset[s->v[i].dataset].roof;
+    const ft__roof *own = &b->roof[roof_of(s, i)];
+
+    if (probed)
+        return probed;
+    return own->n_points ? own : &b->roof[2 * b->n_datasets];
+}
+
+void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uint32_t i)
+{
+    ft__chip chip;
+
+    if (has_chip(s, i, &chip)) {
+        ft__physics(out, &s->v[i].op, &chip, &b->theta);
+        if (out->total_s > 0)
+            return;
+    }
+    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    out->total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i));
+}

@@ -1,0 +1,28 @@
+#ifndef PREDICT_BASE_H
+#define PREDICT_BASE_H
+
+#include "predict/physics.h"
+#include "predict/sample.h"
+
+/* What a time is told relative to, fitted on training rows alone. In this order, as far
+ * as a dataset allows:
+ *   1. the roofline that its probes measured (this machine)
+ *   2. the physical estimate from the device's file, constants fitted to the rows
+ *   3. a roofline fitted to the rows: rates that the best of them reach; of all the
+ *      rows, where the dataset has none */
+typedef struct ft__base {
+    ft__theta theta;
+    ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
+    uint32_t n_datasets;
+} ft__base;
+
+/* row[n]: indices into s->v, times known. */
+ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
+                       size_t n, uint64_t seed, ft_error *err);
+void ft__base_free(ft__base *b);
+/* out->total_s is the base of sample i; the other members are NaN where it is a
+ * roofline. */
+void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s,
+                    uint32_t i);
+
+#endif

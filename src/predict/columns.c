@@ -1,0 +1,334 @@
+#include "predict/columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+
+/* ---- how an operation fits hardware ---- */
+
+/* Share of the last tile of `unit` that is used. */
+static float fill(double n, double unit)
+{
+    return n > 0 ? (float)(n / (ceil(n / unit) * unit)) : 1;
+}
+
+static float log_of(double v)
+{
+    return v > 0 ? (float)log2(v) : NAN;
+}
+
+/* A product of m x n results, each a sum of k: of all kinds that are one, 0 otherwise.
+ */
+struct product {
+    double m, n, k;
+};
+
+static struct product product_of(const ft_op *op)
+{
+    ft_product p[FT_MAX_PRODUCTS];
+    ft_shape x, y;
+
+    if (ft_op_products(op, p) == 0)
+        return (struct product){0};
+    x = ft_op_shape(&p[0].op, FT_K_x);
+    if (p[0].op.kind == FT_KIND_matmul) {
+        y = ft_op_shape(&p[0].op, FT_K_y);
+        return (struct product){(double)x.dim[x.rank - 2], (double)y.dim[y.rank - 1],
+                                (double)x.dim[x.rank - 1]};
+    }
+    return (struct product){0};
+}
+
+static double channels(const ft_op *op, bool out)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    if (out)
+        return (double)ft_op_at(op, FT_K_out, 0);
+    return ft_kind_class(op->kind) == FT_CLASS_MATMUL ? (double)x.dim[x.rank - 1]
+           : x.rank > 1                               ? (double)x.dim[1]
+                                                      : 1;
+}
+
+enum { N_FITS = 10 };
+static const char *const fit_names[N_FITS] = {
+    "in / 8",   "in / 32",      "in / 64",      "out / 8",      "out / 32",
+    "out / 64", "m of product", "n of product", "k of product", "train",
+};
+
+static void fill_fits(float *f, const ft_op *op)
+{
+    double in = channels(op, false), out = channels(op, true);
+    struct product p = product_of(op);
+
+    *f++ = fill(in, 8);
+    *f++ = fill(in, 32);
+    *f++ = fill(in, 64);
+    *f++ = fill(out, 8);
+    *f++ = fill(out, 32);
+    *f++ = fill(out, 64);
+    *f++ = (float)log2(1 + p.m);
+    *f++ = (float)log2(1 + p.n);
+    *f++ = (float)log2(1 + p.k);
+    *f++ = (float)ft_op_at(op, FT_K_train, 0);
+}
+
+/* ---- the physical estimate ---- */
+
+enum { N_TERMS = 8 };
+static const char *const term_names[N_TERMS] = {
+    "base",         "compute share", "cache share", "memory share",
+    "launch share", "kernels",       "waves",       "wave fill",
+};
+
+static void fill_terms(float *f, const ft__terms *t)
+{
+    *f++ = log_of(t->total_s);
+    *f++ = (float)(t->compute_s / t->total_s);
+    *f++ = (float)(t->cache_s / t->total_s);
+    *f++ = (float)(t->memory_s / t->total_s);
+    *f++ = (float)(t->launch_s / t->total_s);
+    *f++ = (float)t->kernels;
+    *f++ = log_of(t->waves);
+    *f++ = (float)t->fill;
+}
+
+/* ---- devices ---- */
+
+enum { N_DEVICE = 10 };
+static const char *const device_names[N_DEVICE] = {
+    "peak", "bandwidth", "peak / bandwidth", "cores", "clock",
+    "L2",   "power",     "tensor peak",      "year",  "bytes / L2",
+};
+
+static void fill_device(float *f, const ft__samples *s, const ft__sample *v)
+{
+    const ft__dataset *d = &s->dataset[v->dataset];
+    ft__chip c;
+    ft_cost cost;
+
+    for (int i = 0; i < N_DEVICE; i++)
+        f[i] = NAN;
+    if (!d->file)
+        return;
+    ft__chip_make(&c, ft_device_get(d->file), d->setting, d->policy, &v->op);
+    ft_op_cost(&v->op, &cost);
+    *f++ = log_of(c.peak_flops);
+    *f++ = log_of(c.bandwidth);
+    *f++ = log_of(c.peak_flops / c.bandwidth);
+    *f++ = log_of(c.cores);
+    *f++ = log_of(c.clock_hz);
+    *f++ = log_of(c.l2_bytes);
+    *f++ = log_of(c.power_w);
+    *f++ = log_of(c.tensor_flops);
+    *f++ = (float)c.year;
+    *f++ = log_of((cost.bytes_read + cost.bytes_written) / c.l2_bytes);
+}
+
+/* ---- what is text ---- */
+
+static const char *const part_names[] = {"device", "engine", "version", "policy",
+                                         "dtype"};
+enum { N_PARTS = sizeof(part_names) / sizeof(*part_names) };
+
+/* The text of one code for a sample; NULL: it has none. */
+static const char *text_of(const char *name, const ft__samples *s, const ft__sample *v,
+                           size_t *len)
+{
+    const ft__dataset *d = &s->dataset[v->dataset];
+    const char *const part[N_PARTS] = {d->device, d->engine, d->engine_version,
+                                       d->policy, ft_dtype_name(v->op.dtype)};
+
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (strcmp(name, part_names[i]) == 0) {
+            *len = strlen(part[i]);
+            return part[i];
+        }
+    return ft__pair(d->setting, name, len);
+}
+
+/* Where a value stands, or would: *found says which. */
+static uint32_t place_of(const ft__code *c, const char *text, size_t len, bool *found)
+{
+    uint32_t lo = 0, hi = c->n;
+
+    *found = false;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        int order = strncmp(c->value[mid], text, len);
+
+        if (order == 0)
+            order = c->value[mid][len] != '\0';
+        if (order == 0) {
+            *found = true;
+            return mid;
+        }
+        if (order < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool learn_value(ft__code *c, const char *text, size_t len)
+{
+    bool found;
+    uint32_t at = place_of(c, text, len, &found);
+    char **v;
+
+    if (found)
+        return true;
+    v = realloc(c->value, (c->n + 1) * sizeof(*v));
+    if (!v)
+        return false;
+    c->value = v;
+    memmove(v + at + 1, v + at, (c->n - at) * sizeof(*v));
+    v[at] = strndup(text, len);
+    c->n++;
+    return v[at] != NULL;
+}
+
+static void code_free(ft__code *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        free(c->value[i]);
+    free(c->value);
+    *c = (ft__code){0};
+}
+
+/* A code with fewer than two values says nothing and is not kept. */
+static ft_status add_code(ft__columns *c, const char *name, size_t len,
+                          const ft__samples *s, const uint32_t *row, size_t n,
+                          ft_error *err)
+{
+    ft__code *code = &c->code[c->n_codes];
+
+    if (c->n_codes == FT__MAX_CODES || len >= sizeof(code->name))
+        return FT_OK;
+    memcpy(code->name, name, len);
+    code->name[len] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        size_t got;
+        const char *text = text_of(code->name, s, &s->v[row[i]], &got);
+
+        if (text && !learn_value(code, text, got))
+            return ft_fail(err, FT_ENOMEM, 0, "training set");
+    }
+    if (code->n < 2)
+        code_free(code);
+    else
+        c->n_codes++;
+    return FT_OK;
+}
+
+static bool is_known(const ft__columns *c, const char *name, size_t len)
+{
+    for (uint32_t i = 0; i < c->n_codes; i++)
+        if (strncmp(c->code[i].name, name, len) == 0 && c->code[i].name[len] == '\0')
+            return true;
+    return false;
+}
+
+/* The pairs of all settings, in the order in which they are met. */
+static ft_status add_pairs(ft__columns *c, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t d = 0; d < s->n_datasets && !st; d++)
+        for (const char *p = s->dataset[d].setting; *p && !st;) {
+            size_t all = strcspn(p, " "), len = strcspn(p, "= ");
+
+            if (len && len < all && !is_known(c, p, len))
+                st = add_code(c, p, len, s, row, n, err);
+            p += all + (p[all] == ' ');
+        }
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static bool is_several(const ft__samples *s, const uint32_t *row, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(s->dataset[s->v[row[i]].dataset].device,
+                   s->dataset[s->v[row[0]].dataset].device) != 0)
+            return true;
+    return false;
+}
+
+ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
+                           size_t n, bool unseen, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    *out = (ft__columns){.devices = !unseen && is_several(s, row, n)};
+    for (size_t i = unseen ? 1 : 0; i < N_PARTS && !st; i++) /* the first: device */
+        st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
+    if (!st)
+        st = add_pairs(out, s, row, n, err);
+    out->n = FT__N_FEATURES + N_FITS + N_TERMS + (out->devices ? (uint32_t)N_DEVICE : 0) +
+             out->n_codes;
+    if (st)
+        ft__columns_free(out);
+    return st;
+}
+
+void ft__columns_free(ft__columns *c)
+{
+    for (uint32_t i = 0; i < c->n_codes; i++)
+        code_free(&c->code[i]);
+    c->n_codes = 0;
+}
+
+static float code_of(const ft__code *c, const ft__samples *s, const ft__sample *v)
+{
+    size_t len;
+    const char *text = text_of(c->name, s, v, &len);
+    bool found = false;
+    uint32_t at = text ? place_of(c, text, len, &found) : 0;
+
+    return found ? (float)at : NAN;
+}
+
+void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
+                      uint32_t i, const ft__terms *terms)
+{
+    const ft__roof one = ft__flat_roof(1, 1, 0);
+    const ft__sample *v = &s->v[i];
+
+    ft__features(row, &v->op, &one);
+    row[FT__F_roofline] = log_of(terms->total_s);
+    row += FT__N_FEATURES;
+    fill_fits(row, &v->op);
+    row += N_FITS;
+    fill_terms(row, terms);
+    row += N_TERMS;
+    if (c->devices) {
+        fill_device(row, s, v);
+        row += N_DEVICE;
+    }
+    for (uint32_t j = 0; j < c->n_codes; j++)
+        *row++ = code_of(&c->code[j], s, v);
+}
+
+void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
+{
+    const char *text;
+
+    if (j < FT__N_FEATURES)
+        text = ft__feature_name(j);
+    else if ((j -= FT__N_FEATURES) < N_FITS)
+        text = fit_names[j];
+    else if ((j -= N_FITS) < N_TERMS)
+        text = term_names[j];
+    else if ((j -= N_TERMS) < N_DEVICE && c->devices)
+        text = device_names[j];
+    else
+        text = c->code[j - (c->devices ? N_DEVICE : 0)].name;
+    snprintf(name, 48, "%s", text);
+}

@@ -1,0 +1,350 @@
+/* Held-out operations, by protocol. */
+#include "foretell/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/prng.h"
+#include "predict/evaluation.h"
+
+static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
+    "folds", "share", "device", "kind", "setting", "network", "stores"};
+
+const char *ft_protocol_name(ft_protocol p)
+{
+    return protocol_names[p];
+}
+
+/* ---- which rows are tested together ---- */
+
+enum { NOT_TESTED = UINT32_MAX };
+
+/* Without networks each row is tested in one split at most, and learned from in the
+ * others. Networks overlap: a list of hashes each. */
+struct splits {
+    uint32_t n;
+    uint32_t *of; /* per row: its split */
+    char (*name)[160];
+    ft__networks networks; /* NETWORK only */
+};
+
+struct evaluating {
+    const ft_evaluate_options *opt;
+    ft__samples s;
+    ft__learn_options learn;
+    uint32_t *row; /* with a value of the metric */
+    size_t n;
+    size_t n_train; /* STORES: rows of the first store */
+    struct splits split;
+    uint32_t *train;
+    uint32_t *test;
+    ft__answer *answer;
+};
+
+static ft_status name_split(struct evaluating *e, const char *name, uint32_t *index,
+                            ft_error *err)
+{
+    char(*grown)[160];
+
+    for (uint32_t i = 0; i < e->split.n; i++)
+        if (strncmp(e->split.name[i], name, sizeof(*e->split.name) - 1) == 0) {
+            *index = i;
+            return FT_OK;
+        }
+    grown = realloc(e->split.name, (e->split.n + 1) * sizeof(*grown));
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    e->split.name = grown;
+    snprintf(grown[e->split.n], sizeof(*grown), "%s", name);
+    *index = e->split.n++;
+    return FT_OK;
+}
+
+static ft_status split_folds(struct evaluating *e, ft_error *err)
+{
+    uint32_t n = e->opt->n_folds ? e->opt->n_folds : 5, index;
+    uint64_t *group = malloc((e->n + 1) * sizeof(*group));
+    ft_status st;
+    char name[32];
+
+    if (!group)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < e->n; i++)
+        group[i] = e->s.v[e->row[i]].hash;
+    st = ft_folds_make(e->split.of, group, e->n, n, e->opt->seed, err);
+    free(group);
+    for (uint32_t i = 0; i < n && !st; i++) {
+        snprintf(name, sizeof(name), "fold %u", i + 1);
+        st = name_split(e, name, &index, err);
+    }
+    return st;
+}
+
+/* A share of the operations to learn from; the others are tested. */
+static ft_status split_share(struct evaluating *e, ft_error *err)
+{
+    uint32_t index;
+    ft_status st;
+
+    if (!(e->opt->share > 0 && e->opt->share < 1))
+        return ft_fail(err, FT_EINVAL, 0, "the share to learn from is between 0 and 1");
+    st = name_split(e, "the rest", &index, err);
+    for (size_t i = 0; i < e->n && !st; i++) {
+        ft__prng p = ft__prng_stream(e->opt->seed, e->s.v[e->row[i]].hash);
+
+        e->split.of[i] = ft__prng_unit(&p) < e->opt->share ? NOT_TESTED : index;
+    }
+    return st;
+}
+
+static const char *left_out_name(const struct evaluating *e, const ft__sample *v)
+{
+    switch (e->opt->protocol) {
+    case FT_PROTOCOL_DEVICE: return e->s.dataset[v->dataset].device;
+    case FT_PROTOCOL_KIND: return ft_kind_name(v->op.kind);
+    default: return e->s.dataset[v->dataset].setting;
+    }
+}
+
+static ft_status split_by_name(struct evaluating *e, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < e->n && !st; i++) {
+        const char *name = left_out_name(e, &e->s.v[e->row[i]]);
+
+        e->split.of[i] = NOT_TESTED;
+        if (!e->opt->only || strcmp(e->opt->only, name) == 0)
+            st = name_split(e, name, &e->split.of[i], err);
+    }
+    return st;
+}
+
+static ft_status split_stores(struct evaluating *e, ft_error *err)
+{
+    uint32_t index;
+    ft_status st = name_split(e, "test", &index, err);
+
+    for (size_t i = 0; i < e->n; i++)
+        e->split.of[i] = e->row[i] < e->n_train ? NOT_TESTED : index;
+    return st;
+}
+
+static ft_status split_networks(struct evaluating *e, ft_store *store, ft_error *err)
+{
+    ft_status st = ft__networks_read(&e->split.networks, store, e->opt->only, err);
+    uint32_t index;
+
+    for (uint32_t i = 0; i < e->split.networks.n && !st; i++)
+        st = name_split(e, e->split.networks.v[i].name, &index, err);
+    return st;
+}
+
+static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *err)
+{
+    ft_status st;
+
+    switch (e->opt->protocol) {
+    case FT_PROTOCOL_FOLDS: st = split_folds(e, err); break;
+    case FT_PROTOCOL_SHARE: st = split_share(e, err); break;
+    case FT_PROTOCOL_NETWORK: st = split_networks(e, store, err); break;
+    case FT_PROTOCOL_STORES: st = split_stores(e, err); break;
+    default: st = split_by_name(e, err); break;
+    }
+    if (!st && e->split.n == 0)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "nothing to leave out: no %s%s%s",
+                     ft_protocol_name(e->opt->protocol), e->opt->only ? " is " : "",
+                     e->opt->only ? e->opt->only : "");
+    return st;
+}
+
+static bool is_tested(const struct evaluating *e, size_t i, uint32_t split)
+{
+    if (e->opt->protocol == FT_PROTOCOL_NETWORK)
+        return ft__network_has(&e->split.networks.v[split], e->s.v[e->row[i]].hash);
+    return e->split.of[i] == split;
+}
+
+/* ---- one split after the other ---- */
+
+/* Is the row among the first `part` of the operations, in an order that the seed
+ * decides? Larger parts hold the smaller ones. */
+static bool is_early(const struct evaluating *e, size_t i, double part)
+{
+    ft__prng p = ft__prng_stream(e->opt->seed ^ 0x5eed, e->s.v[e->row[i]].hash);
+
+    return ft__prng_unit(&p) < part;
+}
+
+static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
+                           double part, ft_error *err)
+{
+    size_t n_train = 0, n_test = 0;
+    ft__learner l;
+    ft_status st;
+
+    for (size_t i = 0; i < e->n; i++)
+        if (is_tested(e, i, split))
+            e->test[n_test++] = e->row[i];
+        else if (part >= 1 || is_early(e, i, part))
+            e->train[n_train++] = e->row[i];
+    if (n_test == 0)
+        return FT_OK;
+    st = ft__learner_fit(&l, &e->s, e->train, n_train, e->test, n_test, &e->learn, err);
+    if (st)
+        return st;
+    st = ft__learner_predict(&l, e->answer, &e->s, e->test, n_test, err);
+    if (!st)
+        st = ft__results_add(out, &e->s, e->learn.metric, e->test, e->answer, n_test,
+                             split, err);
+    out->n_learned += (double)n_train;
+    out->n_splits++;
+    ft__results_choices(out, &l);
+    ft__learner_free(&l);
+    return st;
+}
+
+static ft_status run_all(struct evaluating *e, ft__results *out, double part,
+                         ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < e->split.n && !st; i++) {
+        ft__progress(e->opt->log, i, e->split.n, e->split.name[i]);
+        st = run_split(e, out, i, part, err);
+    }
+    ft__progress(e->opt->log, e->split.n, e->split.n, "");
+    if (!st && out->n == 0)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "nothing is left to test on");
+    return st;
+}
+
+/* Equal steps on a logarithmic scale up to all the training rows. */
+static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *err)
+{
+    const double least = 0.02;
+    uint32_t steps = e->opt->curve_steps;
+    ft_status st = FT_OK;
+
+    out->curve = calloc(steps + 1u, sizeof(*out->curve));
+    if (!out->curve)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (uint32_t i = 0; i < steps && !st; i++) {
+        double part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
+        ft__results r = {0};
+        ft_curve_point *p = &out->curve[out->n_curve];
+
+        st = run_all(e, &r, part, err);
+        if (!st)
+            st = ft__results_errors(&p->learned, &r, err);
+        p->rows = r.n_learned / (double)r.n_splits;
+        out->n_curve += st == FT_OK;
+        /* Too few rows to learn from: the curve begins later. */
+        if (st == FT_ENOTFOUND)
+            st = FT_OK;
+        ft__results_free(&r);
+    }
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *test,
+                              ft_error *err)
+{
+    ft_status st = ft__samples_read(&e->s, store, e->opt->where, false, err);
+
+    e->n_train = e->s.n;
+    if (!st && test)
+        st = ft__samples_append(&e->s, test, e->opt->where, false, err);
+    if (!st)
+        st = ft__samples_know(&e->s, e->opt->data_dir, err);
+    if (st)
+        return st;
+    e->row = calloc(e->s.n + 1, sizeof(*e->row));
+    e->train = calloc(e->s.n + 1, sizeof(*e->train));
+    e->test = calloc(e->s.n + 1, sizeof(*e->test));
+    e->answer = calloc(e->s.n + 1, sizeof(*e->answer));
+    e->split.of = calloc(e->s.n + 1, sizeof(*e->split.of));
+    if (!e->row || !e->train || !e->test || !e->answer || !e->split.of)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", e->s.n);
+    for (size_t i = 0; i < e->s.n; i++)
+        if (e->s.v[i].value[e->learn.metric] > 0)
+            e->row[e->n++] = (uint32_t)i;
+    if (e->n == 0)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the store holds no %s of operations that fit",
+                       ft__metric_name(e->learn.metric));
+    return FT_OK;
+}
+
+static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
+                       const ft_store *test, ft_error *err)
+{
+    const char *metric = opt->metric ? opt->metric : "time";
+
+    *e = (struct evaluating){.opt = opt};
+    e->learn = (ft__learn_options){
+        .metric = ft__metric_from_name(metric),
+        .fit = {.methods = opt->methods, .seed = opt->seed, .threads = opt->threads},
+        .single = opt->single != 0,
+        .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
+    if (e->learn.metric == FT__N_METRICS)
+        return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
+    if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "a second store is what the protocol %s tests",
+                       ft_protocol_name(FT_PROTOCOL_STORES));
+    return FT_OK;
+}
+
+static void finish(struct evaluating *e)
+{
+    ft__samples_free(&e->s);
+    ft__networks_free(&e->split.networks);
+    free(e->split.of);
+    free(e->split.name);
+    free(e->row);
+    free(e->train);
+    free(e->test);
+    free(e->answer);
+}
+
+ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
+                      const ft_evaluate_options *opt, ft_error *err)
+{
+    struct evaluating e;
+    ft__results r = {0};
+    ft_status st = start(&e, opt, test, err);
+
+    *out = (ft_evaluation){0};
+    if (!st)
+        st = read_samples(&e, store, test, err);
+    if (!st)
+        st = make_splits(&e, store, err);
+    if (!st)
+        st = run_all(&e, &r, 1, err);
+    if (!st)
+        st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+    if (!st && opt->curve_steps)
+        st = run_curve(&e, out, err);
+    out->n_rows = e.n;
+    out->n_datasets = e.s.n_datasets;
+    ft__results_free(&r);
+    finish(&e);
+    if (st)
+        ft_evaluation_free(out);
+    return st;
+}
+
+void ft_evaluation_free(ft_evaluation *e)
+{
+    for (int b = 0; b < FT_BY_COUNT; b++)
+        free(e->by[b]);
+    free(e->curve);
+    *e = (ft_evaluation){0};
+}

@@ -1,0 +1,56 @@
+#ifndef PREDICT_EVALUATION_H
+#define PREDICT_EVALUATION_H
+
+#include "foretell/evaluate.h"
+#include "predict/learner.h"
+
+/* ---- networks as lists of operations ---- */
+
+typedef struct ft__network {
+    char name[160];
+    uint64_t *hash; /* of its operations, ascending when all are read */
+    size_t n;
+} ft__network;
+
+typedef struct ft__networks {
+    ft__network *v;
+    uint32_t n;
+} ft__networks;
+
+/* Those of a store's members, by the name in their spec whatever their input; only:
+ * this one alone, or NULL. */
+ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
+                            ft_error *err);
+void ft__networks_free(ft__networks *n);
+bool ft__network_has(const ft__network *n, uint64_t hash);
+
+/* ---- what was said of tested rows ---- */
+
+typedef struct ft__result {
+    uint32_t sample;
+    uint32_t split;
+    double truth;
+    ft__answer said;
+} ft__result;
+
+/* Zero to begin. */
+typedef struct ft__results {
+    ft__result *v;
+    size_t n;
+    size_t n_splits;
+    double n_learned;  /* rows learned from, over all splits */
+    char chosen[4096]; /* of the last split */
+} ft__results;
+
+ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metric,
+                          const uint32_t *row, const ft__answer *said, size_t n,
+                          uint32_t split, ft_error *err);
+/* Note which methods a learner chose. */
+void ft__results_choices(ft__results *r, const ft__learner *l);
+ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
+ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
+                             const ft__samples *s, const char (*split)[160],
+                             ft_error *err);
+void ft__results_free(ft__results *r);
+
+#endif

@@ -1,0 +1,425 @@
+#include "predict/fit.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "base/stats.h"
+
+/* Below this many rows or groups there is nothing to choose by. */
+enum { LEAST_ROWS = 12, SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
+/* The spread is never less: measurements repeat no better. */
+static const double least_spread = 0.01;
+/* A mixture has to better the best single method by this share. */
+static const double worth_mixing = 0.01;
+
+/* ---- what is tried ---- */
+
+struct candidate {
+    ft_method method;
+    uint32_t min_leaf;
+};
+
+/* Trees from fully grown to coarse: few or noisy rows are better served by the latter.
+ */
+static const struct candidate candidates[] = {
+    {FT_METHOD_EXTRA, 1},  {FT_METHOD_EXTRA, 3},    {FT_METHOD_EXTRA, 8},
+    {FT_METHOD_FOREST, 1}, {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
+    {FT_METHOD_BOOST, 0},  {FT_METHOD_RIDGE, 0},    {FT_METHOD_KNN, 0},
+    {FT_METHOD_SVR, 0},    {FT_METHOD_TEMPLATE, 0}, {FT_METHOD_MLP, 0},
+};
+enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
+static const uint32_t usual_methods = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_RIDGE;
+
+static ft_model_options options_of(const struct candidate *c, const ft__fit_options *o)
+{
+    return (ft_model_options){
+        .method = c->method,
+        .forest = {.n_trees = o->n_trees ? o->n_trees : VALUE_TREES,
+                   .min_leaf = c->min_leaf,
+                   .seed = o->seed,
+                   .threads = o->threads},
+        .seed = o->seed,
+        .threads = o->threads,
+    };
+}
+
+/* ---- the rows that cross-validation looks at ---- */
+
+struct look {
+    size_t n;
+    uint32_t *row; /* which of the matrix */
+    float *x;
+    double *y;
+    uint64_t *group;
+    uint32_t *fold;
+    uint32_t n_folds;
+    double *said[N_CANDIDATES]; /* out of fold, NULL: not tried */
+    double *best;               /* of the choice */
+    double *stray;
+    double *spread;
+    ft_matrix m;
+};
+
+static void look_free(struct look *l)
+{
+    free(l->row);
+    free(l->x);
+    free(l->y);
+    free(l->group);
+    free(l->fold);
+    free(l->best);
+    free(l->stray);
+    free(l->spread);
+    for (int c = 0; c < N_CANDIDATES; c++)
+        free(l->said[c]);
+}
+
+static bool is_looked_at(uint64_t group, size_t n, const ft__fit_options *o)
+{
+    size_t most = o->most_rows ? o->most_rows : 4000;
+    ft__prng p = ft__prng_stream(o->seed, group);
+
+    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static size_t count_groups(const uint64_t *group, size_t n, uint64_t *scratch)
+{
+    size_t groups = n > 0;
+
+    memcpy(scratch, group, n * sizeof(*scratch));
+    qsort(scratch, n, sizeof(*scratch), by_value);
+    for (size_t i = 1; i < n; i++)
+        groups += scratch[i] != scratch[i - 1];
+    return groups;
+}
+
+static ft_status deal_folds(struct look *l, const ft__fit_options *o, ft_error *err)
+{
+    uint64_t *scratch = malloc((l->n + 1) * sizeof(*scratch));
+    size_t groups;
+
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
+    groups = count_groups(l->group, l->n, scratch);
+    free(scratch);
+    l->n_folds = o->n_folds ? o->n_folds : l->n < 300 ? 10 : 5;
+    if (l->n_folds > groups)
+        l->n_folds = (uint32_t)groups;
+    if (l->n < LEAST_ROWS || l->n_folds < 2) {
+        l->n_folds = 0;
+        return FT_OK;
+    }
+    return ft_folds_make(l->fold, l->group, l->n, l->n_folds, o->seed, err);
+}
+
+static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
+                           const uint64_t *group, const ft__fit_options *o,
+                           ft_error *err)
+{
+    size_t n = x->n_rows + 1;
+
+    *l = (struct look){.row = calloc(n, sizeof(*l->row)),
+                       .x = malloc(n * x->n_cols * sizeof(*l->x)),
+                       .y = calloc(n, sizeof(*l->y)),
+                       .group = calloc(n, sizeof(*l->group)),
+                       .fold = calloc(n, sizeof(*l->fold)),
+                       .best = calloc(n, sizeof(*l->best)),
+                       .stray = calloc(n, sizeof(*l->stray)),
+                       .spread = calloc(n, sizeof(*l->spread))};
+    if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best || !l->stray ||
+        !l->spread)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    for (size_t i = 0; i < x->n_rows; i++) {
+        if (!is_looked_at(group[i], x->n_rows, o))
+            continue;
+        memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
+               x->n_cols * sizeof(*l->x));
+        l->y[l->n] = y[i];
+        l->group[l->n] = group[i];
+        l->row[l->n++] = (uint32_t)i;
+    }
+    l->m = (ft_matrix){l->x, l->n, x->n_cols};
+    return deal_folds(l, o, err);
+}
+
+/* ---- choosing ---- */
+
+static double deviation(const struct look *l, const double *said)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        sum += fabs(l->y[i] - said[i]);
+    return sum / (double)l->n;
+}
+
+static bool is_tried(const struct candidate *c, const ft__fit_options *o)
+{
+    uint32_t methods = o->methods ? o->methods : usual_methods;
+    const char *why;
+
+    return methods >> c->method & 1 && ft_method_available(c->method, &why);
+}
+
+/* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
+static ft_status try_all(struct look *l, uint32_t *order, uint32_t *n_order,
+                         double *error, const ft__fit_options *o, ft_error *err)
+{
+    *n_order = 0;
+    for (uint32_t c = 0; c < N_CANDIDATES; c++) {
+        ft_model_options how = options_of(&candidates[c], o);
+        uint32_t at = *n_order;
+        ft_status st;
+
+        if (!is_tried(&candidates[c], o))
+            continue;
+        l->said[c] = calloc(l->n + 1, sizeof(double));
+        if (!l->said[c])
+            return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
+        st = ft_model_cross_validate(l->said[c], &l->m, l->y, NULL, l->fold, l->n_folds,
+                                     &how, err);
+        if (st)
+            return st;
+        error[c] = deviation(l, l->said[c]);
+        for (; at > 0 && error[c] < error[order[at - 1]]; at--)
+            order[at] = order[at - 1];
+        order[at] = c;
+        ++*n_order;
+    }
+    return FT_OK;
+}
+
+struct mixture {
+    uint32_t n;
+    uint32_t part[FT__MAX_MIXED]; /* candidates */
+    double weight[FT__MAX_MIXED];
+    double error;
+};
+
+/* The mean deviation of a mixture, in l->stray. */
+static double mixed_error(struct look *l, const struct mixture *m)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        double v = 0;
+
+        for (uint32_t k = 0; k < m->n; k++)
+            v += m->weight[k] * l->said[m->part[k]][i];
+        l->stray[i] = v;
+    }
+    return deviation(l, l->stray);
+}
+
+/* The best single candidate, or shares of the three best in tenths when that is
+ * better by enough to be no accident. */
+static struct mixture mix(struct look *l, const uint32_t *order, uint32_t n_order,
+                          const double *error)
+{
+    struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
+    uint32_t n = n_order < FT__MAX_MIXED ? n_order : FT__MAX_MIXED;
+
+    for (int a = 0; n > 1 && a <= 10; a++)
+        for (int b = 0; b <= 10 - a; b++) {
+            struct mixture m = {.n = n,
+                                .part = {order[0], order[1], n > 2 ? order[2] : 0},
+                                .weight = {a / 10.0, b / 10.0, (10 - a - b) / 10.0}};
+
+            if (n == 2 && a + b != 10)
+                continue;
+            m.error = mixed_error(l, &m);
+            if (m.error < best.error)
+                best = m;
+        }
+    return best.error < (1 - worth_mixing) * single.error ? best : single;
+}
+
+/* What never weighs anything is not fitted. */
+static void drop_empty(struct mixture *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < m->n; k++)
+        if (m->weight[k] > 0) {
+            m->part[n] = m->part[k];
+            m->weight[n++] = m->weight[k];
+        }
+    m->n = n;
+}
+
+static void put_choice(ft__fit *f, const struct mixture *m)
+{
+    size_t at = 0;
+
+    for (uint32_t k = 0; k < m->n && at < sizeof(f->choice); k++) {
+        const struct candidate *c = &candidates[m->part[k]];
+        char leaf[24] = "";
+
+        if (c->min_leaf > 1)
+            snprintf(leaf, sizeof(leaf), " leaf %u", c->min_leaf);
+        at += (size_t)(m->n == 1 ? snprintf(f->choice, sizeof(f->choice), "%s%s",
+                                            ft_method_name(c->method), leaf)
+                                 : snprintf(f->choice + at, sizeof(f->choice) - at,
+                                            "%s%.1f %s%s", k ? " + " : "", m->weight[k],
+                                            ft_method_name(c->method), leaf));
+    }
+}
+
+/* ---- how far truth strays ---- */
+
+/* Conformal intervals, normalised: residuals in units of a spread that is itself
+ * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
+ * intervals and irregular ones wide ones. */
+static ft_status calibrate(ft__fit *f, struct look *l, const ft__fit_options *o,
+                           ft_error *err)
+{
+    ft_model_options coarse = {.method = FT_METHOD_EXTRA,
+                               .forest = {.n_trees = SPREAD_TREES,
+                                          .min_leaf = SPREAD_LEAF,
+                                          .seed = o->seed,
+                                          .threads = o->threads}};
+    ft_status st;
+
+    for (size_t i = 0; i < l->n; i++)
+        l->stray[i] = fabs(l->y[i] - l->best[i]);
+    st = ft_model_cross_validate(l->spread, &l->m, l->stray, NULL, l->fold, l->n_folds,
+                                 &coarse, err);
+    if (!st)
+        st = ft_model_fit(&f->spread, &l->m, l->stray, NULL, &coarse, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < l->n; i++) {
+        l->spread[i] = fmax(0, l->spread[i]) + least_spread;
+        l->stray[i] = (l->y[i] - l->best[i]) / l->spread[i];
+    }
+    st = ft_conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
+    memcpy(l->stray, l->spread, l->n * sizeof(*l->stray));
+    f->typical = ft__median(l->stray, l->n);
+    return st;
+}
+
+/* Too few rows to hold any out: their scatter around the median. */
+static ft_status be_constant(ft__fit *f, const double *y, double *out, double *spread,
+                             size_t n, ft_error *err)
+{
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++) {
+        out[i] = f->centre;
+        spread[i] = y[i] - f->centre;
+    }
+    st = ft_conformal(&f->low, &f->high, spread, n, 0.9, err);
+    f->typical = fmax(fmax(-f->low, f->high), least_spread);
+    f->low = -1;
+    f->high = 1;
+    for (size_t i = 0; i < n; i++)
+        spread[i] = f->typical;
+    snprintf(f->choice, sizeof(f->choice), "constant");
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const double *y,
+                        const ft__fit_options *o, ft_error *err)
+{
+    uint32_t order[N_CANDIDATES], n_order;
+    double error[N_CANDIDATES];
+    struct mixture m;
+    ft_status st = try_all(l, order, &n_order, error, o, err);
+
+    if (!st && n_order == 0)
+        st = ft_fail(err, FT_EUNSUPPORTED, 0,
+                     "none of these methods can be fitted here");
+    if (st)
+        return st;
+    m = mix(l, order, n_order, error);
+    drop_empty(&m);
+    mixed_error(l, &m);
+    memcpy(l->best, l->stray, l->n * sizeof(*l->best));
+    put_choice(f, &m);
+    for (uint32_t k = 0; k < m.n && !st; k++) {
+        ft_model_options how = options_of(&candidates[m.part[k]], o);
+
+        st = ft_model_fit(&f->model[k], x, y, NULL, &how, err);
+        f->weight[k] = m.weight[k];
+        f->n_models = k + 1;
+    }
+    return st ? st : calibrate(f, l, o, err);
+}
+
+static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *err)
+{
+    double *v = malloc((n + 1) * sizeof(*v));
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    memcpy(v, y, n * sizeof(*v));
+    f->centre = ft__median(v, n);
+    free(v);
+    return FT_OK;
+}
+
+ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
+                       const double *y, const uint64_t *group,
+                       const ft__fit_options *opt, ft_error *err)
+{
+    struct look l = {0};
+    ft_status st;
+
+    *f = (ft__fit){.n_rows = x->n_rows};
+    st = find_centre(f, y, x->n_rows, err);
+    if (!st)
+        st = look_make(&l, x, y, group, opt, err);
+    if (!st && l.n_folds == 0) {
+        st = be_constant(f, y, out, spread, x->n_rows, err);
+    } else if (!st) {
+        st = choose(f, &l, x, y, opt, err);
+        for (size_t i = 0; i < x->n_rows; i++)
+            out[i] = spread[i] = NAN;
+        for (size_t i = 0; i < l.n; i++) {
+            out[l.row[i]] = l.best[i];
+            spread[l.row[i]] = l.spread[i];
+        }
+    }
+    look_free(&l);
+    if (st)
+        ft__fit_free(f);
+    return st;
+}
+
+void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
+                     double *spread, double *scratch)
+{
+    for (size_t i = 0; i < n; i++) {
+        value[i] = f->n_models ? 0 : f->centre;
+        spread[i] = f->typical;
+    }
+    for (uint32_t k = 0; k < f->n_models; k++) {
+        ft_model_predict(f->model[k], rows, n, scratch);
+        for (size_t i = 0; i < n; i++)
+            value[i] += f->weight[k] * scratch[i];
+    }
+    if (!f->spread)
+        return;
+    ft_model_predict(f->spread, rows, n, spread);
+    for (size_t i = 0; i < n; i++)
+        spread[i] = fmax(0, spread[i]) + least_spread;
+}
+
+void ft__fit_free(ft__fit *f)
+{
+    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
+        ft_model_free(f->model[k]);
+    ft_model_free(f->spread);
+    *f = (ft__fit){0};
+}

@@ -1,0 +1,46 @@
+#ifndef PREDICT_FIT_H
+#define PREDICT_FIT_H
+
+#include "foretell/learn.h"
+
+/* One regressor on a plain matrix: of several methods the best in grouped
+ * cross-validation, or the best mixture of up to three, and how far truth strays from
+ * it. Knows nothing of operations. */
+
+enum { FT__MAX_MIXED = 3 };
+
+typedef struct ft__fit_options {
+    uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones */
+    uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
+    size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */
+    uint32_t n_trees; /* 0: 64 */
+    uint64_t seed;
+    uint32_t threads;
+} ft__fit_options;
+
+typedef struct ft__fit {
+    size_t n_rows;
+    uint32_t n_models; /* 0: the centre is the answer */
+    ft_model *model[FT__MAX_MIXED];
+    double weight[FT__MAX_MIXED]; /* they sum to 1 */
+    double centre;                /* the median target: what the best constant says */
+    char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
+    ft_model *spread;             /* of |target - answer|; NULL: `typical` everywhere */
+    double typical;               /* median spread */
+    /* 90 % of target - answer lie between these times the spread. */
+    double low;
+    double high;
+} ft__fit;
+
+/* out[x->n_rows] and spread[x->n_rows]: what was said of each row out of fold; NaN for
+ * the rows that cross-validation did not look at. Rows with equal group[] stay
+ * together. */
+ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
+                       const double *y, const uint64_t *group,
+                       const ft__fit_options *opt, ft_error *err);
+/* value[n], spread[n] of n rows; scratch[n]. */
+void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
+                     double *spread, double *scratch);
+void ft__fit_free(ft__fit *f);
+
+#endif

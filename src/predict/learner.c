@@ -1,0 +1,440 @@
+#include "predict/learner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+/* Fewer rows make no regressor of their own. */
+enum { LEAST_ROWS = 12 };
+/* Rows at which a regressor's own residuals count as much as those of all. */
+static const double even_rows = 40;
+/* What is far from the training rows: intervals are so much wider. */
+static const double far_factor = 2;
+
+/* ---- targets ---- */
+
+/* What a value of the metric is told relative to. */
+static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
+                       const ft__terms *t)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
+
+    if (!(power_w > 0))
+        power_w = 1;
+    switch (l->opt.metric) {
+    case FT__METRIC_TIME: return t->total_s;
+    case FT__METRIC_POWER: return power_w;
+    case FT__METRIC_ENERGY: return t->total_s * power_w;
+    default: return 1;
+    }
+}
+
+static bool is_bytes(const ft__learner *l)
+{
+    return l->opt.metric >= FT__METRIC_MEMORY;
+}
+
+static double target_of(const ft__learner *l, double value, double scale)
+{
+    return is_bytes(l) ? log(1 + value) : log(value / scale);
+}
+
+static double value_of(const ft__learner *l, double target, double scale)
+{
+    return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
+}
+
+/* ---- rows of a matrix ---- */
+
+struct rows {
+    size_t n;
+    const uint32_t *index; /* of samples */
+    float *x;              /* all columns */
+    double *y;
+    double *scale;
+    double *out; /* out of fold */
+    double *spread;
+    /* of one part: */
+    size_t m;
+    uint32_t *of; /* rows here */
+    float *px;
+    double *py;
+    uint64_t *group;
+    double *pout;
+    double *pspread;
+};
+
+static void rows_free(struct rows *r)
+{
+    free(r->x);
+    free(r->y);
+    free(r->scale);
+    free(r->out);
+    free(r->spread);
+    free(r->of);
+    free(r->px);
+    free(r->py);
+    free(r->group);
+    free(r->pout);
+    free(r->pspread);
+}
+
+static ft_status rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
+                           size_t n, ft_error *err)
+{
+    size_t cells = (n + 1) * l->columns.n, m = n + 1;
+
+    *r = (struct rows){.n = n,
+                       .index = index,
+                       .x = malloc(cells * sizeof(float)),
+                       .y = calloc(m, sizeof(double)),
+                       .scale = calloc(m, sizeof(double)),
+                       .out = calloc(m, sizeof(double)),
+                       .spread = calloc(m, sizeof(double)),
+                       .of = calloc(m, sizeof(uint32_t)),
+                       .px = malloc(cells * sizeof(float)),
+                       .py = calloc(m, sizeof(double)),
+                       .group = calloc(m, sizeof(uint64_t)),
+                       .pout = calloc(m, sizeof(double)),
+                       .pspread = calloc(m, sizeof(double))};
+    if (r->x && r->y && r->scale && r->out && r->spread && r->of && r->px && r->py &&
+        r->group && r->pout && r->pspread)
+        return FT_OK;
+    rows_free(r);
+    return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+}
+
+static void fill_rows(struct rows *r, const ft__learner *l, const ft__samples *s)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        uint32_t at = r->index[i];
+        ft__terms t;
+
+        ft__base_terms(&l->base, &t, s, at);
+        ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
+        r->scale[i] = scale_of(l, s, at, &t);
+        r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
+        r->out[i] = r->spread[i] = NAN;
+    }
+}
+
+/* ---- parts ---- */
+
+static uint32_t which_of(ft__scope scope, const ft_op *op)
+{
+    return scope == FT__SCOPE_KIND    ? (uint32_t)op->kind
+           : scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
+                                      : 0;
+}
+
+static bool is_part(const ft__part *p, const ft_op *op)
+{
+    return p->phase == op->phase && p->which == which_of(p->scope, op);
+}
+
+/* The most particular regressor for an operation; l->n_parts: none. */
+static uint32_t part_for(const ft__learner *l, const ft_op *op)
+{
+    uint32_t best = l->n_parts;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (is_part(&l->part[i], op) &&
+            (best == l->n_parts || l->part[i].scope < l->part[best].scope))
+            best = i;
+    return best;
+}
+
+static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
+                        const ft__part *p)
+{
+    uint32_t width = l->columns.n;
+
+    r->m = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!is_part(p, &s->v[r->index[i]].op))
+            continue;
+        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
+        r->py[r->m] = r->y[i];
+        r->group[r->m] = s->v[r->index[i]].hash;
+        r->of[r->m++] = (uint32_t)i;
+    }
+    return r->m;
+}
+
+static ft_status find_range(ft__part *p, const struct rows *r, uint32_t width,
+                            ft_error *err)
+{
+    p->least = malloc(width * sizeof(float));
+    p->most = malloc(width * sizeof(float));
+    if (!p->least || !p->most)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    memcpy(p->least, r->px, width * sizeof(float));
+    memcpy(p->most, r->px, width * sizeof(float));
+    for (size_t i = 1; i < r->m; i++)
+        for (uint32_t j = 0; j < width; j++) {
+            p->least[j] = fminf(p->least[j], r->px[i * width + j]);
+            p->most[j] = fmaxf(p->most[j], r->px[i * width + j]);
+        }
+    return FT_OK;
+}
+
+static void part_free(ft__part *p)
+{
+    ft__fit_free(&p->fit);
+    free(p->least);
+    free(p->most);
+}
+
+/* Fit a part if there are rows enough. */
+static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
+                          const ft__part *wanted, ft_error *err)
+{
+    ft__part *p;
+    ft_matrix x;
+    ft_status st;
+
+    if (take_part(r, l, s, wanted) < LEAST_ROWS)
+        return FT_OK;
+    p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
+    if (!p)
+        return ft_fail(err, FT_ENOMEM, 0, "regressors");
+    l->part = p;
+    p += l->n_parts;
+    *p = *wanted;
+    x = (ft_matrix){r->px, r->m, l->columns.n};
+    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &l->opt.fit,
+                      err);
+    if (!st)
+        st = find_range(p, r, l->columns.n, err);
+    if (st) {
+        part_free(p);
+        return st;
+    }
+    l->n_parts++;
+    /* A residual counts once, where it is most particular: kinds come first. */
+    for (size_t i = 0; i < r->m; i++)
+        if (isnan(r->out[r->of[i]])) {
+            r->out[r->of[i]] = r->pout[i];
+            r->spread[r->of[i]] = r->pspread[i];
+        }
+    return FT_OK;
+}
+
+static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__samples *s,
+                     const uint32_t *ask, size_t n_ask)
+{
+    if (n_ask == 0)
+        return true;
+    for (size_t i = 0; i < n_ask; i++) {
+        const ft_op *op = &s->v[ask[i]].op;
+
+        if (is_part(wanted, op) && part_for(l, op) == l->n_parts)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t scope_size(ft__scope scope)
+{
+    return scope == FT__SCOPE_KIND    ? FT_KIND_COUNT
+           : scope == FT__SCOPE_CLASS ? FT_CLASS_COUNT
+                                      : 1;
+}
+
+static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
+                           const uint32_t *ask, size_t n_ask, ft_error *err)
+{
+    ft_status st = FT_OK;
+    int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
+
+    for (int scope = first; scope < FT__N_SCOPES; scope++)
+        for (uint32_t i = 0; i < scope_size((ft__scope)scope); i++)
+            for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++) {
+                const ft__part wanted = {
+                    .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
+
+                if (is_asked(l, &wanted, s, ask, n_ask))
+                    st = add_part(l, r, s, &wanted, err);
+            }
+    return st;
+}
+
+/* ---- intervals ---- */
+
+/* A regressor with few rows knows its middle but not its tails: there the residuals of
+ * all, in units of their spreads, count as well, as if they were even_rows of its own.
+ */
+static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
+{
+    size_t n = 0;
+    ft_status st;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (isfinite(r->out[i]) && r->spread[i] > 0)
+            r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
+    if (n == 0)
+        return FT_OK;
+    st = ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err);
+    for (uint32_t i = 0; i < l->n_parts && !st; i++) {
+        ft__fit *f = &l->part[i].fit;
+        double own = (double)f->n_rows / ((double)f->n_rows + even_rows);
+
+        f->low = own * f->low + (1 - own) * l->low;
+        f->high = own * f->high + (1 - own) * l->high;
+    }
+    return st;
+}
+
+/* ---- all of it ---- */
+
+/* Rows with a value of the metric, and a time for the base. */
+static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, size_t n,
+                     ft__metric metric)
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__sample *v = &s->v[row[i]];
+        double value = v->value[metric];
+
+        if (value > 0 || (metric >= FT__METRIC_MEMORY && value == 0))
+            out[m++] = row[i];
+    }
+    return m;
+}
+
+static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row,
+                        size_t n)
+{
+    return usable(out, s, row, n, FT__METRIC_TIME);
+}
+
+static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                       size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
+{
+    struct rows r;
+    ft_status st = rows_make(&r, l, row, n, err);
+
+    if (st)
+        return st;
+    fill_rows(&r, l, s);
+    memcpy(r.py, r.y, n * sizeof(*r.py));
+    l->centre = ft__median(r.py, n);
+    st = add_parts(l, &r, s, ask, n_ask, err);
+    if (!st)
+        st = share_tails(l, &r, err);
+    rows_free(&r);
+    return st;
+}
+
+ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
+                          size_t n, const uint32_t *ask, size_t n_ask,
+                          const ft__learn_options *opt, ft_error *err)
+{
+    uint32_t *own = calloc(n + 1, sizeof(*own));
+    size_t m = 0;
+    ft_status st = FT_OK;
+
+    *out = (ft__learner){.opt = *opt, .low = -1, .high = 1};
+    if (!own)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    m = with_time(own, s, row, n);
+    st = ft__base_fit(&out->base, s, own, m, opt->fit.seed, err);
+    if (!st) {
+        m = usable(own, s, row, n, opt->metric);
+        if (m == 0)
+            st = ft_fail(err, FT_ENOTFOUND, 0, "no row with a %s to learn from",
+                         ft__metric_name(opt->metric));
+    }
+    if (!st)
+        st = ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
+    if (!st)
+        st = learn(out, s, own, m, ask, n_ask, err);
+    free(own);
+    if (st)
+        ft__learner_free(out);
+    return st;
+}
+
+void ft__learner_free(ft__learner *l)
+{
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        part_free(&l->part[i]);
+    free(l->part);
+    l->part = NULL;
+    l->n_parts = 0;
+    ft__columns_free(&l->columns);
+    ft__base_free(&l->base);
+}
+
+/* ---- predicting ---- */
+
+/* Sizes beyond the training rows by more than a factor of two. */
+static bool is_outside(const ft__part *p, const float *row)
+{
+    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
+                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
+            row[sizes[i]] > p->most[sizes[i]] + 1)
+            return true;
+    return false;
+}
+
+/* One row; what no regressor is for has the median ratio and the spread of all. */
+static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
+                   const float *row, double value, double spread, double scale)
+{
+    double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
+
+    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) || is_outside(p, row);
+    spread *= a->far ? far_factor : 1;
+    a->value = value_of(l, value, scale);
+    a->low = value_of(l, value + fmin(0, low) * spread, scale);
+    a->high = value_of(l, value + fmax(0, high) * spread, scale);
+    a->constant = value_of(l, p ? p->fit.centre : l->centre, scale);
+    a->base = scale;
+}
+
+/* Rows of one part, predicted in one call; part NULL: those of none. */
+static void predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
+                         uint32_t index)
+{
+    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
+    uint32_t width = l->columns.n;
+
+    r->m = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (out[i].part != index)
+            continue;
+        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
+        r->of[r->m++] = (uint32_t)i;
+    }
+    if (p)
+        ft__fit_predict(&p->fit, r->px, r->m, r->pout, r->pspread, r->py);
+    for (size_t i = 0; i < r->m; i++)
+        answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
+               p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
+}
+
+ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
+                              const ft__samples *s, const uint32_t *row, size_t n,
+                              ft_error *err)
+{
+    struct rows r;
+    ft_status st = rows_make(&r, l, row, n, err);
+
+    if (st)
+        return st;
+    fill_rows(&r, l, s);
+    for (size_t i = 0; i < n; i++)
+        out[i].part = part_for(l, &s->v[row[i]].op);
+    for (uint32_t p = 0; p <= l->n_parts; p++)
+        predict_part(l, out, &r, p);
+    rows_free(&r);
+    return FT_OK;
+}

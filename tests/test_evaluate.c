@@ -1,0 +1,351 @@
+/* Evaluation on stores of our own making, whose laws are known: each protocol holds out
+ * what it says, and the figures are those that the law implies. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "foretell/evaluate.h"
+#include "foretell/op.h"
+
+enum { N_OPS = 60 };
+
+/* What a store is filled with. */
+struct law {
+    const char *device;
+    const char *setting;
+    double noise; /* sigma of the logarithm */
+    int random;   /* times know nothing of the operation */
+    int repeats;  /* of each operation, equal but for nothing */
+    uint64_t seed;
+};
+
+static double gauss(ft__prng *p)
+{
+    double u = ft__prng_unit(p) + 1e-12, v = ft__prng_unit(p);
+
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* Operations of three kinds, N_OPS of each. */
+static void make_spec(char *spec, size_t size, int i, uint64_t seed)
+{
+    ft__prng p = ft__prng_stream(seed, (uint64_t)i);
+    unsigned a = 16 + ft__prng_below(&p, 500), b = 16 + ft__prng_below(&p, 500),
+             n = 1 + ft__prng_below(&p, 64);
+
+    if (i % 3 == 0)
+        snprintf(spec, size, "linear x=%ux%u out=%u dtype=fp32", n, a, b);
+    else if (i % 3 == 1)
+        snprintf(spec, size, "relu x=%ux%u dtype=fp32", n * 10, a);
+    else
+        snprintf(spec, size, "add x=%ux%u y=%ux%u dtype=fp32", n * 10, a, n * 10, a);
+}
+
+static double law_s(const ft_op *op)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    return 2e-6 + c.flops / 1e11 + (c.bytes_read + c.bytes_written) / 1e10;
+}
+
+static void put(ft_store *s, int64_t run, const struct law *law, const char *spec,
+                const char *metric, double value)
+{
+    const ft_key key = {law->device, law->setting, "test",    "1",
+                        spec,        "forward",    "default", metric};
+    const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
+
+    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+}
+
+static void fill(ft_store *s, const struct law *law)
+{
+    ft__prng p = ft__prng_stream(law->seed, 1u << 20);
+    int64_t run;
+
+    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    for (int i = 0; i < 3 * N_OPS; i++) {
+        char spec[256];
+        ft_op op;
+        double t;
+
+        make_spec(spec, sizeof(spec), i, law->seed);
+        CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+        t = law->random ? 1e-3 * (1 + 9 * ft__prng_unit(&p)) : law_s(&op);
+        t *= exp(law->noise * gauss(&p));
+        for (int r = 0; r < (law->repeats ? law->repeats : 1); r++) {
+            put(s, run, law, spec, "time", t);
+            put(s, run, law, spec, "power", 100 + 50 * (i % 3));
+        }
+    }
+}
+
+static ft_store *store_of(const struct law *law, int n)
+{
+    ft_store *s;
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    for (int i = 0; i < n; i++)
+        fill(s, &law[i]);
+    return s;
+}
+
+static ft_evaluation evaluate(ft_store *s, ft_store *test,
+                              const ft_evaluate_options *opt)
+{
+    ft_evaluate_options how = *opt;
+    ft_evaluation e;
+    ft_error err = {0};
+
+    how.seed = 1;
+    /* One tree is quick and learns these laws well enough to tell protocols apart. */
+    how.methods = how.methods ? how.methods : 1u << FT_METHOD_TREE;
+    if (ft_evaluate(&e, s, test, &how, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(e.all.learned.n > 0);
+    return e;
+}
+
+static const ft_evaluated *line(const ft_evaluation *e, ft_by by, const char *name)
+{
+    for (size_t i = 0; i < e->n_by[by]; i++)
+        if (strcmp(e->by[by][i].name, name) == 0)
+            return &e->by[by][i];
+    fprintf(stderr, "no line %s\n", name);
+    exit(1);
+}
+
+/* ---- protocols ---- */
+
+static void folds_test_every_row_once_and_learn_a_smooth_law(void)
+{
+    const struct law law = {.device = "d", .setting = "", .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation e =
+        evaluate(s, NULL,
+                 &(ft_evaluate_options){.n_folds = 4,
+                                        .where = "device=d",
+                                        .methods = 1u << FT_METHOD_EXTRA |
+                                                   1u << FT_METHOD_RIDGE});
+
+    CHECK(e.all.learned.n == 3 * N_OPS && e.n_rows == 3 * N_OPS && e.n_splits == 4);
+    CHECK(e.all.learned.mape < 0.05 && e.all.learned.mape < e.all.constant.mape);
+    CHECK(e.n_by[FT_BY_KIND] == 3 && line(&e, FT_BY_KIND, "relu")->learned.n == N_OPS);
+    CHECK(e.n_by[FT_BY_SIZE] == 10 && e.n_by[FT_BY_SPLIT] == 4);
+    CHECK_NEAR(e.n_learned, 3 * N_OPS * 0.75, 1);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+/* Times drawn at random, each operation measured four times with the same result: who
+ * sees a repeat of what is asked errs by nothing, who does not by a lot. */
+static void equal_operations_are_never_on_both_sides(void)
+{
+    const struct law law = {
+        .device = "d", .setting = "", .random = 1, .repeats = 4, .seed = 3};
+    const ft_evaluate_options how[] = {
+        {.protocol = FT_PROTOCOL_FOLDS},
+        {.protocol = FT_PROTOCOL_SHARE, .share = 0.7},
+    };
+    ft_store *s = store_of(&law, 1);
+
+    for (size_t i = 0; i < sizeof(how) / sizeof(*how); i++) {
+        ft_evaluation e = evaluate(s, NULL, &how[i]);
+
+        CHECK(e.n_rows == 4 * 3 * N_OPS);
+        CHECK(e.all.learned.median_ape > 0.2);
+        ft_evaluation_free(&e);
+    }
+    ft_store_close(s);
+}
+
+static void a_share_is_learned_from_and_the_rest_tested(void)
+{
+    const struct law law = {.device = "d", .setting = "", .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation e = evaluate(
+        s, NULL, &(ft_evaluate_options){.protocol = FT_PROTOCOL_SHARE, .share = 0.3});
+
+    CHECK_NEAR(e.n_learned, 0.3 * 3 * N_OPS, 25);
+    CHECK_NEAR((double)e.all.learned.n + e.n_learned, 3 * N_OPS, 0.5);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+/* Two devices of one law: each is foretold from the other nearly as if known. */
+static void what_is_left_out_is_foretold_from_the_others(void)
+{
+    const struct law law[] = {{.device = "one", .setting = "clock=1GHz", .seed = 3},
+                              {.device = "two", .setting = "clock=2GHz", .seed = 3}};
+    ft_store *s = store_of(law, 2);
+    ft_evaluation e =
+        evaluate(s, NULL, &(ft_evaluate_options){.protocol = FT_PROTOCOL_DEVICE});
+
+    CHECK(e.n_splits == 2 && e.n_datasets == 2);
+    CHECK(line(&e, FT_BY_SPLIT, "two")->learned.n == 3 * N_OPS);
+    CHECK(e.n_learned == 3 * N_OPS && e.all.learned.median_ape < 0.02);
+    ft_evaluation_free(&e);
+    e = evaluate(
+        s, NULL,
+        &(ft_evaluate_options){.protocol = FT_PROTOCOL_SETTING, .only = "clock=1GHz"});
+    CHECK(e.n_splits == 1 && line(&e, FT_BY_DEVICE, "one")->learned.n == 3 * N_OPS);
+    ft_evaluation_free(&e);
+    e = evaluate(s, NULL,
+                 &(ft_evaluate_options){.protocol = FT_PROTOCOL_KIND,
+                                        .where = "device=one kind=relu,linear"});
+    CHECK(e.n_splits == 2 && e.n_learned == N_OPS);
+    CHECK(line(&e, FT_BY_SPLIT, "linear")->learned.n == N_OPS);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+static void the_operations_of_a_network_leave_training_with_it(void)
+{
+    const struct law law = {.device = "d", .setting = "", .repeats = 2, .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation e;
+
+    for (int i = 0; i < 30; i++) {
+        char spec[256];
+        ft_member m = {
+            "test",    i < 20 ? "network name=a x=1x3" : "network name=b x=1x3",
+            "forward", spec,
+            1,         ""};
+
+        make_spec(spec, sizeof(spec), i, law.seed);
+        CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+    }
+    e = evaluate(s, NULL, &(ft_evaluate_options){.protocol = FT_PROTOCOL_NETWORK});
+    CHECK(e.n_splits == 2 && line(&e, FT_BY_SPLIT, "a")->learned.n == 2 * 20);
+    CHECK(line(&e, FT_BY_SPLIT, "b")->learned.n == 2 * 10);
+    CHECK(e.n_learned == 2 * (3 * N_OPS - 15));
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+static void a_second_store_is_tested_whole(void)
+{
+    const struct law law[] = {{.device = "d", .setting = "", .seed = 3},
+                              {.device = "d", .setting = "", .seed = 4}};
+    ft_store *s = store_of(law, 1), *t = store_of(law + 1, 1);
+    ft_evaluation e =
+        evaluate(s, t, &(ft_evaluate_options){.protocol = FT_PROTOCOL_STORES});
+
+    CHECK(e.all.learned.n == 3 * N_OPS && e.n_learned == 3 * N_OPS);
+    CHECK(e.all.learned.mape < 0.05);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+    ft_store_close(t);
+}
+
+/* ---- figures ---- */
+
+/* Noise of ten percent that nobody can foretell: its mean deviation is 0.08, and nine
+ * of ten rows are to lie inside. */
+static void intervals_hold_what_they_say(void)
+{
+    const struct law law = {.device = "d", .setting = "", .noise = 0.1, .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation e = evaluate(s, NULL, &(ft_evaluate_options){0});
+
+    CHECK(e.all.covered > 0.83 && e.all.covered < 0.97);
+    CHECK(e.all.learned.mape > 0.06 && e.all.learned.mape < 0.13);
+    CHECK(e.all.width > 1.3 && e.all.width < 1.8);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+/* Power is one number for each kind; energy is power times time, though it was not
+ * measured. */
+static void energy_is_power_times_time(void)
+{
+    const struct law law = {.device = "d", .setting = "", .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation p = evaluate(s, NULL, &(ft_evaluate_options){.metric = "power"}),
+                  e = evaluate(s, NULL, &(ft_evaluate_options){.metric = "energy"}),
+                  t = evaluate(s, NULL, &(ft_evaluate_options){0});
+
+    CHECK(p.all.learned.mape < 1e-3 && e.n_rows == 3 * N_OPS);
+    CHECK_NEAR(e.all.learned.mape, t.all.learned.mape, 0.01);
+    ft_evaluation_free(&p);
+    ft_evaluation_free(&e);
+    ft_evaluation_free(&t);
+    ft_store_close(s);
+}
+
+static void a_learning_curve_ends_at_all_the_rows(void)
+{
+    const struct law law = {.device = "d", .setting = "", .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation e = evaluate(s, NULL, &(ft_evaluate_options){.curve_steps = 4});
+
+    CHECK(e.n_curve >= 3);
+    for (size_t i = 1; i < e.n_curve; i++)
+        CHECK(e.curve[i].rows > e.curve[i - 1].rows);
+    CHECK(e.curve[e.n_curve - 1].learned.mape == e.all.learned.mape);
+    CHECK(e.curve[0].learned.mape > 2 * e.all.learned.mape);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+static void figures_do_not_depend_on_threads(void)
+{
+    const struct law law = {.device = "d", .setting = "", .noise = 0.1, .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation a = evaluate(s, NULL, &(ft_evaluate_options){.threads = 1}),
+                  b = evaluate(s, NULL, &(ft_evaluate_options){.threads = 3});
+
+    CHECK(memcmp(&a.all, &b.all, sizeof(a.all)) == 0);
+    ft_evaluation_free(&a);
+    ft_evaluation_free(&b);
+    ft_store_close(s);
+}
+
+static void what_does_not_fit_is_refused(void)
+{
+    static const struct {
+        ft_evaluate_options how;
+        ft_status st;
+        const char *says;
+    } cases[] = {
+        {{.metric = "speed"}, FT_EINVAL, "speed"},
+        {{.where = "device"}, FT_EINVAL, "device"},
+        {{.where = "device=nobody"}, FT_ENOTFOUND, "time"},
+        {{.metric = "memory"}, FT_ENOTFOUND, "memory"},
+        {{.protocol = FT_PROTOCOL_SHARE}, FT_EINVAL, "share"},
+        {{.protocol = FT_PROTOCOL_STORES}, FT_EINVAL, "second store"},
+        {{.protocol = FT_PROTOCOL_NETWORK}, FT_ENOTFOUND, "network"},
+        {{.protocol = FT_PROTOCOL_DEVICE, .only = "nobody"}, FT_ENOTFOUND, "nobody"},
+    };
+    const struct law law = {.device = "d", .setting = "", .seed = 3};
+    ft_store *s = store_of(&law, 1);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_error err = {0};
+        ft_evaluation e;
+
+        CHECK(ft_evaluate(&e, s, NULL, &cases[i].how, &err) == cases[i].st);
+        CHECK(strstr(err.msg, cases[i].says) != NULL);
+    }
+    ft_store_close(s);
+}
+
+int main(void)
+{
+    folds_test_every_row_once_and_learn_a_smooth_law();
+    equal_operations_are_never_on_both_sides();
+    a_share_is_learned_from_and_the_rest_tested();
+    what_is_left_out_is_foretold_from_the_others();
+    the_operations_of_a_network_leave_training_with_it();
+    a_second_store_is_tested_whole();
+    intervals_hold_what_they_say();
+    energy_is_power_times_time();
+    a_learning_curve_ends_at_all_the_rows();
+    figures_do_not_depend_on_threads();
+    what_does_not_fit_is_refused();
+    CHECK_DONE();
+}
