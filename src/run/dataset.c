@@ -216,28 +216,39 @@ static ft_status import_own(ft_dataset_report *out, ft_store *s, const char *byt
     return st;
 }
 
-ft_status ft_dataset_import(ft_dataset_report *out, ft_store *s, const char *source,
-                            const char *path, const char *data_dir, ft_error *err)
+ft_status ft__dataset_take(ft_dataset_report *out, ft_store *s, const char *source,
+                           const void *bytes, size_t len, const char *path,
+                           const char *data_dir, ft_error *err)
 {
-    ft_error own = {0};
-    size_t which = 0, len = 0;
-    char *bytes;
+    size_t which = 0;
     ft_status st;
 
     *out = (ft_dataset_report){0};
-    err = err ? err : &own;
     while (which < N_SOURCES && strcmp(sources[which].name, source) != 0)
         which++;
     if (which == N_SOURCES)
         return ft_fail(err, FT_EINVAL, 0, "nothing is known about tables of \"%s\"",
                        source);
-    st = read_file(&bytes, &len, path, err);
-    if (st)
-        return st;
     st = which ? import_table(out, s, which, bytes, len, path, data_dir, err)
                : import_own(out, s, bytes, len, path, err);
-    free(bytes);
     if (st)
         *out = (ft_dataset_report){0};
+    return st;
+}
+
+ft_status ft_dataset_import(ft_dataset_report *out, ft_store *s, const char *source,
+                            const char *path, const char *data_dir, ft_error *err)
+{
+    ft_error own = {0};
+    size_t len = 0;
+    char *bytes;
+    ft_status st;
+
+    *out = (ft_dataset_report){0};
+    err = err ? err : &own;
+    st = read_file(&bytes, &len, path, err);
+    if (!st)
+        st = ft__dataset_take(out, s, source, bytes, len, path, data_dir, err);
+    free(bytes);
     return st;
 }

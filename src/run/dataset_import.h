@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/index.h"
+#include "base/limits.h"
 #include "run/dataset.h"
 #include "store/store.h"
 
@@ -62,6 +63,10 @@ struct ft__import {
     ft_error *err;
 };
 
+/* ft_dataset_import() of what a file holds; `path` is its name. */
+ft_status ft__dataset_take(ft_dataset_report *out, ft_store *s, const char *source,
+                           const void *bytes, size_t len, const char *path,
+                           const char *data_dir, ft_error *err);
 /* The row is done: its values and members go into the store. */
 ft_status ft__import_row_done(ft__import *im);
 ft_status ft__import_members_done(ft__import *im);

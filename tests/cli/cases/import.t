@@ -150,7 +150,6 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=gpt2_large x=4x1024 dtype=fp32,neusight,,add x=4x1024x5120 y=1 dtype=fp32,forward,,member,1,36,,0,
   ,network name=gpt2_large x=4x1024 dtype=fp32,neusight,,mul x=4x1024x5120 y=4x1024x5120 dtype=fp32,forward,,member,1,36,,0,
   $ foretell data import --from justus tables/justus_ops.csv --db j.db; sh taken j
-  note: tables/justus_ops.csv: no device file knows "Tesla K40"; measurements are kept under these names
   20 measurements taken from tables/justus_ops.csv
   gtx-1080-ti,activation=none,tensorflow,1,linear x=19x2224 out=1922 bias=1 dtype=fp32,forward,default,time,s,0.00020135899999999999,2.2327099999999998e-05,0,"{""time_min_s"": 0.000172501}"
   gtx-1080-ti,activation=none optimizer=RMSProp,tensorflow,1,conv2d x=28x10x85x85 out=73 kernel=3x3 stride=1x1 pad=0x0 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0068669400000000002,5.8820100000000003e-05,0,"{""time_min_s"": 0.0067726}"
@@ -159,6 +158,12 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   gtx-1080-ti,activation=tanh optimizer=Adadelta,tensorflow,1,linear x=18x2881 out=567 bias=1 dtype=fp32 phase=step,step,default,time,s,0.000665998,5.6070099999999997e-05,0,"{""time_min_s"": 0.00054348}"
   gtx-1080-ti,activation=tanh optimizer=Adagrad,tensorflow,1,conv2d x=15x17x383x383 out=10 kernel=2x2 stride=2x2 pad=0x0x1x1 bias=1 dtype=fp32 phase=step,step,default,time,s,0.016206399999999999,2.1459099999999999e-05,0,"{""time_min_s"": 0.0161535}"
   gtx-1080-ti,activation=tanh optimizer=SGD,tensorflow,1,conv2d x=7x13x368x368 out=17 kernel=3x3 stride=2x2 pad=0x0 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0065732000000000004,9.7988199999999998e-06,0,"{""time_min_s"": 0.00654966}"
+  k40,activation=none,tensorflow,1,conv2d x=32x13x326x326 out=1 kernel=4x4 stride=3x3 pad=0x0 bias=1 dtype=fp32,forward,default,time,s,0.0084674399999999997,1.6504400000000001e-05,0,"{""time_min_s"": 0.00844386}"
+  k40,activation=relu,tensorflow,1,conv2d x=35x19x340x340 out=11 kernel=3x3 stride=2x2 pad=0x0x1x1 dtype=fp32,forward,default,time,s,0.0260769,0.00010646599999999999,0,"{""time_min_s"": 0.0258178}"
+  k40,activation=relu optimizer=Adadelta,tensorflow,1,conv2d x=32x39x113x113 out=45 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32 phase=step,step,default,time,s,0.024598100000000001,0.00011296,0,"{""time_min_s"": 0.0243186}"
+  k40,activation=relu optimizer=Momentum,tensorflow,1,linear x=15x2003 out=1721 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0020864,1.5585200000000001e-05,0,"{""time_min_s"": 0.0020554}"
+  k40,activation=sigmoid optimizer=SGD,tensorflow,1,conv2d x=32x312x19x19 out=75 kernel=5x5 stride=3x3 pad=2x2 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0100213,1.9670900000000002e-05,0,"{""time_min_s"": 0.00998782}"
+  k40,activation=tanh,tensorflow,1,conv2d x=30x8x444x444 out=12 kernel=3x3 stride=3x3 pad=0x0 bias=1 dtype=fp32,forward,default,time,s,0.0095717400000000005,0.00017009499999999999,0,"{""time_min_s"": 0.00915018}"
   k80,activation=none optimizer=SGD,tensorflow,1,conv2d x=11x26x219x219 out=1 kernel=4x4 stride=1x1 pad=0x0 dtype=fp32 phase=step,step,default,time,s,0.016482299999999998,5.2101000000000001e-05,0,"{""time_min_s"": 0.0164071}"
   k80,activation=relu optimizer=Momentum,tensorflow,1,conv2d x=6x9x390x390 out=17 kernel=5x5 stride=1x1 pad=2x2 dtype=fp32 phase=step,step,default,time,s,0.056423000000000001,0.000746136,0,"{""time_min_s"": 0.0552919}"
   k80,activation=tanh,tensorflow,1,conv2d x=28x8x342x342 out=16 kernel=6x6 stride=4x4 pad=2x2 dtype=fp32,forward,default,time,s,0.0066541200000000003,0.00014189699999999999,0,"{""time_min_s"": 0.00661966}"
@@ -166,12 +171,6 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   m60,activation=relu,tensorflow,1,conv2d x=1x52x167x167 out=46 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.00038340100000000001,2.1353899999999999e-05,0,"{""time_min_s"": 0.000375538}"
   p100-pcie-16gb,activation=sigmoid,tensorflow,1,conv2d x=46x13x274x274 out=21 kernel=6x6 stride=2x2 pad=2x2 bias=1 dtype=fp32,forward,default,time,s,0.0069068000000000003,6.0718299999999998e-05,0,"{""time_min_s"": 0.00679458}"
   p100-pcie-16gb,activation=sigmoid optimizer=Adadelta,tensorflow,1,conv2d x=36x8x223x223 out=7 kernel=1x1 stride=3x3 pad=0x0 dtype=fp32 phase=step,step,default,time,s,0.0037510199999999999,3.5988999999999997e-05,0,"{""time_min_s"": 0.00370966}"
-  tesla-k40,activation=none,tensorflow,1,conv2d x=32x13x326x326 out=1 kernel=4x4 stride=3x3 pad=0x0 bias=1 dtype=fp32,forward,default,time,s,0.0084674399999999997,1.6504400000000001e-05,0,"{""time_min_s"": 0.00844386}"
-  tesla-k40,activation=relu,tensorflow,1,conv2d x=35x19x340x340 out=11 kernel=3x3 stride=2x2 pad=0x0x1x1 dtype=fp32,forward,default,time,s,0.0260769,0.00010646599999999999,0,"{""time_min_s"": 0.0258178}"
-  tesla-k40,activation=relu optimizer=Adadelta,tensorflow,1,conv2d x=32x39x113x113 out=45 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32 phase=step,step,default,time,s,0.024598100000000001,0.00011296,0,"{""time_min_s"": 0.0243186}"
-  tesla-k40,activation=relu optimizer=Momentum,tensorflow,1,linear x=15x2003 out=1721 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0020864,1.5585200000000001e-05,0,"{""time_min_s"": 0.0020554}"
-  tesla-k40,activation=sigmoid optimizer=SGD,tensorflow,1,conv2d x=32x312x19x19 out=75 kernel=5x5 stride=3x3 pad=2x2 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0100213,1.9670900000000002e-05,0,"{""time_min_s"": 0.00998782}"
-  tesla-k40,activation=tanh,tensorflow,1,conv2d x=30x8x444x444 out=12 kernel=3x3 stride=3x3 pad=0x0 bias=1 dtype=fp32,forward,default,time,s,0.0095717400000000005,0.00017009499999999999,0,"{""time_min_s"": 0.00915018}"
   $ foretell data import --from aic tables/aic_*.csv --db a.db; sh taken a
   13 measurements taken from tables/aic_attn_context.csv
   13 measurements taken from tables/aic_attn_generation.csv
@@ -252,23 +251,15 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,power,W,648.79999999999995,,0,"{""power_cap_w"": 700}"
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,time,s,6.0036999999999998e-06,,0,"{""power_cap_w"": 700}"
   $ foretell data import --from deepbench tables/deepbench_ops.csv --db d.db; sh taken d
-  note: tables/deepbench_ops.csv: no device file knows "AMD_VegaFE", "NV_TitanXp", "NV_TitanX_Pascal", "NV_M40", "AMD_MI25", "NV_TitanX"; measurements are kept under these names
   29 measurements taken from tables/deepbench_ops.csv
-  amd_mi25,suite=train,deepbench,1,conv2d x=16x2048x7x7 out=512 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00031,,0,"{""algo"": ""ConvolutionFwdAlgoGEMM""}"
-  amd_mi25,suite=train,deepbench,1,matmul x=1024x2560 y=2560x24000 dtype=fp32,forward,default,time,s,0.014184,,0,
-  amd_vegafe,suite=train,deepbench,1,conv2d x=4x1x161x700 out=32 kernel=5x20 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.000185,,0,"{""algo"": ""ConvolutionFwdAlgoDirect""}"
-  amd_vegafe,suite=train,deepbench,1,gru x=1500x64x1024 hidden=1024 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.40215699999999999,,0,
   gtx-1080-ti,suite=inference,deepbench,1,gru x=750x4x2816 hidden=2816 dtype=int8,forward,default,time,s,0.218468,,0,
   gtx-1080-ti,suite=train,deepbench,1,rnn x=50x64x1760 hidden=1760 dtype=fp32,forward,default,time,s,0.0057629999999999999,,0,"{""source_net"": ""DeepSpeech""}"
-  nv_m40,suite=train,deepbench,1,collective x=6553600 ranks=8 dtype=fp32,forward,default,time,s,0.0074917899999999999,,0,
-  nv_m40,suite=train,deepbench,1,conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.001583,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
-  nv_m40,suite=train,deepbench,1,lstm x=25x32x512 hidden=512 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00065600000000000001,,0,"{""source_net"": ""Machine Translation""}"
-  nv_m40,suite=train,deepbench,1,rnn x=50x128x2048 hidden=2048 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.018117999999999999,,0,"{""source_net"": ""DeepSpeech""}"
-  nv_titanx,suite=train,deepbench,1,lstm x=150x64x256 hidden=256 dtype=fp32,forward,default,time,s,0.012768,,0,"{""source_net"": ""Language Modelling""}"
-  nv_titanx_pascal,suite=inference,deepbench,1,conv2d x=1x512x28x28 out=256 kernel=1x1 stride=2x2 pad=0x0 to=int32 dtype=int8,forward,default,time,s,1.9000000000000001e-05,,0,
-  nv_titanx_pascal,suite=inference,deepbench,1,lstm x=25x1x1024 hidden=1024 dtype=int8,forward,default,time,s,0.0019419999999999999,,0,
-  nv_titanxp,suite=inference,deepbench,1,matmul x=5124x2048 y=2048x700 to=int32 dtype=int8,forward,default,time,s,0.00054500000000000002,,0,
-  nv_titanxp,suite=train,deepbench,1,lstm x=25x64x512 hidden=512 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.0021719999999999999,,0,"{""source_net"": ""Machine Translation""}"
+  m40,suite=train,deepbench,1,collective x=6553600 ranks=8 dtype=fp32,forward,default,time,s,0.0074917899999999999,,0,
+  m40,suite=train,deepbench,1,conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.001583,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
+  m40,suite=train,deepbench,1,lstm x=25x32x512 hidden=512 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00065600000000000001,,0,"{""source_net"": ""Machine Translation""}"
+  m40,suite=train,deepbench,1,rnn x=50x128x2048 hidden=2048 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.018117999999999999,,0,"{""source_net"": ""DeepSpeech""}"
+  mi25,suite=train,deepbench,1,conv2d x=16x2048x7x7 out=512 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00031,,0,"{""algo"": ""ConvolutionFwdAlgoGEMM""}"
+  mi25,suite=train,deepbench,1,matmul x=1024x2560 y=2560x24000 dtype=fp32,forward,default,time,s,0.014184,,0,
   p100-pcie-16gb,suite=train,deepbench,1,conv2d x=16x32x12x120 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16 phase=backward wrt=w,backward,default,time,s,0.00035399999999999999,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
   p100-pcie-16gb,suite=train,deepbench,1,conv2d x=8x128x28x28 out=512 kernel=1x1 stride=2x2 pad=0x0 dtype=fp16,forward,default,time,s,4.6e-05,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
   p100-pcie-16gb,suite=train,deepbench,1,conv2d x=8x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16 phase=backward wrt=x,backward,default,time,s,0.00032499999999999999,,0,"{""algo"": ""WINOGRAD""}"
@@ -283,6 +274,13 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   p100-pcie-16gb,suite=train,deepbench,1,rnn x=50x128x2560 hidden=2560 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.010041,,0,"{""source_net"": ""DeepSpeech""}"
   p100-pcie-16gb,suite=train,deepbench,1,rnn x=50x64x1760 hidden=1760 dtype=fp16 phase=backward wrt=x,backward,default,time,s,0.013004,,0,
   p100-pcie-16gb,suite=train,deepbench,1,rnn x=50x64x2560 hidden=2560 dtype=fp16,forward,default,time,s,0.019109999999999999,,0,
+  titan-x-maxwell,suite=train,deepbench,1,lstm x=150x64x256 hidden=256 dtype=fp32,forward,default,time,s,0.012768,,0,"{""source_net"": ""Language Modelling""}"
+  titan-x-pascal,suite=inference,deepbench,1,conv2d x=1x512x28x28 out=256 kernel=1x1 stride=2x2 pad=0x0 to=int32 dtype=int8,forward,default,time,s,1.9000000000000001e-05,,0,
+  titan-x-pascal,suite=inference,deepbench,1,lstm x=25x1x1024 hidden=1024 dtype=int8,forward,default,time,s,0.0019419999999999999,,0,
+  titan-xp,suite=inference,deepbench,1,matmul x=5124x2048 y=2048x700 to=int32 dtype=int8,forward,default,time,s,0.00054500000000000002,,0,
+  titan-xp,suite=train,deepbench,1,lstm x=25x64x512 hidden=512 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.0021719999999999999,,0,"{""source_net"": ""Machine Translation""}"
+  vega-frontier-edition,suite=train,deepbench,1,conv2d x=4x1x161x700 out=32 kernel=5x20 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.000185,,0,"{""algo"": ""ConvolutionFwdAlgoDirect""}"
+  vega-frontier-edition,suite=train,deepbench,1,gru x=1500x64x1024 hidden=1024 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.40215699999999999,,0,
   $ foretell data import --from timm tables/timm_nets.csv --db t.db; sh taken t
   12 measurements taken from tables/timm_nets.csv
   rtx-3090,compiled=0 cuda=11.3 layout=nchw,torch,1.12,network name=regnetv_040 x=256x3x224x224 dtype=amp,step,default,time,s,0.40958099999999997,,0,"{""throughput_sps"": 622.71, ""params_m"": 20.64}"
@@ -298,7 +296,7 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   rtx-3090,compiled=0 cuda=12.4 layout=nchw,torch,2.4.0,network name=mobilenetv4_conv_aa_large x=1024x3x384x384 dtype=amp,forward,default,time,s,0.75335600000000003,,0,"{""throughput_sps"": 1359.23, ""params_m"": 32.59, ""gmacs"": 7.07, ""macts_m"": 32.29}"
   rtx-3090,compiled=0 cuda=12.4 layout=nhwc,torch,2.4.0,network name=xcit_small_24_p8_224 x=1024x3x224x224 dtype=amp,forward,default,time,s,2.9563700000000002,,0,"{""throughput_sps"": 346.37, ""params_m"": 47.63, ""gmacs"": 35.81, ""macts_m"": 90.78}"
   $ foretell data import --from thesis tables/thesis_*.csv --db s.db; sh taken s
-  note: tables/thesis_net_ops.csv: 3 rows are of operations without a kind here: generic
+  note: tables/thesis_net_ops.csv: 1 rows are of operations without a kind here: generic
   note: tables/thesis_ops.csv: 1 rows are of operations without a kind here: generic
   0 measurements taken from tables/thesis_net_ops.csv, 59 parts of networks
   6 measurements taken from tables/thesis_nets.csv
@@ -456,7 +454,7 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
 
 Again changes nothing; packed by gzip it is the same.
   $ foretell data export --db s.db > before.csv; foretell data import --from thesis tables/thesis_*.csv --db s.db
-  note: tables/thesis_net_ops.csv: 3 rows are of operations without a kind here: generic
+  note: tables/thesis_net_ops.csv: 1 rows are of operations without a kind here: generic
   note: tables/thesis_ops.csv: 1 rows are of operations without a kind here: generic
   0 measurements taken from tables/thesis_net_ops.csv, 59 parts of networks
   0 measurements taken from tables/thesis_nets.csv, 6 were here before
@@ -503,9 +501,9 @@ Again changes nothing; packed by gzip it is the same.
   
   measured again                                      metric  pairs  apart  differ by    p90  calibrated  p90  stated 90 % hold
   -----------------------------------------------------------------------------------------------------------------------------
-  torch 2.3.1, session=2031-05-04_made_up state=eval  energy      1   0 ns      4.2 %  4.2 %           -    -             0.0 %
-  torch 2.3.1, session=2031-05-04_made_up state=eval  power       1   0 ns      0.0 %  0.0 %           -    -             0.0 %
-  torch 2.3.1, session=2031-05-04_made_up state=eval  time        1   0 ns      4.2 %  4.2 %           -    -             0.0 %
+  torch 2.3.1, session=2031-05-04_made_up state=eval  energy      1   0 ns      4.2 %  4.2 %           -    -                 -
+  torch 2.3.1, session=2031-05-04_made_up state=eval  power       1   0 ns      0.0 %  0.0 %           -    -                 -
+  torch 2.3.1, session=2031-05-04_made_up state=eval  time        1   0 ns      4.2 %  4.2 %           -    -                 -
   $ foretell data show --db merged.db --json | pick members.0.networks members.0.parts members.#
   members.0.networks: 1
   members.0.parts: 19
@@ -517,10 +515,10 @@ Again changes nothing; packed by gzip it is the same.
 
 What is wrong is named, and nothing is taken.
   $ sed 's/0.00015/fast/' tables/thesis_ops.csv > bad.csv; foretell data import --from thesis bad.csv --db bad.db
-  note: bad.csv: 1 rows are of operations without a kind here: generic
-  63 measurements taken from bad.csv
+  foretell data: bad.csv, line 8, column 40 (time_s): not a finite decimal number
+  [3]
   $ foretell data export --db bad.db | wc -l
-  64
+  1
   $ foretell data import --from thesis tables/justus_ops.csv --db bad.db
   foretell data: tables/justus_ops.csv, line 1: not a table of thesis, which has the columns model,model_input,op,input_shape,count_all_calls; or device,session,mode,op,input_shape,time_s; or device,session,mode,model,input_shape,time_s
   [3]

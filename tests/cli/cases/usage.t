@@ -15,11 +15,11 @@ Every command explains itself, with examples.
   $ for c in predict measure ops collect train show data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
   5
   8
-  6
+  7
   5
   3
   2
-  4
+  5
   2
   4
   1
@@ -36,6 +36,8 @@ Every command explains itself, with examples.
         --graph                every node in order, with its tensors
         --dot                  the graph as a picture, for Graphviz
         --diff                 what changed from one model to another
+        --list                 as a list of operations, which every command reads as a model
+        --lower HOW            as an engine runs it: strided (PyTorch) or channels-last (oneDNN)
         --top N                how many operations to list, the heaviest; 40, with --diff 15
         --mode M               inference, or training: forward, loss, backward, optimizer
         --optimizer O          with training: none, sgd (the default), momentum, adam, adamw
@@ -64,6 +66,7 @@ Every command explains itself, with examples.
     foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg
     foretell ops resnet50.onnx --mode training --optimizer adam
     foretell ops --diff before.onnx after.onnx
+    foretell ops resnet50.onnx --batch 32 --lower strided --list > r.ops
     echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
 
 What is not understood is named, and the nearest word suggested.
@@ -142,7 +145,7 @@ Values are checked.
   foretell collect: name models or lists of operations, or say --quick
   [2]
   $ foretell data import
-  foretell data: import wants one FILE.csv
+  foretell data: import wants the files to take from
   [2]
   $ foretell ops x.onnx --json --csv
   foretell ops: --json and --csv exclude each other
