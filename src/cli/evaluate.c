@@ -20,6 +20,7 @@ struct options {
     bool single;
     bool curve;
     const char *by;
+    const char *rank;
     uint64_t seed;
 };
 
@@ -47,6 +48,9 @@ static const ft__option options[] = {
      "how the error falls with the number of operations learned from, in 15 steps"},
     {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "NAME,...",
      "tables by kind, device, size (deciles), split (what was held out); kind"},
+    {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
+     "is the order of devices (or settings) right, operation by operation? beside it "
+     "the best constant answer"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -134,6 +138,17 @@ static int read_by(ft__cli *c, uint32_t *out, const char *text)
     return FT__EXIT_GOOD;
 }
 
+static int read_choices(ft__cli *c, ft_choices *out, const char *text)
+{
+    *out = !text                          ? FT_CHOICES_NONE
+           : strcmp(text, "setting") == 0 ? FT_CHOICES_SETTING
+                                          : FT_CHOICES_DEVICE;
+    if (text && strcmp(text, "device") != 0 && strcmp(text, "setting") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--rank is device or setting, not \"%s\"", text);
+    return FT__EXIT_GOOD;
+}
+
 static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                         const struct options *o)
 {
@@ -156,6 +171,8 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
         code = read_leave_out(c, how, o->leave_out);
     if (!code && o->methods)
         code = read_methods(c, &how->methods, o->methods);
+    if (!code)
+        code = read_choices(c, &how->choices, o->rank);
     return code ? code : read_by(c, by, o->by ? o->by : "kind");
 }
 
@@ -215,12 +232,15 @@ const ft__command ft__evaluate_command = {
     .more =
         "Regressors are made from a part of the measurements as train makes them, and "
         "asked\nabout the rest. Equal operations are never on both sides.\n",
-    .examples = "  foretell evaluate --folds 5\n"
-                "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
-                "phase=forward' --metric "
-                "power\n"
-                "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
-                "  foretell evaluate --db gpus.db --share 5% --curve --csv\n",
+    .examples =
+        "  foretell evaluate --folds 5\n"
+        "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
+        "phase=forward' --metric "
+        "power\n"
+        "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
+        "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy "
+        "--rank device\n"
+        "  foretell evaluate --db gpus.db --share 5% --curve --csv\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

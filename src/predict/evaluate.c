@@ -330,6 +330,8 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
         st = run_all(&e, &r, 1, err);
     if (!st)
         st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+    if (!st && opt->choices != FT_CHOICES_NONE)
+        st = ft__results_order(&out->order, &r, &e.s, opt->choices, err);
     if (!st && opt->curve_steps)
         st = run_curve(&e, out, err);
     out->n_rows = e.n;
