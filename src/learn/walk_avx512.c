@@ -191,16 +191,20 @@ FT__AVX512 static void rows_many(const ft_forest *f, const uint32_t *x, size_t n
 FT__AVX512 static void predict_rows(const ft_forest *f, uint32_t *x, const float *rows,
                                     size_t n, double *out)
 {
+    /* A few rows more than full groups are sooner done one by one. */
+    const size_t more = n % ROWS, whole = more > ROWS / 2 ? n : n - more;
     const size_t room = ft__keys_room(f);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < whole; i++) {
         ft__write_keys(f->head, x + i * room, rows + i * f->head->width, 1);
         out[i] = 0;
     }
     if (room == IN_PERMUTE)
-        rows_few(f, x, n, out);
+        rows_few(f, x, whole, out);
     else
-        rows_many(f, x, n, out);
+        rows_many(f, x, whole, out);
+    for (size_t i = whole; i < n; i++)
+        out[i] = predict_row(f, rows + i * f->head->width);
 }
 
 static const ft__walks walks = {predict_row, predict_rows};
