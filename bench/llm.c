@@ -1,10 +1,11 @@
 /* Operators of language models on a device that was not measured: the physical estimate
  * alone, and what was measured elsewhere carried over.
  *
- *   llm STORE DATA_DIR KIND ENGINE PHASE TARGET DEVICE...
+ *   llm STORE DATA_DIR KIND ENGINE PHASE METRIC TARGET DEVICE...
  *
- * KIND linear or attention; PHASE all, prefill or decode; constants are fitted on
- * DEVICEs alone, the last of which is carried from and lends its own rates. bf16. */
+ * KIND linear or attention; PHASE all, prefill or decode; METRIC time or power;
+ * constants are fitted on DEVICEs alone, the last of which is carried from and lends
+ * its own rates. bf16. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ struct row {
     ft_op op;
     ft__chip chip;
     uint32_t device; /* 0: the target */
-    double time_s;
+    int power;       /* 1: value is W, otherwise s */
+    double value;
     double estimate; /* with the constants of its own dataset; of the target: lent */
 };
 
@@ -30,7 +32,7 @@ static size_t n_rows, room;
 static const char *device[MOST_DEVICES];
 static ft_device *facts[MOST_DEVICES];
 static uint32_t n_devices;
-static const char *kind, *engine, *phase;
+static const char *kind, *engine, *phase, *metric;
 
 static void die(const char *what)
 {
@@ -66,7 +68,8 @@ static int take(void *user, const ft_row *r)
         !wanted(&row->op))
         return 0;
     row->device = *(uint32_t *)user;
-    row->time_s = r->m.value;
+    row->value = r->m.value;
+    row->power = !strcmp(r->key.metric, "power");
     ft__chip_make(&row->chip, ft_device_get(facts[row->device]), r->key.setting,
                   r->key.dtype_policy, &row->op);
     n_rows++;
@@ -81,6 +84,14 @@ static void read_device(ft_store *s, uint32_t i, const char *data)
     if (ft_device_load(&facts[i], data, device[i], &err) ||
         ft_store_each(s, &key, 1, take, &i, &err))
         die(err.msg);
+    key.metric = "power";
+    if (!strcmp(metric, "power") && ft_store_each(s, &key, 1, take, &i, &err))
+        die(err.msg);
+}
+
+static int asked(const struct row *r)
+{
+    return r->power == !strcmp(metric, "power");
 }
 
 /* Of all devices but the target (from 1), or of one. */
@@ -90,8 +101,8 @@ static ft__physics_row *training(size_t *n, uint32_t only)
 
     *n = 0;
     for (size_t i = 0; list && i < n_rows; i++)
-        if (only ? rows[i].device == only : rows[i].device > 0)
-            list[(*n)++] = (ft__physics_row){&rows[i].op, &rows[i].chip, rows[i].time_s,
+        if (!rows[i].power && (only ? rows[i].device == only : rows[i].device > 0))
+            list[(*n)++] = (ft__physics_row){&rows[i].op, &rows[i].chip, rows[i].value,
                                              1, only ? 0 : rows[i].device - 1};
     return list;
 }
@@ -104,8 +115,8 @@ static ft__carry *templates(uint32_t of)
     ft_error err;
 
     for (size_t i = 0; list && i < n_rows; i++)
-        if (rows[i].device == of)
-            list[n++] = (ft__carry_row){&rows[i].op, rows[i].time_s, rows[i].estimate};
+        if (rows[i].device == of && asked(&rows[i]))
+            list[n++] = (ft__carry_row){&rows[i].op, rows[i].value, rows[i].estimate};
     if (ft__carry_make(&c, list, n, &err))
         die(err.msg);
     free(list);
@@ -119,7 +130,8 @@ static void estimate_all(const ft__theta *own)
         ft__terms t;
 
         ft__physics(&t, &rows[i].op, &rows[i].chip, &own[d]);
-        rows[i].estimate = t.total_s;
+        rows[i].estimate =
+            rows[i].power ? ft__physics_power(&t, &rows[i].chip, &own[d]) : t.total_s;
     }
 }
 
@@ -134,9 +146,9 @@ static void report(const char *name, const ft__carry *c, double weight)
     for (size_t i = 0; i < n_rows; i++) {
         double ratio = ft__carry_ratio(c, &rows[i].op);
 
-        if (rows[i].device || isnan(ratio))
+        if (rows[i].device || isnan(ratio) || !asked(&rows[i]))
             continue;
-        truth[n] = rows[i].time_s;
+        truth[n] = rows[i].value;
         said[n++] = rows[i].estimate * exp(weight * ratio);
     }
     if (ft_errors_compute(&e, truth, said, n, 1, &err))
@@ -145,6 +157,22 @@ static void report(const char *name, const ft__carry *c, double weight)
            100 * e.mape, 100 * e.median_ape, 100 * e.p90_ape, 100 * e.bias);
     free(truth);
     free(said);
+}
+
+static void fit_power(ft__theta *own, uint32_t only)
+{
+    ft__physics_power_row *list = malloc((n_rows + 1) * sizeof(*list));
+    size_t n = 0;
+
+    for (size_t i = 0; list && i < n_rows; i++) {
+        if (!rows[i].power || rows[i].device != only)
+            continue;
+        list[n] =
+            (ft__physics_power_row){.chip = &rows[i].chip, .power_w = rows[i].value};
+        ft__physics(&list[n++].terms, &rows[i].op, &rows[i].chip, own);
+    }
+    ft__physics_power_fit(own, list, n);
+    free(list);
 }
 
 static void fit(ft__theta *own)
@@ -164,10 +192,8 @@ static void fit(ft__theta *own)
         if (ft__physics_adapt(&own[d], list, n, 1, &err))
             die(err.msg);
         free(list);
+        fit_power(&own[d], d);
     }
-    for (int i = 0; getenv("LLM_SHOW") && i < FT__N_THETA; i++)
-        printf("%s %.4g %.4g\n", ft__physics_name(i), common.v[i],
-               own[n_devices - 1].v[i]);
 }
 
 int main(int argc, char **argv)
@@ -177,14 +203,15 @@ int main(int argc, char **argv)
     ft_store *s;
     ft_error err;
 
-    if (argc < 8 || argc > 6 + MOST_DEVICES)
-        die("llm STORE DATA_DIR KIND ENGINE PHASE TARGET DEVICE...");
+    if (argc < 9 || argc > 7 + MOST_DEVICES)
+        die("llm STORE DATA_DIR KIND ENGINE PHASE METRIC TARGET DEVICE...");
     kind = argv[3];
     engine = argv[4];
     phase = argv[5];
+    metric = argv[6];
     if (ft_store_open(&s, argv[1], FT_STORE_READ, &err))
         die(err.msg);
-    for (int i = 6; i < argc; i++) {
+    for (int i = 7; i < argc; i++) {
         device[n_devices] = argv[i];
         read_device(s, n_devices++, argv[2]);
     }
