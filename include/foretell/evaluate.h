@@ -44,6 +44,7 @@ typedef struct ft_evaluate_options {
     uint32_t n_folds;     /* 0: 5 */
     double share;         /* SHARE: of the operations, to learn from */
     uint32_t methods;     /* bits 1 << ft_method to choose from; 0: the usual ones */
+    int mix;              /* mixtures of the three best, too */
     int single;           /* one regressor for all kinds */
     uint32_t curve_steps; /* > 0: learn from growing parts of the training rows, too */
     ft_choices choices;   /* judge the order of these, too, by the metric */

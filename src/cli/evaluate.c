@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/evaluated.h"
+#include "cli/predictor.h"
 
 struct options {
     const char *where;
@@ -17,6 +18,7 @@ struct options {
     const char *leave_out;
     const char *test;
     const char *methods;
+    bool mix;
     bool single;
     bool curve;
     const char *by;
@@ -42,6 +44,8 @@ static const ft__option options[] = {
      "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
      "mlp, "
      "svr; or all"},
+    {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
+     "mix the three best where that is better than the best"},
     {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,
      "one regressor for all kinds, instead of one for each"},
     {"curve", 0, FT__OPT_FLAG, offsetof(struct options, curve), NULL,
@@ -92,30 +96,6 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
     return ft__cli_exit(c, FT__EXIT_USAGE,
                         "--leave-out is device, kind, setting or network, not \"%s\"",
                         text);
-}
-
-static int read_methods(ft__cli *c, uint32_t *out, const char *text)
-{
-    *out = 0;
-    if (strcmp(text, "all") == 0) {
-        *out = (1u << FT_METHOD_COUNT) - 1;
-        return FT__EXIT_GOOD;
-    }
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, ",");
-        ft_method m = ft_method_from_name(p, n);
-        const char *why;
-
-        if (m == FT_METHOD_COUNT)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--method: no method is called \"%.*s\"", (int)n, p);
-        if (!ft_method_available(m, &why))
-            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
-                                why);
-        *out |= 1u << m;
-        p += n + (p[n] == ',');
-    }
-    return FT__EXIT_GOOD;
 }
 
 static int read_by(ft__cli *c, uint32_t *out, const char *text)
@@ -170,7 +150,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     if (!code && o->leave_out)
         code = read_leave_out(c, how, o->leave_out);
     if (!code && o->methods)
-        code = read_methods(c, &how->methods, o->methods);
+        code = ft__methods_parse(c, &how->methods, o->methods);
     if (!code)
         code = read_choices(c, &how->choices, o->rank);
     return code ? code : read_by(c, by, o->by ? o->by : "kind");
@@ -200,6 +180,7 @@ static int run(ft__cli *c, const void *user)
     char store[FT__PATH_MAX], data[FT__PATH_MAX];
     ft_evaluate_options how = {.where = o->where,
                                .metric = o->metric,
+                               .mix = o->mix,
                                .single = o->single,
                                .curve_steps = o->curve ? CURVE_STEPS : 0,
                                .data_dir = data,

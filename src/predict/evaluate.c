@@ -288,11 +288,13 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     const char *metric = opt->metric ? opt->metric : "time";
 
     *e = (struct evaluating){.opt = opt};
-    e->learn = (ft__learn_options){
-        .metric = ft__metric_from_name(metric),
-        .fit = {.methods = opt->methods, .seed = opt->seed, .threads = opt->threads},
-        .single = opt->single != 0,
-        .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
+    e->learn = (ft__learn_options){.metric = ft__metric_from_name(metric),
+                                   .fit = {.methods = opt->methods,
+                                           .mix = opt->mix,
+                                           .seed = opt->seed,
+                                           .threads = opt->threads},
+                                   .single = opt->single != 0,
+                                   .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))

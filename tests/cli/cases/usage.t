@@ -134,7 +134,7 @@ Values are checked.
   foretell ops: --dim wants NAME=N, such as seq=128, not "seq=0"
   [2]
   $ foretell train --method magic
-  foretell train: --method is extra or forest, not "magic"
+  foretell train: --method: no method is called "magic"
   [2]
   $ foretell ops
   foretell ops: MODEL is missing
