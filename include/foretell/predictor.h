@@ -20,6 +20,7 @@ typedef enum ft_basis {
     FT_BASIS_LEARNED,     /* a regressor of its kind, inside what it has seen */
     FT_BASIS_SCALED,      /* carried over: a related kind, or outside the range */
     FT_BASIS_ROOFLINE,    /* from peak rate and bandwidth alone */
+    FT_BASIS_ANALYTIC,    /* from them too, by a model that is no bound (PALEO) */
     FT_BASIS_UNAVAILABLE, /* value is NaN; `why` says so in words */
     FT_BASIS_COUNT
 } ft_basis;
@@ -129,6 +130,13 @@ FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,
                                              const ft_device_facts *d, const ft_graph *g,
                                              ft_error *err);
+/* The same by PALEO (Qi, Sparks, Talwalkar, ICLR 2017; all of the peak rate, one
+ * device): an operation reads what it needs, computes, writes what it made, one after
+ * the other: time = FLOPs / peak + bytes / bandwidth, and networks are sums. Neither a
+ * bound nor an interval: low and high are NaN, the basis is FT_BASIS_ANALYTIC. */
+FT_API ft_status ft_predict_network_paleo(ft_network_estimate *out,
+                                          const ft_device_facts *d, const ft_graph *g,
+                                          ft_error *err);
 FT_API void ft_network_estimate_free(ft_network_estimate *e);
 
 #endif

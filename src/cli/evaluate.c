@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ struct options {
     bool curve;
     const char *by;
     const char *rank;
+    const char *networks;
+    const char *lists;
     uint64_t seed;
 };
 
@@ -55,6 +58,12 @@ static const ft__option options[] = {
     {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
      "is the order of devices (or settings) right, operation by operation? beside it "
      "the best constant answer"},
+    {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
+     "these networks, measured whole, foretold from operations (--where) that are not "
+     "theirs; with --leave-out network (unless said otherwise) or device"},
+    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
+     "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
+     "NAME@SHAPE.step.ops; those that foretell brings"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -174,6 +183,46 @@ static int evaluate(ft__cli *c, ft_evaluation *out, const char *path, const char
                            : FT__EXIT_GOOD;
 }
 
+static int check_networks(ft__cli *c, const struct options *o)
+{
+    if (!o->networks)
+        return o->lists
+                   ? ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks")
+                   : FT__EXIT_GOOD;
+    if (o->metric || o->methods || o->curve || o->by || o->share || o->test ||
+        o->folds || o->single)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--networks goes with --where, --lists, --leave-out and "
+                            "--seed alone");
+    if (o->leave_out && strcmp(o->leave_out, "network") != 0 &&
+        strcmp(o->leave_out, "device") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--networks: --leave-out is network or device, not \"%s\"",
+                            o->leave_out);
+    return FT__EXIT_GOOD;
+}
+
+static int evaluate_networks(ft__cli *c, const char *path, const char *data,
+                             const struct options *o, const ft_evaluate_options *how)
+{
+    char lists[FT__PATH_MAX + 32];
+    ft_networks_options what = {.networks = o->networks,
+                                .ops = o->where,
+                                .data_dir = data,
+                                .graph = ft_networks_list,
+                                .user = lists,
+                                .seed = how->seed,
+                                .log = how->log};
+
+    if (o->leave_out && strcmp(o->leave_out, "device") == 0)
+        what.left_out = FT_LEAVE_DEVICE;
+    if (o->lists)
+        snprintf(lists, sizeof(lists), "%s", o->lists);
+    else
+        snprintf(lists, sizeof(lists), "%s/workloads/networks", data);
+    return ft__networks_evaluate(c, path, &what);
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
@@ -192,11 +241,15 @@ static int run(ft__cli *c, const void *user)
     bool printed;
     int code = read_options(c, &how, &by, o);
 
+    if (!code)
+        code = check_networks(c, o);
     if (code)
         return code;
     ft__path_data(c, data);
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
+    if (!code && o->networks)
+        return evaluate_networks(c, store, data, o, &how);
     if (!code)
         code = evaluate(c, &e, store, o->test, &how);
     if (code)
@@ -221,7 +274,10 @@ const ft__command ft__evaluate_command = {
         "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
         "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy "
         "--rank device\n"
-        "  foretell evaluate --db gpus.db --share 5% --curve --csv\n",
+        "  foretell evaluate --db gpus.db --share 5% --curve --csv\n"
+        "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' "
+        "--where\n"
+        "      'device=a30 phase=forward_backward'\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

@@ -446,7 +446,7 @@ static double memory_of(const struct question *q, const char *device)
 static int by_predictor(struct question *q, const ft_predictor *p, const char *device,
                         double clock_hz)
 {
-    const ft__source from = {p, NULL};
+    const ft__source from = {.predictor = p};
     ft_predictor_info info;
     int code = FT__EXIT_GOOD;
 
@@ -489,7 +489,7 @@ static bool at_clock(ft_device_facts *f, double clock_hz, char *why, size_t size
 static int by_sheet(struct question *q, const char *device, double clock_hz)
 {
     ft_device_facts facts;
-    const ft__source from = {NULL, &facts};
+    const ft__source from = {.sheet = &facts};
     ft_error err = {0};
     ft_device *d;
     ft_status st = ft_device_load(&d, q->data_dir, device, &err);

@@ -221,6 +221,7 @@ static void count_basis(ft_network_estimate *e)
         case FT_BASIS_LEARNED: e->n_learned++; break;
         case FT_BASIS_SCALED: e->n_scaled++; break;
         case FT_BASIS_ROOFLINE: e->n_roofline++; break;
+        case FT_BASIS_ANALYTIC:
         case FT_BASIS_UNAVAILABLE:
         case FT_BASIS_COUNT: break;
         }
@@ -403,12 +404,13 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     return st;
 }
 
-/* A sum of rooflines: nothing is below it, and nothing is known above. */
-static void bound(ft_estimate *t)
+/* Below a sum of rooflines there is nothing; above it, and around what another model
+ * says, nothing is known. */
+static void alone(ft_estimate *t, ft_basis basis)
 {
-    t->low = t->value;
+    t->low = basis == FT_BASIS_ROOFLINE ? t->value : (double)NAN;
     t->high = NAN;
-    t->basis = FT_BASIS_ROOFLINE;
+    t->basis = basis;
 }
 
 /* PyTorch's scratch memory is known on CPUs only; context nowhere. */
@@ -424,12 +426,15 @@ static ft_status memory_of_sheet(ft_network_estimate *e, const ft_device_facts *
     return st;
 }
 
-ft_status ft_predict_network_roofline(ft_network_estimate *out,
-                                      const ft_device_facts *d, const ft_graph *g,
-                                      ft_error *err)
+/* How a data sheet's figures become the time of an operation. */
+typedef double price_of(const ft_op *op, const ft__roof *roof);
+
+static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
+                                ft_basis basis, const ft_device_facts *d,
+                                const ft_graph *g, ft_error *err)
 {
     const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
-    const ft_estimate exact = {0};
+    const bool bound = basis == FT_BASIS_ROOFLINE;
     ft_status st;
 
     if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
@@ -441,26 +446,46 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
     }
     st = start(out, g, err);
     for (uint32_t i = 0; i < out->n_ops && !st; i++) {
-        double t = costs_nothing(ft_graph_op(g, i))
-                       ? 0
-                       : ft__roofline(ft_graph_op(g, i), &roof);
+        double t =
+            costs_nothing(ft_graph_op(g, i)) ? 0 : price(ft_graph_op(g, i), &roof);
 
-        out->op_time[i] = (ft_estimate){t, t, NAN, FT_BASIS_ROOFLINE, ""};
+        out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN, basis, ""};
     }
-    if (!st)
-        st = sum_times(out, g, err);
+    return st ? st : sum_times(out, g, err);
+}
+
+static ft_status predict_by_sheet(ft_network_estimate *out, price_of *price,
+                                  ft_basis basis, const ft_device_facts *d,
+                                  const ft_graph *g, ft_error *err)
+{
+    const ft_estimate exact = {0};
+    ft_status st = price_by_sheet(out, price, basis, d, g, err);
+
     if (!st)
         st = memory_of_sheet(out, d, g, err);
     if (st) {
         ft_network_estimate_free(out);
         return st;
     }
-    bound(&out->time);
+    alone(&out->time, basis);
     for (int p = 0; p < FT_PHASE_COUNT; p++)
-        bound(&out->phase_time[p]);
+        alone(&out->phase_time[p], basis);
     count_basis(out);
     sum_memory(out, &exact);
     return FT_OK;
+}
+
+ft_status ft_predict_network_roofline(ft_network_estimate *out,
+                                      const ft_device_facts *d, const ft_graph *g,
+                                      ft_error *err)
+{
+    return predict_by_sheet(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
+}
+
+ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
+                                   const ft_graph *g, ft_error *err)
+{
+    return predict_by_sheet(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
 }
 
 void ft_network_estimate_free(ft_network_estimate *e)

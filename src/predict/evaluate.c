@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/prng.h"
+#include "predict/carried.h"
 #include "predict/evaluation.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
@@ -198,6 +199,9 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
     if (st)
         return st;
     st = ft__learner_predict(&l, e->answer, &e->s, e->test, n_test, err);
+    if (!st && e->learn.unseen && e->learn.metric == FT__METRIC_TIME)
+        st = ft__carry_answers(e->answer, &l, &e->s, e->train, n_train, e->test, n_test,
+                               err);
     if (!st)
         st = ft__results_add(out, &e->s, e->learn.metric, e->test, e->answer, n_test,
                              split, err);

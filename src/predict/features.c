@@ -104,24 +104,6 @@ const char *ft__feature_name(uint32_t column)
     return names[column];
 }
 
-/* The number of a kind is a column of regressors in files. It stays as it was in
- * version 2 of those: what has joined the list since counts behind the others, in this
- * order. */
-static uint32_t kind_number(ft_kind k)
-{
-    static const ft_kind joined[] = {FT_KIND_moe, FT_KIND_stochastic_depth,
-                                     FT_KIND_collective};
-    enum { N_JOINED = sizeof(joined) / sizeof(*joined) };
-    uint32_t before = 0;
-
-    for (uint32_t i = 0; i < N_JOINED; i++) {
-        if (joined[i] == k)
-            return FT_KIND_COUNT - N_JOINED + i;
-        before += joined[i] < k;
-    }
-    return (uint32_t)k - before;
-}
-
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
@@ -152,7 +134,7 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
                       : (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1))
                : product(&out, 2, out.rank) * (x.rank ? (double)x.dim[0] : 1);
 
-    *f++ = (float)kind_number(op->kind);
+    *f++ = (float)op->kind;
     /* How its operands lie: the result may lie where x does. */
     *f++ = (float)(op->layout + (op->in_place ? FT_LAYOUT_COUNT : 0));
     *f++ = size(x.rank ? (double)x.dim[0] : 1);

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const basis_names[FT_BASIS_COUNT] = {"measured", "learned", "scaled",
-                                                        "roofline", "unavailable"};
+static const char *const basis_names[FT_BASIS_COUNT] = {
+    "measured", "learned", "scaled", "roofline", "analytic", "unavailable"};
 
 const char *ft_basis_name(ft_basis b)
 {

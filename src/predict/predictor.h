@@ -20,7 +20,8 @@
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
-/* Grows with the format. The numbers of kinds are a feature: features.c keeps them. */
+/* Grows with the format. The numbers of kinds are a feature: new ones go to the end of
+ * the list. */
 enum { FT__PREDICTOR_VERSION = 3, FT__PREDICTOR_OLDEST = 2 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
