@@ -10,32 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/pairs.h"
 #include "foretell/networks.h"
-
-static ft_status list_of(void *user, ft_graph **g, const char *spec, const char *phase,
-                         ft_error *err)
-{
-    const char *folder = user, *name, *x, *part;
-    static const ft_import_options as_it_is = {0};
-    size_t n_name, n_x;
-    char path[1000];
-    FILE *fp;
-
-    *g = NULL;
-    name = ft__pair(spec, "name", &n_name);
-    x = ft__pair(spec, "x", &n_x);
-    if (!name || !x || strcmp(folder, "-") == 0)
-        return FT_OK;
-    part = strcmp(phase, "forward") == 0 ? "forward" : "step";
-    snprintf(path, sizeof(path), "%s/%.*s@%.*s.%s.ops", folder, (int)n_name, name,
-             (int)n_x, x, part);
-    fp = fopen(path, "r");
-    if (!fp)
-        return FT_OK;
-    fclose(fp);
-    return ft_import_file(g, path, &as_it_is, err);
-}
 
 static void print_errors(const char *what, const ft_errors *e)
 {
@@ -82,7 +57,8 @@ int main(int argc, char **argv)
         return 2;
     }
     opt.data_dir = argv[2];
-    opt.graph = list_of;
+    if (strcmp(argv[3], "-") != 0)
+        opt.graph = ft_networks_list;
     opt.user = argv[3];
     opt.left_out = strcmp(argv[4], "device") == 0 ? FT_LEAVE_DEVICE : FT_LEAVE_NETWORK;
     opt.networks = argv[5];

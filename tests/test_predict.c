@@ -85,7 +85,7 @@ static ft_store *make_store(ft_op *convs)
 static ft_predictor *train(ft_store *s, const ft_op *without, size_t n_without,
                            int forget)
 {
-    ft_train_options how = {.method = FT_FOREST_EXTRA,
+    ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA,
                             .seed = 1,
                             .threads = 1,
                             .without = without,

@@ -22,6 +22,11 @@ typedef enum ft_networks_left_out {
 typedef ft_status (*ft_networks_graph)(void *user, ft_graph **g, const char *spec,
                                        const char *phase, ft_error *err);
 
+/* The same from a folder of lists, NAME@SHAPE.forward.ops and NAME@SHAPE.step.ops
+ * ("resnet18@32x3x224x224.step.ops"); user: the folder's path, a const char *. */
+FT_API ft_status ft_networks_list(void *folder, ft_graph **g, const char *spec,
+                                  const char *phase, ft_error *err);
+
 typedef struct ft_networks_options {
     const char *networks; /* which: "device=a30 session=... phase=step"; NULL: all */
     const char *ops;      /* measured operations to learn from, likewise */

@@ -39,7 +39,9 @@ typedef struct ft_estimate {
 typedef struct ft_train_options {
     ft_key filter;        /* which measurements; NULL members match all, but the
                              rows found must share device, setting, engine */
-    ft_forest_kind method;
+    uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0:
+                             extremely randomised trees */
+    int mix;              /* mixtures of the three best, too, where they are better */
     uint32_t n_trees;     /* 0: 64 */
     uint32_t n_folds;     /* 0: 10 */
     uint64_t seed;
@@ -81,7 +83,8 @@ FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 typedef struct ft_regressor_info {
     const char *kind;   /* a kind, or a class ("unary") that serves rare kinds */
     const char *metric; /* "time", "workspace" */
-    ft_errors forest;
+    const char *choice; /* the method that was best: "extra leaf 3", or a mixture */
+    ft_errors forest;   /* its errors */
     ft_errors constant; /* always the median ratio to the roofline */
     ft_errors roofline; /* the roofline itself */
     double interval_low; /* 90 %, typical row: truth / predicted lies between */

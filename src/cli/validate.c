@@ -32,10 +32,7 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "threads it may use; 1 unless said otherwise"},
+    FT__ENGINE_OPTIONS(struct options, "what runs it; ", "threads it may use; "),
     {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
      "how long to measure each network; 2s unless said otherwise"},
     {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",

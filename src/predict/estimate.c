@@ -52,27 +52,26 @@ struct batch {
     float *rows; /* of those that one regressor answers */
     double *value;
     double *spread;
+    double *scratch;
     uint32_t *index; /* which operation a row belongs to */
     uint32_t n;
 };
 
-static ft_status run_forests(struct batch *b, uint32_t regressor, ft_error *err)
+static ft_status run_models(struct batch *b, uint32_t regressor, ft_error *err)
 {
-    const ft_forest *value, *spread;
-    ft_status st = ft__predictor_forests(&value, &spread, b->p, regressor, err);
+    const ft__models *m;
+    ft_status st = ft__predictor_models(&m, b->p, regressor, err);
 
-    if (st)
-        return st;
-    ft_forest_predict_rows(value, b->rows, b->n, b->value);
-    ft_forest_predict_rows(spread, b->rows, b->n, b->spread);
-    return FT_OK;
+    if (!st)
+        ft__models_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
+    return st;
 }
 
 static ft_estimate learned_time(const struct batch *b, uint32_t i,
                                 const ft__regressor_image *r)
 {
     double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
-    double spread = ft__spread(b->spread[i]), value = b->value[i];
+    double spread = b->spread[i], value = b->value[i];
     /* A norm that takes statistics reads its input once more than one that has
      * them, and no column tells the two apart. */
     bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES) ||
@@ -89,7 +88,7 @@ static ft_estimate learned_time(const struct batch *b, uint32_t i,
 static ft_estimate learned_bytes(const struct batch *b, uint32_t i,
                                  const ft__regressor_image *r)
 {
-    double v = b->value[i], spread = ft__spread(b->spread[i]);
+    double v = b->value[i], spread = b->spread[i];
 
     return (ft_estimate){fmax(0, exp(v) - 1),
                          fmax(0, exp(v + r->interval_low * spread) - 1),
@@ -131,7 +130,7 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
         }
         if (b->n == 0)
             continue;
-        st = run_forests(b, r, err);
+        st = run_models(b, r, err);
         if (st)
             return st;
         for (uint32_t i = 0; i < b->n; i++)
@@ -192,8 +191,9 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
     b.value = malloc((n + 1) * sizeof(*b.value));
     b.spread = malloc((n + 1) * sizeof(*b.spread));
+    b.scratch = malloc((n + 1) * sizeof(*b.scratch));
     b.index = malloc((n + 1) * sizeof(*b.index));
-    if (b.all && b.rows && b.value && b.spread && b.index) {
+    if (b.all && b.rows && b.value && b.spread && b.scratch && b.index) {
         for (size_t i = 0; i < n; i++)
             ft__features(b.all + i * FT__N_FEATURES, &ops[i], &p->info->roof);
         st = estimate_times(&b, time, n, err);
@@ -206,6 +206,7 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     free(b.rows);
     free(b.value);
     free(b.spread);
+    free(b.scratch);
     free(b.index);
     return st;
 }

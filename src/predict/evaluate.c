@@ -292,11 +292,13 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     const char *metric = opt->metric ? opt->metric : "time";
 
     *e = (struct evaluating){.opt = opt};
-    e->learn = (ft__learn_options){
-        .metric = ft__metric_from_name(metric),
-        .fit = {.methods = opt->methods, .seed = opt->seed, .threads = opt->threads},
-        .single = opt->single != 0,
-        .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
+    e->learn = (ft__learn_options){.metric = ft__metric_from_name(metric),
+                                   .fit = {.methods = opt->methods,
+                                           .mix = opt->mix,
+                                           .seed = opt->seed,
+                                           .threads = opt->threads},
+                                   .single = opt->single != 0,
+                                   .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
@@ -334,6 +336,8 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
         st = run_all(&e, &r, 1, err);
     if (!st)
         st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+    if (!st && opt->choices != FT_CHOICES_NONE)
+        st = ft__results_order(&out->order, &r, &e.s, opt->choices, err);
     if (!st && opt->curve_steps)
         st = run_curve(&e, out, err);
     out->n_rows = e.n;

@@ -13,6 +13,8 @@
  * set: they are predicted without having been seen, as those of the network left out.
  */
 enum { FOLDS = 4 };
+/* Rows that constants and forests across devices are fitted to. */
+enum { ROWS_ACROSS = 2500 };
 /* What is known of a schedule before, in networks. */
 static const double prior = 1;
 
@@ -73,7 +75,7 @@ static void find_bare(struct bare *b, const ft__prices *p, const ft__part *part,
     b->both = b->forward + b->backward;
 }
 
-static bool alone(const ft__prices *p, ft__work *w, const ft_op *op, ft_phase phase,
+static bool alone(const ft__prices *p, ft__task *w, const ft_op *op, ft_phase phase,
                   const ft__place *at)
 {
     ft_op form = *op;
@@ -85,18 +87,18 @@ static bool alone(const ft__prices *p, ft__work *w, const ft_op *op, ft_phase ph
     return true;
 }
 
-static ft__work_group group_of(const ft_op *op)
+static ft__task_group group_of(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return FT__WORK_CONV;
-    case FT_CLASS_MATMUL: return FT__WORK_MATMUL;
-    default: return FT__WORK_OTHER;
+    case FT_CLASS_CONV: return FT__TASK_CONV;
+    case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
+    default: return FT__TASK_OTHER;
     }
 }
 
 /* A part's work for one of its forward runs. Where that very form was never measured,
  * one that was is scaled by what specifications say of both. */
-static void price(ft__work *w, const ft__prices *p, const ft__part *part,
+static void price(ft__task *w, const ft__prices *p, const ft__part *part,
                   const ft__place *at)
 {
     double runs = part->count > 0 ? part->count : part->backward + part->weights_only;
@@ -104,7 +106,7 @@ static void price(ft__work *w, const ft__prices *p, const ft__part *part,
     double share;
 
     find_bare(&b, p, part, at);
-    *w = (ft__work){
+    *w = (ft__task){
         .group = group_of(&part->op),
         .count = runs,
         .launches = part->op.phase == FT_PHASE_OPTIMIZER
@@ -163,24 +165,24 @@ static ft_status load_of(ft__load *out, struct sums *sums, const struct study *y
                          size_t whole, ft__prices *const *p, ft_error *err)
 {
     const ft__whole *v = &y->w.v[whole];
-    ft__work *work = calloc(v->n_parts + 1, sizeof(*work));
+    ft__task *task = calloc(v->n_parts + 1, sizeof(*task));
 
-    if (!work)
+    if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "operations of %s", v->spec);
     *sums = (struct sums){0};
     for (size_t i = 0; i < v->n_parts; i++) {
         const ft__prices *q = p[1] ? blind(y, p, &v->part[i].op) : p[0];
 
-        price(&work[i], q, &v->part[i], place_of(y, whole));
-        sums->launches += work[i].count * work[i].launches;
-        if (!isfinite(work[i].alone_s))
+        price(&task[i], q, &v->part[i], place_of(y, whole));
+        sums->launches += task[i].count * task[i].launches;
+        if (!isfinite(task[i].alone_s))
             continue;
-        sums->time_s += work[i].count * work[i].alone_s;
-        sums->energy_j += work[i].count * work[i].alone_s * work[i].power_w;
+        sums->time_s += task[i].count * task[i].alone_s;
+        sums->energy_j += task[i].count * task[i].alone_s * task[i].power_w;
     }
-    ft__schedule_load(out, work, v->n_parts);
+    ft__schedule_load(out, task, v->n_parts);
     out->cap_w = cap_of(place_of(y, whole), &v->part[0].op);
-    free(work);
+    free(task);
     return FT_OK;
 }
 

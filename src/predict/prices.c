@@ -9,6 +9,8 @@
 #include "predict/features.h"
 
 enum { N_TERMS = 7, N_COLUMNS = FT__N_FEATURES + N_TERMS };
+/* Rows that constants of the estimate are fitted to: there are few of them. */
+enum { MOST_FOR_PHYSICS = 800 };
 /* Fewer rows of a kind say nothing of it. */
 enum { LEAST_ROWS = 3, LEAST_FOR_FLOOR = 5 };
 /* Times up to this multiple of the lowest are taken to be the host's. */
@@ -83,22 +85,24 @@ static ft_status fit_theta(ft__prices *p, const struct fit *f, uint64_t seed,
 {
     ft__physics_row *rows = calloc(f->n + 1, sizeof(*rows));
     ft__chip *chip = calloc(f->n + 1, sizeof(*chip));
+    size_t every = 1 + f->n / MOST_FOR_PHYSICS, n = 0;
     ft_status st = FT_OK;
 
     if (!rows || !chip)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", f->n);
-    for (size_t i = 0; i < f->n && !st; i++) {
+    for (size_t i = 0; i < f->n && !st; i += every, n++) {
         const ft__sample *v = &f->s->v[f->row[i]];
         const ft__place *at = &f->place[v->dataset];
 
-        ft__chip_make(&chip[i], at->device, at->setting, at->policy, &v->op);
-        rows[i] = (ft__physics_row){.op = &v->op,
-                                    .chip = &chip[i],
+        ft__chip_make(&chip[n], at->device, at->setting, at->policy, &v->op);
+        rows[n] = (ft__physics_row){.op = &v->op,
+                                    .chip = &chip[n],
                                     .time_s = v->value[FT__METRIC_TIME],
-                                    .weight = 1};
+                                    .weight = 1,
+                                    .group = v->dataset};
     }
     if (!st)
-        st = ft__physics_fit(&p->theta, rows, f->n, seed, err);
+        st = ft__physics_fit(&p->theta, rows, n, seed, err);
     free(rows);
     free(chip);
     return st;

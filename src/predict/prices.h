@@ -25,7 +25,6 @@ typedef struct ft__prices_options {
     size_t most_rows; /* of more that many are drawn; 0: 8000 */
     uint64_t seed;
     bool fit_physics; /* fit the constants of the estimate to the rows, too */
-    bool across;      /* rows of several devices: no sizes that are a device's own */
 } ft__prices_options;
 
 /* row[n]: indices into s->v, times known; place[]: of every dataset of s.

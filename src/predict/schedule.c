@@ -9,23 +9,23 @@ ft__schedule ft__schedule_plain(void)
     return (ft__schedule){.scale = {1, 1, 1}, .bounded = 1, .dynamic = 1};
 }
 
-double ft__schedule_device(const ft__work *w)
+double ft__schedule_device(const ft__task *w)
 {
     if (!isfinite(w->alone_s))
         return w->bare_s;
     return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
-static bool waited_for_host(const ft__work *w)
+static bool waited_for_host(const ft__task *w)
 {
     return w->alone_s <= w->floor_s;
 }
 
-void ft__schedule_load(ft__load *out, const ft__work *work, size_t n)
+void ft__schedule_load(ft__load *out, const ft__task *task, size_t n)
 {
     *out = (ft__load){.cap_w = INFINITY};
     for (size_t i = 0; i < n; i++) {
-        const ft__work *w = &work[i];
+        const ft__task *w = &task[i];
         double device = w->count * ft__schedule_device(w);
 
         out->launches += w->count * w->launches;
@@ -34,10 +34,11 @@ void ft__schedule_load(ft__load *out, const ft__work *work, size_t n)
             continue;
         }
         out->known_s[w->group] += device;
-        if (isfinite(w->power_w) && !waited_for_host(w)) {
-            out->alone_s += w->count * w->alone_s;
-            out->alone_j += w->count * w->alone_s * w->power_w;
-        }
+        if (!isfinite(w->power_w))
+            continue;
+        *(waited_for_host(w) ? &out->waited_s : &out->alone_s) += w->count * w->alone_s;
+        *(waited_for_host(w) ? &out->waited_j : &out->alone_j) +=
+            w->count * w->alone_s * w->power_w;
     }
 }
 
@@ -45,7 +46,7 @@ double ft__schedule_busy(const ft__load *l, const ft__schedule *s)
 {
     double sum = s->bounded * l->bounded_s;
 
-    for (int g = 0; g < FT__N_WORK_GROUPS; g++)
+    for (int g = 0; g < FT__N_TASK_GROUPS; g++)
         sum += s->scale[g] * l->known_s[g];
     return sum;
 }
@@ -57,20 +58,23 @@ double ft__schedule_time(const ft__load *l, const ft__schedule *s)
 
 double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s)
 {
-    double rate = fmax(0, l->alone_j / l->alone_s - s->idle_w);
+    double busy = ft__schedule_busy(l, s), added;
 
-    if (!(l->alone_s > 0))
+    if (l->alone_s > 0)
+        added = busy * (l->alone_j / l->alone_s - s->idle_w);
+    else if (l->waited_s > 0) /* what a wait adds is the same however long it is */
+        added = l->waited_j - s->idle_w * l->waited_s;
+    else
         return NAN;
-    return fmin(s->idle_w * time_s + s->dynamic * rate * ft__schedule_busy(l, s),
-                l->cap_w * time_s);
+    return fmin(s->idle_w * time_s + s->dynamic * fmax(0, added), l->cap_w * time_s);
 }
 
-void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
+void ft__schedule_play(ft__pass *out, const ft__task *task, size_t n,
                        const ft__schedule *s)
 {
     *out = (ft__pass){0};
     for (size_t i = 0; i < n; i++) {
-        const ft__work *w = &work[i];
+        const ft__task *w = &task[i];
         double device = ft__schedule_device(w) *
                         (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
         double host = w->launches * s->launch_s, first = out->host_s + host;
@@ -88,7 +92,7 @@ void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
 
 /* ---- fitting ---- */
 
-enum { MAX_FITTED = FT__N_WORK_GROUPS + 2 };
+enum { MAX_FITTED = FT__N_TASK_GROUPS + 2 };
 
 /* What is searched, as logarithms of factors to where it started. */
 struct search {
@@ -109,7 +113,7 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
     }
     s->launch_s *= exp(factor[0]);
     s->bounded *= exp(factor[1]);
-    for (int g = 0; g < FT__N_WORK_GROUPS; g++)
+    for (int g = 0; g < FT__N_TASK_GROUPS; g++)
         s->scale[g] *= exp(factor[2 + g]);
 }
 

@@ -10,16 +10,16 @@
 
 /* Measured alone, operations err in their own ways: the loop around a memory-bound one
  * keeps it in the cache, that around a training step adds passes over its operands. */
-typedef enum ft__work_group {
-    FT__WORK_CONV,
-    FT__WORK_MATMUL,
-    FT__WORK_OTHER,
-    FT__N_WORK_GROUPS
-} ft__work_group;
+typedef enum ft__task_group {
+    FT__TASK_CONV,
+    FT__TASK_MATMUL,
+    FT__TASK_OTHER,
+    FT__N_TASK_GROUPS
+} ft__task_group;
 
 /* One operation of a network. */
-typedef struct ft__work {
-    ft__work_group group;
+typedef struct ft__task {
+    ft__task_group group;
     double count;    /* how often it runs in a pass */
     double launches; /* what the host issues for it each time; 0 for a view */
     double alone_s;  /* in a loop of its own: max(host, device); NaN: never measured
@@ -28,12 +28,12 @@ typedef struct ft__work {
     double floor_s;  /* an operation that took no longer alone may have waited for the
                         host: then no more than bare_s is the device's; 0: not known */
     double power_w;  /* in that loop; NaN: not known */
-} ft__work;
+} ft__task;
 
 /* What operations measured one by one do not say; fitted on networks that were
  * measured whole. All are at least 0. */
 typedef struct ft__schedule {
-    double scale[FT__N_WORK_GROUPS]; /* of device times, by group */
+    double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
     double bounded;  /* of the bare times of operations that were never measured */
     double launch_s; /* host time of one launch */
     double idle_w;   /* drawn when nothing runs */
@@ -46,19 +46,21 @@ ft__schedule ft__schedule_plain(void);
 /* Sums of one network, from which every schedule is computed quickly. */
 typedef struct ft__load {
     double
-        known_s[FT__N_WORK_GROUPS]; /* device time of operations measured or learned */
+        known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double bounded_s;               /* of the others */
     double launches;
     double alone_s; /* of the known ones that kept the device busy alone, and whose
                        power is known */
     double alone_j;
+    double waited_s; /* of those that waited for the host */
+    double waited_j;
     double cap_w; /* what the device draws at most; INFINITY: not known */
 } ft__load;
 
 /* Device time of one operation, its host floor removed. */
-double ft__schedule_device(const ft__work *w);
-/* Sums in the order of work[]. */
-void ft__schedule_load(ft__load *out, const ft__work *work, size_t n);
+double ft__schedule_device(const ft__task *w);
+/* Sums in the order of task[]. */
+void ft__schedule_load(ft__load *out, const ft__task *task, size_t n);
 /* Seconds of a pass that is repeated: max(device, host). */
 double ft__schedule_time(const ft__load *l, const ft__schedule *s);
 /* Device time of a pass. */
@@ -69,13 +71,13 @@ double ft__schedule_busy(const ft__load *l, const ft__schedule *s);
 double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s);
 
 /* One pass that begins with an idle device and is waited for, the operations in the
- * order of work[] (each count in one go). */
+ * order of task[] (each count in one go). */
 typedef struct ft__pass {
     double host_s;   /* the last launch is issued */
     double device_s; /* the last operation ends: the time of the pass */
     double busy_s;   /* of the device; the rest are gaps */
 } ft__pass;
-void ft__schedule_play(ft__pass *out, const ft__work *work, size_t n,
+void ft__schedule_play(ft__pass *out, const ft__task *task, size_t n,
                        const ft__schedule *s);
 
 /* A network that was measured whole. */

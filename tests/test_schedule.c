@@ -1,0 +1,208 @@
+#include "predict/schedule.h"
+
+#include <string.h>
+
+#include "check.h"
+
+/* 2 conv of 3 ms, a linear of 1 ms, and what nobody measured: 0.5 ms. */
+static const ft__task three[] = {
+    {.group = FT__TASK_CONV,
+     .count = 2,
+     .launches = 1,
+     .alone_s = 3e-3,
+     .bare_s = 2e-3,
+     .power_w = 200},
+    {.group = FT__TASK_MATMUL,
+     .count = 1,
+     .launches = 1,
+     .alone_s = 1e-3,
+     .bare_s = 0.8e-3,
+     .power_w = 100},
+    {.group = FT__TASK_OTHER,
+     .count = 1,
+     .launches = 1,
+     .alone_s = NAN,
+     .bare_s = 0.5e-3,
+     .power_w = NAN},
+};
+
+static void a_busy_device_sets_the_time(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__load l;
+
+    s.launch_s = 1e-3;
+    ft__schedule_load(&l, three, 3);
+    CHECK_NEAR(ft__schedule_time(&l, &s), 7.5e-3, 1e-12);
+    s.scale[FT__TASK_CONV] = 0.5;
+    s.bounded = 2;
+    CHECK_NEAR(ft__schedule_time(&l, &s), 3e-3 + 1e-3 + 1e-3, 1e-12);
+}
+
+static void a_slow_host_sets_the_time(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__load l;
+
+    s.launch_s = 10e-3;
+    ft__schedule_load(&l, three, 3);
+    CHECK_NEAR(ft__schedule_time(&l, &s), 40e-3, 1e-12);
+}
+
+static void a_plain_schedule_is_the_sum(void)
+{
+    const ft__schedule s = ft__schedule_plain();
+    ft__load l;
+
+    ft__schedule_load(&l, three, 2);
+    CHECK_NEAR(ft__schedule_time(&l, &s), 7e-3, 1e-12);
+}
+
+static void an_operation_at_the_hosts_floor_is_the_devices_bare_time(void)
+{
+    ft__task t = {.count = 1, .alone_s = 30e-6, .bare_s = 4e-6, .floor_s = 40e-6};
+
+    CHECK_NEAR(ft__schedule_device(&t), 4e-6, 1e-18);
+    t.bare_s = 35e-6; /* never more than it took */
+    CHECK_NEAR(ft__schedule_device(&t), 30e-6, 1e-18);
+    t.floor_s = 20e-6; /* above the floor: as measured */
+    t.bare_s = 4e-6;
+    CHECK_NEAR(ft__schedule_device(&t), 30e-6, 1e-18);
+}
+
+/* By hand: the host needs 2 ms a launch. Conv 1 starts at 2, ends at 5; its second run
+ * is launched at 4, ends at 8; linear is there at 6, ends at 9; the last at 9.5. */
+static void a_pass_that_is_waited_for_begins_with_the_first_launch(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__pass p;
+
+    s.launch_s = 2e-3;
+    ft__schedule_play(&p, three, 3, &s);
+    CHECK_NEAR(p.host_s, 8e-3, 1e-12);
+    CHECK_NEAR(p.device_s, 9.5e-3, 1e-12);
+    CHECK_NEAR(p.busy_s, 7.5e-3, 1e-12);
+}
+
+/* The host needs 4 ms: conv 4..7 and 8..11, linear 12..13, the last 16..16.5. */
+static void a_pass_with_a_slow_host_has_gaps(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__pass p;
+
+    s.launch_s = 4e-3;
+    ft__schedule_play(&p, three, 3, &s);
+    CHECK_NEAR(p.host_s, 16e-3, 1e-12);
+    CHECK_NEAR(p.device_s, 16.5e-3, 1e-12);
+    CHECK_NEAR(p.busy_s, 7.5e-3, 1e-12);
+}
+
+/* 6 ms at 200 W and 1 ms at 100 W: 1.3 J in 7 ms, 1300/7 W, of which 50 W are idle.
+ * The unmeasured 0.5 ms draw as much. */
+static void gaps_draw_idle_power(void)
+{
+    const double added = (1300.0 / 7 - 50) * 7.5e-3;
+    ft__schedule s = ft__schedule_plain();
+    ft__load l;
+
+    s.idle_w = 50;
+    ft__schedule_load(&l, three, 3);
+    CHECK_NEAR(ft__schedule_energy(&l, &s, 7.5e-3), 50 * 7.5e-3 + added, 1e-12);
+    CHECK_NEAR(ft__schedule_energy(&l, &s, 20e-3), 50 * 20e-3 + added, 1e-12);
+    l.cap_w = 100;
+    CHECK_NEAR(ft__schedule_energy(&l, &s, 7.5e-3), 100 * 7.5e-3, 1e-12);
+}
+
+static void without_any_power_there_is_no_energy(void)
+{
+    const ft__schedule s = ft__schedule_plain();
+    ft__load l;
+
+    ft__schedule_load(&l, three + 2, 1);
+    CHECK(isnan(ft__schedule_energy(&l, &s, 1e-3)));
+}
+
+static void more_work_never_takes_less(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__task t[3];
+    double before = 0;
+
+    s.launch_s = 1e-3;
+    memcpy(t, three, sizeof(t));
+    for (int i = 0; i < 6; i++) {
+        ft__load l;
+        ft__pass p;
+
+        t[i % 3].count += 1;
+        ft__schedule_load(&l, t, 3);
+        ft__schedule_play(&p, t, 3, &s);
+        CHECK(ft__schedule_time(&l, &s) >= before);
+        CHECK(p.device_s >= ft__schedule_time(&l, &s));
+        before = ft__schedule_time(&l, &s);
+    }
+}
+
+/* Networks made by a known schedule: what is fitted makes them, too. */
+static void fitting_finds_the_schedule_that_made_the_networks(void)
+{
+    enum { N = 24 };
+    ft__schedule truth = {.scale = {0.8, 1.1, 0.6},
+                          .bounded = 1.4,
+                          .launch_s = 40e-6,
+                          .idle_w = 60,
+                          .dynamic = 0.9};
+    ft__schedule s = ft__schedule_plain();
+    ft__known_network k[N];
+    double worst = 0;
+
+    for (int i = 0; i < N; i++) {
+        ft__load l = {.known_s = {1e-3 * (i % 5), 1e-3 * (i % 3), 0.5e-3 * (1 + i % 4)},
+                      .bounded_s = 0.2e-3 * (i % 6),
+                      .launches = i < 6 ? 400 : 20,
+                      .alone_s = 5e-3,
+                      .alone_j = 0.5 + 0.02 * i,
+                      .cap_w = INFINITY};
+
+        k[i] = (ft__known_network){.load = l, .time_s = ft__schedule_time(&l, &truth)};
+        k[i].energy_j = ft__schedule_energy(&l, &truth, k[i].time_s);
+    }
+    s.launch_s = 100e-6;
+    s.idle_w = 30;
+    ft__schedule_fit(&s, k, N, 0.01);
+    for (int i = 0; i < N; i++) {
+        double t = ft__schedule_time(&k[i].load, &s);
+        double e = ft__schedule_energy(&k[i].load, &s, k[i].time_s);
+
+        worst = fmax(worst, fabs(t / k[i].time_s - 1));
+        worst = fmax(worst, fabs(e / k[i].energy_j - 1));
+    }
+    CHECK(worst < 0.05);
+    CHECK_NEAR(s.launch_s, truth.launch_s, 0.03 * truth.launch_s);
+}
+
+static void without_networks_nothing_is_fitted(void)
+{
+    ft__schedule s = ft__schedule_plain(), before;
+
+    s.launch_s = 1e-5;
+    before = s;
+    ft__schedule_fit(&s, NULL, 0, 1);
+    CHECK(memcmp(&s, &before, sizeof(s)) == 0);
+}
+
+int main(void)
+{
+    a_busy_device_sets_the_time();
+    a_slow_host_sets_the_time();
+    a_plain_schedule_is_the_sum();
+    an_operation_at_the_hosts_floor_is_the_devices_bare_time();
+    a_pass_that_is_waited_for_begins_with_the_first_launch();
+    a_pass_with_a_slow_host_has_gaps();
+    gaps_draw_idle_power();
+    without_any_power_there_is_no_energy();
+    more_work_never_takes_less();
+    fitting_finds_the_schedule_that_made_the_networks();
+    without_networks_nothing_is_fitted();
+    CHECK_DONE();
+}
