@@ -370,7 +370,7 @@ static void a_device_of_a_known_generation_is_answered_by_templates(const char *
     static ft__sample sample[3 * N_OPS];
     ft__dataset dataset[3];
     ft__samples s = {.v = sample, .n = 3 * N_OPS, .dataset = dataset, .n_datasets = 3};
-    ft__learner l = {.base = {.theta = ft__physics_default()}};
+    ft__learner l = {0};
     ft__answer answer[3 * N_OPS];
     uint32_t row[3 * N_OPS];
 
@@ -378,6 +378,8 @@ static void a_device_of_a_known_generation_is_answered_by_templates(const char *
         dataset[i] = (ft__dataset){.setting = none, .engine = engine, .policy = none};
         CHECK(ft_device_load(&dataset[i].file, data, names[i], NULL) == FT_OK);
     }
+    for (int i = 0; i < FT_CLASS_COUNT; i++)
+        l.base.theta[i] = ft__physics_default();
     fill(&s, answer, &l);
     for (uint32_t i = 0; i < s.n; i++)
         row[i] = i;
