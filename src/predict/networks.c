@@ -14,7 +14,10 @@
  */
 enum { FOLDS = 4 };
 /* Rows that constants and forests across devices are fitted to. */
-enum { ROWS_ACROSS = 2500 };
+enum { ROWS_ACROSS = 2500, ROWS_PHYSICS = 2000 };
+#ifndef RESIDUAL
+#define RESIDUAL 0.0
+#endif
 /* What is known of a schedule before, in networks. */
 static const double prior = 1;
 
@@ -224,8 +227,14 @@ static ft_status learn(ft__prices **out, struct study *y, uint32_t group, uint32
                        uint32_t fold, ft_error *err)
 {
     const bool devices = y->opt->left_out == FT_LEAVE_DEVICE;
-    const ft__prices_options how = {
-        .n_trees = y->opt->n_trees, .seed = y->opt->seed, .fit_physics = devices};
+    const ft__prices_options how = {.n_trees = y->opt->n_trees,
+                                    .most_rows = devices ? ROWS_ACROSS : 0,
+                                    .seed = y->opt->seed,
+                                    .physics_rows = !devices ? 0
+                                                    : also == FT_NONE
+                                                        ? ROWS_PHYSICS
+                                                        : ROWS_PHYSICS / 3,
+                                    .residual = devices ? RESIDUAL : 1};
     size_t n = 0;
 
     for (uint32_t i = 0; i < y->s.n; i++)

@@ -24,7 +24,9 @@ typedef struct ft__prices_options {
     uint32_t n_trees; /* 0: 64 */
     size_t most_rows; /* of more that many are drawn; 0: 8000 */
     uint64_t seed;
-    bool fit_physics; /* fit the constants of the estimate to the rows, too */
+    size_t physics_rows; /* fit the constants of the estimate to so many, too; 0: not */
+    double residual;     /* share of what the forest says beyond the estimate that
+                            counts: 1, less for devices that are not among the rows */
 } ft__prices_options;
 
 /* row[n]: indices into s->v, times known; place[]: of every dataset of s.
