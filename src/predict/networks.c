@@ -184,6 +184,7 @@ static ft_status load_of(ft__load *out, struct sums *sums, const struct study *y
         sums->energy_j += task[i].count * task[i].alone_s * task[i].power_w;
     }
     ft__schedule_load(out, task, v->n_parts);
+    out->typical_w = ft__prices_busy(p[0]);
     out->cap_w = cap_of(place_of(y, whole), &v->part[0].op);
     free(task);
     return FT_OK;

@@ -23,6 +23,7 @@ struct ft__prices {
     uint32_t rows_of[FT_PHASE_COUNT][FT_KIND_COUNT];
     double floor[FT_PHASE_COUNT][FT_KIND_COUNT];
     double idle_w;
+    double busy_w;
     double launch_s;
 };
 
@@ -158,6 +159,21 @@ static double floor_of(double *time, size_t n)
     return ft__quantile(time, n, floor_quantile);
 }
 
+/* Median over the rows above the host's floor; power: scratch. */
+static double busy_power(const ft__prices *p, const struct fit *f, double *power)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        const ft__sample *v = &f->s->v[f->row[i]];
+
+        if (v->value[FT__METRIC_POWER] > 0 &&
+            v->value[FT__METRIC_TIME] > p->floor[v->op.phase][v->op.kind])
+            power[n++] = v->value[FT__METRIC_POWER];
+    }
+    return ft__median(power, n);
+}
+
 /* Every kind has a host time of its own: what surrounds a kernel differs. */
 static ft_status find_floors(ft__prices *p, const struct fit *f, ft_error *err)
 {
@@ -189,6 +205,7 @@ static ft_status find_floors(ft__prices *p, const struct fit *f, ft_error *err)
             sum += log(p->floor[phase][k] / floor_above);
             n_kinds++;
         }
+    p->busy_w = busy_power(p, f, time);
     p->launch_s = n_kinds ? exp(sum / (double)n_kinds) : 0;
     free(time);
     return FT_OK;
@@ -289,6 +306,11 @@ double ft__prices_floor(const ft__prices *p, const ft_op *op)
 double ft__prices_idle(const ft__prices *p)
 {
     return p->idle_w;
+}
+
+double ft__prices_busy(const ft__prices *p)
+{
+    return p->busy_w;
 }
 
 double ft__prices_launch(const ft__prices *p)

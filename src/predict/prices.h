@@ -48,6 +48,8 @@ bool ft__prices_alone(const ft__prices *p, double *time_s, double *power_w,
 double ft__prices_floor(const ft__prices *p, const ft_op *op);
 /* Least power among the rows: of a device that waits. NaN: none is known. */
 double ft__prices_idle(const ft__prices *p);
+/* Typical power of the rows that kept the device busy; NaN: none is known. */
+double ft__prices_busy(const ft__prices *p);
 /* Typical time at the host's floor, over kinds: where a search for the time of a launch
  * begins. */
 double ft__prices_launch(const ft__prices *p);
