@@ -283,7 +283,7 @@ static void compare_ops(struct held_out *h, const ft_predictor *truth, const ft_
 static ft_predictor *train(const struct bench *b, const ft_op *without, size_t n,
                            int forget)
 {
-    ft_train_options how = {.method = FT_FOREST_EXTRA,
+    ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA,
                             .seed = 1,
                             .threads = 2,
                             .without = without,

@@ -51,8 +51,32 @@ static void must(ft_status st, const ft_error *err)
     }
 }
 
-static double median_fit_s(const ft_matrix *x, const double *y,
-                           const ft_forest_options *opt)
+struct lesson {
+    ft_matrix m;
+    double *y;
+    uint32_t *fold;
+    float *x;
+};
+
+static struct lesson read_lesson(const char *folder, size_t cols)
+{
+    size_t x_len, y_len, fold_len;
+    struct lesson l = {.x = slurp(folder, "x.f32", &x_len),
+                       .y = slurp(folder, "y.f64", &y_len),
+                       .fold = slurp(folder, "fold.u32", &fold_len)};
+
+    l.m = (ft_matrix){l.x, y_len / sizeof(*l.y), cols};
+    return l;
+}
+
+static void free_lesson(struct lesson *l)
+{
+    free(l->x);
+    free(l->y);
+    free(l->fold);
+}
+
+static void fit(const struct lesson *l, const ft_forest_options *opt)
 {
     double took_s[REPEATS];
     ft_forest *f = NULL;
@@ -61,48 +85,30 @@ static double median_fit_s(const ft_matrix *x, const double *y,
     for (int i = 0; i < REPEATS; i++) {
         const double began = cpu_s();
 
-        must(ft_forest_fit(&f, x, y, NULL, opt, &err), &err);
+        must(ft_forest_fit(&f, &l->m, l->y, NULL, opt, &err), &err);
         took_s[i] = cpu_s() - began;
         ft_forest_free(f);
     }
-    return ft__median(took_s, REPEATS);
+    printf("fit_s %.9g\n", ft__median(took_s, REPEATS));
 }
 
-static double cross_validated(const ft_matrix *x, const double *y, const uint32_t *fold,
-                              ft_forest_options opt)
+static void cross_validate(const struct lesson *l, ft_forest_options opt)
 {
-    double *out = calloc(x->n_rows, sizeof(*out)), mae = 0;
+    double *out = calloc(l->m.n_rows, sizeof(*out)), mae = 0;
     ft_errors e;
     ft_error err;
 
     if (!out)
         exit(1);
     for (opt.seed = 1; opt.seed <= SEEDS; opt.seed++) {
-        must(ft_forest_cross_validate(out, x, y, NULL, fold, FOLDS, &opt, &err), &err);
-        must(ft_errors_compute(&e, y, out, x->n_rows, x->n_cols, &err), &err);
+        must(ft_forest_cross_validate(out, &l->m, l->y, NULL, l->fold, FOLDS, &opt,
+                                      &err),
+             &err);
+        must(ft_errors_compute(&e, l->y, out, l->m.n_rows, l->m.n_cols, &err), &err);
         mae += e.mae / SEEDS;
     }
+    printf("mae %.9g\n", mae);
     free(out);
-    return mae;
-}
-
-static void fit(const char *folder, size_t cols, const char *kind, const char *share)
-{
-    const ft_forest_options opt = {.kind = strcmp(kind, "extra") ? FT_FOREST_RANDOM
-                                                                 : FT_FOREST_EXTRA,
-                                   .max_features = strtod(share, NULL),
-                                   .seed = 1};
-    size_t x_len, y_len, fold_len;
-    float *x = slurp(folder, "x.f32", &x_len);
-    double *y = slurp(folder, "y.f64", &y_len);
-    uint32_t *fold = slurp(folder, "fold.u32", &fold_len);
-    const ft_matrix m = {x, y_len / sizeof(*y), cols};
-
-    printf("fit_s %.9g\n", median_fit_s(&m, y, &opt));
-    printf("cv_mae %.9g\n", cross_validated(&m, y, fold, opt));
-    free(x);
-    free(y);
-    free(fold);
 }
 
 /* The forest of folder/nodes, as many nodes a tree as folder/sizes.u32 says. */
@@ -162,8 +168,18 @@ int main(int argc, char **argv)
 {
     const size_t cols = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
-    if (argc == 6 && strcmp(argv[3], "fit") == 0) {
-        fit(argv[1], cols, argv[4], argv[5]);
+    if (argc == 6) {
+        const ft_forest_options opt = {
+            .kind = strcmp(argv[4], "extra") ? FT_FOREST_RANDOM : FT_FOREST_EXTRA,
+            .max_features = strtod(argv[5], NULL),
+            .seed = 1};
+        struct lesson l = read_lesson(argv[1], cols);
+
+        if (strcmp(argv[3], "fit") == 0)
+            fit(&l, &opt);
+        else
+            cross_validate(&l, opt);
+        free_lesson(&l);
     } else if (argc == 5 && strcmp(argv[3], "walk") == 0) {
         walk(argv[1], cols, strtoul(argv[4], NULL, 10));
     } else {

@@ -97,7 +97,13 @@ static int own_only;
 /* Libraries are their makers': what one's devices say tells little of another's. */
 static int same_maker(int a, int b)
 {
-    return strcmp(ft_device_get(facts[a])->vendor, ft_device_get(facts[b])->vendor) == 0;
+    int n = 0;
+
+    for (int i = 0; i < n_devices; i++)
+        n += facts[i] && strcmp(ft_device_get(facts[i])->vendor,
+                                ft_device_get(facts[b])->vendor) == 0;
+    return n < 2 || strcmp(ft_device_get(facts[a])->vendor,
+                           ft_device_get(facts[b])->vendor) == 0;
 }
 
 static ft__theta fit_without(int device)

@@ -436,6 +436,46 @@ static void writing_over_x_is_another_operation(void)
               ft_op_parse(&c, bad[i], strlen(bad[i]), NULL) == FT_EINVAL);
 }
 
+static void costs(const char *spec, double flops, double read, double written)
+{
+    ft_op op = parse(spec);
+    ft_cost c;
+
+    ft_op_cost(&op, &c);
+    CHECK_NEAR(c.flops, flops, 1e-9 * flops);
+    CHECK_NEAR(c.bytes_read, read, 1e-9 * read);
+    CHECK_NEAR(c.bytes_written, written, 1e-9 * written);
+}
+
+/* By hand. Each of 5 rows goes to 2 of 4 experts: 10 picks of three products of 16 x
+ * 12, a gate of 12 (6 each), and 16 results weighted and added. An expert that every
+ * row passes by with probability 1/2 is read by 1 - 1/32. Of ep=2 devices one does
+ * half, tp=3 leaves 4 of 12 columns. */
+static void experts_cost_what_is_picked(void)
+{
+    costs("moe x=5x16 hidden=12 experts=4 topk=2 dtype=fp32",
+          10 * (3 * 2 * 16 * 12 + 6 * 12 + 2 * 16),
+          5 * 16 * 4 + 4 * 3 * 16 * 12 * 4 * (1 - 1.0 / 32), 5 * 16 * 4);
+    costs("moe x=5x16 hidden=12 experts=4 topk=2 tp=3 ep=2 dtype=fp32",
+          5 * (3 * 2 * 16 * 4 + 6 * 4 + 2 * 16),
+          5 * 16 * 4 + 2 * 3 * 16 * 4 * 4 * (1 - 1.0 / 32), 5 * 16 * 4);
+    costs("moe x=1x16 hidden=12 experts=4 topk=4 to=bf16 block=16 dtype=fp4",
+          4 * (3 * 2 * 16 * 12 + 6 * 12 + 2 * 16), 8 + 4 * 3 * 12 * (8 + 0.5), 32);
+}
+
+static void what_passes_its_operand_on_costs_nothing(void)
+{
+    costs("stochastic_depth x=2x3x4x4 dtype=fp32", 0, 0, 0);
+    costs("stochastic_depth x=2x3x4x4 train=1 dtype=fp32", 96, 384, 384);
+}
+
+/* A ring: 7/8 of the data is sent twice, once to be added up. */
+static void a_collective_moves_its_data_around_a_ring(void)
+{
+    costs("collective x=800 ranks=8 dtype=fp32", 700, 5600, 5600);
+    costs("collective x=800 ranks=1 dtype=fp32", 0, 0, 0);
+}
+
 static void weights_add_up(const char *spec)
 {
     ft_op op = parse(spec);
@@ -476,6 +516,9 @@ int main(void)
     lowering_inserts_a_transpose_only_where_bytes_move();
     lowering_keeps_phases_and_takes_nodes_without_operands();
     writing_over_x_is_another_operation();
+    experts_cost_what_is_picked();
+    what_passes_its_operand_on_costs_nothing();
+    a_collective_moves_its_data_around_a_ring();
     weights_listed_one_by_one_are_all_weights();
     CHECK_DONE();
 }

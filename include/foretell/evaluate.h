@@ -6,6 +6,7 @@
 
 #include "foretell/error.h"
 #include "foretell/learn.h"
+#include "foretell/rank.h"
 #include "foretell/store.h"
 
 /* How well operations are foretold that were held out: regressors are made from the rest
@@ -25,6 +26,13 @@ typedef enum ft_protocol {
 } ft_protocol;
 FT_API const char *ft_protocol_name(ft_protocol p);
 
+/* What there is to choose from when orders are judged. */
+typedef enum ft_choices {
+    FT_CHOICES_NONE, /* orders are not judged */
+    FT_CHOICES_DEVICE,
+    FT_CHOICES_SETTING, /* of one device, such as its clock */
+} ft_choices;
+
 typedef struct ft_evaluate_options {
     const char *where;    /* which rows: "device=a30 phase=forward kind=conv2d"; names
                              are device, engine, version, policy, phase, kind, class,
@@ -36,8 +44,10 @@ typedef struct ft_evaluate_options {
     uint32_t n_folds;     /* 0: 5 */
     double share;         /* SHARE: of the operations, to learn from */
     uint32_t methods;     /* bits 1 << ft_method to choose from; 0: the usual ones */
+    int mix;              /* mixtures of the three best, too */
     int single;           /* one regressor for all kinds */
     uint32_t curve_steps; /* > 0: learn from growing parts of the training rows, too */
+    ft_choices choices;   /* judge the order of these, too, by the metric */
     const char *data_dir; /* where device files are; NULL: none are known */
     uint64_t seed;
     uint32_t threads;
@@ -75,6 +85,7 @@ typedef struct ft_evaluation {
     size_t n_by[FT_BY_COUNT];
     ft_curve_point *curve;
     size_t n_curve;
+    ft_rank_evaluation order; /* of choices, operation by operation */
     size_t n_rows;       /* read, with a value of the metric */
     uint32_t n_datasets; /* they come from */
     size_t n_splits;

@@ -131,6 +131,43 @@ FT_API ft_status ft_model_cross_validate(double *out, const ft_matrix *x, const 
                                          uint32_t n_folds, const ft_model_options *opt,
                                          ft_error *err);
 
+/* ---- rows unlike the others ---- */
+
+typedef struct ft_isolation_options {
+    uint32_t n_trees; /* 0: 100 */
+    uint32_t sample;  /* rows a tree sees; 0: 256 */
+    uint64_t seed;
+} ft_isolation_options;
+
+/* Isolation forest (Liu, Ting, Zhou 2008, eq. 2): score[x->n_rows], near 1 for rows that
+ * random cuts part from all others early, below 0.5 for those among many. Fails with
+ * FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
+FT_API ft_status ft_isolation_scores(double *score, const ft_matrix *x,
+                                     const ft_isolation_options *opt, ft_error *err);
+
+typedef struct ft_outlier {
+    double slower;    /* times what rows like it take: exp(log_time - that of the
+                         others, learned without it and its group) */
+    double isolation; /* score of its columns: near 1, it has few neighbours to be
+                         compared with */
+    int slow;         /* 1: slower than chance and its neighbours allow */
+} ft_outlier;
+
+typedef struct ft_outlier_options {
+    double false_alarms; /* share of ordinary rows that may be called slow; 0: 0.01 */
+    double least;        /* times slower that is worth a word; 0: 1.5 */
+    uint64_t seed;
+    uint32_t threads;
+} ft_outlier_options;
+
+/* Find slow rows: out[x->n_rows]. log_time are logarithms of times, best divided by an
+ * estimate; rows of equal group (repeats) never vouch for each other. What slow rows may
+ * reach by chance is read off the fast side, where no slow row is. Fails with FT_EINVAL
+ * (fewer than 20 groups, a value that is not finite) or FT_ENOMEM. */
+FT_API ft_status ft_outliers_find(ft_outlier *out, const ft_matrix *x,
+                                  const double *log_time, const uint64_t *group,
+                                  const ft_outlier_options *opt, ft_error *err);
+
 /* ---- evaluation ---- */
 
 /* Deal n rows to n_folds folds (2 at least) so that rows with equal group[] never

@@ -20,6 +20,7 @@ typedef enum ft_basis {
     FT_BASIS_LEARNED,     /* a regressor of its kind, inside what it has seen */
     FT_BASIS_SCALED,      /* carried over: a related kind, or outside the range */
     FT_BASIS_ROOFLINE,    /* from peak rate and bandwidth alone */
+    FT_BASIS_ANALYTIC,    /* from them too, by a model that is no bound (PALEO) */
     FT_BASIS_UNAVAILABLE, /* value is NaN; `why` says so in words */
     FT_BASIS_COUNT
 } ft_basis;
@@ -38,7 +39,9 @@ typedef struct ft_estimate {
 typedef struct ft_train_options {
     ft_key filter;        /* which measurements; NULL members match all, but the
                              rows found must share device, setting, engine */
-    ft_forest_kind method;
+    uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0:
+                             extremely randomised trees */
+    int mix;              /* mixtures of the three best, too, where they are better */
     uint32_t n_trees;     /* 0: 64 */
     uint32_t n_folds;     /* 0: 10 */
     uint64_t seed;
@@ -80,7 +83,8 @@ FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 typedef struct ft_regressor_info {
     const char *kind;   /* a kind, or a class ("unary") that serves rare kinds */
     const char *metric; /* "time", "workspace" */
-    ft_errors forest;
+    const char *choice; /* the method that was best: "extra leaf 3", or a mixture */
+    ft_errors forest;   /* its errors */
     ft_errors constant; /* always the median ratio to the roofline */
     ft_errors roofline; /* the roofline itself */
     double interval_low; /* 90 %, typical row: truth / predicted lies between */
@@ -126,6 +130,13 @@ FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,
                                              const ft_device_facts *d, const ft_graph *g,
                                              ft_error *err);
+/* The same by PALEO (Qi, Sparks, Talwalkar, ICLR 2017; all of the peak rate, one
+ * device): an operation reads what it needs, computes, writes what it made, one after
+ * the other: time = FLOPs / peak + bytes / bandwidth, and networks are sums. Neither a
+ * bound nor an interval: low and high are NaN, the basis is FT_BASIS_ANALYTIC. */
+FT_API ft_status ft_predict_network_paleo(ft_network_estimate *out,
+                                          const ft_device_facts *d, const ft_graph *g,
+                                          ft_error *err);
 FT_API void ft_network_estimate_free(ft_network_estimate *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,34 @@ char *ft__arena_strndup(ft__arena *a, const char *s, size_t len)
     memcpy(p, s, len);
     p[len] = '\0';
     return p;
+}
+
+char *ft__arena_vfmt(ft__arena *a, const char *fmt, va_list ap)
+{
+    va_list again;
+    char *text;
+    int len;
+
+    va_copy(again, ap);
+    len = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    text = len < 0 ? NULL : ft__arena_alloc(a, (size_t)len + 1);
+    if (text)
+        vsnprintf(text, (size_t)len + 1, fmt, ap);
+    return text;
+}
+
+void *ft__list_grow(void *list, size_t n, size_t *cap, size_t size)
+{
+    size_t more = *cap ? 2 * *cap : 16;
+    void *grown;
+
+    if (n < *cap)
+        return list;
+    grown = realloc(list, more * size);
+    if (grown)
+        *cap = more;
+    return grown;
 }
 
 void ft__arena_free(ft__arena *a)

@@ -1,6 +1,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* Bump allocator: many small pieces, one free. Zero-initialise to start.
@@ -23,6 +24,12 @@ void *ft__arena_alloc(ft__arena *a, size_t size);
 void *ft__arena_array(ft__arena *a, size_t n, size_t size);
 /* A terminated copy of len bytes. */
 char *ft__arena_strndup(ft__arena *a, const char *s, size_t len);
+/* What vprintf() would print. */
+char *ft__arena_vfmt(ft__arena *a, const char *fmt, va_list ap);
 void ft__arena_free(ft__arena *a);
+
+/* Not of an arena: room for one more behind the n elements of a list that grows, twice
+ * as much each time. NULL when memory is short; the list is as it was. */
+void *ft__list_grow(void *list, size_t n, size_t *cap, size_t size);
 
 #endif

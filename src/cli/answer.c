@@ -135,7 +135,10 @@ static bool print_totals(const ft__answer *a)
         ft__put_clean(stdout, with_reason(a, a->e.energy).why);
         putchar('\n');
     }
-    if (a->lower_bound)
+    if (a->sheet && !a->lower_bound)
+        puts("PALEO: the device's data sheet alone was used, as if every operation "
+             "reached its peak rate;\nhow far real times are from it is not known.");
+    else if (a->lower_bound)
         puts("This is a lower bound, not an expectation: the device's data sheet alone "
              "was used (roofline);\nreal times are longer, often several times.");
     else
@@ -175,7 +178,7 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
     ft__table_cell(t, "%s", ft__text_percent(total_s(a, i) / a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(total_s(a, i)).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
-    if (a->lower_bound)
+    if (a->sheet)
         return;
     ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
@@ -191,7 +194,7 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 
     /* A spec that is shortened on a narrow terminal would not say its phase. */
     snprintf(columns, sizeof(columns), "operation<%s|count>|share>|total>|each>%s",
-             is_training(a) ? "|phase" : "", a->lower_bound ? "" : "|low>|high>|basis");
+             is_training(a) ? "|phase" : "", a->sheet ? "" : "|low>|high>|basis");
     t = ft__table_new(columns);
     for (uint32_t i = 0; good && i < a->e.n_ops && i < top; i++)
         op_row(t, a, order[i]);
@@ -203,7 +206,7 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 /* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
 static bool allocated(const ft__answer *a)
 {
-    return a->lower_bound || is_training(a);
+    return a->sheet || is_training(a);
 }
 
 static void print_assumptions(const ft__answer *a, size_t n)
@@ -246,7 +249,7 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
     ft__model_print_bounded(a->graph);
     print_warnings(a);
     if (*a->verify)
-        printf("verify%s: %s\n", a->lower_bound ? " on that device" : "", a->verify);
+        printf("verify%s: %s\n", a->sheet ? " on that device" : "", a->verify);
     else
         puts("to verify it there is no command yet: the engines run forward passes");
     return true;

@@ -15,7 +15,8 @@ typedef struct ft__answer {
     char known_as[128]; /* fingerprint, or the device's title */
     char engine[64];    /* "onednn 2.6.3"; "" from a device file alone */
     char setting[64];
-    bool lower_bound; /* from a device file alone */
+    bool sheet;       /* from a device file alone */
+    bool lower_bound; /* which is the roofline then, not PALEO */
     int64_t batch;    /* of the first input; 0: there is none */
     const char *dtype;
     double limit_bytes; /* memory of the device; NaN: not known */

@@ -166,6 +166,16 @@ int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
                           uint64_t threads, const ft_settings *settings,
                           const ft_settings_options *how);
 
+/* Entries for an option table of commands that have `engine` and `threads`. */
+#define FT__ENGINE_OPTIONS(type, what, how_many)                                       \
+    {"engine",     0,                                                                  \
+     FT__OPT_TEXT, offsetof(type, engine),                                             \
+     "NAME",       what FT__DEFAULT_ENGINE " unless said otherwise"},                  \
+    {                                                                                  \
+        "threads", 0, FT__OPT_COUNT, offsetof(type, threads), "N",                     \
+            how_many "1 unless said otherwise"                                         \
+    }
+
 /* ---- model.c ---- */
 typedef struct ft__model_options {
     uint64_t batch;   /* 0: not given */
@@ -194,6 +204,10 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
         "trips", 0, FT__OPT_COUNT, offsetof(type, member.trips), "N",                  \
             "rounds of loops that end when data says so"                               \
     }
+/* The sizes of --batches; that of --batch, or 0, without it. Complains itself. */
+enum { FT__MAX_BATCHES = 32 };
+int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
+                      const ft__model_options *opt);
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
 json_t *ft__model_assumptions_json(const ft_graph *g);

@@ -30,10 +30,8 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "what runs the operations; " FT__DEFAULT_ENGINE " unless said otherwise"},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "threads it may use; 1 unless said otherwise"},
+    FT__ENGINE_OPTIONS(struct options, "what runs the operations; ",
+                       "threads it may use; "),
     {"quick", 0, FT__OPT_FLAG, offsetof(struct options, quick), NULL,
      "a representative set: models and workloads of the data folder"},
     {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
@@ -63,8 +61,6 @@ static const ft__option options[] = {
     {0},
 };
 
-enum { MOST_BATCHES = 32 };
-
 /* What is wanted: from models, and from lists of operations, which `--without`
  * treats differently. */
 struct wanted {
@@ -72,7 +68,7 @@ struct wanted {
     ft__ops lists;
     ft__step step; /* of models; lists are as they are */
     uint32_t policy;
-    uint64_t batch[MOST_BATCHES]; /* one at least; 0: as the model has it */
+    uint64_t batch[FT__MAX_BATCHES]; /* one at least; 0: as the model has it */
     size_t n_batches;
 };
 
@@ -187,22 +183,6 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
-/* "1,8,32"; the one of --batch without it. */
-static int read_batches(ft__cli *c, struct wanted *w, const struct options *o)
-{
-    w->batch[w->n_batches++] = o->model.batch;
-    if (!o->batches)
-        return FT__EXIT_GOOD;
-    if (o->model.batch)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--batch or --batches, not both");
-    if (!ft__counts_from_text(w->batch, &w->n_batches, MOST_BATCHES, o->batches))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--batches %s: whole numbers from 1, joined by commas, at "
-                            "most %d",
-                            o->batches, MOST_BATCHES);
-    return FT__EXIT_GOOD;
-}
-
 static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t policy)
 {
     struct wanted w = {.policy = policy};
@@ -210,7 +190,7 @@ static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t po
     int code = ft__step_parse(c, &w.step, &o->step);
 
     if (!code)
-        code = read_batches(c, &w, o);
+        code = ft__batches_parse(c, w.batch, &w.n_batches, o->batches, &o->model);
     for (size_t i = 0; i < c->args.n && !code; i++)
         code = add_wanted(c, &w, c->args.v[i], o);
     if (!code && o->quick)

@@ -45,6 +45,15 @@ int ft__dtype_check(ft__cli *c, const char *asked, const char *dtype)
         dtype, asked, asked);
 }
 
+static ft_status estimate(ft_network_estimate *out, const ft__source *from,
+                          const ft_graph *g, ft_error *err)
+{
+    if (from->predictor)
+        return ft_predict_network(out, from->predictor, g, err);
+    return from->paleo ? ft_predict_network_paleo(out, from->sheet, g, err)
+                       : ft_predict_network_roofline(out, from->sheet, g, err);
+}
+
 ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
                             const ft_graph *g, const ft__step *step, ft_error *err)
 {
@@ -60,9 +69,7 @@ ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
     st = ft__step_lower(&out->made, g, policy, step, err);
     out->graph = out->made ? out->made : g;
     if (!st)
-        st = from->predictor
-                 ? ft_predict_network(&out->e, from->predictor, out->graph, err)
-                 : ft_predict_network_roofline(&out->e, from->sheet, out->graph, err);
+        st = estimate(&out->e, from, out->graph, err);
     if (st)
         ft__estimate_free(out);
     return st;

@@ -10,6 +10,7 @@
 typedef struct ft__source {
     const ft_predictor *predictor; /* or NULL */
     const ft_device_facts *sheet;
+    bool paleo; /* the sheet's figures by PALEO; otherwise as a roofline */
 } ft__source;
 
 /* A network as it is run, with its estimate. */

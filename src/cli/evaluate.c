@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/evaluated.h"
+#include "cli/predictor.h"
 
 struct options {
     const char *where;
@@ -18,9 +19,11 @@ struct options {
     const char *leave_out;
     const char *test;
     const char *methods;
+    bool mix;
     bool single;
     bool curve;
     const char *by;
+    const char *rank;
     const char *networks;
     const char *lists;
     uint64_t seed;
@@ -44,12 +47,17 @@ static const ft__option options[] = {
      "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
      "mlp, "
      "svr; or all"},
+    {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
+     "mix the three best where that is better than the best"},
     {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,
      "one regressor for all kinds, instead of one for each"},
     {"curve", 0, FT__OPT_FLAG, offsetof(struct options, curve), NULL,
      "how the error falls with the number of operations learned from, in 15 steps"},
     {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "NAME,...",
      "tables by kind, device, size (deciles), split (what was held out); kind"},
+    {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
+     "is the order of devices (or settings) right, operation by operation? beside it "
+     "the best constant answer"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "these networks, measured whole, foretold from operations (--where) that are not "
      "theirs; with --leave-out network (unless said otherwise) or device"},
@@ -99,30 +107,6 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
                         text);
 }
 
-static int read_methods(ft__cli *c, uint32_t *out, const char *text)
-{
-    *out = 0;
-    if (strcmp(text, "all") == 0) {
-        *out = (1u << FT_METHOD_COUNT) - 1;
-        return FT__EXIT_GOOD;
-    }
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, ",");
-        ft_method m = ft_method_from_name(p, n);
-        const char *why;
-
-        if (m == FT_METHOD_COUNT)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--method: no method is called \"%.*s\"", (int)n, p);
-        if (!ft_method_available(m, &why))
-            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
-                                why);
-        *out |= 1u << m;
-        p += n + (p[n] == ',');
-    }
-    return FT__EXIT_GOOD;
-}
-
 static int read_by(ft__cli *c, uint32_t *out, const char *text)
 {
     *out = 0;
@@ -140,6 +124,17 @@ static int read_by(ft__cli *c, uint32_t *out, const char *text)
         *out |= 1u << b;
         p += n + (p[n] == ',');
     }
+    return FT__EXIT_GOOD;
+}
+
+static int read_choices(ft__cli *c, ft_choices *out, const char *text)
+{
+    *out = !text                          ? FT_CHOICES_NONE
+           : strcmp(text, "setting") == 0 ? FT_CHOICES_SETTING
+                                          : FT_CHOICES_DEVICE;
+    if (text && strcmp(text, "device") != 0 && strcmp(text, "setting") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--rank is device or setting, not \"%s\"", text);
     return FT__EXIT_GOOD;
 }
 
@@ -164,7 +159,9 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     if (!code && o->leave_out)
         code = read_leave_out(c, how, o->leave_out);
     if (!code && o->methods)
-        code = read_methods(c, &how->methods, o->methods);
+        code = ft__methods_parse(c, &how->methods, o->methods);
+    if (!code)
+        code = read_choices(c, &how->choices, o->rank);
     return code ? code : read_by(c, by, o->by ? o->by : "kind");
 }
 
@@ -232,6 +229,7 @@ static int run(ft__cli *c, const void *user)
     char store[FT__PATH_MAX], data[FT__PATH_MAX];
     ft_evaluate_options how = {.where = o->where,
                                .metric = o->metric,
+                               .mix = o->mix,
                                .single = o->single,
                                .curve_steps = o->curve ? CURVE_STEPS : 0,
                                .data_dir = data,
@@ -268,15 +266,18 @@ const ft__command ft__evaluate_command = {
     .more =
         "Regressors are made from a part of the measurements as train makes them, and "
         "asked\nabout the rest. Equal operations are never on both sides.\n",
-    .examples = "  foretell evaluate --folds 5\n"
-                "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
-                "phase=forward' --metric "
-                "power\n"
-                "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
-                "  foretell evaluate --db gpus.db --share 5% --curve --csv\n"
-                "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' "
-                "--where\n"
-                "      'device=a30 phase=forward_backward'\n",
+    .examples =
+        "  foretell evaluate --folds 5\n"
+        "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
+        "phase=forward' --metric "
+        "power\n"
+        "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
+        "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy "
+        "--rank device\n"
+        "  foretell evaluate --db gpus.db --share 5% --curve --csv\n"
+        "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' "
+        "--where\n"
+        "      'device=a30 phase=forward_backward'\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

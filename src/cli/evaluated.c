@@ -59,6 +59,25 @@ static bool print_curve(const ft_evaluation *e)
     return ft__table_print_take(t, stdout);
 }
 
+/* Whether following the order pays, beside what always taking one would cost. */
+static void print_order(const ft_rank_evaluation *r)
+{
+    printf("\norder of %zu choices over %zu operations that have all of them\n",
+           r->n_choices, r->n_items);
+    printf("foretold             right %s, regret %s (expected %s)\n",
+           ft__text_percent(r->right).s, ft__text_percent(r->regret).s,
+           ft__text_percent(r->expected_regret).s);
+    printf(
+        "                     %s of the best two cannot be told apart; regret of the "
+        "others %s\n",
+        ft__text_percent(r->level).s, ft__text_percent(r->regret_apart).s);
+    printf("best constant answer right %s, regret %s: always ",
+           ft__text_percent(r->constant_right).s,
+           ft__text_percent(r->constant_regret).s);
+    ft__put_clean(stdout, r->constant);
+    printf("\nworst constant       regret %s\n", ft__text_percent(r->worst_regret).s);
+}
+
 static bool print_text(const ft__cli *c, const ft_evaluation *e,
                        const ft_evaluate_options *how, uint32_t by)
 {
@@ -74,6 +93,8 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
         "estimate, "
         "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
         "median width.");
+    if (how->choices != FT_CHOICES_NONE)
+        print_order(&e->order);
     if (e->n_curve)
         good = print_curve(e) && good;
     if (c->verbose)
@@ -112,19 +133,33 @@ static json_t *curve_json(const ft_evaluation *e)
     return all;
 }
 
+static json_t *order_json(const ft_rank_evaluation *r)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n_items",
+        ft__json_count(r->n_items), "n_choices", ft__json_count(r->n_choices), "right",
+        ft__json_real(r->right), "regret", ft__json_real(r->regret), "expected_regret",
+        ft__json_real(r->expected_regret), "level", ft__json_real(r->level),
+        "regret_apart", ft__json_real(r->regret_apart), "constant",
+        ft__json_text(r->constant), "constant_right", ft__json_real(r->constant_right),
+        "constant_regret", ft__json_real(r->constant_regret), "worst_regret",
+        ft__json_real(r->worst_regret));
+}
+
 static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
 {
     return ft__json_print_take(
-        json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "protocol", ft_protocol_name(how->protocol), "metric",
-                  how->metric ? how->metric : "time", "n_rows",
-                  ft__json_count(e->n_rows), "n_datasets",
-                  ft__json_count(e->n_datasets), "n_splits",
-                  ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
-                  "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
-                  "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
-                  lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT),
-                  "curve", curve_json(e)),
+        json_pack(
+            "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+            "protocol", ft_protocol_name(how->protocol), "metric",
+            how->metric ? how->metric : "time", "n_rows", ft__json_count(e->n_rows),
+            "n_datasets", ft__json_count(e->n_datasets), "n_splits",
+            ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
+            "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
+            "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
+            lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT), "curve",
+            curve_json(e), "order",
+            how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order)),
         stdout);
 }
 

@@ -21,12 +21,7 @@ struct options {
 };
 
 #define OF_MODELS                                                                      \
-    {"engine",     0,                                                                  \
-     FT__OPT_TEXT, offsetof(struct options, engine),                                   \
-     "NAME",       "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},      \
-        {"threads",     0,                                                             \
-         FT__OPT_COUNT, offsetof(struct options, threads),                             \
-         "N",           "threads it may use; 1 unless said otherwise"},                \
+    FT__ENGINE_OPTIONS(struct options, "what runs it; ", "threads it may use; "),      \
         {"predictor",  0,                                                              \
          FT__OPT_TEXT, offsetof(struct options, predictor),                            \
          "P.ftp",      "show what this one foretells beside; the one train made"},     \

@@ -177,6 +177,23 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
     return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
 }
 
+int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
+                      const ft__model_options *opt)
+{
+    batch[0] = opt->batch;
+    *n = 1;
+    if (!list)
+        return FT__EXIT_GOOD;
+    if (opt->batch)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--batch or --batches, not both");
+    if (!ft__counts_from_text(batch, n, FT__MAX_BATCHES, list))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--batches %s: whole numbers from 1, joined by commas, at "
+                            "most %d",
+                            list, FT__MAX_BATCHES);
+    return FT__EXIT_GOOD;
+}
+
 void ft__model_print_assumptions(const ft_graph *g)
 {
     for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++) {

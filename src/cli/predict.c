@@ -10,6 +10,7 @@ struct options {
     ft__model_options model;
     const char *device;
     const char *predictor;
+    const char *method;
     const char *engine;
     const char *dtype;
     uint64_t threads;
@@ -24,10 +25,10 @@ static const ft__option options[] = {
      "local (this machine, the default) or names of foretell devices"},
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "use this predictor; the one train made"},
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "the software that will run it; " FT__DEFAULT_ENGINE},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "threads it may use; 1 unless said otherwise"},
+    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "roofline|paleo",
+     "from the data sheet of a device with a file alone, whatever was learned"},
+    FT__ENGINE_OPTIONS(struct options, "the software that will run it; ",
+                       "threads it may use; "),
     {"dtype", 0, FT__OPT_TEXT, offsetof(struct options, dtype), "T",
      "element type, such as fp32; the model's own"},
     {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
@@ -95,7 +96,7 @@ static void make_verify(ft__answer *a, const struct question *q)
 static void explain_energy(ft__answer *a)
 {
     if (a->e.energy.basis == FT_BASIS_UNAVAILABLE)
-        ft__energy_why(a->energy_why, sizeof(a->energy_why), a->device, a->lower_bound,
+        ft__energy_why(a->energy_why, sizeof(a->energy_why), a->device, a->sheet,
                        &a->e);
 }
 
@@ -115,7 +116,7 @@ static void warn(ft__answer *a, const char *model)
     const ft_network_estimate *e = &a->e;
     uint32_t backward = n_backward(a);
 
-    if (a->lower_bound)
+    if (a->sheet)
         return;
     if (e->n_scaled)
         ft__answer_warn(
@@ -155,7 +156,8 @@ static ft_status find_max_batch(ft__answer *a, const struct question *q,
 static ft_status predict(ft__answer *a, ft__estimate *x, const struct question *q,
                          const ft_device_facts *sheet, ft_error *err)
 {
-    const ft__source from = {sheet ? NULL : q->predictor, sheet};
+    const bool paleo = q->o->method && strcmp(q->o->method, "paleo") == 0;
+    const ft__source from = {sheet ? NULL : q->predictor, sheet, paleo};
     ft_status st = ft__estimate_make(x, &from, q->graph, &q->step, err);
 
     if (st)
@@ -163,7 +165,8 @@ static ft_status predict(ft__answer *a, ft__estimate *x, const struct question *
     a->graph = x->graph;
     a->e = x->e;
     a->step = ft__step_name(&q->step, x->graph);
-    a->lower_bound = sheet != NULL;
+    a->sheet = sheet != NULL;
+    a->lower_bound = sheet && !paleo;
     return find_max_batch(a, q, &from, err);
 }
 
@@ -178,8 +181,8 @@ static ft_status predict_learned(ft__answer *a, ft__estimate *x,
 }
 
 /* Without a predictor: what the device's data sheet says. */
-static ft_status predict_roofline(ft__answer *a, ft__estimate *x,
-                                  const struct question *q, ft_error *err)
+static ft_status predict_sheet(ft__answer *a, ft__estimate *x, const struct question *q,
+                               ft_error *err)
 {
     ft_device *d;
     ft_status st = ft_device_load(&d, q->data_dir, a->device, err);
@@ -234,6 +237,11 @@ static int answer(ft__answer *a, ft__estimate *x, const struct question *q)
     ft_status st = FT_OK;
 
     a->limit_bytes = NAN;
+    if (local && q->o->method)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s needs a data sheet: --device with a name that "
+                            "foretell devices lists",
+                            q->o->method);
     if (local && !q->predictor)
         return no_predictor(q);
     if (!learned && q->o->predictor)
@@ -243,7 +251,7 @@ static int answer(ft__answer *a, ft__estimate *x, const struct question *q)
     if (local)
         st = check_machine(a, q, &err);
     if (!st)
-        st = learned ? predict_learned(a, x, q, &err) : predict_roofline(a, x, q, &err);
+        st = learned ? predict_learned(a, x, q, &err) : predict_sheet(a, x, q, &err);
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
     if (q->o->must_fit && !(a->limit_bytes > 0))
@@ -259,11 +267,26 @@ static int answer(ft__answer *a, ft__estimate *x, const struct question *q)
 
 /* ---- running ---- */
 
+static int check_method(const struct question *q)
+{
+    const char *m = q->o->method;
+
+    if (m && strcmp(m, "roofline") && strcmp(m, "paleo"))
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method wants roofline or paleo, not \"%s\"", m);
+    if (m && q->o->predictor)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s uses no predictor: leave --predictor out", m);
+    return FT__EXIT_GOOD;
+}
+
 static int open_predictor(struct question *q)
 {
     ft_error err = {0};
     ft_status st;
 
+    if (q->o->method)
+        return FT__EXIT_GOOD;
     if (q->o->predictor)
         snprintf(q->predictor_path, sizeof(q->predictor_path), "%s", q->o->predictor);
     else
@@ -370,6 +393,8 @@ static int run(ft__cli *c, const void *user)
         code = ft__dtype_check(c, o->dtype, q.dtype);
     }
     if (!code)
+        code = check_method(&q);
+    if (!code)
         code = open_predictor(&q);
     if (!code)
         code = answer_all(&q, a);
@@ -386,7 +411,8 @@ const ft__command ft__predict_command = {
     .more =
         "For this machine a predictor is needed: foretell collect, then foretell "
         "train.\n"
-        "For a device that only has a file the roofline is given, a lower bound.\n"
+        "For a device that only has a file the roofline is given, a lower bound; with\n"
+        "--method paleo the sum of reading, computing and writing.\n"
         "The backward pass and the optimizer, which no engine runs yet, are rooflines.",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"

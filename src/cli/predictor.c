@@ -1,5 +1,6 @@
 /* A predictor in words: shown by train and by show. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/predictor.h"
 #include "report/units.h"
@@ -10,6 +11,7 @@ static void table_row(ft__table *t, const ft_regressor_info *r)
 
     ft__table_cell(t, "%s", r->kind);
     ft__table_cell(t, "%s", r->metric);
+    ft__table_cell(t, "%s", r->choice);
     ft__table_cell(t, "%zu", e->n);
     ft__table_cell(t, "%s", ft__text_percent(e->mape).s);
     ft__table_cell(t, "%s", ft__text_percent(e->median_ape).s);
@@ -36,8 +38,9 @@ static void print_info(const ft_predictor_info *i)
 
 static bool print_text(const ft_predictor *p)
 {
-    ft__table *t = ft__table_new("kind|metric|n>|MAPE>|median>|p90>|within 10 %>|max>|"
-                                 "R2>|90 % interval>|constant>|roofline>");
+    ft__table *t =
+        ft__table_new("kind|metric|method|n>|MAPE>|median>|p90>|within 10 %>|max>|"
+                      "R2>|90 % interval>|constant>|roofline>");
     ft_predictor_info info;
     bool good;
 
@@ -71,9 +74,10 @@ static json_t *regressors_json(const ft_predictor *p, uint32_t n)
 
         ft_predictor_regressor(p, i, &r);
         ft__json_append_take(
-            &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "kind", r.kind,
-                            "metric", r.metric, "forest", ft__json_errors(&r.forest),
-                            "constant", ft__json_errors(&r.constant), "roofline",
+            &all, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "kind", r.kind,
+                            "metric", r.metric, "method", r.choice, "forest",
+                            ft__json_errors(&r.forest), "constant",
+                            ft__json_errors(&r.constant), "roofline",
                             ft__json_errors(&r.roofline), "interval_low",
                             ft__json_real(r.interval_low), "interval_high",
                             ft__json_real(r.interval_high)));
@@ -106,18 +110,18 @@ static bool print_csv(const ft_predictor *p)
     ft_predictor_get_info(p, &info);
     puts("kind,metric,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,adjusted_r2,"
          "mae,median_ae,max_ae,interval_low,interval_high,constant_median_ape,"
-         "roofline_median_ape");
+         "roofline_median_ape,method");
     for (uint32_t i = 0; i < info.n_regressors; i++) {
         const ft_errors *e;
         ft_regressor_info r;
 
         ft_predictor_regressor(p, i, &r);
         e = &r.forest;
-        ft__csv_row(stdout, "ssuggggggggggggggg", r.kind, r.metric, (uint64_t)e->n,
+        ft__csv_row(stdout, "ssugggggggggggggggs", r.kind, r.metric, (uint64_t)e->n,
                     e->mape, e->median_ape, e->p90_ape, e->within_10, e->max_ape,
                     e->bias, e->r2, e->adjusted_r2, e->mae, e->median_ae, e->max_ae,
                     r.interval_low, r.interval_high, r.constant.median_ape,
-                    r.roofline.median_ape);
+                    r.roofline.median_ape, r.choice);
     }
     return true;
 }
@@ -127,4 +131,30 @@ bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *pa
     if (c->json)
         return print_json(p, path);
     return c->csv ? print_csv(p) : print_text(p);
+}
+
+int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
+{
+    *out = 0;
+    if (!text)
+        return FT__EXIT_GOOD;
+    if (strcmp(text, "all") == 0) {
+        *out = (1u << FT_METHOD_COUNT) - 1;
+        return FT__EXIT_GOOD;
+    }
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, ",");
+        ft_method m = ft_method_from_name(p, n);
+        const char *why;
+
+        if (m == FT_METHOD_COUNT)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--method: no method is called \"%.*s\"", (int)n, p);
+        if (!ft_method_available(m, &why))
+            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
+                                why);
+        *out |= 1u << m;
+        p += n + (p[n] == ',');
+    }
+    return FT__EXIT_GOOD;
 }

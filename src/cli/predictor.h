@@ -8,4 +8,10 @@
  * global options ask for. False: out of memory. */
 bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *path);
 
+/* The bits of "extra,boost", or of "all"; NULL: none. Complains itself. */
+int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text);
+#define FT__METHODS_HELP                                                               \
+    "choose from these methods by cross-validation: ridge, knn, template, tree, "      \
+    "forest, extra, boost, mlp, svr; or all; extra"
+
 #endif

@@ -36,10 +36,8 @@ static const ft__option options[] = {
      "predictor, or all"},
     {"predictor", 0, FT__OPT_TEXTS, offsetof(struct options, predictors), "P.ftp",
      "use this one for its device; may be repeated; local's is the one train made"},
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "the software that will run it here; " FT__DEFAULT_ENGINE},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "threads it may use here; 1 unless said otherwise"},
+    FT__ENGINE_OPTIONS(struct options, "the software that will run it here; ",
+                       "threads it may use here; "),
     {"batches", 0, FT__OPT_TEXT, offsetof(struct options, batches), "N,N,...",
      "at each of these batch sizes; values are then of an item"},
     {"clocks", 0, FT__OPT_TEXT, offsetof(struct options, clocks), "MHZ,...",
@@ -59,7 +57,7 @@ static const ft__option options[] = {
     {0},
 };
 
-enum { MAX_BATCHES = 32, MAX_PREDICTORS = 64 };
+enum { MAX_PREDICTORS = 64 };
 
 struct price {
     char device[128]; /* "": every one */
@@ -81,8 +79,8 @@ struct question {
     double co2_g_per_j;
     char **device; /* names */
     size_t n_devices;
-    uint64_t batch[MAX_BATCHES]; /* 0: as the model has it */
-    ft_graph *graph[MAX_BATCHES];
+    uint64_t batch[FT__MAX_BATCHES]; /* 0: as the model has it */
+    ft_graph *graph[FT__MAX_BATCHES];
     size_t n_batches;
     double clock_hz[FT__MAX_CLOCKS];
     size_t n_clocks; /* 0: as they come */
@@ -196,22 +194,6 @@ static int read_co2(struct question *q)
     return FT__EXIT_GOOD;
 }
 
-static int read_batches(struct question *q)
-{
-    q->batch[0] = q->o->model.batch;
-    q->n_batches = 1;
-    if (q->o->batches && q->o->model.batch)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE, "--batch or --batches, not both");
-    if (q->o->batches &&
-        !ft__counts_from_text(q->batch, &q->n_batches, MAX_BATCHES, q->o->batches))
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--batches %s: whole numbers from 1, joined by commas, at "
-                            "most %d",
-                            q->o->batches, MAX_BATCHES);
-    q->r.several_batches = q->n_batches > 1;
-    return FT__EXIT_GOOD;
-}
-
 static int read_options(struct question *q)
 {
     int code = read_by(q);
@@ -223,11 +205,13 @@ static int read_options(struct question *q)
     if (!code)
         code = read_co2(q);
     if (!code)
-        code = read_batches(q);
+        code = ft__batches_parse(q->c, q->batch, &q->n_batches, q->o->batches,
+                                 &q->o->model);
     if (!code && q->o->clocks)
         code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, q->o->clocks);
     if (!code)
         code = ft__step_parse(q->c, &q->step, &q->o->step);
+    q->r.several_batches = q->n_batches > 1;
     q->r.several_clocks = q->n_clocks > 0;
     q->r.how.seed = q->o->seed ? q->o->seed : 1;
     return code;
@@ -264,6 +248,21 @@ static int open_predictor(struct question *q, const char *path)
     return FT__EXIT_GOOD;
 }
 
+static bool asks_for_local(const char *list)
+{
+    static const char name[] = "local";
+    size_t len;
+
+    if (!list || strcmp(list, "all") == 0)
+        return true;
+    for (; *list; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        if (len == sizeof(name) - 1 && memcmp(list, name, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Those given, and the one for this machine that train made. */
 static int open_predictors(struct question *q)
 {
@@ -272,6 +271,8 @@ static int open_predictors(struct question *q)
 
     for (size_t i = 0; i < q->o->predictors.n && !code; i++)
         code = open_predictor(q, q->o->predictors.v[i]);
+    if (!asks_for_local(q->o->devices))
+        return code;
     ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
                        q->o->threads);
     if (!code && ft__path_exists(path))
@@ -433,7 +434,7 @@ static double clock_of(const char *setting)
 static int by_predictor(struct question *q, const ft_predictor *p, const char *device,
                         double clock_hz)
 {
-    const ft__source from = {p, NULL};
+    const ft__source from = {.predictor = p};
     ft_predictor_info info;
     int code = FT__EXIT_GOOD;
 
@@ -483,7 +484,7 @@ static bool at_clock(ft_device_facts *f, double clock_hz, char *why, size_t size
 static int by_sheet(struct question *q, const char *device, double clock_hz)
 {
     ft_device_facts facts;
-    const ft__source from = {NULL, &facts};
+    const ft__source from = {.sheet = &facts};
     ft_error err = {0};
     ft_device *d;
     ft_status st = ft_device_load(&d, q->data_dir, device, &err);

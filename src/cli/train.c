@@ -13,6 +13,7 @@ struct options {
     uint64_t threads;
     const char *setting;
     const char *method;
+    bool mix;
     ft__texts without;
     bool forget;
     uint64_t seed;
@@ -29,8 +30,10 @@ static const ft__option options[] = {
      "learn from measurements at this setting, \"threads=1 clock=1200MHz\""},
     {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
      "learn from measurements of this device; this machine"},
-    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "extra|forest",
-     "extremely randomised trees, or a random forest; extra"},
+    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
+     FT__METHODS_HELP},
+    {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
+     "mix the three best where that is better than the best"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
      "leave out every operation of this model, to test on it later"},
     {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
@@ -75,18 +78,6 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
         code =
             ft__model_add_ops(c, out, o->without.v[i], &as_it_is, &inference, policy);
     return code;
-}
-
-static int method_of(ft__cli *c, ft_forest_kind *out, const char *name)
-{
-    *out = FT_FOREST_EXTRA;
-    if (!name || strcmp(name, "extra") == 0)
-        return FT__EXIT_GOOD;
-    *out = FT_FOREST_RANDOM;
-    if (strcmp(name, "forest") == 0)
-        return FT__EXIT_GOOD;
-    return ft__cli_exit(c, FT__EXIT_USAGE, "--method is extra or forest, not \"%s\"",
-                        name);
 }
 
 static ft_status train(ft_predictor **out, const char *store_path,
@@ -137,6 +128,7 @@ static int run(ft__cli *c, const void *user)
     ft_train_options how = {.filter.engine = engine,
                             .seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+                            .mix = o->mix,
                             .forget = o->forget,
                             .log = &c->log};
     char store[FT__PATH_MAX], path[FT__PATH_MAX];
@@ -144,7 +136,7 @@ static int run(ft__cli *c, const void *user)
     ft_predictor *p;
     ft_error err = {0};
     ft_status st;
-    int code = method_of(c, &how.method, o->method);
+    int code = ft__methods_parse(c, &how.methods, o->method);
 
     if (code)
         return code;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/slow.h"
 #include "cli/validated.h"
 #include "foretell/store.h"
 #include "report/page.h"
@@ -20,6 +21,7 @@ struct options {
     bool again;
     bool from_store;
     bool forget;
+    bool outliers;
     const char *device;
     const char *setting;
     const char *predictor;
@@ -30,10 +32,7 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "what runs it; " FT__DEFAULT_ENGINE " unless said otherwise"},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "threads it may use; 1 unless said otherwise"},
+    FT__ENGINE_OPTIONS(struct options, "what runs it; ", "threads it may use; "),
     {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
      "how long to measure each network; 2s unless said otherwise"},
     {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",
@@ -56,6 +55,8 @@ static const ft__option options[] = {
      "the predictor to validate; the one train made"},
     {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
      "predict each network from the store without its own operations"},
+    {"outliers", 0, FT__OPT_FLAG, offsetof(struct options, outliers), NULL,
+     "operations there that take longer than others like them, too"},
     {"must-be-within", 0, FT__OPT_TEXT, offsetof(struct options, within), "P%",
      "exit code 1 when a sum or prediction of time is further off"},
     {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
@@ -291,6 +292,40 @@ static int write_page(const struct work *w, const ft__verdict *a)
     return FT__EXIT_GOOD;
 }
 
+static int find_slow(const struct work *w, ft__slow *slow)
+{
+    const struct options *o = w->o;
+
+    if (!o->outliers)
+        return FT__EXIT_GOOD;
+    if (w->session)
+        return ft__slow_find(w->c, slow, w->store, w->v[0].device, w->v[0].setting,
+                             w->v[0].engine);
+    return ft__slow_find(w->c, slow, w->store, o->device, o->setting, o->engine);
+}
+
+static int print(const struct work *w, const ft__verdict *a)
+{
+    ft__slow slow = {0};
+    const bool outliers = w->o->outliers;
+    int code = find_slow(w, &slow);
+    bool printed = true;
+
+    if (code)
+        return code;
+    if (w->c->json && outliers)
+        printed = ft__json_print_take(
+            ft__json_join_take(ft__verdict_json(a), ft__slow_json(&slow)), stdout);
+    else if (w->c->json)
+        printed = ft__json_print_take(ft__verdict_json(a), stdout);
+    else if (w->c->csv)
+        ft__verdict_print_csv(a);
+    else
+        printed = ft__verdict_print(a) && (!outliers || ft__slow_print(&slow, a->top));
+    ft__slow_free(&slow);
+    return ft__cli_done(w->c, printed);
+}
+
 static int answer(const struct work *w)
 {
     ft__verdict a = {.v = w->v,
@@ -302,19 +337,11 @@ static int answer(const struct work *w)
     ft_error err = {0};
     ft_status st = judge(&a, w, &kinds, &err);
     int code = st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
-    bool printed = true;
 
     if (!code && w->o->html)
         code = write_page(w, &a);
-    if (!code) {
-        if (w->c->json)
-            printed = ft__json_print_take(ft__verdict_json(&a), stdout);
-        else if (w->c->csv)
-            ft__verdict_print_csv(&a);
-        else
-            printed = ft__verdict_print(&a);
-        code = ft__cli_done(w->c, printed);
-    }
+    if (!code)
+        code = print(w, &a);
     if (!code && !isnan(w->within) && !ft__verdict_holds(&a))
         code = FT__EXIT_NO;
     free(kinds);
@@ -359,7 +386,8 @@ const ft__command ft__validate_command = {
     .examples = "  foretell validate resnet50.onnx vgg16.onnx\n"
                 "  foretell validate *.onnx --forget --html validate.html\n"
                 "  foretell validate resnet50.onnx --from-store --device a30\n"
-                "  foretell validate resnet50.onnx --must-be-within 10%\n",
+                "  foretell validate resnet50.onnx --must-be-within 10%\n"
+                "  foretell validate resnet50.onnx --from-store --outliers\n",
     .least_args = 1,
     .most_args = SIZE_MAX,
     .has_csv = true,

@@ -30,14 +30,12 @@ struct look {
 
 FT_PRINTF(2, 3) static const char *keep(ft_settings_list *l, const char *fmt, ...)
 {
-    char text[4096];
     const char *kept;
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    kept = ft__arena_vfmt(&l->arena, fmt, ap);
     va_end(ap);
-    kept = ft__arena_strndup(&l->arena, text, strlen(text));
     l->bad = l->bad || !kept;
     return kept ? kept : "";
 }
@@ -45,19 +43,13 @@ FT_PRINTF(2, 3) static const char *keep(ft_settings_list *l, const char *fmt, ..
 /* A new entry about which nothing is known. */
 static ft_setting_state *add(ft_settings_list *l, const char *device, const char *name)
 {
-    ft_setting_state *s;
+    ft_setting_state *s = ft__list_grow(l->state, l->n, &l->cap, sizeof(*s));
 
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-
-        s = realloc(l->state, cap * sizeof(*s));
-        if (!s) {
-            l->bad = true;
-            return &l->spare;
-        }
-        l->state = s;
-        l->cap = cap;
+    if (!s) {
+        l->bad = true;
+        return &l->spare;
     }
+    l->state = s;
     s = &l->state[l->n++];
     *s = (ft_setting_state){.device = device,
                             .name = name,

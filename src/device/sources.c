@@ -15,33 +15,25 @@
 
 const char *ft__source_keep(ft__sources *all, const char *fmt, ...)
 {
-    char text[512];
     const char *kept;
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    kept = ft__arena_vfmt(&all->arena, fmt, ap);
     va_end(ap);
-    kept = ft__arena_strndup(&all->arena, text, strlen(text));
     all->bad = all->bad || !kept;
     return kept ? kept : "";
 }
 
 ft__source *ft__source_add(ft__sources *all, const char *name)
 {
-    ft__source *s;
+    ft__source *s = ft__list_grow(all->source, all->n, &all->cap, sizeof(*s));
 
-    if (all->n == all->cap) {
-        size_t cap = all->cap ? 2 * all->cap : 16;
-
-        s = realloc(all->source, cap * sizeof(*s));
-        if (!s) {
-            all->bad = true;
-            return NULL;
-        }
-        all->source = s;
-        all->cap = cap;
+    if (!s) {
+        all->bad = true;
+        return NULL;
     }
+    all->source = s;
     s = &all->source[all->n++];
     *s = (ft__source){.reason = "", .remedy = "", .wraps_at_j = NAN};
     s->all = all;

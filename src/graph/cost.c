@@ -68,12 +68,28 @@ static double rnn_weights(const ft_op *op, double gates)
     return (double)ft_op_at(op, FT_K_directions, 0) * gates * hidden * columns;
 }
 
+static int64_t shared_out(const ft_op *op, ft_key_id what, ft_key_id among)
+{
+    int64_t n = ft_op_at(op, among, 0);
+
+    return n > 0 ? (ft_op_at(op, what, 0) + n - 1) / n : 0;
+}
+
+int64_t ft__moe_experts(const ft_op *op)
+{
+    return shared_out(op, FT_K_experts, FT_K_ep);
+}
+
+int64_t ft__moe_columns(const ft_op *op)
+{
+    return shared_out(op, FT_K_hidden, FT_K_tp);
+}
+
 /* Three matrices of every expert that lies on this device. */
 static double moe_weights(const ft_op *op)
 {
-    return (double)ft_op_at(op, FT_K_experts, 0) / (double)ft_op_at(op, FT_K_ep, 0) *
-           3 * ft__last_dim(op, FT_K_x) * (double)ft_op_at(op, FT_K_hidden, 0) /
-           (double)ft_op_at(op, FT_K_tp, 0);
+    return 3 * (double)ft__moe_experts(op) * (double)ft__moe_columns(op) *
+           ft__last_dim(op, FT_K_x);
 }
 
 double ft__weight_elements(const ft_op *op)

@@ -5,6 +5,9 @@
 
 /* Elements of all weights of an operation (ft_cost.weight_elements). */
 double ft__weight_elements(const ft_op *op);
+/* Experts and columns of each that lie on this device, the fullest one. */
+int64_t ft__moe_experts(const ft_op *op);
+int64_t ft__moe_columns(const ft_op *op);
 /* Of those that training changes: without the statistics of a batch norm. */
 double ft__trained_elements(const ft_op *op);
 double ft__kernel_volume(const ft_op *op);

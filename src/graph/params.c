@@ -1,7 +1,7 @@
 /* The weights inside an operation, one by one. */
 #include <string.h>
 
-#include "foretell/op.h"
+#include "graph/op.h"
 
 static int is_recurrent(const ft_op *op)
 {
@@ -25,6 +25,7 @@ uint32_t ft_op_n_params(const ft_op *op)
         return (uint32_t)ft_op_at(op, FT_K_directions, 0) * (2 + 2 * bias);
     switch (op->kind) {
     case FT_KIND_batchnorm: return 4;
+    case FT_KIND_moe: return 3;
     case FT_KIND_layernorm:
     case FT_KIND_groupnorm:
     case FT_KIND_instancenorm: return 2;
@@ -91,6 +92,17 @@ static void recurrent(const ft_op *op, uint32_t i, ft_param *out)
     out->fan_in = i < 2 ? (double)out->shape.dim[1] : 0;
 }
 
+/* Gates, what they are multiplied with, and back: of all experts that lie here. */
+static void experts(const ft_op *op, uint32_t i, ft_param *out)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t columns = ft__moe_columns(op), size = last_dim(&x);
+
+    out->shape = (ft_shape){
+        3, {ft__moe_experts(op), i < 2 ? columns : size, i < 2 ? size : columns}};
+    out->fan_in = (double)out->shape.dim[2];
+}
+
 static void bias(const ft_op *op, ft_param *out)
 {
     out->shape = vector(ft_op_at(op, FT_K_out, 0));
@@ -118,6 +130,8 @@ void ft_op_param(const ft_op *op, uint32_t i, ft_param *out)
         out->fan_in = 1;
         for (uint32_t k = 1; k < out->shape.rank; k++)
             out->fan_in *= (double)out->shape.dim[k];
+    } else if (op->kind == FT_KIND_moe) {
+        experts(op, i, out);
     } else if (op->kind == FT_KIND_embedding) {
         out->shape = matrix(ft_op_at(op, FT_K_rows, 0), ft_op_at(op, FT_K_dim, 0));
     } else {

@@ -4,21 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/train.h"
-
-struct row_sum {
-    double y; /* w * (y - mean of the node) */
-    double w;
-};
+#include "learn/kernels.h"
 
 struct ft__splitter {
     const ft__train *d;
+    const ft__kernels *kernels;
     const double *w;
     ft__key *key; /* n_rows per column */
     ft__key *spare;
-    struct row_sum *sum; /* by row */
-    uint8_t *right;      /* by row */
-    uint32_t *cand;      /* columns that are not constant */
+    ft__row_sum *sum; /* by row */
+    uint8_t *right;   /* by row */
+    uint32_t *cand;   /* columns that are not constant */
+    ft__cut *cut;     /* of the columns tried */
 };
 
 static void best_close(ft__splitter *s)
@@ -28,6 +25,7 @@ static void best_close(ft__splitter *s)
     free(s->sum);
     free(s->right);
     free(s->cand);
+    free(s->cut);
     free(s);
 }
 
@@ -39,12 +37,14 @@ static ft__splitter *best_open(const ft__train *d)
     if (!s)
         return NULL;
     s->d = d;
+    s->kernels = ft__kernels_here();
     s->key = calloc(n * d->n_cols, sizeof(*s->key));
-    s->spare = calloc(n, sizeof(*s->spare));
+    s->spare = calloc(n + FT__SPARE, sizeof(*s->spare));
     s->sum = calloc(n, sizeof(*s->sum));
-    s->right = calloc(n, sizeof(*s->right));
+    s->right = calloc(n + FT__SPARE, sizeof(*s->right));
     s->cand = calloc(d->n_cols, sizeof(*s->cand));
-    if (!s->key || !s->spare || !s->sum || !s->right || !s->cand) {
+    s->cut = calloc(d->n_cols, sizeof(*s->cut));
+    if (!s->key || !s->spare || !s->sum || !s->right || !s->cand || !s->cut) {
         best_close(s);
         return NULL;
     }
@@ -91,29 +91,6 @@ static ft__sums best_sums(ft__splitter *s, uint32_t at, uint32_t n)
     return sums;
 }
 
-/* The best cut of a column between two rows that differ; the gain, or less
- * than 0. */
-static double best_cut(const ft__key *k, uint32_t n, const struct row_sum *sum,
-                       double all, uint32_t min_leaf, uint32_t *n_left)
-{
-    double best = -1, y = 0, w = 0;
-    uint32_t left = 0;
-
-    for (uint32_t i = 1; i + min_leaf <= n; i++) {
-        double gain;
-
-        y += sum[k[i - 1].row].y;
-        w += sum[k[i - 1].row].w;
-        gain = i >= min_leaf && k[i].x > k[i - 1].x ? ft__gain(y, w, all) : -1;
-        /* Two selections rather than one branch: which cut is better cannot be
-         * foretold. */
-        left = gain > best ? i : left;
-        best = gain > best ? gain : best;
-    }
-    *n_left = left;
-    return best;
-}
-
 /* Half way between two neighbours, never at the upper one. */
 static float cut_between(float lo, float hi)
 {
@@ -135,40 +112,31 @@ static bool best_split(ft__splitter *s, uint32_t at, uint32_t n, const ft__sums 
     for (uint32_t i = 0; i < n; i++) {
         const double w = s->w[k[i].row];
 
-        s->sum[k[i].row] = (struct row_sum){w * (s->d->y[k[i].row] - sums->mean), w};
+        s->sum[k[i].row] = (ft__row_sum){w * (s->d->y[k[i].row] - sums->mean), w};
     }
-    for (uint32_t i = 0; i < n_try && i < n_cand; i++) {
+    n_try = n_try < n_cand ? n_try : n_cand;
+    for (uint32_t i = 0; i < n_try; i++) {
         const uint32_t pick = i + ft__prng_below(rng, n_cand - i), col = s->cand[pick];
-        uint32_t n_left = 0;
-        float gain;
 
         s->cand[pick] = s->cand[i];
-        k = keys(s, col, at);
+        s->cand[i] = col;
+        s->cut[i].key = keys(s, col, at);
+    }
+    s->kernels->best_cuts(s->cut, n_try, n, s->sum, sums->w, min_leaf);
+    for (uint32_t i = 0; i < n_try; i++) {
+        const uint32_t n_left = s->cut[i].n_left;
         /* As float, so that mirror images of one split tie and the order drawn
          * decides, not the last bit of a sum. */
-        gain = (float)best_cut(k, n, s->sum, sums->w, min_leaf, &n_left);
+        const float gain = (float)s->cut[i].gain;
+
         if (gain > best) {
             best = gain;
-            *out = (ft__split){col, cut_between(k[n_left - 1].x, k[n_left].x), n_left};
+            k = s->cut[i].key;
+            *out = (ft__split){s->cand[i], cut_between(k[n_left - 1].x, k[n_left].x),
+                               n_left};
         }
     }
     return best >= 0;
-}
-
-static void part_keys(ft__key *k, uint32_t n, const uint8_t *right, ft__key *spare)
-{
-    uint32_t n_left = 0, n_right = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const ft__key key = k[i];
-        const uint32_t to_right = right[key.row];
-
-        k[n_left] = key;
-        spare[n_right] = key;
-        n_left += !to_right;
-        n_right += to_right;
-    }
-    memcpy(k + n_left, spare, n_right * sizeof(*k));
 }
 
 static void best_part(ft__splitter *s, uint32_t at, uint32_t n, ft__split *split)
@@ -179,7 +147,7 @@ static void best_part(ft__splitter *s, uint32_t at, uint32_t n, ft__split *split
         s->right[k[i].row] = i >= split->n_left;
     for (uint32_t j = 0; j < s->d->n_cols; j++)
         if (j != split->col)
-            part_keys(keys(s, j, at), n, s->right, s->spare);
+            s->kernels->part(keys(s, j, at), n, s->right, s->spare);
 }
 
 const ft__splitter_ops ft__split_best = {

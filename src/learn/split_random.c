@@ -3,49 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/train.h"
-
-enum {
-    WIDE = 4, /* floats in a vector */
-    RUN = 64, /* rows summed in float before they join a double */
-};
-
-static_assert(FT__BLOCK == 2 * WIDE, "a block is two vectors");
-
-/* Four columns at once, in what gcc and clang both offer for every processor.
- * Each lane is the sum a scalar loop would form, so results do not depend on
- * how the vectors are carried out. */
-typedef float vec __attribute__((vector_size(WIDE * sizeof(float))));
-typedef int32_t mask __attribute__((vector_size(WIDE * sizeof(float))));
-
-static inline vec load(const float *p)
-{
-    vec v;
-
-    memcpy(&v, p, sizeof(v));
-    return v;
-}
-
-static inline vec pick(mask m, vec a, vec b)
-{
-    return (vec)((m & (mask)a) | (~m & (mask)b));
-}
-
-static inline vec only(mask m, vec a)
-{
-    return (vec)(m & (mask)a);
-}
+#include "learn/kernels.h"
 
 struct ft__splitter {
     const ft__train *d;
+    const ft__kernels *kernels;
     const double *w;
     uint32_t *row;   /* the tree's rows, ordered by node */
     uint32_t *spare; /* n_rows */
     float *yw;       /* of the node's rows: { w * (y - mean), w } */
     float *lo, *hi;  /* per column, whole blocks */
     float *cut;
-    double *above_y, *above_w; /* sums of yw over the rows above the cut */
-    uint32_t *cand;            /* columns that are not constant */
+    float *gain;
+    uint32_t *cand; /* columns that are not constant */
 };
 
 static void random_close(ft__splitter *s)
@@ -56,8 +26,7 @@ static void random_close(ft__splitter *s)
     free(s->lo);
     free(s->hi);
     free(s->cut);
-    free(s->above_y);
-    free(s->above_w);
+    free(s->gain);
     free(s->cand);
     free(s);
 }
@@ -70,17 +39,17 @@ static ft__splitter *random_open(const ft__train *d)
     if (!s)
         return NULL;
     s->d = d;
+    s->kernels = ft__kernels_here();
     s->row = calloc(n, sizeof(*s->row));
     s->spare = calloc(n, sizeof(*s->spare));
     s->yw = calloc(2 * n, sizeof(*s->yw));
     s->lo = calloc(cols, sizeof(*s->lo));
     s->hi = calloc(cols, sizeof(*s->hi));
     s->cut = calloc(cols, sizeof(*s->cut));
-    s->above_y = calloc(cols, sizeof(*s->above_y));
-    s->above_w = calloc(cols, sizeof(*s->above_w));
+    s->gain = calloc(cols, sizeof(*s->gain));
     s->cand = calloc(cols, sizeof(*s->cand));
-    if (!s->row || !s->spare || !s->yw || !s->lo || !s->hi || !s->cut || !s->above_y ||
-        !s->above_w || !s->cand) {
+    if (!s->row || !s->spare || !s->yw || !s->lo || !s->hi || !s->cut || !s->gain ||
+        !s->cand) {
         random_close(s);
         return NULL;
     }
@@ -113,62 +82,6 @@ static ft__sums random_sums(ft__splitter *s, uint32_t at, uint32_t n)
     return sums;
 }
 
-/* Least and greatest value of each column of a block. */
-static void range(const float *block, const uint32_t *row, uint32_t n, float *lo,
-                  float *hi)
-{
-    vec lo0 = load(block + (size_t)row[0] * FT__BLOCK), hi0 = lo0;
-    vec lo1 = load(block + (size_t)row[0] * FT__BLOCK + WIDE), hi1 = lo1;
-
-    for (uint32_t i = 1; i < n; i++) {
-        const float *x = block + (size_t)row[i] * FT__BLOCK;
-        const vec x0 = load(x), x1 = load(x + WIDE);
-
-        lo0 = pick(x0 < lo0, x0, lo0);
-        lo1 = pick(x1 < lo1, x1, lo1);
-        hi0 = pick(x0 > hi0, x0, hi0);
-        hi1 = pick(x1 > hi1, x1, hi1);
-    }
-    memcpy(lo, &lo0, sizeof(lo0));
-    memcpy(lo + WIDE, &lo1, sizeof(lo1));
-    memcpy(hi, &hi0, sizeof(hi0));
-    memcpy(hi + WIDE, &hi1, sizeof(hi1));
-}
-
-/* Sums of yw over the rows above the cut, for each column of a block. */
-static void sum_above(const float *block, const uint32_t *row, uint32_t n,
-                      const float *cut, const float *yw, double *above_y,
-                      double *above_w)
-{
-    const vec cut0 = load(cut), cut1 = load(cut + WIDE);
-    uint32_t i = 0;
-
-    memset(above_y, 0, FT__BLOCK * sizeof(*above_y));
-    memset(above_w, 0, FT__BLOCK * sizeof(*above_w));
-    while (i < n) {
-        const uint32_t end = n - i < RUN ? n : i + RUN;
-        vec y0 = {0}, y1 = {0}, w0 = {0}, w1 = {0};
-
-        for (; i < end; i++) {
-            const float *x = block + (size_t)row[i] * FT__BLOCK;
-            const mask right0 = load(x) > cut0, right1 = load(x + WIDE) > cut1;
-            const float a = yw[2 * i], b = yw[2 * i + 1];
-            const vec y = {a, a, a, a}, w = {b, b, b, b};
-
-            y0 += only(right0, y);
-            y1 += only(right1, y);
-            w0 += only(right0, w);
-            w1 += only(right1, w);
-        }
-        for (int j = 0; j < WIDE; j++) {
-            above_y[j] += (double)y0[j];
-            above_w[j] += (double)w0[j];
-            above_y[j + WIDE] += (double)y1[j];
-            above_w[j + WIDE] += (double)w1[j];
-        }
-    }
-}
-
 static uint32_t count_above(const ft__train *d, uint32_t col, const uint32_t *row,
                             uint32_t n, float cut)
 {
@@ -195,11 +108,11 @@ static uint32_t draw_cuts(ft__splitter *s, const uint32_t *row, uint32_t n,
     const ft__train *d = s->d;
     uint32_t n_cand = 0;
 
-    for (uint32_t j = 0; j < d->n_cols; j += FT__BLOCK)
-        range(ft__train_at(d, j, 0), row, n, s->lo + j, s->hi + j);
-    for (uint32_t j = 0; j < d->n_cols; j++)
-        if (s->lo[j] < s->hi[j])
-            s->cand[n_cand++] = j;
+    s->kernels->ranges(d, row, n, s->lo, s->hi);
+    for (uint32_t j = 0; j < d->n_cols; j++) {
+        s->cand[n_cand] = j;
+        n_cand += s->lo[j] < s->hi[j];
+    }
     n_try = n_try < n_cand ? n_try : n_cand;
     for (uint32_t i = 0; i < n_try; i++) {
         const uint64_t random = ft__prng_u64(rng);
@@ -228,14 +141,12 @@ static bool random_split(ft__splitter *s, uint32_t at, uint32_t n, const ft__sum
         s->yw[2 * i] = (float)(s->w[row[i]] * (d->y[row[i]] - sums->mean));
         s->yw[2 * i + 1] = (float)s->w[row[i]];
     }
-    for (uint32_t j = 0; j < d->n_cols; j += FT__BLOCK)
-        sum_above(ft__train_at(d, j, 0), row, n, s->cut + j, s->yw, s->above_y + j,
-                  s->above_w + j);
+    s->kernels->gains(d, row, n, s->cut, s->yw, sums->w, s->gain);
     for (uint32_t i = 0; i < n_try; i++) {
         const uint32_t col = s->cand[i];
         /* As float, so that mirror images of one split tie and the order drawn
          * decides, not the last bit of a sum. */
-        const float gain = (float)ft__gain(s->above_y[col], s->above_w[col], sums->w);
+        const float gain = s->gain[col];
 
         if (!(gain > best))
             continue;

@@ -1,14 +1,10 @@
 /* Walks of sixteen trees in a vector, several vectors in flight. A cell is fetched
  * whole by one gather; of a row with at most 32 keys none is fetched at all, for its
  * keys fill two registers in which a permutation finds them. */
+#include "learn/avx512.h"
 #include "learn/walk.h"
 
 #if defined(__x86_64__)
-
-#include <immintrin.h>
-
-#define AVX512 __attribute__((target("avx512f")))
-#define INLINE_AVX512 AVX512 __attribute__((always_inline)) static inline
 
 enum {
     LANES = 16,
@@ -23,7 +19,7 @@ struct row {
     const uint32_t *x;
 };
 
-INLINE_AVX512 struct row row_of(const uint32_t *x, bool small)
+FT__INLINE_AVX512 struct row row_of(const uint32_t *x, bool small)
 {
     const __m512i none = _mm512_setzero_si512();
 
@@ -31,7 +27,7 @@ INLINE_AVX512 struct row row_of(const uint32_t *x, bool small)
                         small ? _mm512_loadu_si512(x + LANES) : none, x};
 }
 
-INLINE_AVX512 __m512i keys_at(const struct row *r, __m512i link, bool small)
+FT__INLINE_AVX512 __m512i keys_at(const struct row *r, __m512i link, bool small)
 {
     const __m512i col = _mm512_set1_epi32(FT__MAX_WIDTH - 1);
 
@@ -41,8 +37,8 @@ INLINE_AVX512 __m512i keys_at(const struct row *r, __m512i link, bool small)
 }
 
 /* One step of sixteen walks; their links. */
-INLINE_AVX512 __m512i step(const ft__cell *cell, __m512i *at, const struct row *r,
-                           bool small)
+FT__INLINE_AVX512 __m512i step(const ft__cell *cell, __m512i *at, const struct row *r,
+                               bool small)
 {
     const __m512i even =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -61,8 +57,8 @@ INLINE_AVX512 __m512i step(const ft__cell *cell, __m512i *at, const struct row *
 }
 
 /* Walk from at[n] to the leaves; the rows are one, or each vector has its own. */
-INLINE_AVX512 void walk(const ft__cell *cell, __m512i *at, const struct row *r, int n,
-                        int rows, bool small)
+FT__INLINE_AVX512 void walk(const ft__cell *cell, __m512i *at, const struct row *r,
+                            int n, int rows, bool small)
 {
     const __m512i last = _mm512_set1_epi32(FT__MAX_WIDTH - 1);
     __m512i moving;
@@ -77,7 +73,7 @@ INLINE_AVX512 void walk(const ft__cell *cell, __m512i *at, const struct row *r, 
 }
 
 /* Where sixteen trees begin; lanes past the last stand in the first one's place. */
-INLINE_AVX512 __m512i roots(const ft_forest *f, uint32_t tree)
+FT__INLINE_AVX512 __m512i roots(const ft_forest *f, uint32_t tree)
 {
     const uint32_t n = f->head->n_trees - tree;
     const __mmask16 there = (__mmask16)(0xffffu >> (n < LANES ? LANES - n : 0));
@@ -86,8 +82,8 @@ INLINE_AVX512 __m512i roots(const ft_forest *f, uint32_t tree)
 }
 
 /* Add the values of up to sixteen leaves in their order. */
-INLINE_AVX512 double add_leaves(double sum, const ft_forest *f, __m512i at,
-                                uint32_t tree)
+FT__INLINE_AVX512 double add_leaves(double sum, const ft_forest *f, __m512i at,
+                                    uint32_t tree)
 {
     const uint32_t left = f->head->n_trees - tree, n = left < LANES ? left : LANES;
     float v[LANES];
@@ -99,8 +95,8 @@ INLINE_AVX512 double add_leaves(double sum, const ft_forest *f, __m512i at,
 }
 
 /* One row, n vectors of trees from `tree` on. */
-INLINE_AVX512 double trees(double sum, const ft_forest *f, uint32_t tree,
-                           const struct row *r, int n, bool small)
+FT__INLINE_AVX512 double trees(double sum, const ft_forest *f, uint32_t tree,
+                               const struct row *r, int n, bool small)
 {
     __m512i at[VECTORS];
 
@@ -114,7 +110,7 @@ INLINE_AVX512 double trees(double sum, const ft_forest *f, uint32_t tree,
     return sum;
 }
 
-INLINE_AVX512 double all_trees(const ft_forest *f, const uint32_t *x, bool small)
+FT__INLINE_AVX512 double all_trees(const ft_forest *f, const uint32_t *x, bool small)
 {
     const uint32_t n = f->head->n_trees;
     const struct row r = row_of(x, small);
@@ -134,7 +130,7 @@ INLINE_AVX512 double all_trees(const ft_forest *f, const uint32_t *x, bool small
     return sum;
 }
 
-AVX512 static double row_few(const ft_forest *f, const float *row)
+FT__AVX512 static double row_few(const ft_forest *f, const float *row)
 {
     uint32_t x[IN_PERMUTE];
 
@@ -142,7 +138,7 @@ AVX512 static double row_few(const ft_forest *f, const float *row)
     return all_trees(f, x, true);
 }
 
-AVX512 static double row_many(const ft_forest *f, const float *row)
+FT__AVX512 static double row_many(const ft_forest *f, const float *row)
 {
     uint32_t x[FT__MAX_WIDTH];
 
@@ -150,15 +146,15 @@ AVX512 static double row_many(const ft_forest *f, const float *row)
     return all_trees(f, x, false);
 }
 
-AVX512 static double predict_row(const ft_forest *f, const float *row)
+FT__AVX512 static double predict_row(const ft_forest *f, const float *row)
 {
     return ft__forest_keys(f->head) <= IN_PERMUTE ? row_few(f, row) : row_many(f, row);
 }
 
 /* Sixteen trees from `tree` on, n rows of keys, `room` from each other. Sixteen trees
  * stay in a cache, where all rows of a block find them. */
-INLINE_AVX512 void sixteen(const ft_forest *f, uint32_t tree, const uint32_t *x,
-                           size_t room, size_t n, double *out, bool small)
+FT__INLINE_AVX512 void sixteen(const ft_forest *f, uint32_t tree, const uint32_t *x,
+                               size_t room, size_t n, double *out, bool small)
 {
     const __m512i root = roots(f, tree);
 
@@ -178,22 +174,22 @@ INLINE_AVX512 void sixteen(const ft_forest *f, uint32_t tree, const uint32_t *x,
     }
 }
 
-AVX512 static void rows_few(const ft_forest *f, const uint32_t *x, size_t n,
-                            double *out)
+FT__AVX512 static void rows_few(const ft_forest *f, const uint32_t *x, size_t n,
+                                double *out)
 {
     for (uint32_t t = 0; t < f->head->n_trees; t += LANES)
         sixteen(f, t, x, IN_PERMUTE, n, out, true);
 }
 
-AVX512 static void rows_many(const ft_forest *f, const uint32_t *x, size_t n,
-                             double *out)
+FT__AVX512 static void rows_many(const ft_forest *f, const uint32_t *x, size_t n,
+                                 double *out)
 {
     for (uint32_t t = 0; t < f->head->n_trees; t += LANES)
         sixteen(f, t, x, ft__keys_room(f), n, out, false);
 }
 
-AVX512 static void predict_rows(const ft_forest *f, uint32_t *x, const float *rows,
-                                size_t n, double *out)
+FT__AVX512 static void predict_rows(const ft_forest *f, uint32_t *x, const float *rows,
+                                    size_t n, double *out)
 {
     const size_t room = ft__keys_room(f);
 
@@ -209,13 +205,9 @@ AVX512 static void predict_rows(const ft_forest *f, uint32_t *x, const float *ro
 
 static const ft__walks walks = {predict_row, predict_rows};
 
-/* Processors with AVX-512 that have no bfloat16 fetch slowly since the mitigation of
- * Gather Data Sampling (CVE-2022-40982), slower than plain code does. */
 const ft__walks *ft__walks_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16")
-               ? &walks
-               : NULL;
+    return ft__has_avx512() ? &walks : NULL;
 }
 
 #else

@@ -7,8 +7,9 @@
 #include "base/prng.h"
 #include "base/stats.h"
 
-/* Rows that constants are fitted to, and fewest that a roofline is fitted to. */
-enum { MOST_ROWS = 2000, LEAST_ROWS = 20 };
+/* Rows that constants are fitted to, and fewest that a roofline and a class's constants
+ * are fitted to. */
+enum { MOST_ROWS = 2000, LEAST_ROWS = 20, CLASS_ROWS = 60 };
 
 static void chip_of(ft__chip *out, const ft__samples *s, uint32_t i)
 {
@@ -37,29 +38,65 @@ static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
     return n <= MOST_ROWS || ft__prng_unit(&p) < (double)MOST_ROWS / (double)n;
 }
 
+/* Rows of chips that are known, as many as are wanted. */
+struct known {
+    ft__physics_row *row;
+    ft__chip *chip;
+    size_t n;
+};
+
+static ft_status find_known(struct known *k, const ft__samples *s, const uint32_t *row,
+                            size_t n, uint64_t seed, ft_error *err)
+{
+    *k = (struct known){.row = calloc(n + 1, sizeof(*k->row)),
+                        .chip = calloc(n + 1, sizeof(*k->chip))};
+    if (!k->row || !k->chip)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_drawn(seed, row[i], n) || !has_chip(s, row[i], &k->chip[k->n]))
+            continue;
+        k->row[k->n] = (ft__physics_row){.op = &s->v[row[i]].op,
+                                         .chip = &k->chip[k->n],
+                                         .time_s = s->v[row[i]].value[FT__METRIC_TIME],
+                                         .weight = 1};
+        k->n++;
+    }
+    return FT_OK;
+}
+
+static ft_status fit_classes(ft__base *b, const struct known *k, uint64_t seed,
+                             ft_error *err)
+{
+    ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+
+    for (int c = 0; c < FT_CLASS_COUNT && !st; c++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < k->n; i++)
+            if ((int)ft_kind_class(k->row[i].op->kind) == c)
+                own[n++] = k->row[i];
+        if (n >= CLASS_ROWS && n < k->n)
+            st = ft__physics_fit(&b->theta[c], own, n, seed, err);
+    }
+    free(own);
+    return st;
+}
+
 static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
                            size_t n, uint64_t seed, ft_error *err)
 {
-    ft__physics_row *rows = calloc(n + 1, sizeof(*rows));
-    ft__chip *chip = calloc(n + 1, sizeof(*chip));
-    ft_status st = FT_OK;
-    size_t m = 0;
+    struct known k;
+    ft_status st = find_known(&k, s, row, n, seed, err);
 
-    if (!rows || !chip)
-        st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    for (size_t i = 0; i < n && !st; i++) {
-        if (!is_drawn(seed, row[i], n) || !has_chip(s, row[i], &chip[m]))
-            continue;
-        rows[m] = (ft__physics_row){.op = &s->v[row[i]].op,
-                                    .chip = &chip[m],
-                                    .time_s = s->v[row[i]].value[FT__METRIC_TIME],
-                                    .weight = 1};
-        m++;
-    }
-    if (!st && m >= LEAST_ROWS)
-        st = ft__physics_fit(&b->theta, rows, m, seed, err);
-    free(rows);
-    free(chip);
+    if (!st && k.n >= LEAST_ROWS)
+        st = ft__physics_fit(&b->theta[0], k.row, k.n, seed, err);
+    for (int c = 1; c < FT_CLASS_COUNT; c++)
+        b->theta[c] = b->theta[0];
+    if (!st)
+        st = fit_classes(b, &k, seed, err);
+    free(k.row);
+    free(k.chip);
     return st;
 }
 
@@ -120,7 +157,7 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
 {
     ft_status st;
 
-    *out = (ft__base){.theta = ft__physics_default(), .n_datasets = s->n_datasets};
+    *out = (ft__base){.theta = {ft__physics_default()}, .n_datasets = s->n_datasets};
     out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
     if (!out->roof)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
@@ -153,7 +190,7 @@ void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uin
     ft__chip chip;
 
     if (has_chip(s, i, &chip)) {
-        ft__physics(out, &s->v[i].op, &chip, &b->theta);
+        ft__physics(out, &s->v[i].op, &chip, &b->theta[ft_kind_class(s->v[i].op.kind)]);
         if (out->total_s > 0)
             return;
     }

@@ -11,7 +11,7 @@
  *   3. a roofline fitted to the rows: rates that the best of them reach; of all the
  *      rows, where the dataset has none */
 typedef struct ft__base {
-    ft__theta theta;
+    ft__theta theta[FT_CLASS_COUNT]; /* a class with rows enough has its own */
     ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
     uint32_t n_datasets;
 } ft__base;

@@ -115,6 +115,9 @@ void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
     scale = isfinite(clock) && nominal > 0 ? clock / nominal : 1;
     out->vector_flops = d->peak_fp32 * scale;
     out->tensor = out->gpu && isfinite(peak) && has_tensor_cores(d);
+    /* Without them, libraries add 16-bit products up in fp32, at its rate. */
+    if (out->gpu && !out->tensor && ft_dtype_bits(op->dtype) == 16)
+        peak = NAN;
     out->peak_flops = isfinite(peak) ? peak * scale : out->vector_flops;
     if (out->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !out->tensor)
         out->peak_flops *= matrix_gain(d);

@@ -53,10 +53,11 @@ static double channels(const ft_op *op, bool out)
                                                       : 1;
 }
 
-enum { N_FITS = 10 };
+enum { N_FITS = 13 };
 static const char *const fit_names[N_FITS] = {
     "in / 8",   "in / 32",      "in / 64",      "out / 8",      "out / 32",
     "out / 64", "m of product", "n of product", "k of product", "train",
+    "bits",     "weight bits",  "block",
 };
 
 static void fill_fits(float *f, const ft_op *op)
@@ -74,6 +75,9 @@ static void fill_fits(float *f, const ft_op *op)
     *f++ = (float)log2(1 + p.n);
     *f++ = (float)log2(1 + p.k);
     *f++ = (float)ft_op_at(op, FT_K_train, 0);
+    *f++ = (float)ft_dtype_bits(op->dtype);
+    *f++ = (float)ft_dtype_bits((ft_dtype)ft_op_at(op, FT_K_weights, 0));
+    *f++ = (float)log2(1 + (double)ft_op_at(op, FT_K_block, 0));
 }
 
 /* ---- the physical estimate ---- */
@@ -271,8 +275,8 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
         st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
     if (!st)
         st = add_pairs(out, s, row, n, err);
-    out->n = FT__N_FEATURES + N_FITS + N_TERMS + (out->devices ? (uint32_t)N_DEVICE : 0) +
-             out->n_codes;
+    out->n = FT__N_FEATURES + N_FITS + N_TERMS +
+             (out->devices ? (uint32_t)N_DEVICE : 0) + out->n_codes;
     if (st)
         ft__columns_free(out);
     return st;

@@ -52,27 +52,26 @@ struct batch {
     float *rows; /* of those that one regressor answers */
     double *value;
     double *spread;
+    double *scratch;
     uint32_t *index; /* which operation a row belongs to */
     uint32_t n;
 };
 
-static ft_status run_forests(struct batch *b, uint32_t regressor, ft_error *err)
+static ft_status run_models(struct batch *b, uint32_t regressor, ft_error *err)
 {
-    const ft_forest *value, *spread;
-    ft_status st = ft__predictor_forests(&value, &spread, b->p, regressor, err);
+    const ft__models *m;
+    ft_status st = ft__predictor_models(&m, b->p, regressor, err);
 
-    if (st)
-        return st;
-    ft_forest_predict_rows(value, b->rows, b->n, b->value);
-    ft_forest_predict_rows(spread, b->rows, b->n, b->spread);
-    return FT_OK;
+    if (!st)
+        ft__models_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
+    return st;
 }
 
 static ft_estimate learned_time(const struct batch *b, uint32_t i,
                                 const ft__regressor_image *r)
 {
     double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
-    double spread = ft__spread(b->spread[i]), value = b->value[i];
+    double spread = b->spread[i], value = b->value[i];
     /* A norm that takes statistics reads its input once more than one that has
      * them, and no column tells the two apart. */
     bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES) ||
@@ -89,7 +88,7 @@ static ft_estimate learned_time(const struct batch *b, uint32_t i,
 static ft_estimate learned_bytes(const struct batch *b, uint32_t i,
                                  const ft__regressor_image *r)
 {
-    double v = b->value[i], spread = ft__spread(b->spread[i]);
+    double v = b->value[i], spread = b->spread[i];
 
     return (ft_estimate){fmax(0, exp(v) - 1),
                          fmax(0, exp(v + r->interval_low * spread) - 1),
@@ -131,7 +130,7 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
         }
         if (b->n == 0)
             continue;
-        st = run_forests(b, r, err);
+        st = run_models(b, r, err);
         if (st)
             return st;
         for (uint32_t i = 0; i < b->n; i++)
@@ -192,8 +191,9 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
     b.value = malloc((n + 1) * sizeof(*b.value));
     b.spread = malloc((n + 1) * sizeof(*b.spread));
+    b.scratch = malloc((n + 1) * sizeof(*b.scratch));
     b.index = malloc((n + 1) * sizeof(*b.index));
-    if (b.all && b.rows && b.value && b.spread && b.index) {
+    if (b.all && b.rows && b.value && b.spread && b.scratch && b.index) {
         for (size_t i = 0; i < n; i++)
             ft__features(b.all + i * FT__N_FEATURES, &ops[i], &p->info->roof);
         st = estimate_times(&b, time, n, err);
@@ -206,6 +206,7 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     free(b.rows);
     free(b.value);
     free(b.spread);
+    free(b.scratch);
     free(b.index);
     return st;
 }
@@ -220,6 +221,7 @@ static void count_basis(ft_network_estimate *e)
         case FT_BASIS_LEARNED: e->n_learned++; break;
         case FT_BASIS_SCALED: e->n_scaled++; break;
         case FT_BASIS_ROOFLINE: e->n_roofline++; break;
+        case FT_BASIS_ANALYTIC:
         case FT_BASIS_UNAVAILABLE:
         case FT_BASIS_COUNT: break;
         }
@@ -402,12 +404,13 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     return st;
 }
 
-/* A sum of rooflines: nothing is below it, and nothing is known above. */
-static void bound(ft_estimate *t)
+/* Below a sum of rooflines there is nothing; above it, and around what another model
+ * says, nothing is known. */
+static void alone(ft_estimate *t, ft_basis basis)
 {
-    t->low = t->value;
+    t->low = basis == FT_BASIS_ROOFLINE ? t->value : (double)NAN;
     t->high = NAN;
-    t->basis = FT_BASIS_ROOFLINE;
+    t->basis = basis;
 }
 
 /* PyTorch's scratch memory is known on CPUs only; context nowhere. */
@@ -423,12 +426,15 @@ static ft_status memory_of_sheet(ft_network_estimate *e, const ft_device_facts *
     return st;
 }
 
-ft_status ft_predict_network_roofline(ft_network_estimate *out,
-                                      const ft_device_facts *d, const ft_graph *g,
-                                      ft_error *err)
+/* How a data sheet's figures become the time of an operation. */
+typedef double price_of(const ft_op *op, const ft__roof *roof);
+
+static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
+                                ft_basis basis, const ft_device_facts *d,
+                                const ft_graph *g, ft_error *err)
 {
     const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
-    const ft_estimate exact = {0};
+    const bool bound = basis == FT_BASIS_ROOFLINE;
     ft_status st;
 
     if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
@@ -440,26 +446,46 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
     }
     st = start(out, g, err);
     for (uint32_t i = 0; i < out->n_ops && !st; i++) {
-        double t = costs_nothing(ft_graph_op(g, i))
-                       ? 0
-                       : ft__roofline(ft_graph_op(g, i), &roof);
+        double t =
+            costs_nothing(ft_graph_op(g, i)) ? 0 : price(ft_graph_op(g, i), &roof);
 
-        out->op_time[i] = (ft_estimate){t, t, NAN, FT_BASIS_ROOFLINE, ""};
+        out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN, basis, ""};
     }
-    if (!st)
-        st = sum_times(out, g, err);
+    return st ? st : sum_times(out, g, err);
+}
+
+static ft_status predict_by_sheet(ft_network_estimate *out, price_of *price,
+                                  ft_basis basis, const ft_device_facts *d,
+                                  const ft_graph *g, ft_error *err)
+{
+    const ft_estimate exact = {0};
+    ft_status st = price_by_sheet(out, price, basis, d, g, err);
+
     if (!st)
         st = memory_of_sheet(out, d, g, err);
     if (st) {
         ft_network_estimate_free(out);
         return st;
     }
-    bound(&out->time);
+    alone(&out->time, basis);
     for (int p = 0; p < FT_PHASE_COUNT; p++)
-        bound(&out->phase_time[p]);
+        alone(&out->phase_time[p], basis);
     count_basis(out);
     sum_memory(out, &exact);
     return FT_OK;
+}
+
+ft_status ft_predict_network_roofline(ft_network_estimate *out,
+                                      const ft_device_facts *d, const ft_graph *g,
+                                      ft_error *err)
+{
+    return predict_by_sheet(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
+}
+
+ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
+                                   const ft_graph *g, ft_error *err)
+{
+    return predict_by_sheet(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
 }
 
 void ft_network_estimate_free(ft_network_estimate *e)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/prng.h"
+#include "predict/carried.h"
 #include "predict/evaluation.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
@@ -198,6 +199,9 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
     if (st)
         return st;
     st = ft__learner_predict(&l, e->answer, &e->s, e->test, n_test, err);
+    if (!st && e->learn.unseen && e->learn.metric == FT__METRIC_TIME)
+        st = ft__carry_answers(e->answer, &l, &e->s, e->train, n_train, e->test, n_test,
+                               err);
     if (!st)
         st = ft__results_add(out, &e->s, e->learn.metric, e->test, e->answer, n_test,
                              split, err);
@@ -288,11 +292,13 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     const char *metric = opt->metric ? opt->metric : "time";
 
     *e = (struct evaluating){.opt = opt};
-    e->learn = (ft__learn_options){
-        .metric = ft__metric_from_name(metric),
-        .fit = {.methods = opt->methods, .seed = opt->seed, .threads = opt->threads},
-        .single = opt->single != 0,
-        .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
+    e->learn = (ft__learn_options){.metric = ft__metric_from_name(metric),
+                                   .fit = {.methods = opt->methods,
+                                           .mix = opt->mix,
+                                           .seed = opt->seed,
+                                           .threads = opt->threads},
+                                   .single = opt->single != 0,
+                                   .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
@@ -330,6 +336,8 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
         st = run_all(&e, &r, 1, err);
     if (!st)
         st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+    if (!st && opt->choices != FT_CHOICES_NONE)
+        st = ft__results_order(&out->order, &r, &e.s, opt->choices, err);
     if (!st && opt->curve_steps)
         st = run_curve(&e, out, err);
     out->n_rows = e.n;

@@ -157,6 +157,29 @@ void ft__results_choices(ft__results *r, const ft__learner *l)
     }
 }
 
+ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
+                            const ft__samples *s, ft_choices choices, ft_error *err)
+{
+    ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
+    ft_status st;
+
+    if (!row)
+        return ft_fail(err, FT_ENOMEM, 0, "results");
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__sample *v = &s->v[r->v[i].sample];
+        const ft__dataset *d = &s->dataset[v->dataset];
+        const ft__answer *said = &r->v[i].said;
+
+        row[i] = (ft_rank_row){
+            v->hash,       choices == FT_CHOICES_DEVICE ? d->device : d->setting,
+            r->v[i].truth, said->value,
+            said->low,     said->high};
+    }
+    st = ft_rank_evaluate(out, row, r->n, err);
+    free(row);
+    return st;
+}
+
 void ft__results_free(ft__results *r)
 {
     free(r->v);

@@ -51,6 +51,9 @@ ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err
 ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
                              const ft__samples *s, const char (*split)[160],
                              ft_error *err);
+/* The order of choices over operations that were tested on all of them. */
+ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
+                            const ft__samples *s, ft_choices choices, ft_error *err);
 void ft__results_free(ft__results *r);
 
 #endif

@@ -26,6 +26,8 @@ double ft__roof_bandwidth(const ft__roof *r, double working_set);
  * a network's whole set of them lies between two uses. The target of every time
  * regressor is log(measured / this). */
 double ft__roofline(const ft_op *op, const ft__roof *r);
+/* Seconds: FLOPs / peak + bytes / bandwidth + launch (PALEO, paleo.c). */
+double ft__paleo(const ft_op *op, const ft__roof *r);
 
 /* One row of numbers per operation, the same columns for all kinds: sizes as
  * log2(1 + v), so that a threshold splits ratios. A column that says nothing for

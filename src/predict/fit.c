@@ -11,8 +11,6 @@
 
 /* Below this many rows or groups there is nothing to choose by. */
 enum { LEAST_ROWS = 12, SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
-/* The spread is never less: measurements repeat no better. */
-static const double least_spread = 0.01;
 /* A mixture has to better the best single method by this share. */
 static const double worth_mixing = 0.01;
 
@@ -23,23 +21,31 @@ struct candidate {
     uint32_t min_leaf;
 };
 
+enum { WHOLE = UINT32_MAX };
+
 /* Trees from fully grown to coarse: few or noisy rows are better served by the latter.
  */
 static const struct candidate candidates[] = {
-    {FT_METHOD_EXTRA, 1},  {FT_METHOD_EXTRA, 3},    {FT_METHOD_EXTRA, 8},
-    {FT_METHOD_FOREST, 1}, {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
-    {FT_METHOD_BOOST, 0},  {FT_METHOD_RIDGE, 0},    {FT_METHOD_KNN, 0},
-    {FT_METHOD_SVR, 0},    {FT_METHOD_TEMPLATE, 0}, {FT_METHOD_MLP, 0},
+    {FT_METHOD_EXTRA, 1},     {FT_METHOD_EXTRA, 3},    {FT_METHOD_EXTRA, 8},
+    {FT_METHOD_EXTRA, WHOLE}, /* one leaf: always the mean */
+    {FT_METHOD_FOREST, 1},    {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
+    {FT_METHOD_BOOST, 0},     {FT_METHOD_RIDGE, 0},    {FT_METHOD_KNN, 0},
+    {FT_METHOD_SVR, 0},       {FT_METHOD_TEMPLATE, 0}, {FT_METHOD_MLP, 0},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
-static const uint32_t usual_methods = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_RIDGE;
+static const uint32_t usual_methods = 1u << FT_METHOD_EXTRA;
 
-static ft_model_options options_of(const struct candidate *c, const ft__fit_options *o)
+static ft_model_options options_of(const struct candidate *c, size_t n,
+                                   const ft__fit_options *o)
 {
+    bool whole = c->min_leaf == WHOLE;
+
     return (ft_model_options){
         .method = c->method,
-        .forest = {.n_trees = o->n_trees ? o->n_trees : VALUE_TREES,
-                   .min_leaf = c->min_leaf,
+        .forest = {.n_trees = whole        ? 1
+                              : o->n_trees ? o->n_trees
+                                           : VALUE_TREES,
+                   .min_leaf = whole ? (uint32_t)n : c->min_leaf,
                    .seed = o->seed,
                    .threads = o->threads},
         .seed = o->seed,
@@ -169,7 +175,8 @@ static bool is_tried(const struct candidate *c, const ft__fit_options *o)
     uint32_t methods = o->methods ? o->methods : usual_methods;
     const char *why;
 
-    return methods >> c->method & 1 && ft_method_available(c->method, &why);
+    return c->min_leaf == WHOLE ||
+           (methods >> c->method & 1 && ft_method_available(c->method, &why));
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
@@ -178,7 +185,7 @@ static ft_status try_all(struct look *l, uint32_t *order, uint32_t *n_order,
 {
     *n_order = 0;
     for (uint32_t c = 0; c < N_CANDIDATES; c++) {
-        ft_model_options how = options_of(&candidates[c], o);
+        ft_model_options how = options_of(&candidates[c], l->n, o);
         uint32_t at = *n_order;
         ft_status st;
 
@@ -223,10 +230,10 @@ static double mixed_error(struct look *l, const struct mixture *m)
 /* The best single candidate, or shares of the three best in tenths when that is
  * better by enough to be no accident. */
 static struct mixture mix(struct look *l, const uint32_t *order, uint32_t n_order,
-                          const double *error)
+                          const double *error, const ft__fit_options *o)
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
-    uint32_t n = n_order < FT__MAX_MIXED ? n_order : FT__MAX_MIXED;
+    uint32_t n = !o->mix ? 1 : n_order < FT__MAX_MIXED ? n_order : FT__MAX_MIXED;
 
     for (int a = 0; n > 1 && a <= 10; a++)
         for (int b = 0; b <= 10 - a; b++) {
@@ -256,6 +263,11 @@ static void drop_empty(struct mixture *m)
     m->n = n;
 }
 
+static const char *name_of(const struct candidate *c)
+{
+    return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
+}
+
 static void put_choice(ft__fit *f, const struct mixture *m)
 {
     size_t at = 0;
@@ -264,13 +276,13 @@ static void put_choice(ft__fit *f, const struct mixture *m)
         const struct candidate *c = &candidates[m->part[k]];
         char leaf[24] = "";
 
-        if (c->min_leaf > 1)
+        if (c->min_leaf > 1 && c->min_leaf != WHOLE)
             snprintf(leaf, sizeof(leaf), " leaf %u", c->min_leaf);
         at += (size_t)(m->n == 1 ? snprintf(f->choice, sizeof(f->choice), "%s%s",
-                                            ft_method_name(c->method), leaf)
+                                            name_of(c), leaf)
                                  : snprintf(f->choice + at, sizeof(f->choice) - at,
                                             "%s%.1f %s%s", k ? " + " : "", m->weight[k],
-                                            ft_method_name(c->method), leaf));
+                                            name_of(c), leaf));
     }
 }
 
@@ -298,7 +310,7 @@ static ft_status calibrate(ft__fit *f, struct look *l, const ft__fit_options *o,
     if (st)
         return st;
     for (size_t i = 0; i < l->n; i++) {
-        l->spread[i] = fmax(0, l->spread[i]) + least_spread;
+        l->spread[i] = fmax(0, l->spread[i]) + FT__LEAST_SPREAD;
         l->stray[i] = (l->y[i] - l->best[i]) / l->spread[i];
     }
     st = ft_conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
@@ -318,7 +330,7 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out, double *s
         spread[i] = y[i] - f->centre;
     }
     st = ft_conformal(&f->low, &f->high, spread, n, 0.9, err);
-    f->typical = fmax(fmax(-f->low, f->high), least_spread);
+    f->typical = fmax(fmax(-f->low, f->high), FT__LEAST_SPREAD);
     f->low = -1;
     f->high = 1;
     for (size_t i = 0; i < n; i++)
@@ -342,13 +354,13 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
                      "none of these methods can be fitted here");
     if (st)
         return st;
-    m = mix(l, order, n_order, error);
+    m = mix(l, order, n_order, error, o);
     drop_empty(&m);
     mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));
     put_choice(f, &m);
     for (uint32_t k = 0; k < m.n && !st; k++) {
-        ft_model_options how = options_of(&candidates[m.part[k]], o);
+        ft_model_options how = options_of(&candidates[m.part[k]], x->n_rows, o);
 
         st = ft_model_fit(&f->model[k], x, y, NULL, &how, err);
         f->weight[k] = m.weight[k];
@@ -397,6 +409,24 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
     return st;
 }
 
+ft_status ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double *residual,
+                              size_t n, ft_error *err)
+{
+    double low, high;
+    ft_status st;
+
+    if (n == 0)
+        return FT_OK;
+    st = ft_conformal(&low, &high, residual, n, 0.9, err);
+    for (size_t i = 0; i < n_fits && !st; i++) {
+        double own = (double)fit[i]->n_rows / ((double)fit[i]->n_rows + FT__EVEN_ROWS);
+
+        fit[i]->low = own * fit[i]->low + (1 - own) * low;
+        fit[i]->high = own * fit[i]->high + (1 - own) * high;
+    }
+    return st;
+}
+
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch)
 {
@@ -413,7 +443,7 @@ void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *valu
         return;
     ft_model_predict(f->spread, rows, n, spread);
     for (size_t i = 0; i < n; i++)
-        spread[i] = fmax(0, spread[i]) + least_spread;
+        spread[i] = fmax(0, spread[i]) + FT__LEAST_SPREAD;
 }
 
 void ft__fit_free(ft__fit *f)

@@ -8,8 +8,6 @@
 
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
-/* Rows at which a regressor's own residuals count as much as those of all. */
-static const double even_rows = 40;
 /* What is far from the training rows: intervals are so much wider. */
 static const double far_factor = 2;
 
@@ -264,27 +262,23 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
 
 /* ---- intervals ---- */
 
-/* A regressor with few rows knows its middle but not its tails: there the residuals of
- * all, in units of their spreads, count as well, as if they were even_rows of its own.
- */
 static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
 {
+    ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
     size_t n = 0;
     ft_status st;
 
+    if (!fit)
+        return ft_fail(err, FT_ENOMEM, 0, "regressors");
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        fit[i] = &l->part[i].fit;
     for (size_t i = 0; i < r->n; i++)
         if (isfinite(r->out[i]) && r->spread[i] > 0)
             r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
-    if (n == 0)
-        return FT_OK;
-    st = ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err);
-    for (uint32_t i = 0; i < l->n_parts && !st; i++) {
-        ft__fit *f = &l->part[i].fit;
-        double own = (double)f->n_rows / ((double)f->n_rows + even_rows);
-
-        f->low = own * f->low + (1 - own) * l->low;
-        f->high = own * f->high + (1 - own) * l->high;
-    }
+    st = n ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
+    if (!st)
+        st = ft__fit_share_tails(fit, l->n_parts, r->pout, n, err);
+    free(fit);
     return st;
 }
 

@@ -226,6 +226,10 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
+    if (ft__attention_serves(op, chip)) {
+        ft__attention_pass(next(out, FT__PASS_ATTENTION, op), op);
+        return;
+    }
     if (op->phase != FT_PHASE_OPTIMIZER)
         one_phase(out, both ? &forward : op, &forward);
     if (chip->activated)

@@ -14,6 +14,7 @@ typedef enum ft__pass_what {
     FT__PASS_BIAS,
     FT__PASS_LOSS,
     FT__PASS_LAYOUT,
+    FT__PASS_ATTENTION, /* m queries, n keys, heads of k numbers */
 } ft__pass_what;
 
 typedef struct ft__pass {
@@ -30,6 +31,9 @@ typedef struct ft__pass {
     double kernel;  /* its width where fast algorithms serve, otherwise 0 */
     double columns; /* of a gradient of the data by way of columns, or 0 */
     double tensors; /* B of the two tensors that are not weights */
+    /* Of attention: */
+    double heads, kv_heads;
+    int causal;
 
     double size; /* B of an element */
     double read; /* B */
@@ -69,5 +73,15 @@ void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
 /* Seconds to move `bytes` when `working_set` is touched. */
 double ft__cached_s(double bytes, double working_set, const ft__chip *chip,
                     const ft__theta *theta);
+
+/* Products on tensor cores of numbers of 16 bits at most. */
+int ft__tensor_serves(const ft__pass *p, const ft__chip *chip);
+void ft__tensor_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                      const ft__theta *theta);
+/* Attention as one kernel: where tensor cores serve, forward. */
+int ft__attention_serves(const ft_op *op, const ft__chip *chip);
+void ft__attention_pass(ft__pass *out, const ft_op *op);
+void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                         const ft__theta *theta);
 
 #endif

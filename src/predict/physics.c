@@ -69,8 +69,23 @@ static double together(double a, double b, double power)
     return large * pow(1 + pow(ratio, power), 1 / power);
 }
 
-void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
-                    const ft__theta *theta)
+/* Other libraries, other machines: what a GPU's constants say does not hold there. */
+static ft__theta of_cpu(const ft__theta *theta)
+{
+    static const int instead[][2] = {
+        {FT__C_tile_share, FT__C_cpu_share},    {FT__C_conv_share, FT__C_cpu_conv},
+        {FT__C_memory_share, FT__C_cpu_memory}, {FT__C_kernel_s, FT__C_cpu_kernel_s},
+        {FT__C_depth_start, FT__C_cpu_start},
+    };
+    ft__theta t = *theta;
+
+    for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++)
+        t.v[instead[i][0]] = theta->v[instead[i][1]];
+    return t;
+}
+
+static void price(ft__terms *out, const ft__work *w, const ft__chip *chip,
+                  const ft__theta *theta)
 {
     const double *c = theta->v;
 
@@ -83,6 +98,8 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
             ft__product_price(&one, p, chip, theta);
         else if (p->what <= FT__PASS_DIRECT)
             ft__conv_price(&one, p, chip, theta);
+        else if (p->what == FT__PASS_ATTENTION)
+            ft__attention_price(&one, p, chip, theta);
         else
             ft__stream_price(&one, p, chip, theta);
         add(out, &one, p->count * (p->partial ? c[FT__C_step_data] : 1));
@@ -91,6 +108,16 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
     out->busy_s += out->kernels * c[FT__C_kernel_s];
     out->launch_s = w->n ? host_s(w, c) : 0;
     out->total_s = together(out->launch_s, out->busy_s, c[FT__C_overlap]);
+}
+
+void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
+                    const ft__theta *theta)
+{
+    ft__theta cpu;
+
+    if (!chip->gpu)
+        cpu = of_cpu(theta);
+    price(out, w, chip, chip->gpu ? theta : &cpu);
 }
 
 void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,

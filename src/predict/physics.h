@@ -23,7 +23,7 @@ typedef struct ft__chip {
     double process_nm;
     double year;
     double slots;     /* the optimizer's numbers per weight; of "optimizer=adam" */
-    double lanes;          /* fp32 multiply-adds of a core in one clock */
+    double lanes;     /* fp32 multiply-adds of a core in one clock */
     double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
     int gpu;
     int tensor;    /* peak_flops is that of tensor cores */
@@ -88,5 +88,20 @@ ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n
  * differ, drawn to what they were as strongly as a dozen rows. */
 ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
                             uint64_t seed, ft_error *err);
+
+/* Watts while an operation is repeated for long, of its terms: power_idle +
+ * power_compute x (share of the time in which arithmetic is busy) + power_memory x
+ * (that of memory), in shares of the cap and at most 1. NaN where the cap is not known.
+ */
+double ft__physics_power(const ft__terms *t, const ft__chip *chip,
+                         const ft__theta *theta);
+typedef struct ft__physics_power_row {
+    ft__terms terms;
+    const ft__chip *chip;
+    double power_w;
+} ft__physics_power_row;
+/* The three constants: least mean |estimate / power - 1|. */
+void ft__physics_power_fit(ft__theta *theta, const ft__physics_power_row *row,
+                           size_t n);
 
 #endif

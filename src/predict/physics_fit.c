@@ -13,8 +13,10 @@ static const double NUDGE = 0.02;  /* of a logarithm, for derivatives */
 static const double TYPICAL = 0.2; /* size of an error, to weigh the prior against */
 static const double LEAST = 0.03;  /* errors below this weigh alike */
 static const double SPREAD = 1.0;  /* prior of a constant's logarithm */
-static const double OWN_SPREAD = 0.25; /* of how devices differ from each other */
-static const double LONGEST = 0.7;     /* step of a logarithm */
+static const double LONE_SPREAD = 0.2; /* of one that a single group depends on */
+static const double OWN_SPREAD = 0.15; /* of how devices differ, which some do much */
+static const double OWN_LEAST = 0.02;
+static const double LONGEST = 0.7; /* step of a logarithm */
 
 static const struct range {
     double least, most;
@@ -25,7 +27,9 @@ static const struct range {
 };
 
 /* In what datasets differ as wholes. */
-static const int own[] = {FT__C_floor_s, FT__C_tile_share, FT__C_memory_share};
+static const int own[] = {FT__C_floor_s,      FT__C_tile_share,    FT__C_memory_share,
+                          FT__C_tensor_share, FT__C_tensor_memory, FT__C_cpu_share,
+                          FT__C_cpu_memory};
 enum { N_OWN = sizeof(own) / sizeof(*own) };
 enum { N_FREE = FT__N_THETA + N_OWN * MOST_GROUPS };
 
@@ -48,8 +52,11 @@ struct fit {
     size_t n;
     double *residual; /* log(estimate / time) of every sample */
     double *trial;
-    double *slope;          /* FT__N_THETA of every sample */
-    double *normal, *right; /* the equations of a step */
+    double *slope;            /* FT__N_THETA of every sample */
+    double *normal, *right;   /* the equations of a step */
+    char needed[FT__N_THETA]; /* the constants whose slopes are */
+    char felt[FT__N_THETA];   /* those that changed anything */
+    double spread[FT__N_THETA];
     int n_groups;
     int first; /* of the values that are searched */
     struct point at, start;
@@ -88,9 +95,37 @@ static void residuals(const struct fit *f, const struct point *p, double *out)
     }
 }
 
-static double spread_of(int i)
+/* Constants are drawn to the start as by a normal distribution; what is a group's own
+ * as by a Laplace distribution, so that odd devices do not pull at the others. */
+static double prior_loss(const struct fit *f, int i, double d)
 {
-    return i < FT__N_THETA ? SPREAD : OWN_SPREAD;
+    return i < FT__N_THETA ? d * d / (2 * f->spread[i] * f->spread[i])
+                           : fabs(d) / OWN_SPREAD;
+}
+
+static double prior_weight(const struct fit *f, int i, double d)
+{
+    return i < FT__N_THETA ? 1 / (f->spread[i] * f->spread[i])
+                           : 1 / (OWN_SPREAD * fmax(fabs(d), OWN_LEAST));
+}
+
+/* What one of several groups alone says something of may be its own affair. */
+static void find_spreads(struct fit *f)
+{
+    for (int i = 0; i < FT__N_THETA; i++) {
+        int groups = 0;
+        char seen[MOST_GROUPS] = {0};
+
+        for (size_t j = 0; j < f->n; j++) {
+            uint32_t g = f->sample[j].group;
+
+            if (!seen[g] && f->slope[j * FT__N_THETA + (size_t)i] != 0) {
+                seen[g] = 1;
+                groups++;
+            }
+        }
+        f->spread[i] = groups == 1 && f->n_groups > 1 ? LONE_SPREAD : SPREAD;
+    }
 }
 
 static double loss(const struct fit *f, const struct point *p, const double *residual)
@@ -99,31 +134,30 @@ static double loss(const struct fit *f, const struct point *p, const double *res
 
     for (size_t j = 0; j < f->n; j++)
         sum += f->sample[j].weight * fabs(residual[j]) / TYPICAL;
-    for (int i = f->first; i < n_free(f); i++) {
-        double d = (p->v[i] - f->start.v[i]) / spread_of(i);
-
-        sum += d * d / 2;
-    }
+    for (int i = f->first; i < n_free(f); i++)
+        sum += prior_loss(f, i, p->v[i] - f->start.v[i]);
     return sum;
 }
 
-/* d residual / d log constant. A group's own factor has that of its constant. */
-static void slopes(struct fit *f)
+/* d residual / d log constant. A group's own factor has that of its constant. `all`:
+ * of those, too, that changed nothing last time. */
+static void slopes(struct fit *f, int all)
 {
     memset(f->slope, 0, f->n * FT__N_THETA * sizeof(*f->slope));
     for (int i = 0; i < FT__N_THETA; i++) {
         struct point near = f->at;
-        int needed = f->first == 0;
 
-        for (int k = 0; k < N_OWN; k++)
-            needed |= own[k] == i;
-        if (!needed)
+        if (!f->needed[i] || !(all || f->felt[i]))
             continue;
         near.v[i] += NUDGE;
         residuals(f, &near, f->trial);
-        for (size_t j = 0; j < f->n; j++)
-            f->slope[j * FT__N_THETA + (size_t)i] =
-                (f->trial[j] - f->residual[j]) / NUDGE;
+        f->felt[i] = 0;
+        for (size_t j = 0; j < f->n; j++) {
+            double slope = (f->trial[j] - f->residual[j]) / NUDGE;
+
+            f->slope[j * FT__N_THETA + (size_t)i] = slope;
+            f->felt[i] |= slope != 0;
+        }
     }
 }
 
@@ -186,7 +220,7 @@ static struct point step_from(struct fit *f, double lambda)
     for (size_t j = 0; j < f->n; j++)
         add_sample(f, j);
     for (int i = 0; i < n; i++) {
-        double prior = 1 / (spread_of(i) * spread_of(i));
+        double prior = prior_weight(f, i, f->at.v[i] - f->start.v[i]);
 
         f->normal[i * n + i] = f->normal[i * n + i] * (1 + lambda) + prior;
         f->right[i] -= prior * (f->at.v[i] - f->start.v[i]);
@@ -200,31 +234,38 @@ static struct point step_from(struct fit *f, double lambda)
     return to;
 }
 
-static void search(struct fit *f)
+/* A step that lowers the loss; by which share of it, or 0. */
+static double improve(struct fit *f, double *lambda)
 {
-    double lambda = 0.1, now, gain = 1;
+    double now = loss(f, &f->at, f->residual);
 
-    residuals(f, &f->at, f->residual);
-    now = loss(f, &f->at, f->residual);
-    for (int round = 0; round < ROUNDS && gain > 1e-4; round++) {
-        slopes(f);
-        gain = 0;
-        for (int tries = 0; tries < 6 && gain <= 0; tries++) {
-            struct point to = step_from(f, lambda);
-            double then;
+    for (int tries = 0; tries < 6; tries++) {
+        struct point to = step_from(f, *lambda);
+        double then;
 
-            residuals(f, &to, f->trial);
-            then = loss(f, &to, f->trial);
-            if (!(then < now)) {
-                lambda *= 5;
-                continue;
-            }
-            gain = (now - then) / now;
-            now = then;
-            lambda = fmax(lambda / 5, 1e-4);
+        residuals(f, &to, f->trial);
+        then = loss(f, &to, f->trial);
+        if (then < now) {
+            *lambda = fmax(*lambda / 5, 1e-4);
             f->at = to;
             memcpy(f->residual, f->trial, f->n * sizeof(*f->residual));
+            return (now - then) / now;
         }
+        *lambda *= 5;
+    }
+    return 0;
+}
+
+static void search(struct fit *f)
+{
+    double lambda = 0.1, gain = 1;
+
+    residuals(f, &f->at, f->residual);
+    for (int round = 0; round < ROUNDS && gain > 1e-4; round++) {
+        slopes(f, round % 5 == 0);
+        if (round == 0)
+            find_spreads(f);
+        gain = improve(f, &lambda);
     }
 }
 
@@ -276,6 +317,9 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
     for (int i = 0; i < N_FREE; i++)
         f->at.v[i] = i < FT__N_THETA ? log(theta->v[i]) : 0;
     f->start = f->at;
+    memset(f->needed, f->first == 0, sizeof(f->needed));
+    for (int k = 0; k < N_OWN; k++)
+        f->needed[own[k]] = 1;
     if (f->sample && f->residual && f->trial && f->slope && f->normal && f->right) {
         take(f, row, n, seed);
         if (f->n)

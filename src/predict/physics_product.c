@@ -93,5 +93,8 @@ void ft__product_cut(ft__terms *out, const ft__pass *p, double share,
 void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                        const ft__theta *theta)
 {
-    ft__product_cut(out, p, 1, chip, theta);
+    if (ft__tensor_serves(p, chip))
+        ft__tensor_price(out, p, chip, theta);
+    else
+        ft__product_cut(out, p, 1, chip, theta);
 }

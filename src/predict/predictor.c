@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const basis_names[FT_BASIS_COUNT] = {"measured", "learned", "scaled",
-                                                        "roofline", "unavailable"};
+static const char *const basis_names[FT_BASIS_COUNT] = {
+    "measured", "learned", "scaled", "roofline", "analytic", "unavailable"};
 
 const char *ft_basis_name(ft_basis b)
 {
@@ -116,6 +116,33 @@ static bool assign(ft_predictor *p, uint32_t index)
     return of != NULL;
 }
 
+/* Where the images of a regressor's models begin, from its own begin. */
+static uint64_t models_at(void)
+{
+    uint64_t head = sizeof(ft__regressor_image) + sizeof(ft__mixture_image);
+
+    return (head + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
+}
+
+static bool sound_mixture(const ft__regressor *r)
+{
+    const ft__mixture_image *m = r->mixture;
+    uint64_t left = r->section->bytes;
+
+    if (m->n_models > FT__MAX_MIXED || !terminated(m->choice, sizeof(m->choice)) ||
+        !isfinite(m->centre) || !(r->image->typical_spread >= 0) || left < models_at())
+        return false;
+    left -= models_at();
+    for (uint32_t k = 0; k <= FT__MAX_MIXED; k++) {
+        if (m->bytes[k] > left || m->bytes[k] % FT__ALIGNMENT ||
+            (k < FT__MAX_MIXED && (k < m->n_models) != (m->bytes[k] > 0)) ||
+            (k < m->n_models && !isfinite(m->weight[k])))
+            return false;
+        left -= m->bytes[k];
+    }
+    return true;
+}
+
 static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
                                 ft_error *err)
 {
@@ -123,12 +150,14 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
 
     r->section = s;
     r->image = (const void *)(p->image + s->offset);
-    if (s->bytes < sizeof(*r->image) ||
+    if (p->version > FT__PREDICTOR_OLDEST)
+        r->mixture = (const void *)(r->image + 1);
+    if (s->bytes < sizeof(*r->image) + (r->mixture ? sizeof(*r->mixture) : 0) ||
         !terminated(r->image->kind, sizeof(r->image->kind)) ||
         !terminated(r->image->metric, sizeof(r->image->metric)) ||
         !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high) ||
         r->image->value_bytes > s->bytes - sizeof(*r->image) ||
-        r->image->value_bytes % 8)
+        r->image->value_bytes % 8 || (r->mixture && !sound_mixture(r)))
         return damaged(s->offset, "a regressor", err);
     if (!assign(p, p->n_regressors))
         return damaged(s->offset, "a regressor for an unknown metric", err);
@@ -177,11 +206,12 @@ static ft_status open_table(ft_predictor *p, ft_error *err)
 
     if (p->len < sizeof(*h) || memcmp(h->magic, FT__PREDICTOR_MAGIC, 8) != 0)
         return ft_fail(err, FT_EFORMAT, 0, "not a predictor file");
-    if (h->version != FT__PREDICTOR_VERSION)
+    if (h->version < FT__PREDICTOR_OLDEST || h->version > FT__PREDICTOR_VERSION)
         return ft_fail(
             err, FT_EFORMAT, 8,
             "the predictor has format %u, this foretell reads %d; train it again",
             h->version, FT__PREDICTOR_VERSION);
+    p->version = h->version;
     table_bytes = (uint64_t)h->n_sections * sizeof(*table);
     if (h->file_bytes != p->len || table_bytes > p->len - sizeof(*h))
         return damaged(16, "the file is cut short", err);
@@ -291,13 +321,22 @@ ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *e
     return FT_OK;
 }
 
+static void models_free(ft__models *m)
+{
+    if (!m)
+        return;
+    ft__fit_free(&m->fit);
+    ft_forest_free(m->value);
+    ft_forest_free(m->spread);
+    free(m);
+}
+
 void ft_predictor_free(ft_predictor *p)
 {
     if (!p)
         return;
     for (uint32_t i = 0; i < p->n_regressors; i++) {
-        ft_forest_free(atomic_load(&p->regressor[i].value));
-        ft_forest_free(atomic_load(&p->regressor[i].spread));
+        models_free(atomic_load(&p->regressor[i].models));
     }
     free(p->regressor);
     if (p->mapping)
@@ -306,47 +345,95 @@ void ft_predictor_free(ft_predictor *p)
     free(p);
 }
 
-/* Open one forest and publish it; another thread may be first: its forest stays,
- * ours goes. */
-static ft_status open_forest(_Atomic(ft_forest *) *slot, const ft__regressor *r,
-                             uint64_t from, uint64_t bytes, ft_error *err)
+static ft_status wrong_width(const ft__regressor *r, ft_error *err)
 {
-    ft_forest *f, *other = NULL;
-    ft_status st = ft_forest_load(&f, (const char *)(r->image + 1) + from, bytes, err);
+    return damaged(r->section->offset, "a model of another width", err);
+}
 
-    if (st)
-        return st;
-    if (ft_forest_width(f) != FT__N_FEATURES) {
-        ft_forest_free(f);
-        return damaged(r->section->offset, "a forest of another width", err);
+/* Version 2: two forests, of the value and of how far truth strays from it. */
+static ft_status open_forests(ft__models *m, const ft__regressor *r, ft_error *err)
+{
+    const char *begin = (const char *)(r->image + 1);
+    uint64_t bytes = r->section->bytes - sizeof(*r->image),
+             split = r->image->value_bytes;
+    ft_status st = ft_forest_load(&m->value, begin, split, err);
+
+    if (!st)
+        st = ft_forest_load(&m->spread, begin + split, bytes - split, err);
+    if (!st && (ft_forest_width(m->value) != FT__N_FEATURES ||
+                ft_forest_width(m->spread) != FT__N_FEATURES))
+        st = wrong_width(r, err);
+    return st;
+}
+
+static ft_status open_model(ft_model **out, const ft__regressor *r, const char *image,
+                            uint64_t bytes, ft_error *err)
+{
+    ft_status st = ft_model_load(out, image, bytes, err);
+
+    return !st && ft_model_width(*out) != FT__N_FEATURES ? wrong_width(r, err) : st;
+}
+
+static ft_status open_mixture(ft__models *m, const ft__regressor *r, ft_error *err)
+{
+    const ft__mixture_image *mixture = r->mixture;
+    const char *at = (const char *)r->image + models_at();
+    ft_status st = FT_OK;
+
+    m->fit.centre = mixture->centre;
+    m->fit.typical = r->image->typical_spread;
+    for (uint32_t k = 0; k < mixture->n_models && !st; k++) {
+        st = open_model(&m->fit.model[k], r, at, mixture->bytes[k], err);
+        m->fit.weight[k] = mixture->weight[k];
+        m->fit.n_models = k + 1;
+        at += mixture->bytes[k];
     }
-    if (!atomic_compare_exchange_strong(slot, &other, f))
-        ft_forest_free(f);
+    if (!st && mixture->bytes[FT__MAX_MIXED])
+        st = open_model(&m->fit.spread, r, at, mixture->bytes[FT__MAX_MIXED], err);
+    return st;
+}
+
+ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
+                               uint32_t i, ft_error *err)
+{
+    ft__regressor *r = &p->regressor[i];
+    ft__models *m = atomic_load_explicit(&r->models, memory_order_acquire),
+               *other = NULL;
+    ft_status st;
+
+    *out = m;
+    if (m)
+        return FT_OK;
+    if (!sound(r->image, r->section->bytes, r->section->checksum))
+        return damaged(r->section->offset, "a regressor fails the checksum", err);
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    st = r->mixture ? open_mixture(m, r, err) : open_forests(m, r, err);
+    if (st) {
+        models_free(m);
+        return st;
+    }
+    /* Another thread may be first: its models stay, ours go. */
+    if (!atomic_compare_exchange_strong(&r->models, &other, m)) {
+        models_free(m);
+        m = other;
+    }
+    *out = m;
     return FT_OK;
 }
 
-ft_status ft__predictor_forests(const ft_forest **value, const ft_forest **spread,
-                                const ft_predictor *p, uint32_t i, ft_error *err)
+void ft__models_predict(const ft__models *m, const float *rows, size_t n, double *value,
+                        double *spread, double *scratch)
 {
-    ft__regressor *r = &p->regressor[i];
-    uint64_t bytes = r->section->bytes - sizeof(*r->image),
-             split = r->image->value_bytes;
-    ft_status st = FT_OK;
-
-    *spread = atomic_load_explicit(&r->spread, memory_order_acquire);
-    if (!*spread) {
-        if (!sound(r->image, r->section->bytes, r->section->checksum))
-            return damaged(r->section->offset, "a regressor fails the checksum", err);
-        st = open_forest(&r->value, r, 0, split, err);
-        if (!st)
-            st = open_forest(&r->spread, r, split, bytes - split, err);
-        if (st)
-            return st;
-        *spread = atomic_load_explicit(&r->spread, memory_order_acquire);
+    if (!m->value) {
+        ft__fit_predict(&m->fit, rows, n, value, spread, scratch);
+        return;
     }
-    /* The spread is published after the value: who sees one sees the other. */
-    *value = atomic_load_explicit(&r->value, memory_order_acquire);
-    return FT_OK;
+    ft_forest_predict_rows(m->value, rows, n, value);
+    ft_forest_predict_rows(m->spread, rows, n, spread);
+    for (size_t i = 0; i < n; i++)
+        spread[i] = fmax(0, spread[i]) + FT__LEAST_SPREAD;
 }
 
 const ft__measured_image *ft__predictor_measured(const ft_predictor *p, const ft_op *op)
@@ -402,12 +489,13 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
 {
     const ft__regressor_image *r = p->regressor[i].image;
 
-    *out =
-        (ft_regressor_info){.kind = r->kind,
-                            .metric = r->metric,
-                            .forest = errors_of(r->forest),
-                            .constant = errors_of(r->constant),
-                            .roofline = errors_of(r->roofline),
-                            .interval_low = exp(r->interval_low * r->typical_spread),
-                            .interval_high = exp(r->interval_high * r->typical_spread)};
+    *out = (ft_regressor_info){
+        .kind = r->kind,
+        .metric = r->metric,
+        .choice = p->regressor[i].mixture ? p->regressor[i].mixture->choice : "forest",
+        .forest = errors_of(r->forest),
+        .constant = errors_of(r->constant),
+        .roofline = errors_of(r->roofline),
+        .interval_low = exp(r->interval_low * r->typical_spread),
+        .interval_high = exp(r->interval_high * r->typical_spread)};
 }

@@ -6,20 +6,25 @@
 
 #include "foretell/predictor.h"
 #include "predict/features.h"
+#include "predict/fit.h"
 
 /* The file *.ftp, little-endian, every part a multiple of 8 bytes:
  *
  *   header | section table | sections
  *
  *   FT__SECTION_INFO       one ft__info_image
- *   FT__SECTION_REGRESSOR  ft__regressor_image, then the images of its two
- *                          forests: value, and how far truth strays from it; many
+ *   FT__SECTION_REGRESSOR  ft__regressor_image, ft__mixture_image, then the images of
+ *                          its models and of how far truth strays from them; many.
+ *                          Version 2: the first, then the images of two forests
  *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
-/* Grows with the format, and when the numbers of kinds change: they are a feature. */
-enum { FT__PREDICTOR_VERSION = 2 };
+/* Grows with the format. The numbers of kinds are a feature: new ones go to the end of
+ * the list. */
+enum { FT__PREDICTOR_VERSION = 3, FT__PREDICTOR_OLDEST = 2 };
+/* Where sections and models begin, relative to the file. */
+enum { FT__ALIGNMENT = 64 };
 
 enum ft__section_type {
     FT__SECTION_INFO = 1,
@@ -61,7 +66,7 @@ typedef struct ft__regressor_image {
     char kind[32]; /* a kind, or a class when whole_class; FT__BACKWARD behind it */
     char metric[16];
     uint32_t whole_class;
-    uint32_t min_leaf;           /* of the first forest, chosen by cross-validation */
+    uint32_t min_leaf;           /* version 2: of the first forest */
     double forest[FT__N_ERRORS]; /* ft_errors in the order of its members */
     double constant[FT__N_ERRORS];
     double roofline[FT__N_ERRORS];
@@ -69,10 +74,20 @@ typedef struct ft__regressor_image {
     double interval_low;
     double interval_high;
     double typical_spread;       /* median over the training rows */
-    uint64_t value_bytes;        /* of the first forest's image */
+    uint64_t value_bytes;        /* version 2: of the first forest's image */
     float least[FT__N_FEATURES]; /* range of the training rows */
     float most[FT__N_FEATURES];
 } ft__regressor_image;
+
+/* What was chosen; images of `bytes` follow, padded: models, then the spread's. */
+typedef struct ft__mixture_image {
+    uint32_t n_models; /* 0: `centre` is the answer */
+    uint32_t reserved;
+    double weight[FT__MAX_MIXED];
+    double centre;
+    char choice[96];
+    uint64_t bytes[FT__MAX_MIXED + 1]; /* 0: there is none */
+} ft__mixture_image;
 
 typedef struct ft__measured_image {
     uint64_t hash; /* ft_op_hash() */
@@ -81,17 +96,25 @@ typedef struct ft__measured_image {
     double workspace_bytes;
 } ft__measured_image;
 
-/* Forests are opened when first needed; the pointer is set once. */
+/* A regressor's models, opened. */
+typedef struct ft__models {
+    ft__fit fit;
+    ft_forest *value; /* version 2: these instead */
+    ft_forest *spread;
+} ft__models;
+
+/* Models are opened when first needed; the pointer is set once. */
 typedef struct ft__regressor {
     const ft__section_image *section;
     const ft__regressor_image *image;
-    _Atomic(ft_forest *) value;
-    _Atomic(ft_forest *) spread;
+    const ft__mixture_image *mixture; /* NULL: version 2 */
+    _Atomic(ft__models *) models;
 } ft__regressor;
 
 struct ft_predictor {
     const unsigned char *image;
     size_t len;
+    uint32_t version;
     void *mapping; /* to unmap, or NULL */
     void *memory;  /* to free, or NULL */
     const ft__info_image *info;
@@ -118,15 +141,12 @@ uint64_t ft__checksum(const void *data, size_t len);
  * now on failure. */
 ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
                                   ft_error *err);
-/* The forests of regressor i, verified and opened when first asked for. */
-ft_status ft__predictor_forests(const ft_forest **value, const ft_forest **spread,
-                                const ft_predictor *p, uint32_t i, ft_error *err);
-/* Spread to scale an interval by, from what the spread forest says: never
- * narrower than measurements repeat. */
-static inline double ft__spread(double predicted)
-{
-    return (predicted > 0 ? predicted : 0) + 0.01;
-}
+/* The models of regressor i, verified and opened when first asked for. */
+ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
+                               uint32_t i, ft_error *err);
+/* Targets and spreads of n rows; scratch[n]. */
+void ft__models_predict(const ft__models *m, const float *rows, size_t n, double *value,
+                        double *spread, double *scratch);
 const ft__measured_image *ft__predictor_measured(const ft_predictor *p,
                                                  const ft_op *op);
 

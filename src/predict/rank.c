@@ -195,7 +195,9 @@ static bool dominates(const ft_ranked *a, const ft_ranked *b, const bool *counts
     for (int i = 0; i < N_AIMS; i++) {
         double x = a->value[aims[i]].value, y = b->value[aims[i]].value;
 
-        if (counts[i] && x > y)
+        /* What a lower bound is of may be much larger. */
+        if (counts[i] && (x > y || (!is_bounded(&a->value[aims[i]]) &&
+                                    is_bounded(&b->value[aims[i]]))))
             return false;
         better = better || (counts[i] && x < y);
     }

@@ -12,9 +12,8 @@
 
 /* Fewer rows than this make no regressor of their own. */
 enum { LEAST_ROWS = 12, MAX_FOLDS = 10 };
-/* The spread is a smooth thing: few trees, large leaves. Workspace comes in few
- * steps: few trees. More than 64 change no error (docs/accuracy.md). */
-enum { VALUE_TREES = 64, SPREAD_TREES = 16, SPREAD_LEAF = 5, WORKSPACE_TREES = 16 };
+/* Workspace comes in few steps: few trees. */
+enum { WORKSPACE_TREES = 16 };
 
 struct sample {
     ft_op op;
@@ -27,6 +26,18 @@ struct sample {
     float row[FT__N_FEATURES];
 };
 
+/* A regressor before it is written: its tails are known when all are there. */
+struct trained {
+    ft__regressor_image image;
+    ft__fit fit;
+};
+
+/* Residuals of all regressors of one metric, in spreads. */
+struct tails {
+    double *residual;
+    size_t n;
+};
+
 struct training {
     const ft_train_options *opt;
     struct sample *sample;
@@ -34,8 +45,11 @@ struct training {
     size_t cap;
     ft__info_image info;
     double probe_s[FT__N_PROBES];
-    bool mixed;   /* rows of several devices, settings or engines */
-    ft__buf body; /* sections, one behind the other */
+    struct trained *trained;
+    uint32_t n_trained;
+    struct tails tails[2]; /* of time, of workspace */
+    bool mixed;            /* rows of several devices, settings or engines */
+    ft__buf body;          /* sections, one behind the other */
     ft__section_image *section;
     uint32_t n_sections;
     uint32_t cap_sections;
@@ -224,14 +238,15 @@ static ft_status read_policy(struct training *t, ft_store *store, ft_error *err)
 
 /* ---- writing sections ---- */
 
+/* Models are fastest where a cache line begins. */
 static size_t padded(size_t len)
 {
-    return (len + 7) / 8 * 8;
+    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
 }
 
 static void add_bytes(struct training *t, const void *data, size_t len)
 {
-    static const char zeros[8];
+    static const char zeros[FT__ALIGNMENT];
 
     ft__buf_add(&t->body, data, len);
     ft__buf_add(&t->body, zeros, padded(len) - len);
@@ -239,7 +254,7 @@ static void add_bytes(struct training *t, const void *data, size_t len)
 
 /* What was added since `begin` is one section. */
 static ft_status end_section(struct training *t, uint32_t type, size_t begin,
-                             ft_error *err)
+                             size_t end, ft_error *err)
 {
     ft__section_image *s;
 
@@ -255,8 +270,7 @@ static ft_status end_section(struct training *t, uint32_t type, size_t begin,
     if (t->body.bad)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     s = &t->section[t->n_sections++];
-    *s = (ft__section_image){
-        .type = type, .offset = begin, .bytes = t->body.len - begin};
+    *s = (ft__section_image){.type = type, .offset = begin, .bytes = end - begin};
     s->checksum = ft__checksum(t->body.s + begin, (size_t)s->bytes);
     return FT_OK;
 }
@@ -267,7 +281,7 @@ static ft_status add_section(struct training *t, uint32_t type, const void *data
     size_t begin = t->body.len;
 
     add_bytes(t, data, len);
-    return end_section(t, type, begin, err);
+    return end_section(t, type, begin, begin + len, err);
 }
 
 static ft_status add_measured(struct training *t, ft_error *err)
@@ -296,66 +310,56 @@ static ft_status add_measured(struct training *t, ft_error *err)
 /* ---- one regressor ---- */
 
 /* The rows of one kind or class, and the figures made from them. */
-struct fit {
+struct rows {
     size_t n;
     float *x;
-    double *target; /* what the forest learns: log ratio to the roofline, or log
-                       of 1 + bytes */
-    double *base;   /* prediction = base * exp(target) */
+    double
+        *target;  /* what is learned: log ratio to the roofline, or log of 1 + bytes */
+    double *base; /* prediction = base * exp(target) */
     double *truth;
-    double *out;    /* cross-validated target */
-    double *stray;  /* |target - out|, what the spread forest learns */
-    double *spread; /* that, cross-validated */
+    double *out; /* cross-validated target */
+    double *spread;
     double *scratch;
     uint64_t *group;
-    uint32_t *fold;
-    const struct sample **rows;
 };
 
-static void fit_free(struct fit *f)
+static void rows_free(struct rows *f)
 {
     free(f->x);
     free(f->target);
     free(f->base);
     free(f->truth);
     free(f->out);
-    free(f->stray);
     free(f->spread);
     free(f->scratch);
     free(f->group);
-    free(f->fold);
-    free(f->rows);
 }
 
-static ft_status fit_make(struct fit *f, size_t n, ft_error *err)
+static ft_status rows_make(struct rows *f, size_t n, ft_error *err)
 {
-    *f = (struct fit){0};
+    *f = (struct rows){0};
     f->x = malloc((n + 1) * FT__N_FEATURES * sizeof(*f->x));
     f->target = calloc(n + 1, sizeof(double));
     f->base = calloc(n + 1, sizeof(double));
     f->truth = calloc(n + 1, sizeof(double));
     f->out = calloc(n + 1, sizeof(double));
-    f->stray = calloc(n + 1, sizeof(double));
     f->spread = calloc(n + 1, sizeof(double));
     f->scratch = calloc(n + 1, sizeof(double));
     f->group = calloc(n + 1, sizeof(*f->group));
-    f->fold = calloc(n + 1, sizeof(*f->fold));
-    f->rows = calloc(n + 1, sizeof(*f->rows));
-    if (f->x && f->target && f->base && f->truth && f->out && f->stray && f->spread &&
-        f->scratch && f->group && f->fold && f->rows)
+    if (f->x && f->target && f->base && f->truth && f->out && f->spread && f->scratch &&
+        f->group)
         return FT_OK;
-    fit_free(f);
+    rows_free(f);
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
 }
 
-static void add_row(struct fit *f, const struct sample *s, bool time)
+static void add_row(struct rows *f, const struct sample *s, bool time)
 {
     memcpy(f->x + f->n * FT__N_FEATURES, s->row, sizeof(s->row));
     f->truth[f->n] = time ? s->time_s : s->workspace;
     f->base[f->n] = time ? s->base_s : 1;
     f->target[f->n] = time ? log(s->time_s / s->base_s) : log(1 + s->workspace);
-    f->group[f->n] = s->hash;
-    f->rows[f->n++] = s;
+    f->group[f->n++] = s->hash;
 }
 
 static void errors_to(double v[FT__N_ERRORS], const ft_errors *e)
@@ -367,7 +371,7 @@ static void errors_to(double v[FT__N_ERRORS], const ft_errors *e)
     memcpy(v, all, sizeof(all));
 }
 
-static ft_status score(double v[FT__N_ERRORS], const struct fit *f,
+static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
                        const double *predicted, ft_error *err)
 {
     ft_errors e;
@@ -379,15 +383,13 @@ static ft_status score(double v[FT__N_ERRORS], const struct fit *f,
     return st;
 }
 
-/* Errors of the forest out of fold, of the best constant and of the roofline. */
-static ft_status evaluate(ft__regressor_image *r, struct fit *f, bool time,
-                          ft_error *err)
+/* Errors out of fold, of the best constant and of the roofline. */
+static ft_status evaluate(ft__regressor_image *r, struct rows *f, double constant,
+                          bool time, ft_error *err)
 {
-    double constant, *p = f->scratch;
+    double *p = f->scratch;
     ft_status st;
 
-    memcpy(p, f->target, f->n * sizeof(*p));
-    constant = ft__median(p, f->n);
     for (size_t i = 0; i < f->n; i++)
         p[i] = time ? f->base[i] * exp(f->out[i]) : exp(f->out[i]) - 1;
     st = score(r->forest, f, p, err);
@@ -398,24 +400,7 @@ static ft_status evaluate(ft__regressor_image *r, struct fit *f, bool time,
     return st ? st : score(r->roofline, f, f->base, err);
 }
 
-/* Conformal intervals, normalised: residuals in units of a spread that is itself
- * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular operations get
- * narrow intervals and irregular ones wide ones. */
-static ft_status calibrate(ft__regressor_image *r, struct fit *f, ft_error *err)
-{
-    double *p = f->scratch;
-    ft_status st;
-
-    for (size_t i = 0; i < f->n; i++)
-        p[i] = (f->target[i] - f->out[i]) / ft__spread(f->spread[i]);
-    st = ft_conformal(&r->interval_low, &r->interval_high, p, f->n, 0.9, err);
-    for (size_t i = 0; i < f->n; i++)
-        p[i] = ft__spread(f->spread[i]);
-    r->typical_spread = ft__median(p, f->n);
-    return st;
-}
-
-static void range_of(ft__regressor_image *r, const struct fit *f)
+static void range_of(ft__regressor_image *r, const struct rows *f)
 {
     for (uint32_t j = 0; j < FT__N_FEATURES; j++) {
         r->least[j] = r->most[j] = f->x[j];
@@ -428,99 +413,56 @@ static void range_of(ft__regressor_image *r, const struct fit *f)
     }
 }
 
-/* Cross-validate forests from fully grown to a single leaf, which is the constant
- * ratio: few or noisy rows are better served by coarser trees. f->out and
- * how->min_leaf are left at the best by mean deviation. */
-static ft_status choose_leaf(struct fit *f, ft_forest_options *how, uint32_t folds,
-                             ft_error *err)
+/* Keep a kind's residuals; those of its class are the same operations again. */
+static ft_status keep_tails(struct tails *t, const struct rows *f, ft_error *err)
 {
-    const uint32_t leaves[] = {1, 3, 8, (uint32_t)f->n};
-    const ft_matrix x = {f->x, f->n, FT__N_FEATURES};
-    double least = INFINITY;
-    uint32_t best = 1;
+    double *grown = realloc(t->residual, (t->n + f->n) * sizeof(*grown));
 
-    for (size_t c = 0; c < sizeof(leaves) / sizeof(*leaves); c++) {
-        double sum = 0;
-        ft_status st;
-
-        how->min_leaf = leaves[c];
-        st = ft_forest_cross_validate(f->scratch, &x, f->target, NULL, f->fold, folds,
-                                      how, err);
-        if (st)
-            return st;
-        for (size_t i = 0; i < f->n; i++)
-            sum += fabs(f->target[i] - f->scratch[i]);
-        if (sum < least) {
-            least = sum;
-            best = leaves[c];
-            memcpy(f->out, f->scratch, f->n * sizeof(*f->out));
-        }
-    }
-    how->min_leaf = best;
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "residuals");
+    t->residual = grown;
+    for (size_t i = 0; i < f->n; i++)
+        if (isfinite(f->out[i]) && f->spread[i] > 0)
+            grown[t->n++] = (f->target[i] - f->out[i]) / f->spread[i];
     return FT_OK;
 }
 
-/* Both forests and all figures of one regressor. */
-static ft_status fit_forests(struct training *t, struct fit *f, ft__regressor_image *r,
-                             bool time, ft_forest **value, ft_forest **spread,
-                             ft_error *err)
+static ft_status fit(struct training *t, struct rows *f, struct trained *r, bool time,
+                     ft_error *err)
 {
-    ft_forest_options how = {.kind = t->opt->method,
-                             .n_trees = t->opt->n_trees ? t->opt->n_trees : VALUE_TREES,
-                             .seed = t->opt->seed,
-                             .threads = t->opt->threads};
-    ft_forest_options coarse = how;
-    ft_matrix x = {f->x, f->n, FT__N_FEATURES};
-    uint32_t folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS;
-    ft_status st = ft_folds_make(f->fold, f->group, f->n, folds, t->opt->seed, err);
+    const ft__fit_options how = {
+        .methods = t->opt->methods ? t->opt->methods : 1u << FT_METHOD_EXTRA,
+        .mix = t->opt->mix,
+        .n_folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS,
+        .most_rows = SIZE_MAX,
+        .n_trees = time ? t->opt->n_trees : WORKSPACE_TREES,
+        .seed = t->opt->seed,
+        .threads = t->opt->threads};
+    const ft_matrix x = {f->x, f->n, FT__N_FEATURES};
+    ft_status st =
+        ft__fit_make(&r->fit, f->out, f->spread, &x, f->target, f->group, &how, err);
 
-    if (!time)
-        how.n_trees = WORKSPACE_TREES;
-    coarse.n_trees = SPREAD_TREES;
-    coarse.min_leaf = SPREAD_LEAF;
-    if (!st)
-        st = choose_leaf(f, &how, folds, err);
-    r->min_leaf = how.min_leaf;
-    for (size_t i = 0; i < f->n; i++)
-        f->stray[i] = fabs(f->target[i] - f->out[i]);
-    if (!st)
-        st = ft_forest_cross_validate(f->spread, &x, f->stray, NULL, f->fold, folds,
-                                      &coarse, err);
-    if (!st)
-        st = evaluate(r, f, time, err);
-    if (!st)
-        st = calibrate(r, f, err);
-    if (!st)
-        st = ft_forest_fit(value, &x, f->target, NULL, &how, err);
-    return st ? st : ft_forest_fit(spread, &x, f->stray, NULL, &coarse, err);
+    if (st)
+        return st;
+    range_of(&r->image, f);
+    st = evaluate(&r->image, f, r->fit.centre, time, err);
+    return st || r->image.whole_class ? st : keep_tails(&t->tails[!time], f, err);
 }
 
-static ft_status fit_and_add(struct training *t, struct fit *f, const char *name,
+static ft_status fit_and_add(struct training *t, struct rows *f, const char *name,
                              bool whole_class, bool time, ft_error *err)
 {
-    ft__regressor_image r = {.whole_class = whole_class};
-    ft_forest *value = NULL, *spread = NULL;
-    const void *image;
-    size_t begin, len;
-    ft_status st;
+    struct trained *r = realloc(t->trained, (t->n_trained + 1) * sizeof(*t->trained));
 
-    snprintf(r.kind, sizeof(r.kind), "%s", name);
-    snprintf(r.metric, sizeof(r.metric), "%s", time ? "time" : "workspace");
-    st = fit_forests(t, f, &r, time, &value, &spread, err);
-    if (!st) {
-        range_of(&r, f);
-        begin = t->body.len;
-        image = ft_forest_image(value, &len);
-        r.value_bytes = padded(len);
-        add_bytes(t, &r, sizeof(r));
-        add_bytes(t, image, len);
-        image = ft_forest_image(spread, &len);
-        add_bytes(t, image, len);
-        st = end_section(t, FT__SECTION_REGRESSOR, begin, err);
-    }
-    ft_forest_free(value);
-    ft_forest_free(spread);
-    return st;
+    if (!r)
+        return ft_fail(err, FT_ENOMEM, 0, "regressors");
+    t->trained = r;
+    r += t->n_trained++;
+    *r = (struct trained){.image = {.whole_class = whole_class}};
+    snprintf(r->image.kind, sizeof(r->image.kind), "%s", name);
+    snprintf(r->image.metric, sizeof(r->image.metric), "%s",
+             time ? "time" : "workspace");
+    return fit(t, f, r, time, err);
 }
 
 /* Train on the rows that `belongs` says, if there are enough. */
@@ -529,8 +471,8 @@ static ft_status train_one(struct training *t, int kind_or_class, bool whole_cla
 {
     char name[sizeof(((ft__regressor_image *)0)->kind)];
     double most = 0;
-    struct fit f;
-    ft_status st = fit_make(&f, t->n, err);
+    struct rows f;
+    ft_status st = rows_make(&f, t->n, err);
 
     if (st)
         return st;
@@ -555,8 +497,60 @@ static ft_status train_one(struct training *t, int kind_or_class, bool whole_cla
                 time ? "time" : "workspace", f.n);
         st = fit_and_add(t, &f, name, whole_class, time, err);
     }
-    fit_free(&f);
+    rows_free(&f);
     return st;
+}
+
+/* ---- all regressors ---- */
+
+static ft_status share_tails(struct training *t, bool time, ft_error *err)
+{
+    ft__fit **of = calloc(t->n_trained + 1u, sizeof(ft__fit *));
+    const char *metric = time ? "time" : "workspace";
+    size_t n = 0;
+    ft_status st;
+
+    if (!of)
+        return ft_fail(err, FT_ENOMEM, 0, "regressors");
+    for (uint32_t i = 0; i < t->n_trained; i++)
+        if (strcmp(t->trained[i].image.metric, metric) == 0)
+            of[n++] = &t->trained[i].fit;
+    st = ft__fit_share_tails(of, n, t->tails[!time].residual, t->tails[!time].n, err);
+    free(of);
+    return st;
+}
+
+static void add_model(struct training *t, ft__mixture_image *m, uint32_t k,
+                      const ft_model *model)
+{
+    size_t len = 0;
+    const void *image = model ? ft_model_image(model, &len) : NULL;
+
+    m->bytes[k] = padded(len);
+    if (len)
+        add_bytes(t, image, len);
+}
+
+static ft_status write_regressor(struct training *t, struct trained *r, ft_error *err)
+{
+    struct {
+        ft__regressor_image image;
+        ft__mixture_image mixture;
+    } head = {r->image, {.n_models = r->fit.n_models, .centre = r->fit.centre}};
+    size_t begin = t->body.len;
+
+    head.image.interval_low = r->fit.low;
+    head.image.interval_high = r->fit.high;
+    head.image.typical_spread = r->fit.typical;
+    memcpy(head.mixture.choice, r->fit.choice, sizeof(head.mixture.choice));
+    memcpy(head.mixture.weight, r->fit.weight, sizeof(head.mixture.weight));
+    add_bytes(t, &head, sizeof(head));
+    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
+        add_model(t, &head.mixture, k, r->fit.model[k]);
+    add_model(t, &head.mixture, FT__MAX_MIXED, r->fit.spread);
+    if (!t->body.bad) /* now with the sizes */
+        memcpy(t->body.s + begin, &head, sizeof(head));
+    return end_section(t, FT__SECTION_REGRESSOR, begin, t->body.len, err);
 }
 
 static ft_status train_all(struct training *t, ft_error *err)
@@ -573,6 +567,12 @@ static ft_status train_all(struct training *t, ft_error *err)
             st = train_one(t, which, whole_class, how & 2, !(how & 1), err);
     }
     ft__progress(t->opt->log, (uint64_t)total, (uint64_t)total, "");
+    if (!st)
+        st = share_tails(t, true, err);
+    if (!st)
+        st = share_tails(t, false, err);
+    for (uint32_t i = 0; i < t->n_trained && !st; i++)
+        st = write_regressor(t, &t->trained[i], err);
     return st;
 }
 
@@ -580,10 +580,10 @@ static ft_status train_all(struct training *t, ft_error *err)
 static ft_status assemble(ft_predictor **out, struct training *t, ft_error *err)
 {
     size_t table_bytes = t->n_sections * sizeof(*t->section);
-    size_t begin = sizeof(ft__header_image) + table_bytes;
+    size_t begin = padded(sizeof(ft__header_image) + table_bytes);
     ft__header_image h = {.version = FT__PREDICTOR_VERSION,
                           .n_sections = t->n_sections};
-    unsigned char *image = malloc(begin + t->body.len);
+    unsigned char *image = aligned_alloc(FT__ALIGNMENT, padded(begin + t->body.len));
 
     if (!image)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
@@ -592,10 +592,23 @@ static ft_status assemble(ft_predictor **out, struct training *t, ft_error *err)
     memcpy(h.magic, FT__PREDICTOR_MAGIC, sizeof(h.magic));
     h.file_bytes = begin + t->body.len;
     h.table_checksum = ft__checksum(t->section, table_bytes);
+    memset(image, 0, begin);
     memcpy(image, &h, sizeof(h));
     memcpy(image + sizeof(h), t->section, table_bytes);
     memcpy(image + begin, t->body.s, t->body.len);
     return ft__predictor_load_take(out, image, begin + t->body.len, err);
+}
+
+static void training_free(struct training *t)
+{
+    for (uint32_t i = 0; i < t->n_trained; i++)
+        ft__fit_free(&t->trained[i].fit);
+    free(t->trained);
+    free(t->tails[0].residual);
+    free(t->tails[1].residual);
+    free(t->sample);
+    free(t->section);
+    ft__buf_free(&t->body);
 }
 
 ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
@@ -619,8 +632,6 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
         st = train_all(&t, err);
     if (!st)
         st = assemble(out, &t, err);
-    free(t.sample);
-    free(t.section);
-    ft__buf_free(&t.body);
+    training_free(&t);
     return st;
 }

@@ -30,6 +30,45 @@ lower bound.
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
 
+PALEO adds reading, computing and writing up: neither a bound nor an interval.
+
+  $ foretell predict data/models/resnet50.onnx --device a30 --method paleo --top 1
+  resnet50.onnx on a30: NVIDIA A30
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, one forward pass at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  of one pass    estimate      low     high  basis
+  ------------------------------------------------------
+  time            1.16 ms        -        -  analytic
+  energy                -        -        -  unavailable
+  power                 -        -        -  unavailable
+  peak memory     107 MiB  104 MiB  113 MiB  analytic
+    weights      97.4 MiB
+    inputs        588 KiB
+    activations  9.19 MiB
+    workspace           -
+    process             -
+  fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
+  energy and power are unavailable: a data sheet alone does not say what operations draw
+  PALEO: the device's data sheet alone was used, as if every operation reached its peak rate;
+  how far real times are from it is not known.
+  
+  operation                                                                     count   share   total     each
+  ------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.0 %  127 us  25.4 us
+  
+  verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
+  $ foretell predict data/models/resnet50.onnx --method paleo
+  foretell predict: --method paleo needs a data sheet: --device with a name that foretell devices lists
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --method habitat
+  foretell predict: --method wants roofline or paleo, not "habitat"
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --method paleo --predictor p.ftp
+  foretell predict: --method paleo uses no predictor: leave --predictor out
+  [2]
+
   $ foretell predict models/sequence.onnx --device a30
   foretell predict: sequence.onnx: dimension "seq" of input "x" is open: add --dim seq=N
   [2]

@@ -168,7 +168,7 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  l4  # s  # s  # s  -  # B  -  measured
+  1  l4  # s  # s  # s  -  # B  *  -  measured
   2  h100-sxm  # s  # s  -  -  # B  *~  -  roofline: a lower bound
   
   *: none beats it in time
@@ -176,3 +176,44 @@ down, under their names.
   Lower bounds stand behind estimates: what they bound may be better or worse, so there is no
   expected regret.
   l4 and h100-sxm cannot be told apart (~): their intervals overlap
+
+At a clock: the predictor trained at it, otherwise the data sheet.
+
+  $ sed 's/,threads=1,/,threads=1 clock=1200MHz,/' a30.csv > clocked.csv; foretell data import clocked.csv --db clocked.db > /dev/null
+  > foretell train --engine fake --device a30 --setting 'threads=1 clock=1200MHz' --db clocked.db -o clocked.ftp > /dev/null
+  $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --clocks 900,1200 | blur | tail -n +5
+  #  device  clock  time  low  high  energy  memory  chance  basis
+  ----
+  1  a30  1.20 GHz  # s  # s  # s  -  # B  *  -  measured
+  2  a30  900 MHz  # s  # s  -  -  # B  *  -  roofline: a lower bound
+  
+  *: none beats it in time
+  best: a30 at 1.20 GHz
+  Lower bounds stand behind estimates: what they bound may be better or worse, so there is no
+  expected regret.
+  $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
+  foretell rank: there is no predictor for this machine at 900 MHz: foretell collect --clocks, then foretell train --setting and --predictor
+  [4]
+
+Is the order right? Always the fastest is, and it is known only afterwards.
+
+  $ for d in a30 t4 l4; do foretell data import $d.csv --db all.db > /dev/null; done
+  > foretell evaluate --db all.db --where kind=conv2d --method extra --rank device --json | pick order.n_choices order.constant order.constant_right order.constant_regret order.worst_regret | sed 's/\(0.[0-9]\{3\}\)[0-9]*$/\1/'
+  order.n_choices: 3
+  order.constant: "a30"
+  order.constant_right: 1.0
+  order.constant_regret: 0.0
+  order.worst_regret: 0.3
+  $ foretell evaluate --db all.db --where kind=conv2d --method extra --rank device | grep -E '^(order|foretold|best|worst)' | blur
+  order of 3 choices over 29 operations that have all of them
+  foretold  right # %, regret # % (expected # %)
+  best constant answer right # %, regret # %: always a30
+  worst constant  regret # %
+  $ foretell evaluate --db all.db --where kind=conv2d --method extra --json | pick order
+  order: null
+  $ foretell evaluate --db all.db --where 'kind=conv2d device=a30' --rank device
+  foretell evaluate: there is nothing to choose from: all rows are of a30
+  [4]
+  $ foretell evaluate --db all.db --rank speed
+  foretell evaluate: --rank is device or setting, not "speed"
+  [2]

@@ -12,13 +12,15 @@ Without a command there is an overview, and it is an error.
 
 Every command explains itself, with examples.
 
-  $ for c in predict measure ops collect train show data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
+  $ for c in predict rank measure ops collect train show evaluate data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
   5
+  3
   8
   7
   5
   3
   2
+  5
   5
   2
   4
@@ -132,7 +134,7 @@ Values are checked.
   foretell ops: --dim wants NAME=N, such as seq=128, not "seq=0"
   [2]
   $ foretell train --method magic
-  foretell train: --method is extra or forest, not "magic"
+  foretell train: --method: no method is called "magic"
   [2]
   $ foretell ops
   foretell ops: MODEL is missing

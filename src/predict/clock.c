@@ -1,0 +1,330 @@
+/* Time and power as functions of clocks. */
+#include "predict/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "foretell/learn.h"
+
+/* Shares are of the largest power that was seen, clocks of the highest. */
+enum constant {
+    IDLE,        /* power that no clock changes, but the voltage */
+    MEMORY,      /* power that goes with the memory's clock alone */
+    CLOCKED,     /* share of the rest that goes with the clock, not with the work */
+    KNEE,        /* clock up to which the voltage stays what it is */
+    SLOPE,       /* of the relative voltage above it */
+    SMOOTH,      /* 1: core and memory one after the other; more: at once */
+    BOUND,       /* how much of a workload waits for memory: logistic of this ... */
+    BOUND_POWER, /* ... and this times log(power / largest) ... */
+    BOUND_HINT,  /* ... and this times the activity of memory */
+    N_CONSTANTS
+};
+static const struct range {
+    double value, least, most;
+} ranges[N_CONSTANTS] = {
+    {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
+    {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
+};
+enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS };
+static const double FIRST_STEP = 0.2; /* of a range */
+static const double LAST_STEP = 0.002;
+
+struct ft__clocks {
+    double v[N_CONSTANTS];
+    double core_hz, memory_hz, power_w; /* the largest */
+    ft_model *time, *power;             /* logarithms that the formulae miss, or NULL */
+};
+
+/* From one row of a workload to another. */
+struct pair {
+    const ft__clock_row *from, *to;
+};
+
+static double relative(double value, double largest)
+{
+    return isfinite(value) && largest > 0 ? value / largest : 1;
+}
+
+static double voltage(const double *v, double core)
+{
+    return 1 + v[SLOPE] * fmax(0, core - v[KNEE]);
+}
+
+static double bound(const ft__clocks *c, const ft__clock_row *r)
+{
+    const double *v = c->v;
+    double power = relative(r->power_w, c->power_w);
+    double hint = isfinite(r->hint[0]) ? r->hint[0] : 0;
+
+    return 1 /
+           (1 + exp(-(v[BOUND] + v[BOUND_POWER] * log(power) + v[BOUND_HINT] * hint)));
+}
+
+/* The share `bound` of the time, at the clocks measured, is memory's. */
+static double time_ratio(const double *v, double bound, double core, double memory)
+{
+    double q = v[SMOOTH];
+    double then = pow(pow((1 - bound) / core, q) + pow(bound / memory, q), 1 / q);
+
+    return then / pow(pow(1 - bound, q) + pow(bound, q), 1 / q);
+}
+
+static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
+                                double core_hz, double memory_hz)
+{
+    const double *v = c->v;
+    double core_top = c->core_hz > 0 ? c->core_hz : r->core_hz;
+    double memory_top = c->memory_hz > 0 ? c->memory_hz : r->memory_hz;
+    double core0 = relative(r->core_hz, core_top), core = relative(core_hz, core_top);
+    double memory0 = relative(r->memory_hz, memory_top), power0, rest, swing, level;
+    double memory = isfinite(memory_hz) ? relative(memory_hz, memory_top) : memory0;
+    double volt0 = voltage(v, core0), volt = voltage(v, core);
+    ft__clock_ratio out = {.power = NAN};
+
+    out.time = time_ratio(v, bound(c, r), core / core0, memory / memory0);
+    power0 = relative(r->power_w, c->power_w);
+    level = v[IDLE] * volt0 / voltage(v, 1) + v[MEMORY] * memory0;
+    /* A workload that takes less than what is always taken has its own share of it. */
+    level = fmin(level, 0.8 * power0);
+    rest = power0 - level;
+    swing = volt * volt / (volt0 * volt0) *
+            (v[CLOCKED] * core / core0 + (1 - v[CLOCKED]) / out.time);
+    level *= (v[IDLE] * volt / voltage(v, 1) + v[MEMORY] * memory) /
+             (v[IDLE] * volt0 / voltage(v, 1) + v[MEMORY] * memory0);
+    out.power = (level + rest * swing) / power0;
+    return out;
+}
+
+static double miss(double from, double to, double ratio)
+{
+    double e = fabs(log(to / from) - log(ratio));
+
+    return isfinite(e) ? e : 0;
+}
+
+static double loss(const ft__clocks *c, const struct pair *pair, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__clock_row *a = pair[i].from, *b = pair[i].to;
+        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
+
+        sum +=
+            miss(a->time_s, b->time_s, r.time) + miss(a->power_w, b->power_w, r.power);
+    }
+    return sum;
+}
+
+/* Hooke and Jeeves (1961), one constant after the other. */
+static void search(ft__clocks *c, const struct pair *pair, size_t n)
+{
+    double step[N_CONSTANTS], least = loss(c, pair, n), largest = FIRST_STEP;
+
+    for (int i = 0; i < N_CONSTANTS; i++)
+        step[i] = FIRST_STEP;
+    for (int sweep = 0; sweep < SWEEPS && largest >= LAST_STEP; sweep++) {
+        largest = 0;
+        for (int i = 0; i < N_CONSTANTS; i++) {
+            double old = c->v[i], width = ranges[i].most - ranges[i].least;
+            int better = 0;
+
+            for (int sign = 1; sign >= -1 && !better; sign -= 2) {
+                double l;
+
+                c->v[i] = fmin(fmax(old + sign * step[i] * width, ranges[i].least),
+                               ranges[i].most);
+                l = loss(c, pair, n);
+                better = l < least;
+                least = better ? l : least;
+            }
+            if (!better)
+                c->v[i] = old;
+            step[i] *= better ? 1.5 : 0.5;
+            largest = fmax(largest, step[i]);
+        }
+    }
+}
+
+static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
+                    double core_hz, double memory_hz)
+{
+    ft__clock_ratio said = formulae(c, r, core_hz, memory_hz);
+    double memory = isfinite(memory_hz) ? memory_hz : r->memory_hz;
+
+    *out++ = (float)log(core_hz / r->core_hz);
+    *out++ =
+        (float)(isfinite(memory) && isfinite(r->memory_hz) ? log(memory / r->memory_hz)
+                                                           : 0);
+    *out++ = (float)relative(core_hz, c->core_hz);
+    *out++ = (float)relative(r->core_hz, c->core_hz);
+    *out++ = (float)log(relative(r->power_w, c->power_w));
+    *out++ = isfinite(r->time_s) ? (float)log(r->time_s) : 0;
+    *out++ = (float)bound(c, r);
+    *out++ = (float)log(said.time);
+    *out++ = (float)log(said.power);
+    for (int i = 0; i < FT__CLOCK_HINTS; i++)
+        *out++ = isfinite(r->hint[i]) ? (float)r->hint[i] : NAN;
+}
+
+/* Trees on what the formulae miss of time or of power. Without a pair that tells of
+ * it: none. */
+static ft_status learn(ft_model **out, const ft__clocks *c, const struct pair *pair,
+                       size_t n, int power, uint64_t seed, ft_error *err)
+{
+    ft_model_options opt = {.method = FT_METHOD_EXTRA,
+                            .forest = {.n_trees = 100, .min_leaf = 2, .seed = seed}};
+    float *x = malloc(n * N_COLUMNS * sizeof(*x));
+    double *y = malloc(n * sizeof(*y));
+    ft_status st = FT_OK;
+    size_t used = 0;
+
+    for (size_t i = 0; x && y && i < n; i++) {
+        const ft__clock_row *a = pair[i].from, *b = pair[i].to;
+        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
+        double target = power ? log(b->power_w / a->power_w / r.power)
+                              : log(b->time_s / a->time_s / r.time);
+
+        if (!isfinite(target))
+            continue;
+        columns(x + used * N_COLUMNS, c, a, b->core_hz, b->memory_hz);
+        y[used++] = target;
+    }
+    if (!x || !y)
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
+    else if (used)
+        st = ft_model_fit(out, &(ft_matrix){x, used, N_COLUMNS}, y, NULL, &opt, err);
+    free(x);
+    free(y);
+    return st;
+}
+
+static int higher(const ft__clock_row *a, const ft__clock_row *b)
+{
+    double x = isfinite(a->memory_hz) ? a->memory_hz : 0,
+           y = isfinite(b->memory_hz) ? b->memory_hz : 0;
+
+    return a->core_hz != b->core_hz ? a->core_hz > b->core_hz : x > y;
+}
+
+/* From the highest clocks of a workload, and from others drawn, to all of its rows:
+ * two references each. */
+static struct pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n,
+                          uint64_t seed)
+{
+    struct pair *list = malloc((2 * n + 1) * sizeof(*list));
+    const ft__clock_row **top;
+    uint32_t workloads = 0;
+
+    *n_pairs = 0;
+    for (size_t i = 0; i < n; i++)
+        workloads = row[i].workload >= workloads ? row[i].workload + 1 : workloads;
+    top = calloc((size_t)workloads * 2 + 1, sizeof(*top));
+    for (size_t i = 0; list && top && i < n; i++) {
+        const ft__clock_row **t = &top[2 * (size_t)row[i].workload];
+        ft__prng p = ft__prng_stream(seed, i);
+
+        if (!t[0] || higher(&row[i], t[0]))
+            t[0] = &row[i];
+        if (!t[1] || ft__prng_unit(&p) < 0.2)
+            t[1] = &row[i];
+    }
+    for (size_t i = 0; list && top && i < n; i++)
+        for (int k = 0; k < 2; k++) {
+            const ft__clock_row *from = top[2 * (size_t)row[i].workload + (size_t)k];
+
+            if (from != &row[i] && (k == 0 || from != top[2 * (size_t)row[i].workload]))
+                list[(*n_pairs)++] = (struct pair){from, &row[i]};
+        }
+    if (!top) {
+        free(list);
+        list = NULL;
+    }
+    free(top);
+    return list;
+}
+
+ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
+                         int trees, uint64_t seed, ft_error *err)
+{
+    ft__clocks *c = calloc(1, sizeof(*c));
+    size_t n_pairs;
+    struct pair *pair = pairs(&n_pairs, row, n, seed);
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    for (int i = 0; c && i < N_CONSTANTS; i++)
+        c->v[i] = ranges[i].value;
+    for (size_t i = 0; c && i < n; i++) {
+        c->core_hz = fmax(c->core_hz, row[i].core_hz);
+        c->memory_hz = fmax(c->memory_hz, row[i].memory_hz);
+        c->power_w = fmax(c->power_w, row[i].power_w);
+    }
+    if (!c || !pair) {
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory for %zu clocks", n);
+    } else if (n_pairs) {
+        search(c, pair, n_pairs);
+        if (trees)
+            st = learn(&c->time, c, pair, n_pairs, 0, seed, err);
+        if (trees && !st)
+            st = learn(&c->power, c, pair, n_pairs, 1, seed + 1, err);
+    }
+    free(pair);
+    if (st)
+        ft__clocks_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+void ft__clocks_free(ft__clocks *c)
+{
+    if (!c)
+        return;
+    ft_model_free(c->time);
+    ft_model_free(c->power);
+    free(c);
+}
+
+ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
+                              double core_hz, double memory_hz)
+{
+    ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
+    float row[N_COLUMNS];
+    double more;
+
+    columns(row, c, measured, core_hz, memory_hz);
+    if (c->time) {
+        ft_model_predict(c->time, row, 1, &more);
+        r.time *= exp(more);
+    }
+    if (c->power) {
+        ft_model_predict(c->power, row, 1, &more);
+        r.power *= exp(more);
+    }
+    if (!isfinite(measured->power_w))
+        r.power = NAN;
+    return r;
+}
+
+size_t ft__clocks_best(const ft__clocks *c, const ft__clock_row *measured,
+                       const double *core_hz, const double *memory_hz, size_t n,
+                       double delay)
+{
+    size_t best = n;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        ft__clock_ratio r =
+            ft__clocks_at(c, measured, core_hz[i], memory_hz ? memory_hz[i] : NAN);
+        double cost = r.power * pow(r.time, 1 + delay);
+
+        if (cost < least) {
+            least = cost;
+            best = i;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,48 @@
+#ifndef PREDICT_CLOCK_H
+#define PREDICT_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* What a device's clocks do to time and power, learned of workloads that were measured
+ * at several clocks, for one that was measured at one pair of them. docs/clocks.md has
+ * the formulae. */
+
+enum { FT__CLOCK_HINTS = 8 };
+
+typedef struct ft__clock_row {
+    uint32_t workload; /* whose rows at other clocks are others of the list */
+    double core_hz;
+    double memory_hz; /* NaN: nobody changed it */
+    double time_s;    /* or anything proportional to it; NaN: not known */
+    double power_w;   /* NaN: not known */
+    /* Activities at these clocks, 0 to 1, NaN where unknown: memory first, the others
+     * in any order that all rows share. */
+    double hint[FT__CLOCK_HINTS];
+} ft__clock_row;
+
+typedef struct ft__clocks ft__clocks;
+
+/* n rows of one device. Of fewer than two clocks: constants that are common to GPUs.
+ * `trees` 0: the formulae alone, without what trees learn of their errors. The same
+ * rows and seed give the same model. FT_ENOMEM. */
+ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
+                         int trees, uint64_t seed, ft_error *err);
+void ft__clocks_free(ft__clocks *c);
+
+typedef struct ft__clock_ratio {
+    double time; /* over the time at the clocks that were measured; NaN without one */
+    double power;
+} ft__clock_ratio;
+/* memory_hz NaN: as measured. */
+ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
+                              double core_hz, double memory_hz);
+/* Which of n pairs of clocks takes the least energy x time^delay (0: energy, 1: the
+ * energy-delay product); memory_hz NULL: as measured. n: none can be told. */
+size_t ft__clocks_best(const ft__clocks *c, const ft__clock_row *measured,
+                       const double *core_hz, const double *memory_hz, size_t n,
+                       double delay);
+
+#endif

@@ -1,0 +1,90 @@
+How well held-out operations are foretold: times that follow a law but for two percent.
+
+  $ cat > make <<'END'
+  > #!/usr/bin/env python3
+  > import sys
+  > print("device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"
+  >       "error,mad,mean,std,n,iterations,taken_at,run")
+  > for device, slow in ("one", 1), ("two", 2):
+  >     for i in range(1, 61):
+  >         kind = "relu" if i % 2 else "tanh"
+  >         time = slow * (1e-5 + 4e-9 * i * 1000) * (1 + i % 3 / 100)
+  >         print(f"{device},,test,1,{kind} x={i}x1000 dtype=fp32,forward,default,time,s,"
+  >               f"{time:.6g},,,,,1,1,1700000000,1")
+  > END
+  $ chmod +x make; ./make > all.csv; foretell data import all.csv --db a.db | head -1
+  120 measurements taken from all.csv
+  $ foretell evaluate --db a.db --where device=one --by kind,split -q
+  time of 60 measurements of 1 datasets, held out by folds: 5 times, learned from 48 on average
+  
+  rows     n    MAPE  median     p90  within 10 %      R2     bias  constant  physics  covered  high/low
+  ------------------------------------------------------------------------------------------------------
+  all     60  17.3 %  10.4 %  58.1 %       50.0 %  0.4644   +4.9 %    12.9 %   21.8 %   93.3 %      1.99
+  ------------------------------------------------------------------------------------------------------
+  relu    30   0.9 %   0.1 %   0.5 %       96.7 %  0.9999   +0.6 %     7.0 %   17.1 %  100.0 %      1.08
+  tanh    30  33.6 %  24.8 %  61.6 %        3.3 %  0.3362   +9.2 %    18.7 %   26.4 %   86.7 %      6.71
+  ------------------------------------------------------------------------------------------------------
+  fold 1  12  14.9 %   9.7 %  37.4 %       50.0 %  0.4363   +4.8 %     9.0 %   16.4 %  100.0 %      3.75
+  fold 2  12  15.2 %  11.0 %  29.6 %       50.0 %  0.4889   +4.8 %    10.7 %   19.3 %  100.0 %      3.04
+  fold 3  12  17.7 %  10.4 %  59.2 %       50.0 %   0.143   -3.5 %    13.5 %   20.4 %   83.3 %      2.54
+  fold 4  12  16.8 %   0.6 %  56.1 %       58.3 %  0.4096   -3.4 %    15.6 %   23.1 %   91.7 %      1.21
+  fold 5  12  22.0 %  21.6 %  33.7 %       41.7 %  0.8819  +21.9 %    15.6 %   29.6 %   91.7 %      3.72
+  
+  constant and physics: MAPE of always the same ratio to the physical estimate, and of
+  that estimate alone; covered: inside the 90 % interval; high/low: its median width.
+  $ foretell evaluate --db a.db --leave-out device=two -q --json > two.json
+  $ pick protocol n_rows n_datasets n_splits n_learned all.learned.n by_split.0.name < two.json
+  protocol: "device"
+  n_rows: 120
+  n_datasets: 2
+  n_splits: 1
+  n_learned: 60.0
+  all.learned.n: 60
+  by_split.0.name: "two"
+  $ foretell evaluate --db a.db --leave-out kind --where device=one --csv -q | cut -d , -f 1-3
+  by,name,n
+  all,all,60
+  kind,relu,30
+  kind,tanh,30
+  $ foretell evaluate --db a.db --share 50% --where device=one --curve --csv -q | cut -d , -f 1-2 | tail -2
+  learned_from,24
+  learned_from,30
+
+What cannot be answered is said.
+
+  $ foretell evaluate --db a.db --metric power
+  foretell evaluate: the store holds no power of operations that fit
+  [4]
+  $ foretell evaluate --db a.db --metric speed
+  foretell evaluate: no metric is called "speed"
+  [2]
+  $ foretell evaluate --db a.db --where device
+  foretell evaluate: "device" is not NAME=VALUE
+  [2]
+  $ foretell evaluate --db a.db --where device=none
+  foretell evaluate: the store holds no time of operations that fit
+  [4]
+  $ foretell evaluate --db a.db --share 0
+  foretell evaluate: --share is a part as 5% or 0.05, not "0"
+  [2]
+  $ foretell evaluate --db a.db --leave-out tuesday
+  foretell evaluate: --leave-out is device, kind, setting or network, not "tuesday"
+  [2]
+  $ foretell evaluate --db a.db --leave-out network
+  foretell evaluate: nothing to leave out: no network
+  [4]
+  $ foretell evaluate --db a.db --folds 1
+  foretell evaluate: --folds is 2 to 1000
+  [2]
+  $ foretell evaluate --db a.db --folds 5 --share 5%
+  foretell evaluate: --folds, --share, --leave-out and --test: one of them
+  [2]
+  $ foretell evaluate --db a.db --method magic
+  foretell evaluate: --method: no method is called "magic"
+  [2]
+  $ foretell evaluate --db a.db --by colour
+  foretell evaluate: --by is kind, device, size or split, not "colour"
+  [2]
+  $ foretell evaluate --db none.db
+  foretell evaluate: there is no store none.db; name another with --db, or measure something into this one first
+  [3]

@@ -1,0 +1,210 @@
+#include <stdlib.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "predict/clock.h"
+
+enum { N_WORKLOADS = 40, N_CORE = 8, N_MEMORY = 2, N_ROWS = 640 };
+
+/* A device of known laws: time = compute / core + traffic / memory, in turn; power =
+ * 40 W x voltage + 20 W with the memory's clock + 100 W x use x core x voltage^2, and
+ * the voltage rises above 70 % of the clock. */
+static double voltage(double core)
+{
+    return 1 + 1.5 * fmax(0, core - 0.7);
+}
+
+static ft__clock_row truth(uint32_t workload, double core, double memory)
+{
+    ft__prng p = ft__prng_stream(1, workload);
+    double bound = 0.1 + 0.8 * ft__prng_unit(&p), v = voltage(core);
+    double scale = 1e-3 * (1 + ft__prng_unit(&p));
+    ft__clock_row r = {.workload = workload,
+                       .core_hz = 1.5e9 * core,
+                       .memory_hz = 1e9 * memory,
+                       .time_s = scale * ((1 - bound) / core + bound / memory)};
+
+    r.power_w = 40 * v / voltage(1) + 20 * memory +
+                100 * (1 - 0.6 * bound) * core * v * v / (voltage(1) * voltage(1));
+    for (int i = 0; i < FT__CLOCK_HINTS; i++)
+        r.hint[i] = NAN;
+    r.hint[0] = bound;
+    return r;
+}
+
+static size_t rows(ft__clock_row *out, uint32_t from, uint32_t to)
+{
+    size_t n = 0;
+
+    for (uint32_t w = from; w < to; w++)
+        for (int c = 0; c < N_CORE; c++)
+            for (int m = 0; m < N_MEMORY; m++) {
+                out[n] = truth(w, 0.44 + 0.08 * c, m ? 1 : 0.6);
+                out[n++].workload = w - from;
+            }
+    return n;
+}
+
+static ft__clocks *fitted(size_t n, const ft__clock_row *row, int trees)
+{
+    ft__clocks *c = NULL;
+
+    CHECK(ft__clocks_fit(&c, row, n, trees, 1, NULL) == FT_OK);
+    return c;
+}
+
+static void errors(double *time, double *power, const ft__clocks *c)
+{
+    static ft__clock_row test[N_ROWS];
+    size_t n = rows(test, 100, 100 + N_WORKLOADS), used = 0;
+
+    *time = *power = 0;
+    for (size_t i = 0; i < n; i++) {
+        ft__clock_row from = truth(100 + test[i].workload, 1, 1);
+        ft__clock_ratio r = ft__clocks_at(c, &from, test[i].core_hz, test[i].memory_hz);
+
+        *time += fabs(r.time * from.time_s / test[i].time_s - 1);
+        *power += fabs(r.power * from.power_w / test[i].power_w - 1);
+        used++;
+    }
+    *time /= (double)used;
+    *power /= (double)used;
+}
+
+static void workloads_that_were_left_out_are_told_from_one_clock(void)
+{
+    static ft__clock_row row[N_ROWS];
+    size_t n = rows(row, 0, N_WORKLOADS);
+    ft__clocks *formulae = fitted(n, row, 0), *trees = fitted(n, row, 1);
+    double time, power, time_trees, power_trees;
+
+    errors(&time, &power, formulae);
+    errors(&time_trees, &power_trees, trees);
+    CHECK(time < 0.04);
+    CHECK(power < 0.04);
+    CHECK(time_trees < 0.03);
+    CHECK(power_trees < 0.03);
+    ft__clocks_free(formulae);
+    ft__clocks_free(trees);
+}
+
+static void the_clocks_that_were_measured_change_nothing(void)
+{
+    static ft__clock_row row[N_ROWS];
+    ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
+    ft__clock_row from = truth(200, 0.8, 0.6);
+    ft__clock_ratio r = ft__clocks_at(c, &from, from.core_hz, from.memory_hz);
+
+    CHECK_NEAR(r.time, 1, 1e-12);
+    CHECK_NEAR(r.power, 1, 1e-12);
+    r = ft__clocks_at(c, &from, from.core_hz, NAN);
+    CHECK_NEAR(r.time, 1, 1e-12);
+    ft__clocks_free(c);
+}
+
+/* With constants common to GPUs alone: no row was ever seen. */
+static void a_faster_clock_takes_less_time_and_more_power(void)
+{
+    ft__clocks *c = fitted(0, NULL, 1);
+    ft__clock_row from = truth(7, 1, 1);
+    ft__clock_ratio last = {INFINITY, 0};
+
+    for (double core = 0.3; core <= 1; core += 0.05) {
+        ft__clock_ratio r = ft__clocks_at(c, &from, 1.5e9 * core, NAN);
+
+        CHECK(r.time <= last.time && r.time >= 1 - 1e-9);
+        CHECK(r.power >= last.power && r.power <= 1 + 1e-9);
+        last = r;
+    }
+    ft__clocks_free(c);
+}
+
+static void what_waits_for_memory_gains_nothing_from_the_core(void)
+{
+    static ft__clock_row row[N_ROWS];
+    ft__clocks *c;
+    ft__clock_row memory = truth(0, 1, 1), core = memory;
+
+    c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
+    memory.hint[0] = 0.9;
+    core.hint[0] = 0.1;
+    CHECK(ft__clocks_at(c, &memory, 0.75e9, NAN).time < 1.3);
+    CHECK(ft__clocks_at(c, &core, 0.75e9, NAN).time > 1.6);
+    CHECK(ft__clocks_at(c, &memory, 1.5e9, 0.6e9).time >
+          ft__clocks_at(c, &core, 1.5e9, 0.6e9).time);
+    ft__clocks_free(c);
+}
+
+/* Held against every clock tried. */
+static void the_best_clock_is_nearly_the_best_there_is(void)
+{
+    static ft__clock_row row[N_ROWS];
+    ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 1);
+    double core[N_CORE], regret[2] = {0, 0};
+
+    for (int i = 0; i < N_CORE; i++)
+        core[i] = 1.5e9 * (0.44 + 0.08 * i);
+    for (uint32_t w = 100; w < 120; w++)
+        for (int delay = 0; delay < 2; delay++) {
+            ft__clock_row from = truth(w, 1, 1);
+            size_t best = ft__clocks_best(c, &from, core, NULL, N_CORE, delay);
+            double least = INFINITY, taken = NAN;
+
+            for (size_t i = 0; i < N_CORE; i++) {
+                ft__clock_row r = truth(w, core[i] / 1.5e9, 1);
+                double cost = r.power_w * pow(r.time_s, 1 + delay);
+
+                least = fmin(least, cost);
+                taken = i == best ? cost : taken;
+            }
+            regret[delay] += (taken / least - 1) / 20;
+        }
+    CHECK(regret[0] < 0.02);
+    CHECK(regret[1] < 0.02);
+    ft__clocks_free(c);
+}
+
+static void unknown_power_stays_unknown(void)
+{
+    static ft__clock_row row[N_ROWS];
+    ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 1);
+    ft__clock_row from = truth(7, 1, 1);
+    double core[] = {1e9, 1.5e9};
+    ft__clock_ratio r;
+
+    from.power_w = NAN;
+    r = ft__clocks_at(c, &from, 1e9, NAN);
+    CHECK(isnan(r.power));
+    CHECK(r.time > 1);
+    CHECK(ft__clocks_best(c, &from, core, NULL, 2, 0) == 2);
+    ft__clocks_free(c);
+}
+
+static void equal_rows_make_equal_models(void)
+{
+    static ft__clock_row row[N_ROWS];
+    size_t n = rows(row, 0, N_WORKLOADS);
+    ft__clocks *a = fitted(n, row, 1), *b = fitted(n, row, 1);
+    ft__clock_row from = truth(300, 0.9, 1);
+
+    for (double core = 0.5e9; core < 1.5e9; core += 0.1e9) {
+        ft__clock_ratio x = ft__clocks_at(a, &from, core, 0.6e9);
+        ft__clock_ratio y = ft__clocks_at(b, &from, core, 0.6e9);
+
+        CHECK(x.time == y.time && x.power == y.power);
+    }
+    ft__clocks_free(a);
+    ft__clocks_free(b);
+}
+
+int main(void)
+{
+    workloads_that_were_left_out_are_told_from_one_clock();
+    the_clocks_that_were_measured_change_nothing();
+    a_faster_clock_takes_less_time_and_more_power();
+    what_waits_for_memory_gains_nothing_from_the_core();
+    the_best_clock_is_nearly_the_best_there_is();
+    unknown_power_stays_unknown();
+    equal_rows_make_equal_models();
+    CHECK_DONE();
+}

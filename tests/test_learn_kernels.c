@@ -1,0 +1,110 @@
+/* The inner loops of growing: what this processor does best gives the bits that the
+ * plain ones give. Where there is but the plain set, there is nothing to compare. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "learn/kernels.h"
+#include "learn_data.h"
+
+enum { ROWS = 200, MOST = 80 };
+
+static ft__train *trained(const data *d, ft_forest_kind kind)
+{
+    ft__train *t;
+
+    if (ft__train_new(&t, &d->m, d->y, NULL, kind, NULL))
+        abort();
+    return t;
+}
+
+static void columns_side_by_side(size_t cols, uint32_t n, const ft__kernels *best)
+{
+    data d = data_new(ROWS, cols, cols);
+    ft__train *t = trained(&d, FT_FOREST_EXTRA);
+    float out[2][3][MOST] = {0}, cut[MOST], yw[2 * ROWS];
+    ft__prng rng = ft__prng_stream(7, n);
+    uint32_t row[ROWS];
+    double all = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        row[i] = ft__prng_below(&rng, ROWS);
+        yw[2 * i] = (float)ft__prng_unit(&rng) - 0.5F;
+        yw[2 * i + 1] = (float)ft__prng_unit(&rng);
+        all += (double)yw[2 * i + 1];
+    }
+    for (int k = 0; k < 2; k++) {
+        const ft__kernels *s = k ? best : &ft__kernels_plain;
+
+        s->ranges(t, row, n, out[k][0], out[k][1]);
+        for (size_t j = 0; j < cols; j++) /* some at an end: one side is empty */
+            cut[j] = j % 5 == 0 ? out[k][1][j] : (out[k][0][j] + out[k][1][j]) / 2;
+        for (size_t j = cols; j < MOST; j++)
+            cut[j] = 0;
+        s->gains(t, row, n, cut, yw, all, out[k][2]);
+    }
+    CHECK(memcmp(out[0], out[1], sizeof(out[0])) == 0);
+    ft__train_free(t);
+    data_free(&d);
+}
+
+static void columns_in_their_own_order(size_t cols, uint32_t n, uint32_t min_leaf,
+                                       const ft__kernels *best)
+{
+    data d = data_new(ROWS, cols, cols + n);
+    ft__cut cut[2][MOST];
+    ft__row_sum sum[ROWS];
+    ft__prng rng = ft__prng_stream(8, n);
+    double all = 0;
+    ft__train *t;
+
+    for (size_t i = 0; i < ROWS * cols; i += 3)
+        d.x[i] = 0.25F; /* ties */
+    t = trained(&d, FT_FOREST_RANDOM);
+    for (int i = 0; i < ROWS; i++)
+        sum[i] = (ft__row_sum){ft__prng_unit(&rng) - 0.5, ft__prng_unit(&rng)};
+    for (uint32_t i = 0; i < n; i++)
+        all += sum[t->key[i].row].w;
+    for (int k = 0; k < 2; k++) {
+        for (size_t j = 0; j < cols; j++)
+            cut[k][j] = (ft__cut){.key = t->key + j * ROWS};
+        (k ? best : &ft__kernels_plain)
+            ->best_cuts(cut[k], (uint32_t)cols, n, sum, all, min_leaf);
+    }
+    for (size_t j = 0; j < cols; j++)
+        CHECK(cut[0][j].gain == cut[1][j].gain && cut[0][j].n_left == cut[1][j].n_left);
+    ft__train_free(t);
+    data_free(&d);
+}
+
+static void keys_parted(uint32_t n, const ft__kernels *best)
+{
+    static ft__key key[2][ROWS], spare[ROWS + FT__SPARE];
+    static uint8_t right[ROWS + FT__SPARE];
+    ft__prng rng = ft__prng_stream(9, n);
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        right[i] = (uint8_t)ft__prng_below(&rng, 2);
+        key[0][i] = key[1][i] = (ft__key){(float)i, ROWS - 1 - i};
+    }
+    ft__kernels_plain.part(key[0], n, right, spare);
+    best->part(key[1], n, right, spare);
+    CHECK(memcmp(key[0], key[1], sizeof(key[0])) == 0);
+}
+
+int main(void)
+{
+    static const size_t cols[] = {1, 7, 8, 9, 24, 33, 80};
+    static const uint32_t rows[] = {1, 2, 7, 8, 9, 63, 64, 65, 200};
+    const ft__kernels *best = ft__kernels_here();
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        for (size_t k = 0; k < sizeof(cols) / sizeof(*cols); k++) {
+            columns_side_by_side(cols[k], rows[i], best);
+            columns_in_their_own_order(cols[k], rows[i], 1, best);
+            columns_in_their_own_order(cols[k], rows[i], 5, best);
+        }
+        keys_parted(rows[i], best);
+    }
+    CHECK_DONE();
+}

@@ -1,0 +1,363 @@
+/* Operators of language models: products on tensor cores, attention, power, templates.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "predict/carry.h"
+#include "predict/passes.h"
+
+static const ft_device_facts facts = {
+    .name = "a-gpu",
+    .title = "a GPU",
+    .vendor = "NVIDIA",
+    .type = "gpu",
+    .cores = 100,
+    .base_clock_hz = NAN,
+    .boost_clock_hz = 1.5e9,
+    .memory_clock_hz = NAN,
+    .peak_fp64 = NAN,
+    .peak_fp32 = 20e12,
+    .peak_tf32 = 150e12,
+    .peak_fp16 = 300e12,
+    .peak_bf16 = 300e12,
+    .peak_fp8 = NAN,
+    .peak_int8 = NAN,
+    .bandwidth_bytes_per_s = 2e12,
+    .memory_bytes = 80e9,
+    .l2_bytes = 40e6,
+    .l3_bytes = NAN,
+    .shared_memory_per_core_bytes = NAN,
+    .tdp_w = 400,
+    .process_nm = 7,
+    .compute_capability = 8,
+    .year = 2020,
+};
+
+static ft_op op_of(const char *spec)
+{
+    ft_op op = {0};
+    ft_error err;
+
+    if (ft_op_parse(&op, spec, strlen(spec), &err))
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+    return op;
+}
+
+static ft_op product(int m, int n, int k)
+{
+    char spec[120];
+
+    snprintf(spec, sizeof(spec), "linear x=%dx%d out=%d dtype=bf16", m, k, n);
+    return op_of(spec);
+}
+
+static ft_op attention(int batch, int heads, int kv, int queries, int keys)
+{
+    char spec[200];
+
+    snprintf(spec, sizeof(spec),
+             "attention x=%dx%dx%dx128 y=%dx%dx%dx128 z=%dx%dx%dx128%s "
+             "dtype=bf16",
+             batch, heads, queries, batch, kv, keys, batch, kv, keys,
+             queries > 1 ? " causal=1" : "");
+    return op_of(spec);
+}
+
+static ft__terms terms_on(const ft_op *op, const ft_device_facts *d,
+                          const char *setting, const ft__theta *theta)
+{
+    ft__chip chip;
+    ft__terms t;
+
+    ft__chip_make(&chip, d, setting, "default", op);
+    ft__physics(&t, op, &chip, theta);
+    return t;
+}
+
+static double seconds(ft_op op, const ft_device_facts *d)
+{
+    ft__theta theta = ft__physics_default();
+
+    return terms_on(&op, d, "", &theta).total_s;
+}
+
+/* Host time and the launch out of the way. */
+static ft__theta bare(void)
+{
+    ft__theta theta = ft__physics_default();
+
+    theta.v[FT__C_floor_s] = 1e-7;
+    theta.v[FT__C_kernel_s] = 5e-7;
+    return theta;
+}
+
+static void a_large_product_runs_at_its_share_of_the_peak(void)
+{
+    ft_op op = product(16384, 16384, 16384);
+    ft__theta theta = bare();
+    double rate =
+        2.0 * 16384 * 16384 * 16384 / terms_on(&op, &facts, "", &theta).total_s;
+
+    CHECK(rate < 300e12 * theta.v[FT__C_tensor_share]);
+    CHECK(rate > 300e12 * theta.v[FT__C_tensor_share] * 0.9);
+}
+
+static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
+{
+    ft_op op = product(1, 65536, 16384);
+    ft__theta theta = bare();
+    double rate = 2.0 * 65536 * 16384 / terms_on(&op, &facts, "", &theta).total_s;
+
+    CHECK(rate < 2e12 * theta.v[FT__C_tensor_memory]);
+    CHECK(rate > 2e12 * theta.v[FT__C_tensor_memory] * 0.8);
+}
+
+static void a_small_product_takes_a_launch(void)
+{
+    ft__theta theta = bare();
+    ft_op op = product(1, 32, 32);
+    double s = terms_on(&op, &facts, "", &theta).total_s;
+
+    CHECK(s > theta.v[FT__C_kernel_s]);
+    CHECK(s < theta.v[FT__C_kernel_s] + 1e-6);
+}
+
+static void more_work_never_takes_less(void)
+{
+    for (int k = 128; k <= 32768; k *= 2)
+        for (int m = 1; m <= 16384; m *= 2) {
+            CHECK(seconds(product(2 * m, 4096, k), &facts) >=
+                  seconds(product(m, 4096, k), &facts));
+            CHECK(seconds(product(m, 4096, 2 * k), &facts) >=
+                  seconds(product(m, 4096, k), &facts));
+        }
+    for (int keys = 128; keys <= 65536; keys *= 2) {
+        CHECK(seconds(attention(4, 32, 8, 1, 2 * keys), &facts) >=
+              seconds(attention(4, 32, 8, 1, keys), &facts));
+        /* Twice as many may be faster: their keys need no second kernel. */
+        CHECK(seconds(attention(64, 32, 8, 1, keys), &facts) >=
+              seconds(attention(4, 32, 8, 1, keys), &facts));
+    }
+    for (int n = 128; n <= 8192; n *= 2)
+        CHECK(seconds(attention(4, 32, 8, 2 * n, 2 * n), &facts) >
+              seconds(attention(4, 32, 8, n, n), &facts));
+}
+
+static void a_better_chip_never_takes_longer(void)
+{
+    ft_device_facts more_memory = facts, more_peak = facts, more_cache = facts;
+
+    more_memory.bandwidth_bytes_per_s *= 2;
+    more_peak.peak_bf16 *= 2;
+    more_cache.l2_bytes *= 2;
+    for (int m = 1; m <= 16384; m *= 4) {
+        double s = seconds(product(m, 8192, 8192), &facts);
+
+        CHECK(seconds(product(m, 8192, 8192), &more_memory) <= s);
+        CHECK(seconds(product(m, 8192, 8192), &more_peak) <= s);
+    }
+    for (int keys = 64; keys <= 65536; keys *= 4) {
+        double s = seconds(attention(16, 32, 8, 1, keys), &facts);
+
+        CHECK(seconds(attention(16, 32, 8, 1, keys), &more_memory) <= s);
+        CHECK(seconds(attention(16, 32, 8, 1, keys), &more_cache) <= s);
+    }
+}
+
+/* What bounds an operation decides how much of a second memory's speed it gains. */
+static void memory_counts_where_keys_do_not_fit_the_cache(void)
+{
+    ft_device_facts fast = facts;
+    ft_op small = attention(1, 32, 8, 1, 512), large = attention(64, 32, 8, 1, 8192);
+    ft_op prompt = attention(4, 32, 8, 8192, 8192);
+
+    fast.bandwidth_bytes_per_s *= 1.5;
+    CHECK_NEAR(seconds(small, &fast) / seconds(small, &facts), 1, 0.02);
+    CHECK(seconds(large, &fast) / seconds(large, &facts) < 0.9);
+    CHECK(seconds(prompt, &fast) / seconds(prompt, &facts) > 0.95);
+}
+
+/* Heads that share their keys read them once. */
+static void shared_keys_are_read_once(void)
+{
+    double own = seconds(attention(64, 64, 64, 1, 4096), &facts);
+    double shared = seconds(attention(64, 64, 8, 1, 4096), &facts);
+
+    CHECK(shared < own / 4);
+}
+
+static void other_numbers_are_priced_as_before(void)
+{
+    ft_op op = op_of("linear x=4096x4096 out=4096 dtype=fp32");
+    ft__theta theta = ft__physics_default(), other = theta;
+
+    for (int i = FT__C_tensor_share; i <= FT__C_tensor_blend; i++)
+        other.v[i] *= 1.3;
+    CHECK(terms_on(&op, &facts, "", &theta).total_s ==
+          terms_on(&op, &facts, "", &other).total_s);
+    op = product(4096, 4096, 4096);
+    CHECK(terms_on(&op, &facts, "", &theta).total_s !=
+          terms_on(&op, &facts, "", &other).total_s);
+}
+
+/* ---- fitting ---- */
+enum { N_ROWS = 600 };
+
+static void random_products(ft_op *op, uint64_t seed)
+{
+    for (int i = 0; i < N_ROWS; i++) {
+        ft__prng p = ft__prng_stream(seed, (uint64_t)i);
+
+        op[i] = product(1 << ft__prng_u64(&p) % 14, 32 << ft__prng_u64(&p) % 10,
+                        32 << ft__prng_u64(&p) % 10);
+    }
+}
+
+static void constants_of_a_synthetic_device_are_found_again(void)
+{
+    static ft_op op[N_ROWS];
+    static ft__chip chip[N_ROWS];
+    static ft__physics_row row[N_ROWS];
+    ft__theta truth = bare(), found = ft__physics_default();
+    double worst = 0, sum = 0;
+
+    truth.v[FT__C_tensor_share] = 0.6;
+    truth.v[FT__C_tensor_memory] = 0.7;
+    truth.v[FT__C_kernel_s] = 5e-6;
+    random_products(op, 3);
+    for (int i = 0; i < N_ROWS; i++) {
+        ft__terms t;
+
+        ft__chip_make(&chip[i], &facts, "", "default", &op[i]);
+        ft__physics(&t, &op[i], &chip[i], &truth);
+        row[i] = (ft__physics_row){&op[i], &chip[i], t.total_s, 1, 0};
+    }
+    CHECK(ft__physics_fit(&found, row, N_ROWS, 1, NULL) == FT_OK);
+    random_products(op, 4);
+    for (int i = 0; i < N_ROWS; i++) {
+        double e = fabs(terms_on(&op[i], &facts, "", &found).total_s /
+                            terms_on(&op[i], &facts, "", &truth).total_s -
+                        1);
+
+        worst = fmax(worst, e);
+        sum += e;
+    }
+    CHECK(sum / N_ROWS < 0.03);
+    CHECK(worst < 0.25);
+}
+
+/* ---- power ---- */
+static void power_lies_between_idle_and_the_cap(void)
+{
+    ft__theta theta = bare();
+    ft_op idle = product(1, 32, 32), busy = product(16384, 16384, 16384);
+    ft__chip chip;
+    ft__terms t;
+
+    ft__chip_make(&chip, &facts, "power=300W", "default", &busy);
+    ft__physics(&t, &busy, &chip, &theta);
+    CHECK(ft__physics_power(&t, &chip, &theta) <= 300);
+    CHECK(ft__physics_power(&t, &chip, &theta) >
+          300 * 0.95 * (theta.v[FT__C_power_idle] + theta.v[FT__C_power_compute]));
+    ft__physics(&t, &idle, &chip, &theta);
+    CHECK(ft__physics_power(&t, &chip, &theta) >= 300 * theta.v[FT__C_power_idle]);
+    CHECK(ft__physics_power(&t, &chip, &theta) < 300 * 0.6);
+    chip.power_w = NAN;
+    CHECK(isnan(ft__physics_power(&t, &chip, &theta)));
+}
+
+static void shares_of_power_are_found_again(void)
+{
+    static ft_op op[N_ROWS];
+    static ft__chip chip[N_ROWS];
+    static ft__physics_power_row row[N_ROWS];
+    ft__theta truth = bare(), found = bare();
+
+    truth.v[FT__C_power_idle] = 0.3;
+    truth.v[FT__C_power_compute] = 0.5;
+    truth.v[FT__C_power_memory] = 0.15;
+    random_products(op, 5);
+    for (int i = 0; i < N_ROWS; i++) {
+        ft__chip_make(&chip[i], &facts, "", "default", &op[i]);
+        row[i].chip = &chip[i];
+        ft__physics(&row[i].terms, &op[i], &chip[i], &truth);
+        row[i].power_w = ft__physics_power(&row[i].terms, &chip[i], &truth);
+    }
+    ft__physics_power_fit(&found, row, N_ROWS);
+    CHECK_NEAR(found.v[FT__C_power_idle], 0.3, 0.01);
+    CHECK_NEAR(found.v[FT__C_power_compute], 0.5, 0.02);
+    CHECK_NEAR(found.v[FT__C_power_memory], 0.15, 0.02);
+}
+
+/* ---- templates ---- */
+static ft__carry *made(const ft__carry_row *row, size_t n)
+{
+    ft__carry *c = NULL;
+
+    CHECK(ft__carry_make(&c, row, n, NULL) == FT_OK);
+    return c;
+}
+
+static void a_template_is_found_by_its_operation(void)
+{
+    ft_op a = product(1, 64, 64), b = product(2, 64, 64), none = product(3, 64, 64);
+    ft__carry *c = made((ft__carry_row[]){{&b, 8e-6, 4e-6},
+                                          {&a, 1e-6, 4e-6},
+                                          {&b, 2e-6, 4e-6},
+                                          {&none, NAN, 4e-6},
+                                          {&none, 1e-6, 0}},
+                        5);
+
+    CHECK_NEAR(ft__carry_ratio(c, &a), log(0.25), 1e-12);
+    CHECK_NEAR(ft__carry_ratio(c, &b), 0, 1e-12); /* the mean of twice and half */
+    CHECK(isnan(ft__carry_ratio(c, &none)));
+    ft__carry_free(c);
+    c = made(NULL, 0);
+    CHECK(isnan(ft__carry_ratio(c, &a)));
+    ft__carry_free(c);
+}
+
+static void the_weight_is_what_two_known_devices_share(void)
+{
+    static ft_op op[N_ROWS];
+    static ft__carry_row here[N_ROWS], there[N_ROWS];
+    ft__carry *from, *to, *few;
+
+    for (int i = 0; i < N_ROWS; i++) {
+        ft__prng p = ft__prng_stream(6, (uint64_t)i);
+        double miss = ft__prng_unit(&p) - 0.5;
+
+        op[i] = product(i + 1, 64, 64);
+        here[i] = (ft__carry_row){&op[i], exp(miss), 1};
+        there[i] = (ft__carry_row){&op[i], exp(0.4 * miss), 1};
+    }
+    from = made(here, N_ROWS);
+    to = made(there, N_ROWS);
+    few = made(there, 5);
+    CHECK_NEAR(ft__carry_weight(from, to), 0.4, 1e-9);
+    CHECK(ft__carry_weight(to, from) == 1); /* 2.5, cut */
+    CHECK(ft__carry_weight(from, few) == 1);
+    ft__carry_free(from);
+    ft__carry_free(to);
+    ft__carry_free(few);
+}
+
+int main(void)
+{
+    a_large_product_runs_at_its_share_of_the_peak();
+    a_thin_product_is_as_fast_as_its_weights_come_from_memory();
+    a_small_product_takes_a_launch();
+    more_work_never_takes_less();
+    a_better_chip_never_takes_longer();
+    memory_counts_where_keys_do_not_fit_the_cache();
+    shared_keys_are_read_once();
+    other_numbers_are_priced_as_before();
+    constants_of_a_synthetic_device_are_found_again();
+    power_lies_between_idle_and_the_cap();
+    shares_of_power_are_found_again();
+    a_template_is_found_by_its_operation();
+    the_weight_is_what_two_known_devices_share();
+    CHECK_DONE();
+}

@@ -1,0 +1,456 @@
+/* The physical estimate: laws it has to obey, limits known by hand, and constants that
+ * were put into made-up measurements and have to come out again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "predict/passes.h"
+
+static char data_dir[4096];
+
+static ft_op op_of(const char *spec)
+{
+    ft_error err = {0};
+    ft_op op;
+
+    if (ft_op_parse(&op, spec, strlen(spec), &err) != FT_OK) {
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+        exit(1);
+    }
+    return op;
+}
+
+static ft_device_facts facts_of(const char *name)
+{
+    ft_device_facts f;
+    ft_device *d;
+
+    if (ft_device_load(&d, data_dir, name, NULL) != FT_OK)
+        exit(1);
+    f = *ft_device_get(d);
+    f.vendor = strncmp(f.vendor, "AMD", 3) == 0 ? "AMD" : "NVIDIA";
+    f.type = strcmp(f.type, "gpu") == 0 ? "gpu" : "cpu";
+    f.name = f.title = f.source = f.note = "";
+    ft_device_free(d);
+    return f;
+}
+
+static ft__chip chip_of(const char *device, const char *setting, const char *policy,
+                        const ft_op *op)
+{
+    ft_device_facts f = facts_of(device);
+    ft__chip chip;
+
+    ft__chip_make(&chip, &f, setting, policy, op);
+    return chip;
+}
+
+static double seconds(const char *spec, const char *device, const char *setting)
+{
+    ft_op op = op_of(spec);
+    ft__chip chip = chip_of(device, setting, "ieee", &op);
+    ft__theta theta = ft__physics_default();
+    ft__terms t;
+
+    ft__physics(&t, &op, &chip, &theta);
+    return t.total_s;
+}
+
+static int constant(const char *name)
+{
+    for (int i = 0; i < FT__N_THETA; i++)
+        if (strcmp(ft__physics_name(i), name) == 0)
+            return i;
+    fprintf(stderr, "no constant %s\n", name);
+    exit(1);
+}
+
+static double value(const ft__theta *theta, const char *name)
+{
+    return theta->v[constant(name)];
+}
+
+/* ---- what a device offers ---- */
+static void tensor_cores_serve_where_dtype_and_policy_use_them(void)
+{
+    ft_op conv = op_of("conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
+    ft_op linear = op_of("linear x=8x64 out=64"),
+          half = op_of("linear x=8x64 out=64 dtype=fp16");
+    ft_op relu = op_of("relu x=8x64 dtype=fp16");
+
+    CHECK_NEAR(chip_of("a100-sxm-80gb", "", "default", &conv).peak_flops, 156e12, 1e9);
+    CHECK_NEAR(chip_of("a100-sxm-80gb", "", "default", &linear).peak_flops, 19.5e12,
+               1e9);
+    CHECK_NEAR(chip_of("a100-sxm-80gb", "", "tf32", &linear).peak_flops, 156e12, 1e9);
+    CHECK_NEAR(chip_of("a100-sxm-80gb", "", "ieee", &conv).peak_flops, 19.5e12, 1e9);
+    CHECK_NEAR(chip_of("a100-sxm-80gb", "", "ieee", &half).peak_flops, 312e12, 1e9);
+    CHECK(!chip_of("a100-sxm-80gb", "", "ieee", &relu).tensor);
+    /* Pascal adds halves up in fp32; V100 has no TF32. */
+    CHECK_NEAR(chip_of("p100-pcie-16gb", "", "ieee", &half).peak_flops, 9.3e12, 1e9);
+    CHECK(!chip_of("v100-pcie-32gb", "", "tf32", &linear).tensor);
+}
+
+static void settings_scale_what_they_set(void)
+{
+    ft_op op = op_of("linear x=8x64 out=64");
+    ft__chip a = chip_of("a100-sxm-80gb", "", "ieee", &op);
+    ft__chip b = chip_of("a100-sxm-80gb", "clock=705MHz power=200W", "ieee", &op);
+
+    CHECK_NEAR(b.vector_flops, a.vector_flops / 2, 1e6);
+    CHECK_NEAR(b.peak_flops, a.peak_flops / 2, 1e6);
+    CHECK_NEAR(b.bandwidth, a.bandwidth, 0);
+    CHECK_NEAR(b.power_w, 200, 0);
+    CHECK_NEAR(chip_of("p4", "optimizer=Adam", "ieee", &op).slots, 2, 0);
+    CHECK_NEAR(chip_of("p4", "optimizer=SGD", "ieee", &op).slots, 0, 0);
+    CHECK(chip_of("p4", "activation=relu", "ieee", &op).activated);
+    CHECK(!chip_of("p4", "activation=none", "ieee", &op).activated);
+}
+
+static void what_is_not_known_is_named(void)
+{
+    ft_device_facts f = facts_of("p4");
+    ft_op op = op_of("relu x=64x64");
+    ft__theta theta = ft__physics_default();
+    ft__terms t;
+    ft__chip chip;
+
+    f.bandwidth_bytes_per_s = NAN;
+    ft__chip_make(&chip, &f, "", "ieee", &op);
+    CHECK(strcmp(ft__chip_lacks(&chip), "bandwidth") == 0);
+    ft__physics(&t, &op, &chip, &theta);
+    CHECK(isnan(t.total_s));
+}
+
+/* ---- kernels of an operation ---- */
+static void a_convolution_has_three_products(void)
+{
+    ft_op op = op_of("conv2d x=2x3x8x8 out=4 kernel=3x3 stride=2x2 pad=1x1 "
+                     "phase=forward_backward");
+    static const double want[3][3] = {
+        {2 * 4 * 4, 4, 27}, {2 * 8 * 8, 3, 36}, {4, 27, 2 * 4 * 4}};
+    ft__chip chip = chip_of("p4", "", "ieee", &op);
+    ft__work w;
+    int n = 0;
+
+    ft__work_make(&w, &op, &chip);
+    for (uint32_t i = 0; i < w.n; i++)
+        if (w.pass[i].what == FT__PASS_CONV && n < 3) {
+            CHECK_NEAR(w.pass[i].m, want[n][0], 0);
+            CHECK_NEAR(w.pass[i].n, want[n][1], 0);
+            CHECK_NEAR(w.pass[i].k, want[n][2], 0);
+            n++;
+        }
+    CHECK(n == 3);
+}
+
+static void backward_of_linear_is_twice_forward(void)
+{
+    double forward = seconds("linear x=8192x4096 out=4096", "v100-pcie-32gb", "");
+    double back =
+        seconds("linear x=8192x4096 out=4096 phase=backward", "v100-pcie-32gb", "");
+
+    CHECK_NEAR(back / forward, 2, 0.1);
+}
+
+static void a_view_costs_nothing(void)
+{
+    CHECK_NEAR(seconds("view x=64x64 out=4096", "p4", ""), 0, 0);
+}
+
+/* ---- limits ---- */
+static void a_tiny_operation_takes_the_floor(void)
+{
+    ft__theta c = ft__physics_default();
+    double s = seconds("relu x=1x1", "v100-pcie-32gb", "");
+    double host = value(&c, "floor_s"), kernel = value(&c, "kernel_s");
+
+    CHECK(s > fmax(host, kernel) && s < (host + kernel) * 1.001);
+}
+
+static void a_huge_product_runs_at_the_sustained_peak(void)
+{
+    ft_op op = op_of("linear x=65536x16384 out=16384");
+    ft__chip chip = chip_of("v100-pcie-32gb", "", "ieee", &op);
+    ft__theta c = ft__physics_default();
+    double u = ft__sustained(&chip, &c);
+    double best = 2.0 * 65536 * 16384 * 16384 / (14e12 * u * value(&c, "tile_share"));
+
+    CHECK(u > 0.3 && u < value(&c, "sustain_most"));
+    CHECK_NEAR(seconds("linear x=65536x16384 out=16384", "v100-pcie-32gb", "") / best,
+               1.005, 0.01);
+}
+
+static void a_huge_tensor_streams_at_the_bandwidth(void)
+{
+    ft__theta c = ft__physics_default();
+    double s = seconds("add x=16384x16384 y=16384x16384", "t4", "");
+
+    CHECK_NEAR(s / (3 * 4.0 * 16384 * 16384 / (320e9 * value(&c, "memory_share"))), 1,
+               0.01);
+}
+
+static void a_scalar_operand_is_nearly_free(void)
+{
+    double both = seconds("add x=16384x16384 y=16384x16384", "t4", "");
+    double one = seconds("add x=16384x16384 y=1", "t4", "");
+
+    CHECK_NEAR(one / both, 2.0 / 3, 0.01);
+}
+
+static void a_small_power_budget_throttles(void)
+{
+    ft_op op = op_of("linear x=64x64 out=64");
+    ft__chip t4 = chip_of("t4", "", "ieee", &op),
+             v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
+    ft__theta c = ft__physics_default();
+
+    CHECK(ft__sustained(&t4, &c) < 0.65 * ft__sustained(&v100, &c));
+}
+
+/* ---- more work is never faster, a better device never slower ---- */
+static const char *const growing[] = {
+    "linear x=%dx768 out=768",
+    "linear x=512x%d out=768",
+    "matmul x=12x%dx64 y=12x64x128",
+    "matmul x=%dx128x64 y=%dx64x128",
+    "conv2d x=%dx64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1",
+    "conv2d x=4x%dx28x28 out=64 kernel=5x5 stride=1x1 pad=2x2",
+    "conv2d x=4x64x28x28 out=%d kernel=1x1 stride=2x2 pad=0x0 phase=backward",
+    "conv2d x=%dx96x28x28 out=96 kernel=3x3 stride=1x1 pad=1x1 groups=96",
+    "conv2d x=%dx16x28x28 out=24 kernel=3x3 stride=1x1 pad=1x1 phase=step",
+    "conv_transpose2d x=%dx16x28x28 out=24 kernel=2x2 stride=2x2 pad=0x0",
+    "lstm x=%dx16x256 hidden=256",
+    "softmax x=64x%d axis=1",
+    "layernorm x=64x%d norm=1",
+    "gelu x=64x%d",
+    "maxpool2d x=%dx64x28x28 kernel=2x2 stride=2x2 pad=0x0",
+    "adam x=%dx64",
+    "attention x=%dx8x64x64 y=%dx8x64x64 z=%dx8x64x64",
+};
+enum { N_GROWING = sizeof(growing) / sizeof(*growing) };
+static const char *const machines[] = {
+    "k80", "p4",       "p100-pcie-16gb", "v100-pcie-32gb",
+    "t4",  "h100-sxm", "mi100",          "xeon-e5-2680v3"};
+enum { N_MACHINES = sizeof(machines) / sizeof(*machines) };
+
+static void write_spec(char *out, size_t size, int line, int n)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+    snprintf(out, size, growing[line], n, n, n);
+#pragma GCC diagnostic pop
+}
+
+static void more_work_takes_longer(void)
+{
+    char spec[200];
+
+    for (int i = 0; i < N_GROWING; i++)
+        for (int d = 0; d < N_MACHINES; d++) {
+            double last = 0;
+
+            for (int n = 8; n <= 8192; n *= 2) {
+                double s;
+
+                write_spec(spec, sizeof(spec), i, n);
+                s = seconds(spec, machines[d], "");
+                if (!(s >= last) || !isfinite(s))
+                    fprintf(stderr, "%s on %s: %g after %g\n", spec, machines[d], s,
+                            last);
+                CHECK(isfinite(s) && s >= last);
+                last = s;
+            }
+        }
+}
+
+static double with(const ft_op *op, ft__chip chip, double clock, double memory,
+                   double power)
+{
+    ft__theta theta = ft__physics_default();
+    ft__terms t;
+
+    chip.clock_hz *= clock;
+    chip.vector_flops *= clock;
+    chip.peak_flops *= clock;
+    chip.bandwidth *= memory;
+    chip.power_w *= power;
+    ft__physics(&t, op, &chip, &theta);
+    return t.total_s;
+}
+
+static void a_better_device_is_never_slower(void)
+{
+    char spec[200];
+
+    for (int i = 0; i < N_GROWING; i++)
+        for (int n = 16; n <= 4096; n *= 16) {
+            ft_op op;
+            ft__chip chip;
+            double s;
+
+            write_spec(spec, sizeof(spec), i, n);
+            op = op_of(spec);
+            chip = chip_of("v100-pcie-32gb", "", "ieee", &op);
+            s = with(&op, chip, 1, 1, 1);
+            CHECK(with(&op, chip, 1, 1.5, 1) <= s);
+            CHECK(with(&op, chip, 1, 1, 1.5) <= s);
+            /* The cap holds: twice the clock is at most as fast as it allows. */
+            CHECK(with(&op, chip, 2, 1, 2) <= s);
+            CHECK(with(&op, chip, 1, 1, 0.2) >= s);
+        }
+}
+
+/* ---- constants out of measurements ---- */
+enum { N_ROWS = 240 };
+struct made {
+    ft_op op[N_ROWS];
+    ft__chip chip[N_ROWS];
+    ft__physics_row row[N_ROWS];
+};
+
+static const char *const made_on[] = {"p4", "t4", "gtx-1080-ti", "rtx-2080-ti"};
+
+/* Rows of the first n_devices, timed by `law`; the last one's are `odd` times that. */
+static void make(struct made *m, const ft__theta *law, uint32_t n_devices, double odd,
+                 uint64_t seed)
+{
+    ft__prng rng = {seed};
+
+    for (uint32_t i = 0; i < N_ROWS; i++) {
+        uint32_t device = i % n_devices;
+        int a = 1 << (3 + ft__prng_below(&rng, 8)),
+            b = 1 << (3 + ft__prng_below(&rng, 8));
+        int c = 1 << (4 + ft__prng_below(&rng, 7));
+        char spec[200];
+        ft__terms t;
+
+        if (ft__prng_below(&rng, 2))
+            snprintf(spec, sizeof(spec), "linear x=%dx%d out=%d", a, b, c);
+        else
+            snprintf(spec, sizeof(spec), "add x=%dx%d y=%dx%d", a * 4, b * 4, a * 4,
+                     b * 4);
+        m->op[i] = op_of(spec);
+        m->chip[i] = chip_of(made_on[device], "", "ieee", &m->op[i]);
+        ft__physics(&t, &m->op[i], &m->chip[i], law);
+        m->row[i] = (ft__physics_row){.op = &m->op[i],
+                                      .chip = &m->chip[i],
+                                      .time_s = t.total_s,
+                                      .weight = 1,
+                                      .group = device};
+        if (device == n_devices - 1)
+            m->row[i].time_s *= odd;
+    }
+}
+
+/* Mean of |log(estimate / time)| over the rows of groups below n. */
+static double error_of(const struct made *m, const ft__theta *theta, uint32_t n)
+{
+    double sum = 0, count = 0;
+
+    for (int i = 0; i < N_ROWS; i++) {
+        ft__terms t;
+
+        if (m->row[i].group >= n)
+            continue;
+        ft__physics(&t, &m->op[i], &m->chip[i], theta);
+        sum += fabs(log(t.total_s / m->row[i].time_s));
+        count++;
+    }
+    return sum / count;
+}
+
+static ft__theta changed(void)
+{
+    ft__theta law = ft__physics_default();
+
+    law.v[constant("floor_s")] = 4e-5;
+    law.v[constant("floor_linear")] = 1.2;
+    law.v[constant("memory_share")] = 0.55;
+    law.v[constant("tile_share")] = 0.6;
+    law.v[constant("depth_start")] = 60;
+    return law;
+}
+
+static void constants_come_out_again(void)
+{
+    static struct made m, fresh;
+    ft__theta law = changed(), theta = ft__physics_default();
+
+    make(&m, &law, 4, 1, 1);
+    make(&fresh, &law, 4, 1, 2);
+    CHECK(error_of(&fresh, &theta, 4) > 0.3);
+    CHECK(ft__physics_fit(&theta, m.row, N_ROWS, 1, NULL) == FT_OK);
+    CHECK(error_of(&fresh, &theta, 4) < 0.02);
+    CHECK_NEAR(value(&theta, "floor_s") / 4e-5, 1, 0.05);
+    CHECK_NEAR(value(&theta, "memory_share") / 0.55, 1, 0.05);
+    /* Nothing was measured of it. */
+    CHECK_NEAR(value(&theta, "conv_share"), value(&law, "conv_share"), 1e-12);
+}
+
+static void an_odd_device_does_not_bend_the_constants(void)
+{
+    static struct made m;
+    ft__theta law = changed(), theta = ft__physics_default();
+
+    make(&m, &law, 4, 3, 3);
+    CHECK(ft__physics_fit(&theta, m.row, N_ROWS, 1, NULL) == FT_OK);
+    CHECK(error_of(&m, &theta, 3) < 0.05);
+}
+
+static void a_few_rows_correct_a_device(void)
+{
+    static struct made m;
+    ft__theta law = changed(), theta;
+
+    theta = law;
+    law.v[constant("memory_share")] *= 0.6;
+    law.v[constant("floor_s")] *= 1.5;
+    make(&m, &law, 1, 1, 4);
+    CHECK(error_of(&m, &theta, 1) > 0.2);
+    CHECK(ft__physics_adapt(&theta, m.row, 50, 1, NULL) == FT_OK);
+    CHECK(error_of(&m, &theta, 1) < 0.05);
+    CHECK_NEAR(value(&theta, "depth_start"), 60, 1e-9);
+}
+
+static void fitting_again_gives_the_same_bits(void)
+{
+    static struct made m;
+    ft__theta law = changed(), a = ft__physics_default(), b = a, none = a;
+
+    make(&m, &law, 3, 1.2, 5);
+    CHECK(ft__physics_fit(&a, m.row, N_ROWS, 9, NULL) == FT_OK);
+    CHECK(ft__physics_fit(&b, m.row, N_ROWS, 9, NULL) == FT_OK);
+    CHECK(memcmp(&a, &b, sizeof(a)) == 0);
+    b = none;
+    CHECK(ft__physics_fit(&none, NULL, 0, 9, NULL) == FT_OK);
+    for (int i = 0; i < FT__N_THETA; i++)
+        CHECK_NEAR(none.v[i] / b.v[i], 1, 1e-12);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    tensor_cores_serve_where_dtype_and_policy_use_them();
+    settings_scale_what_they_set();
+    what_is_not_known_is_named();
+    a_convolution_has_three_products();
+    backward_of_linear_is_twice_forward();
+    a_view_costs_nothing();
+    a_tiny_operation_takes_the_floor();
+    a_huge_product_runs_at_the_sustained_peak();
+    a_huge_tensor_streams_at_the_bandwidth();
+    a_scalar_operand_is_nearly_free();
+    a_small_power_budget_throttles();
+    more_work_takes_longer();
+    a_better_device_is_never_slower();
+    constants_come_out_again();
+    an_odd_device_does_not_bend_the_constants();
+    a_few_rows_correct_a_device();
+    fitting_again_gives_the_same_bits();
+    CHECK_DONE();
+}
