@@ -15,9 +15,9 @@
 enum { FOLDS = 4 };
 /* Rows that constants and forests across devices are fitted to. */
 enum { ROWS_ACROSS = 2500, ROWS_PHYSICS = 2000 };
-#ifndef RESIDUAL
-#define RESIDUAL 0.0
-#endif
+/* What forests of known devices say of an unknown one is not worth having
+ * (docs/notes/networks.md). */
+static const double residual_across = 0;
 /* What is known of a schedule before, in networks. */
 static const double prior = 1;
 
@@ -235,7 +235,7 @@ static ft_status learn(ft__prices **out, struct study *y, uint32_t group, uint32
                                                     : also == FT_NONE
                                                         ? ROWS_PHYSICS
                                                         : ROWS_PHYSICS / 3,
-                                    .residual = devices ? RESIDUAL : 1};
+                                    .residual = devices ? residual_across : 1};
     size_t n = 0;
 
     for (uint32_t i = 0; i < y->s.n; i++)
