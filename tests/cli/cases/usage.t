@@ -20,7 +20,7 @@ Every command explains itself, with examples.
   5
   3
   2
-  5
+  6
   5
   2
   4
