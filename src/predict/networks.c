@@ -14,7 +14,10 @@
  */
 enum { FOLDS = 4 };
 /* Rows that constants and forests across devices are fitted to. */
-enum { ROWS_ACROSS = 2500 };
+enum { ROWS_ACROSS = 2500, ROWS_PHYSICS = 2000 };
+/* What forests of known devices say of an unknown one is not worth having
+ * (docs/notes/networks.md). */
+static const double residual_across = 0;
 /* What is known of a schedule before, in networks. */
 static const double prior = 1;
 
@@ -181,6 +184,7 @@ static ft_status load_of(ft__load *out, struct sums *sums, const struct study *y
         sums->energy_j += task[i].count * task[i].alone_s * task[i].power_w;
     }
     ft__schedule_load(out, task, v->n_parts);
+    out->typical_w = ft__prices_busy(p[0]);
     out->cap_w = cap_of(place_of(y, whole), &v->part[0].op);
     free(task);
     return FT_OK;
@@ -196,13 +200,31 @@ static bool has_part(const ft__whole *w, const ft_op *key)
     return false;
 }
 
+/* Where the networks of a group ran; those of devices may have several policies. */
+static const ft__dataset *ran_in(const struct study *y, uint32_t group)
+{
+    size_t i = 0;
+
+    while (y->group[i] != group)
+        i++;
+    return &y->w.dataset[y->w.v[i].dataset];
+}
+
 static bool same_device(const struct study *y, uint32_t sample_set, uint32_t group)
 {
-    for (size_t i = 0; i < y->w.n; i++)
-        if (y->group[i] == group)
-            return strcmp(y->s.dataset[sample_set].device,
-                          y->w.dataset[y->w.v[i].dataset].device) == 0;
-    return false;
+    return strcmp(y->s.dataset[sample_set].device, ran_in(y, group)->device) == 0;
+}
+
+static bool same_place(const ft__dataset *a, const ft__dataset *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->policy, b->policy) == 0;
+}
+
+/* Does a group say something of the host and the device of another? */
+static bool goes_with(const struct study *y, uint32_t group, uint32_t other)
+{
+    return y->opt->left_out == FT_LEAVE_DEVICE ||
+           same_place(ran_in(y, group), ran_in(y, other));
 }
 
 /* May sample i be learned from when these groups are left out (FT_NONE: none)? */
@@ -213,6 +235,8 @@ static bool may_learn(const struct study *y, size_t i, uint32_t group, uint32_t 
     if (y->opt->left_out == FT_LEAVE_DEVICE)
         return !same_device(y, y->s.v[i].dataset, group) &&
                (also == FT_NONE || !same_device(y, y->s.v[i].dataset, also));
+    if (!same_place(&y->s.dataset[y->s.v[i].dataset], ran_in(y, group)))
+        return false;
     for (size_t w = 0; w < y->w.n; w++)
         if (y->group[w] == group && has_part(&y->w.v[w], &y->key[i]))
             return false;
@@ -224,8 +248,14 @@ static ft_status learn(ft__prices **out, struct study *y, uint32_t group, uint32
                        uint32_t fold, ft_error *err)
 {
     const bool devices = y->opt->left_out == FT_LEAVE_DEVICE;
-    const ft__prices_options how = {
-        .n_trees = y->opt->n_trees, .seed = y->opt->seed, .fit_physics = devices};
+    const ft__prices_options how = {.n_trees = y->opt->n_trees,
+                                    .most_rows = devices ? ROWS_ACROSS : 0,
+                                    .seed = y->opt->seed,
+                                    .physics_rows = !devices ? 0
+                                                    : also == FT_NONE
+                                                        ? ROWS_PHYSICS
+                                                        : ROWS_PHYSICS / 3,
+                                    .residual = devices ? residual_across : 1};
     size_t n = 0;
 
     for (uint32_t i = 0; i < y->s.n; i++)
@@ -255,7 +285,7 @@ static ft_status load_others(struct study *y, uint32_t group, ft__prices **p,
     for (uint32_t g = 0; g < y->n_groups && !st; g++) {
         ft__prices *own[1 + FOLDS] = {NULL};
 
-        if (g == group)
+        if (g == group || !goes_with(y, group, g))
             continue;
         if (y->opt->left_out == FT_LEAVE_DEVICE)
             st = learn(&own[0], y, group, g, FOLDS, err);
@@ -277,7 +307,8 @@ static void schedule_without(ft__schedule *s, const struct study *y, uint32_t gr
     size_t n = 0;
 
     for (size_t i = 0; i < y->w.n; i++)
-        if (y->group[i] != group && y->group[i] != also)
+        if (y->group[i] != group && y->group[i] != also &&
+            goes_with(y, group, y->group[i]))
             scratch[n++] = y->known[i];
     ft__schedule_fit(s, scratch, n, prior);
 }
@@ -296,7 +327,7 @@ static void collect_strays(struct strays *out, const struct study *y, uint32_t g
     for (uint32_t g = 0; g < y->n_groups; g++) {
         ft__schedule s = *start;
 
-        if (g == group)
+        if (g == group || !goes_with(y, group, g))
             continue;
         schedule_without(&s, y, group, g, scratch);
         for (size_t i = 0; i < y->w.n; i++) {
@@ -417,7 +448,8 @@ static ft_status find_devices(struct study *y, ft_error *err)
     return st;
 }
 
-/* Networks of one name and input are one group, whatever they ran in. */
+/* Networks of one name and input that ran in one place are one group, whatever their
+ * phase. */
 static void find_groups(struct study *y)
 {
     const bool devices = y->opt->left_out == FT_LEAVE_DEVICE;
@@ -432,7 +464,9 @@ static void find_groups(struct study *y)
 
             if (devices ? strcmp(y->w.dataset[a->dataset].device,
                                  y->w.dataset[b->dataset].device) == 0
-                        : strcmp(a->spec, b->spec) == 0)
+                        : strcmp(a->spec, b->spec) == 0 &&
+                              same_place(&y->w.dataset[a->dataset],
+                                         &y->w.dataset[b->dataset]))
                 break;
         }
         y->group[i] = j < i ? y->group[j] : y->n_groups++;

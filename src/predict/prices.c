@@ -9,8 +9,6 @@
 #include "predict/features.h"
 
 enum { N_TERMS = 7, N_COLUMNS = FT__N_FEATURES + N_TERMS };
-/* Rows that constants of the estimate are fitted to: there are few of them. */
-enum { MOST_FOR_PHYSICS = 800 };
 /* Fewer rows of a kind say nothing of it. */
 enum { LEAST_ROWS = 3, LEAST_FOR_FLOOR = 5 };
 /* Times up to this multiple of the lowest are taken to be the host's. */
@@ -21,9 +19,11 @@ struct ft__prices {
     ft_forest *time;
     ft_forest *power; /* NULL: no row has one */
     ft__theta theta;
+    double residual;
     uint32_t rows_of[FT_PHASE_COUNT][FT_KIND_COUNT];
     double floor[FT_PHASE_COUNT][FT_KIND_COUNT];
     double idle_w;
+    double busy_w;
     double launch_s;
 };
 
@@ -80,12 +80,12 @@ static void fit_free(struct fit *f)
     free(f->weight);
 }
 
-static ft_status fit_theta(ft__prices *p, const struct fit *f, uint64_t seed,
-                           ft_error *err)
+static ft_status fit_theta(ft__prices *p, const struct fit *f,
+                           const ft__prices_options *opt, ft_error *err)
 {
     ft__physics_row *rows = calloc(f->n + 1, sizeof(*rows));
     ft__chip *chip = calloc(f->n + 1, sizeof(*chip));
-    size_t every = 1 + f->n / MOST_FOR_PHYSICS, n = 0;
+    size_t every = 1 + f->n / opt->physics_rows, n = 0;
     ft_status st = FT_OK;
 
     if (!rows || !chip)
@@ -102,7 +102,7 @@ static ft_status fit_theta(ft__prices *p, const struct fit *f, uint64_t seed,
                                     .group = v->dataset};
     }
     if (!st)
-        st = ft__physics_fit(&p->theta, rows, n, seed, err);
+        st = ft__physics_fit(&p->theta, rows, n, opt->seed, err);
     free(rows);
     free(chip);
     return st;
@@ -159,6 +159,21 @@ static double floor_of(double *time, size_t n)
     return ft__quantile(time, n, floor_quantile);
 }
 
+/* Median over the rows above the host's floor; power: scratch. */
+static double busy_power(const ft__prices *p, const struct fit *f, double *power)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n; i++) {
+        const ft__sample *v = &f->s->v[f->row[i]];
+
+        if (v->value[FT__METRIC_POWER] > 0 &&
+            v->value[FT__METRIC_TIME] > p->floor[v->op.phase][v->op.kind])
+            power[n++] = v->value[FT__METRIC_POWER];
+    }
+    return ft__median(power, n);
+}
+
 /* Every kind has a host time of its own: what surrounds a kernel differs. */
 static ft_status find_floors(ft__prices *p, const struct fit *f, ft_error *err)
 {
@@ -190,6 +205,7 @@ static ft_status find_floors(ft__prices *p, const struct fit *f, ft_error *err)
             sum += log(p->floor[phase][k] / floor_above);
             n_kinds++;
         }
+    p->busy_w = busy_power(p, f, time);
     p->launch_s = n_kinds ? exp(sum / (double)n_kinds) : 0;
     free(time);
     return FT_OK;
@@ -229,7 +245,8 @@ ft_status ft__prices_fit(ft__prices **out, const ft__samples *s, const ft__place
         st = ft_fail(err, FT_ENOTFOUND, 0, "no operations are left to learn from");
     if (!st) {
         p->theta = ft__physics_default();
-        st = opt->fit_physics ? fit_theta(p, &f, opt->seed, err) : FT_OK;
+        p->residual = opt->residual;
+        st = opt->physics_rows ? fit_theta(p, &f, opt, err) : FT_OK;
     }
     if (!st)
         st = fill_rows(p, &f, err);
@@ -276,7 +293,7 @@ bool ft__prices_alone(const ft__prices *p, double *time_s, double *power_w,
         return false;
     terms_of(&t, &p->theta, op, at);
     fill(row, op, at, &t);
-    *time_s = t.total_s * exp(ft_forest_predict(p->time, row));
+    *time_s = t.total_s * exp(p->residual * ft_forest_predict(p->time, row));
     *power_w = p->power ? exp(ft_forest_predict(p->power, row)) : NAN;
     return true;
 }
@@ -289,6 +306,11 @@ double ft__prices_floor(const ft__prices *p, const ft_op *op)
 double ft__prices_idle(const ft__prices *p)
 {
     return p->idle_w;
+}
+
+double ft__prices_busy(const ft__prices *p)
+{
+    return p->busy_w;
 }
 
 double ft__prices_launch(const ft__prices *p)

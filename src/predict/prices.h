@@ -24,7 +24,9 @@ typedef struct ft__prices_options {
     uint32_t n_trees; /* 0: 64 */
     size_t most_rows; /* of more that many are drawn; 0: 8000 */
     uint64_t seed;
-    bool fit_physics; /* fit the constants of the estimate to the rows, too */
+    size_t physics_rows; /* fit the constants of the estimate to so many, too; 0: not */
+    double residual;     /* share of what the forest says beyond the estimate that
+                            counts: 1, less for devices that are not among the rows */
 } ft__prices_options;
 
 /* row[n]: indices into s->v, times known; place[]: of every dataset of s.
@@ -46,6 +48,8 @@ bool ft__prices_alone(const ft__prices *p, double *time_s, double *power_w,
 double ft__prices_floor(const ft__prices *p, const ft_op *op);
 /* Least power among the rows: of a device that waits. NaN: none is known. */
 double ft__prices_idle(const ft__prices *p);
+/* Typical power of the rows that kept the device busy; NaN: none is known. */
+double ft__prices_busy(const ft__prices *p);
 /* Typical time at the host's floor, over kinds: where a search for the time of a launch
  * begins. */
 double ft__prices_launch(const ft__prices *p);

@@ -109,7 +109,7 @@ bool ft__where_has(const char *where, const ft_key *k)
     return is_asked_for(k, where);
 }
 
-static ft_status check_where(const char *where, ft_error *err)
+ft_status ft__where_check(const char *where, ft_error *err)
 {
     for (const char *p = where; *p;) {
         size_t all = strcspn(p, " "), n = strcspn(p, "= ");
@@ -263,7 +263,7 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
 {
     struct reading r = {.s = s, .where = where ? where : "", .first = s->n};
     size_t begin = s->n;
-    ft_status st = check_where(r.where, err);
+    ft_status st = ft__where_check(r.where, err);
 
     if (!st)
         st = ft_store_each(store, NULL, latest, take_row, &r, err);

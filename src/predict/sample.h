@@ -66,6 +66,8 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
  * those whose probes are among the samples. A device without a file is no error. */
 ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);
 void ft__samples_free(ft__samples *s);
+/* FT_EINVAL: `where` cannot be read. */
+ft_status ft__where_check(const char *where, ft_error *err);
 /* Does a row have what `where` asks for? */
 bool ft__where_has(const char *where, const ft_key *k);
 

@@ -23,7 +23,7 @@ static bool waited_for_host(const ft__task *w)
 
 void ft__schedule_load(ft__load *out, const ft__task *task, size_t n)
 {
-    *out = (ft__load){.cap_w = INFINITY};
+    *out = (ft__load){.typical_w = NAN, .cap_w = INFINITY};
     for (size_t i = 0; i < n; i++) {
         const ft__task *w = &task[i];
         double device = w->count * ft__schedule_device(w);
@@ -34,11 +34,10 @@ void ft__schedule_load(ft__load *out, const ft__task *task, size_t n)
             continue;
         }
         out->known_s[w->group] += device;
-        if (!isfinite(w->power_w))
-            continue;
-        *(waited_for_host(w) ? &out->waited_s : &out->alone_s) += w->count * w->alone_s;
-        *(waited_for_host(w) ? &out->waited_j : &out->alone_j) +=
-            w->count * w->alone_s * w->power_w;
+        if (isfinite(w->power_w) && !waited_for_host(w)) {
+            out->alone_s += w->count * w->alone_s;
+            out->alone_j += w->count * w->alone_s * w->power_w;
+        }
     }
 }
 
@@ -58,15 +57,12 @@ double ft__schedule_time(const ft__load *l, const ft__schedule *s)
 
 double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s)
 {
-    double busy = ft__schedule_busy(l, s), added;
+    double busy_w = l->alone_s > 0 ? l->alone_j / l->alone_s : l->typical_w;
+    double added = s->dynamic * (busy_w - s->idle_w) * ft__schedule_busy(l, s);
 
-    if (l->alone_s > 0)
-        added = busy * (l->alone_j / l->alone_s - s->idle_w);
-    else if (l->waited_s > 0) /* what a wait adds is the same however long it is */
-        added = l->waited_j - s->idle_w * l->waited_s;
-    else
+    if (!isfinite(busy_w))
         return NAN;
-    return fmin(s->idle_w * time_s + s->dynamic * fmax(0, added), l->cap_w * time_s);
+    return fmin(s->idle_w * time_s + fmax(0, added), l->cap_w * time_s);
 }
 
 void ft__schedule_play(ft__pass *out, const ft__task *task, size_t n,

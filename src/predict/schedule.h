@@ -52,9 +52,9 @@ typedef struct ft__load {
     double alone_s; /* of the known ones that kept the device busy alone, and whose
                        power is known */
     double alone_j;
-    double waited_s; /* of those that waited for the host */
-    double waited_j;
-    double cap_w; /* what the device draws at most; INFINITY: not known */
+    double typical_w; /* drawn where no operation kept the device busy alone; NaN: not
+                         known */
+    double cap_w;     /* what the device draws at most; INFINITY: not known */
 } ft__load;
 
 /* Device time of one operation, its host floor removed. */

@@ -240,7 +240,9 @@ ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
     ft_status st;
 
     *out = (ft__wholes){0};
-    st = ft_store_each(store, NULL, 1, take_row, &r, err);
+    st = ft__where_check(r.where, err);
+    if (!st)
+        st = ft_store_each(store, NULL, 1, take_row, &r, err);
     if (!st && r.st)
         st = ft_fail(err, r.st, 0, "networks of the store");
     for (size_t i = 0; i < out->n && !st; i++)

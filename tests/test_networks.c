@@ -1,0 +1,214 @@
+/* Networks whose times follow from a known host and device: are they found again? */
+#include "foretell/networks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+
+static char data_dir[4096];
+
+/* A device of 500 GB/s for copies, and a host that needs 20 us a launch. */
+static const double bandwidth = 500e9, launch_s = 20e-6;
+
+static double device_s(long elements)
+{
+    return 2e-6 + 8.0 * (double)elements / bandwidth;
+}
+
+static void put(ft_store *s, int64_t run, const char *spec, const char *phase,
+                const char *metric, double value)
+{
+    const ft_key key = {.device = "a30",
+                        .setting = "",
+                        .engine = "torch",
+                        .engine_version = "1",
+                        .spec = spec,
+                        .phase = phase,
+                        .dtype_policy = "default",
+                        .metric = metric};
+    const ft_measurement m = {.unit = metric[0] == 't' ? "s" : "J",
+                              .value = value,
+                              .error = NAN,
+                              .mad = NAN,
+                              .mean = NAN,
+                              .std = NAN,
+                              .n = 1,
+                              .iterations = 1};
+
+    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+}
+
+static long size_of(int i)
+{
+    return 3000L << (i % 14);
+}
+
+/* relu, sigmoid and tanh of many sizes; alone each waits for the host. */
+static void put_operations(ft_store *s, int64_t run)
+{
+    static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
+    char spec[200];
+
+    for (int i = 0; i < 3 * 28; i++) {
+        long n = size_of(i / 3) + 500L * (i / 42);
+
+        snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
+        put(s, run, spec, "forward", "time", fmax(launch_s, device_s(n)));
+        put(s, run, spec, "forward", "power",
+            device_s(n) < launch_s ? 40 + 100 * device_s(n) / launch_s : 140);
+    }
+}
+
+/* Network i: four operations of neighbouring sizes, some of them often. In a network a
+ * launch takes half as long and the device three quarters. */
+static void put_network(ft_store *s, int64_t run, int i)
+{
+    static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
+    char whole[100], part[200];
+    double device = 0, count = 0, time;
+
+    snprintf(whole, sizeof(whole), "network name=net%d x=1x%d dtype=fp32", i,
+             8 * i + 8);
+    for (int j = 0; j < 4; j++) {
+        long n = size_of(i + j) + 7L * i;
+        ft_member m = {.source = "test",
+                       .whole = whole,
+                       .phase = "forward",
+                       .part = part,
+                       .count = 5 + i % 4,
+                       .note = ""};
+
+        snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3], n);
+        CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+        device += m.count * device_s(n);
+        count += m.count;
+    }
+    time = fmax(0.75 * device, 0.5 * launch_s * count);
+    put(s, run, whole, "forward", "time", time);
+    put(s, run, whole, "forward", "energy", 40 * time + 100 * 0.75 * device);
+}
+
+static ft_store *store_with(int n_networks)
+{
+    ft_store *s = NULL;
+    int64_t run;
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    put_operations(s, run);
+    for (int i = 0; i < n_networks; i++)
+        put_network(s, run, i);
+    return s;
+}
+
+static ft_networks_options options(void)
+{
+    return (ft_networks_options){
+        .ops = "phase=forward", .data_dir = data_dir, .n_trees = 24, .seed = 1};
+}
+
+static void networks_of_a_known_host_and_device_are_foretold(void)
+{
+    const ft_networks_options how = options();
+    ft_store *s = store_with(12);
+    ft_networks r;
+    ft_error err = {0};
+
+    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_OK);
+    CHECK(r.n == 12);
+    CHECK(r.time.n == 12 && r.energy.n == 12);
+    CHECK(r.time.mape < 0.12);
+    CHECK(r.time.mape < 0.5 * r.sum_time.mape);
+    CHECK(r.energy.mape < 0.25);
+    CHECK(r.energy.mape < 0.5 * r.sum_energy.mape);
+    CHECK(r.covered >= 0.75);
+    /* Small ones are bound by the host, large ones by the device. */
+    CHECK(r.v[0].host_share > 0.99);
+    for (size_t i = 0; i < r.n; i++) {
+        CHECK(r.v[i].time.low <= r.v[i].time.value);
+        CHECK(r.v[i].time.value <= r.v[i].time.high);
+        CHECK(r.v[i].bounded_share < 1e-9);
+    }
+    ft_networks_free(&r);
+    ft_store_close(s);
+}
+
+static void the_answer_is_the_same_every_time(void)
+{
+    const ft_networks_options how = options();
+    ft_store *s = store_with(5);
+    ft_networks a, b;
+
+    CHECK(ft_networks_evaluate(&a, s, &how, NULL) == FT_OK);
+    CHECK(ft_networks_evaluate(&b, s, &how, NULL) == FT_OK);
+    CHECK(a.n == 5 && b.n == 5);
+    for (size_t i = 0; i < a.n && i < b.n; i++) {
+        CHECK(memcmp(&a.v[i].time.value, &b.v[i].time.value, sizeof(double)) == 0);
+        CHECK(memcmp(&a.v[i].energy.high, &b.v[i].energy.high, sizeof(double)) == 0);
+    }
+    ft_networks_free(&a);
+    ft_networks_free(&b);
+    ft_store_close(s);
+}
+
+/* A kind that was never measured costs its bytes, and is said to be bounded. */
+static void an_operation_nobody_measured_is_bounded_not_dropped(void)
+{
+    const ft_networks_options how = options();
+    ft_store *s = store_with(6);
+    ft_member m = {.source = "test",
+                   .whole = "network name=net5 x=1x48 dtype=fp32",
+                   .phase = "forward",
+                   .part = "add x=1000000 y=1000000 dtype=fp32",
+                   .count = 50,
+                   .note = "functional"};
+    ft_networks without, with;
+
+    CHECK(ft_networks_evaluate(&without, s, &how, NULL) == FT_OK);
+    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(ft_networks_evaluate(&with, s, &how, NULL) == FT_OK);
+    for (size_t i = 0; i < with.n && i < without.n; i++) {
+        if (strcmp(with.v[i].spec, m.whole) != 0)
+            continue;
+        CHECK(with.v[i].bounded_share > 0.01);
+        CHECK(with.v[i].time.value > without.v[i].time.value);
+    }
+    ft_networks_free(&without);
+    ft_networks_free(&with);
+    ft_store_close(s);
+}
+
+static void what_is_missing_is_said(void)
+{
+    ft_networks_options how = options();
+    ft_store *s = store_with(1);
+    ft_networks r;
+    ft_error err = {0};
+
+    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "two at least"));
+    how.networks = "device=nowhere";
+    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
+    how.networks = "device";
+    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_EINVAL);
+    ft_store_close(s);
+    s = store_with(3);
+    how.networks = NULL;
+    how.ops = "kind=conv2d";
+    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "no operations"));
+    ft_store_close(s);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    networks_of_a_known_host_and_device_are_foretold();
+    the_answer_is_the_same_every_time();
+    an_operation_nobody_measured_is_bounded_not_dropped();
+    what_is_missing_is_said();
+    CHECK_DONE();
+}
