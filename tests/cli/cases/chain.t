@@ -42,7 +42,7 @@ same figures everywhere.
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table | blur
   engine  fake 1
-  kind  metric  n  MAPE  median  p90  within # %  max  R2  # % interval  constant  roofline
+  kind  metric  method  n  MAPE  median  p90  within # %  max  R2  # % interval  constant  roofline
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local
 
