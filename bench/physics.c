@@ -1,206 +1,225 @@
-/* How far the physical estimate is off on devices that were left out:
+/* How far the physical estimate alone is off, on devices that were left out:
  *
- *   physics DATA_DIR ROWS.tsv SOURCE [--in]
+ *   physics DATA_DIR STORE [WHERE [ROWS [own]]]
  *
- * Lines of ROWS: source, device, setting, spec, seconds, what. */
+ * WHERE as in `foretell evaluate`; ROWS of each device, kind and phase are drawn; own:
+ * constants fitted on the device itself, what the form can do at best. Constants come
+ * from devices of the same maker where there are others. A line a device and kind:
+ * MAPE, median APE, mean log(estimate / time), all in percent. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "foretell/learn.h"
-#include "predict/passes.h"
+#include "base/prng.h"
+#include "base/stats.h"
+#include "predict/physics.h"
+#include "predict/sample.h"
 
-enum { MAX_ROWS = 400000, MAX_DEVICES = 40, MAX_WHATS = 80 };
+enum { MAX_GROUPS = 48 };
 
-struct row {
-    ft_op op;
-    ft__chip chip;
-    char what[24];
-    int what_id;
-    int device;
-    double time_s;
-    double estimate;
-    ft__terms terms;
+struct bench {
+    ft__samples samples;
+    uint32_t *row; /* samples that are used */
+    size_t n;
+    ft__chip *chip; /* of each row */
+    double *estimate;
+    double *error;   /* scratch */
+    uint32_t *group; /* of each dataset: the first one of the same device */
+    int own;
 };
 
-static struct row *rows;
-static size_t n_rows;
-static char devices[MAX_DEVICES][64];
-static ft_device *facts[MAX_DEVICES];
-static int n_devices;
-static char whats[MAX_WHATS][24];
-static int n_whats;
-static const char *only;
-
-static int device_of(const char *name, const char *data)
+_Noreturn static void die(const char *what, const ft_error *err)
 {
-    ft_error err;
-
-    for (int i = 0; i < n_devices; i++)
-        if (strcmp(devices[i], name) == 0)
-            return i;
-    snprintf(devices[n_devices], 64, "%s", name);
-    if (ft_device_load(&facts[n_devices], data, name, &err))
-        fprintf(stderr, "%s: no facts\n", name);
-    return n_devices++;
+    fprintf(stderr, "physics: %s: %s\n", what, err->msg);
+    exit(1);
 }
 
-static int what_of(const char *name)
+static const ft__dataset *dataset(const struct bench *b, size_t i)
 {
-    for (int i = 0; i < n_whats; i++)
-        if (strcmp(whats[i], name) == 0)
-            return i;
-    snprintf(whats[n_whats], 24, "%s", name);
-    return n_whats++;
+    return &b->samples.dataset[b->samples.v[b->row[i]].dataset];
 }
 
-static void read_rows(const char *path, const char *source, const char *data)
+static const ft_op *op_of(const struct bench *b, size_t i)
 {
-    FILE *f = fopen(path, "r");
-    char line[4096];
-
-    rows = calloc(MAX_ROWS, sizeof(*rows));
-    while (f && fgets(line, sizeof(line), f)) {
-        struct row *r = &rows[n_rows];
-        char *field[6], *save = NULL, *p = line;
-        ft_error err;
-
-        for (int i = 0; i < 6; i++) {
-            field[i] = p;
-            p = strpbrk(p, "\t\n");
-            *p++ = '\0';
-        }
-        (void)save;
-        if (strcmp(field[0], source) || (only && strncmp(field[5], only, strlen(only))))
-            continue;
-        if (ft_op_parse(&r->op, field[3], strlen(field[3]), &err)) {
-            fprintf(stderr, "%s: %s\n", field[3], err.msg);
-            continue;
-        }
-        r->device = device_of(field[1], data);
-        if (!facts[r->device])
-            continue;
-        r->time_s = strtod(field[4], NULL);
-        snprintf(r->what, sizeof(r->what), "%s", field[5]);
-        r->what_id = what_of(r->what);
-        ft__chip_make(&r->chip, ft_device_get(facts[r->device]), field[2], "ieee",
-                      &r->op);
-        n_rows++;
-    }
-    if (f)
-        fclose(f);
+    return &b->samples.v[b->row[i]].op;
 }
 
-static int own_only;
-
-/* Libraries are their makers': what one's devices say tells little of another's. */
-static int same_maker(int a, int b)
+static double time_of(const struct bench *b, size_t i)
 {
-    int n = 0;
-
-    for (int i = 0; i < n_devices; i++)
-        n += facts[i] && strcmp(ft_device_get(facts[i])->vendor,
-                                ft_device_get(facts[b])->vendor) == 0;
-    return n < 2 || strcmp(ft_device_get(facts[a])->vendor,
-                           ft_device_get(facts[b])->vendor) == 0;
+    return b->samples.v[b->row[i]].value[FT__METRIC_TIME];
 }
 
-static ft__theta fit_without(int device)
+static uint32_t group(const struct bench *b, size_t i)
 {
-    ft__theta theta = ft__physics_default();
-    ft__physics_row *list = calloc(n_rows, sizeof(*list));
-    double count[MAX_DEVICES][MAX_WHATS] = {{0}};
+    return b->group[b->samples.v[b->row[i]].dataset];
+}
+
+static void find_groups(struct bench *b)
+{
+    for (uint32_t i = 0; i < b->samples.n_datasets; i++)
+        while (strcmp(b->samples.dataset[b->group[i]].device,
+                      b->samples.dataset[i].device) != 0)
+            b->group[i]++;
+}
+
+static int same(const struct bench *b, size_t i, size_t j)
+{
+    return group(b, i) == group(b, j) && op_of(b, i)->kind == op_of(b, j)->kind &&
+           op_of(b, i)->phase == op_of(b, j)->phase;
+}
+
+/* At most `most` rows of each device, kind and phase, in an order that is shuffled. */
+static void draw(struct bench *b, size_t most)
+{
+    const ft__samples *s = &b->samples;
+    size_t *drawn = calloc((size_t)s->n_datasets * FT_KIND_COUNT * FT_PHASE_COUNT + 1,
+                           sizeof(*drawn));
+    ft__prng rng = {1};
     size_t n = 0;
 
-    for (size_t i = 0; i < n_rows; i++)
-        count[rows[i].device][rows[i].what_id]++;
-    for (size_t i = 0; i < n_rows; i++)
-        if (device < 0 || ((rows[i].device == device) == own_only && same_maker(rows[i].device, device)))
-            list[n++] =
-                (ft__physics_row){&rows[i].op, &rows[i].chip, rows[i].time_s,
-                                  1 / sqrt(count[rows[i].device][rows[i].what_id]),
-                                  (uint32_t)rows[i].device};
-    ft__physics_fit(&theta, list, n, 1, NULL);
+    if (!drawn)
+        exit(1);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->dataset[s->v[i].dataset].file && s->v[i].value[FT__METRIC_TIME] > 0)
+            b->row[n++] = (uint32_t)i;
+    for (size_t i = n; i > 1; i--) {
+        uint32_t j = ft__prng_below(&rng, (uint32_t)i), keep = b->row[j];
+
+        b->row[j] = b->row[i - 1];
+        b->row[i - 1] = keep;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const ft_op *op = op_of(b, i);
+        size_t cell =
+            ((size_t)group(b, i) * FT_KIND_COUNT + (size_t)op->kind) * FT_PHASE_COUNT +
+            (size_t)op->phase;
+
+        if (drawn[cell]++ < most)
+            b->row[b->n++] = b->row[i];
+    }
+    free(drawn);
+}
+
+static const char *maker(const struct bench *b, size_t i)
+{
+    return ft_device_get(dataset(b, i)->file)->vendor;
+}
+
+static int has_others(const struct bench *b, uint32_t out, const char *vendor)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (group(b, i) != out && strcmp(maker(b, i), vendor) == 0)
+            return 1;
+    return 0;
+}
+
+static ft__theta fit(const struct bench *b, uint32_t out, const char *vendor)
+{
+    ft__physics_row *list = calloc(b->n + 1, sizeof(*list));
+    ft__theta theta = ft__physics_default();
+    int alike = has_others(b, out, vendor);
+    ft_error err = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; list && i < b->n; i++)
+        if ((group(b, i) == out) == b->own &&
+            (!alike || strcmp(maker(b, i), vendor) == 0))
+            list[n++] = (ft__physics_row){op_of(b, i), &b->chip[i], time_of(b, i), 1,
+                                          group(b, i) % MAX_GROUPS};
+    if (!list || ft__physics_fit(&theta, list, n, 1, &err) != FT_OK)
+        die("fit", &err);
     free(list);
     return theta;
 }
 
-static int by_value(const void *a, const void *b)
+static void line(const struct bench *b, size_t like, int whole)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void cell(int device, int what)
-{
-    double *e = malloc(n_rows * sizeof(*e)), sum = 0, bias = 0;
+    double sum = 0, bias = 0;
     size_t n = 0;
 
-    for (size_t i = 0; i < n_rows; i++)
-        if ((device < 0 || rows[i].device == device) &&
-            (what < 0 || rows[i].what_id == what)) {
-            e[n] = fabs(rows[i].estimate / rows[i].time_s - 1);
-            bias += log(rows[i].estimate / rows[i].time_s);
-            sum += e[n++];
+    for (size_t i = 0; i < b->n; i++)
+        if (whole ? group(b, i) == group(b, like) : same(b, i, like)) {
+            bias += log(b->estimate[i] / time_of(b, i));
+            sum += b->error[n++] = fabs(b->estimate[i] / time_of(b, i) - 1);
         }
-    if (n) {
-        qsort(e, n, sizeof(*e), by_value);
-        printf(" %5.1f/%4.1f(%+4.0f)", 100 * sum / (double)n, 100 * e[n / 2],
-               100 * bias / (double)n);
-    } else {
-        printf(" %17s", "-");
+    ft__sort(b->error, n);
+    printf("%-24s %-14s %-10s %6zu  %6.1f %6.1f %+6.0f\n", dataset(b, like)->device,
+           whole ? "all" : ft_kind_name(op_of(b, like)->kind),
+           whole ? "" : ft_phase_name(op_of(b, like)->phase), n, 100 * sum / (double)n,
+           100 * ft__quantile(b->error, n, 0.5), 100 * bias / (double)n);
+}
+
+static void device(struct bench *b, size_t first)
+{
+    uint32_t out = group(b, first);
+    ft__theta theta = fit(b, out, maker(b, first));
+
+    for (size_t i = 0; i < b->n; i++)
+        if (group(b, i) == out) {
+            ft__terms t;
+
+            ft__physics(&t, op_of(b, i), &b->chip[i], &theta);
+            b->estimate[i] = t.total_s;
+        }
+    line(b, first, 1);
+    for (size_t i = 0; i < b->n; i++) {
+        size_t j = 0;
+
+        while (!same(b, i, j))
+            j++;
+        if (j == i && group(b, i) == out)
+            line(b, i, 0);
     }
-    free(e);
+}
+
+static void prepare(struct bench *b, char **argv, const char *where, size_t most)
+{
+    ft_store *store = NULL;
+    ft_error err = {0};
+    size_t room;
+
+    if (ft_store_open(&store, argv[2], FT_STORE_READ, &err) != FT_OK ||
+        ft__samples_read(&b->samples, store, where, true, &err) != FT_OK ||
+        ft__samples_know(&b->samples, argv[1], &err) != FT_OK)
+        die(argv[2], &err);
+    ft_store_close(store);
+    room = b->samples.n + 1;
+    b->row = calloc(room, sizeof(*b->row));
+    b->chip = calloc(room, sizeof(*b->chip));
+    b->estimate = calloc(room, sizeof(*b->estimate));
+    b->error = calloc(room, sizeof(*b->error));
+    b->group = calloc(b->samples.n_datasets + 1, sizeof(*b->group));
+    if (!b->group || !b->row || !b->chip || !b->estimate || !b->error)
+        exit(1);
+    find_groups(b);
+    draw(b, most);
+    for (size_t i = 0; i < b->n; i++)
+        ft__chip_make(&b->chip[i], ft_device_get(dataset(b, i)->file),
+                      dataset(b, i)->setting, dataset(b, i)->policy, op_of(b, i));
 }
 
 int main(int argc, char **argv)
 {
-    int in = argc > 4 && strcmp(argv[4], "--in") == 0;
-    ft__theta all;
+    struct bench b = {.own = argc > 5 && strcmp(argv[5], "own") == 0};
 
-    if (argc < 4)
+    if (argc < 3)
         return 2;
-    only = argc > 6 ? argv[6] : getenv("ONLY");
-    read_rows(argv[2], argv[3], argv[1]);
-    own_only = getenv("OWN") != NULL;
-    all = fit_without(-1);
-    for (int d = 0; d < n_devices; d++) {
-        ft__theta theta = in ? all : fit_without(d);
+    prepare(&b, argv, argc > 3 ? argv[3] : "",
+            argc > 4 ? strtoul(argv[4], NULL, 10) : 200);
+    for (size_t i = 0; i < b.n; i++) {
+        size_t j = 0;
 
-        for (size_t i = 0; i < n_rows; i++)
-            if (rows[i].device == d) {
-                ft__physics(&rows[i].terms, &rows[i].op, &rows[i].chip, &theta);
-                rows[i].estimate = rows[i].terms.total_s;
-            }
+        while (group(&b, j) != group(&b, i))
+            j++;
+        if (j == i)
+            device(&b, i);
     }
-    for (int i = 0; i < FT__N_THETA; i++)
-        printf("%s %.4g%s", ft__physics_name(i), all.v[i], i % 6 == 5 ? "\n" : "  ");
-    printf("\n%-16s", "");
-    for (int d = 0; d < n_devices; d++)
-        printf(" %17.17s", devices[d]);
-    printf("\n");
-    for (int w = -1; w < n_whats; w++) {
-        printf("%-16.16s", w < 0 ? "all" : whats[w]);
-        for (int d = 0; d < n_devices; d++)
-            cell(d, w);
-        cell(-1, w);
-        printf("\n");
-    }
-    if (argc > 5) {
-        FILE *f = fopen(argv[5], "w");
-        char spec[400];
-
-        for (size_t i = 0; i < n_rows; i++) {
-            ft_op_print(&rows[i].op, spec, sizeof(spec));
-            fprintf(f, "%s,%s,%s,%g,%g,%g,%g,%g,%g,%g\n", devices[rows[i].device],
-                    rows[i].what, spec, rows[i].time_s, rows[i].estimate,
-                    rows[i].terms.compute_s, rows[i].terms.cache_s,
-                    rows[i].terms.memory_s, rows[i].terms.launch_s,
-                    rows[i].terms.waves);
-        }
-        fclose(f);
-    }
+    ft__samples_free(&b.samples);
+    free(b.group);
+    free(b.row);
+    free(b.chip);
+    free(b.estimate);
+    free(b.error);
     return 0;
 }

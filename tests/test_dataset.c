@@ -302,6 +302,26 @@ static void columns_come_in_any_order_and_others_are_kept(void)
     ft_store_close(s);
 }
 
+static void precisions_that_a_spec_cannot_tell_apart_are_settings(void)
+{
+    ft_store *s = fresh("precision.db");
+    struct listing seen = {0};
+
+    write_file("precision.csv", GEMM "d,vllm,1,fp8_static,4,8,16,1,,,\n"
+                                     "d,vllm,1,w4a16_mxfp4_new,4,8,16,1,,,\n"
+                                     "d,vllm,1,nvfp4,4,8,16,1,,,\n");
+    CHECK(take(s, "aic", "precision.csv", FT_OK).measurements == 3);
+    CHECK(ft_store_each(s, NULL, 0, collect, &seen, NULL) == FT_OK);
+    CHECK(strcmp(seen.text,
+                 "d||vllm 1|linear x=4x16 out=8 to=bf16 block=16 dtype=fp4|forward|"
+                 "default|time|1 s|\n"
+                 "d|precision=fp8_static|vllm 1|linear x=4x16 out=8 to=bf16 "
+                 "dtype=fp8e4m3|forward|default|time|1 s|\n"
+                 "d|precision=w4a16_mxfp4_new|vllm 1|linear x=4x16 out=8 weights=fp4 "
+                 "block=32 dtype=bf16|forward|default|time|1 s|\n") == 0);
+    ft_store_close(s);
+}
+
 static void a_file_is_taken_whole_or_not_at_all(void)
 {
     ft_store *s = fresh("whole.db");
@@ -493,6 +513,7 @@ int main(int argc, char **argv)
     padding_same_gives_size_over_stride();
     equal_rows_are_all_kept_and_never_put_again();
     columns_come_in_any_order_and_others_are_kept();
+    precisions_that_a_spec_cannot_tell_apart_are_settings();
     a_file_is_taken_whole_or_not_at_all();
     members_are_replaced_exported_and_merged();
     stores_of_the_first_version_learn_of_members();

@@ -214,8 +214,8 @@ static void agrees_with_slow_walks(ft_forest *f, const data *d)
 static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
 {
     enum { ROWS = 100 };
-    static const uint32_t trees[] = {1, 13, 16, 17, 113};
-    static const size_t cols[] = {1, 5, 31, 32, 70};
+    static const uint32_t trees[] = {1, 13, 16, 17, 113, 100};
+    static const size_t cols[] = {1, 5, 31, 32, 63, 70};
 
     for (size_t k = 0; k < sizeof(trees) / sizeof(*trees); k++) {
         data d = data_new(ROWS, cols[k], k);

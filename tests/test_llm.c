@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "predict/carried.h"
 #include "predict/carry.h"
 #include "predict/passes.h"
 
@@ -344,8 +345,63 @@ static void the_weight_is_what_two_known_devices_share(void)
     ft__carry_free(few);
 }
 
-int main(void)
+enum { N_OPS = 50 };
+
+/* Truth is the estimate times a factor that an operation has on every device. */
+static void fill(ft__samples *s, ft__answer *answer, const ft__learner *l)
 {
+    for (uint32_t i = 0; i < s->n; i++) {
+        ft__prng p = ft__prng_stream(7, i % N_OPS);
+        ft__sample *v = &s->v[i];
+        ft__terms t;
+
+        v->op = product(1 + (int)(i % N_OPS), 1024, 4096);
+        v->dataset = i / N_OPS;
+        ft__base_terms(&l->base, &t, s, i);
+        v->value[FT__METRIC_TIME] = t.total_s * (0.5 + ft__prng_unit(&p));
+        answer[i] = (ft__answer){.value = 1, .low = 0.5, .high = 2, .base = t.total_s};
+    }
+}
+
+static void a_device_of_a_known_generation_is_answered_by_templates(const char *data)
+{
+    static const char *const names[] = {"h100-sxm", "h200-sxm", "a100-sxm-80gb"};
+    static char none[] = "", engine[] = "an-engine";
+    static ft__sample sample[3 * N_OPS];
+    ft__dataset dataset[3];
+    ft__samples s = {.v = sample, .n = 3 * N_OPS, .dataset = dataset, .n_datasets = 3};
+    ft__learner l = {0};
+    ft__answer answer[3 * N_OPS];
+    uint32_t row[3 * N_OPS];
+
+    for (int i = 0; i < 3; i++) {
+        dataset[i] = (ft__dataset){.setting = none, .engine = engine, .policy = none};
+        CHECK(ft_device_load(&dataset[i].file, data, names[i], NULL) == FT_OK);
+    }
+    for (int i = 0; i < FT_CLASS_COUNT; i++)
+        l.base.theta[i] = ft__physics_default();
+    fill(&s, answer, &l);
+    for (uint32_t i = 0; i < s.n; i++)
+        row[i] = i;
+    /* The last operation was not measured on the known device. */
+    CHECK(ft__carry_answers(answer + N_OPS, &l, &s, row, N_OPS - 1, row + N_OPS,
+                            2 * N_OPS, NULL) == FT_OK);
+    for (int i = N_OPS; i < 2 * N_OPS - 1; i++) {
+        CHECK_NEAR(answer[i].value / sample[i].value[FT__METRIC_TIME], 1, 1e-9);
+        CHECK_NEAR(answer[i].low / answer[i].value, 0.5, 1e-9);
+        CHECK_NEAR(answer[i].high / answer[i].value, 2, 1e-9);
+    }
+    for (int i = 2 * N_OPS - 1; i < 3 * N_OPS; i++)
+        CHECK(answer[i].value == 1);
+    for (int i = 0; i < 3; i++)
+        ft_device_free(dataset[i].file);
+}
+
+int main(int argc, char **argv)
+{
+    char data[1000];
+
+    snprintf(data, sizeof(data), "%s/data", argc > 1 ? argv[1] : ".");
     a_large_product_runs_at_its_share_of_the_peak();
     a_thin_product_is_as_fast_as_its_weights_come_from_memory();
     a_small_product_takes_a_launch();
@@ -359,5 +415,6 @@ int main(void)
     shares_of_power_are_found_again();
     a_template_is_found_by_its_operation();
     the_weight_is_what_two_known_devices_share();
+    a_device_of_a_known_generation_is_answered_by_templates(data);
     CHECK_DONE();
 }

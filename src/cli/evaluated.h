@@ -11,6 +11,7 @@ bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
                          const ft_evaluate_options *how, uint32_t by);
 
 /* evaluate --networks on the store at `path`; an exit code. */
-int ft__networks_evaluate(ft__cli *c, const char *path, const ft_networks_options *what);
+int ft__networks_evaluate(ft__cli *c, const char *path,
+                          const ft_networks_options *what);
 
 #endif

@@ -431,6 +431,18 @@ static double clock_of(const char *setting)
     return ft__hertz_from_text(&hz, text) ? hz : NAN;
 }
 
+/* Of a device that is not this machine; NaN: there is no file. */
+static double memory_of(const struct question *q, const char *device)
+{
+    double bytes = NAN;
+    ft_device *d;
+
+    if (!ft_device_load(&d, q->data_dir, device, NULL))
+        bytes = ft_device_get(d)->memory_bytes;
+    ft_device_free(d);
+    return bytes;
+}
+
 static int by_predictor(struct question *q, const ft_predictor *p, const char *device,
                         double clock_hz)
 {
@@ -447,15 +459,8 @@ static int by_predictor(struct question *q, const ft_predictor *p, const char *d
         snprintf(x->engine, sizeof(x->engine), "%s %s", info.engine,
                  info.engine_version);
         snprintf(x->setting, sizeof(x->setting), "%s", info.setting);
-        if (strcmp(device, "local") == 0) {
-            x->limit_bytes = q->local_bytes;
-        } else {
-            ft_device *d;
-
-            if (!ft_device_load(&d, q->data_dir, device, NULL))
-                x->limit_bytes = ft_device_get(d)->memory_bytes;
-            ft_device_free(d);
-        }
+        x->limit_bytes =
+            strcmp(device, "local") == 0 ? q->local_bytes : memory_of(q, device);
         code = estimate(q, x, &from, b);
     }
     return code;
@@ -621,6 +626,12 @@ static void put_in_order(ft__ranking *r)
             r->order[r->n_placed + others++] = i;
 }
 
+static bool differ(const ft__choice *a, const ft__choice *b)
+{
+    return *a->engine && *b->engine &&
+           (strcmp(a->engine, b->engine) != 0 || strcmp(a->setting, b->setting) != 0);
+}
+
 static int rank(struct question *q)
 {
     ft_rank_entry *entry = calloc(q->r.n + 1, sizeof(*entry));
@@ -633,8 +644,11 @@ static int rank(struct question *q)
         free(entry);
         return ft__cli_done(q->c, false);
     }
-    for (size_t i = 0; i < q->r.n; i++)
+    for (size_t i = 0; i < q->r.n; i++) {
         entry[i] = entry_of(q, &q->r.choice[i]);
+        q->r.several_engines =
+            q->r.several_engines || differ(&q->r.choice[i], &q->r.choice[0]);
+    }
     if (q->r.n > FT_RANK_MAX_ENTRIES) {
         free(entry);
         return ft__cli_exit(q->c, FT__EXIT_USAGE,

@@ -32,6 +32,7 @@ typedef struct ft__ranking {
     const char *limit_text[FT_RANK_MAX_LIMITS]; /* as given: "time=10ms" */
     bool several_batches;
     bool several_clocks;
+    bool several_engines; /* or settings */
     bool priced;
     bool co2;
     ft__choice *choice;

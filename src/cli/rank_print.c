@@ -43,7 +43,7 @@ static bool beside(const ft__ranking *r, ft_rank_by q)
     return q != FT_RANK_BY_EDP && q != FT_RANK_BY_POWER;
 }
 
-/* "a30 at batch 8 and 1200 MHz" */
+/* "a30 at batch 8 and 1200 MHz with torch 2.3.1, threads=1" */
 static void name_choice(const ft__ranking *r, const ft__choice *x)
 {
     ft__put_clean(stdout, x->device);
@@ -52,6 +52,8 @@ static void name_choice(const ft__ranking *r, const ft__choice *x)
     if (!isnan(x->clock_hz))
         printf("%s %s", r->several_batches ? " and" : " at",
                ft__text_hertz(x->clock_hz).s);
+    if (r->several_engines && *x->engine)
+        printf(" with %s, %s", x->engine, x->setting);
 }
 
 /* ---- the table ---- */
@@ -68,7 +70,8 @@ static ft__table *new_table(const ft__ranking *r)
         if (beside(r, (ft_rank_by)q))
             len += (size_t)snprintf(columns + len, sizeof(columns) - len, "|%s>",
                                     name_of((ft_rank_by)q));
-    snprintf(columns + len, sizeof(columns) - len, "||chance>|basis");
+    snprintf(columns + len, sizeof(columns) - len, "||chance>|basis%s",
+             r->several_engines ? "|engine" : "");
     return ft__table_new(columns);
 }
 
@@ -95,6 +98,8 @@ static void row(ft__table *t, const ft__ranking *r, size_t i)
     ft__table_cell(t, "%s",
                    isfinite(by->high) ? ft_basis_name(by->basis)
                                       : "roofline: a lower bound");
+    if (r->several_engines)
+        ft__table_cell(t, "%s%s%s", x->engine, *x->engine ? ", " : "", x->setting);
 }
 
 static bool print_table(const ft__ranking *r, uint64_t top)

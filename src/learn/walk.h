@@ -27,11 +27,14 @@ static inline double ft__leaf_value(const ft__cell *c)
     return (double)v;
 }
 
+/* Room for the keys of a row: whole registers where they are few. */
 static inline size_t ft__keys_room(const ft_forest *f)
 {
-    const size_t keys = ft__forest_keys(f->head), least = 32;
+    const size_t keys = ft__forest_keys(f->head);
 
-    return keys < least ? least : keys;
+    if (keys > 64)
+        return keys;
+    return keys > 32 ? 64 : 32;
 }
 
 /* The keys of a row, `apart` from each other. */

@@ -38,6 +38,17 @@ static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
     return n <= MOST_ROWS || ft__prng_unit(&p) < (double)MOST_ROWS / (double)n;
 }
 
+/* The first dataset of the same device: one number a device. */
+static uint32_t device_of(const ft__samples *s, uint32_t i)
+{
+    const char *name = s->dataset[s->v[i].dataset].device;
+    uint32_t d = 0;
+
+    while (strcmp(s->dataset[d].device, name) != 0)
+        d++;
+    return d;
+}
+
 /* Rows of chips that are known, as many as are wanted. */
 struct known {
     ft__physics_row *row;
@@ -58,7 +69,8 @@ static ft_status find_known(struct known *k, const ft__samples *s, const uint32_
         k->row[k->n] = (ft__physics_row){.op = &s->v[row[i]].op,
                                          .chip = &k->chip[k->n],
                                          .time_s = s->v[row[i]].value[FT__METRIC_TIME],
-                                         .weight = 1};
+                                         .weight = 1,
+                                         .group = device_of(s, row[i])};
         k->n++;
     }
     return FT_OK;

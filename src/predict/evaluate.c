@@ -22,7 +22,7 @@ const char *ft_protocol_name(ft_protocol p)
 
 /* ---- which rows are tested together ---- */
 
-enum { NOT_TESTED = UINT32_MAX };
+static const uint32_t not_tested = UINT32_MAX;
 
 /* Without networks each row is tested in one split at most, and learned from in the
  * others. Networks overlap: a list of hashes each. */
@@ -97,7 +97,7 @@ static ft_status split_share(struct evaluating *e, ft_error *err)
     for (size_t i = 0; i < e->n && !st; i++) {
         ft__prng p = ft__prng_stream(e->opt->seed, e->s.v[e->row[i]].hash);
 
-        e->split.of[i] = ft__prng_unit(&p) < e->opt->share ? NOT_TESTED : index;
+        e->split.of[i] = ft__prng_unit(&p) < e->opt->share ? not_tested : index;
     }
     return st;
 }
@@ -118,7 +118,7 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
     for (size_t i = 0; i < e->n && !st; i++) {
         const char *name = left_out_name(e, &e->s.v[e->row[i]]);
 
-        e->split.of[i] = NOT_TESTED;
+        e->split.of[i] = not_tested;
         if (!e->opt->only || strcmp(e->opt->only, name) == 0)
             st = name_split(e, name, &e->split.of[i], err);
     }
@@ -131,7 +131,7 @@ static ft_status split_stores(struct evaluating *e, ft_error *err)
     ft_status st = name_split(e, "test", &index, err);
 
     for (size_t i = 0; i < e->n; i++)
-        e->split.of[i] = e->row[i] < e->n_train ? NOT_TESTED : index;
+        e->split.of[i] = e->row[i] < e->n_train ? not_tested : index;
     return st;
 }
 

@@ -21,7 +21,7 @@ struct candidate {
     uint32_t min_leaf;
 };
 
-enum { WHOLE = UINT32_MAX };
+enum { WHOLE = 1 << 30 };
 
 /* Trees from fully grown to coarse: few or noisy rows are better served by the latter.
  */

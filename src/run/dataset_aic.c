@@ -35,15 +35,39 @@ static const struct {
 };
 enum { N_PRECISIONS = sizeof(precisions) / sizeof(*precisions) };
 
+/* Exactly that name, or the longest that it begins with ("w4a16_mxfp4_cutlass"). */
 static size_t precision(ft__import *im)
 {
     const char *name = ft__text(im, FT__C_dtype);
+    size_t best = N_PRECISIONS, longest = 0;
 
-    for (size_t i = 0; i < N_PRECISIONS; i++)
-        if (strcmp(precisions[i].name, name) == 0)
-            return i;
+    for (size_t i = 0; i < N_PRECISIONS; i++) {
+        size_t n = strlen(precisions[i].name);
+
+        if (n > longest && strncmp(precisions[i].name, name, n) == 0) {
+            best = i;
+            longest = n;
+        }
+    }
+    if (best < N_PRECISIONS)
+        return best;
     ft__wrong(im, FT__C_dtype, "no such precision is known");
     return 0;
+}
+
+/* Names that differ in what the spec cannot say are settings. */
+static void tell_precision(ft__import *im)
+{
+    static const char *const plain[] = {
+        "bfloat16", "float16", "float32",   "fp8",         "bf16",
+        "fp16",     "nvfp4",   "fp8_block", "int8",        "int8_wo",
+        "int4_wo",  "w4afp8",  "mxfp4",     "w4a16_mxfp4", "w4a8_mxfp4_mxfp8"};
+    const char *name = ft__text(im, FT__C_dtype);
+
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+        if (strcmp(plain[i], name) == 0)
+            return;
+    ft__setting(im, "precision", name);
 }
 
 /* A cap that is not the device's own is a setting. */
@@ -85,6 +109,7 @@ static void gemm(ft__import *im)
     ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_n));
     narrow(&op, p);
     key(im);
+    tell_precision(im);
     ft__about(im, &op);
     values(im);
 }
@@ -104,6 +129,7 @@ static void attention(ft__import *im, int64_t queries, int64_t keys)
     ft_op_set_shape(&op, FT_K_z, &y);
     ft_op_set1(&op, FT_K_causal, queries > 1);
     key(im);
+    tell_precision(im);
     ft__about(im, &op);
     values(im);
 }
@@ -132,6 +158,7 @@ static void moe(ft__import *im)
     ft_op_set1(&op, FT_K_ep, ft__whole_or(im, FT__C_moe_ep_size, 1));
     narrow(&op, p);
     key(im);
+    tell_precision(im);
     ft__about(im, &op);
     values(im);
 }

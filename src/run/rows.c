@@ -299,6 +299,7 @@ uint64_t ft__rows_count(const ft__rows *r)
 ft_status ft__rows_unpack(ft__buf *out, const void *bytes, size_t len, size_t limit,
                           const char *name, ft_error *err)
 {
+    ft_status st = FT_OK;
     ft__rows *r;
 
     if (!is_gzip(bytes, len)) {
@@ -315,17 +316,14 @@ ft_status ft__rows_unpack(ft__buf *out, const void *bytes, size_t len, size_t li
     r->z.avail_in = (uInt)len;
     while (!out->bad && out->len <= limit && refill(r))
         ft__buf_add(out, (const char *)r->at, (size_t)(r->end - r->at));
-    inflateEnd(&r->z);
     if (r->broken)
-        ft_fail(err, FT_EFORMAT, 0, "%s: %s", name, r->broken);
-    bool broken = r->broken != NULL;
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: %s", name, r->broken);
+    else if (out->bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    else if (out->len > limit)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: unpacks to more than %zu bytes", name,
+                     limit);
+    inflateEnd(&r->z);
     free(r);
-    if (broken)
-        return FT_EFORMAT;
-    if (out->bad)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
-    return out->len <= limit
-               ? FT_OK
-               : ft_fail(err, FT_EFORMAT, 0, "%s: unpacks to more than %zu bytes", name,
-                         limit);
+    return st;
 }

@@ -54,6 +54,10 @@ static const char *const migrations[] = {
     "CREATE TABLE member(id INTEGER PRIMARY KEY, source TEXT NOT NULL,"
     " whole TEXT NOT NULL, phase TEXT NOT NULL, part TEXT NOT NULL,"
     " count REAL NOT NULL, note TEXT NOT NULL, UNIQUE(source, whole, phase, part));",
+    /* Who asks for a device asks for all of its operations. */
+    "CREATE INDEX measurement_device"
+    " ON measurement(device_id, setting_id, engine_id,"
+    " metric);",
 };
 
 /* The folder a store lies in; the caller frees it. NULL when memory is short. */

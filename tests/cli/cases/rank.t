@@ -191,6 +191,10 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   best: a30 at 1.20 GHz
   Lower bounds stand behind estimates: what they bound may be better or worse, so there is no
   expected regret.
+  $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
+  1  a30  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
+  2  a30  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1
+  best: a30 with fake 1, threads=1 clock=1200MHz
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
   foretell rank: there is no predictor for this machine at 900 MHz: foretell collect --clocks, then foretell train --setting and --predictor
   [4]
