@@ -52,7 +52,7 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
     struct plan best = {.total_s = INFINITY};
 
     for (int i = 0; i < N_TILES; i++)
-        for (double split = 1; split <= MOST_SPLIT; split *= 2) {
+        for (int split = 1; split <= MOST_SPLIT; split *= 2) {
             struct plan plan;
 
             if (split > 1 && p->k / split < LEAST_DEPTH)
