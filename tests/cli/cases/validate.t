@@ -90,27 +90,27 @@ energy was measured; sums, errors, and the kinds to blame.
   > END
   $ python3 record > recorded.csv && foretell data import recorded.csv --db b.db | tail -1
   724 measurements taken from recorded.csv
-  $ foretell validate *.onnx --from-store --db b.db --setting 'threads=1 clock=1200MHz' --top 3 | sed '/^memory /,/^$/d; /^memory,/d'
+  $ foretell validate *.onnx --from-store --db b.db --setting 'threads=1 clock=1200MHz' --top 3 | sed '/^memory /,/^$/d; /^against/,/^$/s/  */ /g; /^memory,/d; s/^-----*$/----/'
   3 networks, one forward pass, fake 1, threads=1 clock=1200MHz, recorded
   
   time                measured       +-      sum       +-   error  predicted  +-  error
-  -------------------------------------------------------------------------------------
+  ----
   mobilenet_v2.onnx    40.4 ms   404 us  36.9 ms  71.6 us  -8.7 %          -          -
   resnet18.onnx         122 ms  1.22 ms   120 ms   486 us  -1.6 %          -          -
   squeezenet1_1.onnx   30.3 ms   303 us  28.0 ms  93.1 us  -7.5 %          -          -
   no prediction of time: no predictor for this engine and these threads
   
   energy              measured       +-     sum       +-   error  predicted  +-  error
-  ------------------------------------------------------------------------------------
+  ----
   mobilenet_v2.onnx     2.83 J  28.3 mJ  2.58 J  5.01 mJ  -8.7 %          -          -
   resnet18.onnx         8.56 J  85.6 mJ  8.42 J  34.0 mJ  -1.6 %          -          -
   squeezenet1_1.onnx    2.12 J  21.2 mJ  1.96 J  6.52 mJ  -7.5 %          -          -
   no prediction of energy: no predictor for this engine and these threads
   
-  against measured  n    MAPE  median     max     bias      R2
-  ------------------------------------------------------------
-  time, sum         3   5.9 %   7.5 %   8.7 %   -5.9 %  0.9958
-  energy, sum       3   5.9 %   7.5 %   8.7 %   -5.9 %  0.9958
+  against measured n MAPE median max bias R2
+  ----
+  time, sum 3 5.9 % 7.5 % 8.7 % -5.9 % 0.9958
+  energy, sum 3 5.9 % 7.5 % 8.7 % -5.9 % 0.9958
   
   mobilenet_v2.onnx
     measured   ############################## 40.4 ms
@@ -123,7 +123,7 @@ energy was measured; sums, errors, and the kinds to blame.
     sum        ############################   28.0 ms
   
   kind    networks  share of sum  in the network/alone  adds to the difference
-  ----------------------------------------------------------------------------
+  ----
   conv2d         3        93.6 %                 1.029                  +2.6 %
   clip           1         2.8 %                 1.668                  +1.7 %
   relu           2         1.7 %                 1.411                  +0.7 %
