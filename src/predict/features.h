@@ -32,17 +32,16 @@ double ft__paleo(const ft_op *op, const ft__roof *r);
 /* One row of numbers per operation, the same columns for all kinds: sizes as
  * log2(1 + v), so that a threshold splits ratios. A column that says nothing for
  * a kind is constant there and never split on. */
-#define FT__FEATURES(F)                                                                \
-    F(kind)                                                                            \
-    F(layout)                                                                          \
-    F(batch) F(channels) F(spatial) F(width) F(rank) F(out) F(kernel) F(kernel_width)  \
-        F(stride) F(pad) F(dilation) F(groups) F(group_channels) F(group_out) F(bias)  \
-            F(input_elements) F(operand_elements) F(output_elements)                   \
-                F(weight_elements) F(flops) F(bytes) F(intensity) F(roofline) F(rows)  \
-                    F(inner) F(depth) F(axis_size) F(after_axis) F(parts)              \
-                        F(channel_fill) F(out_fill) F(row_fill) F(output_width)        \
-                            F(repeats) F(moves_last) F(last_input) F(working_set)      \
-                                F(weight_share)
+/* clang-format off */
+#define FT__FEATURES(F) \
+    F(kind) F(layout) F(batch) F(channels) F(spatial) F(width) F(rank) F(out) \
+    F(kernel) F(kernel_width) F(stride) F(pad) F(dilation) F(groups) F(group_channels) \
+    F(group_out) F(bias) F(input_elements) F(operand_elements) F(output_elements) \
+    F(weight_elements) F(flops) F(bytes) F(intensity) F(roofline) F(rows) F(inner) \
+    F(depth) F(axis_size) F(after_axis) F(parts) F(channel_fill) F(out_fill) \
+    F(row_fill) F(output_width) F(repeats) F(moves_last) F(last_input) F(working_set) \
+    F(weight_share)
+/* clang-format on */
 enum {
 #define FT__FEATURE(name) FT__F_##name,
     FT__FEATURES(FT__FEATURE)
