@@ -42,6 +42,7 @@ double ft__paleo(const ft_op *op, const ft__roof *r);
     F(row_fill) F(output_width) F(repeats) F(moves_last) F(last_input) F(working_set) \
     F(weight_share)
 /* clang-format on */
+
 enum {
 #define FT__FEATURE(name) FT__F_##name,
     FT__FEATURES(FT__FEATURE)
