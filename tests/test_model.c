@@ -137,20 +137,19 @@ static void images_do_not_depend_on_threads_and_load_again(void)
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
         size_t len = 0, again = 0;
         void *a, *b;
-        ft_model *m;
+        ft_model *m = NULL;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
         a = image_of((ft_method)k, &d, 1, &len);
         b = image_of((ft_method)k, &d, 3, &again);
         CHECK(a && b && len == again && memcmp(a, b, len) == 0);
-        if (a && !ft_model_load(&m, a, len, NULL)) {
+        CHECK(a && ft_model_load(&m, a, len, NULL) == FT_OK);
+        if (m) {
             CHECK(ft_model_method(m) == (ft_method)k);
             CHECK(ft_model_image(m, &again) == a && again == len);
             CHECK(isfinite(one(m, d.x)));
             ft_model_free(m);
-        } else {
-            CHECK(!"loads");
         }
         free(a);
         free(b);
@@ -170,7 +169,7 @@ static void damaged_images_are_refused_or_harmless(void)
         size_t len = 0;
         uint32_t *a;
         ft_error err;
-        ft_model *m;
+        ft_model *m = NULL;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;

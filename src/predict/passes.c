@@ -72,7 +72,7 @@ static struct conv conv_of(const ft_op *forward)
 /* Winograd's and Fourier's algorithms are for square kernels in steps of one. */
 static double fast_kernel(const struct conv *v)
 {
-    double wide = (double)ft_op_at(v->op, FT_K_kernel, 0);
+    int64_t wide = ft_op_at(v->op, FT_K_kernel, 0);
 
     if (v->op->kind != FT_KIND_conv2d || ft_op_at(v->op, FT_K_kernel, 1) != wide)
         return 0;
@@ -80,7 +80,7 @@ static double fast_kernel(const struct conv *v)
         if (ft_op_at(v->op, FT_K_stride, i) != 1 ||
             ft_op_at(v->op, FT_K_dilation, i) != 1)
             return 0;
-    return wide;
+    return (double)wide;
 }
 
 /* Products of m x k with k x n: forward, the gradient of the data, of the weights. A
