@@ -25,8 +25,8 @@ static const ft__option options[] = {
      "local (this machine, the default) or names of foretell devices"},
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "use this predictor; the one train made"},
-    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "roofline|paleo",
-     "from the data sheet of a device with a file alone, whatever was learned"},
+    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME",
+     "roofline or paleo: from a device's data sheet alone, whatever was learned"},
     FT__ENGINE_OPTIONS(struct options, "the software that will run it; ",
                        "threads it may use; "),
     {"dtype", 0, FT__OPT_TEXT, offsetof(struct options, dtype), "T",
@@ -413,7 +413,8 @@ const ft__command ft__predict_command = {
         "train.\n"
         "For a device that only has a file the roofline is given, a lower bound; with\n"
         "--method paleo the sum of reading, computing and writing.\n"
-        "The backward pass and the optimizer, which no engine runs yet, are rooflines.",
+        "The backward pass and the optimizer are rooflines where no training step was\n"
+        "collected (foretell collect --mode training --engine torch).",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
