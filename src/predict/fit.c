@@ -31,6 +31,7 @@ static const struct candidate candidates[] = {
     {FT_METHOD_FOREST, 1},    {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
     {FT_METHOD_BOOST, 0},     {FT_METHOD_RIDGE, 0},    {FT_METHOD_KNN, 0},
     {FT_METHOD_SVR, 0},       {FT_METHOD_TEMPLATE, 0}, {FT_METHOD_MLP, 0},
+    {FT_METHOD_GP, 0},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
 static const uint32_t usual_methods = 1u << FT_METHOD_EXTRA;
