@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pairs.h"
 #include "base/stats.h"
 
 ft_op ft__part_key(const ft_op *op)
@@ -79,8 +80,20 @@ static ft_status add_graph(ft__whole *w, const ft_graph *g, ft_error *err)
     return st;
 }
 
+/* The forward and the backward pass of a training step are in its list. */
+static bool is_of_step(const ft__whole *w, const char *setting)
+{
+    size_t len;
+    const char *mode = ft__pair(setting, "mode", &len);
+
+    return (mode && len == 8 && memcmp(mode, "training", 8) == 0 &&
+            strcmp(w->phase, ft_phase_name(FT_PHASE_FORWARD)) == 0) ||
+           strcmp(w->phase, ft_phase_name(FT_PHASE_BACKWARD)) == 0;
+}
+
 struct adding {
     ft__whole *w;
+    bool of_step; /* its phase alone, of the list of a training step */
     char *source; /* the first that lists it */
     ft_status st;
     ft_error *err;
@@ -91,7 +104,8 @@ static int take_member(void *user, const ft_member *m)
     struct adding *a = user;
     ft_op op;
 
-    if (strcmp(m->phase, a->w->phase) != 0)
+    if (strcmp(m->phase, a->of_step ? ft_phase_name(FT_PHASE_FORWARD_BACKWARD)
+                                    : a->w->phase) != 0)
         return 0;
     if (!a->source)
         a->source = strdup(m->source);
@@ -99,16 +113,26 @@ static int take_member(void *user, const ft_member *m)
         a->st = ft_fail(a->err, FT_ENOMEM, 0, "operations of %s", m->whole);
     else if (strcmp(a->source, m->source) == 0) {
         a->st = ft_op_parse(&op, m->part, strlen(m->part), a->err);
-        if (!a->st)
+        if (!a->st && (!a->of_step ||
+                       strcmp(ft_phase_name(op.phase), a->w->phase) == 0))
             a->st = add_part(a->w, &op, m->count, a->err);
     }
     return a->st != FT_OK;
 }
 
-static ft_status find_parts(ft__whole *w, ft_store *store, ft__graph_of graph_of,
-                            void *user, ft_error *err)
+static ft_status take_members(ft__whole *w, ft_store *store, bool of_step,
+                              ft_error *err)
 {
-    struct adding a = {.w = w, .err = err};
+    struct adding a = {.w = w, .of_step = of_step, .err = err};
+    ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &a, err);
+
+    free(a.source);
+    return st ? st : a.st;
+}
+
+static ft_status find_parts(ft__whole *w, const char *setting, ft_store *store,
+                            ft__graph_of graph_of, void *user, ft_error *err)
+{
     ft_graph *g = NULL;
     ft_status st = FT_OK;
 
@@ -117,10 +141,11 @@ static ft_status find_parts(ft__whole *w, ft_store *store, ft__graph_of graph_of
     if (!st && g)
         st = add_graph(w, g, err);
     ft_graph_free(g);
+    if (!st && !w->n_parts && is_of_step(w, setting))
+        st = take_members(w, store, true, err);
     if (!st && !w->n_parts)
-        st = ft_store_each_member(store, NULL, w->spec, take_member, &a, err);
-    free(a.source);
-    return st ? st : a.st;
+        st = take_members(w, store, false, err);
+    return st;
 }
 
 /* ---- wholes ---- */
@@ -246,7 +271,8 @@ ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
     if (!st && r.st)
         st = ft_fail(err, r.st, 0, "networks of the store");
     for (size_t i = 0; i < out->n && !st; i++)
-        st = find_parts(&out->v[i], store, graph_of, user, err);
+        st = find_parts(&out->v[i], out->dataset[out->v[i].dataset].setting, store,
+                        graph_of, user, err);
     if (st)
         ft__wholes_free(out);
     else
