@@ -29,10 +29,10 @@ static bool is_counter(const ft_op *op)
     return op->dtype == FT_DTYPE_int64 && x.rank && ft_shape_elements(&x) == 1;
 }
 
-static ft__part *part_of(ft__whole *w, const ft_op *op)
+static ft__piece *part_of(ft__whole *w, const ft_op *op)
 {
     ft_op key = ft__part_key(op);
-    ft__part *p;
+    ft__piece *p;
 
     for (size_t i = 0; i < w->n_parts; i++)
         if (ft_op_equal(&w->part[i].op, &key))
@@ -42,13 +42,13 @@ static ft__part *part_of(ft__whole *w, const ft_op *op)
         return NULL;
     w->part = p;
     p += w->n_parts++;
-    *p = (ft__part){.op = key};
+    *p = (ft__piece){.op = key};
     return p;
 }
 
 static ft_status add_part(ft__whole *w, const ft_op *op, double count, ft_error *err)
 {
-    ft__part *p;
+    ft__piece *p;
 
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW || is_counter(op) || !(count > 0))
         return FT_OK;
@@ -113,8 +113,8 @@ static int take_member(void *user, const ft_member *m)
         a->st = ft_fail(a->err, FT_ENOMEM, 0, "operations of %s", m->whole);
     else if (strcmp(a->source, m->source) == 0) {
         a->st = ft_op_parse(&op, m->part, strlen(m->part), a->err);
-        if (!a->st && (!a->of_step ||
-                       strcmp(ft_phase_name(op.phase), a->w->phase) == 0))
+        if (!a->st &&
+            (!a->of_step || strcmp(ft_phase_name(op.phase), a->w->phase) == 0))
             a->st = add_part(a->w, &op, m->count, a->err);
     }
     return a->st != FT_OK;
@@ -293,6 +293,7 @@ void ft__wholes_free(ft__wholes *w)
         free(w->dataset[i].engine);
         free(w->dataset[i].engine_version);
         free(w->dataset[i].policy);
+        ft_device_free(w->dataset[i].file);
     }
     free(w->dataset);
     free(w->v);
