@@ -27,7 +27,7 @@ ft_criterion ft_criterion_from_name(const char *name, size_t len)
 /* ---- how alike operations are ---- */
 
 /* In units of the scatter of all columns together. */
-static const double reach = 1;
+static const double reach = 2;
 /* Of the variance, that measuring an operation leaves. */
 static const float noise = 0.05F;
 
