@@ -238,8 +238,8 @@ static bool print_json(const ft_collect_report *r, const char *setting,
         ft__json_count(r->too_large), "skipped", ft__json_count(r->skipped), "repeated",
         ft__json_count(r->repeated), "powered", ft__json_count(r->powered), "disturbed",
         ft__json_count(r->disturbed), "redone", ft__json_count(r->redone), "outliers",
-        ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power), "error",
-        ft__json_real(r->error), "reached", r->reached);
+        ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power),
+        "error", ft__json_real(r->error), "reached", r->reached);
 
     return ft__json_print_take(ft__json_join_take(all, more), stdout);
 }
@@ -258,7 +258,8 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
                "smaller one failed\n",
                r->too_large, r->skipped);
     if (!isnan(r->error))
-        printf("operations held out of what was measured are foretold with a mean error of "
+        printf("operations held out of what was measured are foretold with a mean "
+               "error of "
                "%s%s\n",
                ft__text_percent(r->error).s,
                r->reached ? ": that is enough" : ", more than asked for");

@@ -234,8 +234,8 @@ static int check_choose(ft__cli *c, const struct options *o)
     if (!o->choose)
         return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
                         : FT__EXIT_GOOD;
-    if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank || o->networks ||
-        o->share || o->test || o->folds || o->leave_out)
+    if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||
+        o->networks || o->share || o->test || o->folds || o->leave_out)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--choose goes with --curve, and with --where, --method, "
                             "--seeds and --seed alone");

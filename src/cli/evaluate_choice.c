@@ -71,10 +71,9 @@ static bool print_json(const ft_choice_curves *r)
     json_t *curve = json_array();
 
     for (size_t k = 0; k < r->n_points; k++)
-        ft__json_append_take(&curve,
-                             json_pack("{s:o, s:o}", "operations",
-                                       ft__json_real(r->point[k].ops), "mape",
-                                       by_criterion(r, r->point[k].mape)));
+        ft__json_append_take(&curve, json_pack("{s:o, s:o}", "operations",
+                                               ft__json_real(r->point[k].ops), "mape",
+                                               by_criterion(r, r->point[k].mape)));
     return ft__json_print_take(
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n_operations",
                   ft__json_count(r->n_ops), "n_tested", ft__json_count(r->n_tested),

@@ -20,10 +20,10 @@ enum { FT__MOST_CHOOSABLE = 2048 };
 typedef struct ft__choosing {
     ft_criterion by;
     size_t n;
-    float *between;  /* n x n: covariance left; SPREAD: distance; NULL: RANDOM */
-    float *weight;   /* of being wrong about each */
-    float *spacing;  /* SPREAD: to the nearest known */
-    float *lot;      /* RANDOM */
+    float *between; /* n x n: covariance left; SPREAD: distance; NULL: RANDOM */
+    float *weight;  /* of being wrong about each */
+    float *spacing; /* SPREAD: to the nearest known */
+    float *lot;     /* RANDOM */
     unsigned char *known;
 } ft__choosing;
 

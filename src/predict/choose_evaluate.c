@@ -164,10 +164,9 @@ static ft_status put_in_order(struct playing *p, ft_criterion by, uint64_t seed,
 static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *mape,
                             ft_error *err)
 {
-    const ft__learn_options how = {.metric = FT__METRIC_TIME,
-                                   .fit = {.methods = p->opt->methods,
-                                           .seed = seed,
-                                           .threads = p->opt->threads}};
+    const ft__learn_options how = {
+        .metric = FT__METRIC_TIME,
+        .fit = {.methods = p->opt->methods, .seed = seed, .threads = p->opt->threads}};
     size_t n_train = 0;
     double sum = 0;
     ft__learner l;

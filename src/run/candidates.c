@@ -71,7 +71,8 @@ static ft_status open_part(struct ft__collection *k, ft_error *err)
     size_t n = part_size(k);
     ft_op *ops = calloc(n + 1, sizeof(*ops));
     double *weight = calloc(n + 1, sizeof(*weight));
-    ft_status st = ops && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    ft_status st =
+        ops && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     ft__choosing_free(&k->choosing);
     for (size_t i = 0; i < n && !st; i++) {

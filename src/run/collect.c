@@ -251,8 +251,8 @@ static ft_status judge(struct ft__collection *k, size_t i, const ft_error *why,
 }
 
 /* The next few, each as if those chosen before it were known. */
-static ft_status choose(struct ft__collection *k, size_t *at, ft_op *ops, size_t *chosen,
-                        ft_error *err)
+static ft_status choose(struct ft__collection *k, size_t *at, ft_op *ops,
+                        size_t *chosen, ft_error *err)
 {
     size_t usual = k->hasty ? HASTY_GROUP : DEFAULT_GROUP;
     size_t want = k->opt->group ? k->opt->group : usual, n = 0, i = 0;
@@ -325,8 +325,9 @@ static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error
     char where[512];
     ft_status st;
 
-    snprintf(where, sizeof(where), "device=%s engine=%s version=%s policy=%s %s", s->device,
-             s->engine->name, s->engine->version(), s->dtype_policy, s->setting);
+    snprintf(where, sizeof(where), "device=%s engine=%s version=%s policy=%s %s",
+             s->device, s->engine->name, s->engine->version(), s->dtype_policy,
+             s->setting);
     how.where = where;
     *mape = NAN;
     st = ft_evaluate(&e, k->store, NULL, &how, err);

@@ -9,8 +9,8 @@
 typedef struct ft__candidate {
     ft_op op; /* lowered */
     double count;
-    double work_s;  /* roofline time of all its occurrences */
-    double one_s;   /* and of one */
+    double work_s;   /* roofline time of all its occurrences */
+    double one_s;    /* and of one */
     uint64_t series; /* same for operations that differ in their first extent only */
     int64_t batch;   /* that extent */
     bool known;      /* measured, here or before */
@@ -27,11 +27,11 @@ struct ft__collection {
     ft_collect_report *report;
     ft__candidate *c;
     size_t n;
-    double floor_s;      /* below it time is not proportional to iterations */
-    double error_floor;  /* relative scatter that one run does not show */
-    double power_from_s; /* operations with at least so much work are powered */
-    double end_s;        /* INFINITY: no limit */
-    bool hasty;          /* the budget is short for what is wanted */
+    double floor_s;        /* below it time is not proportional to iterations */
+    double error_floor;    /* relative scatter that one run does not show */
+    double power_from_s;   /* operations with at least so much work are powered */
+    double end_s;          /* INFINITY: no limit */
+    bool hasty;            /* the budget is short for what is wanted */
     ft__choosing choosing; /* among those from `from` on */
     double *cost;          /* of each of them */
     size_t from;
