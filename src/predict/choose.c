@@ -173,7 +173,8 @@ static void condition(ft__choosing *c, size_t i)
     for (size_t a = 0; a < c->n; a++) {
         float *to = c->between + a * c->n, part = c->between[a * c->n + i] / left;
 
-        if (a == i || part == 0)
+        /* What is known is asked for no more. */
+        if (a == i || c->known[a])
             continue;
         for (size_t b = 0; b < c->n; b++)
             to[b] -= part * row[b];

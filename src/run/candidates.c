@@ -56,12 +56,14 @@ static void take_unique(struct ft__collection *k, const ft_op *ops,
 /* What measuring takes however short an operation is, and how often it runs at least.
  */
 static const double least_cost_s = 0.05, runs = 8;
+/* Each choice takes time with the square of this. */
+enum { AT_ONCE = 1024 };
 
 static size_t part_size(const struct ft__collection *k)
 {
     size_t left = k->n - k->from;
 
-    return left < FT__MOST_CHOOSABLE ? left : FT__MOST_CHOOSABLE;
+    return left < AT_ONCE ? left : AT_ONCE;
 }
 
 /* Choose among those from k->from on. Each weighs as the square root of its work: many
@@ -100,7 +102,7 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
     const ft__roof rough = ft__flat_roof(1e11, 1e10, 1e-6);
 
     k->c = calloc(n + 1, sizeof(*k->c));
-    k->cost = calloc(FT__MOST_CHOOSABLE, sizeof(*k->cost));
+    k->cost = calloc(AT_ONCE, sizeof(*k->cost));
     if (!k->c || !k->cost)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     take_unique(k, ops, count, n);
@@ -159,16 +161,16 @@ ft_status ft__candidate_next(struct ft__collection *k, size_t *next, ft_error *e
     ft_status st = FT_OK;
 
     *next = k->n;
-    for (size_t tried = 0; tried <= k->n / FT__MOST_CHOOSABLE + 1 && !st; tried++) {
+    for (size_t tried = 0; tried <= k->n / AT_ONCE + 1 && !st; tried++) {
         size_t i = ft__choosing_next(&k->choosing, k->cost, may_be_next, k);
 
         if (i < k->choosing.n) {
             *next = k->from + i;
             return FT_OK;
         }
-        if (k->n <= FT__MOST_CHOOSABLE)
+        if (k->n <= AT_ONCE)
             return FT_OK;
-        k->from += FT__MOST_CHOOSABLE;
+        k->from += AT_ONCE;
         if (k->from >= k->n)
             k->from = 0;
         st = open_part(k, err);

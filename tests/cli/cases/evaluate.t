@@ -19,15 +19,15 @@ How well held-out operations are foretold: times that follow a law but for two p
   
   rows     n   MAPE  median     p90  within 10 %      R2    bias  constant  physics  covered  high/low
   ----------------------------------------------------------------------------------------------------
-  all     60  1.6 %   1.1 %   1.9 %       96.7 %  0.9992  +0.5 %     6.7 %   16.5 %   93.3 %      1.13
+  all     60  1.6 %   1.1 %   1.7 %       96.7 %  0.9993  +0.5 %     6.7 %   16.5 %   93.3 %      1.14
   ----------------------------------------------------------------------------------------------------
-  relu    30  1.7 %   1.2 %   1.9 %       96.7 %  0.9991  +0.5 %     7.3 %   17.1 %   93.3 %      1.14
-  tanh    30  1.5 %   1.1 %   1.8 %       96.7 %  0.9993  +0.5 %     6.0 %   16.0 %   93.3 %      1.13
+  relu    30  1.7 %   1.3 %   1.6 %       96.7 %  0.9992  +0.6 %     7.3 %   17.1 %   93.3 %      1.16
+  tanh    30  1.4 %   1.0 %   1.8 %       96.7 %  0.9994  +0.4 %     6.0 %   16.0 %   93.3 %      1.13
   ----------------------------------------------------------------------------------------------------
-  fold 1  12  1.2 %   1.4 %   1.7 %      100.0 %  0.9989  +0.6 %     3.8 %   12.5 %  100.0 %      1.13
+  fold 1  12  1.0 %   1.3 %   1.6 %      100.0 %  0.9992  +0.4 %     3.8 %   12.5 %  100.0 %      1.15
   fold 2  12  0.8 %   0.8 %   1.5 %      100.0 %  0.9995  -0.1 %     5.8 %   14.6 %  100.0 %      1.16
-  fold 3  12  1.3 %   1.5 %   1.9 %      100.0 %  0.9987  -0.4 %     2.6 %   11.7 %   83.3 %      1.10
-  fold 4  12  0.8 %   0.7 %   1.5 %      100.0 %  0.9996  -0.6 %     5.4 %   14.8 %  100.0 %      1.16
+  fold 3  12  1.3 %   1.4 %   1.7 %      100.0 %   0.999  -0.4 %     2.6 %   11.7 %   91.7 %      1.11
+  fold 4  12  0.7 %   0.6 %   1.4 %      100.0 %  0.9997  -0.4 %     5.4 %   14.8 %   91.7 %      1.19
   fold 5  12  4.0 %   1.3 %  13.6 %       83.3 %  0.9989  +2.9 %    15.6 %   29.1 %   83.3 %      1.13
   
   constant and physics: MAPE of always the same ratio to the physical estimate, and of
@@ -88,3 +88,12 @@ What cannot be answered is said.
   $ foretell evaluate --db none.db
   foretell evaluate: there is no store none.db; name another with --db, or measure something into this one first
   [3]
+  $ foretell evaluate --seeds 3
+  foretell evaluate: --seeds goes with --choose
+  [2]
+  $ foretell evaluate --choose active
+  foretell evaluate: --choose goes with --curve, and with --where, --method, --seeds and --seed alone
+  [2]
+  $ foretell evaluate --curve --choose clever
+  foretell evaluate: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
+  [4]
