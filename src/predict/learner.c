@@ -209,6 +209,9 @@ static bool has_devices(const struct rows *r, const ft__samples *s)
     return __builtin_popcountll(seen) >= LEAST_DEVICES;
 }
 
+/* Of so few devices luck makes a regressor look better than none by less than this. */
+#define LEAST_GAIN 0.15
+
 /* Methods for devices that are not among the rows: each known one is left out in turn,
  * and a mixture with the constant takes back what does not carry over. */
 static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
@@ -221,6 +224,7 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     for (size_t i = 0; i < r->m; i++)
         r->group[i] = device_of(s, r->index[r->of[i]]);
     how.mix = 1;
+    how.gain = fmax(how.gain, LEAST_GAIN);
     how.n_folds = MOST_FOLDS;
     return how;
 }
@@ -382,7 +386,7 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);
-    st = ft__base_fit(&out->base, s, own, m, opt->fit.seed, err);
+    st = ft__base_fit(&out->base, s, own, m, opt->at_once, opt->fit.seed, err);
     if (!st) {
         m = usable(own, s, row, n, opt->metric);
         if (m == 0)

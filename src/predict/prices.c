@@ -138,14 +138,20 @@ static size_t find_asked(uint32_t *out, const ft__prices *p, const struct fit *f
     return n;
 }
 
+/* What regressors of known devices say of an unknown one is not worth having
+ * (docs/notes/networks.md): no gain is enough. */
+static const double gain_across = 1;
+
 static ft_status fit_learners(ft__prices *p, const struct fit *f, ft_error *err)
 {
     ft__learn_options how = {.metric = FT__METRIC_TIME,
                              .fit = {.n_trees = f->opt->n_trees,
                                      .most_rows = LOOKED_AT,
+                                     .gain = f->opt->unseen ? gain_across : 0,
                                      .seed = f->opt->seed,
                                      .threads = 1},
                              .unseen = f->opt->unseen,
+                             .at_once = f->opt->unseen,
                              .held = f->held[0]};
     uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
     size_t n = 0, n_ask;
