@@ -44,8 +44,9 @@ typedef struct ft_evaluate_options {
     const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
     uint32_t n_folds;     /* 0: 5 */
     double share;         /* SHARE: of the operations, to learn from */
-    uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at
-                             random, are known and correct what is said of the others */
+    uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at random
+                             and half of them at most, are known and correct what is said
+                             of the others */
     uint32_t methods;     /* bits 1 << ft_method to choose from; 0: the usual ones */
     int mix;              /* mixtures of the three best, too */
     int single;           /* one regressor for all kinds */

@@ -14,6 +14,8 @@ enum { MOST_ROWS = 6000, LEAST_ROWS = 60 };
 static const double same_generation = 0.05, near_by = 0.35, too_far = 2, years = 4;
 /* Another version of the engine is as far as this. */
 static const double other_version = 0.1;
+/* Where no known device is of a device's kin: the interval, either way. */
+static const double stranger_least = 3, stranger_most = 100;
 /* How quickly generations grow apart: what is tried. */
 static const double reach[] = {0.15, 1.5};
 enum { N_REACHES = sizeof(reach) / sizeof(*reach), N_WEIGHTS = 5 };
@@ -285,6 +287,27 @@ static void apply(ft__answer *a, const struct carrying *c, uint32_t i,
     }
 }
 
+static bool has_kin(const struct carrying *c, uint32_t dataset)
+{
+    for (uint32_t i = 0; i < c->s->n_datasets; i++)
+        if (c->table[i] &&
+            isfinite(c->distance[(size_t)dataset * c->s->n_datasets + i]))
+            return true;
+    return false;
+}
+
+/* Regressors know how far known devices stray from each other, not how far one of
+ * another maker or sort does. */
+static void widen(ft__answer *a)
+{
+    double down = fmin(fmax(a->value / a->low, stranger_least), stranger_most);
+    double up = fmin(fmax(a->high / a->value, stranger_least), stranger_most);
+
+    a->low = a->value / down;
+    a->high = a->value * up;
+    a->far = true;
+}
+
 static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_t *test,
                            size_t n, ft_error *err)
 {
@@ -298,6 +321,10 @@ static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_
 
         if (c->table[v->dataset])
             continue;
+        if (!has_kin(c, v->dataset)) {
+            widen(&answer[i]);
+            continue;
+        }
         said = ask(c, v->dataset, &v->op);
         if (said.zone == NOWHERE)
             continue;

@@ -10,7 +10,9 @@
  * regressor's answer, how quickly generations grow apart, and the interval come from
  * the training rows: each known device is told from the others. Where they do not say,
  * a device of the same generation is a whole template, and the interval stays as wide
- * as it was. Changes answer[n_test]. */
+ * as it was. Answers for a device without kin (another maker or sort, another engine)
+ * are marked far, their intervals reach a factor of three either way at least. Changes
+ * answer[n_test]. */
 ft_status ft__carry_answers(ft__answer *answer, const ft__learner *l,
                             const ft__samples *s, const uint32_t *train, size_t n_train,
                             const uint32_t *test, size_t n_test, ft_error *err);

@@ -232,20 +232,17 @@ static double place_of(const struct evaluating *e, uint32_t sample)
     return ft__prng_unit(&p);
 }
 
-/* Of n tested rows as many as answers are corrected by, and all that are equal to one
- * of them, go to e->known; how many. */
+/* Of n tested rows as many as answers are corrected by, half of them at most, and all
+ * that are equal to one of them, go to e->known; how many. */
 static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
                             ft_error *err)
 {
-    size_t want = e->opt->correct, left = 0;
+    size_t want = e->opt->correct < *n / 2 ? e->opt->correct : *n / 2, left = 0;
     double *place, last;
 
     *n_known = 0;
     if (want == 0)
         return FT_OK;
-    if (want >= *n)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "%zu rows to correct by leave none of %zu to test on", want, *n);
     place = malloc(*n * sizeof(*place));
     if (!place)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
