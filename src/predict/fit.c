@@ -84,14 +84,6 @@ static void look_free(struct look *l)
         free(l->said[c]);
 }
 
-static bool is_looked_at(uint64_t group, size_t n, const ft__fit_options *o)
-{
-    size_t most = o->most_rows ? o->most_rows : 4000;
-    ft__prng p = ft__prng_stream(o->seed, group);
-
-    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
-}
-
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -108,6 +100,18 @@ static size_t count_groups(const uint64_t *group, size_t n, uint64_t *scratch)
     for (size_t i = 1; i < n; i++)
         groups += scratch[i] != scratch[i - 1];
     return groups;
+}
+
+/* Groups are drawn whole, but where there are few (of devices) all of them are looked
+ * at, in rows. */
+enum { FEW_GROUPS = 50 };
+
+static bool is_looked_at(uint64_t key, size_t n, const ft__fit_options *o)
+{
+    size_t most = o->most_rows ? o->most_rows : 4000;
+    ft__prng p = ft__prng_stream(o->seed, key);
+
+    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
 }
 
 static ft_status deal_folds(struct look *l, const ft__fit_options *o, ft_error *err)
@@ -134,6 +138,8 @@ static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
                            ft_error *err)
 {
     size_t n = x->n_rows + 1;
+    uint64_t *scratch;
+    bool few;
 
     *l = (struct look){.row = calloc(n, sizeof(*l->row)),
                        .x = malloc(n * x->n_cols * sizeof(*l->x)),
@@ -146,8 +152,13 @@ static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
     if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best || !l->stray ||
         !l->spread)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    scratch = malloc(n * sizeof(*scratch));
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    few = count_groups(group, x->n_rows, scratch) < FEW_GROUPS;
+    free(scratch);
     for (size_t i = 0; i < x->n_rows; i++) {
-        if (!is_looked_at(group[i], x->n_rows, o))
+        if (!is_looked_at(few ? i : group[i], x->n_rows, o))
             continue;
         memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
                x->n_cols * sizeof(*l->x));
