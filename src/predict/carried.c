@@ -14,8 +14,9 @@ enum { MOST_ROWS = 6000, LEAST_ROWS = 60 };
 static const double same_generation = 0.05, near_by = 0.35, too_far = 2, years = 4;
 /* Another version of the engine is as far as this. */
 static const double other_version = 0.1;
-/* Where no known device is of a device's kin: the interval, either way. */
-static const double stranger_least = 3, stranger_most = 100;
+/* Intervals either way: at least, where no known device is of a device's kin; at most.
+ */
+static const double stranger_least = 3, most_wide = 100;
 /* How quickly generations grow apart: what is tried. */
 static const double reach[] = {0.15, 1.5};
 enum { N_REACHES = sizeof(reach) / sizeof(*reach), N_WEIGHTS = 5 };
@@ -60,6 +61,11 @@ struct carrying {
 static bool is_same_device(const ft__dataset *a, const ft__dataset *b)
 {
     return strcmp(ft_device_get(a->file)->name, ft_device_get(b->file)->name) == 0;
+}
+
+static bool is_gpu(const ft__dataset *d)
+{
+    return d->file && strcmp(ft_device_get(d->file)->type, "gpu") == 0;
 }
 
 /* Infinite between devices that say nothing of each other. */
@@ -297,15 +303,16 @@ static bool has_kin(const struct carrying *c, uint32_t dataset)
 }
 
 /* Regressors know how far known devices stray from each other, not how far one of
- * another maker or sort does. */
-static void widen(ft__answer *a)
+ * another maker or sort does; and CPUs differ by more than their data sheets say. */
+static void bound(ft__answer *a, bool foretold)
 {
-    double down = fmin(fmax(a->value / a->low, stranger_least), stranger_most);
-    double up = fmin(fmax(a->high / a->value, stranger_least), stranger_most);
+    double least = foretold ? 1 : stranger_least;
+    double down = fmin(fmax(a->value / a->low, least), most_wide);
+    double up = fmin(fmax(a->high / a->value, least), most_wide);
 
     a->low = a->value / down;
     a->high = a->value * up;
-    a->far = true;
+    a->far = a->far || !foretold;
 }
 
 static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_t *test,
@@ -321,10 +328,7 @@ static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_
 
         if (c->table[v->dataset])
             continue;
-        if (!has_kin(c, v->dataset)) {
-            widen(&answer[i]);
-            continue;
-        }
+        bound(&answer[i], has_kin(c, v->dataset) && is_gpu(&c->s->dataset[v->dataset]));
         said = ask(c, v->dataset, &v->op);
         if (said.zone == NOWHERE)
             continue;
