@@ -49,8 +49,9 @@ struct rule {
 struct carrying {
     const ft__learner *l;
     const ft__samples *s;
-    ft__carry **table; /* per dataset; NULL: nobody was trained on it */
-    double *distance;  /* n_datasets x n_datasets */
+    ft__carry **table;  /* per dataset; NULL: nobody was trained on it */
+    uint32_t n_devices; /* that some are of */
+    double *distance;   /* n_datasets x n_datasets */
     struct proof *proof;
     size_t n_proofs;
     double *scratch; /* n_proofs */
@@ -151,6 +152,15 @@ static ft_status make_table(struct carrying *c, const uint32_t *train, size_t n,
     return ft__carry_make(&c->table[dataset], row, used, err);
 }
 
+static bool is_new_device(const struct carrying *c, uint32_t dataset)
+{
+    for (uint32_t i = 0; i < dataset; i++)
+        if (c->table[i] && c->table[dataset] &&
+            is_same_device(&c->s->dataset[i], &c->s->dataset[dataset]))
+            return false;
+    return c->table[dataset] != NULL;
+}
+
 static ft_status make_tables(struct carrying *c, const uint32_t *train, size_t n,
                              ft_error *err)
 {
@@ -162,6 +172,8 @@ static ft_status make_tables(struct carrying *c, const uint32_t *train, size_t n
         return ft_fail(err, FT_ENOMEM, 0, "%zu templates", n);
     for (uint32_t i = 0; i < n_datasets && !st; i++)
         st = make_table(c, train, n, i, row, err);
+    for (uint32_t i = 0; i < n_datasets && !st; i++)
+        c->n_devices += is_new_device(c, i);
     for (uint32_t i = 0; i < n_datasets; i++)
         for (uint32_t j = 0; j < n_datasets; j++)
             c->distance[(size_t)i * n_datasets + j] =
@@ -268,29 +280,36 @@ static ft_status find_rule(struct rule *r, struct carrying *c, ft_kind kind,
 
 /* ---- answers ---- */
 
+/* The interval that known devices bear out; joined with the regressor's where that
+ * one stands and was not found on devices left out, there being too few. */
+static void calibrate(ft__answer *a, const struct rule *r, double scale, bool join)
+{
+    double low = a->value * exp(fmin(0, r->low) * scale);
+    double high = a->value * exp(fmax(0, r->high) * scale);
+
+    a->low = join ? fmin(a->low, low) : low;
+    a->high = join ? fmax(a->high, high) : high;
+}
+
 static void apply(ft__answer *a, const struct carrying *c, uint32_t i,
                   const struct said *said, const struct rule *rule)
 {
     struct rule r = *rule;
-    double before, after, scale;
+    double before = log(a->value), after;
     ft__terms t;
 
     if (!r.calibrated)
         r.weight = said->nearest <= same_generation ? 1 : 0;
-    if (r.weight == 0)
-        return;
-    ft__base_terms(&c->l->base, &t, c->s, i);
-    before = log(a->value);
-    after = log((t.total_s - t.aside_s) * exp(said->ratio[r.reach]) + t.aside_s);
-    after = before + r.weight * (after - before);
-    scale = scale_of(said, r.reach);
-    a->low *= exp(after - before);
-    a->high *= exp(after - before);
-    a->value = exp(after);
-    if (r.calibrated) {
-        a->low = exp(after + fmin(0, r.low) * scale);
-        a->high = exp(after + fmax(0, r.high) * scale);
+    if (r.weight > 0) {
+        ft__base_terms(&c->l->base, &t, c->s, i);
+        after = log((t.total_s - t.aside_s) * exp(said->ratio[r.reach]) + t.aside_s);
+        after = before + r.weight * (after - before);
+        a->low *= exp(after - before);
+        a->high *= exp(after - before);
+        a->value = exp(after);
     }
+    if (r.calibrated && (r.weight > 0 || c->n_devices < FT__LEAST_DEVICES))
+        calibrate(a, &r, scale_of(said, r.reach), r.weight == 0);
 }
 
 static bool has_kin(const struct carrying *c, uint32_t dataset)
