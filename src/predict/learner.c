@@ -375,6 +375,9 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     ft_status st = FT_OK;
 
     *out = (ft__learner){.opt = *opt, .low = -1, .high = 1};
+    /* Trees stay within what they were shown. */
+    if (opt->unseen && !opt->fit.methods)
+        out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);
