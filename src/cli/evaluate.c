@@ -17,6 +17,7 @@ struct options {
     uint64_t folds;
     const char *share;
     const char *leave_out;
+    uint64_t correct;
     const char *test;
     const char *methods;
     bool mix;
@@ -41,6 +42,9 @@ static const ft__option options[] = {
      "learn from a random share of the operations, test on the rest"},
     {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
      "hold out each device, kind, setting or network in turn; device=h200: this alone"},
+    {"correct", 0, FT__OPT_COUNT, offsetof(struct options, correct), "N",
+     "with --leave-out device: N random measurements of it are known after all and "
+     "correct what is said of the others"},
     {"test", 0, FT__OPT_TEXT, offsetof(struct options, test), "STORE",
      "learn from --db, test on this store"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
@@ -151,6 +155,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                     : o->share ? FT_PROTOCOL_SHARE
                                : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
+    how->correct = (uint32_t)o->correct;
     if (o->folds == 1 || o->folds > 1000)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--folds is 2 to 1000");
     if (o->share)

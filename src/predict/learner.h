@@ -8,6 +8,10 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
+/* Where devices that are not among the rows will be asked for, what is learned is
+ * chosen by leaving known ones out; fewer of them say too little. */
+enum { FT__LEAST_DEVICES = 4 };
+
 typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
