@@ -33,7 +33,8 @@ static const ft__option options[] = {
     {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
      "learn from measurements of this device; this machine"},
     {"family", 0, FT__OPT_FLAG, offsetof(struct options, family), NULL,
-     "learn from all devices, settings and engines in the store, for any device that has "
+     "learn from all devices, settings and engines in the store, for any device that "
+     "has "
      "a data sheet"},
     {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
      "with --family: which measurements, as evaluate has it: \"device=a30,l4 "

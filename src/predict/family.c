@@ -8,9 +8,9 @@
 #include "base/log.h"
 
 static const size_t default_bytes = 16000000;
-/* What a row of a regressor takes in a file, about: its leaf in every tree and what leads
- * there; and a template. */
-enum { ROW_BYTES = 1400, TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
+/* What a row of a regressor takes in a file, about: its leaf in every tree and what
+ * leads there; and a template. */
+enum { ROW_BYTES = 1100, TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
 
 /* ---- training ---- */
 
@@ -29,13 +29,12 @@ static size_t rows_for(const ft__samples *s, ft__metric metric, double room)
             count[s->v[i].op.kind][s->v[i].op.phase]++;
     while (lo + 1 < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        double rows = 0;
+        double rows = FT_CLASS_COUNT * FT__CLASS_ROWS;
 
         for (int k = 0; k < FT_KIND_COUNT; k++)
             for (int p = 0; p < FT_PHASE_COUNT; p++)
                 rows += (double)(count[k][p] < mid ? count[k][p] : mid);
-        /* The classes and the whole once more. */
-        if (3 * rows * ROW_BYTES > room)
+        if (rows * ROW_BYTES > room)
             hi = mid;
         else
             lo = mid;
@@ -152,13 +151,13 @@ static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *er
             !d->policy || (from->roof && !d->roof))
             return ft_fail(err, FT_ENOMEM, 0, "predictor");
     }
-    return f->dataset && f->templates ? FT_OK
-                                      : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    return f->dataset && f->templates ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "predictor");
 }
 
 /* ---- templates ---- */
 
-struct template {
+struct template
+{
     uint64_t hash;
     size_t order; /* of its row: means do not depend on how sorting breaks ties */
     double ratio;

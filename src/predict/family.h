@@ -10,8 +10,8 @@ typedef struct ft__templates {
     const uint64_t *hash; /* ascending, n of them */
     const float *ratio;   /* log(measured / estimate) */
     size_t n;
-    void *own;         /* to free, or NULL */
-    double capability; /* of the device; NaN: not known */
+    void *own;                    /* to free, or NULL */
+    double capability;            /* of the device; NaN: not known */
     const unsigned char *section; /* NULL: not in a file */
     size_t bytes;
     uint64_t checksum;
@@ -44,20 +44,21 @@ void ft__family_free(ft__family *f);
 
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
-/* n operations on one device, whose `file` is its data sheet; on->device may be one that
- * is among the datasets or not. What `on` does not say (NULL), and pairs that its setting
- * leaves out, are as in the dataset that is most like it. Energy is power x time. out[n];
- * FT_ENOTFOUND: the metric was not learned, or a fact of the device is missing (the
- * message names it). */
+/* n operations on one device, whose `file` is its data sheet; on->device may be one
+ * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
+ * setting leaves out, are as in the dataset that is most like it. Energy is power x
+ * time. out[n]; FT_ENOTFOUND: the metric was not learned, or a fact of the device is
+ * missing (the message names it). */
 ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
                          const ft__dataset *on, const ft_op *ops, size_t n,
                          ft_error *err);
 
-/* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family. */
+/* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
+ */
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                const ft_train_options *opt, ft_error *err);
 
-/* ---- in the predictor file (family_file.c) ---- */
+/* ---- in the predictor file (family_image.h) ---- */
 ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);
 /* One section of its kinds, into p->family. */
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err);

@@ -134,14 +134,17 @@ static uint32_t part_for(const ft__learner *l, const ft_op *op)
     return best;
 }
 
-/* About so many of n rows, equal operations together; of a class the first of those
- * that are drawn of a kind. */
-static bool is_drawn(const ft__learner *l, uint64_t hash, size_t n)
+/* About so many of n rows, equal operations together; what answers for rare kinds is
+ * made of few of those that kinds are made of. */
+static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
+                     size_t n)
 {
     ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
+    size_t most = l->opt.part_rows;
 
-    return !l->opt.part_rows || n <= l->opt.part_rows ||
-           ft__prng_unit(&p) * (double)n < (double)l->opt.part_rows;
+    if (part->scope != FT__SCOPE_KIND && !l->opt.single && most > FT__CLASS_ROWS)
+        most = FT__CLASS_ROWS;
+    return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
 static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
@@ -156,7 +159,7 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
 
-        if (!ft__part_has(p, &v->op) || !is_drawn(l, v->hash, n))
+        if (!ft__part_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->py[r->m] = r->y[i];

@@ -10,12 +10,15 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
+enum { FT__CLASS_ROWS = 600 };
+
 typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
     bool unseen; /* devices that are not among the rows will be asked for */
-    size_t part_rows; /* most that one regressor is made of; 0: all there are */
+    size_t part_rows; /* most that one regressor is made of, one for a class or for all
+                         of FT__CLASS_ROWS; 0: all there are */
 } ft__learn_options;
 
 typedef enum ft__scope {
@@ -40,8 +43,8 @@ typedef struct ft__part {
     ft__scope scope;
     uint32_t which; /* kind or class; 0 of all */
     ft_phase phase;
-    ft__fit fit;        /* of a stored one without its models */
-    float *least;       /* range of its rows, by column */
+    ft__fit fit;  /* of a stored one without its models */
+    float *least; /* range of its rows, by column */
     float *most;
     ft_errors learned;  /* out of fold */
     ft_errors constant; /* of always the same ratio to the base */
@@ -58,8 +61,8 @@ typedef struct ft__learner {
     ft__part *part;
     uint32_t n_parts;
     size_t *rows_of; /* of each dataset; base.n_datasets of them */
-    double centre; /* median target of all rows */
-    double low;    /* residuals in spreads, of all parts */
+    double centre;   /* median target of all rows */
+    double low;      /* residuals in spreads, of all parts */
     double high;
 } ft__learner;
 

@@ -29,12 +29,9 @@ static uint64_t sum_of_text(const char *text)
 uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
 {
     const ft__dataset *d = &s->dataset[s->v[i].dataset];
-    uint64_t all[7] = {s->v[i].hash,
-                       0,
-                       sum_of_text(d->device),
-                       sum_of_text(d->setting),
-                       sum_of_text(d->engine),
-                       sum_of_text(d->engine_version),
+    uint64_t all[7] = {s->v[i].hash,           0,
+                       sum_of_text(d->device), sum_of_text(d->setting),
+                       sum_of_text(d->engine), sum_of_text(d->engine_version),
                        sum_of_text(d->policy)};
 
     memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));

@@ -19,7 +19,7 @@
  *                          Version 2: the first, then the images of two forests
  *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
  *
- * From version 4 on a file may be of a family of devices instead of one (family_file.c
+ * From version 4 on a file may be of a family of devices instead of one (family_image.h
  * says what is in these):
  *
  *   FT__SECTION_FAMILY     the datasets that were learned from
