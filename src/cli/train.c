@@ -16,6 +16,10 @@ struct options {
     bool mix;
     ft__texts without;
     bool forget;
+    bool tune;
+    const char *layout;
+    uint64_t size;
+    const char *add;
     bool family;
     const char *where;
     uint64_t seed;
@@ -43,6 +47,15 @@ static const ft__option options[] = {
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
      "mix the three best where that is better than the best"},
+    {"tune", 0, FT__OPT_FLAG, offsetof(struct options, tune), NULL,
+     "choose hyper-parameters of these methods as well, by cross-validation"},
+    {"layout", 0, FT__OPT_TEXT, offsetof(struct options, layout), "WHAT",
+     "with --family: one regressor a kind, or single: one for all of them"},
+    {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
+     "with --family: what the file may take, about; 16"},
+    {"add", 0, FT__OPT_TEXT, offsetof(struct options, add), "P.ftp",
+     "add what the store holds to this predictor: only what has new measurements is "
+     "learned again"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
      "leave out every operation of this model, to test on it later"},
     {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
@@ -115,13 +128,18 @@ static ft_status train(ft_predictor **out, const char *store_path,
                        ft_error *err)
 {
     ft_train_options how = *common;
+    ft_predictor *before = NULL;
     ft_store *store = NULL;
     ft_status st = ft_store_open(&store, store_path, FT_STORE_READ, err);
 
     *out = NULL;
+    if (!st && o->add)
+        st = ft_predictor_load(&before, o->add, err);
+    how.add = before;
     if (!st)
         st = o->family ? ft_predictor_train(out, store, &how, err)
                        : train_one(out, store, o, &how, err);
+    ft_predictor_free(before);
     ft_store_close(store);
     return st;
 }
@@ -134,6 +152,12 @@ static int check(ft__cli *c, const struct options *o)
                             "setting and engine");
     if (o->where && !o->family)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--where goes with --family");
+    if ((o->layout || o->size) && !o->family)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --family",
+                            o->layout ? "layout" : "size");
+    if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--layout is kind or single, not \"%s\"",
+                            o->layout);
     return FT__EXIT_GOOD;
 }
 
@@ -160,9 +184,12 @@ static int run(ft__cli *c, const void *user)
                             .seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                             .mix = o->mix,
+                            .tune = o->tune,
+                            .single = o->layout && strcmp(o->layout, "single") == 0,
                             .forget = o->forget,
                             .family = o->family,
                             .where = o->where,
+                            .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};
     char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
     ft__ops without = {0};
@@ -208,7 +235,10 @@ const ft__command ft__train_command = {
     .more = "",
     .examples = "  foretell train\n"
                 "  foretell train -o server.ftp --engine onednn --threads 8\n"
-                "  foretell train --without vgg16.onnx --forget -o honest.ftp\n",
+                "  foretell train --without vgg16.onnx --forget -o honest.ftp\n"
+                "  foretell train --add server.ftp -o server.ftp\n"
+                "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
+                "gpus.ftp\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

@@ -287,6 +287,32 @@ void ft__columns_count(ft__columns *c)
            c->n_codes;
 }
 
+static bool copy_code(ft__code *out, const ft__code *c)
+{
+    memcpy(out->name, c->name, sizeof(out->name));
+    out->value = calloc(c->n + 1u, sizeof(*out->value));
+    for (; out->value && out->n < c->n; out->n++) {
+        out->value[out->n] = strdup(c->value[out->n]);
+        if (!out->value[out->n])
+            return false;
+    }
+    return out->value != NULL;
+}
+
+ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err)
+{
+    *out = (ft__columns){.n = c->n, .devices = c->devices};
+    while (out->n_codes < c->n_codes) {
+        uint32_t j = out->n_codes++;
+
+        if (!copy_code(&out->code[j], &c->code[j])) {
+            ft__columns_free(out);
+            return ft_fail(err, FT_ENOMEM, 0, "training set");
+        }
+    }
+    return FT_OK;
+}
+
 void ft__columns_free(ft__columns *c)
 {
     for (uint32_t i = 0; i < c->n_codes; i++)

@@ -30,9 +30,11 @@ typedef struct ft__family {
 } ft__family;
 
 typedef struct ft__family_options {
-    ft__learn_options learn; /* metric, unseen and part_rows are set here */
-    size_t most_bytes;       /* of its file, about; 0: 16 MB */
-    bool forget;             /* no templates */
+    ft__learn_options learn;  /* metric, unseen and part_rows are set here */
+    size_t most_bytes;        /* of its file, about; 0: 16 MB */
+    bool forget;              /* no templates */
+    const ft__family *before; /* what rows are added to, or NULL; the first datasets are
+                                 its, in its order (ft__samples_order_as()) */
     const ft_log *log;
 } ft__family_options;
 
@@ -41,6 +43,9 @@ typedef struct ft__family_options {
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err);
 void ft__family_free(ft__family *f);
+/* Number the datasets of samples so that those of a family come first, as there, with
+ * no rows where the samples are of none. */
+ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err);
 
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);

@@ -142,8 +142,8 @@ static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
     ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
     size_t most = l->opt.part_rows;
 
-    if (part->scope != FT__SCOPE_KIND && !l->opt.single && most > FT__CLASS_ROWS)
-        most = FT__CLASS_ROWS;
+    if (most && part->scope != FT__SCOPE_KIND && !l->opt.single)
+        most = ft__class_rows(most);
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
@@ -225,21 +225,46 @@ static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metr
     return sum;
 }
 
+/* The same regressor as it was, or NULL. */
+static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
+{
+    const ft__learner *b = l->opt.before;
+
+    for (uint32_t i = 0; b && i < b->n_parts; i++)
+        if (b->part[i].scope == wanted->scope && b->part[i].which == wanted->which &&
+            b->part[i].phase == wanted->phase)
+            return &b->part[i];
+    return NULL;
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
 {
+    size_t n = take_part(r, l, s, wanted);
+    const ft__part *old = part_before(l, wanted);
     ft__part *p;
     ft_matrix x;
     ft_status st;
 
-    if (take_part(r, l, s, wanted) < LEAST_ROWS)
+    if (old && n && n < old->fit.n_rows)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "%s %s was learned from %zu operations, of which the store holds "
+            "%zu: old and new ones have to be in one store",
+            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows, n);
+    if (n < LEAST_ROWS && !old)
         return FT_OK;
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
     if (!p)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     l->part = p;
     p += l->n_parts;
+    if (old && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
+        st = ft__part_copy(p, old, l->columns.n, err);
+        l->n_parts += st == FT_OK;
+        return st;
+    }
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
     p->rows = sum_of_rows(r, s, l->opt.metric);
@@ -304,22 +329,33 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
 
 /* ---- intervals ---- */
 
+/* Those whose tails are to be shared: what is taken over has shared them. */
+static size_t new_fits(ft__fit **fit, const ft__learner *l)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (!l->part[i].stored.section)
+            fit[n++] = &l->part[i].fit;
+    return n;
+}
+
 static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
 {
     ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
-    size_t n = 0;
+    size_t n = 0, n_fits;
     ft_status st;
 
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        fit[i] = &l->part[i].fit;
+    n_fits = new_fits(fit, l);
     for (size_t i = 0; i < r->n; i++)
         if (isfinite(r->out[i]) && r->spread[i] > 0)
             r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
-    st = n ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
-    if (!st)
-        st = ft__fit_share_tails(fit, l->n_parts, r->pout, n, err);
+    st = n && !l->opt.before ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err)
+                             : FT_OK;
+    if (!st && (n || l->opt.before))
+        ft__fit_share_tails(fit, n_fits, l->low, l->high);
     free(fit);
     return st;
 }
@@ -363,12 +399,21 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     for (size_t i = 0; i < n; i++)
         l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
-    l->centre = ft__median(r.py, n);
+    l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
     if (!st)
         st = share_tails(l, &r, err);
     rows_free(&r);
     return st;
+}
+
+static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
+
+    return known ? ft__base_extend(&l->base, known, s, row, n, err)
+                 : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
 }
 
 ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
@@ -379,11 +424,13 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     size_t m = 0;
     ft_status st = FT_OK;
 
-    *out = (ft__learner){.opt = *opt, .low = -1, .high = 1};
+    *out = (ft__learner){.opt = *opt,
+                         .low = opt->before ? opt->before->low : -1,
+                         .high = opt->before ? opt->before->high : 1};
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);
-    st = ft__base_fit(&out->base, s, own, m, opt->fit.seed, err);
+    st = find_base(out, s, own, m, err);
     if (!st) {
         m = usable(own, s, row, n, opt->metric);
         if (m == 0)
@@ -391,7 +438,8 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
                          ft__metric_name(opt->metric));
     }
     if (!st)
-        st = ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
+        st = opt->before ? ft__columns_copy(&out->columns, &opt->before->columns, err)
+                         : ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
     if (!st)
         st = learn(out, s, own, m, ask, n_ask, err);
     free(own);

@@ -10,7 +10,11 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
-enum { FT__CLASS_ROWS = 600 };
+/* What answers for rare kinds needs less. */
+static inline size_t ft__class_rows(size_t part_rows)
+{
+    return part_rows < 2400 ? part_rows / 4 : 600;
+}
 
 typedef struct ft__learn_options {
     ft__metric metric;
@@ -18,7 +22,11 @@ typedef struct ft__learn_options {
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
     bool unseen; /* devices that are not among the rows will be asked for */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
-                         of FT__CLASS_ROWS; 0: all there are */
+                         of ft__class_rows(); 0: all there are */
+    const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
+    const struct ft__learner *before; /* of a file: its constants and columns are kept,
+                                         and what it learned of rows that are as they
+                                         were; or NULL. It outlives the learner */
 } ft__learn_options;
 
 typedef enum ft__scope {
@@ -94,6 +102,9 @@ const char *ft__part_name(const ft__part *p);
 /* Does an operation belong to it, leaving aside more particular ones? */
 bool ft__part_has(const ft__part *p, const ft_op *op);
 void ft__part_free(ft__part *p);
+/* Of a stored one, of so many columns. */
+ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width,
+                        ft_error *err);
 /* A number that another value, operation or dataset would change. */
 uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,

@@ -50,6 +50,21 @@ void ft__part_free(ft__part *p)
     free(p->most);
 }
 
+ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width, ft_error *err)
+{
+    *out = *p;
+    atomic_init(&out->opened, NULL);
+    out->least = malloc((width + 1u) * sizeof(float));
+    out->most = malloc((width + 1u) * sizeof(float));
+    if (!out->least || !out->most) {
+        ft__part_free(out);
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    }
+    memcpy(out->least, p->least, width * sizeof(float));
+    memcpy(out->most, p->most, width * sizeof(float));
+    return FT_OK;
+}
+
 static ft_status open_stored(ft__fit *out, const ft__part *p, uint32_t width,
                              ft_error *err)
 {
