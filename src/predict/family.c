@@ -7,10 +7,16 @@
 
 #include "base/log.h"
 
-static const size_t default_bytes = 16000000;
+static const size_t default_bytes = 18000000;
+/* Trees of a regressor; where there are more rows than fit in, few trees of many rows
+ * tell more than many trees of few. */
+enum { FULL_TREES = 64, FEW_TREES = 24 };
 /* What a row of a regressor takes in a file, about: its leaf in every tree and what
- * leads there; and a template. */
-enum { ROW_BYTES = 1100, TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
+ * leads there, and in the trees of its spread; and a template. */
+enum { TREE_BYTES = 17, SPREAD_BYTES = 70 };
+enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
+/* Of the room, for devices among the datasets; the rest is for others. */
+static const double seen_share = 0.67;
 
 /* ---- training ---- */
 
@@ -45,9 +51,11 @@ static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
 }
 
 /* Rows of one regressor: so many that all of them fit into `room` bytes. */
-static size_t rows_for(const ft__samples *s, ft__metric metric, double room)
+static size_t rows_for(const ft__samples *s, ft__metric metric, uint32_t trees,
+                       double room)
 {
     size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 201;
+    const double bytes = SPREAD_BYTES + TREE_BYTES * (double)trees;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_value(metric, s->v[i].value[metric]))
@@ -55,7 +63,7 @@ static size_t rows_for(const ft__samples *s, ft__metric metric, double room)
     while (lo + 1 < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
-        if ((double)rows_in_all(count, mid) * ROW_BYTES > room)
+        if ((double)rows_in_all(count, mid) * bytes > room)
             hi = mid;
         else
             lo = mid;
@@ -104,23 +112,6 @@ static ft_status learn(ft__family *f, const ft__samples *s, const uint32_t *row,
     return FT_OK;
 }
 
-/* A learner of its own, or one that goes on from where it was. */
-static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *row,
-                          const ft__learn_options *common, bool unseen,
-                          const ft__family *before, ft_error *err)
-{
-    ft__learn_options how = *common;
-
-    how.unseen = unseen;
-    how.before = before ? before->learner[how.metric][unseen] : NULL;
-    if (how.before) {
-        how.part_rows = how.before->opt.part_rows;
-        how.fit.seed = how.before->opt.fit.seed;
-        how.single = how.before->opt.single;
-    }
-    return learn(f, s, row, &how, err);
-}
-
 /* Every learner has the same: rows with a time. */
 static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
                           const ft__family_options *opt, ft_error *err)
@@ -137,6 +128,42 @@ static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
     return ft__base_fit(out, s, row, n, opt->learn.fit.seed, err);
 }
 
+/* How large its regressors may be in `room` bytes. */
+static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
+{
+    uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
+
+    how->part_rows = rows_for(s, how->metric, trees, room);
+    if (how->part_rows >= s->n) {
+        how->part_rows = 0;
+        return;
+    }
+    if (how->fit.n_trees)
+        return;
+    how->fit.n_trees = FEW_TREES;
+    how->part_rows = rows_for(s, how->metric, FEW_TREES, room);
+}
+
+/* A learner of its own, or one that goes on from where it was. */
+static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *row,
+                          const ft__learn_options *common,
+                          const ft__family_options *opt, double room, ft_error *err)
+{
+    ft__learn_options how = *common;
+
+    how.before = opt->before ? opt->before->learner[how.metric][how.unseen] : NULL;
+    fit_into(&how, s, room);
+    if (how.before) {
+        how.part_rows = how.before->opt.part_rows;
+        how.fit.seed = how.before->opt.fit.seed;
+        how.single = how.before->opt.single;
+    }
+    ft__log(opt->log, FT_LOG_DEBUG, "%s%s: at most %zu rows a regressor",
+            ft__metric_name(how.metric), how.unseen ? " of other devices" : "",
+            how.part_rows);
+    return learn(f, s, row, &how, err);
+}
+
 static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_t *row,
                               ft__metric metric, const ft__family_options *opt,
                               const ft__base *base, double room, ft_error *err)
@@ -147,12 +174,11 @@ static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_
 
     how.metric = metric;
     how.base = base;
-    how.part_rows = rows_for(s, metric, several ? room / 2 : room);
-    ft__log(opt->log, FT_LOG_DEBUG, "%s: at most %zu rows a regressor",
-            ft__metric_name(metric), how.part_rows);
-    st = learn_as(f, s, row, &how, false, opt->before, err);
+    how.unseen = false;
+    st = learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
+    how.unseen = true;
     if (!st && several)
-        st = learn_as(f, s, row, &how, true, opt->before, err);
+        st = learn_as(f, s, row, &how, opt, (1 - seen_share) * room, err);
     return st;
 }
 

@@ -57,7 +57,8 @@ struct rows {
     double *out; /* out of fold */
     double *spread;
     /* of one part: */
-    size_t m;
+    size_t all; /* that belong to it */
+    size_t m;   /* that are drawn of them */
     uint32_t *of; /* rows here */
     float *px;
     double *py;
@@ -155,6 +156,7 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
 
     for (size_t i = 0; i < r->n; i++)
         n += ft__part_has(p, &s->v[r->index[i]].op);
+    r->all = n;
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
@@ -247,12 +249,12 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     ft_matrix x;
     ft_status st;
 
-    if (old && n && n < old->fit.n_rows)
+    if (old && n && r->all < old->fit.n_rows)
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "%s %s was learned from %zu operations, of which the store holds "
             "%zu: old and new ones have to be in one store",
-            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows, n);
+            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows, r->all);
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
