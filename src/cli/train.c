@@ -5,6 +5,7 @@
 
 #include "cli/predictor.h"
 #include "foretell/engine.h"
+#include "foretell/outliers.h"
 
 struct options {
     const char *out;
@@ -102,9 +103,34 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
     return code;
 }
 
+/* Worth tuning, or measuring again: said once the predictor is made of them. */
+static void tell_slow(const ft__cli *c, ft_store *store, const ft_train_options *how)
+{
+    char where[FT__PATH_MAX], spec[1024], text[2048];
+    ft_slow_op *op = NULL;
+    uint32_t n_datasets;
+    size_t n;
+
+    snprintf(where, sizeof(where), "device=%s engine=%s %s", how->filter.device,
+             how->filter.engine, how->filter.setting);
+    if (!c->log.message || ft_slow_ops_find(&op, &n, &n_datasets, store, where,
+                                            how->data_dir, how->seed, NULL))
+        return;
+    if (n) {
+        ft_op_print(&op[0].op, spec, sizeof(spec));
+        snprintf(text, sizeof(text),
+                 "%zu operation%s slower than others like %s, %s %.1f times: foretell "
+                 "validate --outliers lists what to tune or to measure again",
+                 n, n > 1 ? "s are" : " is", n > 1 ? "them" : "it", spec, op[0].slower);
+        c->log.message(c->log.user, FT_LOG_INFO, text);
+    }
+    free(op);
+}
+
 /* Of one machine: which rows of the store. */
-static ft_status train_one(ft_predictor **out, ft_store *store, const struct options *o,
-                           ft_train_options *how, ft_error *err)
+static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
+                           const struct options *o, ft_train_options *how,
+                           ft_error *err)
 {
     ft_device *local = NULL;
     char setting[32];
@@ -118,12 +144,14 @@ static ft_status train_one(ft_predictor **out, ft_store *store, const struct opt
                                  ? o->device
                                  : ft_device_fingerprint(local);
         st = ft_predictor_train(out, store, how, err);
+        if (!st)
+            tell_slow(c, store, how);
     }
     ft_device_free(local);
     return st;
 }
 
-static ft_status train(ft_predictor **out, const char *store_path,
+static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
                        const struct options *o, const ft_train_options *common,
                        ft_error *err)
 {
@@ -138,7 +166,7 @@ static ft_status train(ft_predictor **out, const char *store_path,
     how.add = before;
     if (!st)
         st = o->family ? ft_predictor_train(out, store, &how, err)
-                       : train_one(out, store, o, &how, err);
+                       : train_one(c, out, store, o, &how, err);
     ft_predictor_free(before);
     ft_store_close(store);
     return st;
@@ -211,7 +239,7 @@ static int run(ft__cli *c, const void *user)
     if (!code) {
         how.without = without.op;
         how.n_without = without.n;
-        st = train(&p, store, o, &how, &err);
+        st = train(c, &p, store, o, &how, &err);
         code = st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
     }
     ft__ops_free(&without);
