@@ -240,7 +240,9 @@ static int run(ft__cli *c, const void *user)
         how.without = without.op;
         how.n_without = without.n;
         st = train(c, &p, store, o, &how, &err);
-        code = st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+        code = st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
+               : st            ? ft__cli_fail(c, st, &err)
+                               : FT__EXIT_GOOD;
     }
     ft__ops_free(&without);
     if (code)
