@@ -227,6 +227,6 @@ void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uin
         if (out->total_s > 0)
             return;
     }
-    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN};
     out->total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i));
 }

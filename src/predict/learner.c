@@ -57,8 +57,8 @@ struct rows {
     double *out; /* out of fold */
     double *spread;
     /* of one part: */
-    size_t all; /* that belong to it */
-    size_t m;   /* that are drawn of them */
+    size_t all;   /* that belong to it */
+    size_t m;     /* that are drawn of them */
     uint32_t *of; /* rows here */
     float *px;
     double *py;
@@ -146,6 +146,17 @@ static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
     if (most && part->scope != FT__SCOPE_KIND && !l->opt.single)
         most = ft__class_rows(most);
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
+}
+
+/* The first dataset of the same device: one number a device. */
+static uint32_t device_of(const ft__samples *s, uint32_t i)
+{
+    const char *name = s->dataset[s->v[i].dataset].device;
+    uint32_t d = 0;
+
+    while (strcmp(s->dataset[d].device, name) != 0)
+        d++;
+    return d;
 }
 
 static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
@@ -239,12 +250,41 @@ static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
     return NULL;
 }
 
+/* Fewer known devices say too little of unknown ones. */
+enum { LEAST_DEVICES = 4, MOST_FOLDS = 10 };
+
+static bool has_devices(const struct rows *r, const ft__samples *s)
+{
+    uint64_t seen = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        seen |= 1ull << device_of(s, r->index[r->of[i]]) % 64;
+    return __builtin_popcountll(seen) >= LEAST_DEVICES;
+}
+
+/* Methods for devices that are not among the rows: each known one is left out in turn,
+ * and a mixture with the constant takes back what does not carry over. */
+static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
+                                  const ft__samples *s)
+{
+    ft__fit_options how = l->opt.fit;
+
+    if (!l->opt.unseen || !has_devices(r, s))
+        return how;
+    for (size_t i = 0; i < r->m; i++)
+        r->group[i] = device_of(s, r->index[r->of[i]]);
+    how.mix = 1;
+    how.n_folds = MOST_FOLDS;
+    return how;
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
 {
     size_t n = take_part(r, l, s, wanted);
     const ft__part *old = part_before(l, wanted);
+    ft__fit_options how;
     ft__part *p;
     ft_matrix x;
     ft_status st;
@@ -254,9 +294,11 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
             err, FT_ENOTFOUND, 0,
             "%s %s was learned from %zu operations, of which the store holds "
             "%zu: old and new ones have to be in one store",
-            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows, r->all);
+            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
+            r->all);
     if (n < LEAST_ROWS && !old)
         return FT_OK;
+    how = choose_how(l, r, s);
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
     if (!p)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
@@ -270,8 +312,7 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
     p->rows = sum_of_rows(r, s, l->opt.metric);
-    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &l->opt.fit,
-                      err);
+    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
     if (!st)
         st = find_range(p, r, l->columns.n, err);
     if (!st)
@@ -403,6 +444,9 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     memcpy(r.py, r.y, n * sizeof(*r.py));
     l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
+    for (size_t i = 0; i < n && l->opt.held; i++)
+        l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
+    l->opt.held = NULL;
     if (!st)
         st = share_tails(l, &r, err);
     rows_free(&r);
@@ -429,6 +473,9 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     *out = (ft__learner){.opt = *opt,
                          .low = opt->before ? opt->before->low : -1,
                          .high = opt->before ? opt->before->high : 1};
+    /* Trees stay within what they were shown. */
+    if (opt->unseen && !opt->fit.methods)
+        out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);

@@ -20,7 +20,10 @@ typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
-    bool unseen; /* devices that are not among the rows will be asked for */
+    bool unseen; /* devices that are not among the rows will be asked for: of four
+                    devices or more each is left out in turn to choose by */
+    double *held;     /* NULL, or for every sample: takes what was said of those learned
+                         from by regressors that had not seen them */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
                          of ft__class_rows(); 0: all there are */
     const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
