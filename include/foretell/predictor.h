@@ -118,6 +118,10 @@ typedef struct ft_network_estimate {
     uint32_t n_learned;
     uint32_t n_scaled;
     uint32_t n_roofline;
+    /* Where host and device were told apart (docs/networks.md), otherwise NaN: what the
+     * host needs to issue everything, and what the device needs to execute it. */
+    double host_s;
+    double busy_s;
 } ft_network_estimate;
 
 /* g must be lowered with the predictor's policy. Memory: a forward pass lies at the
@@ -125,6 +129,24 @@ typedef struct ft_network_estimate {
  * run, is counted as PyTorch allocates it. */
 FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_graph *g, ft_error *err);
+/* A device, and how it is asked about. */
+typedef struct ft_device_use {
+    const ft_device_facts *device;
+    const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
+                            is set; NULL or "": as the device comes */
+    const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
+                            "default": in convolutions, as PyTorch does */
+} ft_device_use;
+
+/* From the specifications of a device that nobody measured: the physical estimate of
+ * every operation (docs/physics.md) with default constants, host and device by the
+ * schedule (docs/networks.md); of GPUs power and energy, too. The basis is
+ * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
+ * intervals are what devices left out showed. Memory as PyTorch allocates it.
+ * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest. */
+FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
+                                            const ft_device_use *on, const ft_graph *g,
+                                            ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,

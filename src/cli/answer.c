@@ -112,6 +112,43 @@ static void print_fit(const ft__answer *a)
                a->max_batch >= 1 << 20 ? " or more" : "");
 }
 
+/* Who sets the pace: the host that issues, or the device that executes. */
+static void print_pace(const ft_network_estimate *e)
+{
+    if (!isfinite(e->host_s))
+        return;
+    printf("the host issues everything in %s, the device executes it in %s: %s\n",
+           ft__text_seconds(e->host_s).s, ft__text_seconds(e->busy_s).s,
+           e->host_s > e->busy_s ? "the host sets the time"
+                                 : "the device sets the time");
+}
+
+/* How far the figures can be trusted. */
+static void print_sureness(const ft__answer *a)
+{
+    if (!a->sheet) {
+        printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
+               "learned, %u scaled, %u roofline\n",
+               a->e.n_ops, a->e.n_measured, a->e.n_learned, a->e.n_scaled,
+               a->e.n_roofline);
+        return;
+    }
+    switch (a->by) {
+    case FT__BY_PHYSICS:
+        puts("Nothing was measured on this device: scaled from its data sheet by what "
+             "operations do on\nothers; low .. high is a 90 % interval.");
+        break;
+    case FT__BY_PALEO:
+        puts("PALEO: the device's data sheet alone was used, as if every operation "
+             "reached its peak rate;\nhow far real times are from it is not known.");
+        break;
+    case FT__BY_ROOFLINE:
+        puts("This is a lower bound, not an expectation: the device's data sheet alone "
+             "was used (roofline);\nreal times are longer, often several times.");
+        break;
+    }
+}
+
 static bool print_totals(const ft__answer *a)
 {
     ft__table *t =
@@ -135,17 +172,8 @@ static bool print_totals(const ft__answer *a)
         ft__put_clean(stdout, with_reason(a, a->e.energy).why);
         putchar('\n');
     }
-    if (a->sheet && !a->lower_bound)
-        puts("PALEO: the device's data sheet alone was used, as if every operation "
-             "reached its peak rate;\nhow far real times are from it is not known.");
-    else if (a->lower_bound)
-        puts("This is a lower bound, not an expectation: the device's data sheet alone "
-             "was used (roofline);\nreal times are longer, often several times.");
-    else
-        printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
-               "learned, %u scaled, %u roofline\n",
-               a->e.n_ops, a->e.n_measured, a->e.n_learned, a->e.n_scaled,
-               a->e.n_roofline);
+    print_pace(&a->e);
+    print_sureness(a);
     return good;
 }
 
@@ -165,6 +193,12 @@ static uint32_t *by_weight(const ft__answer *a)
     return order;
 }
 
+/* There is one figure for an operation and nothing else. */
+static bool bare(const ft__answer *a)
+{
+    return a->sheet && a->by != FT__BY_PHYSICS;
+}
+
 static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 {
     const ft_estimate *e = &a->e.op_time[i];
@@ -178,7 +212,7 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
     ft__table_cell(t, "%s", ft__text_percent(total_s(a, i) / a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(total_s(a, i)).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
-    if (a->sheet)
+    if (bare(a))
         return;
     ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
@@ -194,7 +228,7 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 
     /* A spec that is shortened on a narrow terminal would not say its phase. */
     snprintf(columns, sizeof(columns), "operation<%s|count>|share>|total>|each>%s",
-             is_training(a) ? "|phase" : "", a->sheet ? "" : "|low>|high>|basis");
+             is_training(a) ? "|phase" : "", bare(a) ? "" : "|low>|high>|basis");
     t = ft__table_new(columns);
     for (uint32_t i = 0; good && i < a->e.n_ops && i < top; i++)
         op_row(t, a, order[i]);
@@ -255,6 +289,11 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
     return true;
 }
 
+static bool is_bound(const ft__answer *a)
+{
+    return a->sheet && a->by == FT__BY_ROOFLINE;
+}
+
 static void device_row(ft__table *t, const ft__answer *a)
 {
     double spare = spare_bytes(a);
@@ -269,8 +308,8 @@ static void device_row(ft__table *t, const ft__answer *a)
     if (a->max_batch_asked)
         ft__table_cell(t, "%" PRId64, a->max_batch);
     ft__table_cell(t, "%s",
-                   a->lower_bound ? "roofline: a lower bound"
-                                  : ft_basis_name(a->e.time.basis));
+                   is_bound(a) ? "roofline: a lower bound"
+                               : ft_basis_name(a->e.time.basis));
 }
 
 bool ft__answers_print(const ft__answer *a, size_t n)
@@ -394,7 +433,7 @@ json_t *ft__answer_json(const ft__answer *a)
         ft__json_estimate(&energy, "J"), "power", ft__json_estimate(&power, "W"),
         "memory", memory_json(a), "fit", fit_json(a), "flops", ft__json_real(sum.flops),
         "ops", ops_json(a), "bounded", ft__model_bounded_json(a->graph), "warnings",
-        warnings_json(a), "lower_bound", a->lower_bound, "verify",
+        warnings_json(a), "lower_bound", is_bound(a), "verify",
         *a->verify ? ft__json_text(a->verify) : json_null());
 }
 

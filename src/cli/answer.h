@@ -1,8 +1,7 @@
 #ifndef CLI_ANSWER_H
 #define CLI_ANSWER_H
 
-#include "cli/cli.h"
-#include "foretell/predictor.h"
+#include "cli/estimate.h"
 
 enum { FT__MAX_WARNINGS = 4 };
 
@@ -14,10 +13,10 @@ typedef struct ft__answer {
     char device[128];   /* as asked for: "local", "a30" */
     char known_as[128]; /* fingerprint, or the device's title */
     char engine[64];    /* "onednn 2.6.3"; "" from a device file alone */
-    char setting[64];
-    bool sheet;       /* from a device file alone */
-    bool lower_bound; /* which is the roofline then, not PALEO */
-    int64_t batch;    /* of the first input; 0: there is none */
+    char setting[96];
+    bool sheet; /* from a device file alone: */
+    ft__by by;
+    int64_t batch; /* of the first input; 0: there is none */
     const char *dtype;
     double limit_bytes; /* memory of the device; NaN: not known */
     bool max_batch_asked;

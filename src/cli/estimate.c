@@ -50,8 +50,13 @@ static ft_status estimate(ft_network_estimate *out, const ft__source *from,
 {
     if (from->predictor)
         return ft_predict_network(out, from->predictor, g, err);
-    return from->paleo ? ft_predict_network_paleo(out, from->sheet, g, err)
-                       : ft_predict_network_roofline(out, from->sheet, g, err);
+    switch (from->by) {
+    case FT__BY_ROOFLINE:
+        return ft_predict_network_roofline(out, from->on.device, g, err);
+    case FT__BY_PALEO: return ft_predict_network_paleo(out, from->on.device, g, err);
+    case FT__BY_PHYSICS: break;
+    }
+    return ft_predict_network_physics(out, &from->on, g, err);
 }
 
 ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,

@@ -6,11 +6,51 @@
 
 /* What is estimated of one network on one device. */
 
+/* What is made of a device's data sheet. */
+typedef enum ft__by {
+    FT__BY_PHYSICS,
+    FT__BY_ROOFLINE,
+    FT__BY_PALEO,
+} ft__by;
+
+/* How a device is driven, as far as it is said. */
+typedef struct ft__use_options {
+    const char *clock;
+    const char *memory_clock;
+    const char *power_cap;
+    const char *policy;
+} ft__use_options;
+#define FT__USE_OPTIONS(type, member)                                                  \
+    {"clock",      0,                                                                  \
+     FT__OPT_TEXT, offsetof(type, member.clock),                                       \
+     "CLOCK",      "at this core clock, such as 1200 (MHz) or 1.2GHz"},                \
+        {"memory-clock", 0,                                                            \
+         FT__OPT_TEXT,   offsetof(type, member.memory_clock),                          \
+         "CLOCK",        "at this memory clock"},                                      \
+        {"power-cap",  0,                                                              \
+         FT__OPT_TEXT, offsetof(type, member.power_cap),                               \
+         "WATTS",      "under this power cap"},                                        \
+    {                                                                                  \
+        "policy", 0, FT__OPT_TEXT, offsetof(type, member.policy), "P",                 \
+            "TF32 on devices that have it: default (in convolutions), tf32 (in all "   \
+            "products), ieee (nowhere)"                                                \
+    }
+typedef struct ft__use {
+    double clock_hz; /* NaN: as it comes */
+    double memory_hz;
+    double power_w;
+    const char *policy;
+    char setting[96]; /* "clock=1200MHz power=250W"; "" when nothing is said */
+} ft__use;
+/* Complains itself. */
+int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o);
+void ft__use_set_clock(ft__use *u, double clock_hz);
+
 /* Where estimates come from: what a predictor learned, otherwise the data sheet. */
 typedef struct ft__source {
     const ft_predictor *predictor; /* or NULL */
-    const ft_device_facts *sheet;
-    bool paleo; /* the sheet's figures by PALEO; otherwise as a roofline */
+    ft_device_use on;              /* of a device without a predictor */
+    ft__by by;
 } ft__source;
 
 /* A network as it is run, with its estimate. */

@@ -16,6 +16,7 @@ struct options {
     uint64_t threads;
     uint64_t top;
     ft__step_options step;
+    ft__use_options use;
     bool max_batch;
     bool must_fit;
 };
@@ -26,7 +27,8 @@ static const ft__option options[] = {
     {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
      "use this predictor; the one train made"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME",
-     "roofline or paleo: from a device's data sheet alone, whatever was learned"},
+     "physics, roofline or paleo: from a device's data sheet alone, whatever was "
+     "learned"},
     FT__ENGINE_OPTIONS(struct options, "the software that will run it; ",
                        "threads it may use; "),
     {"dtype", 0, FT__OPT_TEXT, offsetof(struct options, dtype), "T",
@@ -37,6 +39,7 @@ static const ft__option options[] = {
      "the largest batch that fits the device's memory, too"},
     {"must-fit", 0, FT__OPT_FLAG, offsetof(struct options, must_fit), NULL,
      "exit code 1 when the device's memory is too small"},
+    FT__USE_OPTIONS(struct options, use),
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
     {0},
@@ -50,12 +53,14 @@ struct question {
     const struct options *o;
     const ft_graph *graph; /* as imported */
     ft__step step;
+    ft__use use;
     const char *engine;
     const char *dtype;
     char data_dir[FT__PATH_MAX];
     char predictor_path[FT__PATH_MAX];
     ft_predictor *predictor; /* NULL: none was found */
     ft_predictor_info info;
+    ft__by by; /* what is made of data sheets */
 };
 
 /* ---- the command that verifies ---- */
@@ -116,6 +121,11 @@ static void warn(ft__answer *a, const char *model)
     const ft_network_estimate *e = &a->e;
     uint32_t backward = n_backward(a);
 
+    if (a->sheet && a->by == FT__BY_PHYSICS && e->n_roofline)
+        ft__answer_warn(a,
+                        "%u of %u unique operations are not known by name: their times "
+                        "are lower bounds",
+                        e->n_roofline, e->n_ops);
     if (a->sheet)
         return;
     if (e->n_scaled)
@@ -156,8 +166,8 @@ static ft_status find_max_batch(ft__answer *a, const struct question *q,
 static ft_status predict(ft__answer *a, ft__estimate *x, const struct question *q,
                          const ft_device_facts *sheet, ft_error *err)
 {
-    const bool paleo = q->o->method && strcmp(q->o->method, "paleo") == 0;
-    const ft__source from = {sheet ? NULL : q->predictor, sheet, paleo};
+    const ft__source from = {
+        .predictor = sheet ? NULL : q->predictor, .on = {sheet, q->use.setting, q->use.policy}, .by = q->by};
     ft_status st = ft__estimate_make(x, &from, q->graph, &q->step, err);
 
     if (st)
@@ -166,7 +176,7 @@ static ft_status predict(ft__answer *a, ft__estimate *x, const struct question *
     a->e = x->e;
     a->step = ft__step_name(&q->step, x->graph);
     a->sheet = sheet != NULL;
-    a->lower_bound = sheet && !paleo;
+    a->by = q->by;
     return find_max_batch(a, q, &from, err);
 }
 
@@ -191,6 +201,7 @@ static ft_status predict_sheet(ft__answer *a, ft__estimate *x, const struct ques
         return st;
     a->limit_bytes = ft_device_get(d)->memory_bytes;
     snprintf(a->known_as, sizeof(a->known_as), "%s", ft_device_get(d)->title);
+    snprintf(a->setting, sizeof(a->setting), "%s", q->use.setting);
     st = predict(a, x, q, ft_device_get(d), err);
     ft_device_free(d);
     return st;
@@ -267,13 +278,20 @@ static int answer(ft__answer *a, ft__estimate *x, const struct question *q)
 
 /* ---- running ---- */
 
-static int check_method(const struct question *q)
+static int check_method(struct question *q)
 {
+    static const char *const name[] = {[FT__BY_PHYSICS] = "physics",
+                                       [FT__BY_ROOFLINE] = "roofline",
+                                       [FT__BY_PALEO] = "paleo"};
     const char *m = q->o->method;
+    size_t by = 0;
 
-    if (m && strcmp(m, "roofline") && strcmp(m, "paleo"))
+    while (m && by < sizeof(name) / sizeof(*name) && strcmp(m, name[by]) != 0)
+        by++;
+    if (by == sizeof(name) / sizeof(*name))
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method wants roofline or paleo, not \"%s\"", m);
+                            "--method wants physics, roofline or paleo, not \"%s\"", m);
+    q->by = (ft__by)by;
     if (m && q->o->predictor)
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--method %s uses no predictor: leave --predictor out", m);
@@ -384,6 +402,8 @@ static int run(ft__cli *c, const void *user)
     ft_graph *g = NULL;
     int code = a ? ft__step_parse(c, &q.step, &o->step) : ft__cli_done(c, false);
 
+    if (!code)
+        code = ft__use_parse(c, &q.use, &o->use);
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (!code) {

@@ -489,7 +489,7 @@ static bool at_clock(ft_device_facts *f, double clock_hz, char *why, size_t size
 static int by_sheet(struct question *q, const char *device, double clock_hz)
 {
     ft_device_facts facts;
-    const ft__source from = {.sheet = &facts};
+    const ft__source from = {.on = {.device = &facts}};
     ft_error err = {0};
     ft_device *d;
     ft_status st = ft_device_load(&d, q->data_dir, device, &err);
