@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/units.h"
 
@@ -250,6 +251,9 @@ static void print_assumptions(const ft__answer *a, size_t n)
     for (size_t i = 0; i < n; i++)
         n_allocated += allocated(&a[i]);
     ft__model_print_assumptions(a->graph);
+    for (size_t i = 0; i < n; i++)
+        if (*a[i].device_note && (i == 0 || strcmp(a[i].device, a[i - 1].device) != 0))
+            printf("assumed: %s\n", a[i].device_note);
     printf("assumed: %s, %s at a time, %s\n", ft__mode_name(a->graph), a->step,
            a->dtype);
     if (n_allocated)
@@ -294,14 +298,18 @@ static bool is_bound(const ft__answer *a)
     return a->sheet && a->by == FT__BY_ROOFLINE;
 }
 
-static void device_row(ft__table *t, const ft__answer *a)
+static void device_row(ft__table *t, const ft__answer *a, bool clocks)
 {
     double spare = spare_bytes(a);
 
     ft__table_cell(t, "%s", a->device);
+    if (clocks)
+        ft__table_cell(t, "%s", ft__text_hertz(a->use.clock_hz).s);
     ft__table_cell(t, "%s", ft__text_seconds(a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(a->e.time.low).s);
     ft__table_cell(t, "%s", ft__text_seconds(a->e.time.high).s);
+    if (clocks)
+        ft__table_cell(t, "%s", ft__text_watts(a->e.power.value).s);
     ft__table_cell(t, "%s", ft__text_joules(a->e.energy.value).s);
     ft__table_cell(t, "%s", ft__text_bytes(a->e.memory.value).s);
     ft__table_cell(t, "%s", !isfinite(spare) ? "-" : spare >= 0 ? "yes" : "no");
@@ -312,21 +320,57 @@ static void device_row(ft__table *t, const ft__answer *a)
                                : ft_basis_name(a->e.time.basis));
 }
 
-bool ft__answers_print(const ft__answer *a, size_t n)
+/* At which of its clocks a device takes the least energy, and what that costs. */
+static void print_best_clock(const ft__answer *a, size_t n)
 {
-    ft__table *t = ft__table_new(
-        a[0].max_batch_asked
-            ? "device|time>|low>|high>|energy>|memory>|fits|largest batch>|basis"
-            : "device|time>|low>|high>|energy>|memory>|fits|basis");
+    size_t best = n, fastest = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (a[i].e.energy.value > 0 &&
+            (best == n || a[i].e.energy.value < a[best].e.energy.value))
+            best = i;
+        if (a[i].e.time.value < a[fastest].e.time.value)
+            fastest = i;
+    }
+    if (best == n)
+        return;
+    printf("least energy on %s: at %s, %s of the energy and %s of the time at %s\n",
+           a->device, ft__text_hertz(a[best].use.clock_hz).s,
+           ft__text_percent(a[best].e.energy.value / a[fastest].e.energy.value).s,
+           ft__text_percent(a[best].e.time.value / a[fastest].e.time.value).s,
+           ft__text_hertz(a[fastest].use.clock_hz).s);
+}
+
+static void print_best_clocks(const ft__answer *a, size_t n)
+{
+    for (size_t first = 0, end; first < n; first = end) {
+        end = first;
+        while (end < n && strcmp(a[end].device, a[first].device) == 0)
+            end++;
+        print_best_clock(a + first, end - first);
+    }
+}
+
+bool ft__answers_print(const ft__answer *a, size_t n, bool clocks)
+{
+    char columns[160];
+    ft__table *t;
     bool good;
 
+    snprintf(columns, sizeof(columns),
+             "device%s|time>|low>|high>%s|energy>|memory>|fits%s|basis",
+             clocks ? "|clock>" : "", clocks ? "|power>" : "",
+             a[0].max_batch_asked ? "|largest batch>" : "");
+    t = ft__table_new(columns);
     ft__put_clean(stdout, ft_graph_name(a[0].graph));
     putchar('\n');
     print_assumptions(a, n);
     for (size_t i = 0; i < n; i++)
-        device_row(t, &a[i]);
+        device_row(t, &a[i], clocks);
     putchar('\n');
     good = ft__table_print_take(t, stdout);
+    if (clocks)
+        print_best_clocks(a, n);
     puts("- is not known; asked about one device alone, foretell says why\n");
     ft__model_print_bounded(a[0].graph);
     for (size_t i = 0; i < n; i++)

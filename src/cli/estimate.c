@@ -134,11 +134,10 @@ ft_status ft__estimate_max_batch(int64_t *batch, const ft__source *from,
 
 /* ---- energy ---- */
 
-void ft__energy_why(char *why, size_t size, const char *device, bool sheet,
+void ft__energy_why(char *why, size_t size, const char *device,
                     const ft_network_estimate *e)
 {
-    const char *text =
-        sheet ? "a data sheet alone does not say what operations draw" : e->energy.why;
+    const char *text = e->energy.why;
     ft_sensors *s = NULL;
 
     if (strcmp(device, "local") == 0 && !ft_sensors_probe(&s, "", 0, NULL) &&

@@ -46,6 +46,12 @@ typedef struct ft__use {
 int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o);
 void ft__use_set_clock(ft__use *u, double clock_hz);
 
+/* From what a device is called to the name of its file: an alias, or a product of
+ * which there are variants ("h100"), with a note on which was taken. A name that is
+ * none of these stays as it is. */
+ft_status ft__device_resolve(char *name, size_t size, char *note, size_t note_size,
+                             const char *data_dir, ft_error *err);
+
 /* Where estimates come from: what a predictor learned, otherwise the data sheet. */
 typedef struct ft__source {
     const ft_predictor *predictor; /* or NULL */
@@ -69,7 +75,7 @@ ft_status ft__estimate_max_batch(int64_t *batch, const ft__source *from,
                                  ft_error *err);
 /* Why there is no energy. This machine's sensors are looked up, not watched, so that
  * it is quick. */
-void ft__energy_why(char *why, size_t size, const char *device, bool sheet,
+void ft__energy_why(char *why, size_t size, const char *device,
                     const ft_network_estimate *e);
 
 /* Of the first input; 0: there is none. */

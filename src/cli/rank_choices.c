@@ -108,6 +108,29 @@ static int add_every_file(ft__rank_question *q)
     return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
 }
 
+/* Names as they are asked for to those of files. */
+static int resolve_devices(ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->n_devices; i++) {
+        char name[128], note[512];
+        ft_error err = {0};
+        ft_status st;
+
+        snprintf(name, sizeof(name), "%s", q->device[i]);
+        st = ft__device_resolve(name, sizeof(name), note, sizeof(note), q->data_dir,
+                                &err);
+        if (st)
+            return ft__cli_fail(q->c, st, &err);
+        if (strcmp(name, q->device[i]) == 0)
+            continue;
+        free(q->device[i]);
+        q->device[i] = strdup(name);
+        if (!q->device[i])
+            return ft__cli_done(q->c, false);
+    }
+    return FT__EXIT_GOOD;
+}
+
 static int name_devices(ft__rank_question *q)
 {
     const char *list = q->o->devices;
@@ -126,7 +149,7 @@ static int name_devices(ft__rank_question *q)
             more = list[len] == ',';
             list += len + more;
         }
-        return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
+        return good ? resolve_devices(q) : ft__cli_done(q->c, false);
     }
     for (size_t i = 0; i < q->n_predictors && good; i++) {
         const char *name = name_of(q, q->predictor[i]);
@@ -198,7 +221,7 @@ static int estimate(ft__rank_question *q, ft__choice *x, const ft__source *from,
     x->power = made.e.power;
     x->memory = made.e.memory;
     if (x->energy.basis == FT_BASIS_UNAVAILABLE)
-        ft__energy_why(x->why, sizeof(x->why), x->device, !from->predictor, &made.e);
+        ft__energy_why(x->why, sizeof(x->why), x->device, &made.e);
     ft__estimate_free(&made);
     find_max_batch(x, q, from);
     return FT__EXIT_GOOD;

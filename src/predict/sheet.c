@@ -71,6 +71,8 @@ static ft_status predict_by_sheet(ft_network_estimate *out, price_of *price,
         ft_network_estimate_free(out);
         return st;
     }
+    out->energy.why = out->power.why =
+        "a data sheet alone does not say what operations draw";
     alone(&out->time, basis);
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         alone(&out->phase_time[p], basis);

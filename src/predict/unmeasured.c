@@ -54,7 +54,7 @@ static double power_of(const struct asking *q, const ft_op *op)
         row.hint[0] = fmin(1, t.memory_s / t.busy_s);
         w *= ft__clocks_at(q->clocks, &row, q->clock_hz, NAN).power;
     }
-    return fmin(w, q->cap_w);
+    return isfinite(w) ? fmin(w, q->cap_w) : (double)NAN;
 }
 
 static ft_status ask(ft__task *task, ft_estimate *time, const struct asking *q,
@@ -137,6 +137,14 @@ static ft_status ask_all(ft_network_estimate *out, const struct asking *q,
     return st;
 }
 
+static const char *why_no_power(const ft_device_facts *d)
+{
+    if (d->type && strcmp(d->type, "gpu") != 0)
+        return "what a CPU draws cannot be told from its data sheet";
+    return d->tdp_w > 0 ? "nothing is computed"
+                        : "the device's file does not say its power, tdp_w";
+}
+
 ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_use *on,
                                      const ft_graph *g, ft_error *err)
 {
@@ -162,6 +170,8 @@ ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_u
         ft_network_estimate_free(out);
         return st;
     }
+    if (out->energy.basis == FT_BASIS_UNAVAILABLE)
+        out->energy.why = out->power.why = why_no_power(on->device);
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);
     return FT_OK;
