@@ -10,9 +10,9 @@
 #include "foretell/learn.h"
 #include "foretell/store.h"
 
-/* All regressors for one device, engine and setting, with what they were
- * trained on; one file *.ftp, mapped into memory. Immutable: threads may share
- * one. */
+/* All regressors for one device, engine and setting, or for a family of devices, with
+ * what they were trained on; one file *.ftp, mapped into memory. Immutable: threads may
+ * share one. */
 typedef struct ft_predictor ft_predictor;
 
 typedef enum ft_basis {
@@ -50,10 +50,16 @@ typedef struct ft_train_options {
     size_t n_without;
     int forget;           /* 1: keep no measured values, so that every answer is learned */
     const ft_log *log;
+    int family;           /* 1: of all devices, settings and engines that `where` asks for,
+                             for any device; `filter` is not looked at */
+    const char *where;    /* as of ft_evaluate_options */
+    const char *data_dir; /* where device files are; family only */
+    int single;           /* one regressor for all kinds, instead of one for each; family */
+    size_t most_bytes;    /* family: of the file, about; 0: 16 MB */
 } ft_train_options;
 
-/* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit
- * (the message lists them). */
+/* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without
+ * `family` (the message lists them). */
 FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     const ft_train_options *opt, ft_error *err);
 FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
@@ -76,17 +82,33 @@ typedef struct ft_predictor_info {
     double context_bytes; /* process and engine; operations add to it */
     uint32_t n_regressors;
     uint32_t n_measured; /* operations whose measured values it holds */
+    uint32_t n_datasets; /* of a family: learned from; 0: it is of one device. Of a family
+                            the texts are "" and the figures of its machine NaN */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
+
+/* What a family was learned from; i < n_datasets. */
+typedef struct ft_predictor_dataset {
+    const char *device;
+    const char *setting;
+    const char *engine;
+    const char *engine_version;
+    const char *policy; /* on dtypes */
+    uint64_t n;         /* operations measured */
+} ft_predictor_dataset;
+FT_API void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
+                                     ft_predictor_dataset *out);
 
 /* One regressor and how good it was in grouped cross-validation. */
 typedef struct ft_regressor_info {
     const char *kind;   /* a kind, or a class ("unary") that serves rare kinds */
     const char *metric; /* "time", "workspace" */
+    const char *phase;  /* family: "forward", ...; otherwise "" */
+    int unseen;         /* family: for devices that are not among its datasets */
     const char *choice; /* the method that was best: "extra leaf 3", or a mixture */
     ft_errors forest;   /* its errors */
     ft_errors constant; /* always the median ratio to the roofline */
-    ft_errors roofline; /* the roofline itself */
+    ft_errors roofline; /* the roofline itself; of a family the physical estimate */
     double interval_low; /* 90 %, typical row: truth / predicted lies between */
     double interval_high;
 } ft_regressor_info;

@@ -16,6 +16,8 @@ struct options {
     bool mix;
     ft__texts without;
     bool forget;
+    bool family;
+    const char *where;
     uint64_t seed;
 };
 
@@ -30,6 +32,12 @@ static const ft__option options[] = {
      "learn from measurements at this setting, \"threads=1 clock=1200MHz\""},
     {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
      "learn from measurements of this device; this machine"},
+    {"family", 0, FT__OPT_FLAG, offsetof(struct options, family), NULL,
+     "learn from all devices, settings and engines in the store, for any device that has "
+     "a data sheet"},
+    {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
+     "with --family: which measurements, as evaluate has it: \"device=a30,l4 "
+     "policy=default\""},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
@@ -80,34 +88,55 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
     return code;
 }
 
+/* Of one machine: which rows of the store. */
+static ft_status train_one(ft_predictor **out, ft_store *store, const struct options *o,
+                           ft_train_options *how, ft_error *err)
+{
+    ft_device *local = NULL;
+    char setting[32];
+    ft_status st = ft_device_local(&local, "", err);
+
+    if (!st) {
+        snprintf(setting, sizeof(setting), "threads=%u",
+                 (unsigned)(o->threads ? o->threads : 1));
+        how->filter.setting = o->setting ? o->setting : setting;
+        how->filter.device = o->device && strcmp(o->device, "local") != 0
+                                 ? o->device
+                                 : ft_device_fingerprint(local);
+        st = ft_predictor_train(out, store, how, err);
+    }
+    ft_device_free(local);
+    return st;
+}
+
 static ft_status train(ft_predictor **out, const char *store_path,
                        const struct options *o, const ft_train_options *common,
                        ft_error *err)
 {
     ft_train_options how = *common;
-    ft_device *local = NULL;
     ft_store *store = NULL;
-    char setting[32];
-    ft_status st = ft_device_local(&local, "", err);
+    ft_status st = ft_store_open(&store, store_path, FT_STORE_READ, err);
 
     *out = NULL;
     if (!st)
-        st = ft_store_open(&store, store_path, FT_STORE_READ, err);
-    if (!st) {
-        snprintf(setting, sizeof(setting), "threads=%u",
-                 (unsigned)(o->threads ? o->threads : 1));
-        how.filter.setting = o->setting ? o->setting : setting;
-        how.filter.device = o->device && strcmp(o->device, "local") != 0
-                                ? o->device
-                                : ft_device_fingerprint(local);
-        st = ft_predictor_train(out, store, &how, err);
-    }
+        st = o->family ? ft_predictor_train(out, store, &how, err)
+                       : train_one(out, store, o, &how, err);
     ft_store_close(store);
-    ft_device_free(local);
     return st;
 }
 
-static int save(ft__cli *c, const ft_predictor *p, const char *path)
+static int check(ft__cli *c, const struct options *o)
+{
+    if (o->family && (o->device || o->threads || o->setting))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--family goes with --where, which says of which device, "
+                            "setting and engine");
+    if (o->where && !o->family)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--where goes with --family");
+    return FT__EXIT_GOOD;
+}
+
+static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family)
 {
     ft_error err = {0};
     bool printed;
@@ -117,7 +146,8 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path)
         return ft__cli_fail(c, st, &err);
     printed = ft__predictor_print(c, p, path);
     if (!c->json && !c->csv)
-        printf("\nwritten: %s\nnext: foretell predict MODEL --device local\n", path);
+        printf("\nwritten: %s\nnext: foretell predict MODEL --device %s\n", path,
+               family ? "D" : "local");
     return ft__cli_done(c, printed);
 }
 
@@ -130,16 +160,22 @@ static int run(ft__cli *c, const void *user)
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                             .mix = o->mix,
                             .forget = o->forget,
+                            .family = o->family,
+                            .where = o->where,
                             .log = &c->log};
-    char store[FT__PATH_MAX], path[FT__PATH_MAX];
+    char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
     ft__ops without = {0};
     ft_predictor *p;
     ft_error err = {0};
     ft_status st;
-    int code = ft__methods_parse(c, &how.methods, o->method);
+    int code = check(c, o);
 
+    if (!code)
+        code = ft__methods_parse(c, &how.methods, o->method);
     if (code)
         return code;
+    ft__path_data(c, data);
+    how.data_dir = data;
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
     if (!code)
@@ -153,10 +189,13 @@ static int run(ft__cli *c, const void *user)
     ft__ops_free(&without);
     if (code)
         return code;
-    ft__path_predictor(path, engine, o->threads);
+    if (o->family)
+        ft__path_family(path);
+    else
+        ft__path_predictor(path, engine, o->threads);
     code = ft__home_needed(c, o->out);
     if (!code)
-        code = save(c, p, o->out ? o->out : path);
+        code = save(c, p, o->out ? o->out : path, o->family);
     ft_predictor_free(p);
     return code;
 }

@@ -275,11 +275,16 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
         st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
     if (!st)
         st = add_pairs(out, s, row, n, err);
-    out->n = FT__N_FEATURES + N_FITS + N_TERMS +
-             (out->devices ? (uint32_t)N_DEVICE : 0) + out->n_codes;
+    ft__columns_count(out);
     if (st)
         ft__columns_free(out);
     return st;
+}
+
+void ft__columns_count(ft__columns *c)
+{
+    c->n = FT__N_FEATURES + N_FITS + N_TERMS + (c->devices ? (uint32_t)N_DEVICE : 0) +
+           c->n_codes;
 }
 
 void ft__columns_free(ft__columns *c)

@@ -188,6 +188,9 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     struct batch b = {.p = p, .ops = ops};
     ft_status st;
 
+    if (!p->info)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the predictor is for a family of devices: say for which one");
     b.all = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.all));
     b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
     b.value = malloc((n + 1) * sizeof(*b.value));
@@ -380,6 +383,9 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
     ft_estimate *workspace = NULL, w;
     ft_status st = ft__estimate_start(out, g, err);
 
+    if (!st && !p->info)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "the predictor is for a family of devices: say for which one");
     if (!st)
         st = ft_graph_mode(g) == FT_MODE_INFERENCE
                  ? memory_as_planned(out, g, err)

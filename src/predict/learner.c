@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prng.h"
 #include "base/stats.h"
 
 /* Fewer rows make no regressor of their own. */
@@ -121,42 +122,45 @@ static void fill_rows(struct rows *r, const ft__learner *l, const ft__samples *s
 
 /* ---- parts ---- */
 
-static uint32_t which_of(ft__scope scope, const ft_op *op)
-{
-    return scope == FT__SCOPE_KIND    ? (uint32_t)op->kind
-           : scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
-                                      : 0;
-}
-
-static bool is_part(const ft__part *p, const ft_op *op)
-{
-    return p->phase == op->phase && p->which == which_of(p->scope, op);
-}
-
 /* The most particular regressor for an operation; l->n_parts: none. */
 static uint32_t part_for(const ft__learner *l, const ft_op *op)
 {
     uint32_t best = l->n_parts;
 
     for (uint32_t i = 0; i < l->n_parts; i++)
-        if (is_part(&l->part[i], op) &&
+        if (ft__part_has(&l->part[i], op) &&
             (best == l->n_parts || l->part[i].scope < l->part[best].scope))
             best = i;
     return best;
+}
+
+/* About so many of n rows, equal operations together; of a class the first of those
+ * that are drawn of a kind. */
+static bool is_drawn(const ft__learner *l, uint64_t hash, size_t n)
+{
+    ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
+
+    return !l->opt.part_rows || n <= l->opt.part_rows ||
+           ft__prng_unit(&p) * (double)n < (double)l->opt.part_rows;
 }
 
 static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
                         const ft__part *p)
 {
     uint32_t width = l->columns.n;
+    size_t n = 0;
 
+    for (size_t i = 0; i < r->n; i++)
+        n += ft__part_has(p, &s->v[r->index[i]].op);
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
-        if (!is_part(p, &s->v[r->index[i]].op))
+        const ft__sample *v = &s->v[r->index[i]];
+
+        if (!ft__part_has(p, &v->op) || !is_drawn(l, v->hash, n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->py[r->m] = r->y[i];
-        r->group[r->m] = s->v[r->index[i]].hash;
+        r->group[r->m] = v->hash;
         r->of[r->m++] = (uint32_t)i;
     }
     return r->m;
@@ -179,11 +183,43 @@ static ft_status find_range(ft__part *p, const struct rows *r, uint32_t width,
     return FT_OK;
 }
 
-static void part_free(ft__part *p)
+/* Errors out of fold of the rows that cross-validation looked at. */
+static ft_status find_errors(ft__part *p, const ft__learner *l, const struct rows *r,
+                             ft_error *err)
 {
-    ft__fit_free(&p->fit);
-    free(p->least);
-    free(p->most);
+    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
+    double *same = said + r->m, *base = same + r->m;
+    size_t n = 0;
+    ft_status st;
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    for (size_t i = 0; i < r->m; i++) {
+        double scale = r->scale[r->of[i]];
+
+        if (!isfinite(r->pout[i]))
+            continue;
+        truth[n] = value_of(l, r->py[i], scale);
+        said[n] = value_of(l, r->pout[i], scale);
+        same[n] = value_of(l, p->fit.centre, scale);
+        base[n++] = scale;
+    }
+    st = ft_errors_compute(&p->learned, truth, said, n, l->columns.n, err);
+    if (!st)
+        st = ft_errors_compute(&p->constant, truth, same, n, 1, err);
+    if (!st)
+        st = ft_errors_compute(&p->physics, truth, base, n, 1, err);
+    free(v);
+    return st;
+}
+
+static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metric m)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        sum += ft__sample_sum(s, r->index[r->of[i]], m);
+    return sum;
 }
 
 /* Fit a part if there are rows enough. */
@@ -203,12 +239,15 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     p += l->n_parts;
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
+    p->rows = sum_of_rows(r, s, l->opt.metric);
     st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &l->opt.fit,
                       err);
     if (!st)
         st = find_range(p, r, l->columns.n, err);
+    if (!st)
+        st = find_errors(p, l, r, err);
     if (st) {
-        part_free(p);
+        ft__part_free(p);
         return st;
     }
     l->n_parts++;
@@ -229,7 +268,7 @@ static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__sam
     for (size_t i = 0; i < n_ask; i++) {
         const ft_op *op = &s->v[ask[i]].op;
 
-        if (is_part(wanted, op) && part_for(l, op) == l->n_parts)
+        if (ft__part_has(wanted, op) && part_for(l, op) == l->n_parts)
             return true;
     }
     return false;
@@ -310,11 +349,16 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
                        size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
 {
     struct rows r;
-    ft_status st = rows_make(&r, l, row, n, err);
+    ft_status st;
 
+    l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));
+    st = l->rows_of ? rows_make(&r, l, row, n, err)
+                    : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     if (st)
         return st;
     fill_rows(&r, l, s);
+    for (size_t i = 0; i < n; i++)
+        l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
     l->centre = ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
@@ -356,9 +400,11 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
 void ft__learner_free(ft__learner *l)
 {
     for (uint32_t i = 0; i < l->n_parts; i++)
-        part_free(&l->part[i]);
+        ft__part_free(&l->part[i]);
     free(l->part);
+    free(l->rows_of);
     l->part = NULL;
+    l->rows_of = NULL;
     l->n_parts = 0;
     ft__columns_free(&l->columns);
     ft__base_free(&l->base);
@@ -392,14 +438,17 @@ static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
     a->high = value_of(l, value + fmax(0, high) * spread, scale);
     a->constant = value_of(l, p ? p->fit.centre : l->centre, scale);
     a->base = scale;
+    a->measured = false;
 }
 
-/* Rows of one part, predicted in one call; part NULL: those of none. */
-static void predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
-                         uint32_t index)
+/* Rows of one part, predicted in one call; those of none have the last number. */
+static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
+                              uint32_t index, ft_error *err)
 {
     const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
     uint32_t width = l->columns.n;
+    const ft__fit *fit;
+    ft_status st;
 
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -408,11 +457,16 @@ static void predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->of[r->m++] = (uint32_t)i;
     }
-    if (p)
-        ft__fit_predict(&p->fit, r->px, r->m, r->pout, r->pspread, r->py);
+    if (p && r->m) {
+        st = ft__part_fit(&fit, l, index, err);
+        if (st)
+            return st;
+        ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
+    }
     for (size_t i = 0; i < r->m; i++)
         answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
                p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
+    return FT_OK;
 }
 
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
@@ -427,8 +481,8 @@ ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
     fill_rows(&r, l, s);
     for (size_t i = 0; i < n; i++)
         out[i].part = part_for(l, &s->v[row[i]].op);
-    for (uint32_t p = 0; p <= l->n_parts; p++)
-        predict_part(l, out, &r, p);
+    for (uint32_t p = 0; p <= l->n_parts && !st; p++)
+        st = predict_part(l, out, &r, p, err);
     rows_free(&r);
-    return FT_OK;
+    return st;
 }

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "predict/predictor.h"
+#include "predict/family.h"
 #include "predict/probes.h"
 
 /* Fewer rows than this make no regressor of their own. */
@@ -29,6 +28,7 @@ struct sample {
 /* A regressor before it is written: its tails are known when all are there. */
 struct trained {
     ft__regressor_image image;
+    uint64_t rows; /* which it was made of */
     ft__fit fit;
 };
 
@@ -49,10 +49,7 @@ struct training {
     uint32_t n_trained;
     struct tails tails[2]; /* of time, of workspace */
     bool mixed;            /* rows of several devices, settings or engines */
-    ft__buf body;          /* sections, one behind the other */
-    ft__section_image *section;
-    uint32_t n_sections;
-    uint32_t cap_sections;
+    ft__writer writer;
     ft_status st;
     ft_error err;
 };
@@ -236,53 +233,7 @@ static ft_status read_policy(struct training *t, ft_store *store, ft_error *err)
     return st;
 }
 
-/* ---- writing sections ---- */
-
-/* Models are fastest where a cache line begins. */
-static size_t padded(size_t len)
-{
-    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
-}
-
-static void add_bytes(struct training *t, const void *data, size_t len)
-{
-    static const char zeros[FT__ALIGNMENT];
-
-    ft__buf_add(&t->body, data, len);
-    ft__buf_add(&t->body, zeros, padded(len) - len);
-}
-
-/* What was added since `begin` is one section. */
-static ft_status end_section(struct training *t, uint32_t type, size_t begin,
-                             size_t end, ft_error *err)
-{
-    ft__section_image *s;
-
-    if (t->n_sections == t->cap_sections) {
-        uint32_t cap = t->cap_sections ? 2 * t->cap_sections : 32;
-
-        s = realloc(t->section, cap * sizeof(*s));
-        if (!s)
-            return ft_fail(err, FT_ENOMEM, 0, "predictor");
-        t->section = s;
-        t->cap_sections = cap;
-    }
-    if (t->body.bad)
-        return ft_fail(err, FT_ENOMEM, 0, "predictor");
-    s = &t->section[t->n_sections++];
-    *s = (ft__section_image){.type = type, .offset = begin, .bytes = end - begin};
-    s->checksum = ft__checksum(t->body.s + begin, (size_t)s->bytes);
-    return FT_OK;
-}
-
-static ft_status add_section(struct training *t, uint32_t type, const void *data,
-                             size_t len, ft_error *err)
-{
-    size_t begin = t->body.len;
-
-    add_bytes(t, data, len);
-    return end_section(t, type, begin, begin + len, err);
-}
+/* ---- what was measured ---- */
 
 static ft_status add_measured(struct training *t, ft_error *err)
 {
@@ -302,7 +253,7 @@ static ft_status add_measured(struct training *t, ft_error *err)
                                       .error_s = s->error_s,
                                       .workspace_bytes = s->workspace};
     }
-    st = add_section(t, FT__SECTION_MEASURED, m, n * sizeof(*m), err);
+    st = ft__writer_section(&t->writer, FT__SECTION_MEASURED, m, n * sizeof(*m), err);
     free(m);
     return st;
 }
@@ -362,15 +313,6 @@ static void add_row(struct rows *f, const struct sample *s, bool time)
     f->group[f->n++] = s->hash;
 }
 
-static void errors_to(double v[FT__N_ERRORS], const ft_errors *e)
-{
-    const double all[FT__N_ERRORS] = {
-        (double)e->n, e->mape, e->median_ape,  e->p90_ape, e->within_10, e->max_ape,
-        e->bias,      e->r2,   e->adjusted_r2, e->mae,     e->median_ae, e->max_ae};
-
-    memcpy(v, all, sizeof(all));
-}
-
 static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
                        const double *predicted, ft_error *err)
 {
@@ -379,7 +321,7 @@ static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
         ft_errors_compute(&e, f->truth, predicted, f->n, FT__N_FEATURES, err);
 
     if (!st)
-        errors_to(v, &e);
+        ft__errors_put(v, &e);
     return st;
 }
 
@@ -520,37 +462,23 @@ static ft_status share_tails(struct training *t, bool time, ft_error *err)
     return st;
 }
 
-static void add_model(struct training *t, ft__mixture_image *m, uint32_t k,
-                      const ft_model *model)
-{
-    size_t len = 0;
-    const void *image = model ? ft_model_image(model, &len) : NULL;
-
-    m->bytes[k] = padded(len);
-    if (len)
-        add_bytes(t, image, len);
-}
-
 static ft_status write_regressor(struct training *t, struct trained *r, ft_error *err)
 {
     struct {
         ft__regressor_image image;
         ft__mixture_image mixture;
-    } head = {r->image, {.n_models = r->fit.n_models, .centre = r->fit.centre}};
-    size_t begin = t->body.len;
+    } head = {r->image, {.rows = r->rows}};
+    ft__writer *w = &t->writer;
+    size_t begin = w->body.len;
 
     head.image.interval_low = r->fit.low;
     head.image.interval_high = r->fit.high;
     head.image.typical_spread = r->fit.typical;
-    memcpy(head.mixture.choice, r->fit.choice, sizeof(head.mixture.choice));
-    memcpy(head.mixture.weight, r->fit.weight, sizeof(head.mixture.weight));
-    add_bytes(t, &head, sizeof(head));
-    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
-        add_model(t, &head.mixture, k, r->fit.model[k]);
-    add_model(t, &head.mixture, FT__MAX_MIXED, r->fit.spread);
-    if (!t->body.bad) /* now with the sizes */
-        memcpy(t->body.s + begin, &head, sizeof(head));
-    return end_section(t, FT__SECTION_REGRESSOR, begin, t->body.len, err);
+    ft__writer_add(w, &head, sizeof(head));
+    ft__writer_models(w, &head.mixture, &r->fit);
+    if (!w->body.bad) /* now with the sizes */
+        memcpy(w->body.s + begin, &head, sizeof(head));
+    return ft__writer_end(w, FT__SECTION_REGRESSOR, begin, w->body.len - begin, err);
 }
 
 static ft_status train_all(struct training *t, ft_error *err)
@@ -576,29 +504,6 @@ static ft_status train_all(struct training *t, ft_error *err)
     return st;
 }
 
-/* Header, table and sections in one piece of memory. */
-static ft_status assemble(ft_predictor **out, struct training *t, ft_error *err)
-{
-    size_t table_bytes = t->n_sections * sizeof(*t->section);
-    size_t begin = padded(sizeof(ft__header_image) + table_bytes);
-    ft__header_image h = {.version = FT__PREDICTOR_VERSION,
-                          .n_sections = t->n_sections};
-    unsigned char *image = aligned_alloc(FT__ALIGNMENT, padded(begin + t->body.len));
-
-    if (!image)
-        return ft_fail(err, FT_ENOMEM, 0, "predictor");
-    for (uint32_t i = 0; i < t->n_sections; i++)
-        t->section[i].offset += begin;
-    memcpy(h.magic, FT__PREDICTOR_MAGIC, sizeof(h.magic));
-    h.file_bytes = begin + t->body.len;
-    h.table_checksum = ft__checksum(t->section, table_bytes);
-    memset(image, 0, begin);
-    memcpy(image, &h, sizeof(h));
-    memcpy(image + sizeof(h), t->section, table_bytes);
-    memcpy(image + begin, t->body.s, t->body.len);
-    return ft__predictor_load_take(out, image, begin + t->body.len, err);
-}
-
 static void training_free(struct training *t)
 {
     for (uint32_t i = 0; i < t->n_trained; i++)
@@ -607,8 +512,7 @@ static void training_free(struct training *t)
     free(t->tails[0].residual);
     free(t->tails[1].residual);
     free(t->sample);
-    free(t->section);
-    ft__buf_free(&t->body);
+    ft__writer_free(&t->writer);
 }
 
 ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
@@ -618,20 +522,23 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     ft_status st;
 
     *out = NULL;
+    if (opt->family)
+        return ft__family_predictor(out, store, opt, err);
     t.info.context_bytes = NAN;
     st = gather(&t, store, err);
     if (!st)
         st = read_policy(&t, store, err);
     if (!st) {
         describe(&t);
-        st = add_section(&t, FT__SECTION_INFO, &t.info, sizeof(t.info), err);
+        st = ft__writer_section(&t.writer, FT__SECTION_INFO, &t.info, sizeof(t.info),
+                                err);
     }
     if (!st)
         st = add_measured(&t, err);
     if (!st)
         st = train_all(&t, err);
     if (!st)
-        st = assemble(out, &t, err);
+        st = ft__writer_finish(out, &t.writer, err);
     training_free(&t);
     return st;
 }
