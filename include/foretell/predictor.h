@@ -153,7 +153,7 @@ FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor
                                     const ft_graph *g, ft_error *err);
 /* A device, and how it is asked about. */
 typedef struct ft_device_use {
-    const ft_device_facts *device;
+    const ft_device *device; /* its file; borrowed */
     const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
                             is set; NULL or "": as the device comes */
     const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
@@ -169,6 +169,17 @@ typedef struct ft_device_use {
 FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
                                             const ft_device_use *on, const ft_graph *g,
                                             ft_error *err);
+/* Share of the unique operations of g of whose kind and element type a family learned
+ * something; 0 of a predictor of one device. */
+FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
+/* From a family of devices: what was learned of operations, host and device by the
+ * schedule. Operations of a device that it was trained on are measured or learned, of
+ * others scaled; what was learned in no form is priced from specifications. Memory as
+ * PyTorch allocates it. FT_EINVAL: the predictor is of one device; FT_ENOTFOUND as
+ * above. What *on does not say is as in what was learned of that device, or of most. */
+FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                       const ft_device_use *on, const ft_graph *g,
+                                       ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,

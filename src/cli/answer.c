@@ -127,6 +127,9 @@ static void print_pace(const ft_network_estimate *e)
 /* How far the figures can be trusted. */
 static void print_sureness(const ft__answer *a)
 {
+    if (*a->family)
+        printf("learned from several devices, %s %s: %s\n", a->device,
+               a->among ? "among them" : "not among them", a->family);
     if (!a->sheet) {
         printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
                "learned, %u scaled, %u roofline\n",

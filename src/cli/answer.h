@@ -16,7 +16,9 @@ typedef struct ft__answer {
     char setting[96];
     char device_note[512]; /* which variant was taken; "" */
     ft__use use;
-    bool sheet; /* from a device file alone: */
+    char family[FT__PATH_MAX]; /* file of the family that answers; "" */
+    bool among;                /* the device is one of those it was trained on */
+    bool sheet;                /* from a device file alone: */
     ft__by by;
     int64_t batch; /* of the first input; 0: there is none */
     const char *dtype;

@@ -48,12 +48,16 @@ int ft__dtype_check(ft__cli *c, const char *asked, const char *dtype)
 static ft_status estimate(ft_network_estimate *out, const ft__source *from,
                           const ft_graph *g, ft_error *err)
 {
+    const ft_device_facts *sheet =
+        from->on.device ? ft_device_get(from->on.device) : NULL;
+
+    if (from->predictor && sheet)
+        return ft_predict_network_on(out, from->predictor, &from->on, g, err);
     if (from->predictor)
         return ft_predict_network(out, from->predictor, g, err);
     switch (from->by) {
-    case FT__BY_ROOFLINE:
-        return ft_predict_network_roofline(out, from->on.device, g, err);
-    case FT__BY_PALEO: return ft_predict_network_paleo(out, from->on.device, g, err);
+    case FT__BY_ROOFLINE: return ft_predict_network_roofline(out, sheet, g, err);
+    case FT__BY_PALEO: return ft_predict_network_paleo(out, sheet, g, err);
     case FT__BY_PHYSICS: break;
     }
     return ft_predict_network_physics(out, &from->on, g, err);
@@ -67,7 +71,7 @@ ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
     ft_status st;
 
     *out = (ft__estimate){0};
-    if (from->predictor) {
+    if (from->predictor && !from->on.device) {
         ft_predictor_get_info(from->predictor, &info);
         policy = info.policy;
     }

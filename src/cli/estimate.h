@@ -39,8 +39,8 @@ typedef struct ft__use {
     double clock_hz; /* NaN: as it comes */
     double memory_hz;
     double power_w;
-    const char *policy;
-    char setting[96]; /* "clock=1200MHz power=250W"; "" when nothing is said */
+    const char *policy; /* NULL: not said */
+    char setting[96];   /* "clock=1200MHz power=250W"; "" when nothing is said */
 } ft__use;
 /* Complains itself. */
 int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o);
@@ -54,10 +54,29 @@ ft_status ft__device_resolve(char *name, size_t size, char *note, size_t note_si
 
 /* Where estimates come from: what a predictor learned, otherwise the data sheet. */
 typedef struct ft__source {
-    const ft_predictor *predictor; /* or NULL */
-    ft_device_use on;              /* of a device without a predictor */
+    const ft_predictor *predictor; /* of one device, or of a family; or NULL */
+    ft_device_use on; /* of a family, or without a predictor; otherwise NULL */
     ft__by by;
 } ft__source;
+
+/* Predictors for families of devices that are found without being named: the user's
+ * own, then those of the data folder. */
+enum { FT__MAX_FAMILIES = 16 };
+typedef struct ft__families {
+    ft_predictor *predictor[FT__MAX_FAMILIES];
+    char path[FT__MAX_FAMILIES][FT__PATH_MAX];
+    size_t n;
+    bool opened;
+} ft__families;
+/* Once; later calls do nothing. */
+ft_status ft__families_open(ft__families *f, const char *data_dir, ft_error *err);
+void ft__families_close(ft__families *f);
+/* The one that learned most of the operations of g, rather one that has the device;
+ * NULL: none learned much of them. */
+const ft_predictor *ft__families_best(const ft__families *f, const char *device,
+                                      const ft_graph *g, const char **path);
+/* Was it trained on the device? */
+bool ft__family_has(const ft_predictor *p, const char *device);
 
 /* A network as it is run, with its estimate. */
 typedef struct ft__estimate {

@@ -70,6 +70,8 @@ static int open_predictor(ft__predict_question *q)
     if (st)
         return ft__cli_fail(q->c, st, &err);
     ft_predictor_get_info(q->predictor, &q->info);
+    if (q->info.n_datasets)
+        return FT__EXIT_GOOD;
     if (q->o->engine && strcmp(q->o->engine, q->info.engine) != 0)
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
                             "%s was trained with engine %s, not %s", q->predictor_path,
@@ -178,7 +180,10 @@ static int run(ft__cli *c, const void *user)
     ft__answer *a = calloc(MAX_ANSWERS, sizeof(*a));
     ft__estimate *x = calloc(MAX_ANSWERS, sizeof(*x));
     ft_graph *g = NULL;
-    int code = a && x ? read_options(&q) : ft__cli_done(c, false);
+    int code;
+
+    q.families = calloc(1, sizeof(*q.families));
+    code = a && x && q.families ? read_options(&q) : ft__cli_done(c, false);
 
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
@@ -193,6 +198,9 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = answer_all(&q, a, x);
     ft_predictor_free(q.predictor);
+    if (q.families)
+        ft__families_close(q.families);
+    free(q.families);
     ft_graph_free(g);
     free(a);
     free(x);

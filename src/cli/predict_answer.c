@@ -105,37 +105,55 @@ static ft_status find_max_batch(ft__answer *a, const ft__predict_question *q,
 /* ---- answers ---- */
 
 static ft_status predict(ft__answer *a, ft__estimate *x, const ft__predict_question *q,
-                         const ft_device_facts *sheet, ft_error *err)
+                         const ft__source *from, ft_error *err)
 {
-    const ft__source from = {.predictor = sheet ? NULL : q->predictor,
-                             .on = {sheet, a->use.setting, a->use.policy},
-                             .by = q->by};
-    ft_status st = ft__estimate_make(x, &from, q->graph, &q->step, err);
+    ft_status st = ft__estimate_make(x, from, q->graph, &q->step, err);
 
     if (st)
         return st;
     a->graph = x->graph;
     a->e = x->e;
     a->step = ft__step_name(&q->step, x->graph);
-    a->sheet = sheet != NULL;
     a->by = q->by;
-    return find_max_batch(a, q, &from, err);
+    return find_max_batch(a, q, from, err);
 }
 
 static ft_status predict_learned(ft__answer *a, ft__estimate *x,
                                  const ft__predict_question *q, ft_error *err)
 {
+    const ft__source from = {.predictor = q->predictor};
+
     snprintf(a->engine, sizeof(a->engine), "%s %s", q->info.engine,
              q->info.engine_version);
     snprintf(a->setting, sizeof(a->setting), "%s", q->info.setting);
     snprintf(a->known_as, sizeof(a->known_as), "%s", q->info.device);
-    return predict(a, x, q, NULL, err);
+    return predict(a, x, q, &from, err);
 }
 
-/* Without a predictor: what the device's data sheet says. */
-static ft_status predict_sheet(ft__answer *a, ft__estimate *x,
-                               const ft__predict_question *q, ft_error *err)
+/* The family that was named, or the best one there is; NULL: none. */
+static ft_status find_family(const ft_predictor **out, ft__answer *a,
+                             const ft__predict_question *q, ft_error *err)
 {
+    const char *path = q->predictor_path;
+    ft_status st = FT_OK;
+
+    *out = q->o->predictor ? q->predictor : NULL;
+    if (*out || q->o->method)
+        return FT_OK;
+    st = ft__families_open(q->families, q->data_dir, err);
+    if (!st)
+        *out = ft__families_best(q->families, a->device, q->graph, &path);
+    if (*out)
+        snprintf(a->family, sizeof(a->family), "%s", path);
+    return st;
+}
+
+/* Without a predictor of that very device: by a family of devices, otherwise from what
+ * the device's data sheet says. */
+static ft_status predict_any(ft__answer *a, ft__estimate *x,
+                             const ft__predict_question *q, ft_error *err)
+{
+    ft__source from = {.by = q->by};
     ft_device *d;
     ft_status st = ft_device_load(&d, q->data_dir, a->device, err);
 
@@ -144,7 +162,12 @@ static ft_status predict_sheet(ft__answer *a, ft__estimate *x,
     a->limit_bytes = ft_device_get(d)->memory_bytes;
     snprintf(a->known_as, sizeof(a->known_as), "%s", ft_device_get(d)->title);
     snprintf(a->setting, sizeof(a->setting), "%s", a->use.setting);
-    st = predict(a, x, q, ft_device_get(d), err);
+    from.on = (ft_device_use){d, a->use.setting, a->use.policy};
+    st = find_family(&from.predictor, a, q, err);
+    a->sheet = !from.predictor;
+    a->among = from.predictor && ft__family_has(from.predictor, a->device);
+    if (!st)
+        st = predict(a, x, q, &from, err);
     ft_device_free(d);
     return st;
 }
@@ -185,7 +208,7 @@ static int no_predictor(const ft__predict_question *q)
 
 static bool knows(const ft__predict_question *q, const char *device)
 {
-    return q->predictor &&
+    return q->predictor && !q->info.n_datasets &&
            (strcmp(device, "local") == 0 || strcmp(q->info.device, device) == 0);
 }
 
@@ -210,16 +233,16 @@ int ft__predict_answer(ft__answer *a, ft__estimate *x, const ft__predict_questio
                             "--method %s needs a data sheet: --device with a name that "
                             "foretell devices lists",
                             q->o->method);
-    if (local && !q->predictor)
+    if (local && !learned)
         return no_predictor(q);
-    if (!learned && q->o->predictor)
+    if (!learned && q->o->predictor && !q->info.n_datasets)
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
                             "%s is a predictor for %s, not for %s", q->o->predictor,
                             q->info.device, a->device);
     if (local)
         st = check_machine(a, q, &err);
     if (!st)
-        st = learned ? predict_learned(a, x, q, &err) : predict_sheet(a, x, q, &err);
+        st = learned ? predict_learned(a, x, q, &err) : predict_any(a, x, q, &err);
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
     if (q->o->must_fit && !(a->limit_bytes > 0))

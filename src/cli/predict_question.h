@@ -36,6 +36,7 @@ typedef struct ft__predict_question {
     char predictor_path[FT__PATH_MAX];
     ft_predictor *predictor; /* NULL: none was found */
     ft_predictor_info info;
+    ft__families *families;
     ft__by by; /* what is made of data sheets */
 } ft__predict_question;
 

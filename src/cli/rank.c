@@ -159,6 +159,9 @@ static int run(ft__cli *c, const void *user)
     for (size_t b = 0; b < q->n_batches; b++)
         ft_graph_free(q->graph[b]);
     ft_device_names_free(q->device, q->n_devices);
+    if (q->families)
+        ft__families_close(q->families);
+    free(q->families);
     free(q->price);
     free(q->r.choice);
     free(q->r.ranked);

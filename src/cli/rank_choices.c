@@ -68,6 +68,18 @@ static int open_predictors(ft__rank_question *q)
     return code;
 }
 
+static int open_families(ft__rank_question *q)
+{
+    ft_error err = {0};
+    ft_status st;
+
+    q->families = calloc(1, sizeof(*q->families));
+    if (!q->families)
+        return ft__cli_done(q->c, false);
+    st = ft__families_open(q->families, q->data_dir, &err);
+    return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
+}
+
 /* What a device is called when it is asked about. */
 static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
 {
@@ -154,7 +166,7 @@ static int name_devices(ft__rank_question *q)
     for (size_t i = 0; i < q->n_predictors && good; i++) {
         const char *name = name_of(q, q->predictor[i]);
 
-        good = add_device(q, name, strlen(name));
+        good = !*name || add_device(q, name, strlen(name)); /* a family has none */
     }
     if (!good)
         return ft__cli_done(q->c, false);
@@ -278,7 +290,24 @@ static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char 
     return code;
 }
 
-static int by_sheet(ft__rank_question *q, const char *device, const ft__use *use)
+/* The family that was named, or the best one there is; NULL: none. */
+static const ft_predictor *family_for(const ft__rank_question *q, const char *device,
+                                      size_t b)
+{
+    const char *path;
+
+    for (size_t i = 0; i < q->n_predictors; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(q->predictor[i], &info);
+        if (info.n_datasets)
+            return q->predictor[i];
+    }
+    return ft__families_best(q->families, device, q->graph[b], &path);
+}
+
+/* By a family of devices, otherwise from the device's data sheet. */
+static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
 {
     ft_error err = {0};
     ft_device *d;
@@ -288,7 +317,8 @@ static int by_sheet(ft__rank_question *q, const char *device, const ft__use *use
     if (st)
         return ft__cli_fail(q->c, st, &err);
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        const ft__source from = {.on = {ft_device_get(d), use->setting, use->policy}};
+        const ft__source from = {.predictor = family_for(q, device, b),
+                                 .on = {d, use->setting, use->policy}};
         ft__choice *x = add_choice(q, device, use->clock_hz, b);
 
         if (!x) {
@@ -335,7 +365,7 @@ static int add_device_choices(ft__rank_question *q, const char *device,
                                   "foretell collect --clocks, then foretell train "
                                   "--setting and --predictor",
                             clock_hz / 1e6);
-    return by_sheet(q, device, use);
+    return by_file(q, device, use);
 }
 
 static int read_models(ft__rank_question *q)
@@ -366,6 +396,8 @@ int ft__rank_find_choices(ft__rank_question *q)
         code = find_local(q);
     if (!code)
         code = open_predictors(q);
+    if (!code)
+        code = open_families(q);
     if (!code)
         code = name_devices(q);
     for (size_t i = 0; i < q->n_devices && !code; i++) {

@@ -43,6 +43,7 @@ typedef struct ft__rank_question {
     double local_bytes;
     ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
     size_t n_predictors;
+    ft__families *families;
     ft__price *price;
     double co2_g_per_j;
     char **device; /* names */

@@ -43,7 +43,7 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
 {
     static const char *const names[] = {"default", "tf32", "ieee"};
 
-    *out = names[0];
+    *out = NULL;
     for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(text, names[i]) == 0) {
             *out = names[i];
@@ -64,9 +64,9 @@ int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o)
         code = parse_hertz(c, &out->memory_hz, "memory-clock", o->memory_clock);
     if (!code && o->power_cap &&
         (!ft__watts_from_text(&out->power_w, o->power_cap) || !(out->power_w > 0)))
-        code = ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--power-cap %s: it wants watts, such as 250",
-                            o->power_cap);
+        code =
+            ft__cli_exit(c, FT__EXIT_USAGE,
+                         "--power-cap %s: it wants watts, such as 250", o->power_cap);
     if (!code)
         code = parse_policy(c, &out->policy, o->policy);
     write_setting(out);
