@@ -92,6 +92,21 @@ static ft__task_group group_of(const ft_op *op)
     }
 }
 
+/* Host time of an operation, in calls of the plainest one. */
+static double launches(const ft__asked *a, const ft_op *op)
+{
+    const ft__theta theta = ft__physics_default();
+    ft__chip chip;
+    ft__terms t;
+
+    /* PyTorch updates many parameters in one launch. */
+    if (op->phase == FT_PHASE_OPTIMIZER)
+        return 0;
+    ft__chip_make(&chip, a->device, a->setting, a->policy, op);
+    ft__physics(&t, op, &chip, &theta);
+    return t.launch_s / theta.v[FT__C_floor_s];
+}
+
 void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                   const ft_op *op, const ft__terms *t)
 {
@@ -100,9 +115,7 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
     task->alone_s = task->bare_s = 0;
     if (ft__costs_nothing(op))
         return;
-    /* PyTorch updates many parameters in one launch. */
-    task->launches =
-        op->phase == FT_PHASE_OPTIMIZER ? 0 : t->launch_s / a->theta.v[FT__C_floor_s];
+    task->launches = launches(a, op);
     task->alone_s = task->bare_s = t->busy_s;
     *time = ft_kind_class(op->kind) == FT_CLASS_GENERIC
                 ? (ft_estimate){t->busy_s, t->busy_s, bound_high * t->busy_s,
@@ -138,10 +151,11 @@ double ft__ask_power(const ft__asked *a, const ft_op *op)
 
 ft__schedule ft__ask_schedule(const ft__asked *a)
 {
+    const ft__theta theta = ft__physics_default();
     ft__schedule s = ft__schedule_plain();
     double tdp = a->device->tdp_w;
 
-    s.launch_s = layer_factor * a->theta.v[FT__C_floor_s];
+    s.launch_s = layer_factor * theta.v[FT__C_floor_s];
     s.idle_w = tdp > 0 ? a->theta.v[FT__C_power_idle] * tdp : 0;
     return s;
 }

@@ -24,7 +24,9 @@ void ft__ask_close(ft__asked *a);
 
 void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
- * the latter; task->count and power_w are the caller's. */
+ * the latter; task->count and power_w are the caller's. Launches are in units of the
+ * schedule's launch_s: what a call takes the host when it is measured alone says little
+ * of networks, so that constants fitted to such calls have no part in it. */
 void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                   const ft_op *op, const ft__terms *t);
 /* W while the device is busy with it; NaN: a CPU, or the file does not say. Told at the

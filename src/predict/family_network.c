@@ -24,6 +24,7 @@ struct asking {
     ft__terms *bare, *bare_form;
     ft__answer *time, *power;
     bool powered; /* power was learned */
+    bool tf32;    /* products in TF32 are among what was learned */
     ft__asked a;
 };
 
@@ -51,6 +52,25 @@ static void terms_of(ft__terms *t, struct asking *q, const ft__learner *l,
     ft__ask_terms(t, &q->a, op);
 }
 
+static bool is_tf32(const struct asking *q, const ft_op *op)
+{
+    ft__chip chip;
+
+    ft__chip_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
+    return chip.tensor && op->dtype == FT_DTYPE_fp32;
+}
+
+/* Measured on a device that has it, and not told to leave it: constants of other
+ * products say nothing of those. */
+static bool saw_tf32(const ft__family *f)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (f->templates[i].capability >= 8 &&
+            strcmp(f->dataset[i].policy, "ieee") != 0)
+            return true;
+    return false;
+}
+
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
 static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
@@ -64,6 +84,11 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op))
         return;
+    if (!q->tf32 && is_tf32(q, op)) {
+        q->a.theta = ft__physics_default();
+        ft__ask_terms(&q->bare[i], &q->a, op);
+        return;
+    }
     if (is_learned(l, op)) {
         q->share[i] = 1;
         return;
@@ -227,6 +252,7 @@ static ft_status open_device(struct asking *q, ft__buf *setting,
     ft_device_use use;
 
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
+    q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked.policy)
         asked.policy = (char[]){"default"};
     ft__family_complete(&q->on, setting, q->f, &asked);
