@@ -175,8 +175,11 @@ FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
 /* From a family of devices: what was learned of operations, host and device by the
  * schedule. Operations of a device that it was trained on are measured or learned, of
  * others scaled; what was learned in no form is priced from specifications. Memory as
- * PyTorch allocates it. FT_EINVAL: the predictor is of one device; FT_ENOTFOUND as
- * above. What *on does not say is as in what was learned of that device, or of most. */
+ * PyTorch allocates it. What *on does not say is as in what was learned of that device,
+ * or of most.
+ * A predictor of one device answers for it as it was measured, and where *on says
+ * another clock or cap, scaled by what specifications say of both (g lowered with its
+ * policy). FT_ENOTFOUND as above. */
 FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
                                        const ft_device_use *on, const ft_graph *g,
                                        ft_error *err);

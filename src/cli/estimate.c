@@ -71,9 +71,9 @@ ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
     ft_status st;
 
     *out = (ft__estimate){0};
-    if (from->predictor && !from->on.device) {
+    if (from->predictor) {
         ft_predictor_get_info(from->predictor, &info);
-        policy = info.policy;
+        policy = info.n_datasets ? policy : info.policy;
     }
     st = ft__step_lower(&out->made, g, policy, step, err);
     out->graph = out->made ? out->made : g;

@@ -118,16 +118,28 @@ static ft_status predict(ft__answer *a, ft__estimate *x, const ft__predict_quest
     return find_max_batch(a, q, from, err);
 }
 
+/* By the predictor of the device itself; where it is driven otherwise than it was
+ * measured, with the help of its data sheet. */
 static ft_status predict_learned(ft__answer *a, ft__estimate *x,
                                  const ft__predict_question *q, ft_error *err)
 {
-    const ft__source from = {.predictor = q->predictor};
+    ft__source from = {.predictor = q->predictor};
+    ft_device *d = NULL;
+    ft_status st = FT_OK;
 
     snprintf(a->engine, sizeof(a->engine), "%s %s", q->info.engine,
              q->info.engine_version);
-    snprintf(a->setting, sizeof(a->setting), "%s", q->info.setting);
+    snprintf(a->setting, sizeof(a->setting), "%s",
+             *a->use.setting ? a->use.setting : q->info.setting);
     snprintf(a->known_as, sizeof(a->known_as), "%s", q->info.device);
-    return predict(a, x, q, &from, err);
+    if (*a->use.setting)
+        st = ft_device_load(&d, q->data_dir, a->device, err);
+    if (!st) {
+        from.on = (ft_device_use){d, a->use.setting, a->use.policy};
+        st = predict(a, x, q, &from, err);
+    }
+    ft_device_free(d);
+    return st;
 }
 
 /* The family that was named, or the best one there is; NULL: none. */
@@ -235,6 +247,11 @@ int ft__predict_answer(ft__answer *a, ft__estimate *x, const ft__predict_questio
                             q->o->method);
     if (local && !learned)
         return no_predictor(q);
+    if (local && *a->use.setting)
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "--device local is answered as it was measured: foretell "
+                            "collect --clocks, then foretell train --setting and "
+                            "--predictor, for another clock or cap");
     if (!learned && q->o->predictor && !q->info.n_datasets)
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
                             "%s is a predictor for %s, not for %s", q->o->predictor,

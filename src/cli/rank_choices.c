@@ -267,26 +267,37 @@ static double memory_of(const ft__rank_question *q, const char *device)
     return bytes;
 }
 
+/* otherwise: it is driven as *use says, not as it was measured. */
 static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
-                        double clock_hz)
+                        const ft__use *use, bool otherwise)
 {
-    const ft__source from = {.predictor = p};
+    ft__source from = {.predictor = p};
     ft_predictor_info info;
+    ft_device *d = NULL;
+    ft_error err = {0};
     int code = FT__EXIT_GOOD;
 
     ft_predictor_get_info(p, &info);
+    if (otherwise && ft_device_load(&d, q->data_dir, device, &err))
+        return ft__cli_fail(q->c, FT_ENOTFOUND, &err);
+    if (d)
+        from.on = (ft_device_use){d, use->setting, use->policy};
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        ft__choice *x = add_choice(q, device, clock_hz, b);
+        ft__choice *x = add_choice(q, device, use->clock_hz, b);
 
-        if (!x)
-            return ft__cli_done(q->c, false);
+        if (!x) {
+            code = ft__cli_done(q->c, false);
+            break;
+        }
         snprintf(x->engine, sizeof(x->engine), "%s %s", info.engine,
                  info.engine_version);
-        snprintf(x->setting, sizeof(x->setting), "%s", info.setting);
+        snprintf(x->setting, sizeof(x->setting), "%s",
+                 otherwise ? use->setting : info.setting);
         x->limit_bytes =
             strcmp(device, "local") == 0 ? q->local_bytes : memory_of(q, device);
         code = estimate(q, x, &from, b);
     }
+    ft_device_free(d);
     return code;
 }
 
@@ -335,37 +346,56 @@ static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
     return code;
 }
 
-/* By the predictors for it, otherwise by its data sheet. */
+static bool is_of(const ft__rank_question *q, size_t i, const char *device)
+{
+    return strcmp(name_of(q, q->predictor[i]), device) == 0;
+}
+
+/* As it was measured? A cap is never among what a predictor was trained at by name. */
+static bool as_asked(const ft_predictor *p, const ft__use *use)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    return isnan(use->power_w) && isnan(use->memory_hz) &&
+           (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
+}
+
+static int no_predictor(const ft__rank_question *q, const ft__use *use)
+{
+    if (!*use->setting)
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "there is no predictor for this machine yet; two commands "
+                            "make one:\n  foretell collect --quick\n  foretell train");
+    return ft__cli_exit(
+        q->c, FT__EXIT_MISSING,
+        "there is no predictor for this machine at %s: foretell collect "
+        "--clocks, then foretell train --setting and --predictor",
+        use->setting);
+}
+
+/* By the predictors for it, as they were trained or as it is driven; otherwise by a
+ * family, or its data sheet. */
 static int add_device_choices(ft__rank_question *q, const char *device,
                               const ft__use *use)
 {
-    const double clock_hz = use->clock_hz;
+    const bool local = strcmp(device, "local") == 0;
     size_t n = 0;
     int code = FT__EXIT_GOOD;
 
-    for (size_t i = 0; i < q->n_predictors && !code; i++) {
-        ft_predictor_info info;
-
-        ft_predictor_get_info(q->predictor[i], &info);
-        if (strcmp(name_of(q, q->predictor[i]), device) != 0 ||
-            (!isnan(clock_hz) && !(fabs(clock_of(info.setting) - clock_hz) < 1e6)))
-            continue;
-        n++;
-        code = by_predictor(q, q->predictor[i], device, clock_hz);
-    }
+    for (size_t i = 0; i < q->n_predictors && !code; i++)
+        if (is_of(q, i, device) && as_asked(q->predictor[i], use)) {
+            code = by_predictor(q, q->predictor[i], device, use, false);
+            n++;
+        }
+    for (size_t i = 0; i < q->n_predictors && !code && !n && !local; i++)
+        if (is_of(q, i, device)) {
+            code = by_predictor(q, q->predictor[i], device, use, true);
+            n++;
+        }
     if (n || code)
         return code;
-    if (strcmp(device, "local") == 0)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                            isnan(clock_hz)
-                                ? "there is no predictor for this machine yet; two "
-                                  "commands make one:\n  foretell collect --quick\n  "
-                                  "foretell train"
-                                : "there is no predictor for this machine at %.0f MHz: "
-                                  "foretell collect --clocks, then foretell train "
-                                  "--setting and --predictor",
-                            clock_hz / 1e6);
-    return by_file(q, device, use);
+    return local ? no_predictor(q, use) : by_file(q, device, use);
 }
 
 static int read_models(ft__rank_question *q)

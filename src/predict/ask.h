@@ -34,6 +34,12 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
 double ft__ask_power(const ft__asked *a, const ft_op *op);
 /* Nothing fitted on networks. */
 ft__schedule ft__ask_schedule(const ft__asked *a);
+/* Does one setting name a clock or a cap that the other has otherwise, or not? */
+bool ft__setting_differs(const char *asked, const char *measured);
+/* From what a network takes as the device was measured to what it takes as *on drives
+ * it: every operation by what specifications say of both. */
+ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
+                                const char *measured, const ft_graph *g, ft_error *err);
 /* Says why energy is missing, where it is. */
 void ft__ask_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
 

@@ -309,9 +309,8 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
     return n ? (double)learned / n : 0;
 }
 
-ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
-                                const ft_device_use *on, const ft_graph *g,
-                                ft_error *err)
+static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
+                           const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
     struct asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
     const ft_device_facts *d = ft_device_get(on->device);
@@ -319,8 +318,6 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
     ft__buf setting = {0};
     ft_status st = ft__estimate_start(out, g, err);
 
-    if (!st && !p->family)
-        st = ft_fail(err, FT_EINVAL, 0, "the predictor is of one device");
     if (!st)
         st = open_device(&q, &setting, on, err);
     if (!st)
@@ -342,4 +339,20 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);
     return FT_OK;
+}
+
+ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                const ft_device_use *on, const ft_graph *g,
+                                ft_error *err)
+{
+    ft_status st;
+
+    if (p->family)
+        return by_family(out, p, on, g, err);
+    st = ft_predict_network(out, p, g, err);
+    if (!st && ft__setting_differs(on->setting, p->info->setting))
+        st = ft__predict_elsewhere(out, on, p->info->setting, g, err);
+    if (st)
+        ft_network_estimate_free(out);
+    return st;
 }

@@ -8,25 +8,25 @@ lower bound.
   assumed: memory as PyTorch allocates it, operation by operation
   
   of one pass    estimate      low     high  basis
-  ------------------------------------------------------
-  time             962 us   962 us        -  roofline
-  energy                -        -        -  unavailable
-  power                 -        -        -  unavailable
-  peak memory     107 MiB  104 MiB  113 MiB  roofline
+  -------------------------------------------------
+  time            3.14 ms  1.91 ms  5.18 ms  scaled
+  energy           154 mJ  93.4 mJ   254 mJ  scaled
+  power            49.0 W   34.5 W   69.5 W  scaled
+  peak memory     107 MiB  104 MiB  113 MiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
     activations  9.19 MiB
     workspace           -
     process             -
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  energy and power are unavailable: a data sheet alone does not say what operations draw
-  This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
-  real times are longer, often several times.
+  the host issues everything in 3.14 ms, the device executes it in 1.13 ms: the host sets the time
+  Nothing was measured on this device: scaled from its data sheet by what operations do on
+  others; low .. high is a 90 % interval.
   
-  operation                                                                     count   share    total     each
-  -------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %   112 us  22.5 us
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32        3   7.0 %  67.4 us  22.5 us
+  operation                                                                      count  share    total     each      low     high  basis
+  ---------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  3.0 %  95.7 us  19.1 us  7.78 us  47.1 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.9 us  11.1 us  4.53 us  27.4 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
 
@@ -63,7 +63,7 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
   foretell predict: --method paleo needs a data sheet: --device with a name that foretell devices lists
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --method habitat
-  foretell predict: --method wants roofline or paleo, not "habitat"
+  foretell predict: --method wants physics, roofline or paleo, not "habitat"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --method paleo --predictor p.ftp
   foretell predict: --method paleo uses no predictor: leave --predictor out
@@ -92,7 +92,7 @@ What is missing is named, with the way to get it.
     foretell train --engine onednn --threads 4
   [4]
   $ foretell predict data/models/resnet50.onnx --device a30,
-  foretell predict: --device wants names joined by commas, at most 32, not "a30,"
+  foretell predict: --device wants names joined by commas, at most 256 answers in all, not "a30,"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16
   foretell predict: the model computes in fp32; foretelling it in fp16 needs the model exported in fp16
