@@ -56,7 +56,7 @@ typedef struct ft_measure_options {
     double batch_time_s;  /* least time of one batch; 0: the session's floor */
     uint32_t min_batches; /* 0: 5; over all rounds */
     uint32_t rounds;      /* 0: 5 */
-    uint32_t max_redone;  /* 0: as many as rounds */
+    uint32_t max_redone;  /* 0: as many as rounds, none where it is never quiet */
     ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
     ft_meter *meter;      /* power and energy too; NULL: neither */
     double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
@@ -197,6 +197,8 @@ typedef struct ft_collect_options {
     int again;          /* measure also what the store already holds */
     uint32_t group;     /* operations measured in rotation; 0: 6 */
     uint32_t rounds;    /* of each; 0: 5 */
+    uint32_t max_redone; /* of each, when disturbed; 0: as many as rounds, fewer where it
+                            is never quiet; more: whatever became of earlier ones */
     double repeat_share; /* part of what was measured that is measured once more at
                             the end, at least 5 operations; 0: 0.03; below 0: none */
     int ascending;       /* operations that differ in their first extent only (batches)

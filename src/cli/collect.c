@@ -21,6 +21,7 @@ struct options {
     bool again;
     const char *batches;
     uint64_t rounds;
+    uint64_t redo;
     const char *repeat_share;
     const char *power;
     const char *power_share;
@@ -47,6 +48,9 @@ static const ft__option options[] = {
      "larger ones of an operation are left out"},
     {"rounds", 0, FT__OPT_COUNT, offsetof(struct options, rounds), "N",
      "repeats of each operation, with others between them; 5 unless said otherwise"},
+    {"redo", 0, FT__OPT_COUNT, offsetof(struct options, redo), "N",
+     "disturbed repeats of an operation are run again, at most so many; as many as "
+     "--rounds, fewer where the machine is never quiet"},
     {"repeat-share", 0, FT__OPT_TEXT, offsetof(struct options, repeat_share), "P%",
      "how many of the operations are measured once more at the end, at least 5; 3%"},
     {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
@@ -321,6 +325,7 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                               .op_time_s = o->op_time_s,
                               .again = o->again,
                               .rounds = (uint32_t)o->rounds,
+                              .max_redone = (uint32_t)o->redo,
                               .ascending = o->batches != NULL,
                               .power_time_s = o->power_time_s,
                               .command = c->line,

@@ -154,6 +154,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
     ft_measure_options how = {.min_time_s = time_s,
                               .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s),
                               .rounds = k->opt->rounds,
+                              .max_redone = k->opt->max_redone,
                               .monitor = k->opt->monitor,
                               .meter = powered ? k->opt->meter : NULL,
                               .power_time_s = k->opt->power_time_s,
@@ -165,7 +166,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     if (k->hasty) {
         how.rounds = how.rounds ? how.rounds : HASTY_ROUNDS;
-        how.max_redone = HASTY_REDONE;
+        how.max_redone = how.max_redone ? how.max_redone : HASTY_REDONE;
     }
     st = ft_measure_ops(t, why, k->session, ops, n, &how, err);
     for (size_t i = 0; i < n; i++) {
@@ -413,6 +414,8 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
         st = measure_all(&k, until_s, err);
     if (!st)
         st = measure_again(&k, time_s, err);
+    if (!st)
+        st = ft__keep_usual(&k, err);
     free(k.c);
     out->seconds = ft__now_s() - begin_s;
     return st;

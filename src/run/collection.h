@@ -71,5 +71,7 @@ size_t ft__candidate_end_series(struct ft__collection *k, size_t i);
 
 /* machine.c */
 ft_status ft__measure_machine(struct ft__collection *k, ft_error *err);
+/* Remember for later sessions what the calibration took. */
+ft_status ft__keep_usual(struct ft__collection *k, ft_error *err);
 
 #endif
