@@ -244,7 +244,7 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 /* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
 static bool allocated(const ft__answer *a)
 {
-    return a->sheet || is_training(a);
+    return a->sheet || *a->family || is_training(a);
 }
 
 static void print_assumptions(const ft__answer *a, size_t n)
@@ -290,7 +290,8 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
     ft__model_print_bounded(a->graph);
     print_warnings(a);
     if (*a->verify)
-        printf("verify%s: %s\n", a->sheet ? " on that device" : "", a->verify);
+        printf("verify%s: %s\n", a->sheet || *a->family ? " on that device" : "",
+               a->verify);
     else
         puts("to verify it there is no command yet: the engines run forward passes");
     return true;
@@ -469,7 +470,7 @@ json_t *ft__answer_json(const ft__answer *a)
     ft_graph_totals(a->graph, &sum);
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
+        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
         "model", ft__json_text(ft_graph_name(a->graph)), "device",
         ft__json_text(a->device), "known_as", ft__json_text(a->known_as), "engine",
         ft__json_text(a->engine), "mode", ft__mode_name(a->graph), "step", a->step,
@@ -481,7 +482,9 @@ json_t *ft__answer_json(const ft__answer *a)
         "memory", memory_json(a), "fit", fit_json(a), "flops", ft__json_real(sum.flops),
         "ops", ops_json(a), "bounded", ft__model_bounded_json(a->graph), "warnings",
         warnings_json(a), "lower_bound", is_bound(a), "verify",
-        *a->verify ? ft__json_text(a->verify) : json_null());
+        *a->verify ? ft__json_text(a->verify) : json_null(), "host_s",
+        ft__json_real(a->e.host_s), "busy_s", ft__json_real(a->e.busy_s), "family",
+        *a->family ? ft__json_text(a->family) : json_null());
 }
 
 void ft__answer_print_csv(const ft__answer *a, bool head)

@@ -12,6 +12,8 @@ typedef enum ft__by {
     FT__BY_ROOFLINE,
     FT__BY_PALEO,
 } ft__by;
+/* NULL: physics. Complains itself. */
+int ft__by_parse(ft__cli *c, ft__by *out, const char *text);
 
 /* How a device is driven, as far as it is said. */
 typedef struct ft__use_options {

@@ -35,22 +35,13 @@ enum { MAX_ANSWERS = 256 };
 
 static int check_method(ft__predict_question *q)
 {
-    static const char *const name[] = {[FT__BY_PHYSICS] = "physics",
-                                       [FT__BY_ROOFLINE] = "roofline",
-                                       [FT__BY_PALEO] = "paleo"};
-    const char *m = q->o->method;
-    size_t by = 0;
+    int code = ft__by_parse(q->c, &q->by, q->o->method);
 
-    while (m && by < sizeof(name) / sizeof(*name) && strcmp(m, name[by]) != 0)
-        by++;
-    if (by == sizeof(name) / sizeof(*name))
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method wants physics, roofline or paleo, not \"%s\"", m);
-    q->by = (ft__by)by;
-    if (m && q->o->predictor)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method %s uses no predictor: leave --predictor out", m);
-    return FT__EXIT_GOOD;
+    if (!code && q->o->method && q->o->predictor)
+        code = ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s uses no predictor: leave --predictor out",
+                            q->o->method);
+    return code;
 }
 
 static int open_predictor(ft__predict_question *q)
@@ -214,17 +205,22 @@ const ft__command ft__predict_command = {
     .more =
         "For this machine a predictor is needed: foretell collect, then foretell "
         "train.\n"
-        "For a device that only has a file the roofline is given, a lower bound; with\n"
-        "--method paleo the sum of reading, computing and writing.\n"
-        "The backward pass and the optimizer are rooflines where no training step was\n"
-        "collected (foretell collect --mode training --engine torch).",
+        "Other devices: by a predictor for a family of devices (--predictor, or the "
+        "one\n"
+        "that foretell train --family made, or those of the data folder); otherwise\n"
+        "scaled from the data sheet by what operations do on other devices. --method\n"
+        "roofline gives a lower bound, --method paleo the sum of reading, computing "
+        "and\n"
+        "writing.",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
         "  foretell predict bert.onnx --dim seq=128 --json\n"
         "  foretell predict resnet50.onnx --device a30 --mode training --batch 64 "
         "--must-fit\n"
-        "  foretell predict resnet50.onnx --device a30 --mode training --max-batch\n",
+        "  foretell predict resnet50.onnx --device a30 --mode training --max-batch\n"
+        "  foretell predict resnet50.onnx --device a30 --batch 32 --clocks "
+        "600,900,1200\n",
     .least_args = 1,
     .most_args = 1,
     .has_csv = true,

@@ -67,7 +67,7 @@ static void warn(ft__answer *a, const char *model)
                         "%u of %u unique operations are not known by name: their times "
                         "are lower bounds",
                         e->n_roofline, e->n_ops);
-    if (a->sheet)
+    if (a->sheet || (*a->family && !a->among) || *a->use.setting)
         return;
     if (e->n_scaled)
         ft__answer_warn(
@@ -150,10 +150,11 @@ static ft_status find_family(const ft_predictor **out, ft__answer *a,
     ft_status st = FT_OK;
 
     *out = q->o->predictor ? q->predictor : NULL;
-    if (*out || q->o->method)
+    if (q->o->method)
         return FT_OK;
-    st = ft__families_open(q->families, q->data_dir, err);
-    if (!st)
+    if (!*out)
+        st = ft__families_open(q->families, q->data_dir, err);
+    if (!*out && !st)
         *out = ft__families_best(q->families, a->device, q->graph, &path);
     if (*out)
         snprintf(a->family, sizeof(a->family), "%s", path);

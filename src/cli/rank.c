@@ -16,6 +16,9 @@ static const ft__option options[] = {
      "predictor, or all"},
     {"predictor", 0, FT__OPT_TEXTS, offsetof(ft__rank_options, predictors), "P.ftp",
      "use this one for its device; may be repeated; local's is the one train made"},
+    {"method", 0, FT__OPT_TEXT, offsetof(ft__rank_options, method), "NAME",
+     "physics, roofline or paleo: from data sheets alone, where there is no predictor "
+     "of the very device"},
     FT__ENGINE_OPTIONS(ft__rank_options, "the software that will run it here; ",
                        "threads it may use here; "),
     {"batches", 0, FT__OPT_TEXT, offsetof(ft__rank_options, batches), "N,N,...",
@@ -175,9 +178,10 @@ const ft__command ft__rank_command = {
     .arguments = "MODEL",
     .summary = "order devices, batches and clocks by what a model takes there",
     .more =
-        "Devices with a predictor are ranked by what it learned, others by the bound "
-        "of\n"
-        "their data sheet. What does not fit, misses a limit or is not known is "
+        "Devices with a predictor are ranked by what it learned, others by one for a\n"
+        "family of devices, or scaled from their data sheet (foretell predict "
+        "--help).\n"
+        "What does not fit, misses a limit or is not known is "
         "listed\n"
         "apart. Exit code 1: nothing meets the limits.",
     .examples =

@@ -307,6 +307,8 @@ static const ft_predictor *family_for(const ft__rank_question *q, const char *de
 {
     const char *path;
 
+    if (q->o->method)
+        return NULL;
     for (size_t i = 0; i < q->n_predictors; i++) {
         ft_predictor_info info;
 
@@ -329,6 +331,7 @@ static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
         return ft__cli_fail(q->c, st, &err);
     for (size_t b = 0; b < q->n_batches && !code; b++) {
         const ft__source from = {.predictor = family_for(q, device, b),
+                                 .by = q->by,
                                  .on = {d, use->setting, use->policy}};
         ft__choice *x = add_choice(q, device, use->clock_hz, b);
 

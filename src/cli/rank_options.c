@@ -129,6 +129,8 @@ int ft__rank_read_options(ft__rank_question *q)
     if (!code && q->o->use.clock && q->n_clocks)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE, "--clock or --clocks, not both");
     if (!code)
+        code = ft__by_parse(q->c, &q->by, q->o->method);
+    if (!code)
         code = ft__use_parse(q->c, &q->use, &q->o->use);
     if (!code)
         code = ft__step_parse(q->c, &q->step, &q->o->step);

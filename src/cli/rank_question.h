@@ -12,6 +12,7 @@ typedef struct ft__rank_options {
     ft__texts limits;
     const char *devices;
     ft__texts predictors;
+    const char *method;
     const char *engine;
     uint64_t threads;
     const char *batches;
@@ -44,6 +45,7 @@ typedef struct ft__rank_question {
     ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
     size_t n_predictors;
     ft__families *families;
+    ft__by by; /* what is made of data sheets */
     ft__price *price;
     double co2_g_per_j;
     char **device; /* names */

@@ -54,6 +54,24 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
                 : FT__EXIT_GOOD;
 }
 
+int ft__by_parse(ft__cli *c, ft__by *out, const char *text)
+{
+    static const char *const name[] = {[FT__BY_PHYSICS] = "physics",
+                                       [FT__BY_ROOFLINE] = "roofline",
+                                       [FT__BY_PALEO] = "paleo"};
+
+    *out = FT__BY_PHYSICS;
+    for (size_t i = 0; text && i < sizeof(name) / sizeof(*name); i++)
+        if (strcmp(text, name[i]) == 0) {
+            *out = (ft__by)i;
+            return FT__EXIT_GOOD;
+        }
+    return text ? ft__cli_exit(c, FT__EXIT_USAGE,
+                               "--method wants physics, roofline or paleo, not \"%s\"",
+                               text)
+                : FT__EXIT_GOOD;
+}
+
 int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o)
 {
     int code;

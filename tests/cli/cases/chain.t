@@ -179,17 +179,11 @@ Several devices beside each other.
   warning: 2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
   warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
 
-  $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.time.high 1.energy.why
+  $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.energy.basis
   #: 2
   1.device: "a30"
   1.time.basis: "scaled"
-  1.time.high: 0.00203880872334778
-  Traceback (most recent call last):
-    File "/tmp/tmpvdav2_s7/bin/pick", line 13, in <module>
-      at = at[part]
-           ~~^^^^^^
-  KeyError: 'why'
-  [1]
+  1.energy.basis: "scaled"
 
 Operations that were bounded are named.
 

@@ -1,4 +1,4 @@
-Bounds of data sheets, in the order of the bounds.
+Devices that nobody measured, each scaled from its data sheet.
 
   $ foretell rank data/models/resnet50.onnx --devices l4,a30,jetson-tk1
   resnet50.onnx by time of one forward pass
@@ -183,20 +183,20 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   $ sed 's/,threads=1,/,threads=1 clock=1200MHz,/' a30.csv > clocked.csv; foretell data import clocked.csv --db clocked.db > /dev/null
   > foretell train --engine fake --device a30 --setting 'threads=1 clock=1200MHz' --db clocked.db -o clocked.ftp > /dev/null
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --clocks 900,1200 | blur | tail -n +5
-  #  device  clock  time  low  high  energy  memory  chance  basis
+  #  device  clock  time  low  high  energy  memory  chance  basis  engine
   ----
-  1  a30  900 MHz  # s  # s  # s  48.7 mJ  # B  *  # %  scaled
-  2  a30  1.20 GHz  # s  # s  # s  -  # B  # %  measured
+  1  a30  1.20 GHz  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
+  2  a30  900 MHz  # s  # s  # s  -  # B  # %  scaled  fake 1, clock=900MHz
   
   *: none beats it in time
-  best: a30 at 900 MHz
+  best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
   expected regret of this answer: # %
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
   1  a30  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
   2  a30  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1
   best: a30 with fake 1, threads=1 clock=1200MHz
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
-  foretell rank: there is no predictor for this machine at 900 MHz: foretell collect --clocks, then foretell train --setting and --predictor
+  foretell rank: there is no predictor for this machine at clock=900MHz: foretell collect --clocks, then foretell train --setting and --predictor
   [4]
 
 Is the order right? Always the fastest is, and it is known only afterwards.
