@@ -62,6 +62,7 @@ ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta 
                        .policy = on->policy ? on->policy : "default",
                        .theta = *theta};
     cap = ft__pair_number(out->setting, "power");
+    out->capped = isfinite(cap);
     out->cap_w = isfinite(cap)            ? cap
                  : out->device->tdp_w > 0 ? out->device->tdp_w
                                           : INFINITY;
@@ -75,11 +76,59 @@ void ft__ask_close(ft__asked *a)
     a->clocks = NULL;
 }
 
+/* What the device would draw if nothing held it back; NaN: a CPU, or not known. */
+static double free_power(const ft__asked *a, const ft_op *op)
+{
+    ft__clock_row row = {.memory_hz = NAN};
+    ft__chip chip;
+    ft__terms t;
+    double w;
+
+    ft__chip_make(&chip, a->device, "", a->policy, op);
+    if (!chip.gpu || ft__costs_nothing(op))
+        return NAN;
+    ft__physics(&t, op, &chip, &a->theta);
+    t.total_s = t.busy_s;
+    w = ft__physics_power(&t, &chip, &a->theta);
+    if (!a->clocks || !isfinite(w))
+        return w;
+    row.core_hz = chip.clock_hz;
+    row.time_s = t.busy_s;
+    row.power_w = w;
+    for (int i = 0; i < FT__CLOCK_HINTS; i++)
+        row.hint[i] = NAN;
+    row.hint[0] = fmin(1, t.memory_s / t.busy_s);
+    return w * ft__clocks_at(a->clocks, &row, a->clock_hz, NAN).power;
+}
+
+double ft__ask_power(const ft__asked *a, const ft_op *op)
+{
+    double w = free_power(a, op);
+
+    return isfinite(w) ? fmin(w, a->cap_w) : w;
+}
+
+/* What switches draws as the clock times the square of the voltage, which falls with
+ * the clock: nearly its cube. */
+static double clock_under_cap(const ft__asked *a, const ft_op *op)
+{
+    double idle = a->theta.v[FT__C_power_idle] * a->device->tdp_w;
+    double wanted = free_power(a, op) - idle, left = fmax(0.05 * idle, a->cap_w - idle);
+
+    return wanted > left ? cbrt(left / wanted) : 1;
+}
+
 void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op)
 {
+    double share = a->capped ? clock_under_cap(a, op) : 1;
     ft__chip chip;
 
     ft__chip_make(&chip, a->device, a->setting, a->policy, op);
+    if (a->capped)
+        chip.power_w = a->device->tdp_w; /* the clock is what the cap takes */
+    chip.clock_hz *= share;
+    chip.peak_flops *= share;
+    chip.vector_flops *= share;
     ft__physics(out, op, &chip, &a->theta);
 }
 
@@ -122,31 +171,6 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                                 FT_BASIS_ROOFLINE, ""}
                 : (ft_estimate){t->busy_s, t->busy_s * exp(op_low),
                                 t->busy_s * exp(op_high), FT_BASIS_SCALED, ""};
-}
-
-double ft__ask_power(const ft__asked *a, const ft_op *op)
-{
-    ft__clock_row row = {.memory_hz = NAN};
-    ft__chip chip;
-    ft__terms t;
-    double w;
-
-    ft__chip_make(&chip, a->device, "", a->policy, op);
-    if (!chip.gpu || ft__costs_nothing(op))
-        return NAN;
-    ft__physics(&t, op, &chip, &a->theta);
-    t.total_s = t.busy_s;
-    w = ft__physics_power(&t, &chip, &a->theta);
-    if (a->clocks && isfinite(w)) {
-        row.core_hz = chip.clock_hz;
-        row.time_s = t.busy_s;
-        row.power_w = w;
-        for (int i = 0; i < FT__CLOCK_HINTS; i++)
-            row.hint[i] = NAN;
-        row.hint[0] = fmin(1, t.memory_s / t.busy_s);
-        w *= ft__clocks_at(a->clocks, &row, a->clock_hz, NAN).power;
-    }
-    return isfinite(w) ? fmin(w, a->cap_w) : (double)NAN;
 }
 
 ft__schedule ft__ask_schedule(const ft__asked *a)

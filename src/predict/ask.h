@@ -12,6 +12,7 @@ typedef struct ft__asked {
     const char *policy;
     ft__theta theta;
     double cap_w;       /* INFINITY: not known */
+    bool capped;        /* by the setting */
     double clock_hz;    /* NaN: as it comes */
     ft__clocks *clocks; /* NULL: as it comes */
 } ft__asked;
