@@ -8,9 +8,10 @@
 #include "predict/predictor.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
- * a device that was measured; of others as a share of what its operations may err by
- * (docs/networks.md). */
-static const double common_known = 0.06, common_unknown = 0.6;
+ * a device that was measured, and of others; of those also a share of what its
+ * operations may err by (docs/networks.md). */
+static const double common_known = 0.06, common_unknown = 0.15;
+static const double share_unknown = 0.6;
 static const double z90 = 1.645;
 
 struct asking {
@@ -143,7 +144,7 @@ static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i
 /* Errors of operations are independent in part. */
 static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
 {
-    double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common;
+    double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common, share;
     ft__stray out;
 
     for (uint32_t i = 0; i < e->n_ops; i++) {
@@ -162,11 +163,10 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     }
     if (!(sum > 0))
         return (ft__stray){0};
-    common = q->known ? z90 * common_known : 0;
-    out.time_low =
-        -hypot(sqrt(low2) / sum, q->known ? common : common_unknown * low / sum);
-    out.time_high =
-        hypot(sqrt(high2) / sum, q->known ? common : common_unknown * high / sum);
+    common = z90 * (q->known ? common_known : common_unknown);
+    share = q->known ? 0 : share_unknown;
+    out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
+    out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
     out.power_low = q->known && q->powered ? -0.1 : -0.35;
     out.power_high = -out.power_low;
     out.energy_low = -hypot(out.time_low, out.power_low);
