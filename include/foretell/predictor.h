@@ -42,6 +42,7 @@ typedef struct ft_train_options {
     uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0:
                              extremely randomised trees */
     int mix;              /* mixtures of the three best, too, where they are better */
+    int tune;             /* try more hyper-parameters of these methods */
     uint32_t n_trees;     /* 0: 64 */
     uint32_t n_folds;     /* 0: 10 */
     uint64_t seed;
@@ -56,6 +57,11 @@ typedef struct ft_train_options {
     const char *data_dir; /* where device files are; family only */
     int single;           /* one regressor for all kinds, instead of one for each; family */
     size_t most_bytes;    /* family: of the file, about; 0: 16 MB */
+    const struct ft_predictor *add; /* NULL, or what the store's new measurements are added
+                             to: regressors whose rows are as they were are copied byte for
+                             byte, and what times are told relative to stays. FT_EINVAL: it
+                             is of another machine or too old; FT_ENOTFOUND: the store lacks
+                             what it was made of */
 } ft_train_options;
 
 /* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without

@@ -46,23 +46,27 @@ static ft_status templates(ft__carry **out, const ft__learner *l, const ft__samp
         if (v->dataset != dataset)
             continue;
         ft__base_terms(&l->base, &t, s, train[i]);
-        row[used++] = (ft__carry_row){&v->op, v->value[FT__METRIC_TIME], t.total_s};
+        row[used++] = (ft__carry_row){&v->op, v->value[FT__METRIC_TIME] - t.aside_s,
+                                      t.total_s - t.aside_s};
     }
     st = ft__carry_make(out, row, used, err);
     free(row);
     return st;
 }
 
-static void apply(ft__answer *answer, const ft__carry *c, const ft__samples *s,
-                  const uint32_t *test, size_t n, uint32_t dataset)
+static void apply(ft__answer *answer, const ft__learner *l, const ft__carry *c,
+                  const ft__samples *s, const uint32_t *test, size_t n,
+                  uint32_t dataset)
 {
     for (size_t i = 0; i < n; i++) {
         const ft__sample *v = &s->v[test[i]];
         double ratio = ft__carry_ratio(c, &v->op), change;
+        ft__terms t;
 
         if (v->dataset != dataset || isnan(ratio))
             continue;
-        change = answer[i].base * exp(ratio) / answer[i].value;
+        ft__base_terms(&l->base, &t, s, test[i]);
+        change = ((t.total_s - t.aside_s) * exp(ratio) + t.aside_s) / answer[i].value;
         answer[i].value *= change;
         answer[i].low *= change;
         answer[i].high *= change;
@@ -91,7 +95,7 @@ ft_status ft__carry_answers(ft__answer *answer, const ft__learner *l,
             continue;
         st = templates(&c, l, s, train, n_train, source, err);
         if (!st)
-            apply(answer, c, s, test, n_test, d);
+            apply(answer, l, c, s, test, n_test, d);
         if (!st)
             ft__carry_free(c);
     }

@@ -7,10 +7,16 @@
 
 #include "base/log.h"
 
-static const size_t default_bytes = 16000000;
-/* What a row of a regressor takes in a file, about: its leaf in every tree and what leads
- * there; and a template. */
-enum { ROW_BYTES = 1400, TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
+static const size_t default_bytes = 18000000;
+/* Trees of a regressor; where there are more rows than fit in, few trees of many rows
+ * tell more than many trees of few. */
+enum { FULL_TREES = 64, FEW_TREES = 24 };
+/* What a row of a regressor takes in a file, about: its leaf in every tree and what
+ * leads there, and in the trees of its spread; and a template. */
+enum { TREE_BYTES = 17, SPREAD_BYTES = 70 };
+enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
+/* Of the room, for devices among the datasets; the rest is for others. */
+static const double seen_share = 0.67;
 
 /* ---- training ---- */
 
@@ -19,23 +25,45 @@ static bool is_value(ft__metric metric, double v)
     return v > 0 || (metric >= FT__METRIC_MEMORY && v == 0);
 }
 
-/* Rows of one regressor: so many that all of them fit into `room` bytes. */
-static size_t rows_for(const ft__samples *s, ft__metric metric, double room)
+static size_t at_most(size_t n, size_t most)
 {
-    size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 200;
+    return n < most ? n : most;
+}
+
+/* Rows of all regressors, of each at most so many. */
+static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
+{
+    size_t sum = 0;
+
+    for (int p = 0; p < FT_PHASE_COUNT; p++) {
+        size_t of_class[FT_CLASS_COUNT] = {0}, all = 0;
+
+        for (int k = 0; k < FT_KIND_COUNT; k++) {
+            sum += at_most(count[k][p], most);
+            of_class[ft_kind_class((ft_kind)k)] += count[k][p];
+            all += count[k][p];
+        }
+        for (int c = 0; c < FT_CLASS_COUNT; c++)
+            sum += at_most(of_class[c], ft__class_rows(most));
+        sum += at_most(all, ft__class_rows(most));
+    }
+    return sum;
+}
+
+/* Rows of one regressor: so many that all of them fit into `room` bytes. */
+static size_t rows_for(const ft__samples *s, ft__metric metric, uint32_t trees,
+                       double room)
+{
+    size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 201;
+    const double bytes = SPREAD_BYTES + TREE_BYTES * (double)trees;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_value(metric, s->v[i].value[metric]))
             count[s->v[i].op.kind][s->v[i].op.phase]++;
     while (lo + 1 < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        double rows = 0;
 
-        for (int k = 0; k < FT_KIND_COUNT; k++)
-            for (int p = 0; p < FT_PHASE_COUNT; p++)
-                rows += (double)(count[k][p] < mid ? count[k][p] : mid);
-        /* The classes and the whole once more. */
-        if (3 * rows * ROW_BYTES > room)
+        if ((double)rows_in_all(count, mid) * bytes > room)
             hi = mid;
         else
             lo = mid;
@@ -84,24 +112,73 @@ static ft_status learn(ft__family *f, const ft__samples *s, const uint32_t *row,
     return FT_OK;
 }
 
+/* Every learner has the same: rows with a time. */
+static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
+                          const ft__family_options *opt, ft_error *err)
+{
+    const ft__family *before = opt->before;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].value[FT__METRIC_TIME] > 0)
+            row[n++] = (uint32_t)i;
+    if (before)
+        return ft__base_extend(out, &before->learner[FT__METRIC_TIME][0]->base, s, row,
+                               n, err);
+    return ft__base_fit(out, s, row, n, opt->learn.fit.seed, err);
+}
+
+/* How large its regressors may be in `room` bytes. */
+static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
+{
+    uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
+
+    how->part_rows = rows_for(s, how->metric, trees, room);
+    if (how->part_rows >= s->n) {
+        how->part_rows = 0;
+        return;
+    }
+    if (how->fit.n_trees)
+        return;
+    how->fit.n_trees = FEW_TREES;
+    how->part_rows = rows_for(s, how->metric, FEW_TREES, room);
+}
+
+/* A learner of its own, or one that goes on from where it was. */
+static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *row,
+                          const ft__learn_options *common,
+                          const ft__family_options *opt, double room, ft_error *err)
+{
+    ft__learn_options how = *common;
+
+    how.before = opt->before ? opt->before->learner[how.metric][how.unseen] : NULL;
+    fit_into(&how, s, room);
+    if (how.before) {
+        how.part_rows = how.before->opt.part_rows;
+        how.fit.seed = how.before->opt.fit.seed;
+        how.single = how.before->opt.single;
+    }
+    ft__log(opt->log, FT_LOG_DEBUG, "%s%s: at most %zu rows a regressor",
+            ft__metric_name(how.metric), how.unseen ? " of other devices" : "",
+            how.part_rows);
+    return learn(f, s, row, &how, err);
+}
+
 static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_t *row,
                               ft__metric metric, const ft__family_options *opt,
-                              double room, ft_error *err)
+                              const ft__base *base, double room, ft_error *err)
 {
     bool several = is_several(s, metric);
     ft__learn_options how = opt->learn;
     ft_status st;
 
     how.metric = metric;
-    how.part_rows = rows_for(s, metric, several ? room / 2 : room);
+    how.base = base;
     how.unseen = false;
-    ft__log(opt->log, FT_LOG_DEBUG, "%s: at most %zu rows a regressor",
-            ft__metric_name(metric), how.part_rows);
-    st = learn(f, s, row, &how, err);
-    if (!st && several) {
-        how.unseen = true;
-        st = learn(f, s, row, &how, err);
-    }
+    st = learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
+    how.unseen = true;
+    if (!st && several)
+        st = learn_as(f, s, row, &how, opt, (1 - seen_share) * room, err);
     return st;
 }
 
@@ -112,7 +189,9 @@ static ft_status learn_all(ft__family *f, const ft__samples *s,
                                          FT__METRIC_MEMORY, FT__METRIC_WORKSPACE};
     enum { N = sizeof(metrics) / sizeof(*metrics) };
     uint32_t *row = calloc(s->n + 1, sizeof(*row));
-    ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
+    ft__base base = {0};
+    ft_status st = row ? fit_base(&base, s, row, opt, err)
+                       : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
     int n = 0;
 
     for (size_t i = 0; i < s->n && row; i++)
@@ -122,9 +201,10 @@ static ft_status learn_all(ft__family *f, const ft__samples *s,
     for (int m = 0; m < N && !st; m++) {
         ft__progress(opt->log, (uint64_t)m, N, "training");
         if (has_metric(s, metrics[m]))
-            st = learn_metric(f, s, row, metrics[m], opt, room / n, err);
+            st = learn_metric(f, s, row, metrics[m], opt, &base, room / n, err);
     }
     ft__progress(opt->log, N, N, "");
+    ft__base_free(&base);
     free(row);
     return st;
 }
@@ -147,18 +227,18 @@ static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *er
             *d->roof = *from->roof;
         f->n_datasets++;
         f->templates[i].capability =
-            from->file ? ft_device_get(from->file)->compute_capability : NAN;
+            from->file ? ft_device_get(from->file)->compute_capability : (double)NAN;
         if (!d->device || !d->setting || !d->engine || !d->engine_version ||
             !d->policy || (from->roof && !d->roof))
             return ft_fail(err, FT_ENOMEM, 0, "predictor");
     }
-    return f->dataset && f->templates ? FT_OK
-                                      : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    return f->dataset && f->templates ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "predictor");
 }
 
 /* ---- templates ---- */
 
-struct template {
+struct template
+{
     uint64_t hash;
     size_t order; /* of its row: means do not depend on how sorting breaks ties */
     double ratio;
@@ -202,7 +282,8 @@ static ft_status set_templates(ft__templates *t, struct template *v, size_t n,
 }
 
 static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t dataset,
-                                struct template *scratch, ft_error *err)
+                                const ft__family *before, struct template *scratch,
+                                ft_error *err)
 {
     const ft__learner *l = f->learner[FT__METRIC_TIME][0];
     size_t n = 0;
@@ -218,16 +299,25 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
             .hash = s->v[i].hash, .order = i, .ratio = log(time_s / terms.total_s)};
         n += isfinite(scratch[n].ratio);
     }
+    if (n == 0 && before && dataset < before->n_datasets) {
+        f->templates[dataset] =
+            (ft__templates){.hash = before->templates[dataset].hash,
+                            .ratio = before->templates[dataset].ratio,
+                            .n = before->templates[dataset].n,
+                            .capability = before->templates[dataset].capability};
+        return FT_OK;
+    }
     return set_templates(&f->templates[dataset], scratch, n, err);
 }
 
-static ft_status all_templates(ft__family *f, const ft__samples *s, ft_error *err)
+static ft_status all_templates(ft__family *f, const ft__samples *s,
+                               const ft__family *before, ft_error *err)
 {
     struct template *scratch = calloc(s->n + 1, sizeof(*scratch));
     ft_status st = scratch ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "templates");
 
     for (uint32_t d = 0; d < s->n_datasets && !st; d++)
-        st = make_templates(f, s, d, scratch, err);
+        st = make_templates(f, s, d, before, scratch, err);
     free(scratch);
     return st;
 }
@@ -247,7 +337,7 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     if (!st)
         st = learn_all(out, s, opt, forget ? room : room - templates, err);
     if (!st && !forget)
-        st = all_templates(out, s, err);
+        st = all_templates(out, s, opt->before, err);
     if (st)
         ft__family_free(out);
     return st;
@@ -291,6 +381,7 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
 {
     const ft__family_options how = {.learn = {.fit = {.methods = opt->methods,
                                                       .mix = opt->mix,
+                                                      .tune = opt->tune != 0,
                                                       .n_folds = opt->n_folds,
                                                       .n_trees = opt->n_trees,
                                                       .seed = opt->seed,
@@ -298,15 +389,22 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                               .single = opt->single != 0},
                                     .most_bytes = opt->most_bytes,
                                     .forget = opt->forget != 0,
+                                    .before = opt->add ? opt->add->family : NULL,
                                     .log = opt->log};
     ft__family f = {0};
     ft__samples s;
-    ft_status st = ft__samples_read(&s, store, opt->where, false, err);
+    ft_status st;
 
+    if (opt->add && !opt->add->family)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the predictor is of one machine, not of a family");
+    st = ft__samples_read(&s, store, opt->where, false, err);
     if (st)
         return st;
     leave_out(&s, opt);
     st = ft__samples_know(&s, opt->data_dir, err);
+    if (!st && how.before)
+        st = ft__samples_order_as(&s, how.before, err);
     if (!st)
         st = ft__family_train(&f, &s, &how, err);
     if (!st)
@@ -316,17 +414,64 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
     return st;
 }
 
+/* ---- adding to a family ---- */
+
+static bool is_same(const ft__dataset *a, const ft__dataset *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->setting, b->setting) == 0 &&
+           strcmp(a->engine, b->engine) == 0 &&
+           strcmp(a->engine_version, b->engine_version) == 0 &&
+           strcmp(a->policy, b->policy) == 0;
+}
+
+static bool put_empty(ft__dataset *d, const ft__dataset *like)
+{
+    *d = (ft__dataset){.device = strdup(like->device),
+                       .setting = strdup(like->setting),
+                       .engine = strdup(like->engine),
+                       .engine_version = strdup(like->engine_version),
+                       .policy = strdup(like->policy),
+                       .n = like->n};
+    return d->device && d->setting && d->engine && d->engine_version && d->policy;
+}
+
+ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err)
+{
+    uint32_t n = 0, *to = calloc(s->n_datasets + 1u, sizeof(*to));
+    ft__dataset *all = calloc(s->n_datasets + f->n_datasets + 1u, sizeof(*all));
+    bool good = to && all;
+
+    for (uint32_t k = 0; good && k < f->n_datasets; k++)
+        good = put_empty(&all[n++], &f->dataset[k]);
+    for (uint32_t i = 0; good && i < s->n_datasets; i++) {
+        uint32_t k = 0;
+
+        while (k < f->n_datasets && !is_same(&s->dataset[i], &f->dataset[k]))
+            k++;
+        to[i] = k < f->n_datasets ? k : n++;
+        ft__dataset_free(&all[to[i]]);
+        all[to[i]] = s->dataset[i];
+        s->dataset[i] = (ft__dataset){0};
+    }
+    for (size_t i = 0; good && i < s->n; i++)
+        s->v[i].dataset = to[s->v[i].dataset];
+    free(to);
+    if (!good) {
+        for (uint32_t i = 0; all && i < n; i++)
+            ft__dataset_free(&all[i]);
+        free(all);
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    }
+    free(s->dataset);
+    s->dataset = all;
+    s->n_datasets = n;
+    return FT_OK;
+}
+
 void ft__family_free(ft__family *f)
 {
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        ft__dataset *d = &f->dataset[i];
-
-        free(d->device);
-        free(d->setting);
-        free(d->engine);
-        free(d->engine_version);
-        free(d->policy);
-        free(d->roof);
+        ft__dataset_free(&f->dataset[i]);
         free(f->templates[i].own);
     }
     free(f->dataset);

@@ -146,8 +146,8 @@ static ft_status as_samples(ft__samples *s, const ft__family *f, const ft__datas
     if (!on->roof && index < f->n_datasets)
         s->dataset[index].roof = f->dataset[index].roof;
     for (size_t i = 0; i < n; i++)
-        s->v[i] = (ft__sample){
-            .op = ops[i], .hash = ft_op_hash(&ops[i]), .dataset = index};
+        s->v[i] =
+            (ft__sample){.op = ops[i], .hash = ft_op_hash(&ops[i]), .dataset = index};
     return FT_OK;
 }
 
@@ -239,9 +239,9 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
 {
     uint32_t index = index_of(f, on);
     bool measured = index < f->n_datasets;
-    uint32_t from = measured                                     ? index
+    uint32_t from = measured                                   ? index
                     : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
-                                                                 : kin_of(f, on);
+                                                               : kin_of(f, on);
     ft_status st;
 
     if (from == f->n_datasets)
@@ -260,8 +260,8 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, size_t n, ft_error *err)
 {
     bool known = ft__family_knows(f, metric, on);
-    const ft__learner *l = f->learner[metric][!known] ? f->learner[metric][!known]
-                                                      : f->learner[metric][0];
+    const ft__learner *l =
+        f->learner[metric][!known] ? f->learner[metric][!known] : f->learner[metric][0];
     uint32_t *row = calloc(n + 1, sizeof(*row));
     ft__samples s = {0};
     ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);

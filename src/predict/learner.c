@@ -57,7 +57,8 @@ struct rows {
     double *out; /* out of fold */
     double *spread;
     /* of one part: */
-    size_t m;
+    size_t all;   /* that belong to it */
+    size_t m;     /* that are drawn of them */
     uint32_t *of; /* rows here */
     float *px;
     double *py;
@@ -134,14 +135,28 @@ static uint32_t part_for(const ft__learner *l, const ft_op *op)
     return best;
 }
 
-/* About so many of n rows, equal operations together; of a class the first of those
- * that are drawn of a kind. */
-static bool is_drawn(const ft__learner *l, uint64_t hash, size_t n)
+/* About so many of n rows, equal operations together; what answers for rare kinds is
+ * made of few of those that kinds are made of. */
+static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
+                     size_t n)
 {
     ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
+    size_t most = l->opt.part_rows;
 
-    return !l->opt.part_rows || n <= l->opt.part_rows ||
-           ft__prng_unit(&p) * (double)n < (double)l->opt.part_rows;
+    if (most && part->scope != FT__SCOPE_KIND && !l->opt.single)
+        most = ft__class_rows(most);
+    return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
+}
+
+/* The first dataset of the same device: one number a device. */
+static uint32_t device_of(const ft__samples *s, uint32_t i)
+{
+    const char *name = s->dataset[s->v[i].dataset].device;
+    uint32_t d = 0;
+
+    while (strcmp(s->dataset[d].device, name) != 0)
+        d++;
+    return d;
 }
 
 static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
@@ -152,11 +167,12 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
 
     for (size_t i = 0; i < r->n; i++)
         n += ft__part_has(p, &s->v[r->index[i]].op);
+    r->all = n;
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
 
-        if (!ft__part_has(p, &v->op) || !is_drawn(l, v->hash, n))
+        if (!ft__part_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->py[r->m] = r->y[i];
@@ -222,26 +238,81 @@ static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metr
     return sum;
 }
 
+/* The same regressor as it was, or NULL. */
+static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
+{
+    const ft__learner *b = l->opt.before;
+
+    for (uint32_t i = 0; b && i < b->n_parts; i++)
+        if (b->part[i].scope == wanted->scope && b->part[i].which == wanted->which &&
+            b->part[i].phase == wanted->phase)
+            return &b->part[i];
+    return NULL;
+}
+
+/* Fewer known devices say too little of unknown ones. */
+enum { LEAST_DEVICES = 4, MOST_FOLDS = 10 };
+
+static bool has_devices(const struct rows *r, const ft__samples *s)
+{
+    uint64_t seen = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        seen |= 1ull << device_of(s, r->index[r->of[i]]) % 64;
+    return __builtin_popcountll(seen) >= LEAST_DEVICES;
+}
+
+/* Methods for devices that are not among the rows: each known one is left out in turn,
+ * and a mixture with the constant takes back what does not carry over. */
+static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
+                                  const ft__samples *s)
+{
+    ft__fit_options how = l->opt.fit;
+
+    if (!l->opt.unseen || !has_devices(r, s))
+        return how;
+    for (size_t i = 0; i < r->m; i++)
+        r->group[i] = device_of(s, r->index[r->of[i]]);
+    how.mix = 1;
+    how.n_folds = MOST_FOLDS;
+    return how;
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
 {
+    size_t n = take_part(r, l, s, wanted);
+    const ft__part *old = part_before(l, wanted);
+    ft__fit_options how;
     ft__part *p;
     ft_matrix x;
     ft_status st;
 
-    if (take_part(r, l, s, wanted) < LEAST_ROWS)
+    if (old && n && r->all < old->fit.n_rows)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "%s %s was learned from %zu operations, of which the store holds "
+            "%zu: old and new ones have to be in one store",
+            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
+            r->all);
+    if (n < LEAST_ROWS && !old)
         return FT_OK;
+    how = choose_how(l, r, s);
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
     if (!p)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     l->part = p;
     p += l->n_parts;
+    if (old && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
+        st = ft__part_copy(p, old, l->columns.n, err);
+        l->n_parts += st == FT_OK;
+        return st;
+    }
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
     p->rows = sum_of_rows(r, s, l->opt.metric);
-    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &l->opt.fit,
-                      err);
+    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
     if (!st)
         st = find_range(p, r, l->columns.n, err);
     if (!st)
@@ -301,22 +372,33 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
 
 /* ---- intervals ---- */
 
+/* Those whose tails are to be shared: what is taken over has shared them. */
+static size_t new_fits(ft__fit **fit, const ft__learner *l)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (!l->part[i].stored.section)
+            fit[n++] = &l->part[i].fit;
+    return n;
+}
+
 static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
 {
     ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
-    size_t n = 0;
+    size_t n = 0, n_fits;
     ft_status st;
 
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        fit[i] = &l->part[i].fit;
+    n_fits = new_fits(fit, l);
     for (size_t i = 0; i < r->n; i++)
         if (isfinite(r->out[i]) && r->spread[i] > 0)
             r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
-    st = n ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
-    if (!st)
-        st = ft__fit_share_tails(fit, l->n_parts, r->pout, n, err);
+    st = n && !l->opt.before ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err)
+                             : FT_OK;
+    if (!st && (n || l->opt.before))
+        ft__fit_share_tails(fit, n_fits, l->low, l->high);
     free(fit);
     return st;
 }
@@ -360,12 +442,24 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     for (size_t i = 0; i < n; i++)
         l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
-    l->centre = ft__median(r.py, n);
+    l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
+    for (size_t i = 0; i < n && l->opt.held; i++)
+        l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
+    l->opt.held = NULL;
     if (!st)
         st = share_tails(l, &r, err);
     rows_free(&r);
     return st;
+}
+
+static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
+
+    return known ? ft__base_extend(&l->base, known, s, row, n, err)
+                 : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
 }
 
 ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
@@ -376,11 +470,16 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     size_t m = 0;
     ft_status st = FT_OK;
 
-    *out = (ft__learner){.opt = *opt, .low = -1, .high = 1};
+    *out = (ft__learner){.opt = *opt,
+                         .low = opt->before ? opt->before->low : -1,
+                         .high = opt->before ? opt->before->high : 1};
+    /* Trees stay within what they were shown. */
+    if (opt->unseen && !opt->fit.methods)
+        out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);
-    st = ft__base_fit(&out->base, s, own, m, opt->fit.seed, err);
+    st = find_base(out, s, own, m, err);
     if (!st) {
         m = usable(own, s, row, n, opt->metric);
         if (m == 0)
@@ -388,7 +487,8 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
                          ft__metric_name(opt->metric));
     }
     if (!st)
-        st = ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
+        st = opt->before ? ft__columns_copy(&out->columns, &opt->before->columns, err)
+                         : ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
     if (!st)
         st = learn(out, s, own, m, ask, n_ask, err);
     free(own);

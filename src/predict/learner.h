@@ -10,12 +10,26 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
+/* What answers for rare kinds needs less. */
+static inline size_t ft__class_rows(size_t part_rows)
+{
+    return part_rows < 2400 ? part_rows / 4 : 600;
+}
+
 typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
-    bool unseen; /* devices that are not among the rows will be asked for */
-    size_t part_rows; /* most that one regressor is made of; 0: all there are */
+    bool unseen; /* devices that are not among the rows will be asked for: of four
+                    devices or more each is left out in turn to choose by */
+    double *held;     /* NULL, or for every sample: takes what was said of those learned
+                         from by regressors that had not seen them */
+    size_t part_rows; /* most that one regressor is made of, one for a class or for all
+                         of ft__class_rows(); 0: all there are */
+    const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
+    const struct ft__learner *before; /* of a file: its constants and columns are kept,
+                                         and what it learned of rows that are as they
+                                         were; or NULL. It outlives the learner */
 } ft__learn_options;
 
 typedef enum ft__scope {
@@ -40,8 +54,8 @@ typedef struct ft__part {
     ft__scope scope;
     uint32_t which; /* kind or class; 0 of all */
     ft_phase phase;
-    ft__fit fit;        /* of a stored one without its models */
-    float *least;       /* range of its rows, by column */
+    ft__fit fit;  /* of a stored one without its models */
+    float *least; /* range of its rows, by column */
     float *most;
     ft_errors learned;  /* out of fold */
     ft_errors constant; /* of always the same ratio to the base */
@@ -58,8 +72,8 @@ typedef struct ft__learner {
     ft__part *part;
     uint32_t n_parts;
     size_t *rows_of; /* of each dataset; base.n_datasets of them */
-    double centre; /* median target of all rows */
-    double low;    /* residuals in spreads, of all parts */
+    double centre;   /* median target of all rows */
+    double low;      /* residuals in spreads, of all parts */
     double high;
 } ft__learner;
 
@@ -91,6 +105,9 @@ const char *ft__part_name(const ft__part *p);
 /* Does an operation belong to it, leaving aside more particular ones? */
 bool ft__part_has(const ft__part *p, const ft_op *op);
 void ft__part_free(ft__part *p);
+/* Of a stored one, of so many columns. */
+ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width,
+                        ft_error *err);
 /* A number that another value, operation or dataset would change. */
 uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,

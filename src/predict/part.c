@@ -29,12 +29,9 @@ static uint64_t sum_of_text(const char *text)
 uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
 {
     const ft__dataset *d = &s->dataset[s->v[i].dataset];
-    uint64_t all[7] = {s->v[i].hash,
-                       0,
-                       sum_of_text(d->device),
-                       sum_of_text(d->setting),
-                       sum_of_text(d->engine),
-                       sum_of_text(d->engine_version),
+    uint64_t all[7] = {s->v[i].hash,           0,
+                       sum_of_text(d->device), sum_of_text(d->setting),
+                       sum_of_text(d->engine), sum_of_text(d->engine_version),
                        sum_of_text(d->policy)};
 
     memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));
@@ -51,6 +48,21 @@ void ft__part_free(ft__part *p)
     ft__fit_free(&p->fit);
     free(p->least);
     free(p->most);
+}
+
+ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width, ft_error *err)
+{
+    *out = *p;
+    atomic_init(&out->opened, NULL);
+    out->least = malloc((width + 1u) * sizeof(float));
+    out->most = malloc((width + 1u) * sizeof(float));
+    if (!out->least || !out->most) {
+        ft__part_free(out);
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    }
+    memcpy(out->least, p->least, width * sizeof(float));
+    memcpy(out->most, p->most, width * sizeof(float));
+    return FT_OK;
 }
 
 static ft_status open_stored(ft__fit *out, const ft__part *p, uint32_t width,

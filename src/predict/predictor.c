@@ -79,7 +79,8 @@ static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error
     if (s->bytes != sizeof(*info) || p->info)
         return ft__predictor_damaged(s->offset, "its description", err);
     if (!ft__predictor_sound(info, sizeof(*info), s->checksum))
-        return ft__predictor_damaged(s->offset, "its description fails the checksum", err);
+        return ft__predictor_damaged(s->offset, "its description fails the checksum",
+                                     err);
     if (!terminated(info->device, sizeof(info->device)) ||
         !terminated(info->setting, sizeof(info->setting)) ||
         !terminated(info->engine, sizeof(info->engine)) ||
@@ -156,7 +157,8 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
     r->image = (const void *)(p->image + s->offset);
     if (p->version > FT__PREDICTOR_OLDEST)
         r->mixture = (const void *)(r->image + 1);
-    if (s->bytes < sizeof(*r->image) + (r->mixture ? ft__mixture_bytes(p->version) : 0) ||
+    if (s->bytes <
+            sizeof(*r->image) + (r->mixture ? ft__mixture_bytes(p->version) : 0) ||
         !terminated(r->image->kind, sizeof(r->image->kind)) ||
         !terminated(r->image->metric, sizeof(r->image->metric)) ||
         !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high) ||
@@ -164,7 +166,8 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
         r->image->value_bytes % 8 || (r->mixture && !sound_mixture(p, r)))
         return ft__predictor_damaged(s->offset, "a regressor", err);
     if (!assign(p, p->n_regressors))
-        return ft__predictor_damaged(s->offset, "a regressor for an unknown metric", err);
+        return ft__predictor_damaged(s->offset, "a regressor for an unknown metric",
+                                     err);
     p->n_regressors++;
     return FT_OK;
 }
@@ -178,10 +181,12 @@ static ft_status open_measured(ft_predictor *p, const ft__section_image *s,
     if (s->bytes % sizeof(*m) || n > UINT32_MAX || p->measured)
         return ft__predictor_damaged(s->offset, "its measured values", err);
     if (!ft__predictor_sound(m, s->bytes, s->checksum))
-        return ft__predictor_damaged(s->offset, "its measured values fail the checksum", err);
+        return ft__predictor_damaged(s->offset, "its measured values fail the checksum",
+                                     err);
     for (size_t i = 0; i < n; i++)
         if ((i && m[i].hash <= m[i - 1].hash) || !(m[i].time_s > 0))
-            return ft__predictor_damaged(s->offset + i * sizeof(*m), "its measured values", err);
+            return ft__predictor_damaged(s->offset + i * sizeof(*m),
+                                         "its measured values", err);
     p->measured = m;
     p->n_measured = (uint32_t)n;
     return FT_OK;
@@ -403,9 +408,8 @@ static ft_status open_mixture(ft__models *m, const ft_predictor *p,
                               const ft__regressor *r, ft_error *err)
 {
     m->fit.typical = r->image->typical_spread;
-    return ft__mixture_open(&m->fit, r->mixture,
-                            (const char *)r->image + models_at(p), FT__N_FEATURES,
-                            r->section->offset, err);
+    return ft__mixture_open(&m->fit, r->mixture, (const char *)r->image + models_at(p),
+                            FT__N_FEATURES, r->section->offset, err);
 }
 
 ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
@@ -420,7 +424,8 @@ ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
     if (m)
         return FT_OK;
     if (!ft__predictor_sound(r->image, r->section->bytes, r->section->checksum))
-        return ft__predictor_damaged(r->section->offset, "a regressor fails the checksum", err);
+        return ft__predictor_damaged(r->section->offset,
+                                     "a regressor fails the checksum", err);
     m = calloc(1, sizeof(*m));
     if (!m)
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
@@ -569,17 +574,16 @@ static void family_regressor(const ft__family *f, uint32_t i, ft_regressor_info 
         i -= l ? l->n_parts : 0;
     }
     p = &l->part[i];
-    *out = (ft_regressor_info){
-        .kind = ft__part_name(p),
-        .metric = ft__metric_name(l->opt.metric),
-        .phase = ft_phase_name(p->phase),
-        .unseen = l->opt.unseen,
-        .choice = p->fit.choice,
-        .forest = p->learned,
-        .constant = p->constant,
-        .roofline = p->physics,
-        .interval_low = exp(p->fit.low * p->fit.typical),
-        .interval_high = exp(p->fit.high * p->fit.typical)};
+    *out = (ft_regressor_info){.kind = ft__part_name(p),
+                               .metric = ft__metric_name(l->opt.metric),
+                               .phase = ft_phase_name(p->phase),
+                               .unseen = l->opt.unseen,
+                               .choice = p->fit.choice,
+                               .forest = p->learned,
+                               .constant = p->constant,
+                               .roofline = p->physics,
+                               .interval_low = exp(p->fit.low * p->fit.typical),
+                               .interval_high = exp(p->fit.high * p->fit.typical)};
 }
 
 void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)

@@ -19,7 +19,7 @@
  *                          Version 2: the first, then the images of two forests
  *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
  *
- * From version 4 on a file may be of a family of devices instead of one (family_file.c
+ * From version 4 on a file may be of a family of devices instead of one (family_image.h
  * says what is in these):
  *
  *   FT__SECTION_FAMILY     the datasets that were learned from
@@ -100,7 +100,9 @@ typedef struct ft__mixture_image {
     double centre;
     char choice[96];
     uint64_t bytes[FT__MAX_MIXED + 1]; /* 0: there is none */
-    uint64_t rows; /* from version 4 on: which rows it was made of, as a sum of them */
+    /* From version 4 on: */
+    uint64_t rows;   /* which it was made of, as a sum of them */
+    double tails[2]; /* of one machine: what all regressors of the metric shared */
 } ft__mixture_image;
 
 /* Of a file of this version; the rest reads as 0. */
