@@ -142,7 +142,8 @@ static size_t find_asked(uint32_t *out, const ft__prices *p, const struct fit *f
  * (docs/notes/networks.md): no gain is enough. */
 static const double gain_across = 1;
 
-static ft_status fit_learners(ft__prices *p, const struct fit *f, ft_error *err)
+static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base *base,
+                              ft_error *err)
 {
     ft__learn_options how = {.metric = FT__METRIC_TIME,
                              .fit = {.n_trees = f->opt->n_trees,
@@ -151,8 +152,8 @@ static ft_status fit_learners(ft__prices *p, const struct fit *f, ft_error *err)
                                      .seed = f->opt->seed,
                                      .threads = 1},
                              .unseen = f->opt->unseen,
-                             .at_once = f->opt->unseen,
-                             .held = f->held[0]};
+                             .held = f->held[0],
+                             .base = base};
     uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
     size_t n = 0, n_ask;
     ft_status st;
@@ -275,6 +276,7 @@ ft_status ft__prices_fit(ft__prices *out, const ft__samples *s, const uint32_t *
                          size_t n, const ft__prices_options *opt, ft_error *err)
 {
     struct fit f = {.s = s, .opt = opt};
+    ft__base base = {0};
     ft_status st;
 
     *out = (ft__prices){0};
@@ -284,7 +286,10 @@ ft_status ft__prices_fit(ft__prices *out, const ft__samples *s, const uint32_t *
     if (!st)
         st = find_sessions(out, &f, err);
     if (!st)
-        st = fit_learners(out, &f, err);
+        st = ft__base_fit(&base, s, f.row, f.n, opt->unseen, opt->seed, err);
+    if (!st)
+        st = fit_learners(out, &f, &base, err);
+    ft__base_free(&base);
     if (!st)
         st = check_devices(out, &f, err);
     if (!st)
