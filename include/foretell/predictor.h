@@ -146,6 +146,10 @@ typedef struct ft_network_estimate {
     uint32_t n_learned;
     uint32_t n_scaled;
     uint32_t n_roofline;
+    /* Where host and device were told apart (docs/networks.md), otherwise NaN: what the
+     * host needs to issue everything, and what the device needs to execute it. */
+    double host_s;
+    double busy_s;
 } ft_network_estimate;
 
 /* g must be lowered with the predictor's policy. Memory: a forward pass lies at the
@@ -153,6 +157,38 @@ typedef struct ft_network_estimate {
  * run, is counted as PyTorch allocates it. */
 FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_graph *g, ft_error *err);
+/* A device, and how it is asked about. */
+typedef struct ft_device_use {
+    const ft_device *device; /* its file; borrowed */
+    const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
+                            is set; NULL or "": as the device comes */
+    const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
+                            "default": in convolutions, as PyTorch does */
+} ft_device_use;
+
+/* From the specifications of a device that nobody measured: the physical estimate of
+ * every operation (docs/physics.md) with default constants, host and device by the
+ * schedule (docs/networks.md); of GPUs power and energy, too. The basis is
+ * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
+ * intervals are what devices left out showed. Memory as PyTorch allocates it.
+ * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest. */
+FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
+                                            const ft_device_use *on, const ft_graph *g,
+                                            ft_error *err);
+/* Share of the unique operations of g of whose kind and element type a family learned
+ * something; 0 of a predictor of one device. */
+FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
+/* From a family of devices: what was learned of operations, host and device by the
+ * schedule. Operations of a device that it was trained on are measured or learned, of
+ * others scaled; what was learned in no form is priced from specifications. Memory as
+ * PyTorch allocates it. What *on does not say is as in what was learned of that device,
+ * or of most.
+ * A predictor of one device answers for it as it was measured, and where *on says
+ * another clock or cap, scaled by what specifications say of both (g lowered with its
+ * policy). FT_ENOTFOUND as above. */
+FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                       const ft_device_use *on, const ft_graph *g,
+                                       ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,

@@ -1,6 +1,7 @@
 #ifndef PREDICT_FAMILY_H
 #define PREDICT_FAMILY_H
 
+#include "base/buf.h"
 #include "predict/learner.h"
 #include "predict/writer.h"
 
@@ -49,6 +50,10 @@ ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *er
 
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
+/* *on with what it does not say as in the dataset that is most like it; its setting is
+ * in *setting, which the caller frees and of which `bad` says that memory is short. */
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on);
 /* n operations on one device, whose `file` is its data sheet; on->device may be one
  * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
  * setting leaves out, are as in the dataset that is most like it. Energy is power x

@@ -107,8 +107,8 @@ static uint32_t index_of(const ft__family *f, const ft__dataset *on)
 
 /* ---- asking ---- */
 
-static void complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
-                     const ft__dataset *on)
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on)
 {
     const ft__dataset *like = most_like(f, on);
 
@@ -329,7 +329,7 @@ ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric
     ft__dataset all;
     ft_status st;
 
-    complete(&all, &setting, f, on);
+    ft__family_complete(&all, &setting, f, on);
     if (setting.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "setting");
     else

@@ -250,8 +250,7 @@ static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
     return NULL;
 }
 
-/* Fewer known devices say too little of unknown ones. */
-enum { LEAST_DEVICES = 4, MOST_FOLDS = 10 };
+enum { MOST_FOLDS = 10 };
 
 static bool has_devices(const struct rows *r, const ft__samples *s)
 {
@@ -259,7 +258,7 @@ static bool has_devices(const struct rows *r, const ft__samples *s)
 
     for (size_t i = 0; i < r->m; i++)
         seen |= 1ull << device_of(s, r->index[r->of[i]]) % 64;
-    return __builtin_popcountll(seen) >= LEAST_DEVICES;
+    return __builtin_popcountll(seen) >= FT__LEAST_DEVICES;
 }
 
 /* Methods for devices that are not among the rows: each known one is left out in turn,
