@@ -6,10 +6,6 @@
 /* Channels below which tiles of a product are not filled, and those below which a
  * product is no more than a pass over its operands. */
 enum { FEW_CHANNELS = 64, THIN = 16 };
-/* A thread interpolates one place of every image and channel, one after the other: each
- * waits for the memory. */
-static const double STEP_S = 3e-7;
-
 static ft__sort_of sort_of_conv(const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
@@ -24,7 +20,7 @@ static ft__sort_of sort_of_conv(const ft_op *op)
                : kernel <= 5 ? FT__SORT_DEPTHWISE_5
                              : FT__SORT_DEPTHWISE_7;
     if (groups > 1)
-        return FT__SORT_GROUPED;
+        return in < THIN * groups ? FT__SORT_GROUPED_THIN : FT__SORT_GROUPED;
     if (kernel == 1)
         return few ? FT__SORT_POINT_THIN : FT__SORT_POINT;
     return few ? FT__SORT_CONV_THIN : FT__SORT_CONV;
@@ -47,7 +43,7 @@ static ft__sort_of sort_of(const ft_op *op)
         return ft_op_shape(op, FT_K_x).rank < 4 ? FT__SORT_BINARY_TOKENS
                                                 : FT__SORT_BINARY;
     case FT_CLASS_REDUCE: return FT__SORT_REDUCE;
-    default: return op->kind == FT_KIND_resize ? FT__SORT_RESIZE : FT__SORT_MOVE;
+    default: return FT__SORT_MOVE;
     }
 }
 
@@ -63,15 +59,10 @@ ft__sort_of ft__sort_price(double *time_s, const ft_op *op, const ft__chip *chip
                            const ft__theta *theta)
 {
     ft__sort_of sort = sort_of(op);
-    ft_shape x = ft_op_shape(op, FT_K_x);
     ft__terms t;
 
     ft__physics(&t, op, chip, theta);
     *time_s = t.busy_s;
-    if (sort == FT__SORT_RESIZE && ft_op_at(op, FT_K_mode, 0) == 0)
-        return FT__SORT_MOVE; /* the nearest place is copied */
-    if (sort == FT__SORT_RESIZE && x.rank >= 2)
-        *time_s = fmax(t.busy_s, STEP_S * (double)(x.dim[0] * x.dim[1]));
     if (sort == FT__SORT_LINEAR && is_thin(op)) {
         ft_cost cost;
 

@@ -11,7 +11,8 @@ typedef enum ft__sort_of {
     FT__SORT_CONV,
     FT__SORT_CONV_THIN,
     FT__SORT_GROUPED,
-    FT__SORT_DEPTHWISE, /* one or two channels a group; kernels up to 3, 5, more */
+    FT__SORT_GROUPED_THIN, /* fewer than 16 channels a group */
+    FT__SORT_DEPTHWISE,    /* one or two channels a group; kernels up to 3, 5, more */
     FT__SORT_DEPTHWISE_5,
     FT__SORT_DEPTHWISE_7,
     FT__SORT_LINEAR,
@@ -27,7 +28,6 @@ typedef enum ft__sort_of {
     FT__SORT_MOVE, /* and whatever streams */
     FT__SORT_REDUCE,
     FT__SORT_POOL,
-    FT__SORT_RESIZE,
     FT__N_SORTS
 } ft__sort_of;
 
