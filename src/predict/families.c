@@ -90,7 +90,7 @@ static double batch_of(const char *spec)
 {
     const char *x = strstr(spec, " x=");
 
-    return x ? strtod(x + 3, NULL) : NAN;
+    return x ? (double)strtoll(x + 3, NULL, 10) : NAN;
 }
 
 /* Everything is proportional to the batch, which fills the device. */
@@ -305,13 +305,15 @@ static uint32_t count_families(const struct study *y)
 
 static ft_status sum_up(ft_networks *out, ft_error *err)
 {
-    double *truth = calloc(4 * out->n + 1, sizeof(*truth));
-    double *value = truth + out->n, *total = value + out->n, *width = total + out->n;
+    double *truth = calloc(4 * out->n + 1, sizeof(*truth)), *value, *total, *width;
     size_t covered = 0;
     ft_status st;
 
     if (!truth)
         return ft_fail(err, FT_ENOMEM, 0, "%zu networks", out->n);
+    value = truth + out->n;
+    total = value + out->n;
+    width = total + out->n;
     for (size_t i = 0; i < out->n; i++) {
         const ft_network_case *c = &out->v[i];
 

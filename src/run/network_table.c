@@ -96,7 +96,7 @@ static ft_status add_entry(struct reading *r)
     *e = (struct entry){.name = strdup(text(r, NETWORK)),
                         .shape = strdup(text(r, SHAPE)),
                         .family = strdup(text(r, FAMILY)),
-                        .batch = strtod(text(r, SHAPE), &end)};
+                        .batch = (double)strtoll(text(r, SHAPE), &end, 10)};
     if (!e->name || !e->shape || !e->family)
         return no_memory(r);
     if (!(e->batch >= 1 && e->batch <= 1e9) || *end != 'x')

@@ -1,4 +1,4 @@
-"""The graph of a network's forward pass as torch.export would write it, some thirty times as quickly:
+"""The graph of a network's forward pass as torch.export would write it, some ten times as quickly:
 the operators that a run on the meta device calls, as they are called."""
 import json
 import zipfile
