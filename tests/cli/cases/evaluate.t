@@ -41,6 +41,12 @@ How well held-out operations are foretold: times that follow a law but for two p
   n_learned: 60.0
   all.learned.n: 60
   by_split.0.name: "two"
+
+A device twice as slow as the one that is known: a few of its rows say so.
+
+  $ foretell evaluate --db a.db --leave-out device=two --correct 10 -q --csv | cut -c 1-14 | head -2
+  by,name,n,mape
+  all,all,50,0.0
   $ foretell evaluate --db a.db --leave-out kind --where device=one --csv -q | cut -d , -f 1-3
   by,name,n
   all,all,60
@@ -81,6 +87,9 @@ What cannot be answered is said.
   [2]
   $ foretell evaluate --db a.db --method magic
   foretell evaluate: --method: no method is called "magic"
+  [2]
+  $ foretell evaluate --db a.db --correct 10
+  foretell evaluate: times of devices left out can be corrected, nothing else
   [2]
   $ foretell evaluate --db a.db --by colour
   foretell evaluate: --by is kind, device, size or split, not "colour"
