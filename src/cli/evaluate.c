@@ -264,6 +264,8 @@ static int evaluate_networks(ft__cli *c, const char *path, const char *data,
 
 static int check_choose(ft__cli *c, const struct options *o)
 {
+    uint32_t criteria;
+
     if (!o->choose)
         return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
                         : FT__EXIT_GOOD;
@@ -274,7 +276,7 @@ static int check_choose(ft__cli *c, const struct options *o)
                             "--seeds and --seed alone");
     if (o->seeds > 1000)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--seeds is 1 to 1000");
-    return FT__EXIT_GOOD;
+    return ft__criteria_parse(c, &criteria, o->choose);
 }
 
 static int evaluate_choice(ft__cli *c, const char *path, const struct options *o,

@@ -104,5 +104,5 @@ What cannot be answered is said.
   foretell evaluate: --choose goes with --curve, and with --where, --method, --seeds and --seed alone
   [2]
   $ foretell evaluate --curve --choose clever
-  foretell evaluate: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
-  [4]
+  foretell evaluate: --choose is active, spread or random, not "clever"
+  [2]
