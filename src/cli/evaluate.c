@@ -17,11 +17,14 @@ struct options {
     uint64_t folds;
     const char *share;
     const char *leave_out;
+    uint64_t correct;
     const char *test;
     const char *methods;
     bool mix;
     bool single;
     bool curve;
+    const char *choose;
+    uint64_t seeds;
     const char *by;
     const char *rank;
     const char *networks;
@@ -41,6 +44,9 @@ static const ft__option options[] = {
      "learn from a random share of the operations, test on the rest"},
     {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
      "hold out each device, kind, setting or network in turn; device=h200: this alone"},
+    {"correct", 0, FT__OPT_COUNT, offsetof(struct options, correct), "N",
+     "with --leave-out device: N random measurements of it are known after all and "
+     "correct what is said of the others"},
     {"test", 0, FT__OPT_TEXT, offsetof(struct options, test), "STORE",
      "learn from --db, test on this store"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
@@ -52,6 +58,11 @@ static const ft__option options[] = {
      "one regressor for all kinds, instead of one for each"},
     {"curve", 0, FT__OPT_FLAG, offsetof(struct options, curve), NULL,
      "how the error falls with the number of operations learned from, in 15 steps"},
+    {"choose", 0, FT__OPT_TEXT, offsetof(struct options, choose), "NAME,...",
+     "with --curve: measure in this order instead of by lot, which stands beside it: "
+     "active, spread"},
+    {"seeds", 0, FT__OPT_COUNT, offsetof(struct options, seeds), "N",
+     "with --choose: means of this many seeds; 10"},
     {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "NAME,...",
      "tables by kind, device, size (deciles), split (what was held out); kind"},
     {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
@@ -59,10 +70,14 @@ static const ft__option options[] = {
      "the best constant answer"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "these networks, measured whole, foretold from operations (--where) that are not "
-     "theirs; with --leave-out network (unless said otherwise) or device"},
+     "theirs; with --leave-out network (unless said otherwise) or device; with "
+     "--leave-out family from other architectures' networks, where no operation was "
+     "measured"},
     {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops; those that foretell brings"},
+     "NAME@SHAPE.step.ops; with --leave-out family a table of them; those that "
+     "foretell "
+     "brings"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -151,6 +166,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                     : o->share ? FT_PROTOCOL_SHARE
                                : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
+    how->correct = (uint32_t)o->correct;
     if (o->folds == 1 || o->folds > 1000)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--folds is 2 to 1000");
     if (o->share)
@@ -194,11 +210,30 @@ static int check_networks(ft__cli *c, const struct options *o)
                             "--networks goes with --where, --lists, --leave-out and "
                             "--seed alone");
     if (o->leave_out && strcmp(o->leave_out, "network") != 0 &&
-        strcmp(o->leave_out, "device") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--networks: --leave-out is network or device, not \"%s\"",
-                            o->leave_out);
+        strcmp(o->leave_out, "device") != 0 && strcmp(o->leave_out, "family") != 0)
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--networks: --leave-out is network, device or family, not \"%s\"",
+            o->leave_out);
     return FT__EXIT_GOOD;
+}
+
+static int evaluate_families(ft__cli *c, const char *path, const char *lists,
+                             ft_networks_options *what)
+{
+    ft_network_table *table;
+    ft_error err = {0};
+    ft_status st = ft_network_table_open(&table, lists, &err);
+    int code;
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    what->left_out = FT_LEAVE_FAMILY;
+    what->find = ft_network_table_find;
+    what->user = table;
+    code = ft__networks_evaluate(c, path, what);
+    ft_network_table_free(table);
+    return code;
 }
 
 static int evaluate_networks(ft__cli *c, const char *path, const char *data,
@@ -213,13 +248,48 @@ static int evaluate_networks(ft__cli *c, const char *path, const char *data,
                                 .seed = how->seed,
                                 .log = how->log};
 
+    const bool families = o->leave_out && strcmp(o->leave_out, "family") == 0;
+
     if (o->leave_out && strcmp(o->leave_out, "device") == 0)
         what.left_out = FT_LEAVE_DEVICE;
     if (o->lists)
         snprintf(lists, sizeof(lists), "%s", o->lists);
     else
-        snprintf(lists, sizeof(lists), "%s/workloads/networks", data);
+        snprintf(lists, sizeof(lists), "%s/workloads/%s", data,
+                 families ? "timm.csv.gz" : "networks");
+    if (families)
+        return evaluate_families(c, path, lists, &what);
     return ft__networks_evaluate(c, path, &what);
+}
+
+static int check_choose(ft__cli *c, const struct options *o)
+{
+    if (!o->choose)
+        return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
+                        : FT__EXIT_GOOD;
+    if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||
+        o->networks || o->share || o->test || o->folds || o->leave_out)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--choose goes with --curve, and with --where, --method, "
+                            "--seeds and --seed alone");
+    if (o->seeds > 1000)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--seeds is 1 to 1000");
+    return FT__EXIT_GOOD;
+}
+
+static int evaluate_choice(ft__cli *c, const char *path, const struct options *o,
+                           const ft_evaluate_options *how)
+{
+    ft_choice_options what = {.where = o->where,
+                              .n_seeds = (uint32_t)o->seeds,
+                              .methods = how->methods,
+                              .data_dir = how->data_dir,
+                              .seed = how->seed,
+                              .threads = how->threads,
+                              .log = how->log};
+    int code = ft__criteria_parse(c, &what.criteria, o->choose);
+
+    return code ? code : ft__choice_evaluate(c, path, &what);
 }
 
 static int run(ft__cli *c, const void *user)
@@ -238,10 +308,12 @@ static int run(ft__cli *c, const void *user)
     ft_evaluation e;
     uint32_t by = 0;
     bool printed;
-    int code = read_options(c, &how, &by, o);
+    int code = check_networks(c, o);
 
+    if (!code && !o->networks)
+        code = read_options(c, &how, &by, o);
     if (!code)
-        code = check_networks(c, o);
+        code = check_choose(c, o);
     if (code)
         return code;
     ft__path_data(c, data);
@@ -249,6 +321,8 @@ static int run(ft__cli *c, const void *user)
     code = ft__store_needed(c, store);
     if (!code && o->networks)
         return evaluate_networks(c, store, data, o, &how);
+    if (!code && o->choose)
+        return evaluate_choice(c, store, o, &how);
     if (!code)
         code = evaluate(c, &e, store, o->test, &how);
     if (code)

@@ -13,7 +13,7 @@ static const size_t default_bytes = 18000000;
 enum { FULL_TREES = 64, FEW_TREES = 24 };
 /* What a row of a regressor takes in a file, about: its leaf in every tree and what
  * leads there, and in the trees of its spread; and a template. */
-enum { TREE_BYTES = 17, SPREAD_BYTES = 70 };
+enum { TREE_BYTES = 17, SPREAD_BYTES = 70, PROCESS_BYTES = 400 };
 enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
 /* Of the room, for devices among the datasets; the rest is for others. */
 static const double seen_share = 0.67;
@@ -51,11 +51,14 @@ static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
 }
 
 /* Rows of one regressor: so many that all of them fit into `room` bytes. */
-static size_t rows_for(const ft__samples *s, ft__metric metric, uint32_t trees,
-                       double room)
+static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
+                       uint32_t trees, double room)
 {
+    const bool process = !how->fit.methods || how->fit.methods >> FT_METHOD_GP & 1;
     size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 201;
-    const double bytes = SPREAD_BYTES + TREE_BYTES * (double)trees;
+    const double bytes =
+        SPREAD_BYTES + TREE_BYTES * (double)trees + (process ? PROCESS_BYTES : 0);
+    const ft__metric metric = how->metric;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_value(metric, s->v[i].value[metric]))
@@ -125,7 +128,7 @@ static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
     if (before)
         return ft__base_extend(out, &before->learner[FT__METRIC_TIME][0]->base, s, row,
                                n, err);
-    return ft__base_fit(out, s, row, n, opt->learn.fit.seed, err);
+    return ft__base_fit(out, s, row, n, false, opt->learn.fit.seed, err);
 }
 
 /* How large its regressors may be in `room` bytes. */
@@ -133,7 +136,7 @@ static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
 {
     uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
 
-    how->part_rows = rows_for(s, how->metric, trees, room);
+    how->part_rows = rows_for(s, how, trees, room);
     if (how->part_rows >= s->n) {
         how->part_rows = 0;
         return;
@@ -141,7 +144,7 @@ static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
     if (how->fit.n_trees)
         return;
     how->fit.n_trees = FEW_TREES;
-    how->part_rows = rows_for(s, how->metric, FEW_TREES, room);
+    how->part_rows = rows_for(s, how, FEW_TREES, room);
 }
 
 /* A learner of its own, or one that goes on from where it was. */
@@ -296,7 +299,9 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
             continue;
         ft__base_terms(&l->base, &terms, s, (uint32_t)i);
         scratch[n] = (struct template){
-            .hash = s->v[i].hash, .order = i, .ratio = log(time_s / terms.total_s)};
+            .hash = s->v[i].hash,
+            .order = i,
+            .ratio = log((time_s - terms.aside_s) / (terms.total_s - terms.aside_s))};
         n += isfinite(scratch[n].ratio);
     }
     if (n == 0 && before && dataset < before->n_datasets) {

@@ -250,8 +250,7 @@ static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
     return NULL;
 }
 
-/* Fewer known devices say too little of unknown ones. */
-enum { LEAST_DEVICES = 4, MOST_FOLDS = 10 };
+enum { MOST_FOLDS = 10 };
 
 static bool has_devices(const struct rows *r, const ft__samples *s)
 {
@@ -259,8 +258,11 @@ static bool has_devices(const struct rows *r, const ft__samples *s)
 
     for (size_t i = 0; i < r->m; i++)
         seen |= 1ull << device_of(s, r->index[r->of[i]]) % 64;
-    return __builtin_popcountll(seen) >= LEAST_DEVICES;
+    return __builtin_popcountll(seen) >= FT__LEAST_DEVICES;
 }
+
+/* Of so few devices luck makes a regressor look better than none by less than this. */
+#define LEAST_GAIN 0.15
 
 /* Methods for devices that are not among the rows: each known one is left out in turn,
  * and a mixture with the constant takes back what does not carry over. */
@@ -274,6 +276,7 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     for (size_t i = 0; i < r->m; i++)
         r->group[i] = device_of(s, r->index[r->of[i]]);
     how.mix = 1;
+    how.gain = fmax(how.gain, LEAST_GAIN);
     how.n_folds = MOST_FOLDS;
     return how;
 }
@@ -459,7 +462,7 @@ static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t 
     const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
 
     return known ? ft__base_extend(&l->base, known, s, row, n, err)
-                 : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
+                 : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
 }
 
 ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,

@@ -10,6 +10,10 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
+/* Where devices that are not among the rows will be asked for, what is learned is
+ * chosen by leaving known ones out; fewer of them say too little. */
+enum { FT__LEAST_DEVICES = 4 };
+
 /* What answers for rare kinds needs less. */
 static inline size_t ft__class_rows(size_t part_rows)
 {

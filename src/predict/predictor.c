@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "learn/model.h"
 #include "predict/family.h"
 
 static const char *const basis_names[FT_BASIS_COUNT] = {
@@ -381,8 +382,16 @@ static ft_status open_forests(ft__models *m, const ft__regressor *r, ft_error *e
 static ft_status open_model(ft_model **out, const void *image, uint64_t bytes,
                             uint32_t width, uint64_t pos, ft_error *err)
 {
-    ft_status st = ft_model_load(out, image, bytes, err);
+    uint64_t own = bytes;
+    ft_status st;
 
+    /* Images are padded; how long one is stands in itself. */
+    if (bytes >= sizeof(ft__model_header))
+        own = ((const ft__model_header *)image)->bytes;
+    if (own > bytes ||
+        (own + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT != bytes)
+        own = bytes;
+    st = ft_model_load(out, image, own, err);
     return !st && ft_model_width(*out) != width ? wrong_width(pos, err) : st;
 }
 
