@@ -35,6 +35,8 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
 double ft__ask_power(const ft__asked *a, const ft_op *op);
 /* Nothing fitted on networks. */
 ft__schedule ft__ask_schedule(const ft__asked *a);
+/* What another clock adds to the error: half a 90 % interval of the logarithm. */
+extern const double ft__elsewhere_error;
 /* Does one setting name a clock or a cap that the other has otherwise, or not? */
 bool ft__setting_differs(const char *asked, const char *measured);
 /* From what a network takes as the device was measured to what it takes as *on drives

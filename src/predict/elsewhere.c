@@ -6,9 +6,9 @@
 #include "predict/ask.h"
 #include "predict/predictor.h"
 
-/* What other clocks add to the error, one sigma times 1.645 of the logarithm: formulae
- * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
-static const double more_error = 0.2;
+/* Formulae alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md).
+ */
+const double ft__elsewhere_error = 0.2;
 
 static bool differs(const char *asked, const char *measured, const char *name)
 {
@@ -27,8 +27,8 @@ bool ft__setting_differs(const char *asked, const char *measured)
 static void scale(ft_estimate *e, double ratio)
 {
     e->value *= ratio;
-    e->low *= ratio * exp(-more_error);
-    e->high *= ratio * exp(more_error);
+    e->low *= ratio * exp(-ft__elsewhere_error);
+    e->high *= ratio * exp(ft__elsewhere_error);
     if (e->basis < FT_BASIS_SCALED)
         e->basis = FT_BASIS_SCALED;
 }

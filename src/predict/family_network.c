@@ -27,6 +27,8 @@ struct asking {
     bool powered; /* power was learned */
     bool tf32;    /* products in TF32 are among what was learned */
     ft__asked a;
+    ft__asked measured; /* the device as it was measured: */
+    bool elsewhere;     /* which is at another clock or under another cap */
 };
 
 /* ---- which form ---- */
@@ -90,8 +92,12 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
         ft__ask_terms(&q->bare[i], &q->a, op);
         return;
     }
+    if (q->elsewhere) {
+        q->measured.theta = q->a.theta;
+        ft__ask_terms(&q->bare_form[i], &q->measured, op);
+    }
     if (is_learned(l, op)) {
-        q->share[i] = 1;
+        q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
     form->phase = FT_PHASE_FORWARD_BACKWARD;
@@ -100,7 +106,8 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
         *form = *op;
         return;
     }
-    terms_of(&q->bare_form[i], q, l, form);
+    q->measured.theta = q->a.theta;
+    ft__ask_terms(&q->bare_form[i], q->elsewhere ? &q->measured : &q->a, form);
     q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
 }
 
@@ -121,8 +128,9 @@ static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i
     double factor = q->share[i] * device_share(&q->bare_form[i]);
 
     q->a.theta = l->base.theta[ft_kind_class(op->kind)];
-    task->power_w = q->powered && q->power[i].value > 0 ? q->power[i].value
-                                                        : ft__ask_power(&q->a, op);
+    task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
+                        ? q->power[i].value
+                        : ft__ask_power(&q->a, op);
     q->a.theta = l->base.theta[0];
     ft__ask_bare(task, time, &q->a, op, bare);
     if (ft__costs_nothing(op))
@@ -132,9 +140,10 @@ static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i
         return;
     }
     *time = (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
-                          a->measured && q->share[i] == 1 ? FT_BASIS_MEASURED
-                          : q->known && !a->far           ? FT_BASIS_LEARNED
-                                                          : FT_BASIS_SCALED,
+                          a->measured && !q->elsewhere && q->form[i].phase == op->phase
+                              ? FT_BASIS_MEASURED
+                          : q->known && !q->elsewhere && !a->far ? FT_BASIS_LEARNED
+                                                                 : FT_BASIS_SCALED,
                           ""};
     task->alone_s = time->value;
 }
@@ -164,6 +173,8 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     if (!(sum > 0))
         return (ft__stray){0};
     common = z90 * (q->known ? common_known : common_unknown);
+    if (q->elsewhere)
+        common = hypot(common, ft__elsewhere_error);
     share = q->known ? 0 : share_unknown;
     out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
     out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
@@ -239,6 +250,16 @@ static void asking_free(struct asking *q)
     free(q->power);
 }
 
+/* Was the device measured at the clock and under the cap that are asked for? */
+static bool was_driven_so(const ft__family *f, const ft__dataset *asked)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].device, asked->device) == 0 &&
+            !ft__setting_differs(asked->setting, f->dataset[i].setting))
+            return true;
+    return false;
+}
+
 /* What is not said is as in what was learned from. */
 static ft_status open_device(struct asking *q, ft__buf *setting,
                              const ft_device_use *on, ft_error *err)
@@ -249,17 +270,25 @@ static ft_status open_device(struct asking *q, ft__buf *setting,
                          .setting = (char *)on->setting,
                          .policy = (char *)on->policy,
                          .file = (ft_device *)on->device};
+    ft_status st = FT_OK;
     ft_device_use use;
 
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
     q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked.policy)
         asked.policy = (char[]){"default"};
+    q->elsewhere = q->known && !was_driven_so(q->f, &asked);
+    if (q->elsewhere)
+        asked.setting = NULL;
     ft__family_complete(&q->on, setting, q->f, &asked);
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     use = (ft_device_use){on->device, q->on.setting, q->on.policy};
-    return ft__ask_open(&q->a, &use, &theta, q->g, err);
+    if (q->elsewhere) {
+        st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
+        use.setting = on->setting;
+    }
+    return st ? st : ft__ask_open(&q->a, &use, &theta, q->g, err);
 }
 
 /* Which column says how wide an element is; n: none. */
@@ -329,6 +358,7 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     if (!st)
         st = ft__estimate_memory_of_device(out, d, g, err);
     ft__ask_close(&q.a);
+    ft__ask_close(&q.measured);
     asking_free(&q);
     ft__buf_free(&setting);
     if (st) {

@@ -45,14 +45,11 @@ At other clocks, with the one that takes the least energy; under a cap.
   least energy on a30: at 900 MHz, 68.3 % of the energy and 114.9 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
-  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
-  setting: "power=100W"
-  power.value: 96.0834588060565
-  power.high: 100.0
-  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
-  time.basis: "scaled"
-  host_s: 0.0031446
-  busy_s: 0.0464659740637111
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W | grep -E 'on a30|^power'
+  resnet50.onnx on a30: NVIDIA A30, power=100W
+  power            96.1 W   67.7 W    100 W  scaled
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics | grep host
+  the host issues everything in 3.14 ms, the device executes it in 46.5 ms: the device sets the time
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
