@@ -343,6 +343,35 @@ static void what_is_added_leaves_the_rest_alone(const ft_predictor *p)
     ft_predictor_free(more);
 }
 
+/* Those that come with foretell are of columns and constants that this version knows.
+ */
+static void shipped_predictors_open(void)
+{
+    static const char *const names[] = {"llm", "nvidia-fp32"};
+    ft__dataset on = {.device = (char *)"h100-sxm"};
+    ft_op op;
+
+    make_op(&op, 1);
+    CHECK(ft_device_load(&on.file, data, on.device, NULL) == FT_OK);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        char path[4200];
+        ft_predictor *p;
+        ft_error err = {0};
+        ft__answer a;
+
+        snprintf(path, sizeof(path), "%s/predictors/%s.ftp", data, names[i]);
+        if (ft_predictor_load(&p, path, &err)) {
+            fprintf(stderr, "%s: make predictors\n", err.msg);
+            CHECK(!"opens");
+            continue;
+        }
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, NULL) == 0);
+        CHECK(a.low > 0 && a.low <= a.value && a.value <= a.high && a.high < 1);
+        ft_predictor_free(p);
+    }
+    ft_device_free(on.file);
+}
+
 int main(int argc, char **argv)
 {
     ft_predictor *p, *forgetful;
@@ -352,6 +381,7 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), data_of_source, argv[1]);
+    shipped_predictors_open();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

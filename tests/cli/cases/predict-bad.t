@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low     high  basis
   -------------------------------------------------
-  time            3.14 ms  1.91 ms  5.18 ms  scaled
-  energy           154 mJ  93.4 mJ   254 mJ  scaled
-  power            49.0 W   34.5 W   69.5 W  scaled
+  time            3.14 ms  1.67 ms  6.97 ms  scaled
+  energy           120 mJ  58.1 mJ   286 mJ  scaled
+  power            38.1 W   26.8 W   54.1 W  scaled
   peak memory     107 MiB  104 MiB  113 MiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace           -
     process             -
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  the host issues everything in 3.14 ms, the device executes it in 1.13 ms: the host sets the time
-  Nothing was measured on this device: scaled from its data sheet by what operations do on
-  others; low .. high is a 90 % interval.
+  the host issues everything in 3.14 ms, the device executes it in 2.20 ms: the host sets the time
+  learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
+  low .. high is a 90 % interval; 43 unique operations: 1 measured, 0 learned, 42 scaled, 0 roofline
   
-  operation                                                                      count  share    total     each      low     high  basis
-  ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  3.0 %  95.7 us  19.1 us  7.78 us  47.1 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.9 us  11.1 us  4.53 us  27.4 us  scaled
+  operation                      count  share   total     each      low     high  basis
+  --------------------------------------------------------------------------------------
+  relu x=1x256x14x14 dtype=fp32     11  6.2 %  196 us  17.9 us  6.70 us  74.1 us  scaled
+  relu x=1x128x28x28 dtype=fp32      7  4.0 %  127 us  18.2 us  6.58 us  79.5 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
 
@@ -38,18 +38,21 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  28.2 ms  17.1 ms  46.5 ms  58.7 W  1.65 J  410 MiB  yes   scaled
-  a30      900 MHz  23.5 ms  14.3 ms  38.8 ms  64.6 W  1.52 J  410 MiB  yes   scaled
-  a30     1.20 GHz  21.4 ms  13.0 ms  35.3 ms  85.9 W  1.84 J  410 MiB  yes   scaled
-  a30     1.44 GHz  20.5 ms  12.4 ms  33.7 ms   109 W  2.23 J  410 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 68.3 % of the energy and 114.9 % of the time at 1.44 GHz
+  a30      600 MHz  29.5 ms  17.2 ms  51.3 ms  47.8 W  1.41 J  410 MiB  yes   scaled
+  a30      900 MHz  24.9 ms  14.7 ms  42.7 ms  51.0 W  1.27 J  410 MiB  yes   scaled
+  a30     1.20 GHz  22.7 ms  13.6 ms  38.8 ms  64.3 W  1.46 J  410 MiB  yes   scaled
+  a30     1.44 GHz  21.8 ms  13.1 ms  37.0 ms  78.3 W  1.70 J  410 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 74.5 % of the energy and 114.2 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
-  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W | grep -E 'on a30|^power'
-  resnet50.onnx on a30: NVIDIA A30, power=100W
-  power            96.1 W   67.7 W    100 W  scaled
-  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics | grep host
-  the host issues everything in 3.14 ms, the device executes it in 46.5 ms: the device sets the time
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
+  setting: "power=100W"
+  power.value: 78.0942095753864
+  power.high: 100.0
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
+  time.basis: "scaled"
+  host_s: 0.0031446
+  busy_s: 0.0464659740637111
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -74,9 +77,9 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.14 ms  1.91 ms  5.18 ms  599 mJ  107 MiB  yes   scaled
-  h100-sxm        3.14 ms  1.91 ms  5.18 ms  449 mJ  107 MiB  yes   scaled
-  epyc-9654       7.08 ms  4.29 ms  11.7 ms       -  114 MiB  -     scaled
+  v100-sxm2-16gb  11.1 ms  6.87 ms  18.9 ms  1.15 J  107 MiB  yes   scaled
+  h100-sxm        3.14 ms  1.65 ms  7.28 ms  414 mJ  107 MiB  yes   scaled
+  epyc-9654       13.6 ms  8.15 ms  23.5 ms       -  114 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
 
