@@ -189,6 +189,27 @@ static void shared_keys_are_read_once(void)
     CHECK(shared < own / 4);
 }
 
+/* Both ways over the bus: read as they were made, written to where the others are. */
+static void storing_new_keys_is_priced_apart(void)
+{
+    ft__theta theta = ft__physics_default();
+    ft_op token = attention(64, 32, 8, 1, 4096),
+          prompt = attention(4, 32, 8, 4096, 4096);
+    double bytes = 2 * 2.0 * 4 * 8 * 4096 * 128 * 2;
+
+    CHECK(terms_on(&prompt, &facts, "", &theta).aside_s == 0);
+    for (int i = 0; i < 2; i++) {
+        const ft_op *op = i ? &prompt : &token;
+        ft__terms without = terms_on(op, &facts, "", &theta);
+        ft__terms with = terms_on(op, &facts, "cache=written", &theta);
+
+        CHECK_NEAR(with.busy_s - with.aside_s, without.busy_s, 1e-12);
+        CHECK(with.total_s > without.total_s);
+        CHECK(with.aside_s > (i ? bytes / 2e12 : 0) + 1e-6);
+        CHECK(with.aside_s < (i ? bytes / 2e11 : 0) + 1e-5);
+    }
+}
+
 static void other_numbers_are_priced_as_before(void)
 {
     ft_op op = op_of("linear x=4096x4096 out=4096 dtype=fp32");
@@ -375,7 +396,8 @@ static void a_device_of_a_known_generation_is_answered_by_templates(const char *
     uint32_t row[3 * N_OPS];
 
     for (int i = 0; i < 3; i++) {
-        dataset[i] = (ft__dataset){.setting = none, .engine = engine, .policy = none};
+        dataset[i] = (ft__dataset){
+            .setting = none, .engine = engine, .engine_version = none, .policy = none};
         CHECK(ft_device_load(&dataset[i].file, data, names[i], NULL) == FT_OK);
     }
     for (int i = 0; i < FT_CLASS_COUNT; i++)
@@ -409,6 +431,7 @@ int main(int argc, char **argv)
     a_better_chip_never_takes_longer();
     memory_counts_where_keys_do_not_fit_the_cache();
     shared_keys_are_read_once();
+    storing_new_keys_is_priced_apart();
     other_numbers_are_priced_as_before();
     constants_of_a_synthetic_device_are_found_again();
     power_lies_between_idle_and_the_cap();

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foretell/choose.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/power.h"
@@ -201,6 +202,9 @@ typedef struct ft_collect_options {
                             is never quiet; more: whatever became of earlier ones */
     double repeat_share; /* part of what was measured that is measured once more at
                             the end, at least 5 operations; 0: 0.03; below 0: none */
+    ft_criterion choose; /* in which order; random: by the session's seed */
+    double until_error;  /* stop when operations held out of what was measured are
+                            foretold with a MAPE of at most so much; 0: never */
     int ascending;       /* operations that differ in their first extent only (batches)
                             in ascending order; the larger ones are not tried after one
                             that failed */
@@ -228,6 +232,9 @@ typedef struct ft_collect_report {
     size_t redone;    /* rounds measured again because of other load, clocks */
     size_t outliers;  /* batches marked */
     char why_no_power[1000]; /* "" when there is a meter and it told something */
+    double error; /* MAPE of held-out operations at the end; NaN: not asked for, or too
+                     few were measured */
+    int reached;  /* 1: it is at most what was asked for */
     double seconds;
 } ft_collect_report;
 

@@ -141,8 +141,9 @@ static void fit_roof(ft__roof *out, const ft__samples *s, const uint32_t *row, s
                          ft__quantile(time, n, 0.02));
 }
 
-static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *row,
-                           size_t n, ft_error *err)
+/* Those of index `first` and behind it. */
+static ft_status fit_roofs(ft__base *b, uint32_t first, const ft__samples *s,
+                           const uint32_t *row, size_t n, ft_error *err)
 {
     double *v = calloc(3 * n + 1, sizeof(*v));
     uint32_t *own = calloc(n + 1, sizeof(*own));
@@ -150,7 +151,7 @@ static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *ro
 
     if (!v || !own)
         st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    for (uint32_t r = 0; r <= 2 * b->n_datasets && !st; r++) {
+    for (uint32_t r = first; r <= 2 * b->n_datasets && !st; r++) {
         size_t m = 0;
 
         for (size_t i = 0; i < n; i++)
@@ -173,9 +174,29 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
     out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
     if (!out->roof)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    st = fit_roofs(out, s, row, n, err);
+    st = fit_roofs(out, 0, s, row, n, err);
     if (!st)
         st = fit_theta(out, s, row, n, seed, err);
+    if (st)
+        ft__base_free(out);
+    return st;
+}
+
+ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples *s,
+                          const uint32_t *row, size_t n, ft_error *err)
+{
+    size_t last = 2 * (size_t)s->n_datasets;
+    ft_status st = FT_OK;
+
+    *out = *old;
+    out->n_datasets = s->n_datasets;
+    out->roof = calloc(last + 1, sizeof(*out->roof));
+    if (!out->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    memcpy(out->roof, old->roof, 2 * (size_t)old->n_datasets * sizeof(*out->roof));
+    if (s->n_datasets > old->n_datasets)
+        st = fit_roofs(out, 2 * old->n_datasets, s, row, n, err);
+    out->roof[last] = old->roof[2 * (size_t)old->n_datasets];
     if (st)
         ft__base_free(out);
     return st;
@@ -206,6 +227,6 @@ void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uin
         if (out->total_s > 0)
             return;
     }
-    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN};
     out->total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i));
 }

@@ -91,6 +91,14 @@ static int activated(const char *setting)
     return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
 }
 
+static int caches(const char *setting)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, "cache", &len);
+
+    return v && len == 7 && memcmp(v, "written", len) == 0;
+}
+
 void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
                    const char *policy, const ft_op *op)
 {
@@ -111,6 +119,7 @@ void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
                    .year = d->year,
                    .slots = optimizer_slots(setting),
                    .activated = activated(setting),
+                   .caches = caches(setting),
                    .gpu = is(d->type, "gpu")};
     scale = isfinite(clock) && nominal > 0 ? clock / nominal : 1;
     out->vector_flops = d->peak_fp32 * scale;

@@ -228,6 +228,8 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     results = result_elements(&forward);
     if (ft__attention_serves(op, chip)) {
         ft__attention_pass(next(out, FT__PASS_ATTENTION, op), op);
+        if (chip->caches)
+            ft__cache_pass(next(out, FT__PASS_CACHE, op), &out->pass[0]);
         return;
     }
     if (op->phase != FT_PHASE_OPTIMIZER)

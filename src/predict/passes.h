@@ -15,6 +15,7 @@ typedef enum ft__pass_what {
     FT__PASS_LOSS,
     FT__PASS_LAYOUT,
     FT__PASS_ATTENTION, /* m queries, n keys, heads of k numbers */
+    FT__PASS_CACHE,     /* new keys and values to where the old ones are */
 } ft__pass_what;
 
 typedef struct ft__pass {
@@ -83,5 +84,10 @@ int ft__attention_serves(const ft_op *op, const ft__chip *chip);
 void ft__attention_pass(ft__pass *out, const ft_op *op);
 void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                          const ft__theta *theta);
+/* What stores the keys and values of an attention's new tokens, as a pass of its own.
+ */
+void ft__cache_pass(ft__pass *out, const ft__pass *attention);
+void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                     const ft__theta *theta);
 
 #endif

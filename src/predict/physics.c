@@ -53,6 +53,7 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
     sum->cache_s += times * one->cache_s;
     sum->memory_s += times * one->memory_s;
     sum->busy_s += times * one->busy_s;
+    sum->aside_s += times * one->aside_s;
 }
 
 static double host_s(const ft__work *w, const double *c)
@@ -100,6 +101,8 @@ static void price(ft__terms *out, const ft__work *w, const ft__chip *chip,
             ft__conv_price(&one, p, chip, theta);
         else if (p->what == FT__PASS_ATTENTION)
             ft__attention_price(&one, p, chip, theta);
+        else if (p->what == FT__PASS_CACHE)
+            ft__cache_price(&one, p, chip, theta);
         else
             ft__stream_price(&one, p, chip, theta);
         add(out, &one, p->count * (p->partial ? c[FT__C_step_data] : 1));

@@ -28,6 +28,7 @@ typedef struct ft__chip {
     int gpu;
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
+    int caches;    /* "cache=written": attention stores the new keys and values first */
 } ft__chip;
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
@@ -49,7 +50,8 @@ typedef struct ft__terms {
     double fill;      /* waves / ceil(waves) */
     double sustained; /* share of peak that the power budget allows */
     double busy_s;    /* total_s without the host's part of launch_s */
-    double total_s;   /* of both; docs/physics.md */
+    double aside_s; /* of busy_s: what a setting adds and is not the operation itself */
+    double total_s; /* of both; docs/physics.md */
 } ft__terms;
 
 /* Constants of a family of datasets (one engine), fitted on its training rows. */

@@ -12,6 +12,9 @@ static const double KEYS = 128;    /* a core's least share of the keys */
  * these cannot be told from arithmetic, and how two devices differ hangs on them. */
 static const double KEPT = 0.5;
 static const double MEMORY_SHARE = 0.85;
+/* A kernel that does next to nothing (kernel_s before anything is fitted). Not fitted
+ * either: where every row has it, it cannot be told from attention's own start. */
+static const double STORE_S = 3e-6;
 
 static double streamed(ft__terms *out, double bytes, double blocks,
                        const ft__chip *chip, const double *c)
@@ -87,6 +90,15 @@ void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__chip *chip
     out->fill = out->waves / ceil(out->waves);
 }
 
+void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
+                     const ft__theta *theta)
+{
+    out->memory_s =
+        (p->read + p->written) / (chip->bandwidth * theta->v[FT__C_cache_share]);
+    out->busy_s = STORE_S + out->memory_s;
+    out->aside_s = out->busy_s;
+}
+
 int ft__attention_serves(const ft_op *op, const ft__chip *chip)
 {
     return op->kind == FT_KIND_attention && op->phase == FT_PHASE_FORWARD &&
@@ -110,4 +122,13 @@ void ft__attention_pass(ft__pass *p, const ft_op *op)
     p->flops = cost.flops;
     p->read = cost.bytes_read;
     p->written = cost.bytes_written;
+}
+
+void ft__cache_pass(ft__pass *p, const ft__pass *attention)
+{
+    const ft__pass *a = attention;
+
+    p->kernels = 0; /* its start is in its price */
+    p->read = 2 * a->batch * a->kv_heads * a->m * a->k * a->size;
+    p->written = p->read;
 }
