@@ -246,8 +246,8 @@ static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options 
 
     if (c->tuning && !o->tune)
         return false;
-    return c->min_leaf == WHOLE ||
-           (methods_for(o, n) >> c->method & 1 && ft_method_available(c->method, &why));
+    return c->min_leaf == WHOLE || (o->gain < 1 && methods_for(o, n) >> c->method & 1 &&
+                                    ft_method_available(c->method, &why));
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
@@ -340,6 +340,18 @@ static struct mixture mix(struct look *l, const uint32_t *order, uint32_t n_orde
                 best = m;
         }
     return best.error < (1 - worth_mixing) * single.error ? best : single;
+}
+
+/* The constant, unless m betters it by as much as is wanted. */
+static struct mixture trust(const struct mixture *m, const uint32_t *order,
+                            uint32_t n_order, const double *error,
+                            const ft__fit_options *o)
+{
+    for (uint32_t i = 0; i < n_order; i++)
+        if (candidates[order[i]].min_leaf == WHOLE &&
+            m->error > (1 - o->gain) * error[order[i]])
+            return (struct mixture){1, {order[i]}, {1}, error[order[i]]};
+    return *m;
 }
 
 /* What never weighs anything is not fitted. */
@@ -458,6 +470,7 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
     if (st)
         return st;
     m = mix(l, order, n_order, error, o);
+    m = trust(&m, order, n_order, error, o);
     drop_empty(&m);
     mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));

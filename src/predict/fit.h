@@ -16,6 +16,8 @@ enum { FT__MAX_MIXED = 3 };
 typedef struct ft__fit_options {
     uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
     int mix;          /* 1: a mixture of the best three, too, where it is better */
+    double gain;      /* share by which a method has to better the constant to be
+                         trusted; 0: any */
     bool tune;        /* more hyper-parameters of each method */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
     size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */

@@ -261,6 +261,9 @@ static bool has_devices(const struct rows *r, const ft__samples *s)
     return __builtin_popcountll(seen) >= FT__LEAST_DEVICES;
 }
 
+/* Of so few devices luck makes a regressor look better than none by less than this. */
+#define LEAST_GAIN 0.15
+
 /* Methods for devices that are not among the rows: each known one is left out in turn,
  * and a mixture with the constant takes back what does not carry over. */
 static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
@@ -273,6 +276,7 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     for (size_t i = 0; i < r->m; i++)
         r->group[i] = device_of(s, r->index[r->of[i]]);
     how.mix = 1;
+    how.gain = fmax(how.gain, LEAST_GAIN);
     how.n_folds = MOST_FOLDS;
     return how;
 }
@@ -458,7 +462,7 @@ static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t 
     const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
 
     return known ? ft__base_extend(&l->base, known, s, row, n, err)
-                 : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
+                 : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
 }
 
 ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
