@@ -299,7 +299,9 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
             continue;
         ft__base_terms(&l->base, &terms, s, (uint32_t)i);
         scratch[n] = (struct template){
-            .hash = s->v[i].hash, .order = i, .ratio = log(time_s / terms.total_s)};
+            .hash = s->v[i].hash,
+            .order = i,
+            .ratio = log((time_s - terms.aside_s) / (terms.total_s - terms.aside_s))};
         n += isfinite(scratch[n].ratio);
     }
     if (n == 0 && before && dataset < before->n_datasets) {

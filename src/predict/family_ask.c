@@ -217,9 +217,11 @@ static uint32_t kin_of(const ft__family *f, const ft__dataset *on)
     return best;
 }
 
-static void take_over(ft__answer *a, double ratio, bool measured)
+/* aside_s: what a setting adds there and is no part of the operation. */
+static void take_over(ft__answer *a, double ratio, double aside_s, bool measured)
 {
-    double value = a->base * exp(ratio), change = value / a->value;
+    double value = (a->base - aside_s) * exp(ratio) + aside_s;
+    double change = value / a->value;
 
     a->value = value;
     a->low *= change;
@@ -234,8 +236,8 @@ static void take_over(ft__answer *a, double ratio, bool measured)
 
 /* Operations that were measured there, or on a device of its kin, as they were. */
 static ft_status use_templates(ft__answer *out, const ft__family *f,
-                               const ft__dataset *on, const ft_op *ops, size_t n,
-                               ft_error *err)
+                               const ft__learner *l, const ft__dataset *on,
+                               const ft__samples *s, ft_error *err)
 {
     uint32_t index = index_of(f, on);
     bool measured = index < f->n_datasets;
@@ -247,11 +249,14 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
     if (from == f->n_datasets)
         return FT_OK;
     st = check_templates(&f->templates[from], err);
-    for (size_t i = 0; i < n && !st; i++) {
-        double ratio = ratio_of(&f->templates[from], ft_op_hash(&ops[i]));
+    for (size_t i = 0; i < s->n && !st; i++) {
+        double ratio = ratio_of(&f->templates[from], s->v[i].hash);
+        ft__terms t;
 
-        if (!isnan(ratio))
-            take_over(&out[i], ratio, measured);
+        if (isnan(ratio))
+            continue;
+        ft__base_terms(&l->base, &t, s, (uint32_t)i);
+        take_over(&out[i], ratio, t.aside_s, measured);
     }
     return st;
 }
@@ -278,7 +283,7 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
     if (!st && metric == FT__METRIC_TIME)
-        st = use_templates(out, f, on, ops, n, err);
+        st = use_templates(out, f, l, on, &s, err);
     free(s.v);
     free(s.dataset);
     free(row);
