@@ -45,10 +45,23 @@ static void count_kinds(uint32_t count[FT_PHASE_COUNT][FT_KIND_COUNT],
         count[s->v[row[i]].op.phase][s->v[row[i]].op.kind]++;
 }
 
+/* Across devices constants alone are fitted, which networks want to be those of the
+ * kinds that take their time. */
+enum { PRODUCTS_MORE = 8 };
+
+static size_t most_of(const struct fit *f, const ft_op *op)
+{
+    const size_t most = f->opt->kind_rows ? f->opt->kind_rows : KIND_ROWS;
+    const ft_class class = ft_kind_class(op->kind);
+
+    return f->opt->unseen && (class == FT_CLASS_MATMUL || class == FT_CLASS_CONV)
+               ? PRODUCTS_MORE * most
+               : most;
+}
+
 static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, size_t n,
                           ft_error *err)
 {
-    const size_t most = f->opt->kind_rows ? f->opt->kind_rows : KIND_ROWS;
     const ft__samples *s = f->s;
 
     f->row = calloc(n + 1, sizeof(*f->row));
@@ -61,6 +74,7 @@ static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, siz
     for (size_t i = 0; i < n; i++) {
         const ft__sample *v = &s->v[row[i]];
         const uint32_t of = p->rows_of[v->op.phase][v->op.kind];
+        const size_t most = most_of(f, &v->op);
         ft__prng r = ft__prng_stream(f->opt->seed, v->hash);
 
         if (of <= most || ft__prng_unit(&r) * (double)of < (double)most)
@@ -333,27 +347,68 @@ bool ft__prices_know(const ft__prices *p, const ft_op *op)
     return p->rows_of[op->phase][op->kind] >= LEAST_ROWS;
 }
 
-/* "clock=1200MHz" of a network's setting, and of the session's what that leaves out.
- * NULL: no memory. The caller frees. */
-static char *setting_in(const char *own, const char *session)
+struct name {
+    char text[64];
+};
+
+/* The next pair of a setting: its name, and where it ends; false: none is left. */
+static bool next_pair(struct name *name, size_t *len, const char *at)
+{
+    size_t named = strcspn(at, "= ");
+
+    *len = strcspn(at, " ");
+    if (named >= *len || named >= sizeof(name->text))
+        named = 0;
+    memcpy(name->text, at, named);
+    name->text[named] = '\0';
+    return *at != '\0';
+}
+
+static bool same_pair(const char *a, const char *b, const char *name)
+{
+    size_t m, n;
+    const char *x = ft__pair(a, name, &m), *y = ft__pair(b, name, &n);
+
+    return x && y && m == n && memcmp(x, y, m) == 0;
+}
+
+/* Does a network's own pair say anything to regressors or to the estimate? That of a
+ * session nobody measured operations in does not. */
+static bool is_told(const ft__prices *p, const char *own, const char *name)
+{
+    static const char *const physical[] = {"clock", "memory", "power"};
+
+    for (size_t i = 0; i < sizeof(physical) / sizeof(*physical); i++)
+        if (strcmp(name, physical[i]) == 0)
+            return true;
+    for (uint32_t i = 0; i < p->n_sessions; i++)
+        if (same_pair(own, p->session[i], name))
+            return true;
+    return false;
+}
+
+static void add_pair(ft__buf *b, const char *pair, size_t len)
+{
+    ft__buf_add(b, " ", b->len > 0);
+    ft__buf_add(b, pair, len);
+}
+
+/* "clock=1200MHz" of a network's setting, and of the session's what that leaves out or
+ * nobody knows. NULL: no memory. The caller frees. */
+static char *setting_in(const ft__prices *p, const char *own, const char *session)
 {
     ft__buf b = {0};
+    struct name name;
+    size_t len, unused;
 
-    ft__buf_add(&b, own, strlen(own));
-    for (const char *at = session; *at;) {
-        size_t all = strcspn(at, " "), len = strcspn(at, "= "), unused;
-        char name[64];
-
-        if (len < all && len < sizeof(name)) {
-            memcpy(name, at, len);
-            name[len] = '\0';
-            if (!ft__pair(own, name, &unused)) {
-                ft__buf_str(&b, b.len ? " " : "");
-                ft__buf_add(&b, at, all);
-            }
-        }
-        at += all + (at[all] == ' ');
-    }
+    ft__buf_add(&b, "", 0);
+    for (const char *at = own; next_pair(&name, &len, at); at += len + (at[len] == ' '))
+        if (is_told(p, own, name.text) || !ft__pair(session, name.text, &unused))
+            add_pair(&b, at, len);
+    for (const char *at = session; next_pair(&name, &len, at);
+         at += len + (at[len] == ' '))
+        if (!is_told(p, own, name.text) || !ft__pair(own, name.text, &unused))
+            add_pair(&b, at, len);
     if (b.bad)
         ft__buf_free(&b);
     return b.s;
@@ -417,7 +472,7 @@ ft_status ft__prices_ask(const ft__prices *p, ft__price *out, const ft_op *op, s
     ft_status st;
 
     here.roof = NULL;
-    here.setting = setting_in(on->setting, session);
+    here.setting = setting_in(p, on->setting, session);
     if (!s.v || !row || !here.setting)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     else
