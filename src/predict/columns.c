@@ -53,11 +53,12 @@ static double channels(const ft_op *op, bool out)
                                                       : 1;
 }
 
-enum { N_FITS = 13 };
+enum { N_FITS = 16 };
 static const char *const fit_names[N_FITS] = {
-    "in / 8",   "in / 32",      "in / 64",      "out / 8",      "out / 32",
-    "out / 64", "m of product", "n of product", "k of product", "train",
-    "bits",     "weight bits",  "block",
+    "in / 8",       "in / 32",  "in / 64",      "out / 8",
+    "out / 32",     "out / 64", "m of product", "n of product",
+    "k of product", "train",    "bits",         "weight bits",
+    "block",        "m / 16",   "m / 128",      "n / 128",
 };
 
 static void fill_fits(float *f, const ft_op *op)
@@ -78,6 +79,9 @@ static void fill_fits(float *f, const ft_op *op)
     *f++ = (float)ft_dtype_bits(op->dtype);
     *f++ = (float)ft_dtype_bits((ft_dtype)ft_op_at(op, FT_K_weights, 0));
     *f++ = (float)log2(1 + (double)ft_op_at(op, FT_K_block, 0));
+    *f++ = fill(p.m, 16);
+    *f++ = fill(p.m, 128);
+    *f++ = fill(p.n, 128);
 }
 
 /* ---- the physical estimate ---- */
