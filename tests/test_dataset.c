@@ -440,6 +440,32 @@ static void parts_add_up_and_are_listed_once(void)
     ft_store_close(s);
 }
 
+/* PyTorch's OPTAttention clamps scores behind the mask; the traced list lacks it. */
+static void scores_of_opt_are_clamped_behind_their_mask(void)
+{
+    static const char table[] =
+        "device,network,mode,seqlen,batch,node,repeat,op,fwd_ops,in_shapes,"
+        "out_shape,fwd_s,bwd_s,acc_s\n"
+        "g1,%s,inference,4,2,a,3,VECadd,,\"[(2,8,4,4),(2,1,4,4)]\",\"(2,8,4,4)\",1,,\n"
+        "g1,%s,inference,4,2,b,5,VECadd,,\"[(2,4,8),(2,4,8)]\",\"(2,4,8)\",1,,\n";
+    char text[600];
+    ft_store *s = fresh("clamp.db");
+
+    snprintf(text, sizeof(text), table, "opt_13", "opt_13");
+    write_file("opt.csv", text);
+    CHECK(take(s, "neusight", "opt.csv", FT_OK).measurements == 2);
+    CHECK(members(s, "neusight", NULL).rows == 3);
+    CHECK(strstr(members(s, "neusight", NULL).text,
+                 "|maximum x=2x8x4x4 y=1 dtype=fp32|3|not in the list"));
+    ft_store_close(s);
+    s = fresh("no_clamp.db");
+    snprintf(text, sizeof(text), table, "gpt3_xl", "gpt3_xl");
+    write_file("gpt.csv", text);
+    CHECK(take(s, "neusight", "gpt.csv", FT_OK).measurements == 2);
+    CHECK(members(s, "neusight", NULL).rows == 2);
+    ft_store_close(s);
+}
+
 /* ---- devices ---- */
 
 static void find(const char *title, const char *want)
@@ -518,6 +544,7 @@ int main(int argc, char **argv)
     members_are_replaced_exported_and_merged();
     stores_of_the_first_version_learn_of_members();
     parts_add_up_and_are_listed_once();
+    scores_of_opt_are_clamped_behind_their_mask();
     devices_are_found_by_name_title_and_alias();
     our_device_files_agree_on_aliases();
     remove_scratch();

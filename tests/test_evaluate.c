@@ -16,9 +16,10 @@ enum { N_OPS = 60 };
 struct law {
     const char *device;
     const char *setting;
-    double noise; /* sigma of the logarithm */
-    int random;   /* times know nothing of the operation */
-    int repeats;  /* of each operation, equal but for nothing */
+    double slower; /* times the law; 0: 1 */
+    double noise;  /* sigma of the logarithm */
+    int random;    /* times know nothing of the operation */
+    int repeats;   /* of each operation, equal but for nothing */
     uint64_t seed;
 };
 
@@ -76,7 +77,7 @@ static void fill(ft_store *s, const struct law *law)
         make_spec(spec, sizeof(spec), i, law->seed);
         CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
         t = law->random ? 1e-3 * (1 + 9 * ft__prng_unit(&p)) : law_s(&op);
-        t *= exp(law->noise * gauss(&p));
+        t *= exp(law->noise * gauss(&p)) * (law->slower > 0 ? law->slower : 1);
         for (int r = 0; r < (law->repeats ? law->repeats : 1); r++) {
             put(s, run, law, spec, "time", t);
             put(s, run, law, spec, "power", 100 + 50 * (i % 3));
@@ -242,6 +243,48 @@ static void a_second_store_is_tested_whole(void)
     ft_store_close(t);
 }
 
+static void devices_of_the_second_store_alone_are_tested_apart(void)
+{
+    const struct law law[] = {{.device = "known", .setting = "", .seed = 3},
+                              {.device = "known", .setting = "", .seed = 4},
+                              {.device = "new", .setting = "", .seed = 5}};
+    ft_store *s = store_of(law, 1), *t = store_of(law + 1, 2);
+    ft_evaluation e =
+        evaluate(s, t, &(ft_evaluate_options){.protocol = FT_PROTOCOL_STORES});
+
+    CHECK(e.n_splits == 2 && e.n_learned == 3 * N_OPS);
+    CHECK(line(&e, FT_BY_SPLIT, "test")->learned.n == 3 * N_OPS);
+    CHECK(line(&e, FT_BY_SPLIT, "test, devices not learned from")->learned.n ==
+          3 * N_OPS);
+    CHECK(line(&e, FT_BY_DEVICE, "new")->learned.mape < 0.05);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+    ft_store_close(t);
+}
+
+static void a_few_rows_correct_the_others_of_a_device(void)
+{
+    const struct law law[] = {
+        {.device = "one", .setting = "", .seed = 3},
+        {.device = "slow", .setting = "", .slower = 3, .seed = 4}};
+    ft_evaluate_options how = {.protocol = FT_PROTOCOL_DEVICE, .only = "slow"};
+    ft_store *s = store_of(law, 2);
+    ft_evaluation e = evaluate(s, NULL, &how);
+
+    CHECK(e.all.learned.n == 3 * N_OPS && e.all.learned.mape > 0.6);
+    ft_evaluation_free(&e);
+    how.correct = 20;
+    e = evaluate(s, NULL, &how);
+    CHECK(e.all.learned.n == 3 * N_OPS - 20 && e.all.learned.mape < 0.1);
+    CHECK(e.all.covered > 0.8);
+    ft_evaluation_free(&e);
+    how.correct = 1000; /* half of them */
+    e = evaluate(s, NULL, &how);
+    CHECK(e.all.learned.n == 3 * N_OPS / 2);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
 /* ---- figures ---- */
 
 /* Noise of ten percent that nobody can foretell: its mean deviation is 0.08, and nine
@@ -319,6 +362,7 @@ static void what_does_not_fit_is_refused(void)
         {{.protocol = FT_PROTOCOL_SHARE}, FT_EINVAL, "share"},
         {{.protocol = FT_PROTOCOL_STORES}, FT_EINVAL, "second store"},
         {{.protocol = FT_PROTOCOL_NETWORK}, FT_ENOTFOUND, "network"},
+        {{.correct = 10}, FT_EINVAL, "left out"},
         {{.protocol = FT_PROTOCOL_DEVICE, .only = "nobody"}, FT_ENOTFOUND, "nobody"},
     };
     const struct law law = {.device = "d", .setting = "", .seed = 3};
@@ -342,6 +386,8 @@ int main(void)
     what_is_left_out_is_foretold_from_the_others();
     the_operations_of_a_network_leave_training_with_it();
     a_second_store_is_tested_whole();
+    devices_of_the_second_store_alone_are_tested_apart();
+    a_few_rows_correct_the_others_of_a_device();
     intervals_hold_what_they_say();
     energy_is_power_times_time();
     a_learning_curve_ends_at_all_the_rows();

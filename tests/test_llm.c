@@ -396,7 +396,8 @@ static void a_device_of_a_known_generation_is_answered_by_templates(const char *
     uint32_t row[3 * N_OPS];
 
     for (int i = 0; i < 3; i++) {
-        dataset[i] = (ft__dataset){.setting = none, .engine = engine, .policy = none};
+        dataset[i] = (ft__dataset){
+            .setting = none, .engine = engine, .engine_version = none, .policy = none};
         CHECK(ft_device_load(&dataset[i].file, data, names[i], NULL) == FT_OK);
     }
     for (int i = 0; i < FT_CLASS_COUNT; i++)

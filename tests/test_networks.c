@@ -16,11 +16,11 @@ static double device_s(long elements)
     return 2e-6 + 8.0 * (double)elements / bandwidth;
 }
 
-static void put(ft_store *s, int64_t run, const char *spec, const char *phase,
-                const char *metric, double value)
+static void put_in(ft_store *s, int64_t run, const char *setting, const char *spec,
+                   const char *phase, const char *metric, double value)
 {
     const ft_key key = {.device = "a30",
-                        .setting = "",
+                        .setting = setting,
                         .engine = "torch",
                         .engine_version = "1",
                         .spec = spec,
@@ -37,6 +37,12 @@ static void put(ft_store *s, int64_t run, const char *spec, const char *phase,
                               .iterations = 1};
 
     CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+}
+
+static void put(ft_store *s, int64_t run, const char *spec, const char *phase,
+                const char *metric, double value)
+{
+    put_in(s, run, "", spec, phase, metric, value);
 }
 
 static long size_of(int i)
@@ -179,6 +185,80 @@ static void an_operation_nobody_measured_is_bounded_not_dropped(void)
     ft_store_close(s);
 }
 
+/* The same operations were measured in two sessions, in one of them by 2 to 5 times too
+ * slowly, the smaller the more; networks tell which one to believe. */
+static void the_session_that_networks_agree_with_counts(void)
+{
+    static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
+    const ft_networks_options how = options();
+    ft_networks one, two;
+    ft_store *s = NULL;
+    int64_t run;
+    char spec[200];
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    for (int i = 0; i < 3 * 28; i++) {
+        long n = size_of(i / 3) + 500L * (i / 42);
+
+        snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
+        put_in(s, run, "session=b", spec, "forward", "time",
+               fmax(launch_s, device_s(n)));
+    }
+    for (int i = 0; i < 8; i++)
+        put_network(s, run, i);
+    CHECK(ft_networks_evaluate(&one, s, &how, NULL) == FT_OK);
+    for (int i = 0; i < 3 * 28; i++) {
+        long n = size_of(i / 3) + 500L * (i / 42);
+
+        snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
+        put_in(s, run, "session=a", spec, "forward", "time",
+               (2 + 3 * launch_s / (launch_s + device_s(n))) *
+                   fmax(launch_s, device_s(n)));
+    }
+    CHECK(ft_networks_evaluate(&two, s, &how, NULL) == FT_OK);
+    CHECK(one.n == 8 && two.n == 8);
+    CHECK(one.time.mape < 0.15);
+    CHECK(two.time.mape < 1.5 * one.time.mape);
+    ft_networks_free(&one);
+    ft_networks_free(&two);
+    ft_store_close(s);
+}
+
+/* What runs forward in a training step is in that step's list. */
+static void a_forward_pass_in_training_has_the_operations_of_the_step(void)
+{
+    const ft_networks_options how = options();
+    const ft_member add = {.source = "test",
+                           .whole = "network name=net5 x=1x48 dtype=fp32",
+                           .phase = "forward_backward",
+                           .part = "dropout x=9000000 dtype=fp32",
+                           .count = 50,
+                           .note = ""};
+    ft_member back = add;
+    ft_store *s = store_with(6);
+    ft_networks r;
+    int64_t run;
+    double launches[2] = {0};
+
+    back.part = "relu x=9000000 dtype=fp32 phase=backward";
+    back.count = 70;
+    CHECK(ft_store_put_member(s, &add, NULL) == FT_OK);
+    CHECK(ft_store_put_member(s, &back, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    put_in(s, run, "mode=training", add.whole, "forward", "time", 1e-3);
+    put_in(s, run, "mode=training", add.whole, "backward", "time", 1e-3);
+    CHECK(ft_networks_evaluate(&r, s, &how, NULL) == FT_OK);
+    CHECK(r.n == 8);
+    for (size_t i = 0; i < r.n; i++)
+        if (strcmp(r.v[i].setting, "mode=training") == 0)
+            launches[strcmp(r.v[i].phase, "forward") != 0] = r.v[i].launches;
+    CHECK(launches[0] == 50);
+    CHECK(launches[1] == 70);
+    ft_networks_free(&r);
+    ft_store_close(s);
+}
+
 static void what_is_missing_is_said(void)
 {
     ft_networks_options how = options();
@@ -209,6 +289,8 @@ int main(int argc, char **argv)
     networks_of_a_known_host_and_device_are_foretold();
     the_answer_is_the_same_every_time();
     an_operation_nobody_measured_is_bounded_not_dropped();
+    the_session_that_networks_agree_with_counts();
+    a_forward_pass_in_training_has_the_operations_of_the_step();
     what_is_missing_is_said();
     CHECK_DONE();
 }

@@ -294,9 +294,9 @@ static void energy_is_power_times_time(void)
         CHECK(0);
     }
     /* A machine that stands still for a moment leaves too few readings. */
-    for (int tries = 0; tries < 3; tries++) {
+    for (int tries = 0; tries < 5; tries++, how.power_time_s *= 2) {
         CHECK(ft_measure_op(&t, s, &op, &how, &err) == FT_OK);
-        if (!t.energy[0].reason[0] || tries == 2)
+        if (!t.energy[0].reason[0] || tries == 4)
             break;
         ft_timing_free(&t);
     }

@@ -21,7 +21,8 @@ typedef enum ft_protocol {
     FT_PROTOCOL_KIND,    /* each kind once, from the others */
     FT_PROTOCOL_SETTING, /* each setting once, from the others */
     FT_PROTOCOL_NETWORK, /* each network's operations once, from those not in it */
-    FT_PROTOCOL_STORES,  /* all of a second store */
+    FT_PROTOCOL_STORES,  /* all of a second store; devices that are not in the first are
+                            told as DEVICE does */
     FT_PROTOCOL_COUNT
 } ft_protocol;
 FT_API const char *ft_protocol_name(ft_protocol p);
@@ -43,6 +44,9 @@ typedef struct ft_evaluate_options {
     const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
     uint32_t n_folds;     /* 0: 5 */
     double share;         /* SHARE: of the operations, to learn from */
+    uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at random
+                             and half of them at most, are known and correct what is said
+                             of the others */
     uint32_t methods;     /* bits 1 << ft_method to choose from; 0: the usual ones */
     int mix;              /* mixtures of the three best, too */
     int single;           /* one regressor for all kinds */

@@ -83,6 +83,8 @@ typedef enum ft_method {
     FT_METHOD_BOOST,    /* gradient boosting, fitted by XGBoost (Chen, Guestrin 2016) */
     FT_METHOD_MLP,      /* multi-layer perceptron, ReLU, Adam (Kingma, Ba 2015) */
     FT_METHOD_SVR,      /* epsilon support vectors, radial basis, fitted by libsvm */
+    FT_METHOD_GP,       /* Gaussian process, Matern 3/2, one length a column (Rasmussen,
+                           Williams 2006) */
     FT_METHOD_COUNT
 } ft_method;
 FT_API const char *ft_method_name(ft_method m); /* "ridge", "knn", "template", ... */
@@ -98,7 +100,7 @@ typedef struct ft_model_options {
     double penalty;    /* RIDGE: lambda on standardised columns; BOOST: lambda; MLP: weight
                           decay; SVR: C */
     uint32_t neighbours; /* KNN */
-    uint32_t rounds;   /* BOOST: trees; MLP: epochs */
+    uint32_t rounds;   /* BOOST: trees; MLP: epochs; GP: steps to find lengths */
     uint32_t depth;    /* BOOST: of a tree */
     double rate;       /* BOOST, MLP: learning rate */
     double share;      /* BOOST: of rows and of columns a tree sees */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foretell/choose.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/power.h"
@@ -56,7 +57,7 @@ typedef struct ft_measure_options {
     double batch_time_s;  /* least time of one batch; 0: the session's floor */
     uint32_t min_batches; /* 0: 5; over all rounds */
     uint32_t rounds;      /* 0: 5 */
-    uint32_t max_redone;  /* 0: as many as rounds */
+    uint32_t max_redone;  /* 0: as many as rounds, none where it is never quiet */
     ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
     ft_meter *meter;      /* power and energy too; NULL: neither */
     double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
@@ -197,8 +198,13 @@ typedef struct ft_collect_options {
     int again;          /* measure also what the store already holds */
     uint32_t group;     /* operations measured in rotation; 0: 6 */
     uint32_t rounds;    /* of each; 0: 5 */
+    uint32_t max_redone; /* of each, when disturbed; 0: as many as rounds, fewer where it
+                            is never quiet; more: whatever became of earlier ones */
     double repeat_share; /* part of what was measured that is measured once more at
                             the end, at least 5 operations; 0: 0.03; below 0: none */
+    ft_criterion choose; /* in which order; random: by the session's seed */
+    double until_error;  /* stop when operations held out of what was measured are
+                            foretold with a MAPE of at most so much; 0: never */
     int ascending;       /* operations that differ in their first extent only (batches)
                             in ascending order; the larger ones are not tried after one
                             that failed */
@@ -226,6 +232,9 @@ typedef struct ft_collect_report {
     size_t redone;    /* rounds measured again because of other load, clocks */
     size_t outliers;  /* batches marked */
     char why_no_power[1000]; /* "" when there is a meter and it told something */
+    double error; /* MAPE of held-out operations at the end; NaN: not asked for, or too
+                     few were measured */
+    int reached;  /* 1: it is at most what was asked for */
     double seconds;
 } ft_collect_report;
 

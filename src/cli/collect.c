@@ -1,5 +1,6 @@
 /* foretell collect: measure operations into the store. */
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,7 +22,10 @@ struct options {
     bool again;
     const char *batches;
     uint64_t rounds;
+    uint64_t redo;
     const char *repeat_share;
+    const char *choose;
+    const char *until_error;
     const char *power;
     const char *power_share;
     double power_time_s;
@@ -47,8 +51,16 @@ static const ft__option options[] = {
      "larger ones of an operation are left out"},
     {"rounds", 0, FT__OPT_COUNT, offsetof(struct options, rounds), "N",
      "repeats of each operation, with others between them; 5 unless said otherwise"},
+    {"redo", 0, FT__OPT_COUNT, offsetof(struct options, redo), "N",
+     "disturbed repeats of an operation are run again, at most so many; as many as "
+     "--rounds, fewer where the machine is never quiet"},
     {"repeat-share", 0, FT__OPT_TEXT, offsetof(struct options, repeat_share), "P%",
      "how many of the operations are measured once more at the end, at least 5; 3%"},
+    {"choose", 0, FT__OPT_TEXT, offsetof(struct options, choose), "NAME",
+     "in which order: active (unless said otherwise): what lessens the expected error "
+     "of all of them most; spread: far from what is known; random"},
+    {"until-error", 0, FT__OPT_TEXT, offsetof(struct options, until_error), "P%",
+     "stop when operations held out of what was measured are foretold so well (MAPE)"},
     {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
      "power and energy too: all, or sources as foretell doctor names them"},
     {"power-share", 0, FT__OPT_TEXT, offsetof(struct options, power_share), "P%",
@@ -222,11 +234,12 @@ static bool print_json(const ft_collect_report *r, const char *setting,
         "refused", ft__json_count(r->refused), "failed", ft__json_count(r->failed),
         "left", ft__json_count(r->left), "seconds", ft__json_real(r->seconds));
     json_t *more = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "too_large",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "too_large",
         ft__json_count(r->too_large), "skipped", ft__json_count(r->skipped), "repeated",
         ft__json_count(r->repeated), "powered", ft__json_count(r->powered), "disturbed",
         ft__json_count(r->disturbed), "redone", ft__json_count(r->redone), "outliers",
-        ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power));
+        ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power), "error",
+        ft__json_real(r->error), "reached", r->reached);
 
     return ft__json_print_take(ft__json_join_take(all, more), stdout);
 }
@@ -244,6 +257,11 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
         printf("%zu too large, for a smaller one had no memory; %zu not tried, for a "
                "smaller one failed\n",
                r->too_large, r->skipped);
+    if (!isnan(r->error))
+        printf("operations held out of what was measured are foretold with a mean error of "
+               "%s%s\n",
+               ft__text_percent(r->error).s,
+               r->reached ? ": that is enough" : ", more than asked for");
     if (r->repeated)
         printf("%zu measured once more; foretell data show tells how well they agree\n",
                r->repeated);
@@ -285,6 +303,15 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
     return FT__EXIT_GOOD;
 }
 
+static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
+{
+    *out = ft_criterion_from_name(text, strlen(text));
+    if (*out == FT_CRITERION_COUNT)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--choose is active, spread or random, not \"%s\"", text);
+    return FT__EXIT_GOOD;
+}
+
 static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
                    const ft_collect_options *how, const char *why_no_power)
 {
@@ -321,6 +348,7 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                               .op_time_s = o->op_time_s,
                               .again = o->again,
                               .rounds = (uint32_t)o->rounds,
+                              .max_redone = (uint32_t)o->redo,
                               .ascending = o->batches != NULL,
                               .power_time_s = o->power_time_s,
                               .command = c->line,
@@ -331,6 +359,10 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
 
     if (!code)
         code = read_share(c, &how.power_share, "power-share", o->power_share);
+    if (!code)
+        code = read_share(c, &how.until_error, "until-error", o->until_error);
+    if (!code && o->choose)
+        code = read_choose(c, &how.choose, o->choose);
     if (o->quick && !(how.budget_s > 0))
         how.budget_s = 60;
     if (!code && o->power)

@@ -17,11 +17,14 @@ struct options {
     uint64_t folds;
     const char *share;
     const char *leave_out;
+    uint64_t correct;
     const char *test;
     const char *methods;
     bool mix;
     bool single;
     bool curve;
+    const char *choose;
+    uint64_t seeds;
     const char *by;
     const char *rank;
     bool clocks;
@@ -42,18 +45,25 @@ static const ft__option options[] = {
      "learn from a random share of the operations, test on the rest"},
     {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
      "hold out each device, kind, setting or network in turn; device=h200: this alone"},
+    {"correct", 0, FT__OPT_COUNT, offsetof(struct options, correct), "N",
+     "with --leave-out device: N random measurements of it are known after all and "
+     "correct what is said of the others"},
     {"test", 0, FT__OPT_TEXT, offsetof(struct options, test), "STORE",
      "learn from --db, test on this store"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
      "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
-     "mlp, "
-     "svr; or all"},
+     "mlp, svr, gp; or all"},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
      "mix the three best where that is better than the best"},
     {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,
      "one regressor for all kinds, instead of one for each"},
     {"curve", 0, FT__OPT_FLAG, offsetof(struct options, curve), NULL,
      "how the error falls with the number of operations learned from, in 15 steps"},
+    {"choose", 0, FT__OPT_TEXT, offsetof(struct options, choose), "NAME,...",
+     "with --curve: measure in this order instead of by lot, which stands beside it: "
+     "active, spread"},
+    {"seeds", 0, FT__OPT_COUNT, offsetof(struct options, seeds), "N",
+     "with --choose: means of this many seeds; 10"},
     {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "NAME,...",
      "tables by kind, device, size (deciles), split (what was held out); kind"},
     {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
@@ -157,6 +167,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                     : o->share ? FT_PROTOCOL_SHARE
                                : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
+    how->correct = (uint32_t)o->correct;
     if (o->folds == 1 || o->folds > 1000)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--folds is 2 to 1000");
     if (o->share)
@@ -238,6 +249,36 @@ static int evaluate_networks(ft__cli *c, const char *path, const char *data,
     return ft__networks_evaluate(c, path, &what);
 }
 
+static int check_choose(ft__cli *c, const struct options *o)
+{
+    if (!o->choose)
+        return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
+                        : FT__EXIT_GOOD;
+    if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank || o->networks ||
+        o->share || o->test || o->folds || o->leave_out)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--choose goes with --curve, and with --where, --method, "
+                            "--seeds and --seed alone");
+    if (o->seeds > 1000)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--seeds is 1 to 1000");
+    return FT__EXIT_GOOD;
+}
+
+static int evaluate_choice(ft__cli *c, const char *path, const struct options *o,
+                           const ft_evaluate_options *how)
+{
+    ft_choice_options what = {.where = o->where,
+                              .n_seeds = (uint32_t)o->seeds,
+                              .methods = how->methods,
+                              .data_dir = how->data_dir,
+                              .seed = how->seed,
+                              .threads = how->threads,
+                              .log = how->log};
+    int code = ft__criteria_parse(c, &what.criteria, o->choose);
+
+    return code ? code : ft__choice_evaluate(c, path, &what);
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
@@ -260,6 +301,8 @@ static int run(ft__cli *c, const void *user)
         code = check_networks(c, o);
     if (!code)
         code = check_clocks(c, o);
+    if (!code)
+        code = check_choose(c, o);
     if (code)
         return code;
     ft__path_data(c, data);
@@ -271,6 +314,8 @@ static int run(ft__cli *c, const void *user)
             &(ft_clocks_options){o->where, (uint32_t)o->folds, how.seed});
     if (!code && o->networks)
         return evaluate_networks(c, store, data, o, &how);
+    if (!code && o->choose)
+        return evaluate_choice(c, store, o, &how);
     if (!code)
         code = evaluate(c, &e, store, o->test, &how);
     if (code)

@@ -2,6 +2,7 @@
 #define CLI_EVALUATED_H
 
 #include "cli/cli.h"
+#include "foretell/choose.h"
 #include "foretell/evaluate.h"
 #include "foretell/networks.h"
 
@@ -17,5 +18,10 @@ int ft__networks_evaluate(ft__cli *c, const char *path,
 /* evaluate --clocks on the store at `path`; test: another, or NULL. An exit code. */
 int ft__clocks_evaluate(ft__cli *c, const char *path, const char *test,
                         const ft_clocks_options *how);
+
+/* evaluate --choose on the store at `path`; an exit code. */
+int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
+/* "active,random" as bits 1 << ft_criterion; an exit code. */
+int ft__criteria_parse(ft__cli *c, uint32_t *out, const char *text);
 
 #endif

@@ -53,19 +53,77 @@ static double channels(const ft_op *op, bool out)
                                                       : 1;
 }
 
-enum { N_FITS = 16 };
+/* Libraries choose kernels by what sizes are multiples of, as they load so many values
+ * at once: the power of two in n, up to 64. */
+static float twos(double n)
+{
+    int power = 0;
+
+    while (power < 6 && n > 0 && fmod(n, 2) == 0) {
+        n /= 2;
+        power++;
+    }
+    return (float)power;
+}
+
+static double places(const ft_shape *s)
+{
+    double n = 1;
+
+    for (uint32_t i = 2; i < s->rank; i++)
+        n *= (double)s->dim[i];
+    return n;
+}
+
+/* Convolutions with kernels of 3x3 may be computed in tiles of 2x2 or 4x4 places
+ * (Lavin, Gray 2016): is this one, and shares of such tiles that are used. */
+static void fill_winograd(float *f, const ft_op *op, const ft_shape *out)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    uint32_t n;
+    const int64_t *kernel = ft_op_get(op, FT_K_kernel, &n);
+    int planar = op->kind == FT_KIND_conv2d && out->rank == 4 && x.rank == 4;
+
+    f[0] =
+        (float)(planar && kernel && n == 2 && kernel[0] == 3 && kernel[1] == 3 &&
+                ft_op_at(op, FT_K_stride, 0) == 1 && ft_op_at(op, FT_K_groups, 0) == 1);
+    f[1] = planar ? fill((double)out->dim[2], 2) * fill((double)out->dim[3], 2) : 1;
+    f[2] = planar ? fill((double)out->dim[2], 4) * fill((double)out->dim[3], 4) : 1;
+}
+
+enum { N_FITS = 20 };
 static const char *const fit_names[N_FITS] = {
-    "in / 8",       "in / 32",  "in / 64",      "out / 8",
-    "out / 32",     "out / 64", "m of product", "n of product",
-    "k of product", "train",    "bits",         "weight bits",
-    "block",        "m / 16",   "m / 128",      "n / 128",
+    "in / 8",
+    "in / 32",
+    "in / 64",
+    "out / 8",
+    "out / 32",
+    "out / 64",
+    "m of product",
+    "n of product",
+    "k of product",
+    "train",
+    "bits",
+    "weight bits",
+    "block",
+    "twos in in",
+    "twos in out",
+    "twos in places",
+    "twos in output places",
+    "3x3",
+    "tiles of 2",
+    "tiles of 4",
 };
 
 static void fill_fits(float *f, const ft_op *op)
 {
     double in = channels(op, false), out = channels(op, true);
     struct product p = product_of(op);
+    ft_shape x = ft_op_shape(op, FT_K_x), result;
+    int is_product = ft_kind_class(op->kind) == FT_CLASS_MATMUL;
+    ft_dtype type;
 
+    ft_op_output(op, 0, &result, &type);
     *f++ = fill(in, 8);
     *f++ = fill(in, 32);
     *f++ = fill(in, 64);
@@ -79,9 +137,11 @@ static void fill_fits(float *f, const ft_op *op)
     *f++ = (float)ft_dtype_bits(op->dtype);
     *f++ = (float)ft_dtype_bits((ft_dtype)ft_op_at(op, FT_K_weights, 0));
     *f++ = (float)log2(1 + (double)ft_op_at(op, FT_K_block, 0));
-    *f++ = fill(p.m, 16);
-    *f++ = fill(p.m, 128);
-    *f++ = fill(p.n, 128);
+    *f++ = twos(in);
+    *f++ = twos(out);
+    *f++ = twos(is_product ? p.m : places(&x));
+    *f++ = twos(is_product ? p.n : places(&result));
+    fill_winograd(f, op, &result);
 }
 
 /* ---- the physical estimate ---- */

@@ -9,7 +9,9 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/prng.h"
+#include "base/stats.h"
 #include "predict/carried.h"
+#include "predict/correct.h"
 #include "predict/evaluation.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
@@ -23,6 +25,8 @@ const char *ft_protocol_name(ft_protocol p)
 /* ---- which rows are tested together ---- */
 
 static const uint32_t not_tested = UINT32_MAX;
+/* A split of the protocol STORES. */
+static const char devices_not_known[] = "test, devices not learned from";
 
 /* Without networks each row is tested in one split at most, and learned from in the
  * others. Networks overlap: a list of hashes each. */
@@ -43,6 +47,7 @@ struct evaluating {
     struct splits split;
     uint32_t *train;
     uint32_t *test;
+    uint32_t *known; /* measured on the device left out, to correct answers by */
     ft__answer *answer;
 };
 
@@ -125,13 +130,39 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
     return st;
 }
 
-static ft_status split_stores(struct evaluating *e, ft_error *err)
+/* Is any row of the first store of the same device? */
+static bool is_learned_from(const struct evaluating *e, uint32_t dataset)
 {
-    uint32_t index;
-    ft_status st = name_split(e, "test", &index, err);
+    const char *device = e->s.dataset[dataset].device;
 
     for (size_t i = 0; i < e->n; i++)
-        e->split.of[i] = e->row[i] < e->n_train ? not_tested : index;
+        if (e->row[i] < e->n_train &&
+            strcmp(e->s.dataset[e->s.v[e->row[i]].dataset].device, device) == 0)
+            return true;
+    return false;
+}
+
+/* Devices that are only in the second store are as good as left out: tested apart. */
+static ft_status split_stores(struct evaluating *e, ft_error *err)
+{
+    bool *known = calloc(e->s.n_datasets + 1u, sizeof(*known));
+    uint32_t index;
+    ft_status st = FT_OK;
+
+    if (!known)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (uint32_t i = 0; i < e->s.n_datasets; i++)
+        known[i] = is_learned_from(e, i);
+    for (int pass = 1; pass >= 0; pass--)
+        for (size_t i = 0; i < e->n && !st; i++) {
+            if (e->row[i] < e->n_train)
+                e->split.of[i] = not_tested;
+            else if (known[e->s.v[e->row[i]].dataset] == (pass == 1)) {
+                st = name_split(e, pass ? "test" : devices_not_known, &index, err);
+                e->split.of[i] = index;
+            }
+        }
+    free(known);
     return st;
 }
 
@@ -172,6 +203,12 @@ static bool is_tested(const struct evaluating *e, size_t i, uint32_t split)
 
 /* ---- one split after the other ---- */
 
+/* The second store is never learned from, whichever split of it is tested. */
+static bool is_later_store(const struct evaluating *e, size_t i)
+{
+    return e->opt->protocol == FT_PROTOCOL_STORES && e->row[i] >= e->n_train;
+}
+
 /* Is the row among the first `part` of the operations, in an order that the seed
  * decides? Larger parts hold the smaller ones. */
 static bool is_early(const struct evaluating *e, size_t i, double part)
@@ -181,27 +218,88 @@ static bool is_early(const struct evaluating *e, size_t i, double part)
     return ft__prng_unit(&p) < part;
 }
 
+static bool is_unseen(const struct evaluating *e, uint32_t split)
+{
+    return e->opt->protocol == FT_PROTOCOL_DEVICE ||
+           (e->opt->protocol == FT_PROTOCOL_STORES &&
+            strcmp(e->split.name[split], devices_not_known) == 0);
+}
+
+static double place_of(const struct evaluating *e, uint32_t sample)
+{
+    ft__prng p = ft__prng_stream(e->opt->seed ^ 0xc0ffee, e->s.v[sample].hash);
+
+    return ft__prng_unit(&p);
+}
+
+/* Of n tested rows as many as answers are corrected by, half of them at most, and all
+ * that are equal to one of them, go to e->known; how many. */
+static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
+                            ft_error *err)
+{
+    size_t want = e->opt->correct < *n / 2 ? e->opt->correct : *n / 2, left = 0;
+    double *place, last;
+
+    *n_known = 0;
+    if (want == 0)
+        return FT_OK;
+    place = malloc(*n * sizeof(*place));
+    if (!place)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < *n; i++)
+        place[i] = place_of(e, e->test[i]);
+    ft__sort(place, *n);
+    last = place[want - 1];
+    free(place);
+    for (size_t i = 0; i < *n; i++)
+        if (place_of(e, e->test[i]) <= last)
+            e->known[(*n_known)++] = e->test[i];
+        else
+            e->test[left++] = e->test[i];
+    *n = left;
+    return FT_OK;
+}
+
+/* Answers for e->test[n_test], by way of those for rows that are known there. */
+static ft_status answer_all(struct evaluating *e, const ft__learner *l, size_t n_train,
+                            size_t n_known, size_t n_test, bool unseen, ft_error *err)
+{
+    uint32_t *row = e->known; /* known ones, then tested ones */
+    size_t n = n_known + n_test;
+    ft_status st;
+
+    memcpy(row + n_known, e->test, n_test * sizeof(*row));
+    st = ft__learner_predict(l, e->answer, &e->s, row, n, err);
+    if (!st && unseen && e->learn.metric == FT__METRIC_TIME)
+        st = ft__carry_answers(e->answer, l, &e->s, e->train, n_train, row, n, err);
+    if (!st && n_known)
+        st = ft__correct_answers(e->answer, l, &e->s, row, n_known, n, err);
+    memmove(e->answer, e->answer + n_known, n_test * sizeof(*e->answer));
+    return st;
+}
+
 static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
                            double part, ft_error *err)
 {
-    size_t n_train = 0, n_test = 0;
+    ft__learn_options how = e->learn;
+    size_t n_train = 0, n_test = 0, n_known;
     ft__learner l;
     ft_status st;
 
+    how.unseen = is_unseen(e, split);
     for (size_t i = 0; i < e->n; i++)
         if (is_tested(e, i, split))
             e->test[n_test++] = e->row[i];
-        else if (part >= 1 || is_early(e, i, part))
+        else if ((part >= 1 || is_early(e, i, part)) && !is_later_store(e, i))
             e->train[n_train++] = e->row[i];
     if (n_test == 0)
         return FT_OK;
-    st = ft__learner_fit(&l, &e->s, e->train, n_train, e->test, n_test, &e->learn, err);
+    st = take_known(e, &n_test, &n_known, err);
+    if (!st)
+        st = ft__learner_fit(&l, &e->s, e->train, n_train, e->test, n_test, &how, err);
     if (st)
         return st;
-    st = ft__learner_predict(&l, e->answer, &e->s, e->test, n_test, err);
-    if (!st && e->learn.unseen && e->learn.metric == FT__METRIC_TIME)
-        st = ft__carry_answers(e->answer, &l, &e->s, e->train, n_train, e->test, n_test,
-                               err);
+    st = answer_all(e, &l, n_train, n_known, n_test, how.unseen, err);
     if (!st)
         st = ft__results_add(out, &e->s, e->learn.metric, e->test, e->answer, n_test,
                              split, err);
@@ -272,9 +370,10 @@ static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *t
     e->row = calloc(e->s.n + 1, sizeof(*e->row));
     e->train = calloc(e->s.n + 1, sizeof(*e->train));
     e->test = calloc(e->s.n + 1, sizeof(*e->test));
+    e->known = calloc(e->s.n + 1, sizeof(*e->known));
     e->answer = calloc(e->s.n + 1, sizeof(*e->answer));
     e->split.of = calloc(e->s.n + 1, sizeof(*e->split.of));
-    if (!e->row || !e->train || !e->test || !e->answer || !e->split.of)
+    if (!e->row || !e->train || !e->test || !e->known || !e->answer || !e->split.of)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", e->s.n);
     for (size_t i = 0; i < e->s.n; i++)
         if (e->s.v[i].value[e->learn.metric] > 0)
@@ -297,10 +396,13 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
                                            .mix = opt->mix,
                                            .seed = opt->seed,
                                            .threads = opt->threads},
-                                   .single = opt->single != 0,
-                                   .unseen = opt->protocol == FT_PROTOCOL_DEVICE};
+                                   .single = opt->single != 0};
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
+    if (opt->correct &&
+        (opt->protocol != FT_PROTOCOL_DEVICE || e->learn.metric != FT__METRIC_TIME))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "times of devices left out can be corrected, nothing else");
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
         return ft_fail(err, FT_EINVAL, 0,
                        "a second store is what the protocol %s tests",
@@ -317,6 +419,7 @@ static void finish(struct evaluating *e)
     free(e->row);
     free(e->train);
     free(e->test);
+    free(e->known);
     free(e->answer);
 }
 

@@ -31,9 +31,25 @@ static const struct candidate candidates[] = {
     {FT_METHOD_FOREST, 1},    {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
     {FT_METHOD_BOOST, 0},     {FT_METHOD_RIDGE, 0},    {FT_METHOD_KNN, 0},
     {FT_METHOD_SVR, 0},       {FT_METHOD_TEMPLATE, 0}, {FT_METHOD_MLP, 0},
+    {FT_METHOD_GP, 0},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
-static const uint32_t usual_methods = 1u << FT_METHOD_EXTRA;
+/* The usual ones: trees, and a process as long as it can take in every row. */
+enum { PROCESS_ROWS = 1500 };
+
+static uint32_t methods_for(const ft__fit_options *o, size_t n)
+{
+    uint32_t usual = 1u << FT_METHOD_EXTRA;
+
+    if (n <= PROCESS_ROWS)
+        usual |= 1u << FT_METHOD_GP;
+    return o->methods ? o->methods : usual;
+}
+
+static bool is_mixed(const ft__fit_options *o)
+{
+    return o->mix || !o->methods;
+}
 
 static ft_model_options options_of(const struct candidate *c, size_t n,
                                    const ft__fit_options *o)
@@ -57,6 +73,7 @@ static ft_model_options options_of(const struct candidate *c, size_t n,
 
 struct look {
     size_t n;
+    size_t n_all;  /* rows that the model is fitted to */
     uint32_t *row; /* which of the matrix */
     float *x;
     double *y;
@@ -84,14 +101,6 @@ static void look_free(struct look *l)
         free(l->said[c]);
 }
 
-static bool is_looked_at(uint64_t group, size_t n, const ft__fit_options *o)
-{
-    size_t most = o->most_rows ? o->most_rows : 4000;
-    ft__prng p = ft__prng_stream(o->seed, group);
-
-    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
-}
-
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -108,6 +117,18 @@ static size_t count_groups(const uint64_t *group, size_t n, uint64_t *scratch)
     for (size_t i = 1; i < n; i++)
         groups += scratch[i] != scratch[i - 1];
     return groups;
+}
+
+/* Groups are drawn whole, but where there are few (of devices) all of them are looked
+ * at, in rows. */
+enum { FEW_GROUPS = 50 };
+
+static bool is_looked_at(uint64_t key, size_t n, const ft__fit_options *o)
+{
+    size_t most = o->most_rows ? o->most_rows : 4000;
+    ft__prng p = ft__prng_stream(o->seed, key);
+
+    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
 }
 
 static ft_status deal_folds(struct look *l, const ft__fit_options *o, ft_error *err)
@@ -134,8 +155,11 @@ static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
                            ft_error *err)
 {
     size_t n = x->n_rows + 1;
+    uint64_t *scratch;
+    bool few;
 
-    *l = (struct look){.row = calloc(n, sizeof(*l->row)),
+    *l = (struct look){.n_all = x->n_rows,
+                       .row = calloc(n, sizeof(*l->row)),
                        .x = malloc(n * x->n_cols * sizeof(*l->x)),
                        .y = calloc(n, sizeof(*l->y)),
                        .group = calloc(n, sizeof(*l->group)),
@@ -146,8 +170,13 @@ static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
     if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best || !l->stray ||
         !l->spread)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    scratch = malloc(n * sizeof(*scratch));
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    few = count_groups(group, x->n_rows, scratch) < FEW_GROUPS;
+    free(scratch);
     for (size_t i = 0; i < x->n_rows; i++) {
-        if (!is_looked_at(group[i], x->n_rows, o))
+        if (!is_looked_at(few ? i : group[i], x->n_rows, o))
             continue;
         memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
                x->n_cols * sizeof(*l->x));
@@ -170,13 +199,12 @@ static double deviation(const struct look *l, const double *said)
     return sum / (double)l->n;
 }
 
-static bool is_tried(const struct candidate *c, const ft__fit_options *o)
+static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options *o)
 {
-    uint32_t methods = o->methods ? o->methods : usual_methods;
     const char *why;
 
     return c->min_leaf == WHOLE ||
-           (methods >> c->method & 1 && ft_method_available(c->method, &why));
+           (methods_for(o, n) >> c->method & 1 && ft_method_available(c->method, &why));
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
@@ -189,7 +217,7 @@ static ft_status try_all(struct look *l, uint32_t *order, uint32_t *n_order,
         uint32_t at = *n_order;
         ft_status st;
 
-        if (!is_tried(&candidates[c], o))
+        if (!is_tried(&candidates[c], l->n_all, o))
             continue;
         l->said[c] = calloc(l->n + 1, sizeof(double));
         if (!l->said[c])
@@ -227,18 +255,39 @@ static double mixed_error(struct look *l, const struct mixture *m)
     return deviation(l, l->stray);
 }
 
-/* The best single candidate, or shares of the three best in tenths when that is
- * better by enough to be no accident. */
+/* The best candidate of each method, as many as are mixed: others of the same method
+ * err where it does. A single leaf is a method of its own. */
+static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *order,
+                                uint32_t n_order)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < n_order && n < FT__MAX_MIXED; i++) {
+        bool is_new = true;
+
+        for (uint32_t k = 0; k < n; k++)
+            is_new &= candidates[best[k]].method != candidates[order[i]].method ||
+                      (candidates[best[k]].min_leaf == WHOLE) !=
+                          (candidates[order[i]].min_leaf == WHOLE);
+        if (is_new)
+            best[n++] = order[i];
+    }
+    return n;
+}
+
+/* The best single candidate, or shares of the best of three methods in tenths when that
+ * is better by enough to be no accident. */
 static struct mixture mix(struct look *l, const uint32_t *order, uint32_t n_order,
                           const double *error, const ft__fit_options *o)
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
-    uint32_t n = !o->mix ? 1 : n_order < FT__MAX_MIXED ? n_order : FT__MAX_MIXED;
+    uint32_t part[FT__MAX_MIXED] = {0};
+    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order) : 1;
 
     for (int a = 0; n > 1 && a <= 10; a++)
         for (int b = 0; b <= 10 - a; b++) {
             struct mixture m = {.n = n,
-                                .part = {order[0], order[1], n > 2 ? order[2] : 0},
+                                .part = {part[0], part[1], part[2]},
                                 .weight = {a / 10.0, b / 10.0, (10 - a - b) / 10.0}};
 
             if (n == 2 && a + b != 10)

@@ -12,7 +12,7 @@ enum { FT__MAX_MIXED = 3 };
 #define FT__LEAST_SPREAD 0.01
 
 typedef struct ft__fit_options {
-    uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones */
+    uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
     int mix;          /* 1: a mixture of the best three, too, where it is better */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
     size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */

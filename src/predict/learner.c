@@ -145,6 +145,17 @@ static uint32_t part_for(const ft__learner *l, const ft_op *op)
     return best;
 }
 
+/* The first dataset of the same device: one number a device. */
+static uint32_t device_of(const ft__samples *s, uint32_t i)
+{
+    const char *name = s->dataset[s->v[i].dataset].device;
+    uint32_t d = 0;
+
+    while (strcmp(s->dataset[d].device, name) != 0)
+        d++;
+    return d;
+}
+
 static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
                         const ft__part *p)
 {
@@ -186,16 +197,45 @@ static void part_free(ft__part *p)
     free(p->most);
 }
 
+enum { MOST_FOLDS = 10 };
+
+static bool has_devices(const struct rows *r, const ft__samples *s)
+{
+    uint64_t seen = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        seen |= 1ull << device_of(s, r->index[r->of[i]]) % 64;
+    return __builtin_popcountll(seen) >= FT__LEAST_DEVICES;
+}
+
+/* Methods for devices that are not among the rows: each known one is left out in turn,
+ * and a mixture with the constant takes back what does not carry over. */
+static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
+                                  const ft__samples *s)
+{
+    ft__fit_options how = l->opt.fit;
+
+    if (!l->opt.unseen || !has_devices(r, s))
+        return how;
+    for (size_t i = 0; i < r->m; i++)
+        r->group[i] = device_of(s, r->index[r->of[i]]);
+    how.mix = 1;
+    how.n_folds = MOST_FOLDS;
+    return how;
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
 {
+    ft__fit_options how;
     ft__part *p;
     ft_matrix x;
     ft_status st;
 
     if (take_part(r, l, s, wanted) < LEAST_ROWS)
         return FT_OK;
+    how = choose_how(l, r, s);
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
     if (!p)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
@@ -203,8 +243,7 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     p += l->n_parts;
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
-    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &l->opt.fit,
-                      err);
+    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
     if (!st)
         st = find_range(p, r, l->columns.n, err);
     if (st) {
@@ -318,6 +357,9 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     memcpy(r.py, r.y, n * sizeof(*r.py));
     l->centre = ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
+    for (size_t i = 0; i < n && l->opt.held; i++)
+        l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
+    l->opt.held = NULL;
     if (!st)
         st = share_tails(l, &r, err);
     rows_free(&r);
@@ -333,6 +375,9 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     ft_status st = FT_OK;
 
     *out = (ft__learner){.opt = *opt, .low = -1, .high = 1};
+    /* Trees stay within what they were shown. */
+    if (opt->unseen && !opt->fit.methods)
+        out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);

@@ -8,11 +8,18 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
+/* Where devices that are not among the rows will be asked for, what is learned is
+ * chosen by leaving known ones out; fewer of them say too little. */
+enum { FT__LEAST_DEVICES = 4 };
+
 typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
-    bool unseen; /* devices that are not among the rows will be asked for */
+    bool unseen; /* devices that are not among the rows will be asked for: of four
+                    devices or more each is left out in turn to choose by */
+    double *held; /* NULL, or for every sample: takes what was said of those learned
+                     from by regressors that had not seen them */
 } ft__learn_options;
 
 typedef enum ft__scope {

@@ -7,17 +7,12 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "predict/whole.h"
+#include "predict/load.h"
 
-/* Of operations that networks for fitting the schedule have in common with the training
- * set: they are predicted without having been seen, as those of the network left out.
- */
-enum { FOLDS = 4 };
-/* Rows that constants and forests across devices are fitted to. */
-enum { ROWS_ACROSS = 2500, ROWS_PHYSICS = 2000 };
-/* What forests of known devices say of an unknown one is not worth having
- * (docs/notes/networks.md). */
-static const double residual_across = 0;
+/* Rows of one kind that are learned from across devices. */
+enum { ROWS_ACROSS = 600 };
+/* Settings that operations were measured under and that are told apart. */
+enum { MAX_SESSIONS = 8 };
 /* What is known of a schedule before, in networks. */
 static const double prior = 1;
 
@@ -25,169 +20,33 @@ struct study {
     const ft_networks_options *opt;
     ft__samples s;
     ft__wholes w;
-    ft_device **device; /* of every dataset: first those of s, then those of w */
-    ft__place *place;
+    const char *session[MAX_SESSIONS];
+    uint32_t n_sessions;
     ft_op *key;      /* ft__part_key() of every sample */
     uint32_t *group; /* of every whole */
     uint32_t n_groups;
-    uint32_t *row;            /* scratch: samples to learn from */
-    uint32_t *fold;           /* per sample */
-    ft__known_network *known; /* scratch: per whole */
-    bool *loaded;
+    uint32_t *row; /* samples that prices were learned from */
+    size_t n_rows;
+    uint32_t *next; /* scratch: likewise */
+    ft__prices prices;
+    ft__known_network *known; /* of a session and every whole */
+    ft__load *pair;           /* devices: of a group left out, a session, every whole */
+    bool *paired;             /* of two groups */
 };
 
-static const ft__place *place_of(const struct study *y, size_t whole)
+static const ft__dataset *where_ran(const struct study *y, size_t whole)
 {
-    return &y->place[y->s.n_datasets + y->w.v[whole].dataset];
+    return &y->w.dataset[y->w.v[whole].dataset];
 }
 
-/* ---- one network from prices ---- */
-
-/* Estimates from specifications of what is asked of one part: its forward form, its
- * backward one, that of the weights alone, and forward and backward together. */
-struct bare {
-    double forward, backward, weights_only, both;
-};
-
-static double bare_of(const ft__prices *p, const ft_op *op, const ft__place *at,
-                      ft_phase phase, uint8_t wrt)
+static bool leaves_devices(const struct study *y)
 {
-    ft_op form = *op;
-    double t;
-
-    form.phase = phase;
-    form.wrt = wrt;
-    t = ft__prices_bare(p, &form, at);
-    return isfinite(t) ? t : 0;
+    return y->opt->left_out == FT_LEAVE_DEVICE;
 }
 
-static void find_bare(struct bare *b, const ft__prices *p, const ft__part *part,
-                      const ft__place *at)
+static ft__known_network *known_of(const struct study *y, uint32_t session)
 {
-    const ft_op *op = &part->op;
-
-    *b = (struct bare){0};
-    if (op->phase != FT_PHASE_FORWARD) {
-        b->forward = bare_of(p, op, at, op->phase, 0);
-        return;
-    }
-    b->forward = bare_of(p, op, at, FT_PHASE_FORWARD, 0);
-    b->backward = bare_of(p, op, at, FT_PHASE_BACKWARD, 0);
-    if (part->weights_only > 0)
-        b->weights_only = bare_of(p, op, at, FT_PHASE_BACKWARD, FT_WRT_WEIGHTS);
-    b->both = b->forward + b->backward;
-}
-
-static bool alone(const ft__prices *p, ft__task *w, const ft_op *op, ft_phase phase,
-                  const ft__place *at)
-{
-    ft_op form = *op;
-
-    form.phase = phase;
-    if (!ft__prices_alone(p, &w->alone_s, &w->power_w, &form, at))
-        return false;
-    w->floor_s = ft__prices_floor(p, &form);
-    return true;
-}
-
-static ft__task_group group_of(const ft_op *op)
-{
-    switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return FT__TASK_CONV;
-    case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
-    default: return FT__TASK_OTHER;
-    }
-}
-
-/* A part's work for one of its forward runs. Where that very form was never measured,
- * one that was is scaled by what specifications say of both. */
-static void price(ft__task *w, const ft__prices *p, const ft__part *part,
-                  const ft__place *at)
-{
-    double runs = part->count > 0 ? part->count : part->backward + part->weights_only;
-    struct bare b;
-    double share;
-
-    find_bare(&b, p, part, at);
-    *w = (ft__task){
-        .group = group_of(&part->op),
-        .count = runs,
-        .launches = part->op.phase == FT_PHASE_OPTIMIZER
-                        ? 0
-                        : (part->count + part->backward + part->weights_only) / runs,
-        .alone_s = NAN,
-        .power_w = NAN};
-    w->bare_s = (part->count * b.forward + part->backward * b.backward +
-                 part->weights_only * b.weights_only) /
-                runs;
-    if (part->op.phase != FT_PHASE_FORWARD)
-        return;
-    if (part->backward + part->weights_only > 0 &&
-        alone(p, w, &part->op, FT_PHASE_FORWARD_BACKWARD, at))
-        share = fmin(1, w->bare_s / b.both);
-    else if (alone(p, w, &part->op, FT_PHASE_FORWARD, at))
-        share = w->bare_s / b.forward;
-    else if (alone(p, w, &part->op, FT_PHASE_FORWARD_BACKWARD, at))
-        share = w->bare_s / b.both;
-    else
-        return;
-    if (!isfinite(share)) { /* nothing moves and nothing is computed */
-        w->alone_s = NAN;
-        return;
-    }
-    w->alone_s *= share;
-    w->floor_s *= share;
-}
-
-/* A price without having seen the operation, where the set it was learned from has it.
- */
-static const ft__prices *blind(const struct study *y, ft__prices *const *p,
-                               const ft_op *key)
-{
-    for (size_t i = 0; i < y->s.n; i++)
-        if (ft_op_equal(&y->key[i], key))
-            return p[1 + y->fold[i]];
-    return p[0];
-}
-
-struct sums {
-    double time_s;
-    double energy_j;
-    double launches;
-};
-
-static double cap_of(const ft__place *at, const ft_op *op)
-{
-    ft__chip chip;
-
-    ft__chip_make(&chip, at->device, at->setting, at->policy, op);
-    return chip.power_w > 0 ? chip.power_w : INFINITY;
-}
-
-static ft_status load_of(ft__load *out, struct sums *sums, const struct study *y,
-                         size_t whole, ft__prices *const *p, ft_error *err)
-{
-    const ft__whole *v = &y->w.v[whole];
-    ft__task *task = calloc(v->n_parts + 1, sizeof(*task));
-
-    if (!task)
-        return ft_fail(err, FT_ENOMEM, 0, "operations of %s", v->spec);
-    *sums = (struct sums){0};
-    for (size_t i = 0; i < v->n_parts; i++) {
-        const ft__prices *q = p[1] ? blind(y, p, &v->part[i].op) : p[0];
-
-        price(&task[i], q, &v->part[i], place_of(y, whole));
-        sums->launches += task[i].count * task[i].launches;
-        if (!isfinite(task[i].alone_s))
-            continue;
-        sums->time_s += task[i].count * task[i].alone_s;
-        sums->energy_j += task[i].count * task[i].alone_s * task[i].power_w;
-    }
-    ft__schedule_load(out, task, v->n_parts);
-    out->typical_w = ft__prices_busy(p[0]);
-    out->cap_w = cap_of(place_of(y, whole), &v->part[0].op);
-    free(task);
-    return FT_OK;
+    return y->known + session * y->w.n;
 }
 
 /* ---- training sets ---- */
@@ -207,7 +66,7 @@ static const ft__dataset *ran_in(const struct study *y, uint32_t group)
 
     while (y->group[i] != group)
         i++;
-    return &y->w.dataset[y->w.v[i].dataset];
+    return where_ran(y, i);
 }
 
 static bool same_device(const struct study *y, uint32_t sample_set, uint32_t group)
@@ -223,18 +82,17 @@ static bool same_place(const ft__dataset *a, const ft__dataset *b)
 /* Does a group say something of the host and the device of another? */
 static bool goes_with(const struct study *y, uint32_t group, uint32_t other)
 {
-    return y->opt->left_out == FT_LEAVE_DEVICE ||
-           same_place(ran_in(y, group), ran_in(y, other));
+    return leaves_devices(y) || same_place(ran_in(y, group), ran_in(y, other));
 }
 
-/* May sample i be learned from when these groups are left out (FT_NONE: none)? */
+/* May sample i be learned from when these groups are left out? */
 static bool may_learn(const struct study *y, size_t i, uint32_t group, uint32_t also)
 {
     if (!(y->s.v[i].value[FT__METRIC_TIME] > 0))
         return false;
-    if (y->opt->left_out == FT_LEAVE_DEVICE)
+    if (leaves_devices(y))
         return !same_device(y, y->s.v[i].dataset, group) &&
-               (also == FT_NONE || !same_device(y, y->s.v[i].dataset, also));
+               !same_device(y, y->s.v[i].dataset, also);
     if (!same_place(&y->s.dataset[y->s.v[i].dataset], ran_in(y, group)))
         return false;
     for (size_t w = 0; w < y->w.n; w++)
@@ -243,58 +101,89 @@ static bool may_learn(const struct study *y, size_t i, uint32_t group, uint32_t 
     return true;
 }
 
-/* fold: leave that one out, too; FOLDS: none. */
-static ft_status learn(ft__prices **out, struct study *y, uint32_t group, uint32_t also,
-                       uint32_t fold, ft_error *err)
+/* y->prices without two groups (which may be one). Networks that have no operation in
+ * the set leave the same rows. */
+static ft_status learn(struct study *y, uint32_t group, uint32_t also, ft_error *err)
 {
-    const bool devices = y->opt->left_out == FT_LEAVE_DEVICE;
     const ft__prices_options how = {.n_trees = y->opt->n_trees,
-                                    .most_rows = devices ? ROWS_ACROSS : 0,
+                                    .kind_rows = leaves_devices(y) ? ROWS_ACROSS : 0,
                                     .seed = y->opt->seed,
-                                    .physics_rows = !devices ? 0
-                                                    : also == FT_NONE
-                                                        ? ROWS_PHYSICS
-                                                        : ROWS_PHYSICS / 3,
-                                    .residual = devices ? residual_across : 1};
+                                    .unseen = leaves_devices(y)};
+    uint32_t *spare = y->row;
     size_t n = 0;
 
     for (uint32_t i = 0; i < y->s.n; i++)
-        if (y->fold[i] != fold && may_learn(y, i, group, also))
-            y->row[n++] = i;
-    return ft__prices_fit(out, &y->s, y->place, y->row, n, &how, err);
+        if (may_learn(y, i, group, also))
+            y->next[n++] = i;
+    if (n && n == y->n_rows && memcmp(y->next, y->row, n * sizeof(*y->row)) == 0)
+        return FT_OK;
+    ft__prices_free(&y->prices);
+    y->row = y->next;
+    y->next = spare;
+    y->n_rows = n;
+    return ft__prices_fit(&y->prices, &y->s, y->row, n, &how, err);
 }
 
-static void forget(ft__prices **p)
+/* ---- loads ---- */
+
+static ft_status load_group(ft__load *out, ft__sums *sums, const struct study *y,
+                            size_t whole, uint32_t session, bool blind, ft_error *err)
 {
-    for (int i = 0; i <= FOLDS; i++) {
-        ft__prices_free(p[i]);
-        p[i] = NULL;
-    }
+    const ft__whole *v = &y->w.v[whole];
+
+    return ft__load_price(out, sums, &y->prices, v->part, v->n_parts,
+                          where_ran(y, whole), y->session[session], blind, err);
 }
 
-/* Loads of the networks that are not left out. In groups of networks their operations
- * are predicted by folds; of devices each by prices without its own. */
-static ft_status load_others(struct study *y, uint32_t group, ft__prices **p,
-                             ft_error *err)
+static ft__load *pair_of(const struct study *y, uint32_t left_out, uint32_t session)
 {
-    struct sums unused;
+    return y->pair + (left_out * (size_t)y->n_sessions + session) * y->w.n;
+}
+
+/* Loads of the networks of two devices, each left out together with the other. */
+static ft_status load_pair(struct study *y, uint32_t a, uint32_t b, ft_error *err)
+{
+    ft_status st;
+    ft__sums sums;
+
+    if (y->paired[a * y->n_groups + b])
+        return FT_OK;
+    st = learn(y, a, b, err);
+    for (size_t i = 0; i < y->w.n; i++)
+        for (uint32_t c = 0; c < y->n_sessions && !st; c++) {
+            if (y->group[i] == b)
+                st = load_group(pair_of(y, a, c) + i, &sums, y, i, c, false, err);
+            if (y->group[i] == a && !st)
+                st = load_group(pair_of(y, b, c) + i, &sums, y, i, c, false, err);
+        }
+    y->paired[a * y->n_groups + b] = y->paired[b * y->n_groups + a] = true;
+    return st;
+}
+
+/* Loads of the networks that are not left out: as those of the group, they are
+ * predicted by prices that have not seen their operations. y->prices: those without
+ * the group. */
+static ft_status load_others(struct study *y, uint32_t group, ft_error *err)
+{
     ft_status st = FT_OK;
+    ft__sums sums;
 
-    for (uint32_t f = 0; f < FOLDS && y->opt->left_out == FT_LEAVE_NETWORK && !st; f++)
-        st = learn(&p[1 + f], y, group, FT_NONE, f, err);
-    for (uint32_t g = 0; g < y->n_groups && !st; g++) {
-        ft__prices *own[1 + FOLDS] = {NULL};
+    for (uint32_t g = 0; g < y->n_groups && leaves_devices(y) && !st; g++)
+        if (g != group)
+            st = load_pair(y, group, g, err);
+    if (!st)
+        st = learn(y, group, group, err);
+    for (size_t i = 0; i < y->w.n; i++)
+        for (uint32_t c = 0; c < y->n_sessions && !st; c++) {
+            ft__load *l = &known_of(y, c)[i].load;
 
-        if (g == group || !goes_with(y, group, g))
-            continue;
-        if (y->opt->left_out == FT_LEAVE_DEVICE)
-            st = learn(&own[0], y, group, g, FOLDS, err);
-        for (size_t i = 0; i < y->w.n && !st; i++)
-            if (y->group[i] == g)
-                st = load_of(&y->known[i].load, &unused, y, i,
-                             y->opt->left_out == FT_LEAVE_DEVICE ? own : p, err);
-        forget(own);
-    }
+            if (y->group[i] == group || !goes_with(y, group, y->group[i]))
+                continue;
+            if (leaves_devices(y))
+                *l = pair_of(y, group, c)[i];
+            else
+                st = load_group(l, &sums, y, i, c, true, err);
+        }
     return st;
 }
 
@@ -302,14 +191,15 @@ static ft_status load_others(struct study *y, uint32_t group, ft__prices **p,
 
 /* Fit to all networks but those of two groups. */
 static void schedule_without(ft__schedule *s, const struct study *y, uint32_t group,
-                             uint32_t also, ft__known_network *scratch)
+                             uint32_t also, uint32_t session,
+                             ft__known_network *scratch)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < y->w.n; i++)
         if (y->group[i] != group && y->group[i] != also &&
             goes_with(y, group, y->group[i]))
-            scratch[n++] = y->known[i];
+            scratch[n++] = known_of(y, session)[i];
     ft__schedule_fit(s, scratch, n, prior);
 }
 
@@ -321,7 +211,8 @@ struct strays {
 };
 
 static void collect_strays(struct strays *out, const struct study *y, uint32_t group,
-                           const ft__schedule *start, ft__known_network *scratch)
+                           const ft__schedule *start, uint32_t session,
+                           ft__known_network *scratch)
 {
     out->n = out->n_energy = 0;
     for (uint32_t g = 0; g < y->n_groups; g++) {
@@ -329,9 +220,9 @@ static void collect_strays(struct strays *out, const struct study *y, uint32_t g
 
         if (g == group || !goes_with(y, group, g))
             continue;
-        schedule_without(&s, y, group, g, scratch);
+        schedule_without(&s, y, group, g, session, scratch);
         for (size_t i = 0; i < y->w.n; i++) {
-            const ft__known_network *k = &y->known[i];
+            const ft__known_network *k = &known_of(y, session)[i];
             double t = ft__schedule_time(&k->load, &s), e;
 
             if (y->group[i] != g || !(t > 0))
@@ -342,6 +233,42 @@ static void collect_strays(struct strays *out, const struct study *y, uint32_t g
                 out->energy[out->n_energy++] = log(k->energy_j / e);
         }
     }
+}
+
+static bool has_session(const ft__prices *p, const char *session)
+{
+    for (uint32_t i = 0; i < p->n_sessions; i++)
+        if (strcmp(p->session[i], session) == 0)
+            return true;
+    return false;
+}
+
+/* Operations that were measured in several sessions contradict each other where clocks
+ * drifted: the one counts in whose terms other networks are told best. *strays: of it.
+ */
+static uint32_t choose_session(struct strays *strays, const struct study *y,
+                               uint32_t group, const ft__schedule *start,
+                               ft__known_network *scratch)
+{
+    uint32_t best = y->n_sessions, last = y->n_sessions;
+    double least = INFINITY;
+
+    for (uint32_t c = 0; c < y->n_sessions; c++) {
+        double sum = 0;
+
+        if (!has_session(&y->prices, y->session[c]))
+            continue;
+        collect_strays(strays, y, group, start, last = c, scratch);
+        for (size_t i = 0; i < strays->n; i++)
+            sum += fabs(strays->time[i]);
+        if (sum < least) {
+            least = sum;
+            best = c;
+        }
+    }
+    if (best != last)
+        collect_strays(strays, y, group, start, best, scratch);
+    return best;
 }
 
 static ft_estimate estimate(double value, const double *stray, size_t n)
@@ -362,15 +289,13 @@ static ft__schedule start_of(const ft__prices *p)
 {
     ft__schedule s = ft__schedule_plain();
 
-    s.launch_s = ft__prices_launch(p);
-    s.idle_w = ft__prices_idle(p);
-    if (!isfinite(s.idle_w))
-        s.idle_w = 0;
+    s.launch_s = p->launch_s;
+    s.idle_w = isfinite(p->idle_w) ? p->idle_w : 0;
     return s;
 }
 
 static void answer(ft_network_case *c, const struct study *y, size_t i,
-                   const ft__load *load, const struct sums *sums, const ft__schedule *s,
+                   const ft__load *load, const ft__sums *sums, const ft__schedule *s,
                    const struct strays *strays)
 {
     const ft__whole *w = &y->w.v[i];
@@ -399,60 +324,57 @@ static ft_status answer_group(ft_networks *out, struct study *y, uint32_t group,
                               struct strays *strays, ft__known_network *scratch,
                               ft_error *err)
 {
-    ft__prices *p[1 + FOLDS] = {NULL}, *only[1 + FOLDS] = {NULL};
     ft__schedule s, start;
-    ft_status st = learn(&p[0], y, group, FT_NONE, FOLDS, err);
+    uint32_t session = 0;
+    ft_status st = load_others(y, group, err);
 
-    if (!st)
-        st = load_others(y, group, p, err);
-    if (!st) {
-        s = start = start_of(p[0]);
-        schedule_without(&s, y, group, group, scratch);
-        collect_strays(strays, y, group, &start, scratch);
-        only[0] = p[0];
-    }
+    if (st)
+        return st;
+    s = start = start_of(&y->prices);
+    session = choose_session(strays, y, group, &start, scratch);
+    schedule_without(&s, y, group, group, session, scratch);
     for (size_t i = 0; i < y->w.n && !st; i++) {
-        struct sums sums;
+        ft__sums sums;
         ft__load load;
 
         if (y->group[i] != group)
             continue;
-        st = load_of(&load, &sums, y, i, only, err);
+        st = load_group(&load, &sums, y, i, session, false, err);
         if (!st)
             answer(&out->v[i], y, i, &load, &sums, &s, strays);
     }
-    forget(p);
     return st;
 }
 
 /* ---- the whole study ---- */
 
-static ft_status find_devices(struct study *y, ft_error *err)
+static ft_status find_devices(ft__dataset *d, uint32_t n, const char *data_dir,
+                              ft_error *err)
 {
-    size_t n = y->s.n_datasets + y->w.n_datasets;
     ft_status st = FT_OK;
 
-    y->device = calloc(n + 1, sizeof(*y->device));
-    y->place = calloc(n + 1, sizeof(*y->place));
-    if (!y->device || !y->place)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu datasets", n);
-    for (size_t i = 0; i < n && !st; i++) {
-        const ft__dataset *d =
-            i < y->s.n_datasets ? &y->s.dataset[i] : &y->w.dataset[i - y->s.n_datasets];
-
-        st = ft_device_load(&y->device[i], y->opt->data_dir, d->device, err);
-        if (!st)
-            y->place[i] =
-                (ft__place){ft_device_get(y->device[i]), d->setting, d->policy};
-    }
+    for (uint32_t i = 0; i < n && !st; i++)
+        st = ft_device_load(&d[i].file, data_dir, d[i].device, err);
     return st;
+}
+
+static void find_sessions(struct study *y)
+{
+    for (uint32_t i = 0; i < y->s.n_datasets; i++) {
+        uint32_t c = 0;
+
+        while (c < y->n_sessions && strcmp(y->session[c], y->s.dataset[i].setting) != 0)
+            c++;
+        if (c == y->n_sessions && c < MAX_SESSIONS)
+            y->session[y->n_sessions++] = y->s.dataset[i].setting;
+    }
 }
 
 /* Networks of one name and input that ran in one place are one group, whatever their
  * phase. */
 static void find_groups(struct study *y)
 {
-    const bool devices = y->opt->left_out == FT_LEAVE_DEVICE;
+    const bool devices = leaves_devices(y);
 
     y->n_groups = 0;
     for (size_t i = 0; i < y->w.n; i++) {
@@ -462,15 +384,37 @@ static void find_groups(struct study *y)
         for (; j < i; j++) {
             const ft__whole *b = &y->w.v[j];
 
-            if (devices ? strcmp(y->w.dataset[a->dataset].device,
-                                 y->w.dataset[b->dataset].device) == 0
+            if (devices ? strcmp(where_ran(y, i)->device, where_ran(y, j)->device) == 0
                         : strcmp(a->spec, b->spec) == 0 &&
-                              same_place(&y->w.dataset[a->dataset],
-                                         &y->w.dataset[b->dataset]))
+                              same_place(where_ran(y, i), where_ran(y, j)))
                 break;
         }
         y->group[i] = j < i ? y->group[j] : y->n_groups++;
     }
+}
+
+static ft_status make_tables(struct study *y, ft_error *err)
+{
+    const size_t n = y->w.n, sessions = y->n_sessions;
+
+    y->key = calloc(y->s.n + 1, sizeof(*y->key));
+    y->row = calloc(y->s.n + 1, sizeof(*y->row));
+    y->next = calloc(y->s.n + 1, sizeof(*y->next));
+    y->group = calloc(n + 1, sizeof(*y->group));
+    y->known = calloc(sessions * n + 1, sizeof(*y->known));
+    if (!y->key || !y->row || !y->next || !y->group || !y->known)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", y->s.n);
+    for (size_t i = 0; i < y->s.n; i++)
+        y->key[i] = ft__part_key(&y->s.v[i].op);
+    for (size_t i = 0; i < sessions * n; i++)
+        y->known[i] = (ft__known_network){.time_s = y->w.v[i % n].time_s,
+                                          .energy_j = y->w.v[i % n].energy_j};
+    find_groups(y);
+    y->pair = calloc(leaves_devices(y) ? y->n_groups * sessions * n + 1 : 1,
+                     sizeof(*y->pair));
+    y->paired = calloc(leaves_devices(y) ? (size_t)y->n_groups * y->n_groups + 1 : 1,
+                       sizeof(*y->paired));
+    return y->pair && y->paired ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu networks", n);
 }
 
 static ft_status prepare(struct study *y, ft_store *store, ft_error *err)
@@ -481,48 +425,32 @@ static ft_status prepare(struct study *y, ft_store *store, ft_error *err)
     if (!st)
         st = ft__wholes_read(&y->w, store, o->networks, o->graph, o->user, err);
     if (!st)
-        st = find_devices(y, err);
+        st = find_devices(y->s.dataset, y->s.n_datasets, o->data_dir, err);
+    if (!st)
+        st = find_devices(y->w.dataset, y->w.n_datasets, o->data_dir, err);
     if (st)
         return st;
-    y->key = calloc(y->s.n + 1, sizeof(*y->key));
-    y->row = calloc(y->s.n + 1, sizeof(*y->row));
-    y->fold = calloc(y->s.n + 1, sizeof(*y->fold));
-    y->group = calloc(y->w.n + 1, sizeof(*y->group));
-    y->known = calloc(y->w.n + 1, sizeof(*y->known));
-    if (!y->key || !y->row || !y->fold || !y->group || !y->known)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", y->s.n);
-    for (size_t i = 0; i < y->s.n; i++) {
-        y->key[i] = ft__part_key(&y->s.v[i].op);
-        /* Equal operations never part; the mixture is that of the hash. */
-        y->fold[i] = (uint32_t)(ft_op_hash(&y->key[i]) >> 32) % FOLDS;
-    }
-    for (size_t i = 0; i < y->w.n; i++)
-        y->known[i] = (ft__known_network){.time_s = y->w.v[i].time_s,
-                                          .energy_j = y->w.v[i].energy_j};
-    find_groups(y);
-    if (y->n_groups < 2)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "%u %s with operations: two at least are needed, one to leave "
-                       "out and one to learn from",
-                       y->n_groups,
-                       o->left_out == FT_LEAVE_DEVICE ? "devices with networks"
-                                                      : "networks");
-    return FT_OK;
+    find_sessions(y);
+    st = make_tables(y, err);
+    if (!st && y->n_groups < 2)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "%u %s with operations: two at least are needed, one to leave "
+                     "out and one to learn from",
+                     y->n_groups,
+                     leaves_devices(y) ? "devices with networks" : "networks");
+    return st;
 }
 
 static void study_free(struct study *y)
 {
-    size_t n = y->s.n_datasets + y->w.n_datasets;
-
-    for (size_t i = 0; y->device && i < n; i++)
-        ft_device_free(y->device[i]);
-    free(y->device);
-    free(y->place);
+    ft__prices_free(&y->prices);
     free(y->key);
     free(y->row);
-    free(y->fold);
+    free(y->next);
     free(y->group);
     free(y->known);
+    free(y->pair);
+    free(y->paired);
     ft__samples_free(&y->s);
     ft__wholes_free(&y->w);
 }

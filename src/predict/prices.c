@@ -4,194 +4,214 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/pairs.h"
 #include "base/prng.h"
 #include "base/stats.h"
-#include "predict/features.h"
+#include "predict/whole.h"
 
-enum { N_TERMS = 7, N_COLUMNS = FT__N_FEATURES + N_TERMS };
 /* Fewer rows of a kind say nothing of it. */
 enum { LEAST_ROWS = 3, LEAST_FOR_FLOOR = 5 };
+/* Rows of one kind that are learned from, and that cross-validation looks at. */
+enum { KIND_ROWS = 2500, LOOKED_AT = 1500 };
 /* Times up to this multiple of the lowest are taken to be the host's. */
 static const double floor_above = 1.5;
 static const double floor_quantile = 0.03;
 
-struct ft__prices {
-    ft_forest *time;
-    ft_forest *power; /* NULL: no row has one */
-    ft__theta theta;
-    double residual;
-    uint32_t rows_of[FT_PHASE_COUNT][FT_KIND_COUNT];
-    double floor[FT_PHASE_COUNT][FT_KIND_COUNT];
-    double idle_w;
-    double busy_w;
-    double launch_s;
-};
-
-static void terms_of(ft__terms *t, const ft__theta *theta, const ft_op *op,
-                     const ft__place *at)
-{
-    ft__chip chip;
-
-    ft__chip_make(&chip, at->device, at->setting, at->policy, op);
-    ft__physics(t, op, &chip, theta);
-}
-
-static float ratio(double a, double b)
-{
-    return (float)log2((a + 1e-9) / (b + 1e-9));
-}
-
-/* Columns of features.h that name sizes only; what a device makes of them is in the
- * terms. */
-static void fill(float *row, const ft_op *op, const ft__place *at, const ft__terms *t)
-{
-    const ft__roof roof = ft__flat_roof(at->device->peak_fp32,
-                                        at->device->bandwidth_bytes_per_s, t->launch_s);
-
-    ft__features(row, op, &roof);
-    row += FT__N_FEATURES;
-    *row++ = ratio(t->busy_s, 1e-6);
-    *row++ = ratio(t->compute_s, t->memory_s);
-    *row++ = ratio(t->cache_s, t->memory_s);
-    *row++ = ratio(t->launch_s, t->busy_s);
-    *row++ = (float)t->fill;
-    *row++ = (float)log2(1 + t->waves);
-    *row++ = (float)op->phase;
-}
-
-/* ---- fitting ---- */
+/* ---- rows ---- */
 
 struct fit {
     const ft__samples *s;
-    const ft__place *place;
-    const uint32_t *row;
+    const ft__prices_options *opt;
+    uint32_t *row;
     size_t n;
-    float *x;
-    double *time;   /* log(time / estimate) */
-    double *power;  /* log W */
-    double *weight; /* 0: its power is not known */
+    double *held[2]; /* per sample, of time and of power */
+    double *scratch;
 };
 
 static void fit_free(struct fit *f)
 {
-    free(f->x);
-    free(f->time);
-    free(f->power);
-    free(f->weight);
+    free(f->row);
+    free(f->held[0]);
+    free(f->held[1]);
+    free(f->scratch);
 }
 
-static ft_status fit_theta(ft__prices *p, const struct fit *f,
-                           const ft__prices_options *opt, ft_error *err)
+static void count_kinds(uint32_t count[FT_PHASE_COUNT][FT_KIND_COUNT],
+                        const ft__samples *s, const uint32_t *row, size_t n)
 {
-    ft__physics_row *rows = calloc(f->n + 1, sizeof(*rows));
-    ft__chip *chip = calloc(f->n + 1, sizeof(*chip));
-    size_t every = 1 + f->n / opt->physics_rows, n = 0;
-    ft_status st = FT_OK;
-
-    if (!rows || !chip)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", f->n);
-    for (size_t i = 0; i < f->n && !st; i += every, n++) {
-        const ft__sample *v = &f->s->v[f->row[i]];
-        const ft__place *at = &f->place[v->dataset];
-
-        ft__chip_make(&chip[n], at->device, at->setting, at->policy, &v->op);
-        rows[n] = (ft__physics_row){.op = &v->op,
-                                    .chip = &chip[n],
-                                    .time_s = v->value[FT__METRIC_TIME],
-                                    .weight = 1,
-                                    .group = v->dataset};
-    }
-    if (!st)
-        st = ft__physics_fit(&p->theta, rows, n, opt->seed, err);
-    free(rows);
-    free(chip);
-    return st;
+    memset(count, 0, sizeof(uint32_t[FT_PHASE_COUNT][FT_KIND_COUNT]));
+    for (size_t i = 0; i < n; i++)
+        count[s->v[row[i]].op.phase][s->v[row[i]].op.kind]++;
 }
 
-static ft_status fill_rows(const ft__prices *p, struct fit *f, ft_error *err)
+static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, size_t n,
+                          ft_error *err)
 {
-    f->x = malloc((f->n + 1) * N_COLUMNS * sizeof(*f->x));
-    f->time = calloc(f->n + 1, sizeof(*f->time));
-    f->power = calloc(f->n + 1, sizeof(*f->power));
-    f->weight = calloc(f->n + 1, sizeof(*f->weight));
-    if (!f->x || !f->time || !f->power || !f->weight)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", f->n);
-    for (size_t i = 0; i < f->n; i++) {
-        const ft__sample *v = &f->s->v[f->row[i]];
-        const ft__place *at = &f->place[v->dataset];
-        ft__terms t;
+    const size_t most = f->opt->kind_rows ? f->opt->kind_rows : KIND_ROWS;
+    const ft__samples *s = f->s;
 
-        terms_of(&t, &p->theta, &v->op, at);
-        if (!(t.total_s > 0))
-            return ft_fail(err, FT_ENOTFOUND, 0,
-                           "%s: its file lacks what an estimate needs; see "
-                           "\"foretell devices %s\"",
-                           at->device->name, at->device->name);
-        fill(f->x + i * N_COLUMNS, &v->op, at, &t);
-        f->time[i] = log(v->value[FT__METRIC_TIME] / t.total_s);
-        f->weight[i] = v->value[FT__METRIC_POWER] > 0;
-        f->power[i] = f->weight[i] > 0 ? log(v->value[FT__METRIC_POWER]) : 0;
+    f->row = calloc(n + 1, sizeof(*f->row));
+    f->held[0] = calloc(s->n + 1, sizeof(double));
+    f->held[1] = calloc(s->n + 1, sizeof(double));
+    f->scratch = calloc(n + 1, sizeof(double));
+    if (!f->row || !f->held[0] || !f->held[1] || !f->scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    count_kinds(p->rows_of, s, row, n);
+    for (size_t i = 0; i < n; i++) {
+        const ft__sample *v = &s->v[row[i]];
+        const uint32_t of = p->rows_of[v->op.phase][v->op.kind];
+        ft__prng r = ft__prng_stream(f->opt->seed, v->hash);
+
+        if (of <= most || ft__prng_unit(&r) * (double)of < (double)most)
+            f->row[f->n++] = row[i];
     }
+    for (size_t i = 0; i < s->n; i++)
+        f->held[0][i] = f->held[1][i] = NAN;
     return FT_OK;
 }
 
-static ft_status fit_forests(ft__prices *p, const struct fit *f,
-                             const ft__prices_options *opt, ft_error *err)
-{
-    const ft_forest_options how = {.kind = FT_FOREST_EXTRA,
-                                   .n_trees = opt->n_trees ? opt->n_trees : 64,
-                                   .max_features = 0.7,
-                                   .seed = opt->seed};
-    const ft_matrix x = {f->x, f->n, N_COLUMNS};
-    ft_status st = ft_forest_fit(&p->time, &x, f->time, NULL, &how, err);
-    bool power = false;
+/* ---- sessions ---- */
 
-    for (size_t i = 0; i < f->n; i++)
-        power |= f->weight[i] > 0;
-    if (!st && power)
-        st = ft_forest_fit(&p->power, &x, f->power, f->weight, &how, err);
+static uint32_t session_of(const ft__prices *p, const char *setting)
+{
+    uint32_t i = 0;
+
+    while (i < p->n_sessions && strcmp(p->session[i], setting) != 0)
+        i++;
+    return i;
+}
+
+static ft_status add_session(ft__prices *p, const char *setting, ft_error *err)
+{
+    char **v = realloc(p->session, (p->n_sessions + 1u) * sizeof(*v));
+
+    if (v)
+        p->session = v;
+    if (!v || !(v[p->n_sessions] = strdup(setting)))
+        return ft_fail(err, FT_ENOMEM, 0, "settings");
+    p->n_sessions++;
+    return FT_OK;
+}
+
+static ft_status find_sessions(ft__prices *p, const struct fit *f, ft_error *err)
+{
+    size_t *rows = calloc(f->s->n_datasets + 1u, sizeof(*rows));
+    ft_status st = rows ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "settings");
+
+    for (size_t i = 0; i < f->n && !st; i++) {
+        const char *setting = f->s->dataset[f->s->v[f->row[i]].dataset].setting;
+        uint32_t at = session_of(p, setting);
+
+        if (at == p->n_sessions)
+            st = add_session(p, setting, err);
+        for (rows[at]++; !st && at > 0 && rows[at] > rows[at - 1]; at--) {
+            char *text = p->session[at];
+            size_t n = rows[at];
+
+            p->session[at] = p->session[at - 1];
+            p->session[at - 1] = text;
+            rows[at] = rows[at - 1];
+            rows[at - 1] = n;
+        }
+    }
+    free(rows);
     return st;
 }
 
-static double floor_of(double *time, size_t n)
-{
-    ft__sort(time, n);
-    return ft__quantile(time, n, floor_quantile);
-}
+/* ---- learners ---- */
 
-/* Median over the rows above the host's floor; power: scratch. */
-static double busy_power(const ft__prices *p, const struct fit *f, double *power)
+/* One row of each kind and phase that is to be known: nothing else gets regressors. */
+static size_t find_asked(uint32_t *out, const ft__prices *p, const struct fit *f)
 {
+    bool done[FT_PHASE_COUNT][FT_KIND_COUNT] = {{false}};
     size_t n = 0;
 
     for (size_t i = 0; i < f->n; i++) {
-        const ft__sample *v = &f->s->v[f->row[i]];
+        const ft_op *op = &f->s->v[f->row[i]].op;
 
-        if (v->value[FT__METRIC_POWER] > 0 &&
-            v->value[FT__METRIC_TIME] > p->floor[v->op.phase][v->op.kind])
-            power[n++] = v->value[FT__METRIC_POWER];
+        if (!done[op->phase][op->kind] && ft__prices_know(p, op)) {
+            done[op->phase][op->kind] = true;
+            out[n++] = f->row[i];
+        }
     }
-    return ft__median(power, n);
+    return n;
 }
 
-/* Every kind has a host time of its own: what surrounds a kernel differs. */
-static ft_status find_floors(ft__prices *p, const struct fit *f, ft_error *err)
+static ft_status fit_learners(ft__prices *p, const struct fit *f, ft_error *err)
 {
-    double *time = calloc(f->n + 1, sizeof(*time)), sum = 0;
-    size_t n_kinds = 0;
+    ft__learn_options how = {.metric = FT__METRIC_TIME,
+                             .fit = {.n_trees = f->opt->n_trees,
+                                     .most_rows = LOOKED_AT,
+                                     .seed = f->opt->seed,
+                                     .threads = 1},
+                             .unseen = f->opt->unseen,
+                             .held = f->held[0]};
+    uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
+    size_t n = 0, n_ask;
+    ft_status st;
 
-    if (!time)
+    if (!ask)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", f->n);
-    p->idle_w = NAN;
+    n_ask = find_asked(ask, p, f);
+    st = ft__learner_fit(&p->time, f->s, f->row, f->n, ask, n_ask, &how, err);
+    for (size_t i = 0; i < f->n; i++)
+        n += f->s->v[f->row[i]].value[FT__METRIC_POWER] > 0;
+    how.metric = FT__METRIC_POWER;
+    how.held = f->held[1];
+    p->has_power = !st && n > 0;
+    if (p->has_power)
+        st = ft__learner_fit(&p->power, f->s, f->row, f->n, ask, n_ask, &how, err);
+    free(ask);
+    return st;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const ft__unseen_price *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->session > y->session) - (x->session < y->session);
+}
+
+static uint64_t hash_of(const ft_op *op)
+{
+    ft_op key = ft__part_key(op);
+
+    key.phase = op->phase;
+    return ft_op_hash(&key);
+}
+
+static ft_status keep_unseen(ft__prices *p, const struct fit *f, ft_error *err)
+{
+    p->unseen = calloc(f->n + 1, sizeof(*p->unseen));
+    if (!p->unseen)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", f->n);
     for (size_t i = 0; i < f->n; i++) {
         const ft__sample *v = &f->s->v[f->row[i]];
 
-        p->rows_of[v->op.phase][v->op.kind]++;
-        p->idle_w = fmin(p->idle_w, v->value[FT__METRIC_POWER]);
+        p->unseen[i] = (ft__unseen_price){
+            hash_of(&v->op), session_of(p, f->s->dataset[v->dataset].setting),
+            f->held[0][f->row[i]], f->held[1][f->row[i]]};
     }
+    p->n_unseen = f->n;
+    qsort(p->unseen, f->n, sizeof(*p->unseen), by_hash);
+    return FT_OK;
+}
+
+/* ---- tables ---- */
+
+/* Every kind has a host time of its own: what surrounds a kernel differs. */
+static void find_floors(ft__prices *p, const struct fit *f)
+{
+    double sum = 0;
+    size_t n_kinds = 0;
+
     for (int phase = 0; phase < FT_PHASE_COUNT; phase++)
         for (int k = 0; k < FT_KIND_COUNT; k++) {
             size_t n = 0;
+            double least;
 
             if (p->rows_of[phase][k] < LEAST_FOR_FLOOR)
                 continue;
@@ -199,121 +219,202 @@ static ft_status find_floors(ft__prices *p, const struct fit *f, ft_error *err)
                 const ft__sample *v = &f->s->v[f->row[i]];
 
                 if ((int)v->op.phase == phase && (int)v->op.kind == k)
-                    time[n++] = v->value[FT__METRIC_TIME];
+                    f->scratch[n++] = v->value[FT__METRIC_TIME];
             }
-            p->floor[phase][k] = floor_above * floor_of(time, n);
-            sum += log(p->floor[phase][k] / floor_above);
+            if (n == 0)
+                continue;
+            ft__sort(f->scratch, n);
+            least = ft__quantile(f->scratch, n, floor_quantile);
+            p->floor_s[phase][k] = floor_above * least;
+            sum += log(least);
             n_kinds++;
         }
-    p->busy_w = busy_power(p, f, time);
     p->launch_s = n_kinds ? exp(sum / (double)n_kinds) : 0;
-    free(time);
+}
+
+static void find_powers(ft__prices *p, const struct fit *f)
+{
+    size_t n = 0;
+
+    p->idle_w = NAN;
+    for (size_t i = 0; i < f->n; i++) {
+        const ft__sample *v = &f->s->v[f->row[i]];
+        double w = v->value[FT__METRIC_POWER];
+
+        p->idle_w = fmin(p->idle_w, w);
+        if (w > 0 && v->value[FT__METRIC_TIME] > p->floor_s[v->op.phase][v->op.kind])
+            f->scratch[n++] = w;
+    }
+    p->busy_w = ft__median(f->scratch, n);
+}
+
+/* ---- all of it ---- */
+
+static ft_status check_devices(const ft__prices *p, const struct fit *f, ft_error *err)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const ft__sample *v = &f->s->v[f->row[i]];
+        const ft__dataset *d = &f->s->dataset[v->dataset];
+
+        if (!(ft__prices_bare(p, &v->op, d) > 0))
+            return ft_fail(err, FT_ENOTFOUND, 0,
+                           "%s: its file lacks what an estimate needs; see "
+                           "\"foretell devices %s\"",
+                           d->device, d->device);
+    }
     return FT_OK;
 }
 
-/* At most `most` of the rows, drawn without an order of their own. */
-static uint32_t *draw(const uint32_t *row, size_t *n, size_t most, uint64_t seed)
+ft_status ft__prices_fit(ft__prices *out, const ft__samples *s, const uint32_t *row,
+                         size_t n, const ft__prices_options *opt, ft_error *err)
 {
-    uint32_t *out = malloc((*n + 1) * sizeof(*out));
-    size_t kept = 0;
+    struct fit f = {.s = s, .opt = opt};
+    ft_status st;
 
-    if (!out)
-        return NULL;
-    for (size_t i = 0; i < *n; i++) {
-        ft__prng r = ft__prng_stream(seed, row[i]);
-
-        if (*n <= most || ft__prng_unit(&r) < (double)most / (double)*n)
-            out[kept++] = row[i];
-    }
-    *n = kept;
-    return out;
-}
-
-ft_status ft__prices_fit(ft__prices **out, const ft__samples *s, const ft__place *place,
-                         const uint32_t *row, size_t n, const ft__prices_options *opt,
-                         ft_error *err)
-{
-    uint32_t *drawn = draw(row, &n, opt->most_rows ? opt->most_rows : 8000, opt->seed);
-    struct fit f = {.s = s, .place = place, .row = drawn, .n = n};
-    ft__prices *p = calloc(1, sizeof(*p));
-    ft_status st = FT_OK;
-
-    *out = NULL;
-    if (!drawn || !p)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
-    else if (n == 0)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "no operations are left to learn from");
+    *out = (ft__prices){0};
+    if (n == 0)
+        return ft_fail(err, FT_ENOTFOUND, 0, "no operations are left to learn from");
+    st = fit_make(&f, out, row, n, err);
+    if (!st)
+        st = find_sessions(out, &f, err);
+    if (!st)
+        st = fit_learners(out, &f, err);
+    if (!st)
+        st = check_devices(out, &f, err);
+    if (!st)
+        st = keep_unseen(out, &f, err);
     if (!st) {
-        p->theta = ft__physics_default();
-        p->residual = opt->residual;
-        st = opt->physics_rows ? fit_theta(p, &f, opt, err) : FT_OK;
+        find_floors(out, &f);
+        find_powers(out, &f);
     }
-    if (!st)
-        st = fill_rows(p, &f, err);
-    if (!st)
-        st = fit_forests(p, &f, opt, err);
-    if (!st)
-        st = find_floors(p, &f, err);
     fit_free(&f);
-    free(drawn);
-    if (st) {
-        ft__prices_free(p);
-        return st;
-    }
-    *out = p;
-    return FT_OK;
+    if (st)
+        ft__prices_free(out);
+    return st;
 }
 
 void ft__prices_free(ft__prices *p)
 {
-    if (!p)
-        return;
-    ft_forest_free(p->time);
-    ft_forest_free(p->power);
-    free(p);
+    ft__learner_free(&p->time);
+    if (p->has_power)
+        ft__learner_free(&p->power);
+    for (uint32_t i = 0; i < p->n_sessions; i++)
+        free(p->session[i]);
+    free(p->session);
+    free(p->unseen);
+    *p = (ft__prices){0};
 }
 
 /* ---- asking ---- */
 
-double ft__prices_bare(const ft__prices *p, const ft_op *op, const ft__place *at)
+double ft__prices_bare(const ft__prices *p, const ft_op *op, const ft__dataset *on)
 {
+    ft__chip chip;
     ft__terms t;
 
-    terms_of(&t, &p->theta, op, at);
+    ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, op);
+    ft__physics(&t, op, &chip, &p->time.base.theta[ft_kind_class(op->kind)]);
     return t.busy_s;
 }
 
-bool ft__prices_alone(const ft__prices *p, double *time_s, double *power_w,
-                      const ft_op *op, const ft__place *at)
+bool ft__prices_know(const ft__prices *p, const ft_op *op)
 {
-    float row[N_COLUMNS];
-    ft__terms t;
-
-    if (p->rows_of[op->phase][op->kind] < LEAST_ROWS)
-        return false;
-    terms_of(&t, &p->theta, op, at);
-    fill(row, op, at, &t);
-    *time_s = t.total_s * exp(p->residual * ft_forest_predict(p->time, row));
-    *power_w = p->power ? exp(ft_forest_predict(p->power, row)) : NAN;
-    return true;
+    return p->rows_of[op->phase][op->kind] >= LEAST_ROWS;
 }
 
-double ft__prices_floor(const ft__prices *p, const ft_op *op)
+/* "clock=1200MHz" of a network's setting, and of the session's what that leaves out.
+ * NULL: no memory. The caller frees. */
+static char *setting_in(const char *own, const char *session)
 {
-    return p->floor[op->phase][op->kind];
+    ft__buf b = {0};
+
+    ft__buf_add(&b, own, strlen(own));
+    for (const char *at = session; *at;) {
+        size_t all = strcspn(at, " "), len = strcspn(at, "= "), unused;
+        char name[64];
+
+        if (len < all && len < sizeof(name)) {
+            memcpy(name, at, len);
+            name[len] = '\0';
+            if (!ft__pair(own, name, &unused)) {
+                ft__buf_str(&b, b.len ? " " : "");
+                ft__buf_add(&b, at, all);
+            }
+        }
+        at += all + (at[all] == ' ');
+    }
+    if (b.bad)
+        ft__buf_free(&b);
+    return b.s;
 }
 
-double ft__prices_idle(const ft__prices *p)
+/* Answers of one learner, into times or powers. */
+static ft_status ask(const ft__learner *l, ft__price *out, bool power,
+                     const ft__samples *s, const uint32_t *row, ft_error *err)
 {
-    return p->idle_w;
+    ft__answer *said = calloc(s->n + 1, sizeof(*said));
+    ft_status st;
+
+    if (!said)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
+    st = ft__learner_predict(l, said, s, row, s->n, err);
+    for (size_t i = 0; i < s->n && !st; i++)
+        *(power ? &out[i].power_w : &out[i].time_s) = said[i].value;
+    free(said);
+    return st;
 }
 
-double ft__prices_busy(const ft__prices *p)
+static void take_unseen(const ft__prices *p, ft__price *out, const ft_op *op,
+                        uint32_t session)
 {
-    return p->busy_w;
+    const ft__unseen_price wanted = {.hash = hash_of(op), .session = session};
+    const ft__unseen_price *found =
+        bsearch(&wanted, p->unseen, p->n_unseen, sizeof(wanted), by_hash);
+
+    if (found && isfinite(found->time_s))
+        out->time_s = found->time_s;
+    if (found && isfinite(found->power_w))
+        out->power_w = found->power_w;
 }
 
-double ft__prices_launch(const ft__prices *p)
+static ft_status ask_all(const ft__prices *p, ft__price *out, ft__samples *s,
+                         uint32_t *row, const ft_op *op, size_t n, ft_error *err)
 {
-    return p->launch_s;
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++) {
+        s->v[i] = (ft__sample){.op = op[i], .hash = ft_op_hash(&op[i])};
+        for (int m = 0; m < FT__N_METRICS; m++)
+            s->v[i].value[m] = NAN;
+        row[i] = (uint32_t)i;
+        out[i] = (ft__price){NAN, NAN};
+    }
+    st = ask(&p->time, out, false, s, row, err);
+    if (!st && p->has_power)
+        st = ask(&p->power, out, true, s, row, err);
+    return st;
+}
+
+ft_status ft__prices_ask(const ft__prices *p, ft__price *out, const ft_op *op, size_t n,
+                         const ft__dataset *on, const char *session, bool blind,
+                         ft_error *err)
+{
+    ft__dataset here = *on;
+    ft__samples s = {
+        .v = calloc(n + 1, sizeof(*s.v)), .n = n, .dataset = &here, .n_datasets = 1};
+    uint32_t *row = calloc(n + 1, sizeof(*row));
+    ft_status st;
+
+    here.roof = NULL;
+    here.setting = setting_in(on->setting, session);
+    if (!s.v || !row || !here.setting)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    else
+        st = ask_all(p, out, &s, row, op, n, err);
+    for (size_t i = 0; i < n && blind && !st; i++)
+        take_unseen(p, &out[i], &op[i], session_of(p, session));
+    free(here.setting);
+    free(s.v);
+    free(row);
+    return st;
 }

@@ -1,57 +1,68 @@
 #ifndef PREDICT_PRICES_H
 #define PREDICT_PRICES_H
 
-#include <stdbool.h>
+#include "predict/learner.h"
 
-#include "foretell/device.h"
-#include "foretell/learn.h"
-#include "predict/physics.h"
-#include "predict/sample.h"
-#include "predict/schedule.h"
+/* What the operations of networks cost alone, learned from operations measured one by
+ * one: a learner of times, one of power, and a few tables. */
 
-/* What the operations of networks cost, learned from operations measured one by one:
- * one forest for all kinds on log(time / physical estimate), one for power. */
-typedef struct ft__prices ft__prices;
+/* What was said of an operation of the training set by regressors that had not seen
+ * it. */
+typedef struct ft__unseen_price {
+    uint64_t hash;    /* of ft__part_key() in the phase that was measured */
+    uint32_t session; /* index */
+    double time_s;    /* NaN: nothing was */
+    double power_w;
+} ft__unseen_price;
 
-/* What the rows of one dataset were measured on. */
-typedef struct ft__place {
-    const ft_device_facts *device;
-    const char *setting;
-    const char *policy;
-} ft__place;
+typedef struct ft__prices {
+    ft__learner time;
+    ft__learner power;
+    bool has_power;
+    /* Settings that rows were measured under, those with most rows first. */
+    char **session;
+    uint32_t n_sessions;
+    ft__unseen_price *unseen; /* ascending by hash */
+    size_t n_unseen;
+    uint32_t rows_of[FT_PHASE_COUNT][FT_KIND_COUNT];
+    /* Below this an operation of that kind may have waited for the host; 0: not known.
+     */
+    double floor_s[FT_PHASE_COUNT][FT_KIND_COUNT];
+    double idle_w;   /* least power among the rows: of a device that waits; NaN: none is
+                        known */
+    double busy_w;   /* typical power of rows that kept the device busy; NaN likewise */
+    double launch_s; /* typical time at the host's floor, over kinds: where a search for
+                        the time of a launch begins */
+} ft__prices;
 
 typedef struct ft__prices_options {
     uint32_t n_trees; /* 0: 64 */
-    size_t most_rows; /* of more that many are drawn; 0: 8000 */
+    size_t kind_rows; /* of more of one kind and phase that many are drawn; 0: 2500 */
     uint64_t seed;
-    size_t physics_rows; /* fit the constants of the estimate to so many, too; 0: not */
-    double residual;     /* share of what the forest says beyond the estimate that
-                            counts: 1, less for devices that are not among the rows */
+    bool unseen; /* devices that are not among the rows will be asked for */
 } ft__prices_options;
 
-/* row[n]: indices into s->v, times known; place[]: of every dataset of s.
- * FT_ENOTFOUND: no row, or a fact of a device is not known. */
-ft_status ft__prices_fit(ft__prices **out, const ft__samples *s, const ft__place *place,
-                         const uint32_t *row, size_t n, const ft__prices_options *opt,
-                         ft_error *err);
+/* row[n]: indices into s->v, times known; datasets have files. FT_ENOTFOUND: no row, or
+ * a fact of a device is not known. */
+ft_status ft__prices_fit(ft__prices *out, const ft__samples *s, const uint32_t *row,
+                         size_t n, const ft__prices_options *opt, ft_error *err);
 void ft__prices_free(ft__prices *p);
 
-/* Seconds the device itself needs, from its specifications. */
-double ft__prices_bare(const ft__prices *p, const ft_op *op, const ft__place *at);
+/* Seconds the device itself needs, from its specifications; NaN: a fact is missing. */
+double ft__prices_bare(const ft__prices *p, const ft_op *op, const ft__dataset *on);
 
-/* What one form of an operation (its phase is that of op) takes alone, and at what
- * power (NaN: not known). False: no rows of its kind in that phase. */
-bool ft__prices_alone(const ft__prices *p, double *time_s, double *power_w,
-                      const ft_op *op, const ft__place *at);
+/* Is a form of an operation (its phase is that of op) learned? */
+bool ft__prices_know(const ft__prices *p, const ft_op *op);
 
-/* Below this an operation of that kind may have waited for the host; 0: not known. */
-double ft__prices_floor(const ft__prices *p, const ft_op *op);
-/* Least power among the rows: of a device that waits. NaN: none is known. */
-double ft__prices_idle(const ft__prices *p);
-/* Typical power of the rows that kept the device busy; NaN: none is known. */
-double ft__prices_busy(const ft__prices *p);
-/* Typical time at the host's floor, over kinds: where a search for the time of a launch
- * begins. */
-double ft__prices_launch(const ft__prices *p);
+/* What n of them take alone, and at what power (NaN: not known), on `on` as in a
+ * session: pairs that the setting of `on` leaves out are those of `session`, a setting.
+ * blind: as if none of them had been measured. */
+typedef struct ft__price {
+    double time_s;
+    double power_w;
+} ft__price;
+ft_status ft__prices_ask(const ft__prices *p, ft__price *out, const ft_op *op, size_t n,
+                         const ft__dataset *on, const char *session, bool blind,
+                         ft_error *err);
 
 #endif

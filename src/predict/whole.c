@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pairs.h"
 #include "base/stats.h"
 
 ft_op ft__part_key(const ft_op *op)
@@ -28,10 +29,10 @@ static bool is_counter(const ft_op *op)
     return op->dtype == FT_DTYPE_int64 && x.rank && ft_shape_elements(&x) == 1;
 }
 
-static ft__part *part_of(ft__whole *w, const ft_op *op)
+static ft__piece *part_of(ft__whole *w, const ft_op *op)
 {
     ft_op key = ft__part_key(op);
-    ft__part *p;
+    ft__piece *p;
 
     for (size_t i = 0; i < w->n_parts; i++)
         if (ft_op_equal(&w->part[i].op, &key))
@@ -41,13 +42,13 @@ static ft__part *part_of(ft__whole *w, const ft_op *op)
         return NULL;
     w->part = p;
     p += w->n_parts++;
-    *p = (ft__part){.op = key};
+    *p = (ft__piece){.op = key};
     return p;
 }
 
 static ft_status add_part(ft__whole *w, const ft_op *op, double count, ft_error *err)
 {
-    ft__part *p;
+    ft__piece *p;
 
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW || is_counter(op) || !(count > 0))
         return FT_OK;
@@ -79,8 +80,20 @@ static ft_status add_graph(ft__whole *w, const ft_graph *g, ft_error *err)
     return st;
 }
 
+/* The forward and the backward pass of a training step are in its list. */
+static bool is_of_step(const ft__whole *w, const char *setting)
+{
+    size_t len;
+    const char *mode = ft__pair(setting, "mode", &len);
+
+    return (mode && len == 8 && memcmp(mode, "training", 8) == 0 &&
+            strcmp(w->phase, ft_phase_name(FT_PHASE_FORWARD)) == 0) ||
+           strcmp(w->phase, ft_phase_name(FT_PHASE_BACKWARD)) == 0;
+}
+
 struct adding {
     ft__whole *w;
+    bool of_step; /* its phase alone, of the list of a training step */
     char *source; /* the first that lists it */
     ft_status st;
     ft_error *err;
@@ -91,7 +104,8 @@ static int take_member(void *user, const ft_member *m)
     struct adding *a = user;
     ft_op op;
 
-    if (strcmp(m->phase, a->w->phase) != 0)
+    if (strcmp(m->phase, a->of_step ? ft_phase_name(FT_PHASE_FORWARD_BACKWARD)
+                                    : a->w->phase) != 0)
         return 0;
     if (!a->source)
         a->source = strdup(m->source);
@@ -99,16 +113,26 @@ static int take_member(void *user, const ft_member *m)
         a->st = ft_fail(a->err, FT_ENOMEM, 0, "operations of %s", m->whole);
     else if (strcmp(a->source, m->source) == 0) {
         a->st = ft_op_parse(&op, m->part, strlen(m->part), a->err);
-        if (!a->st)
+        if (!a->st &&
+            (!a->of_step || strcmp(ft_phase_name(op.phase), a->w->phase) == 0))
             a->st = add_part(a->w, &op, m->count, a->err);
     }
     return a->st != FT_OK;
 }
 
-static ft_status find_parts(ft__whole *w, ft_store *store, ft__graph_of graph_of,
-                            void *user, ft_error *err)
+static ft_status take_members(ft__whole *w, ft_store *store, bool of_step,
+                              ft_error *err)
 {
-    struct adding a = {.w = w, .err = err};
+    struct adding a = {.w = w, .of_step = of_step, .err = err};
+    ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &a, err);
+
+    free(a.source);
+    return st ? st : a.st;
+}
+
+static ft_status find_parts(ft__whole *w, const char *setting, ft_store *store,
+                            ft__graph_of graph_of, void *user, ft_error *err)
+{
     ft_graph *g = NULL;
     ft_status st = FT_OK;
 
@@ -117,10 +141,11 @@ static ft_status find_parts(ft__whole *w, ft_store *store, ft__graph_of graph_of
     if (!st && g)
         st = add_graph(w, g, err);
     ft_graph_free(g);
+    if (!st && !w->n_parts && is_of_step(w, setting))
+        st = take_members(w, store, true, err);
     if (!st && !w->n_parts)
-        st = ft_store_each_member(store, NULL, w->spec, take_member, &a, err);
-    free(a.source);
-    return st ? st : a.st;
+        st = take_members(w, store, false, err);
+    return st;
 }
 
 /* ---- wholes ---- */
@@ -246,7 +271,8 @@ ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
     if (!st && r.st)
         st = ft_fail(err, r.st, 0, "networks of the store");
     for (size_t i = 0; i < out->n && !st; i++)
-        st = find_parts(&out->v[i], store, graph_of, user, err);
+        st = find_parts(&out->v[i], out->dataset[out->v[i].dataset].setting, store,
+                        graph_of, user, err);
     if (st)
         ft__wholes_free(out);
     else
@@ -267,6 +293,7 @@ void ft__wholes_free(ft__wholes *w)
         free(w->dataset[i].engine);
         free(w->dataset[i].engine_version);
         free(w->dataset[i].policy);
+        ft_device_free(w->dataset[i].file);
     }
     free(w->dataset);
     free(w->v);

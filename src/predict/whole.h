@@ -3,13 +3,13 @@
 
 #include "foretell/graph.h"
 #include "foretell/store.h"
-#include "predict/prices.h"
+#include "predict/sample.h"
 
 /* Networks that were measured whole, and the operations they consist of. */
 
 /* An operation in its forward form, with what belongs to it in a training step: its
  * backward operations, as many as there are. */
-typedef struct ft__part {
+typedef struct ft__piece {
     ft_op op; /* no layout, not in place, forward; of what has no forward form
                  here (an optimizer's step) as it is */
     double count;
@@ -17,7 +17,7 @@ typedef struct ft__part {
      * weights alone. */
     double backward;
     double weights_only;
-} ft__part;
+} ft__piece;
 
 typedef struct ft__whole {
     char *spec;  /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
@@ -25,7 +25,7 @@ typedef struct ft__whole {
     uint32_t dataset;
     double time_s;   /* median of its measurements */
     double energy_j; /* NaN: not measured */
-    ft__part *part;  /* NULL: nobody listed its operations */
+    ft__piece *part;  /* NULL: nobody listed its operations */
     size_t n_parts;
 } ft__whole;
 

@@ -17,12 +17,20 @@ static const char *const spec[FT__N_CALIBRATIONS] = {
 /* Few instances: it stays in memory as long as the session. */
 enum { INSTANCES = 8 };
 
+/* What touches less stays in the caches that nobody else uses, and is as fast as the
+ * clock, like products. */
+static const double own_bytes = 2 << 20;
+
 uint32_t ft__calibration_for(const ft_op *op)
 {
     ft_class class = ft_kind_class(op->kind);
+    ft_cost c;
 
-    return class == FT_CLASS_CONV || class == FT_CLASS_MATMUL ? FT__CALIBRATE_PRODUCTS
-                                                              : FT__CALIBRATE_OTHERS;
+    ft_op_cost(op, &c);
+    return class == FT_CLASS_CONV || class == FT_CLASS_MATMUL ||
+                   c.bytes_read + c.bytes_written < own_bytes
+               ? FT__CALIBRATE_PRODUCTS
+               : FT__CALIBRATE_OTHERS;
 }
 
 static ft_op calibration_op(const ft_session *s, uint32_t which)
@@ -73,16 +81,18 @@ static size_t kept(double *sorted, const ft_session *s)
     return n;
 }
 
-bool ft__calibration_note(ft_session *s, double seconds)
+double ft__calibration_usual(const ft_session *s)
 {
-    double v[KEPT], usual;
-    size_t n;
+    double v[KEPT];
+    size_t n = kept(v, s);
 
+    return fmin(s->usual_s, n >= ENOUGH ? ft__quantile(v, n, 0.1) : NAN);
+}
+
+bool ft__calibration_moved(ft_session *s, double seconds)
+{
     s->calibrations[s->n_calibrations++ % KEPT] = seconds;
-    n = kept(v, s);
-    /* What disturbs mostly slows down: the usual is among the faster ones. */
-    usual = ft__quantile(v, n, 0.25);
-    return n >= ENOUGH && fabs(seconds / usual - 1) > may_differ;
+    return fabs(seconds / ft__calibration_usual(s) - 1) > may_differ;
 }
 
 double ft__calibration_scatter(const ft_session *s)

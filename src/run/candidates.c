@@ -51,6 +51,47 @@ static void take_unique(struct ft__collection *k, const ft_op *ops,
     }
 }
 
+/* ---- the order ---- */
+
+/* What measuring takes however short an operation is, and how often it runs at least.
+ */
+static const double least_cost_s = 0.05, runs = 8;
+
+static size_t part_size(const struct ft__collection *k)
+{
+    size_t left = k->n - k->from;
+
+    return left < FT__MOST_CHOOSABLE ? left : FT__MOST_CHOOSABLE;
+}
+
+/* Choose among those from k->from on. Each weighs as the square root of its work: many
+ * small ones count as well. */
+static ft_status open_part(struct ft__collection *k, ft_error *err)
+{
+    size_t n = part_size(k);
+    ft_op *ops = calloc(n + 1, sizeof(*ops));
+    double *weight = calloc(n + 1, sizeof(*weight));
+    ft_status st = ops && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+
+    ft__choosing_free(&k->choosing);
+    for (size_t i = 0; i < n && !st; i++) {
+        const ft__candidate *c = &k->c[k->from + i];
+
+        ops[i] = c->op;
+        weight[i] = sqrt(c->work_s);
+        k->cost[i] = least_cost_s + runs * c->one_s;
+    }
+    if (!st)
+        st = ft__choosing_make(&k->choosing, ops, weight, n, k->opt->choose,
+                               k->session->seed, err);
+    for (size_t i = 0; i < n && !st; i++)
+        if (k->c[k->from + i].known || k->c[k->from + i].chosen)
+            ft__choosing_know(&k->choosing, i);
+    free(ops);
+    free(weight);
+    return st;
+}
+
 ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
                               const uint64_t *count, size_t n, ft_error *err)
 {
@@ -58,7 +99,8 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
     const ft__roof rough = ft__flat_roof(1e11, 1e10, 1e-6);
 
     k->c = calloc(n + 1, sizeof(*k->c));
-    if (!k->c)
+    k->cost = calloc(FT__MOST_CHOOSABLE, sizeof(*k->cost));
+    if (!k->c || !k->cost)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     take_unique(k, ops, count, n);
     for (size_t i = 0; i < k->n; i++) {
@@ -66,30 +108,23 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
 
         c->one_s = ft__roofline(&c->op, &rough);
         c->work_s = c->count * c->one_s;
-        c->spacing = 16;
-        c->gain = INFINITY;
         c->series = series_of(&c->op);
         c->batch = ft_op_at(&c->op, FT_K_x, 0);
-        ft__features(c->row, &c->op, &rough);
     }
-    return FT_OK;
+    return open_part(k, err);
 }
 
-static double distance(const float *a, const float *b)
+void ft__candidates_free(struct ft__collection *k)
 {
-    double sum = 0;
-
-    for (int i = 0; i < FT__N_FEATURES; i++)
-        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-    return sqrt(sum);
+    ft__choosing_free(&k->choosing);
+    free(k->cost);
+    free(k->c);
 }
 
 void ft__candidate_near(struct ft__collection *k, size_t i)
 {
-    k->n_known[k->c[i].op.kind]++;
-    for (size_t j = 0; j < k->n; j++)
-        if (!k->c[j].known && k->c[j].op.kind == k->c[i].op.kind)
-            k->c[j].spacing = fmin(k->c[j].spacing, distance(k->c[i].row, k->c[j].row));
+    if (i >= k->from && i < k->from + k->choosing.n)
+        ft__choosing_know(&k->choosing, i - k->from);
 }
 
 void ft__candidate_known(struct ft__collection *k, size_t i)
@@ -108,72 +143,36 @@ static bool must_wait(const struct ft__collection *k, size_t i)
     return false;
 }
 
-/* Of a kind with more candidates than this, every second, third ... one is looked at.
- */
-enum { MOST_LOOKED_AT = 2048 };
-/* What measuring takes however short an operation is, and how often it runs at least.
- */
-static const double least_cost_s = 0.05, runs = 8;
-
-static uint32_t count_of(const struct ft__collection *k, ft_kind kind)
+static bool may_be_next(const void *user, size_t i)
 {
-    uint32_t n = 0;
+    const struct ft__collection *k = user;
+    const ft__candidate *c = &k->c[k->from + i];
 
-    for (size_t j = 0; j < k->n; j++)
-        n += k->c[j].op.kind == kind;
-    return n;
+    return !c->known && !c->done && !c->chosen && !must_wait(k, k->from + i);
 }
 
-/* By how much all of its kind come nearer to something known, each as heavy as the
- * square root of its work (many small ones count as well), for the time that measuring
- * takes: the heaviest would use up a budget and say little of the others. */
-static double gain_of(const struct ft__collection *k, size_t i, uint32_t stride)
+/* There may be more than can be chosen among at once: then the next part follows when
+ * nothing of this one is left that may be tried. */
+ft_status ft__candidate_next(struct ft__collection *k, size_t *next, ft_error *err)
 {
-    const ft__candidate *c = &k->c[i];
-    double sum = c->spacing * sqrt(c->work_s);
-    uint32_t at = 0;
+    ft_status st = FT_OK;
 
-    for (size_t j = 0; j < k->n; j++) {
-        const ft__candidate *o = &k->c[j];
-        double nearer;
+    *next = k->n;
+    for (size_t tried = 0; tried <= k->n / FT__MOST_CHOOSABLE + 1 && !st; tried++) {
+        size_t i = ft__choosing_next(&k->choosing, k->cost, may_be_next, k);
 
-        if (o->op.kind != c->op.kind || o->known || j == i || at++ % stride)
-            continue;
-        nearer = o->spacing - distance(c->row, o->row);
-        sum += nearer > 0 ? stride * nearer * sqrt(o->work_s) : 0;
+        if (i < k->choosing.n) {
+            *next = k->from + i;
+            return FT_OK;
+        }
+        if (k->n <= FT__MOST_CHOOSABLE)
+            return FT_OK;
+        k->from += FT__MOST_CHOOSABLE;
+        if (k->from >= k->n)
+            k->from = 0;
+        st = open_part(k, err);
     }
-    return sum / (least_cost_s + runs * c->one_s);
-}
-
-static bool may_be_next(const struct ft__collection *k, size_t i)
-{
-    return !k->c[i].known && !k->c[i].done && !k->c[i].chosen && !must_wait(k, i);
-}
-
-static size_t largest(const struct ft__collection *k)
-{
-    size_t best = k->n;
-
-    for (size_t i = 0; i < k->n; i++)
-        if ((best == k->n || k->c[i].gain > k->c[best].gain) && may_be_next(k, i))
-            best = i;
-    return best;
-}
-
-/* The largest gain: coverage (Cornuejols, Fisher, Nemhauser 1977). What more is known
- * only lessens gains, so that old ones are bounds and only those that come out largest
- * are computed anew (Minoux 1978). */
-size_t ft__candidate_next(struct ft__collection *k)
-{
-    for (;;) {
-        size_t i = largest(k);
-        ft__candidate *c = &k->c[i];
-
-        if (i == k->n || c->seen == k->n_known[c->op.kind] + 1)
-            return i;
-        c->seen = k->n_known[c->op.kind] + 1;
-        c->gain = gain_of(k, i, 1 + count_of(k, c->op.kind) / MOST_LOOKED_AT);
-    }
+    return st;
 }
 
 size_t ft__candidate_end_series(struct ft__collection *k, size_t i)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/prng.h"
+#include "foretell/evaluate.h"
 #include "run/collection.h"
 
 /* Batches are never shorter than this, nor than the machine's floor. */
@@ -154,6 +155,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
     ft_measure_options how = {.min_time_s = time_s,
                               .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s),
                               .rounds = k->opt->rounds,
+                              .max_redone = k->opt->max_redone,
                               .monitor = k->opt->monitor,
                               .meter = powered ? k->opt->meter : NULL,
                               .power_time_s = k->opt->power_time_s,
@@ -165,7 +167,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     if (k->hasty) {
         how.rounds = how.rounds ? how.rounds : HASTY_ROUNDS;
-        how.max_redone = HASTY_REDONE;
+        how.max_redone = how.max_redone ? how.max_redone : HASTY_REDONE;
     }
     st = ft_measure_ops(t, why, k->session, ops, n, &how, err);
     for (size_t i = 0; i < n; i++) {
@@ -249,22 +251,24 @@ static ft_status judge(struct ft__collection *k, size_t i, const ft_error *why,
 }
 
 /* The next few, each as if those chosen before it were known. */
-static size_t choose(struct ft__collection *k, size_t *at, ft_op *ops)
+static ft_status choose(struct ft__collection *k, size_t *at, ft_op *ops, size_t *chosen,
+                        ft_error *err)
 {
     size_t usual = k->hasty ? HASTY_GROUP : DEFAULT_GROUP;
-    size_t want = k->opt->group ? k->opt->group : usual, n = 0;
+    size_t want = k->opt->group ? k->opt->group : usual, n = 0, i = 0;
+    ft_status st = FT_OK;
 
-    while (n < want && n < MOST_GROUP) {
-        size_t i = ft__candidate_next(k);
-
-        if (i == k->n)
+    while (n < want && n < MOST_GROUP && !st) {
+        st = ft__candidate_next(k, &i, err);
+        if (st || i == k->n)
             break;
         k->c[i].chosen = true;
         ft__candidate_near(k, i);
         ops[n] = k->c[i].op;
         at[n++] = i;
     }
-    return n;
+    *chosen = n;
+    return st;
 }
 
 static size_t count_left(const struct ft__collection *k)
@@ -304,6 +308,50 @@ static ft_status choose_powered(struct ft__collection *k, ft_error *err)
     return FT_OK;
 }
 
+/* ---- until it is known well enough ---- */
+
+/* Judged first when so many are known, then each time when there are a quarter more. */
+enum { FIRST_JUDGED = 40 };
+static const double judged_again = 1.25;
+
+/* What was measured with this device, engine and setting, a fifth of the operations
+ * held out at a time. They were chosen to be unlike each other: those that are left
+ * are rather foretold better. */
+static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error *err)
+{
+    const ft_session *s = k->session;
+    ft_evaluate_options how = {.protocol = FT_PROTOCOL_FOLDS, .seed = 1, .threads = 1};
+    ft_evaluation e;
+    char where[512];
+    ft_status st;
+
+    snprintf(where, sizeof(where), "device=%s engine=%s version=%s policy=%s %s", s->device,
+             s->engine->name, s->engine->version(), s->dtype_policy, s->setting);
+    how.where = where;
+    *mape = NAN;
+    st = ft_evaluate(&e, k->store, NULL, &how, err);
+    if (st)
+        return st == FT_ENOTFOUND ? FT_OK : st;
+    *mape = e.all.learned.mape;
+    ft_evaluation_free(&e);
+    return FT_OK;
+}
+
+static ft_status check_error(struct ft__collection *k, bool at_end, ft_error *err)
+{
+    size_t known = k->report->present + k->report->measured;
+    ft_status st;
+
+    if (!(k->opt->until_error > 0) || known < FIRST_JUDGED ||
+        (!at_end && (double)known < k->judge_at) || known == k->judged)
+        return FT_OK;
+    k->judged = known;
+    k->judge_at = judged_again * (double)known;
+    st = held_out_error(k, &k->report->error, err);
+    k->report->reached = k->report->error <= k->opt->until_error;
+    return st;
+}
+
 static ft_status measure_all(struct ft__collection *k, double until_s, ft_error *err)
 {
     size_t left = count_left(k), total = left;
@@ -313,8 +361,11 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
         ft_error why[MOST_GROUP];
         ft_op ops[MOST_GROUP];
         unsigned char powered[MOST_GROUP];
-        size_t at[MOST_GROUP], n = choose(k, at, ops);
+        size_t at[MOST_GROUP], n;
 
+        st = choose(k, at, ops, &n, err);
+        if (st || n == 0)
+            break;
         ft__progress(k->opt->log, total - left, total, ft_kind_name(ops[0].kind));
         for (size_t i = 0; i < n; i++)
             powered[i] = k->c[at[i]].work_s >= k->power_from_s;
@@ -323,6 +374,10 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
         for (size_t i = 0; i < n && !st; i++)
             st = judge(k, at[i], &why[i], err);
         left = count_left(k);
+        if (!st)
+            st = check_error(k, false, err);
+        if (k->report->reached)
+            break;
     }
     ft__progress(k->opt->log, total - left, total, "");
     k->report->left = left;
@@ -393,7 +448,7 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     double begin_s = ft__now_s(), until_s, time_s;
     ft_status st;
 
-    *out = (ft_collect_report){0};
+    *out = (ft_collect_report){.error = NAN};
     k.end_s = opt->budget_s > 0 ? begin_s + opt->budget_s : INFINITY;
     k.hasty = opt->budget_s > 0 && opt->budget_s < hasty_below_s * (double)n;
     until_s = k.end_s - (opt->repeat_share < 0 ? 0 : repeats_take * opt->budget_s);
@@ -412,8 +467,12 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     if (!st)
         st = measure_all(&k, until_s, err);
     if (!st)
+        st = check_error(&k, true, err);
+    if (!st)
         st = measure_again(&k, time_s, err);
-    free(k.c);
+    if (!st)
+        st = ft__keep_usual(&k, err);
+    ft__candidates_free(&k);
     out->seconds = ft__now_s() - begin_s;
     return st;
 }

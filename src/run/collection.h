@@ -1,6 +1,7 @@
 #ifndef RUN_COLLECTION_H
 #define RUN_COLLECTION_H
 
+#include "predict/choose.h"
 #include "predict/features.h"
 #include "run/session.h"
 
@@ -10,10 +11,6 @@ typedef struct ft__candidate {
     double count;
     double work_s;  /* roofline time of all its occurrences */
     double one_s;   /* and of one */
-    double spacing; /* distance to the nearest known one of its kind */
-    double gain;    /* of measuring it, at most: as computed at `seen` */
-    uint32_t seen;  /* 1 + how many of its kind were known or chosen then */
-    float row[FT__N_FEATURES];
     uint64_t series; /* same for operations that differ in their first extent only */
     int64_t batch;   /* that extent */
     bool known;      /* measured, here or before */
@@ -35,7 +32,11 @@ struct ft__collection {
     double power_from_s; /* operations with at least so much work are powered */
     double end_s;        /* INFINITY: no limit */
     bool hasty;          /* the budget is short for what is wanted */
-    uint32_t n_known[FT_KIND_COUNT]; /* or chosen */
+    ft__choosing choosing; /* among those from `from` on */
+    double *cost;          /* of each of them */
+    size_t from;
+    size_t judged;   /* how many were known when the error was last looked at */
+    double judge_at; /* and when it is again */
 };
 
 /* A key with its spec's text. */
@@ -64,12 +65,15 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
 /* Known from now on, and those near it are worth less; or only the latter. */
 void ft__candidate_known(struct ft__collection *k, size_t i);
 void ft__candidate_near(struct ft__collection *k, size_t i);
+void ft__candidates_free(struct ft__collection *k);
 /* The most informative one that may be tried now; k->n: there is none. */
-size_t ft__candidate_next(struct ft__collection *k);
+ft_status ft__candidate_next(struct ft__collection *k, size_t *next, ft_error *err);
 /* It failed: the larger ones of its series are not tried; how many. */
 size_t ft__candidate_end_series(struct ft__collection *k, size_t i);
 
 /* machine.c */
 ft_status ft__measure_machine(struct ft__collection *k, ft_error *err);
+/* Remember for later sessions what the calibration took. */
+ft_status ft__keep_usual(struct ft__collection *k, ft_error *err);
 
 #endif

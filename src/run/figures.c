@@ -153,3 +153,61 @@ ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size
     free(s.round);
     return FT_OK;
 }
+
+static const ft__beside *beside_of(const ft__timed *t, uint32_t round)
+{
+    for (size_t i = 0; i < t->n_beside; i++)
+        if (t->beside[i].round == round)
+            return &t->beside[i];
+    return NULL;
+}
+
+/* What most interruptions leave alone, and yet no single lucky batch. */
+static const double within_round = 0.25;
+
+/* ratio[], beside[]: of each round that counts; how many. */
+static size_t ratios_of(double *ratio, double *beside, const ft__timed *t,
+                        double *scratch)
+{
+    const ft_reading *r = t->readings;
+    uint32_t skip = (uint32_t)disturbed_mask(r, t->n);
+    size_t n = 0;
+
+    for (size_t from = 0, to; from < t->n; from = to) {
+        const ft__beside *b = beside_of(t, r[from].round);
+
+        to = round_end(r, t->n, from);
+        if (r[from].marks & skip || !b || !(b->s[t->like] > 0))
+            continue;
+        for (size_t i = from; i < to; i++)
+            scratch[i - from] = per_iteration(&r[i]);
+        ft__sort(scratch, to - from);
+        beside[n] = b->s[t->like];
+        ratio[n] = ft__quantile(scratch, to - from, within_round) / beside[n];
+        n++;
+    }
+    return n;
+}
+
+ft_status ft__measurement_beside(ft_measurement *m, const ft__timed *t, ft_error *err)
+{
+    double *ratio = calloc(3 * t->n + 3, sizeof(*ratio)), *beside, *scratch, error;
+    size_t n;
+
+    if (!ratio)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", t->n);
+    beside = ratio + t->n + 1;
+    scratch = beside + t->n + 1;
+    n = ratios_of(ratio, beside, t, scratch);
+    if (n) {
+        double centre = ft__median(ratio, n), unit = ft__median(beside, n);
+
+        error = ft__error_of_rounds(ratio, n, centre);
+        m->value = centre * unit;
+        m->calibration_s = unit;
+        if (!isnan(error))
+            m->error = error * unit;
+    }
+    free(ratio);
+    return FT_OK;
+}

@@ -115,6 +115,31 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
               : ft_store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
 }
 
+/* What the calibration took when nothing slowed it down, in sessions before. */
+static void usual_name(char fact[128], const ft_session *s)
+{
+    snprintf(fact, 128, "calibration_s:%s %s", s->engine->name, s->setting);
+}
+
+static ft_status learn_usual(struct ft__collection *k, ft_error *err)
+{
+    char fact[128];
+
+    usual_name(fact, k->session);
+    return ft_store_fact(k->store, k->session->device, fact, &k->session->usual_s, err);
+}
+
+ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
+{
+    double usual_s = ft__calibration_usual(k->session);
+    char fact[128];
+
+    if (isnan(usual_s) || usual_s >= k->session->usual_s)
+        return FT_OK;
+    usual_name(fact, k->session);
+    return ft_store_put_fact(k->store, k->session->device, fact, usual_s, err);
+}
+
 /* All probes together take a quarter of what is left, but are never so short that
  * they say nothing. */
 static double probe_time(const struct ft__collection *k, size_t n)
@@ -167,7 +192,8 @@ ft_status ft__measure_machine(struct ft__collection *k, ft_error *err)
 
     if (!st)
         st = put_policy(k, err);
-
+    if (!st)
+        st = learn_usual(k, err);
     if (!st)
         st = measure_floor(k, err);
     return st ? st : measure_probes(k, err);

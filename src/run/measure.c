@@ -100,14 +100,17 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
     return FT_OK;
 }
 
-static ft_status run_group(struct group *g, bool calibrate, ft_error *err)
+static ft_status run_group(struct group *g, const ft_op *ops, bool calibrate,
+                           ft_error *err)
 {
     ft__job calibration;
     size_t n = 0;
 
     for (size_t i = 0; i < g->n; i++)
-        if (g->job[i])
+        if (g->job[i]) {
+            g->timed[n].like = ft__calibration_for(&ops[i]);
             g->timed[n++].job = ft__op_job_get(g->job[i]);
+        }
     for (uint32_t i = 0; n && calibrate && i < FT__N_CALIBRATIONS; i++)
         if (ft__calibration_job(&calibration, g->session, i)) {
             g->timed[n].calibrates = i + 1;
@@ -166,21 +169,6 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
     return FT_OK;
 }
 
-/* The values of the calibrations beside; NaN of those that broke or are not there. */
-static void calibrations_of(double *value, const struct group *g)
-{
-    for (size_t i = 0; i < FT__N_CALIBRATIONS; i++)
-        value[i] = NAN;
-    for (size_t i = 0; i < g->n + FT__N_CALIBRATIONS; i++) {
-        ft__timed *t = &g->timed[i];
-        ft_timing c = {0};
-
-        if (t->calibrates && !t->st && !ft__timing_take(&c, t, g->opt, NULL))
-            value[t->calibrates - 1] = c.time.value;
-        ft_timing_free(&c);
-    }
-}
-
 /* As many of n as fit together; *taken of them. */
 static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
                               ft_session *s, const ft_op *ops, size_t n, bool calibrate,
@@ -190,25 +178,20 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     struct group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
     size_t at = 0;
-    double calibration_s[FT__N_CALIBRATIONS];
 
     *taken = g.n;
     if (!st)
-        st = run_group(&g, calibrate, err);
+        st = run_group(&g, ops, calibrate, err);
     if (st) {
         group_free(&g);
         return st;
     }
-    calibrations_of(calibration_s, &g);
     if (calibrate && !(opt->error_floor != 0))
         with_floor.error_floor = ft__calibration_scatter(s);
     for (size_t i = 0; i < g.n; i++) {
         if (!g.job[i])
             continue;
-        if (!finish(&out[i], &why[i], &g, i, &g.timed[at++])) {
-            out[i].calibration_s = calibration_s[ft__calibration_for(&ops[i])];
-            out[i].time.calibration_s = out[i].calibration_s;
-        }
+        (void)finish(&out[i], &why[i], &g, i, &g.timed[at++]);
     }
     group_free(&g);
     return FT_OK;

@@ -11,9 +11,11 @@
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
-/* Where so many more rounds were disturbed than not, waiting for quiet is in vain:
- * rounds are marked, and no longer redone. */
-enum { IN_VAIN = 10 };
+/* Where fewer of the last rounds than this were undisturbed, waiting for quiet is in
+ * vain: unless somebody said how often, rounds are marked and no longer redone. */
+static const double in_vain_below = 0.1;
+/* A round counts for so much of that share: the last thirty or so. */
+static const double of_late = 1.0 / 32;
 
 static const double default_time_s = 0.2;
 static const double default_batch_s = 1e-3;
@@ -29,6 +31,7 @@ struct plan {
     uint32_t rounds;
     uint32_t batches; /* of a round at least */
     uint32_t max_redone;
+    bool patient; /* redo whatever became of earlier rounds */
 };
 
 static struct plan plan_of(const ft_measure_options *opt)
@@ -42,6 +45,7 @@ static struct plan plan_of(const ft_measure_options *opt)
     p.batch_s = opt->batch_time_s > 0 ? opt->batch_time_s : default_batch_s;
     p.batches = (batches + p.rounds - 1) / p.rounds;
     p.max_redone = opt->max_redone ? opt->max_redone : p.rounds;
+    p.patient = opt->max_redone > p.rounds;
     return p;
 }
 
@@ -195,34 +199,6 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_va
     t->left--;
 }
 
-static double median_of_round(const ft__timed *t, uint32_t round, double *scratch)
-{
-    size_t n = 0;
-
-    for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
-        scratch[n++] = t->readings[i].value / (double)t->readings[i].iterations;
-    return ft__median(scratch, n);
-}
-
-/* Did what is measured beside take its usual time in this round? */
-static bool speed_moved(const ft__timed *t, size_t n, uint32_t round)
-{
-    bool moved = false;
-
-    for (size_t i = 0; i < n; i++) {
-        double *scratch;
-
-        if (t[i].calibrates != 1 + FT__CALIBRATE_PRODUCTS || t[i].st || !t[i].n ||
-            t[i].readings[t[i].n - 1].round != round)
-            continue;
-        scratch = calloc(t[i].n + 1, sizeof(*scratch));
-        moved = scratch && ft__calibration_note(t[i].job.session,
-                                                median_of_round(&t[i], round, scratch));
-        free(scratch);
-    }
-    return moved;
-}
-
 /* All that goes round. */
 struct rotation {
     ft__timed *t;
@@ -231,8 +207,64 @@ struct rotation {
     struct plan plan;
     ft_monitor *monitor;
     ft_conditions *seen; /* of each, in this round */
+    ft__timed *calibration[FT__N_CALIBRATIONS];
     double begin_s;
 };
+
+/* ---- what stands beside ---- */
+
+/* A stretch of each calibration: the faster of two batches, for an interruption is not
+ * what is asked for. What others left in the caches goes first. */
+static void calibrate(struct rotation *r, double s[FT__N_CALIBRATIONS])
+{
+    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
+        ft__timed *t = r->calibration[k];
+        double first, second;
+
+        s[k] = NAN;
+        if (!t || t->st)
+            continue;
+        t->st = ft__run_batch(&first, &t->job, t->done, 1, &t->why);
+        if (!t->st)
+            t->st = ft__run_batch(&first, &t->job, t->done + 1, t->per_batch, &t->why);
+        if (!t->st)
+            t->st = ft__run_batch(&second, &t->job, t->done + 1 + t->per_batch,
+                                  t->per_batch, &t->why);
+        t->done += 1 + 2 * t->per_batch;
+        if (!t->st)
+            s[k] = fmin(first, second) / (double)t->per_batch;
+    }
+}
+
+/* Keep what stood beside a round of t. False: no memory. */
+static bool note_beside(ft__timed *t, uint32_t round, const double *before,
+                        const double *after)
+{
+    ft__beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
+
+    if (!all)
+        return false;
+    t->beside = all;
+    all[t->n_beside] = (ft__beside){.round = round};
+    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++)
+        all[t->n_beside].s[k] = 0.5 * (before[k] + after[k]);
+    t->n_beside++;
+    return true;
+}
+
+/* Round `round` of i lay between these two. */
+static void end_round(struct rotation *r, size_t i, uint32_t round,
+                      const double *before, const double *after)
+{
+    enum { P = FT__CALIBRATE_PRODUCTS };
+    ft__timed *t = &r->t[i];
+
+    if (isnan(before[P]) || isnan(after[P]) || !note_beside(t, round, before, after))
+        return;
+    if (ft__calibration_moved(r->session, before[P]) ||
+        ft__calibration_moved(r->session, after[P]))
+        r->seen[i].marks |= FT_MARK_SPEED_MOVED;
+}
 
 /* ---- one after the other ---- */
 
@@ -252,7 +284,7 @@ static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
 
     t->job.touch(t->job.self);
     st = ft__run_batch(&took, &t->job, t->done++, 1, &t->why);
-    if (st || t->calibrates || t->n == MAX_READINGS)
+    if (st || t->n == MAX_READINGS)
         return st;
     if (!r || r->round != round || r->value >= least_reading_s) {
         r = next_reading(t);
@@ -267,7 +299,7 @@ static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
 
 static bool is_active(const ft__timed *t)
 {
-    return !t->st && t->left;
+    return !t->st && t->left && !t->calibrates;
 }
 
 static bool may_run_in_turn(const struct rotation *r)
@@ -279,8 +311,7 @@ static bool may_run_in_turn(const struct rotation *r)
 }
 
 /* All in turn for as long as they have together; once around first that does not
- * count. What calibrates is measured by itself, so that it compares whatever the
- * others are. */
+ * count. */
 static void run_in_turn(struct rotation *r, uint32_t round)
 {
     const ft_session *s = r->session;
@@ -288,7 +319,7 @@ static void run_in_turn(struct rotation *r, uint32_t round)
 
     for (size_t i = 0; i < r->n; i++)
         if (is_active(&r->t[i])) {
-            want_s += r->t[i].calibrates ? 0 : r->plan.round_s;
+            want_s += r->plan.round_s;
             r->t[i].st =
                 ft__run_batch(&took, &r->t[i].job, r->t[i].done++, 1, &r->t[i].why);
         }
@@ -302,22 +333,29 @@ static void run_in_turn(struct rotation *r, uint32_t round)
 static void run_all_in_turn(struct rotation *r, uint32_t round)
 {
     ft_conditions seen = ft__conditions_unknown();
+    double before[FT__N_CALIBRATIONS], after[FT__N_CALIBRATIONS];
 
+    calibrate(r, before);
     if (r->monitor)
         ft_monitor_start(r->monitor);
     run_in_turn(r, round);
-    for (size_t i = 0; i < r->n; i++)
-        if (r->t[i].calibrates && is_active(&r->t[i]))
-            r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
     if (r->monitor)
         ft_monitor_stop(r->monitor, &seen);
-    for (size_t i = 0; i < r->n; i++)
+    calibrate(r, after);
+    for (size_t i = 0; i < r->n; i++) {
         r->seen[i] = seen;
+        if (is_active(&r->t[i]))
+            end_round(r, i, round, before, after);
+    }
 }
 
 /* One round of each that has any left. */
 static void run_all(struct rotation *r, uint32_t round)
 {
+    double beside[2][FT__N_CALIBRATIONS];
+    uint32_t now = 0;
+
+    calibrate(r, beside[now]);
     for (size_t i = 0; i < r->n; i++) {
         r->seen[i] = ft__conditions_unknown();
         if (!is_active(&r->t[i]))
@@ -327,15 +365,19 @@ static void run_all(struct rotation *r, uint32_t round)
         r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
         if (r->monitor)
             ft_monitor_stop(r->monitor, &r->seen[i]);
+        calibrate(r, beside[1 - now]);
+        end_round(r, i, round, beside[now], beside[1 - now]);
+        now = 1 - now;
     }
 }
 
-/* The same, and see what disturbed all of them. */
+/* The same, and see what disturbed them. */
 static void cycle(struct rotation *r, uint32_t round)
 {
     ft__load from = ft__load_now("", NULL), to;
     double foreign = NAN;
-    bool moved, in_vain, disturbed = false;
+    double *calm = &r->session->calm;
+    bool in_vain = *calm < in_vain_below && !r->plan.patient;
 
     if (may_run_in_turn(r))
         run_all_in_turn(r, round);
@@ -344,13 +386,11 @@ static void cycle(struct rotation *r, uint32_t round)
     to = ft__load_now("", NULL);
     if (r->session->clock_is_real)
         foreign = ft__load_foreign(&from, &to);
-    moved = speed_moved(r->t, r->n, round);
-    in_vain = r->session->impatience >= IN_VAIN;
     for (size_t i = 0; i < r->n; i++) {
         ft_conditions *c = &r->seen[i];
 
-        if (moved)
-            c->marks |= FT_MARK_SPEED_MOVED;
+        if (!is_active(&r->t[i]))
+            continue;
         /* The longer stretch tells better than a monitor's short one. */
         if (!isnan(foreign)) {
             c->foreign_load = foreign;
@@ -358,20 +398,15 @@ static void cycle(struct rotation *r, uint32_t round)
         }
         if (foreign > foreign_may_be)
             c->marks |= FT_MARK_FOREIGN_LOAD;
-        if (!r->t[i].st && r->t[i].left)
-            judge(&r->t[i], &r->plan, round, in_vain, c);
-        disturbed = disturbed || c->marks & disturbing;
+        *calm += of_late * (!(c->marks & disturbing) - *calm);
+        judge(&r->t[i], &r->plan, round, in_vain, c);
     }
-    if (disturbed)
-        r->session->impatience += !in_vain;
-    else if (r->session->impatience)
-        r->session->impatience--;
 }
 
 static bool any_left(const ft__timed *t, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!t[i].st && t[i].left)
+        if (is_active(&t[i]))
             return true;
     return false;
 }
@@ -392,6 +427,8 @@ ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
         t[i].left = r.plan.rounds;
         t[i].seen = ft__conditions_unknown();
         t[i].st = warm_up(&t[i], &r.plan);
+        if (t[i].calibrates)
+            r.calibration[t[i].calibrates - 1] = &t[i];
     }
     r.begin_s = s->engine->now(s->context);
     for (uint32_t round = 0; any_left(t, n); round++)
@@ -404,7 +441,9 @@ void ft__timed_free(ft__timed *t)
 {
     free(t->readings);
     free(t->launches);
+    free(t->beside);
     t->readings = t->launches = NULL;
+    t->beside = NULL;
 }
 
 /* ---- what came of it ---- */
@@ -416,6 +455,8 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
 
     if (!st)
         st = ft_measurement_of_times(&out->time, t->readings, t->n, err);
+    if (!st)
+        st = ft__measurement_beside(&out->time, t, err);
     if (!st && t->n_launches)
         st = ft_measurement_of_times(&out->launch, t->launches, t->n_launches, err);
     else
@@ -430,7 +471,7 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
     out->conditions = t->seen;
     out->redone = t->redone;
     out->rounds = t->n_seen;
-    out->calibration_s = NAN;
+    out->calibration_s = out->time.calibration_s;
     t->readings = t->launches = NULL;
     return FT_OK;
 }

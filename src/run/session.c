@@ -1,6 +1,7 @@
 #include "run/op_job.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     st = s->engine->open(&s->context, &cfg, err);
     if (st)
         goto fail;
+    s->calm = 1;
+    s->usual_s = NAN;
     s->clock_is_real = clock_moves(s);
     if (!s->clock_is_real) {
         ft__unpin_take(s->pin);

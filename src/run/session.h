@@ -25,9 +25,10 @@ struct ft_session {
     bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
     struct ft__op_job *calibration[FT__N_CALIBRATIONS]; /* made at their first use */
     bool no_calibration[FT__N_CALIBRATIONS];            /* the engine does not run it */
-    double calibrations[64]; /* what it took so far, the latest of them */
+    double calibrations[1024]; /* what it took so far, the latest of them */
     size_t n_calibrations;
-    uint32_t impatience; /* disturbed rounds of late, less those that were not */
+    double usual_s; /* what it took in earlier sessions; NaN: not known */
+    double calm;    /* share of rounds that nothing disturbed, of late */
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
 };
@@ -38,8 +39,12 @@ struct ft__job;
 bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
 /* The one that an operation is compared with. */
 uint32_t ft__calibration_for(const ft_op *op);
-/* Note what it took in a round. True: 4 % more or less than usual. */
-bool ft__calibration_note(ft_session *s, double seconds);
+/* Note what the one of products took beside a round. True: 4 % more or less than
+ * usual. */
+bool ft__calibration_moved(ft_session *s, double seconds);
+/* What it usually takes: of earlier sessions or this one, whichever is less, for what
+ * disturbs slows down. NaN: too few. */
+double ft__calibration_usual(const ft_session *s);
 /* Relative scatter from run to run to be expected of this machine. */
 double ft__calibration_scatter(const ft_session *s);
 /* Find out, once, whether the engine issues ahead. */

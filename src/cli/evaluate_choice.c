@@ -1,0 +1,133 @@
+/* evaluate --curve --choose: what choosing the operations to measure brings. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/evaluated.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/units.h"
+
+static bool is_there(const ft_choice_curves *r, int by)
+{
+    return !isnan(r->area[by]);
+}
+
+static void put_row(ft__table *t, const ft_choice_curves *r, const char *name,
+                    const double *v)
+{
+    ft__table_cell(t, "%s", name);
+    for (int by = 0; by < FT_CRITERION_COUNT; by++)
+        if (is_there(r, by))
+            ft__table_cell(t, "%s", ft__text_percent(v[by]).s);
+}
+
+static bool print_text(const ft_choice_curves *r)
+{
+    char columns[64] = "operations>";
+    size_t len = strlen(columns);
+    ft__table *t;
+
+    for (int by = 0; by < FT_CRITERION_COUNT; by++)
+        if (is_there(r, by))
+            len += (size_t)snprintf(columns + len, sizeof(columns) - len, "|%s>",
+                                    ft_criterion_name((ft_criterion)by));
+    printf("MAPE of %zu held-out measurements, learned from some of %zu operations; "
+           "means of %u seeds\n\n",
+           r->n_tested, r->n_ops, r->n_seeds);
+    t = ft__table_new(columns);
+    for (size_t k = 0; k < r->n_points; k++) {
+        char ops[32];
+
+        snprintf(ops, sizeof(ops), "%.0f", r->point[k].ops);
+        put_row(t, r, ops, r->point[k].mape);
+    }
+    ft__table_rule(t);
+    put_row(t, r, "mean of the curve", r->area);
+    put_row(t, r, "less than random", r->better);
+    put_row(t, r, "error of all at", r->full_at);
+    put_row(t, r, "5 % above it at", r->near_at);
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    puts("\nmean of the curve: over the logarithm of the operations (its area); less "
+         "than random:\nshare of the seeds; error of all at: part of the operations "
+         "from which on the error is\nthat of learning from all of them.");
+    return true;
+}
+
+static json_t *by_criterion(const ft_choice_curves *r, const double *v)
+{
+    json_t *all = json_object();
+
+    for (int by = 0; by < FT_CRITERION_COUNT; by++)
+        if (is_there(r, by))
+            json_object_set_new(all, ft_criterion_name((ft_criterion)by),
+                                ft__json_real(v[by]));
+    return all;
+}
+
+static bool print_json(const ft_choice_curves *r)
+{
+    json_t *curve = json_array();
+
+    for (size_t k = 0; k < r->n_points; k++)
+        ft__json_append_take(&curve,
+                             json_pack("{s:o, s:o}", "operations",
+                                       ft__json_real(r->point[k].ops), "mape",
+                                       by_criterion(r, r->point[k].mape)));
+    return ft__json_print_take(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n_operations",
+                  ft__json_count(r->n_ops), "n_tested", ft__json_count(r->n_tested),
+                  "n_seeds", ft__json_count(r->n_seeds), "curve", curve, "area",
+                  by_criterion(r, r->area), "better", by_criterion(r, r->better),
+                  "full_at", by_criterion(r, r->full_at), "near_at",
+                  by_criterion(r, r->near_at)),
+        stdout);
+}
+
+static bool print_csv(const ft_choice_curves *r)
+{
+    puts("criterion,operations,mape,area,better,full_at,near_at");
+    for (int by = 0; by < FT_CRITERION_COUNT; by++)
+        for (size_t k = 0; is_there(r, by) && k < r->n_points; k++)
+            ft__csv_row(stdout, "sgggggg", ft_criterion_name((ft_criterion)by),
+                        r->point[k].ops, r->point[k].mape[by], r->area[by],
+                        r->better[by], r->full_at[by], r->near_at[by]);
+    return true;
+}
+
+int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how)
+{
+    ft_store *store = NULL;
+    ft_choice_curves r;
+    ft_error err = {0};
+    ft_status st = ft_store_open(&store, path, FT_STORE_READ, &err);
+    bool printed;
+
+    if (!st)
+        st = ft_choice_evaluate(&r, store, how, &err);
+    ft_store_close(store);
+    if (st)
+        return st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
+                               : ft__cli_fail(c, st, &err);
+    printed = c->json ? print_json(&r) : c->csv ? print_csv(&r) : print_text(&r);
+    ft_choice_curves_free(&r);
+    return ft__cli_done(c, printed);
+}
+
+int ft__criteria_parse(ft__cli *c, uint32_t *out, const char *text)
+{
+    *out = 0;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, ",");
+        ft_criterion by = ft_criterion_from_name(p, n);
+
+        if (by == FT_CRITERION_COUNT)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--choose is active, spread or random, not \"%.*s\"",
+                                (int)n, p);
+        *out |= 1u << by;
+        p += n + (p[n] == ',');
+    }
+    return FT__EXIT_GOOD;
+}

@@ -1,0 +1,139 @@
+#include "learn/minimise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/cholesky.h"
+
+enum { MEMORY = 8, HALVINGS = 12 };
+/* Of the slope along a step, the share that has to be gained at least (Armijo). */
+static const double worth_it = 1e-4;
+/* What a step gains at least, of the value, or that was the last one. */
+static const double progress = 1e-5;
+
+/* The last steps and how the gradient changed on them, the newest first. */
+struct walk {
+    size_t n;
+    double *x, *g; /* where it stands */
+    double *next_x, *next_g;
+    double *way;
+    double *step[MEMORY];
+    double *turn[MEMORY];
+    uint32_t known;
+};
+
+static void add(double *to, double factor, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] += factor * v[i];
+}
+
+/* The two loops of Nocedal: w->way = - (inverse Hessian, about) g. */
+static void choose_way(struct walk *w)
+{
+    double alpha[MEMORY], scale = 1;
+
+    memcpy(w->way, w->g, w->n * sizeof(double));
+    for (uint32_t k = 0; k < w->known; k++) {
+        alpha[k] =
+            ft__dot(w->step[k], w->way, w->n) / ft__dot(w->step[k], w->turn[k], w->n);
+        add(w->way, -alpha[k], w->turn[k], w->n);
+    }
+    if (w->known)
+        scale = ft__dot(w->step[0], w->turn[0], w->n) /
+                ft__dot(w->turn[0], w->turn[0], w->n);
+    for (size_t i = 0; i < w->n; i++)
+        w->way[i] *= -scale;
+    for (uint32_t k = w->known; k-- > 0;) {
+        const double beta =
+            ft__dot(w->turn[k], w->way, w->n) / ft__dot(w->step[k], w->turn[k], w->n);
+
+        add(w->way, -alpha[k] - beta, w->step[k], w->n);
+    }
+}
+
+static void shorten(double *way, size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(way[i]));
+    for (size_t i = 0; most > 1 && i < n; i++)
+        way[i] /= most;
+}
+
+/* Forget the oldest step for the one just made, if the curvature along it is positive.
+ */
+static void remember(struct walk *w)
+{
+    double *step = w->step[MEMORY - 1], *turn = w->turn[MEMORY - 1];
+
+    for (size_t i = 0; i < w->n; i++) {
+        step[i] = w->next_x[i] - w->x[i];
+        turn[i] = w->next_g[i] - w->g[i];
+    }
+    if (!(ft__dot(step, turn, w->n) > 0))
+        return;
+    memmove(w->step + 1, w->step, (MEMORY - 1) * sizeof(*w->step));
+    memmove(w->turn + 1, w->turn, (MEMORY - 1) * sizeof(*w->turn));
+    w->step[0] = step;
+    w->turn[0] = turn;
+    w->known += w->known < MEMORY;
+}
+
+/* One step; false: there is nothing more to be gained. */
+static int go(struct walk *w, double *value, ft__slope f, void *with)
+{
+    double slope, far = 1, next = INFINITY, before = *value;
+    double *was;
+
+    choose_way(w);
+    shorten(w->way, w->n);
+    slope = ft__dot(w->way, w->g, w->n);
+    if (!(slope < 0))
+        return 0;
+    for (int i = 0; i < HALVINGS && !(next <= before + worth_it * far * slope); i++) {
+        far = i ? far / 2 : 1;
+        memcpy(w->next_x, w->x, w->n * sizeof(double));
+        add(w->next_x, far, w->way, w->n);
+        next = f(with, w->next_x, w->next_g);
+    }
+    if (!(next < before))
+        return 0;
+    remember(w);
+    was = w->x;
+    w->x = w->next_x;
+    w->next_x = was;
+    was = w->g;
+    w->g = w->next_g;
+    w->next_g = was;
+    *value = next;
+    return before - next > progress * fabs(next);
+}
+
+ft_status ft__minimise(double *least, double *x, size_t n, uint32_t steps, ft__slope f,
+                       void *with, ft_error *err)
+{
+    double *room = calloc((5 + 2 * MEMORY) * n + 1, sizeof(*room));
+    struct walk w = {.n = n};
+
+    if (!room)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to minimise by %zu numbers", n);
+    w.x = room;
+    w.g = room + n;
+    w.next_x = room + 2 * n;
+    w.next_g = room + 3 * n;
+    w.way = room + 4 * n;
+    for (size_t k = 0; k < MEMORY; k++) {
+        w.step[k] = room + (5 + 2 * k) * n;
+        w.turn[k] = room + (6 + 2 * k) * n;
+    }
+    memcpy(w.x, x, n * sizeof(*x));
+    *least = f(with, w.x, w.g);
+    for (uint32_t i = 0; i < steps && isfinite(*least) && go(&w, least, f, with); i++)
+        ;
+    memcpy(x, w.x, n * sizeof(*x));
+    free(room);
+    return FT_OK;
+}

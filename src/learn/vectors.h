@@ -1,0 +1,74 @@
+#ifndef LEARN_VECTORS_H
+#define LEARN_VECTORS_H
+
+#include "learn/lesson.h"
+
+/* Models that are a sum over vectors: mean + sd (sum of coef K(scale |v - u|^2) - rho),
+ * where u is the row as its columns show it. */
+
+/* A body: this, columns, n_blocks blocks of FT__LANES vectors: their coefficients, then
+ * their values, column by column. */
+typedef struct ft__vectors {
+    double mean; /* of the target */
+    double sd;
+    double scale;
+    double rho;
+    uint32_t n_columns;
+    uint32_t n_blocks;
+} ft__vectors;
+
+enum { FT__LANES = 8 };
+
+/* Write a body for n vectors; h->n_blocks is set here. The blocks are to be filled. */
+ft_status ft__vectors_write(ft__draft *out, char **blocks, const ft__vectors *h,
+                            const ft__column *c, uint32_t n, ft_error *err);
+size_t ft__vectors_block(const ft__vectors *h); /* B */
+/* Vector i of the blocks: u[n_columns]. */
+void ft__vectors_put(char *blocks, const ft__vectors *h, uint32_t i, double coef,
+                     const float *u);
+ft_status ft__vectors_open(ft_model *m, ft_error *err);
+
+/* scale |v - u|^2 of a block's vectors. */
+static inline void ft__vectors_distances(double t[FT__LANES], const ft__vectors *h,
+                                         const char *block, const float *u)
+{
+    const float *x = (const float *)(block + FT__LANES * sizeof(double));
+    double d[FT__LANES] = {0};
+
+    for (uint32_t j = 0; j < h->n_columns; j++, x += FT__LANES) {
+        for (uint32_t i = 0; i < FT__LANES; i++) {
+            const double off = (double)x[i] - (double)u[j];
+
+            d[i] += off * off;
+        }
+    }
+    for (uint32_t i = 0; i < FT__LANES; i++)
+        t[i] = h->scale * d[i];
+}
+
+typedef double (*ft__kernel)(double t);
+
+static inline void ft__vectors_predict(const ft_model *m, const float *rows, size_t n,
+                                       double *out, ft__kernel kernel)
+{
+    const ft__vectors *h = m->body;
+    const ft__column *columns = (const ft__column *)(h + 1);
+    float u[FT__MAX_COLUMNS];
+
+    for (size_t r = 0; r < n; r++) {
+        const char *at = (const char *)(columns + h->n_columns);
+        double sum = -h->rho;
+
+        ft__columns_apply(u, columns, h->n_columns, rows + r * m->head->width);
+        for (uint32_t b = 0; b < h->n_blocks; b++, at += ft__vectors_block(h)) {
+            double t[FT__LANES];
+
+            ft__vectors_distances(t, h, at, u);
+            for (uint32_t i = 0; i < FT__LANES; i++)
+                sum += ((const double *)at)[i] * kernel(t[i]);
+        }
+        out[r] = h->mean + h->sd * sum;
+    }
+}
+
+#endif

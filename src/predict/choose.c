@@ -1,0 +1,260 @@
+#include "predict/choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "predict/features.h"
+
+static const char *const names[FT_CRITERION_COUNT] = {"active", "spread", "random"};
+
+const char *ft_criterion_name(ft_criterion c)
+{
+    return names[c];
+}
+
+ft_criterion ft_criterion_from_name(const char *name, size_t len)
+{
+    int c = 0;
+
+    while (c < FT_CRITERION_COUNT &&
+           (strlen(names[c]) != len || memcmp(names[c], name, len) != 0))
+        c++;
+    return (ft_criterion)c;
+}
+
+/* ---- how alike operations are ---- */
+
+/* In units of the scatter of all columns together. */
+static const double reach = 2;
+/* Of the variance, that measuring an operation leaves. */
+static const float noise = 0.05F;
+
+enum { WIDTH = FT__N_FEATURES + 3 };
+
+static void fill_row(float *row, const ft_op *op)
+{
+    const ft__roof rough = ft__flat_roof(1e11, 1e10, 1e-6);
+
+    ft__features(row, op, &rough);
+    row += FT__N_FEATURES;
+    *row++ = (float)ft_kind_class(op->kind);
+    *row++ = (float)op->phase;
+    *row = (float)ft_dtype_bits(op->dtype);
+}
+
+/* Mean 0 and variance 1; a column that says nothing is 0. Missing is the mean. */
+static void standardise(float *x, size_t n, uint32_t column)
+{
+    double sum = 0, square = 0, mean, scale;
+    size_t there = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double v = (double)x[i * WIDTH + column];
+
+        if (isfinite(v)) {
+            sum += v;
+            square += v * v;
+            there++;
+        }
+    }
+    mean = there ? sum / (double)there : 0;
+    scale = there ? sqrt(fmax(0, square / (double)there - mean * mean)) : 0;
+    for (size_t i = 0; i < n; i++) {
+        float *v = &x[i * WIDTH + column];
+
+        *v = isfinite(*v) && scale > 1e-6 * fabs(mean) && scale > 1e-9
+                 ? (float)(((double)*v - mean) / scale)
+                 : 0;
+    }
+}
+
+static float distance(const float *a, const float *b)
+{
+    float sum = 0;
+
+    for (int j = 0; j < WIDTH; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sqrtf(sum);
+}
+
+/* Root of the mean squared distance from the middle. */
+static double scatter(const float *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n * WIDTH; i++)
+        sum += (double)x[i] * (double)x[i];
+    return n && sum > 0 ? sqrt(sum / (double)n) : 1;
+}
+
+static void compare(ft__choosing *c, const float *x)
+{
+    const float unit = (float)(reach * scatter(x, c->n));
+
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            float d = distance(x + i * WIDTH, x + j * WIDTH) / unit;
+
+            if (c->by == FT_CRITERION_ACTIVE)
+                d = 1 / (1 + d);
+            c->between[i * c->n + j] = c->between[j * c->n + i] = d;
+        }
+}
+
+static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
+{
+    float *x = calloc(c->n + 1, WIDTH * sizeof(*x));
+
+    c->between = calloc(c->n * c->n + 1, sizeof(*c->between));
+    if (!x || !c->between) {
+        free(x);
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", c->n);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        fill_row(x + i * WIDTH, &ops[i]);
+    for (uint32_t j = 0; j < WIDTH; j++)
+        standardise(x, c->n, j);
+    compare(c, x);
+    free(x);
+    return FT_OK;
+}
+
+/* ---- making ---- */
+
+ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *weight,
+                            size_t n, ft_criterion by, uint64_t seed, ft_error *err)
+{
+    /* Farther than anything lies. */
+    const float far = 16;
+    ft_status st = FT_OK;
+
+    *out = (ft__choosing){.by = by,
+                          .n = n,
+                          .weight = calloc(n + 1, sizeof(*out->weight)),
+                          .spacing = calloc(n + 1, sizeof(*out->spacing)),
+                          .lot = calloc(n + 1, sizeof(*out->lot)),
+                          .known = calloc(n + 1, sizeof(*out->known))};
+    if (!out->weight || !out->spacing || !out->lot || !out->known)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (size_t i = 0; i < n && !st; i++) {
+        ft__prng p = ft__prng_stream(seed, ft_op_hash(&ops[i]));
+
+        out->weight[i] = weight ? (float)weight[i] : 1;
+        out->spacing[i] = far;
+        out->lot[i] = (float)ft__prng_unit(&p);
+    }
+    if (!st && by != FT_CRITERION_RANDOM)
+        st = compare_ops(out, ops, err);
+    if (st)
+        ft__choosing_free(out);
+    return st;
+}
+
+void ft__choosing_free(ft__choosing *c)
+{
+    free(c->between);
+    free(c->weight);
+    free(c->spacing);
+    free(c->lot);
+    free(c->known);
+    *c = (ft__choosing){0};
+}
+
+/* ---- knowing ---- */
+
+/* What is left of the covariance once i is known but for noise. */
+static void condition(ft__choosing *c, size_t i)
+{
+    const float *row = c->between + i * c->n;
+    const float left = row[i] + noise;
+
+    for (size_t a = 0; a < c->n; a++) {
+        float *to = c->between + a * c->n, part = c->between[a * c->n + i] / left;
+
+        if (a == i || part == 0)
+            continue;
+        for (size_t b = 0; b < c->n; b++)
+            to[b] -= part * row[b];
+    }
+    /* Its own row last: all others were read from it. */
+    for (size_t b = 0; b < c->n; b++)
+        c->between[i * c->n + b] *= noise / left;
+}
+
+void ft__choosing_know(ft__choosing *c, size_t i)
+{
+    if (c->known[i])
+        return;
+    c->known[i] = 1;
+    if (c->by == FT_CRITERION_ACTIVE)
+        condition(c, i);
+    for (size_t j = 0; c->by == FT_CRITERION_SPREAD && j < c->n; j++)
+        c->spacing[j] = fminf(c->spacing[j], c->between[i * c->n + j]);
+}
+
+/* ---- choosing ---- */
+
+enum { LANES = 8 };
+
+/* Sums in lanes: the same order whatever the processor, and the compiler may use
+ * vectors. */
+static double gain_active(const ft__choosing *c, size_t i)
+{
+    const float *row = c->between + i * c->n;
+    float lane[LANES] = {0};
+    double sum = 0;
+    size_t j = 0;
+
+    for (; j + LANES <= c->n; j += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            lane[k] += c->weight[j + k] * row[j + k] * row[j + k];
+    for (; j < c->n; j++)
+        lane[0] += c->weight[j] * row[j] * row[j];
+    for (size_t k = 0; k < LANES; k++)
+        sum += (double)lane[k];
+    return sum / (double)(fmaxf(row[i], 0) + noise);
+}
+
+/* Coverage (Cornuejols, Fisher, Nemhauser 1977). */
+static double gain_spread(const ft__choosing *c, size_t i)
+{
+    const float *row = c->between + i * c->n;
+    double sum = 0;
+
+    for (size_t j = 0; j < c->n; j++)
+        sum += (double)(c->weight[j] * fmaxf(0, c->spacing[j] - row[j]));
+    return sum;
+}
+
+static double gain(const ft__choosing *c, size_t i)
+{
+    switch (c->by) {
+    case FT_CRITERION_ACTIVE: return gain_active(c, i);
+    case FT_CRITERION_SPREAD: return gain_spread(c, i);
+    default: return (double)c->lot[i];
+    }
+}
+
+size_t ft__choosing_next(const ft__choosing *c, const double *cost,
+                         bool (*may)(const void *user, size_t i), const void *user)
+{
+    size_t best = c->n;
+    double most = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        double g;
+
+        if (c->known[i])
+            continue;
+        g = gain(c, i);
+        if (cost && c->by != FT_CRITERION_RANDOM)
+            g /= cost[i];
+        if ((best == c->n || g > most) && (!may || may(user, i))) {
+            best = i;
+            most = g;
+        }
+    }
+    return best;
+}
