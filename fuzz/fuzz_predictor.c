@@ -3,8 +3,22 @@
 #include <string.h>
 
 #include "foretell/predictor.h"
+#include "predict/family.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A device among the datasets of the corpus, and one without a data sheet. */
+static void ask_family(const ft_predictor *p, const ft_op *ops, size_t n)
+{
+    static const char *const names[] = {"t4", "nobody's"};
+    ft__answer said[8];
+
+    for (int i = 0; p->family && i < 2; i++) {
+        const ft__dataset on = {.device = (char *)names[i]};
+
+        (void)ft__family_ask(said, p->family, FT__METRIC_ENERGY, &on, ops, n, NULL);
+    }
+}
 
 /* Whatever the bytes: refused cleanly, or a predictor that answers. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -16,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     void *copy = malloc(size ? size : 1);
     ft_estimate time[N], workspace[N];
     ft_regressor_info r;
+    ft_predictor_dataset d;
     ft_predictor_info info;
     ft_predictor *p;
     ft_op ops[N];
@@ -30,7 +45,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ft_predictor_get_info(p, &info);
         for (uint32_t i = 0; i < info.n_regressors; i++)
             ft_predictor_regressor(p, i, &r);
+        for (uint32_t i = 0; i < info.n_datasets; i++)
+            ft_predictor_get_dataset(p, i, &d);
         (void)ft_predict_ops(p, ops, N, time, workspace, NULL);
+        ask_family(p, ops, N);
         ft_predictor_free(p);
     }
     free(copy);

@@ -55,5 +55,6 @@ int main(int argc, char **argv)
         return 2;
     }
     a_file_of_version(2, argv[1]);
+    a_file_of_version(3, argv[1]);
     CHECK_DONE();
 }

@@ -10,9 +10,9 @@
 #include "foretell/learn.h"
 #include "foretell/store.h"
 
-/* All regressors for one device, engine and setting, with what they were
- * trained on; one file *.ftp, mapped into memory. Immutable: threads may share
- * one. */
+/* All regressors for one device, engine and setting, or for a family of devices, with
+ * what they were trained on; one file *.ftp, mapped into memory. Immutable: threads may
+ * share one. */
 typedef struct ft_predictor ft_predictor;
 
 typedef enum ft_basis {
@@ -42,6 +42,7 @@ typedef struct ft_train_options {
     uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0:
                              extremely randomised trees */
     int mix;              /* mixtures of the three best, too, where they are better */
+    int tune;             /* try more hyper-parameters of these methods */
     uint32_t n_trees;     /* 0: 64 */
     uint32_t n_folds;     /* 0: 10 */
     uint64_t seed;
@@ -50,10 +51,21 @@ typedef struct ft_train_options {
     size_t n_without;
     int forget;           /* 1: keep no measured values, so that every answer is learned */
     const ft_log *log;
+    int family;           /* 1: of all devices, settings and engines that `where` asks for,
+                             for any device; `filter` is not looked at */
+    const char *where;    /* as of ft_evaluate_options */
+    const char *data_dir; /* where device files are; family only */
+    int single;           /* one regressor for all kinds, instead of one for each; family */
+    size_t most_bytes;    /* family: of the file, about; 0: 16 MB */
+    const struct ft_predictor *add; /* NULL, or what the store's new measurements are added
+                             to: regressors whose rows are as they were are copied byte for
+                             byte, and what times are told relative to stays. FT_EINVAL: it
+                             is of another machine or too old; FT_ENOTFOUND: the store lacks
+                             what it was made of */
 } ft_train_options;
 
-/* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit
- * (the message lists them). */
+/* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without
+ * `family` (the message lists them). */
 FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     const ft_train_options *opt, ft_error *err);
 FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
@@ -76,17 +88,33 @@ typedef struct ft_predictor_info {
     double context_bytes; /* process and engine; operations add to it */
     uint32_t n_regressors;
     uint32_t n_measured; /* operations whose measured values it holds */
+    uint32_t n_datasets; /* of a family: learned from; 0: it is of one device. Of a family
+                            the texts are "" and the figures of its machine NaN */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
+
+/* What a family was learned from; i < n_datasets. */
+typedef struct ft_predictor_dataset {
+    const char *device;
+    const char *setting;
+    const char *engine;
+    const char *engine_version;
+    const char *policy; /* on dtypes */
+    uint64_t n;         /* operations measured */
+} ft_predictor_dataset;
+FT_API void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
+                                     ft_predictor_dataset *out);
 
 /* One regressor and how good it was in grouped cross-validation. */
 typedef struct ft_regressor_info {
     const char *kind;   /* a kind, or a class ("unary") that serves rare kinds */
     const char *metric; /* "time", "workspace" */
+    const char *phase;  /* family: "forward", ...; otherwise "" */
+    int unseen;         /* family: for devices that are not among its datasets */
     const char *choice; /* the method that was best: "extra leaf 3", or a mixture */
     ft_errors forest;   /* its errors */
     ft_errors constant; /* always the median ratio to the roofline */
-    ft_errors roofline; /* the roofline itself */
+    ft_errors roofline; /* the roofline itself; of a family the physical estimate */
     double interval_low; /* 90 %, typical row: truth / predicted lies between */
     double interval_high;
 } ft_regressor_info;
@@ -118,6 +146,10 @@ typedef struct ft_network_estimate {
     uint32_t n_learned;
     uint32_t n_scaled;
     uint32_t n_roofline;
+    /* Where host and device were told apart (docs/networks.md), otherwise NaN: what the
+     * host needs to issue everything, and what the device needs to execute it. */
+    double host_s;
+    double busy_s;
 } ft_network_estimate;
 
 /* g must be lowered with the predictor's policy. Memory: a forward pass lies at the
@@ -125,6 +157,38 @@ typedef struct ft_network_estimate {
  * run, is counted as PyTorch allocates it. */
 FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_graph *g, ft_error *err);
+/* A device, and how it is asked about. */
+typedef struct ft_device_use {
+    const ft_device *device; /* its file; borrowed */
+    const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
+                            is set; NULL or "": as the device comes */
+    const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
+                            "default": in convolutions, as PyTorch does */
+} ft_device_use;
+
+/* From the specifications of a device that nobody measured: the physical estimate of
+ * every operation (docs/physics.md) with default constants, host and device by the
+ * schedule (docs/networks.md); of GPUs power and energy, too. The basis is
+ * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
+ * intervals are what devices left out showed. Memory as PyTorch allocates it.
+ * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest. */
+FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
+                                            const ft_device_use *on, const ft_graph *g,
+                                            ft_error *err);
+/* Share of the unique operations of g of whose kind and element type a family learned
+ * something; 0 of a predictor of one device. */
+FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
+/* From a family of devices: what was learned of operations, host and device by the
+ * schedule. Operations of a device that it was trained on are measured or learned, of
+ * others scaled; what was learned in no form is priced from specifications. Memory as
+ * PyTorch allocates it. What *on does not say is as in what was learned of that device,
+ * or of most.
+ * A predictor of one device answers for it as it was measured, and where *on says
+ * another clock or cap, scaled by what specifications say of both (g lowered with its
+ * policy). FT_ENOTFOUND as above. */
+FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                       const ft_device_use *on, const ft_graph *g,
+                                       ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,

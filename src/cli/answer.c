@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/units.h"
 
@@ -112,6 +113,46 @@ static void print_fit(const ft__answer *a)
                a->max_batch >= 1 << 20 ? " or more" : "");
 }
 
+/* Who sets the pace: the host that issues, or the device that executes. */
+static void print_pace(const ft_network_estimate *e)
+{
+    if (!isfinite(e->host_s))
+        return;
+    printf("the host issues everything in %s, the device executes it in %s: %s\n",
+           ft__text_seconds(e->host_s).s, ft__text_seconds(e->busy_s).s,
+           e->host_s > e->busy_s ? "the host sets the time"
+                                 : "the device sets the time");
+}
+
+/* How far the figures can be trusted. */
+static void print_sureness(const ft__answer *a)
+{
+    if (*a->family)
+        printf("learned from several devices, %s %s: %s\n", a->device,
+               a->among ? "among them" : "not among them", a->family);
+    if (!a->sheet) {
+        printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
+               "learned, %u scaled, %u roofline\n",
+               a->e.n_ops, a->e.n_measured, a->e.n_learned, a->e.n_scaled,
+               a->e.n_roofline);
+        return;
+    }
+    switch (a->by) {
+    case FT__BY_PHYSICS:
+        puts("Nothing was measured on this device: scaled from its data sheet by what "
+             "operations do on\nothers; low .. high is a 90 % interval.");
+        break;
+    case FT__BY_PALEO:
+        puts("PALEO: the device's data sheet alone was used, as if every operation "
+             "reached its peak rate;\nhow far real times are from it is not known.");
+        break;
+    case FT__BY_ROOFLINE:
+        puts("This is a lower bound, not an expectation: the device's data sheet alone "
+             "was used (roofline);\nreal times are longer, often several times.");
+        break;
+    }
+}
+
 static bool print_totals(const ft__answer *a)
 {
     ft__table *t =
@@ -135,17 +176,8 @@ static bool print_totals(const ft__answer *a)
         ft__put_clean(stdout, with_reason(a, a->e.energy).why);
         putchar('\n');
     }
-    if (a->sheet && !a->lower_bound)
-        puts("PALEO: the device's data sheet alone was used, as if every operation "
-             "reached its peak rate;\nhow far real times are from it is not known.");
-    else if (a->lower_bound)
-        puts("This is a lower bound, not an expectation: the device's data sheet alone "
-             "was used (roofline);\nreal times are longer, often several times.");
-    else
-        printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
-               "learned, %u scaled, %u roofline\n",
-               a->e.n_ops, a->e.n_measured, a->e.n_learned, a->e.n_scaled,
-               a->e.n_roofline);
+    print_pace(&a->e);
+    print_sureness(a);
     return good;
 }
 
@@ -165,6 +197,12 @@ static uint32_t *by_weight(const ft__answer *a)
     return order;
 }
 
+/* There is one figure for an operation and nothing else. */
+static bool bare(const ft__answer *a)
+{
+    return a->sheet && a->by != FT__BY_PHYSICS;
+}
+
 static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 {
     const ft_estimate *e = &a->e.op_time[i];
@@ -178,7 +216,7 @@ static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
     ft__table_cell(t, "%s", ft__text_percent(total_s(a, i) / a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(total_s(a, i)).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
-    if (a->sheet)
+    if (bare(a))
         return;
     ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
@@ -194,7 +232,7 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 
     /* A spec that is shortened on a narrow terminal would not say its phase. */
     snprintf(columns, sizeof(columns), "operation<%s|count>|share>|total>|each>%s",
-             is_training(a) ? "|phase" : "", a->sheet ? "" : "|low>|high>|basis");
+             is_training(a) ? "|phase" : "", bare(a) ? "" : "|low>|high>|basis");
     t = ft__table_new(columns);
     for (uint32_t i = 0; good && i < a->e.n_ops && i < top; i++)
         op_row(t, a, order[i]);
@@ -206,7 +244,7 @@ static bool print_heaviest(const ft__answer *a, uint64_t top)
 /* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
 static bool allocated(const ft__answer *a)
 {
-    return a->sheet || is_training(a);
+    return a->sheet || *a->family || is_training(a);
 }
 
 static void print_assumptions(const ft__answer *a, size_t n)
@@ -216,6 +254,9 @@ static void print_assumptions(const ft__answer *a, size_t n)
     for (size_t i = 0; i < n; i++)
         n_allocated += allocated(&a[i]);
     ft__model_print_assumptions(a->graph);
+    for (size_t i = 0; i < n; i++)
+        if (*a[i].device_note && (i == 0 || strcmp(a[i].device, a[i - 1].device) != 0))
+            printf("assumed: %s\n", a[i].device_note);
     printf("assumed: %s, %s at a time, %s\n", ft__mode_name(a->graph), a->step,
            a->dtype);
     if (n_allocated)
@@ -249,45 +290,91 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
     ft__model_print_bounded(a->graph);
     print_warnings(a);
     if (*a->verify)
-        printf("verify%s: %s\n", a->sheet ? " on that device" : "", a->verify);
+        printf("verify%s: %s\n", a->sheet || *a->family ? " on that device" : "",
+               a->verify);
     else
         puts("to verify it there is no command yet: the engines run forward passes");
     return true;
 }
 
-static void device_row(ft__table *t, const ft__answer *a)
+static bool is_bound(const ft__answer *a)
+{
+    return a->sheet && a->by == FT__BY_ROOFLINE;
+}
+
+static void device_row(ft__table *t, const ft__answer *a, bool clocks)
 {
     double spare = spare_bytes(a);
 
     ft__table_cell(t, "%s", a->device);
+    if (clocks)
+        ft__table_cell(t, "%s", ft__text_hertz(a->use.clock_hz).s);
     ft__table_cell(t, "%s", ft__text_seconds(a->e.time.value).s);
     ft__table_cell(t, "%s", ft__text_seconds(a->e.time.low).s);
     ft__table_cell(t, "%s", ft__text_seconds(a->e.time.high).s);
+    if (clocks)
+        ft__table_cell(t, "%s", ft__text_watts(a->e.power.value).s);
     ft__table_cell(t, "%s", ft__text_joules(a->e.energy.value).s);
     ft__table_cell(t, "%s", ft__text_bytes(a->e.memory.value).s);
     ft__table_cell(t, "%s", !isfinite(spare) ? "-" : spare >= 0 ? "yes" : "no");
     if (a->max_batch_asked)
         ft__table_cell(t, "%" PRId64, a->max_batch);
     ft__table_cell(t, "%s",
-                   a->lower_bound ? "roofline: a lower bound"
-                                  : ft_basis_name(a->e.time.basis));
+                   is_bound(a) ? "roofline: a lower bound"
+                               : ft_basis_name(a->e.time.basis));
 }
 
-bool ft__answers_print(const ft__answer *a, size_t n)
+/* At which of its clocks a device takes the least energy, and what that costs. */
+static void print_best_clock(const ft__answer *a, size_t n)
 {
-    ft__table *t = ft__table_new(
-        a[0].max_batch_asked
-            ? "device|time>|low>|high>|energy>|memory>|fits|largest batch>|basis"
-            : "device|time>|low>|high>|energy>|memory>|fits|basis");
+    size_t best = n, fastest = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (a[i].e.energy.value > 0 &&
+            (best == n || a[i].e.energy.value < a[best].e.energy.value))
+            best = i;
+        if (a[i].e.time.value < a[fastest].e.time.value)
+            fastest = i;
+    }
+    if (best == n)
+        return;
+    printf("least energy on %s: at %s, %s of the energy and %s of the time at %s\n",
+           a->device, ft__text_hertz(a[best].use.clock_hz).s,
+           ft__text_percent(a[best].e.energy.value / a[fastest].e.energy.value).s,
+           ft__text_percent(a[best].e.time.value / a[fastest].e.time.value).s,
+           ft__text_hertz(a[fastest].use.clock_hz).s);
+}
+
+static void print_best_clocks(const ft__answer *a, size_t n)
+{
+    for (size_t first = 0, end; first < n; first = end) {
+        end = first;
+        while (end < n && strcmp(a[end].device, a[first].device) == 0)
+            end++;
+        print_best_clock(a + first, end - first);
+    }
+}
+
+bool ft__answers_print(const ft__answer *a, size_t n, bool clocks)
+{
+    char columns[160];
+    ft__table *t;
     bool good;
 
+    snprintf(columns, sizeof(columns),
+             "device%s|time>|low>|high>%s|energy>|memory>|fits%s|basis",
+             clocks ? "|clock>" : "", clocks ? "|power>" : "",
+             a[0].max_batch_asked ? "|largest batch>" : "");
+    t = ft__table_new(columns);
     ft__put_clean(stdout, ft_graph_name(a[0].graph));
     putchar('\n');
     print_assumptions(a, n);
     for (size_t i = 0; i < n; i++)
-        device_row(t, &a[i]);
+        device_row(t, &a[i], clocks);
     putchar('\n');
     good = ft__table_print_take(t, stdout);
+    if (clocks)
+        print_best_clocks(a, n);
     puts("- is not known; asked about one device alone, foretell says why\n");
     ft__model_print_bounded(a[0].graph);
     for (size_t i = 0; i < n; i++)
@@ -383,7 +470,7 @@ json_t *ft__answer_json(const ft__answer *a)
     ft_graph_totals(a->graph, &sum);
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
+        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
         "model", ft__json_text(ft_graph_name(a->graph)), "device",
         ft__json_text(a->device), "known_as", ft__json_text(a->known_as), "engine",
         ft__json_text(a->engine), "mode", ft__mode_name(a->graph), "step", a->step,
@@ -394,8 +481,10 @@ json_t *ft__answer_json(const ft__answer *a)
         ft__json_estimate(&energy, "J"), "power", ft__json_estimate(&power, "W"),
         "memory", memory_json(a), "fit", fit_json(a), "flops", ft__json_real(sum.flops),
         "ops", ops_json(a), "bounded", ft__model_bounded_json(a->graph), "warnings",
-        warnings_json(a), "lower_bound", a->lower_bound, "verify",
-        *a->verify ? ft__json_text(a->verify) : json_null());
+        warnings_json(a), "lower_bound", is_bound(a), "verify",
+        *a->verify ? ft__json_text(a->verify) : json_null(), "host_s",
+        ft__json_real(a->e.host_s), "busy_s", ft__json_real(a->e.busy_s), "family",
+        *a->family ? ft__json_text(a->family) : json_null());
 }
 
 void ft__answer_print_csv(const ft__answer *a, bool head)

@@ -141,6 +141,8 @@ int ft__home_needed(ft__cli *c, const char *given);
 int ft__store_needed(ft__cli *c, const char *path);
 /* Where the predictor for this machine lies when nobody says otherwise. */
 void ft__path_predictor(char *out, const char *engine, uint64_t threads);
+/* Of any device, as train --family writes it. */
+void ft__path_family(char *out);
 bool ft__path_exists(const char *path);
 /* Make the folder of a user's own data; false: errno says why. */
 bool ft__path_make_home(void);

@@ -48,10 +48,19 @@ int ft__dtype_check(ft__cli *c, const char *asked, const char *dtype)
 static ft_status estimate(ft_network_estimate *out, const ft__source *from,
                           const ft_graph *g, ft_error *err)
 {
+    const ft_device_facts *sheet =
+        from->on.device ? ft_device_get(from->on.device) : NULL;
+
+    if (from->predictor && sheet)
+        return ft_predict_network_on(out, from->predictor, &from->on, g, err);
     if (from->predictor)
         return ft_predict_network(out, from->predictor, g, err);
-    return from->paleo ? ft_predict_network_paleo(out, from->sheet, g, err)
-                       : ft_predict_network_roofline(out, from->sheet, g, err);
+    switch (from->by) {
+    case FT__BY_ROOFLINE: return ft_predict_network_roofline(out, sheet, g, err);
+    case FT__BY_PALEO: return ft_predict_network_paleo(out, sheet, g, err);
+    case FT__BY_PHYSICS: break;
+    }
+    return ft_predict_network_physics(out, &from->on, g, err);
 }
 
 ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
@@ -64,7 +73,7 @@ ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
     *out = (ft__estimate){0};
     if (from->predictor) {
         ft_predictor_get_info(from->predictor, &info);
-        policy = info.policy;
+        policy = info.n_datasets ? policy : info.policy;
     }
     st = ft__step_lower(&out->made, g, policy, step, err);
     out->graph = out->made ? out->made : g;
@@ -129,11 +138,10 @@ ft_status ft__estimate_max_batch(int64_t *batch, const ft__source *from,
 
 /* ---- energy ---- */
 
-void ft__energy_why(char *why, size_t size, const char *device, bool sheet,
+void ft__energy_why(char *why, size_t size, const char *device,
                     const ft_network_estimate *e)
 {
-    const char *text =
-        sheet ? "a data sheet alone does not say what operations draw" : e->energy.why;
+    const char *text = e->energy.why;
     ft_sensors *s = NULL;
 
     if (strcmp(device, "local") == 0 && !ft_sensors_probe(&s, "", 0, NULL) &&

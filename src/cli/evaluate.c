@@ -75,10 +75,14 @@ static const ft__option options[] = {
      "others; 10 folds unless --folds or --test say otherwise"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "these networks, measured whole, foretold from operations (--where) that are not "
-     "theirs; with --leave-out network (unless said otherwise) or device"},
+     "theirs; with --leave-out network (unless said otherwise) or device; with "
+     "--leave-out family from other architectures' networks, where no operation was "
+     "measured"},
     {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops; those that foretell brings"},
+     "NAME@SHAPE.step.ops; with --leave-out family a table of them; those that "
+     "foretell "
+     "brings"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -211,10 +215,11 @@ static int check_networks(ft__cli *c, const struct options *o)
                             "--networks goes with --where, --lists, --leave-out and "
                             "--seed alone");
     if (o->leave_out && strcmp(o->leave_out, "network") != 0 &&
-        strcmp(o->leave_out, "device") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--networks: --leave-out is network or device, not \"%s\"",
-                            o->leave_out);
+        strcmp(o->leave_out, "device") != 0 && strcmp(o->leave_out, "family") != 0)
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--networks: --leave-out is network, device or family, not \"%s\"",
+            o->leave_out);
     return FT__EXIT_GOOD;
 }
 
@@ -226,6 +231,24 @@ static int check_clocks(ft__cli *c, const struct options *o)
                             "--clocks goes with --where, --folds, --test and --seed "
                             "alone");
     return FT__EXIT_GOOD;
+}
+
+static int evaluate_families(ft__cli *c, const char *path, const char *lists,
+                             ft_networks_options *what)
+{
+    ft_network_table *table;
+    ft_error err = {0};
+    ft_status st = ft_network_table_open(&table, lists, &err);
+    int code;
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    what->left_out = FT_LEAVE_FAMILY;
+    what->find = ft_network_table_find;
+    what->user = table;
+    code = ft__networks_evaluate(c, path, what);
+    ft_network_table_free(table);
+    return code;
 }
 
 static int evaluate_networks(ft__cli *c, const char *path, const char *data,
@@ -240,12 +263,17 @@ static int evaluate_networks(ft__cli *c, const char *path, const char *data,
                                 .seed = how->seed,
                                 .log = how->log};
 
+    const bool families = o->leave_out && strcmp(o->leave_out, "family") == 0;
+
     if (o->leave_out && strcmp(o->leave_out, "device") == 0)
         what.left_out = FT_LEAVE_DEVICE;
     if (o->lists)
         snprintf(lists, sizeof(lists), "%s", o->lists);
     else
-        snprintf(lists, sizeof(lists), "%s/workloads/networks", data);
+        snprintf(lists, sizeof(lists), "%s/workloads/%s", data,
+                 families ? "timm.csv.gz" : "networks");
+    if (families)
+        return evaluate_families(c, path, lists, &what);
     return ft__networks_evaluate(c, path, &what);
 }
 
@@ -254,8 +282,8 @@ static int check_choose(ft__cli *c, const struct options *o)
     if (!o->choose)
         return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
                         : FT__EXIT_GOOD;
-    if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank || o->networks ||
-        o->share || o->test || o->folds || o->leave_out)
+    if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||
+        o->networks || o->share || o->test || o->folds || o->leave_out)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--choose goes with --curve, and with --where, --method, "
                             "--seeds and --seed alone");
@@ -295,10 +323,10 @@ static int run(ft__cli *c, const void *user)
     ft_evaluation e;
     uint32_t by = 0;
     bool printed;
-    int code = read_options(c, &how, &by, o);
+    int code = check_networks(c, o);
 
-    if (!code)
-        code = check_networks(c, o);
+    if (!code && !o->networks)
+        code = read_options(c, &how, &by, o);
     if (!code)
         code = check_clocks(c, o);
     if (!code)

@@ -113,6 +113,14 @@ void ft__path_predictor(char *out, const char *engine, uint64_t threads)
         join(out, "%s/local-%s%s.ftp", folder, engine, suffix);
 }
 
+void ft__path_family(char *out)
+{
+    char folder[FT__PATH_MAX];
+
+    if (home(folder))
+        join(out, "%s/family.ftp", folder);
+}
+
 bool ft__path_make_home(void)
 {
     char path[FT__PATH_MAX];

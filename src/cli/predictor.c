@@ -24,6 +24,62 @@ static void table_row(ft__table *t, const ft_regressor_info *r)
     ft__table_cell(t, "%s", ft__text_percent(r->roofline.median_ape).s);
 }
 
+/* What a family was learned from. */
+static bool print_datasets(const ft_predictor *p, uint32_t n)
+{
+    ft__table *t =
+        ft__table_new("learned from|setting|engine|dtype policy|operations>");
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft_predictor_dataset d;
+
+        ft_predictor_get_dataset(p, i, &d);
+        ft__table_cell(t, "%s", d.device);
+        ft__table_cell(t, "%s", d.setting);
+        ft__table_cell(t, "%s %s", d.engine, d.engine_version);
+        ft__table_cell(t, "%s", d.policy);
+        ft__table_cell(t, "%" PRIu64, d.n);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
+static bool print_family(const ft_predictor *p, const ft_predictor_info *info)
+{
+    ft__table *t =
+        ft__table_new("kind|phase|metric|for devices|method|n>|MAPE>|median>|"
+                      "p90>|90 % interval>|constant>|physics>");
+    bool good = print_datasets(p, info->n_datasets);
+
+    printf("\nholds %u regressors, %u measured operations\n\n", info->n_regressors,
+           info->n_measured);
+    for (uint32_t i = 0; i < info->n_regressors; i++) {
+        ft_regressor_info r;
+
+        ft_predictor_regressor(p, i, &r);
+        ft__table_cell(t, "%s", r.kind);
+        ft__table_cell(t, "%s", r.phase);
+        ft__table_cell(t, "%s", r.metric);
+        ft__table_cell(t, "%s", r.unseen ? "others" : "these");
+        ft__table_cell(t, "%s", r.choice);
+        ft__table_cell(t, "%zu", r.forest.n);
+        ft__table_cell(t, "%s", ft__text_percent(r.forest.mape).s);
+        ft__table_cell(t, "%s", ft__text_percent(r.forest.median_ape).s);
+        ft__table_cell(t, "%s", ft__text_percent(r.forest.p90_ape).s);
+        ft__table_cell(t, "%.2f .. %.2f", r.interval_low, r.interval_high);
+        ft__table_cell(t, "%s", ft__text_percent(r.constant.median_ape).s);
+        ft__table_cell(t, "%s", ft__text_percent(r.roofline.median_ape).s);
+    }
+    good = ft__table_print_take(t, stdout) && good;
+    puts(
+        "\nErrors are relative, of operations held out in cross-validation; what is "
+        "said "
+        "of devices\nthat are not among these is told by foretell evaluate --leave-out "
+        "device. interval: truth\nover prediction; constant and physics: median errors "
+        "of always the same ratio to the\nphysical estimate, and of the estimate "
+        "itself.");
+    return good;
+}
+
 static void print_info(const ft_predictor_info *i)
 {
     printf("device   %s, %s\n", i->device, i->setting);
@@ -45,6 +101,10 @@ static bool print_text(const ft_predictor *p)
     bool good;
 
     ft_predictor_get_info(p, &info);
+    if (info.n_datasets) {
+        ft__table_print_take(t, NULL);
+        return print_family(p, &info);
+    }
     print_info(&info);
     for (uint32_t i = 0; i < info.n_regressors; i++) {
         ft_regressor_info r;
@@ -74,13 +134,33 @@ static json_t *regressors_json(const ft_predictor *p, uint32_t n)
 
         ft_predictor_regressor(p, i, &r);
         ft__json_append_take(
-            &all, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "kind", r.kind,
-                            "metric", r.metric, "method", r.choice, "forest",
-                            ft__json_errors(&r.forest), "constant",
-                            ft__json_errors(&r.constant), "roofline",
-                            ft__json_errors(&r.roofline), "interval_low",
-                            ft__json_real(r.interval_low), "interval_high",
-                            ft__json_real(r.interval_high)));
+            &all,
+            json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "kind",
+                      r.kind, "phase", r.phase, "metric", r.metric, "unseen", r.unseen,
+                      "method", r.choice, "forest", ft__json_errors(&r.forest),
+                      "constant", ft__json_errors(&r.constant), "roofline",
+                      ft__json_errors(&r.roofline), "interval_low",
+                      ft__json_real(r.interval_low), "interval_high",
+                      ft__json_real(r.interval_high)));
+    }
+    return all;
+}
+
+static json_t *datasets_json(const ft_predictor *p, uint32_t n)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft_predictor_dataset d;
+
+        ft_predictor_get_dataset(p, i, &d);
+        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "device",
+                                             ft__json_text(d.device), "setting",
+                                             ft__json_text(d.setting), "engine",
+                                             ft__json_text(d.engine), "engine_version",
+                                             ft__json_text(d.engine_version),
+                                             "dtype_policy", ft__json_text(d.policy),
+                                             "n", ft__json_count(d.n)));
     }
     return all;
 }
@@ -91,15 +171,16 @@ static bool print_json(const ft_predictor *p, const char *path)
 
     ft_predictor_get_info(p, &i);
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
-                  ft__json_text(path), "device", ft__json_text(i.device), "setting",
-                  ft__json_text(i.setting), "engine", ft__json_text(i.engine),
-                  "engine_version", ft__json_text(i.engine_version), "peak_flops",
-                  ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
-                  ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
-                  "context_bytes", ft__json_real(i.context_bytes), "n_measured",
-                  ft__json_count(i.n_measured), "regressors",
-                  regressors_json(p, i.n_regressors)),
+        json_pack(
+            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
+            ft__json_text(path), "device", ft__json_text(i.device), "setting",
+            ft__json_text(i.setting), "engine", ft__json_text(i.engine),
+            "engine_version", ft__json_text(i.engine_version), "peak_flops",
+            ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
+            ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
+            "context_bytes", ft__json_real(i.context_bytes), "n_measured",
+            ft__json_count(i.n_measured), "datasets", datasets_json(p, i.n_datasets),
+            "regressors", regressors_json(p, i.n_regressors)),
         stdout);
 }
 
@@ -110,18 +191,18 @@ static bool print_csv(const ft_predictor *p)
     ft_predictor_get_info(p, &info);
     puts("kind,metric,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,adjusted_r2,"
          "mae,median_ae,max_ae,interval_low,interval_high,constant_median_ape,"
-         "roofline_median_ape,method");
+         "roofline_median_ape,method,phase,unseen");
     for (uint32_t i = 0; i < info.n_regressors; i++) {
         const ft_errors *e;
         ft_regressor_info r;
 
         ft_predictor_regressor(p, i, &r);
         e = &r.forest;
-        ft__csv_row(stdout, "ssugggggggggggggggs", r.kind, r.metric, (uint64_t)e->n,
+        ft__csv_row(stdout, "ssugggggggggggggggssu", r.kind, r.metric, (uint64_t)e->n,
                     e->mape, e->median_ape, e->p90_ape, e->within_10, e->max_ape,
                     e->bias, e->r2, e->adjusted_r2, e->mae, e->median_ae, e->max_ae,
                     r.interval_low, r.interval_high, r.constant.median_ape,
-                    r.roofline.median_ape, r.choice);
+                    r.roofline.median_ape, r.choice, r.phase, (uint64_t)r.unseen);
     }
     return true;
 }

@@ -8,8 +8,7 @@
 typedef struct ft__choice {
     char device[128];
     char engine[80]; /* "onednn 2.6.3"; "" from a device file */
-    char setting[64];
-    bool sheet; /* from a device file alone */
+    char setting[96];
     int64_t batch;
     double clock_hz;    /* asked for; NaN: as it comes */
     double limit_bytes; /* memory of the device; NaN: not known */

@@ -5,6 +5,7 @@
 
 #include "cli/predictor.h"
 #include "foretell/engine.h"
+#include "foretell/outliers.h"
 
 struct options {
     const char *out;
@@ -16,6 +17,12 @@ struct options {
     bool mix;
     ft__texts without;
     bool forget;
+    bool tune;
+    const char *layout;
+    uint64_t size;
+    const char *add;
+    bool family;
+    const char *where;
     uint64_t seed;
 };
 
@@ -30,10 +37,26 @@ static const ft__option options[] = {
      "learn from measurements at this setting, \"threads=1 clock=1200MHz\""},
     {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
      "learn from measurements of this device; this machine"},
+    {"family", 0, FT__OPT_FLAG, offsetof(struct options, family), NULL,
+     "learn from all devices, settings and engines in the store, for any device that "
+     "has "
+     "a data sheet"},
+    {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
+     "with --family: which measurements, as evaluate has it: \"device=a30,l4 "
+     "policy=default\""},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
      "mix the three best where that is better than the best"},
+    {"tune", 0, FT__OPT_FLAG, offsetof(struct options, tune), NULL,
+     "choose hyper-parameters of these methods as well, by cross-validation"},
+    {"layout", 0, FT__OPT_TEXT, offsetof(struct options, layout), "WHAT",
+     "with --family: one regressor a kind, or single: one for all of them"},
+    {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
+     "with --family: what the file may take, about; 16"},
+    {"add", 0, FT__OPT_TEXT, offsetof(struct options, add), "P.ftp",
+     "add what the store holds to this predictor: only what has new measurements is "
+     "learned again"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
      "leave out every operation of this model, to test on it later"},
     {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
@@ -80,34 +103,93 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
     return code;
 }
 
-static ft_status train(ft_predictor **out, const char *store_path,
-                       const struct options *o, const ft_train_options *common,
-                       ft_error *err)
+/* Worth tuning, or measuring again: said once the predictor is made of them. */
+static void tell_slow(const ft__cli *c, ft_store *store, const ft_train_options *how)
 {
-    ft_train_options how = *common;
+    char where[FT__PATH_MAX], spec[1024], text[2048];
+    ft_slow_op *op = NULL;
+    uint32_t n_datasets;
+    size_t n;
+
+    snprintf(where, sizeof(where), "device=%s engine=%s %s", how->filter.device,
+             how->filter.engine, how->filter.setting);
+    if (!c->log.message || ft_slow_ops_find(&op, &n, &n_datasets, store, where,
+                                            how->data_dir, how->seed, NULL))
+        return;
+    if (n) {
+        ft_op_print(&op[0].op, spec, sizeof(spec));
+        snprintf(text, sizeof(text),
+                 "%zu operation%s slower than others like %s, %s %.1f times: foretell "
+                 "validate --outliers lists what to tune or to measure again",
+                 n, n > 1 ? "s are" : " is", n > 1 ? "them" : "it", spec, op[0].slower);
+        c->log.message(c->log.user, FT_LOG_INFO, text);
+    }
+    free(op);
+}
+
+/* Of one machine: which rows of the store. */
+static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
+                           const struct options *o, ft_train_options *how,
+                           ft_error *err)
+{
     ft_device *local = NULL;
-    ft_store *store = NULL;
     char setting[32];
     ft_status st = ft_device_local(&local, "", err);
 
-    *out = NULL;
-    if (!st)
-        st = ft_store_open(&store, store_path, FT_STORE_READ, err);
     if (!st) {
         snprintf(setting, sizeof(setting), "threads=%u",
                  (unsigned)(o->threads ? o->threads : 1));
-        how.filter.setting = o->setting ? o->setting : setting;
-        how.filter.device = o->device && strcmp(o->device, "local") != 0
-                                ? o->device
-                                : ft_device_fingerprint(local);
-        st = ft_predictor_train(out, store, &how, err);
+        how->filter.setting = o->setting ? o->setting : setting;
+        how->filter.device = o->device && strcmp(o->device, "local") != 0
+                                 ? o->device
+                                 : ft_device_fingerprint(local);
+        st = ft_predictor_train(out, store, how, err);
+        if (!st)
+            tell_slow(c, store, how);
     }
-    ft_store_close(store);
     ft_device_free(local);
     return st;
 }
 
-static int save(ft__cli *c, const ft_predictor *p, const char *path)
+static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
+                       const struct options *o, const ft_train_options *common,
+                       ft_error *err)
+{
+    ft_train_options how = *common;
+    ft_predictor *before = NULL;
+    ft_store *store = NULL;
+    ft_status st = ft_store_open(&store, store_path, FT_STORE_READ, err);
+
+    *out = NULL;
+    if (!st && o->add)
+        st = ft_predictor_load(&before, o->add, err);
+    how.add = before;
+    if (!st)
+        st = o->family ? ft_predictor_train(out, store, &how, err)
+                       : train_one(c, out, store, o, &how, err);
+    ft_predictor_free(before);
+    ft_store_close(store);
+    return st;
+}
+
+static int check(ft__cli *c, const struct options *o)
+{
+    if (o->family && (o->device || o->threads || o->setting))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--family goes with --where, which says of which device, "
+                            "setting and engine");
+    if (o->where && !o->family)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--where goes with --family");
+    if ((o->layout || o->size) && !o->family)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --family",
+                            o->layout ? "layout" : "size");
+    if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--layout is kind or single, not \"%s\"",
+                            o->layout);
+    return FT__EXIT_GOOD;
+}
+
+static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family)
 {
     ft_error err = {0};
     bool printed;
@@ -117,7 +199,8 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path)
         return ft__cli_fail(c, st, &err);
     printed = ft__predictor_print(c, p, path);
     if (!c->json && !c->csv)
-        printf("\nwritten: %s\nnext: foretell predict MODEL --device local\n", path);
+        printf("\nwritten: %s\nnext: foretell predict MODEL --device %s\n", path,
+               family ? "D" : "local");
     return ft__cli_done(c, printed);
 }
 
@@ -129,17 +212,26 @@ static int run(ft__cli *c, const void *user)
                             .seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                             .mix = o->mix,
+                            .tune = o->tune,
+                            .single = o->layout && strcmp(o->layout, "single") == 0,
                             .forget = o->forget,
+                            .family = o->family,
+                            .where = o->where,
+                            .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};
-    char store[FT__PATH_MAX], path[FT__PATH_MAX];
+    char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
     ft__ops without = {0};
     ft_predictor *p;
     ft_error err = {0};
     ft_status st;
-    int code = ft__methods_parse(c, &how.methods, o->method);
+    int code = check(c, o);
 
+    if (!code)
+        code = ft__methods_parse(c, &how.methods, o->method);
     if (code)
         return code;
+    ft__path_data(c, data);
+    how.data_dir = data;
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
     if (!code)
@@ -147,16 +239,21 @@ static int run(ft__cli *c, const void *user)
     if (!code) {
         how.without = without.op;
         how.n_without = without.n;
-        st = train(&p, store, o, &how, &err);
-        code = st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+        st = train(c, &p, store, o, &how, &err);
+        code = st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
+               : st            ? ft__cli_fail(c, st, &err)
+                               : FT__EXIT_GOOD;
     }
     ft__ops_free(&without);
     if (code)
         return code;
-    ft__path_predictor(path, engine, o->threads);
+    if (o->family)
+        ft__path_family(path);
+    else
+        ft__path_predictor(path, engine, o->threads);
     code = ft__home_needed(c, o->out);
     if (!code)
-        code = save(c, p, o->out ? o->out : path);
+        code = save(c, p, o->out ? o->out : path, o->family);
     ft_predictor_free(p);
     return code;
 }
@@ -168,7 +265,10 @@ const ft__command ft__train_command = {
     .more = "",
     .examples = "  foretell train\n"
                 "  foretell train -o server.ftp --engine onednn --threads 8\n"
-                "  foretell train --without vgg16.onnx --forget -o honest.ftp\n",
+                "  foretell train --without vgg16.onnx --forget -o honest.ftp\n"
+                "  foretell train --add server.ftp -o server.ftp\n"
+                "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
+                "gpus.ftp\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

@@ -54,12 +54,14 @@ struct known {
     ft__physics_row *row;
     ft__chip *chip;
     size_t n;
+    bool at_once;
 };
 
 static ft_status find_known(struct known *k, const ft__samples *s, const uint32_t *row,
                             size_t n, uint64_t seed, ft_error *err)
 {
-    *k = (struct known){.row = calloc(n + 1, sizeof(*k->row)),
+    *k = (struct known){.at_once = k->at_once,
+                        .row = calloc(n + 1, sizeof(*k->row)),
                         .chip = calloc(n + 1, sizeof(*k->chip))};
     if (!k->row || !k->chip)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
@@ -70,7 +72,8 @@ static ft_status find_known(struct known *k, const ft__samples *s, const uint32_
                                          .chip = &k->chip[k->n],
                                          .time_s = s->v[row[i]].value[FT__METRIC_TIME],
                                          .weight = 1,
-                                         .group = device_of(s, row[i])};
+                                         .group = k->at_once ? s->v[row[i]].dataset
+                                                             : device_of(s, row[i])};
         k->n++;
     }
     return FT_OK;
@@ -96,16 +99,16 @@ static ft_status fit_classes(ft__base *b, const struct known *k, uint64_t seed,
 }
 
 static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
-                           size_t n, uint64_t seed, ft_error *err)
+                           size_t n, bool at_once, uint64_t seed, ft_error *err)
 {
-    struct known k;
+    struct known k = {.at_once = at_once};
     ft_status st = find_known(&k, s, row, n, seed, err);
 
     if (!st && k.n >= LEAST_ROWS)
         st = ft__physics_fit(&b->theta[0], k.row, k.n, seed, err);
     for (int c = 1; c < FT_CLASS_COUNT; c++)
         b->theta[c] = b->theta[0];
-    if (!st)
+    if (!st && !at_once)
         st = fit_classes(b, &k, seed, err);
     free(k.row);
     free(k.chip);
@@ -141,8 +144,9 @@ static void fit_roof(ft__roof *out, const ft__samples *s, const uint32_t *row, s
                          ft__quantile(time, n, 0.02));
 }
 
-static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *row,
-                           size_t n, ft_error *err)
+/* Those of index `first` and behind it. */
+static ft_status fit_roofs(ft__base *b, uint32_t first, const ft__samples *s,
+                           const uint32_t *row, size_t n, ft_error *err)
 {
     double *v = calloc(3 * n + 1, sizeof(*v));
     uint32_t *own = calloc(n + 1, sizeof(*own));
@@ -150,7 +154,7 @@ static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *ro
 
     if (!v || !own)
         st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    for (uint32_t r = 0; r <= 2 * b->n_datasets && !st; r++) {
+    for (uint32_t r = first; r <= 2 * b->n_datasets && !st; r++) {
         size_t m = 0;
 
         for (size_t i = 0; i < n; i++)
@@ -165,7 +169,7 @@ static ft_status fit_roofs(ft__base *b, const ft__samples *s, const uint32_t *ro
 }
 
 ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
-                       size_t n, uint64_t seed, ft_error *err)
+                       size_t n, bool at_once, uint64_t seed, ft_error *err)
 {
     ft_status st;
 
@@ -173,9 +177,29 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
     out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
     if (!out->roof)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    st = fit_roofs(out, s, row, n, err);
+    st = fit_roofs(out, 0, s, row, n, err);
     if (!st)
-        st = fit_theta(out, s, row, n, seed, err);
+        st = fit_theta(out, s, row, n, at_once, seed, err);
+    if (st)
+        ft__base_free(out);
+    return st;
+}
+
+ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples *s,
+                          const uint32_t *row, size_t n, ft_error *err)
+{
+    size_t last = 2 * (size_t)s->n_datasets;
+    ft_status st = FT_OK;
+
+    *out = *old;
+    out->n_datasets = s->n_datasets;
+    out->roof = calloc(last + 1, sizeof(*out->roof));
+    if (!out->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    memcpy(out->roof, old->roof, 2 * (size_t)old->n_datasets * sizeof(*out->roof));
+    if (s->n_datasets > old->n_datasets)
+        st = fit_roofs(out, 2 * old->n_datasets, s, row, n, err);
+    out->roof[last] = old->roof[2 * (size_t)old->n_datasets];
     if (st)
         ft__base_free(out);
     return st;

@@ -339,11 +339,42 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
         st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
     if (!st)
         st = add_pairs(out, s, row, n, err);
-    out->n = FT__N_FEATURES + N_FITS + N_TERMS +
-             (out->devices ? (uint32_t)N_DEVICE : 0) + out->n_codes;
+    ft__columns_count(out);
     if (st)
         ft__columns_free(out);
     return st;
+}
+
+void ft__columns_count(ft__columns *c)
+{
+    c->n = FT__N_FEATURES + N_FITS + N_TERMS + (c->devices ? (uint32_t)N_DEVICE : 0) +
+           c->n_codes;
+}
+
+static bool copy_code(ft__code *out, const ft__code *c)
+{
+    memcpy(out->name, c->name, sizeof(out->name));
+    out->value = calloc(c->n + 1u, sizeof(*out->value));
+    for (; out->value && out->n < c->n; out->n++) {
+        out->value[out->n] = strdup(c->value[out->n]);
+        if (!out->value[out->n])
+            return false;
+    }
+    return out->value != NULL;
+}
+
+ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err)
+{
+    *out = (ft__columns){.n = c->n, .devices = c->devices};
+    while (out->n_codes < c->n_codes) {
+        uint32_t j = out->n_codes++;
+
+        if (!copy_code(&out->code[j], &c->code[j])) {
+            ft__columns_free(out);
+            return ft_fail(err, FT_ENOMEM, 0, "training set");
+        }
+    }
+    return FT_OK;
 }
 
 void ft__columns_free(ft__columns *c)

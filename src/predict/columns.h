@@ -26,6 +26,9 @@ typedef struct ft__columns {
  * may be learned of which device a row is of. */
 ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
                            size_t n, bool unseen, ft_error *err);
+/* Set c->n from the rest. */
+void ft__columns_count(ft__columns *c);
+ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err);
 void ft__columns_free(ft__columns *c);
 /* row: c->n values. */
 void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/estimate.h"
 #include "predict/predictor.h"
 
 /* How far a network's true time strays from the sum of its operations for
@@ -104,7 +105,7 @@ static ft_estimate roofline_only(const ft_op *op, const ft__roof *roof)
     return (ft_estimate){t, t, 10 * t, FT_BASIS_ROOFLINE, ""};
 }
 
-static bool costs_nothing(const ft_op *op)
+bool ft__costs_nothing(const ft_op *op)
 {
     return ft_kind_class(op->kind) == FT_CLASS_VIEW;
 }
@@ -148,7 +149,7 @@ static ft_status estimate_times(struct batch *b, ft_estimate *out, size_t n,
     for (size_t i = 0; i < n; i++) {
         const ft__measured_image *m = ft__predictor_measured(b->p, &b->ops[i]);
 
-        out[i] = costs_nothing(&b->ops[i])
+        out[i] = ft__costs_nothing(&b->ops[i])
                      ? (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""}
                  : m ? from_measured(m)
                      : unavailable("");
@@ -187,6 +188,9 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     struct batch b = {.p = p, .ops = ops};
     ft_status st;
 
+    if (!p->info)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the predictor is for a family of devices: say for which one");
     b.all = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.all));
     b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
     b.value = malloc((n + 1) * sizeof(*b.value));
@@ -213,7 +217,7 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
 
 /* ---- networks ---- */
 
-static void count_basis(ft_network_estimate *e)
+void ft__estimate_count(ft_network_estimate *e)
 {
     for (uint32_t i = 0; i < e->n_ops; i++)
         switch (e->op_time[i].basis) {
@@ -229,7 +233,8 @@ static void count_basis(ft_network_estimate *e)
 
 /* A sum is as good as its weakest part that matters: of the bases that hold at
  * least a tenth of the time, the least certain. */
-static ft_basis weakest(const ft_network_estimate *e, const double *count, double sum)
+ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
+                              double sum)
 {
     double share[FT_BASIS_COUNT] = {0};
     ft_basis basis = FT_BASIS_MEASURED;
@@ -264,11 +269,11 @@ static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
                         .low = fmax(0, sum - sqrt(below + common * common)),
                         .high = sum + sqrt(above + common * common),
                         .why = ""};
-    out.basis = sum > 0 ? weakest(e, count, sum) : FT_BASIS_MEASURED;
+    out.basis = sum > 0 ? ft__estimate_weakest(e, count, sum) : FT_BASIS_MEASURED;
     return out;
 }
 
-static ft_status sum_times(ft_network_estimate *e, const ft_graph *g, ft_error *err)
+ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count));
 
@@ -291,8 +296,8 @@ static ft_status sum_times(ft_network_estimate *e, const ft_graph *g, ft_error *
 /* ---- memory ---- */
 
 /* An allocator that takes and gives back as operations run. */
-static ft_status memory_as_allocated(ft_network_estimate *e, const ft_graph *g,
-                                     uint32_t bits, ft_error *err)
+ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,
+                                        uint32_t bits, ft_error *err)
 {
     const ft_memory_policy policy = {FT_POLICY_EAGER | bits};
     ft_memory m;
@@ -310,7 +315,7 @@ static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
                                    ft_error *err)
 {
     ft_plan plan;
-    ft_status st = memory_as_allocated(e, g, 0, err);
+    ft_status st = ft__estimate_memory_allocated(e, g, 0, err);
 
     if (!st)
         st = ft_plan_make(&plan, g, err);
@@ -322,7 +327,7 @@ static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
     return FT_OK;
 }
 
-static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
 {
     memset(out, 0, sizeof(*out));
     out->n_ops = ft_graph_n_ops(g);
@@ -331,6 +336,7 @@ static ft_status start(ft_network_estimate *out, const ft_graph *g, ft_error *er
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
+    out->host_s = out->busy_s = NAN;
     return FT_OK;
 }
 
@@ -348,7 +354,7 @@ static ft_estimate largest(const ft_estimate *workspace, uint32_t n)
 }
 
 /* All parts that are known; w: what is not known exactly of them. */
-static void sum_memory(ft_network_estimate *e, const ft_estimate *w)
+void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w)
 {
     double sum = isfinite(e->context_bytes) ? e->context_bytes : 0;
 
@@ -367,7 +373,7 @@ static uint32_t count_running(const ft_graph *g)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        n += !costs_nothing(ft_graph_op(g, i));
+        n += !ft__costs_nothing(ft_graph_op(g, i));
     return n;
 }
 
@@ -375,12 +381,15 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                              const ft_graph *g, ft_error *err)
 {
     ft_estimate *workspace = NULL, w;
-    ft_status st = start(out, g, err);
+    ft_status st = ft__estimate_start(out, g, err);
 
+    if (!st && !p->info)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "the predictor is for a family of devices: say for which one");
     if (!st)
         st = ft_graph_mode(g) == FT_MODE_INFERENCE
                  ? memory_as_planned(out, g, err)
-                 : memory_as_allocated(out, g, 0, err);
+                 : ft__estimate_memory_allocated(out, g, 0, err);
     if (!st) {
         workspace = calloc(out->n_ops + 1u, sizeof(*workspace));
         st = workspace ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "estimate");
@@ -389,103 +398,19 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
         st = ft_predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
                             err);
     if (!st)
-        st = sum_times(out, g, err);
+        st = ft__estimate_sum(out, g, err);
     if (!st) {
-        count_basis(out);
+        ft__estimate_count(out);
         w = largest(workspace, out->n_ops);
         out->part_bytes[FT_PART_WORKSPACE] = w.value;
         out->context_bytes = p->info->context_bytes +
                              p->info->context_per_op_bytes * (double)count_running(g);
-        sum_memory(out, &w);
+        ft__estimate_memory_sum(out, &w);
     } else {
         ft_network_estimate_free(out);
     }
     free(workspace);
     return st;
-}
-
-/* Below a sum of rooflines there is nothing; above it, and around what another model
- * says, nothing is known. */
-static void alone(ft_estimate *t, ft_basis basis)
-{
-    t->low = basis == FT_BASIS_ROOFLINE ? t->value : (double)NAN;
-    t->high = NAN;
-    t->basis = basis;
-}
-
-/* PyTorch's scratch memory is known on CPUs only; context nowhere. */
-static ft_status memory_of_sheet(ft_network_estimate *e, const ft_device_facts *d,
-                                 const ft_graph *g, ft_error *err)
-{
-    bool cpu = d->type && strcmp(d->type, "cpu") == 0;
-    ft_status st = memory_as_allocated(e, g, cpu ? FT_POLICY_CPU_SCRATCH : 0, err);
-
-    if (!cpu)
-        e->part_bytes[FT_PART_WORKSPACE] = NAN;
-    e->context_bytes = NAN;
-    return st;
-}
-
-/* How a data sheet's figures become the time of an operation. */
-typedef double price_of(const ft_op *op, const ft__roof *roof);
-
-static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
-                                ft_basis basis, const ft_device_facts *d,
-                                const ft_graph *g, ft_error *err)
-{
-    const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
-    const bool bound = basis == FT_BASIS_ROOFLINE;
-    ft_status st;
-
-    if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
-        memset(out, 0, sizeof(*out));
-        return ft_fail(
-            err, FT_ENOTFOUND, 0,
-            "%s: peak rate or bandwidth is not known, so there is no roofline",
-            d->name);
-    }
-    st = start(out, g, err);
-    for (uint32_t i = 0; i < out->n_ops && !st; i++) {
-        double t =
-            costs_nothing(ft_graph_op(g, i)) ? 0 : price(ft_graph_op(g, i), &roof);
-
-        out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN, basis, ""};
-    }
-    return st ? st : sum_times(out, g, err);
-}
-
-static ft_status predict_by_sheet(ft_network_estimate *out, price_of *price,
-                                  ft_basis basis, const ft_device_facts *d,
-                                  const ft_graph *g, ft_error *err)
-{
-    const ft_estimate exact = {0};
-    ft_status st = price_by_sheet(out, price, basis, d, g, err);
-
-    if (!st)
-        st = memory_of_sheet(out, d, g, err);
-    if (st) {
-        ft_network_estimate_free(out);
-        return st;
-    }
-    alone(&out->time, basis);
-    for (int p = 0; p < FT_PHASE_COUNT; p++)
-        alone(&out->phase_time[p], basis);
-    count_basis(out);
-    sum_memory(out, &exact);
-    return FT_OK;
-}
-
-ft_status ft_predict_network_roofline(ft_network_estimate *out,
-                                      const ft_device_facts *d, const ft_graph *g,
-                                      ft_error *err)
-{
-    return predict_by_sheet(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
-}
-
-ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
-                                   const ft_graph *g, ft_error *err)
-{
-    return predict_by_sheet(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
 }
 
 void ft_network_estimate_free(ft_network_estimate *e)

@@ -135,13 +135,6 @@ ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metri
     return FT_OK;
 }
 
-static const char *part_name(const ft__part *p)
-{
-    return p->scope == FT__SCOPE_KIND    ? ft_kind_name((ft_kind)p->which)
-           : p->scope == FT__SCOPE_CLASS ? ft_class_name((ft_class)p->which)
-                                         : "all";
-}
-
 void ft__results_choices(ft__results *r, const ft__learner *l)
 {
     size_t at = 0;
@@ -151,7 +144,7 @@ void ft__results_choices(ft__results *r, const ft__learner *l)
         const ft__part *p = &l->part[i];
 
         at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
-                               "%s%s %s: %zu rows, %s\n", part_name(p),
+                               "%s%s %s: %zu rows, %s\n", ft__part_name(p),
                                p->scope == FT__SCOPE_CLASS ? " (class)" : "",
                                ft_phase_name(p->phase), p->fit.n_rows, p->fit.choice);
     }

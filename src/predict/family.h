@@ -3,23 +3,77 @@
 
 #include "base/buf.h"
 #include "predict/learner.h"
+#include "predict/writer.h"
+
+/* What operations of one dataset were measured to take, against the physical estimate
+ * of them: in a file, used where it lies. */
+typedef struct ft__templates {
+    const uint64_t *hash; /* ascending, n of them */
+    const float *ratio;   /* log(measured / estimate) */
+    size_t n;
+    void *own;                    /* to free, or NULL */
+    double capability;            /* of the device; NaN: not known */
+    const unsigned char *section; /* NULL: not in a file */
+    size_t bytes;
+    uint64_t checksum;
+    atomic_bool sound; /* the checksum was looked at */
+} ft__templates;
 
 /* Regressors for any device with a data sheet, learned from measurements on several. */
 typedef struct ft__family {
-    ft__learner *learner[FT__N_METRICS]; /* NULL: nothing of the metric was measured */
+    ft__dataset *dataset; /* that were learned from; file is NULL */
+    uint32_t n_datasets;
+    /* Of a metric: for the devices among the datasets, and for others; NULL: nothing of
+     * the metric was measured, or of one device alone, whose learner serves others. */
+    ft__learner *learner[FT__N_METRICS][2];
+    ft__templates *templates; /* of each dataset */
+    ft__learner *reading;     /* while a file is opened: whose parts come next */
 } ft__family;
 
-/* Of all samples. opt->metric is set here, metric by metric: time and power, and
- * workspace where it was measured. FT_ENOTFOUND: no time is among them. */
-ft_status ft__family_train(ft__family *out, const ft__samples *s,
-                           const ft__learn_options *opt, ft_error *err);
-void ft__family_free(ft__family *f);
+typedef struct ft__family_options {
+    ft__learn_options learn;  /* metric, unseen and part_rows are set here */
+    size_t most_bytes;        /* of its file, about; 0: 16 MB */
+    bool forget;              /* no templates */
+    const ft__family *before; /* what rows are added to, or NULL; the first datasets are
+                                 its, in its order (ft__samples_order_as()) */
+    const ft_log *log;
+} ft__family_options;
 
-/* n operations on one device, set and driven as `on` says, whose `file` is its data
- * sheet; on->device may be one that is among the rows or not. out[n]; FT_ENOTFOUND: the
- * metric was not learned, or a fact of the device is missing (the message names it). */
+/* Of all samples: time and power, and memory and workspace where they were measured.
+ * FT_ENOTFOUND: no time is among them. */
+ft_status ft__family_train(ft__family *out, const ft__samples *s,
+                           const ft__family_options *opt, ft_error *err);
+void ft__family_free(ft__family *f);
+/* Number the datasets of samples so that those of a family come first, as there, with
+ * no rows where the samples are of none. */
+ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err);
+
+/* Was the metric measured on the device of `on`? */
+bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
+/* *on with what it does not say as in the dataset that is most like it; its setting is
+ * in *setting, which the caller frees and of which `bad` says that memory is short. */
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on);
+/* n operations on one device, whose `file` is its data sheet; on->device may be one
+ * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
+ * setting leaves out, are as in the dataset that is most like it. Energy is power x
+ * time. out[n]; FT_ENOTFOUND: the metric was not learned, or a fact of the device is
+ * missing (the message names it). */
 ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
                          const ft__dataset *on, const ft_op *ops, size_t n,
                          ft_error *err);
+
+/* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
+ */
+ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
+                               const ft_train_options *opt, ft_error *err);
+
+/* ---- in the predictor file (family_image.h) ---- */
+ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);
+/* One section of its kinds, into p->family. */
+ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err);
+/* FT_EFORMAT: sections are missing. */
+ft_status ft__family_check(const ft_predictor *p, ft_error *err);
+void ft__family_close(ft__family *f); /* or NULL */
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/prng.h"
 #include "base/stats.h"
 
@@ -16,9 +17,16 @@ static const double worth_mixing = 0.01;
 
 /* ---- what is tried ---- */
 
+/* 0: as the method has it by default. */
 struct candidate {
     ft_method method;
     uint32_t min_leaf;
+    bool tuning;    /* tried only where the options ask for tuning */
+    double columns; /* share that a split looks at */
+    uint32_t rounds, depth;
+    double rate;
+    uint32_t neighbours;
+    double penalty;
 };
 
 enum { WHOLE = 1 << 30 };
@@ -26,12 +34,39 @@ enum { WHOLE = 1 << 30 };
 /* Trees from fully grown to coarse: few or noisy rows are better served by the latter.
  */
 static const struct candidate candidates[] = {
-    {FT_METHOD_EXTRA, 1},     {FT_METHOD_EXTRA, 3},    {FT_METHOD_EXTRA, 8},
-    {FT_METHOD_EXTRA, WHOLE}, /* one leaf: always the mean */
-    {FT_METHOD_FOREST, 1},    {FT_METHOD_FOREST, 3},   {FT_METHOD_TREE, 1},
-    {FT_METHOD_BOOST, 0},     {FT_METHOD_RIDGE, 0},    {FT_METHOD_KNN, 0},
-    {FT_METHOD_SVR, 0},       {FT_METHOD_TEMPLATE, 0}, {FT_METHOD_MLP, 0},
-    {FT_METHOD_GP, 0},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 1},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 3},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 8},
+    {.method = FT_METHOD_EXTRA, .min_leaf = WHOLE}, /* one leaf: always the mean */
+    {.method = FT_METHOD_FOREST, .min_leaf = 1},
+    {.method = FT_METHOD_FOREST, .min_leaf = 3},
+    {.method = FT_METHOD_TREE, .min_leaf = 1},
+    {.method = FT_METHOD_BOOST},
+    {.method = FT_METHOD_RIDGE},
+    {.method = FT_METHOD_KNN},
+    {.method = FT_METHOD_SVR},
+    {.method = FT_METHOD_TEMPLATE},
+    {.method = FT_METHOD_MLP},
+    {.method = FT_METHOD_GP},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.3},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.6},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 2, .tuning = true},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 3, .tuning = true, .columns = 0.5},
+    {.method = FT_METHOD_FOREST, .min_leaf = 1, .tuning = true, .columns = 0.3},
+    {.method = FT_METHOD_BOOST,
+     .tuning = true,
+     .rounds = 600,
+     .depth = 4,
+     .rate = 0.05},
+    {.method = FT_METHOD_BOOST,
+     .tuning = true,
+     .rounds = 600,
+     .depth = 8,
+     .rate = 0.05},
+    {.method = FT_METHOD_KNN, .tuning = true, .neighbours = 3},
+    {.method = FT_METHOD_KNN, .tuning = true, .neighbours = 10},
+    {.method = FT_METHOD_RIDGE, .tuning = true, .penalty = 10},
+    {.method = FT_METHOD_SVR, .tuning = true, .penalty = 100},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
 /* The usual ones: trees, and a process as long as it can take in every row. */
@@ -62,8 +97,14 @@ static ft_model_options options_of(const struct candidate *c, size_t n,
                               : o->n_trees ? o->n_trees
                                            : VALUE_TREES,
                    .min_leaf = whole ? (uint32_t)n : c->min_leaf,
+                   .max_features = c->columns,
                    .seed = o->seed,
                    .threads = o->threads},
+        .penalty = c->penalty,
+        .neighbours = c->neighbours,
+        .rounds = c->rounds,
+        .depth = c->depth,
+        .rate = c->rate,
         .seed = o->seed,
         .threads = o->threads,
     };
@@ -203,8 +244,10 @@ static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options 
 {
     const char *why;
 
-    return c->min_leaf == WHOLE ||
-           (methods_for(o, n) >> c->method & 1 && ft_method_available(c->method, &why));
+    if (c->tuning && !o->tune)
+        return false;
+    return c->min_leaf == WHOLE || (o->gain < 1 && methods_for(o, n) >> c->method & 1 &&
+                                    ft_method_available(c->method, &why));
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
@@ -299,6 +342,18 @@ static struct mixture mix(struct look *l, const uint32_t *order, uint32_t n_orde
     return best.error < (1 - worth_mixing) * single.error ? best : single;
 }
 
+/* The constant, unless m betters it by as much as is wanted. */
+static struct mixture trust(const struct mixture *m, const uint32_t *order,
+                            uint32_t n_order, const double *error,
+                            const ft__fit_options *o)
+{
+    for (uint32_t i = 0; i < n_order; i++)
+        if (candidates[order[i]].min_leaf == WHOLE &&
+            m->error > (1 - o->gain) * error[order[i]])
+            return (struct mixture){1, {order[i]}, {1}, error[order[i]]};
+    return *m;
+}
+
 /* What never weighs anything is not fitted. */
 static void drop_empty(struct mixture *m)
 {
@@ -317,22 +372,33 @@ static const char *name_of(const struct candidate *c)
     return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
 }
 
+/* "extra leaf 3 columns 0.5" */
+static void put_candidate(ft__buf *b, const struct candidate *c)
+{
+    ft__buf_str(b, name_of(c));
+    if (c->min_leaf > 1 && c->min_leaf != WHOLE)
+        ft__buf_fmt(b, " leaf %u", c->min_leaf);
+    if (c->columns > 0)
+        ft__buf_fmt(b, " columns %.1f", c->columns);
+    if (c->rounds)
+        ft__buf_fmt(b, " rounds %u depth %u rate %.2f", c->rounds, c->depth, c->rate);
+    if (c->neighbours)
+        ft__buf_fmt(b, " k %u", c->neighbours);
+    if (c->penalty > 0)
+        ft__buf_fmt(b, " penalty %.0f", c->penalty);
+}
+
 static void put_choice(ft__fit *f, const struct mixture *m)
 {
-    size_t at = 0;
+    ft__buf b = {0};
 
-    for (uint32_t k = 0; k < m->n && at < sizeof(f->choice); k++) {
-        const struct candidate *c = &candidates[m->part[k]];
-        char leaf[24] = "";
-
-        if (c->min_leaf > 1 && c->min_leaf != WHOLE)
-            snprintf(leaf, sizeof(leaf), " leaf %u", c->min_leaf);
-        at += (size_t)(m->n == 1 ? snprintf(f->choice, sizeof(f->choice), "%s%s",
-                                            name_of(c), leaf)
-                                 : snprintf(f->choice + at, sizeof(f->choice) - at,
-                                            "%s%.1f %s%s", k ? " + " : "", m->weight[k],
-                                            name_of(c), leaf));
+    for (uint32_t k = 0; k < m->n; k++) {
+        if (m->n > 1)
+            ft__buf_fmt(&b, "%s%.1f ", k ? " + " : "", m->weight[k]);
+        put_candidate(&b, &candidates[m->part[k]]);
     }
+    snprintf(f->choice, sizeof(f->choice), "%s", b.bad ? "" : b.s);
+    ft__buf_free(&b);
 }
 
 /* ---- how far truth strays ---- */
@@ -404,6 +470,7 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
     if (st)
         return st;
     m = mix(l, order, n_order, error, o);
+    m = trust(&m, order, n_order, error, o);
     drop_empty(&m);
     mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));
@@ -458,22 +525,14 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
     return st;
 }
 
-ft_status ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double *residual,
-                              size_t n, ft_error *err)
+void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high)
 {
-    double low, high;
-    ft_status st;
-
-    if (n == 0)
-        return FT_OK;
-    st = ft_conformal(&low, &high, residual, n, 0.9, err);
-    for (size_t i = 0; i < n_fits && !st; i++) {
+    for (size_t i = 0; i < n_fits; i++) {
         double own = (double)fit[i]->n_rows / ((double)fit[i]->n_rows + FT__EVEN_ROWS);
 
         fit[i]->low = own * fit[i]->low + (1 - own) * low;
         fit[i]->high = own * fit[i]->high + (1 - own) * high;
     }
-    return st;
 }
 
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,

@@ -1,6 +1,8 @@
 #ifndef PREDICT_FIT_H
 #define PREDICT_FIT_H
 
+#include <stdbool.h>
+
 #include "foretell/learn.h"
 
 /* One regressor on a plain matrix: of several methods the best in grouped
@@ -14,6 +16,9 @@ enum { FT__MAX_MIXED = 3 };
 typedef struct ft__fit_options {
     uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
     int mix;          /* 1: a mixture of the best three, too, where it is better */
+    double gain;      /* share by which a method has to better the constant to be
+                         trusted; 0: any */
+    bool tune;        /* more hyper-parameters of each method */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
     size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */
     uint32_t n_trees; /* 0: 64 */
@@ -41,12 +46,11 @@ typedef struct ft__fit {
 ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
                        const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err);
-/* Regressors with few rows know their middle but not their tails: there `residual`,
- * those of all regressors of a metric in units of their spreads, count as if they were
- * FT__EVEN_ROWS rows more. */
+/* Regressors with few rows know their middle but not their tails: there `low` and
+ * `high`, between which the residuals of all regressors of a metric lie in units of
+ * their spreads, count as if of FT__EVEN_ROWS rows more. */
 enum { FT__EVEN_ROWS = 40 };
-ft_status ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double *residual,
-                              size_t n, ft_error *err);
+void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high);
 /* value[n], spread[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch);

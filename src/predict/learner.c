@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prng.h"
 #include "base/stats.h"
 
 /* Fewer rows make no regressor of their own. */
@@ -56,7 +57,8 @@ struct rows {
     double *out; /* out of fold */
     double *spread;
     /* of one part: */
-    size_t m;
+    size_t all;   /* that belong to it */
+    size_t m;     /* that are drawn of them */
     uint32_t *of; /* rows here */
     float *px;
     double *py;
@@ -121,28 +123,29 @@ static void fill_rows(struct rows *r, const ft__learner *l, const ft__samples *s
 
 /* ---- parts ---- */
 
-static uint32_t which_of(ft__scope scope, const ft_op *op)
-{
-    return scope == FT__SCOPE_KIND    ? (uint32_t)op->kind
-           : scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
-                                      : 0;
-}
-
-static bool is_part(const ft__part *p, const ft_op *op)
-{
-    return p->phase == op->phase && p->which == which_of(p->scope, op);
-}
-
 /* The most particular regressor for an operation; l->n_parts: none. */
 static uint32_t part_for(const ft__learner *l, const ft_op *op)
 {
     uint32_t best = l->n_parts;
 
     for (uint32_t i = 0; i < l->n_parts; i++)
-        if (is_part(&l->part[i], op) &&
+        if (ft__part_has(&l->part[i], op) &&
             (best == l->n_parts || l->part[i].scope < l->part[best].scope))
             best = i;
     return best;
+}
+
+/* About so many of n rows, equal operations together; what answers for rare kinds is
+ * made of few of those that kinds are made of. */
+static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
+                     size_t n)
+{
+    ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
+    size_t most = l->opt.part_rows;
+
+    if (most && part->scope != FT__SCOPE_KIND && !l->opt.single)
+        most = ft__class_rows(most);
+    return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
 /* The first dataset of the same device: one number a device. */
@@ -160,14 +163,20 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
                         const ft__part *p)
 {
     uint32_t width = l->columns.n;
+    size_t n = 0;
 
+    for (size_t i = 0; i < r->n; i++)
+        n += ft__part_has(p, &s->v[r->index[i]].op);
+    r->all = n;
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
-        if (!is_part(p, &s->v[r->index[i]].op))
+        const ft__sample *v = &s->v[r->index[i]];
+
+        if (!ft__part_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->py[r->m] = r->y[i];
-        r->group[r->m] = s->v[r->index[i]].hash;
+        r->group[r->m] = v->hash;
         r->of[r->m++] = (uint32_t)i;
     }
     return r->m;
@@ -190,11 +199,55 @@ static ft_status find_range(ft__part *p, const struct rows *r, uint32_t width,
     return FT_OK;
 }
 
-static void part_free(ft__part *p)
+/* Errors out of fold of the rows that cross-validation looked at. */
+static ft_status find_errors(ft__part *p, const ft__learner *l, const struct rows *r,
+                             ft_error *err)
 {
-    ft__fit_free(&p->fit);
-    free(p->least);
-    free(p->most);
+    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
+    double *same = said + r->m, *base = same + r->m;
+    size_t n = 0;
+    ft_status st;
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    for (size_t i = 0; i < r->m; i++) {
+        double scale = r->scale[r->of[i]];
+
+        if (!isfinite(r->pout[i]))
+            continue;
+        truth[n] = value_of(l, r->py[i], scale);
+        said[n] = value_of(l, r->pout[i], scale);
+        same[n] = value_of(l, p->fit.centre, scale);
+        base[n++] = scale;
+    }
+    st = ft_errors_compute(&p->learned, truth, said, n, l->columns.n, err);
+    if (!st)
+        st = ft_errors_compute(&p->constant, truth, same, n, 1, err);
+    if (!st)
+        st = ft_errors_compute(&p->physics, truth, base, n, 1, err);
+    free(v);
+    return st;
+}
+
+static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metric m)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        sum += ft__sample_sum(s, r->index[r->of[i]], m);
+    return sum;
+}
+
+/* The same regressor as it was, or NULL. */
+static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
+{
+    const ft__learner *b = l->opt.before;
+
+    for (uint32_t i = 0; b && i < b->n_parts; i++)
+        if (b->part[i].scope == wanted->scope && b->part[i].which == wanted->which &&
+            b->part[i].phase == wanted->phase)
+            return &b->part[i];
+    return NULL;
 }
 
 enum { MOST_FOLDS = 10 };
@@ -212,6 +265,9 @@ static bool has_devices(const struct rows *r, const ft__samples *s)
  * better than trees of means, and mixed with them. */
 enum { BOOSTED_ROWS = 3000 };
 
+/* Of so few devices luck makes a regressor look better than none by less than this. */
+#define LEAST_GAIN 0.15
+
 /* Methods for devices that are not among the rows: each known one is left out in turn,
  * and a mixture with the constant takes back what does not carry over. */
 static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
@@ -228,6 +284,7 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     for (size_t i = 0; i < r->m; i++)
         r->group[i] = device_of(s, r->index[r->of[i]]);
     how.mix = 1;
+    how.gain = fmax(how.gain, LEAST_GAIN);
     how.n_folds = MOST_FOLDS;
     return how;
 }
@@ -236,12 +293,21 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
 {
+    size_t n = take_part(r, l, s, wanted);
+    const ft__part *old = part_before(l, wanted);
     ft__fit_options how;
     ft__part *p;
     ft_matrix x;
     ft_status st;
 
-    if (take_part(r, l, s, wanted) < LEAST_ROWS)
+    if (old && n && r->all < old->fit.n_rows)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "%s %s was learned from %zu operations, of which the store holds "
+            "%zu: old and new ones have to be in one store",
+            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
+            r->all);
+    if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = choose_how(l, r, s);
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
@@ -249,13 +315,21 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     l->part = p;
     p += l->n_parts;
+    if (old && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
+        st = ft__part_copy(p, old, l->columns.n, err);
+        l->n_parts += st == FT_OK;
+        return st;
+    }
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
+    p->rows = sum_of_rows(r, s, l->opt.metric);
     st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
     if (!st)
         st = find_range(p, r, l->columns.n, err);
+    if (!st)
+        st = find_errors(p, l, r, err);
     if (st) {
-        part_free(p);
+        ft__part_free(p);
         return st;
     }
     l->n_parts++;
@@ -276,7 +350,7 @@ static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__sam
     for (size_t i = 0; i < n_ask; i++) {
         const ft_op *op = &s->v[ask[i]].op;
 
-        if (is_part(wanted, op) && part_for(l, op) == l->n_parts)
+        if (ft__part_has(wanted, op) && part_for(l, op) == l->n_parts)
             return true;
     }
     return false;
@@ -309,22 +383,33 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
 
 /* ---- intervals ---- */
 
+/* Those whose tails are to be shared: what is taken over has shared them. */
+static size_t new_fits(ft__fit **fit, const ft__learner *l)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (!l->part[i].stored.section)
+            fit[n++] = &l->part[i].fit;
+    return n;
+}
+
 static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
 {
     ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
-    size_t n = 0;
+    size_t n = 0, n_fits;
     ft_status st;
 
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        fit[i] = &l->part[i].fit;
+    n_fits = new_fits(fit, l);
     for (size_t i = 0; i < r->n; i++)
         if (isfinite(r->out[i]) && r->spread[i] > 0)
             r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
-    st = n ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
-    if (!st)
-        st = ft__fit_share_tails(fit, l->n_parts, r->pout, n, err);
+    st = n && !l->opt.before ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err)
+                             : FT_OK;
+    if (!st && (n || l->opt.before))
+        ft__fit_share_tails(fit, n_fits, l->low, l->high);
     free(fit);
     return st;
 }
@@ -357,13 +442,18 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
                        size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
 {
     struct rows r;
-    ft_status st = rows_make(&r, l, row, n, err);
+    ft_status st;
 
+    l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));
+    st = l->rows_of ? rows_make(&r, l, row, n, err)
+                    : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     if (st)
         return st;
     fill_rows(&r, l, s);
+    for (size_t i = 0; i < n; i++)
+        l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
-    l->centre = ft__median(r.py, n);
+    l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
     for (size_t i = 0; i < n && l->opt.held; i++)
         l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
@@ -374,6 +464,15 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     return st;
 }
 
+static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
+
+    return known ? ft__base_extend(&l->base, known, s, row, n, err)
+                 : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
+}
+
 ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
                           size_t n, const uint32_t *ask, size_t n_ask,
                           const ft__learn_options *opt, ft_error *err)
@@ -382,14 +481,16 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
     size_t m = 0;
     ft_status st = FT_OK;
 
-    *out = (ft__learner){.opt = *opt, .low = -1, .high = 1};
+    *out = (ft__learner){.opt = *opt,
+                         .low = opt->before ? opt->before->low : -1,
+                         .high = opt->before ? opt->before->high : 1};
     /* Trees stay within what they were shown. */
     if (opt->unseen && !opt->fit.methods)
         out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     m = with_time(own, s, row, n);
-    st = ft__base_fit(&out->base, s, own, m, opt->fit.seed, err);
+    st = find_base(out, s, own, m, err);
     if (!st) {
         m = usable(own, s, row, n, opt->metric);
         if (m == 0)
@@ -397,7 +498,8 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
                          ft__metric_name(opt->metric));
     }
     if (!st)
-        st = ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
+        st = opt->before ? ft__columns_copy(&out->columns, &opt->before->columns, err)
+                         : ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
     if (!st)
         st = learn(out, s, own, m, ask, n_ask, err);
     free(own);
@@ -409,9 +511,11 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
 void ft__learner_free(ft__learner *l)
 {
     for (uint32_t i = 0; i < l->n_parts; i++)
-        part_free(&l->part[i]);
+        ft__part_free(&l->part[i]);
     free(l->part);
+    free(l->rows_of);
     l->part = NULL;
+    l->rows_of = NULL;
     l->n_parts = 0;
     ft__columns_free(&l->columns);
     ft__base_free(&l->base);
@@ -445,14 +549,17 @@ static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
     a->high = value_of(l, value + fmax(0, high) * spread, scale);
     a->constant = value_of(l, p ? p->fit.centre : l->centre, scale);
     a->base = scale;
+    a->measured = false;
 }
 
-/* Rows of one part, predicted in one call; part NULL: those of none. */
-static void predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
-                         uint32_t index)
+/* Rows of one part, predicted in one call; those of none have the last number. */
+static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
+                              uint32_t index, ft_error *err)
 {
     const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
     uint32_t width = l->columns.n;
+    const ft__fit *fit;
+    ft_status st;
 
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -461,11 +568,16 @@ static void predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->of[r->m++] = (uint32_t)i;
     }
-    if (p)
-        ft__fit_predict(&p->fit, r->px, r->m, r->pout, r->pspread, r->py);
+    if (p && r->m) {
+        st = ft__part_fit(&fit, l, index, err);
+        if (st)
+            return st;
+        ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
+    }
     for (size_t i = 0; i < r->m; i++)
         answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
                p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
+    return FT_OK;
 }
 
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
@@ -480,8 +592,8 @@ ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
     fill_rows(&r, l, s);
     for (size_t i = 0; i < n; i++)
         out[i].part = part_for(l, &s->v[row[i]].op);
-    for (uint32_t p = 0; p <= l->n_parts; p++)
-        predict_part(l, out, &r, p);
+    for (uint32_t p = 0; p <= l->n_parts && !st; p++)
+        st = predict_part(l, out, &r, p, err);
     rows_free(&r);
-    return FT_OK;
+    return st;
 }

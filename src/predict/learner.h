@@ -1,6 +1,8 @@
 #ifndef PREDICT_LEARNER_H
 #define PREDICT_LEARNER_H
 
+#include <stdatomic.h>
+
 #include "predict/columns.h"
 #include "predict/fit.h"
 
@@ -12,14 +14,26 @@
  * chosen by leaving known ones out; fewer of them say too little. */
 enum { FT__LEAST_DEVICES = 4 };
 
+/* What answers for rare kinds needs less. */
+static inline size_t ft__class_rows(size_t part_rows)
+{
+    return part_rows < 2400 ? part_rows / 4 : 600;
+}
+
 typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
     bool unseen; /* devices that are not among the rows will be asked for: of four
                     devices or more each is left out in turn to choose by */
-    double *held; /* NULL, or for every sample: takes what was said of those learned
-                     from by regressors that had not seen them */
+    double *held;     /* NULL, or for every sample: takes what was said of those learned
+                         from by regressors that had not seen them */
+    size_t part_rows; /* most that one regressor is made of, one for a class or for all
+                         of ft__class_rows(); 0: all there are */
+    const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
+    const struct ft__learner *before; /* of a file: its constants and columns are kept,
+                                         and what it learned of rows that are as they
+                                         were; or NULL. It outlives the learner */
 } ft__learn_options;
 
 typedef enum ft__scope {
@@ -29,14 +43,30 @@ typedef enum ft__scope {
     FT__N_SCOPES
 } ft__scope;
 
+/* A regressor that lies in a file: its models are opened when first asked. */
+typedef struct ft__stored {
+    const unsigned char *section; /* NULL: it does not */
+    size_t bytes;
+    uint64_t checksum;
+    uint64_t pos; /* of the section in the file */
+    const struct ft__mixture_image *mixture;
+    const unsigned char *models;
+} ft__stored;
+
 /* A group of rows that one regressor is for. */
 typedef struct ft__part {
     ft__scope scope;
     uint32_t which; /* kind or class; 0 of all */
     ft_phase phase;
-    ft__fit fit;
+    ft__fit fit;  /* of a stored one without its models */
     float *least; /* range of its rows, by column */
     float *most;
+    ft_errors learned;  /* out of fold */
+    ft_errors constant; /* of always the same ratio to the base */
+    ft_errors physics;  /* of the base itself */
+    uint64_t rows;      /* which rows, as a sum of them */
+    ft__stored stored;
+    _Atomic(ft__fit *) opened; /* a stored one's, with its models */
 } ft__part;
 
 typedef struct ft__learner {
@@ -45,8 +75,9 @@ typedef struct ft__learner {
     ft__columns columns;
     ft__part *part;
     uint32_t n_parts;
-    double centre; /* median target of all rows */
-    double low;    /* residuals in spreads, of all parts */
+    size_t *rows_of; /* of each dataset; base.n_datasets of them */
+    double centre;   /* median target of all rows */
+    double low;      /* residuals in spreads, of all parts */
     double high;
 } ft__learner;
 
@@ -67,8 +98,22 @@ typedef struct ft__answer {
     double base;     /* the physical estimate itself */
     uint32_t part;   /* which regressor; l->n_parts: none */
     bool far;        /* outside of what it was trained on, or of another kind */
+    bool measured;   /* it was measured itself (families alone know) */
 } ft__answer;
 
+/* The regressor's fit with its models. */
+ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
+                       ft_error *err);
+/* The name of the kind or class, or "all". */
+const char *ft__part_name(const ft__part *p);
+/* Does an operation belong to it, leaving aside more particular ones? */
+bool ft__part_has(const ft__part *p, const ft_op *op);
+void ft__part_free(ft__part *p);
+/* Of a stored one, of so many columns. */
+ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width,
+                        ft_error *err);
+/* A number that another value, operation or dataset would change. */
+uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
                               const ft__samples *s, const uint32_t *row, size_t n,
                               ft_error *err);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "predict/families.h"
 #include "predict/load.h"
 
 /* Rows of one kind that are learned from across devices. */
@@ -520,14 +521,22 @@ static ft_status run(ft_networks *out, struct study *y, ft_error *err)
 ft_status ft_networks_evaluate(ft_networks *out, ft_store *store,
                                const ft_networks_options *opt, ft_error *err)
 {
-    struct study *y = calloc(1, sizeof(*y));
+    struct study *y;
     ft_status st;
 
     *out = (ft_networks){0};
+    if (opt->left_out == FT_LEAVE_FAMILY) {
+        st = ft__families_evaluate(out, store, opt, err);
+        if (st)
+            ft_networks_free(out);
+        return st;
+    }
+    y = calloc(1, sizeof(*y));
     if (!y)
         return ft_fail(err, FT_ENOMEM, 0, "networks");
     y->opt = opt;
     out->memory = y;
+    out->left_out = opt->left_out;
     st = prepare(y, store, err);
     if (!st)
         st = run(out, y, err);
@@ -538,7 +547,9 @@ ft_status ft_networks_evaluate(ft_networks *out, ft_store *store,
 
 void ft_networks_free(ft_networks *n)
 {
-    if (n->memory) {
+    if (n->memory && n->left_out == FT_LEAVE_FAMILY) {
+        ft__families_free(n->memory);
+    } else if (n->memory) {
         study_free(n->memory);
         free(n->memory);
     }

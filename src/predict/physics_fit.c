@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "base/solve.h"
 #include "predict/passes.h"
 
 enum { MOST_ROWS = 4000, ROUNDS = 25, MOST_GROUPS = 48 };
@@ -186,29 +187,6 @@ static void add_sample(struct fit *f, size_t j)
     }
 }
 
-/* Solve a x = b for a symmetric positive a, of which the lower half is given
- * (Cholesky); x replaces b. */
-static void solve(double *a, double *b, int n)
-{
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j <= i; j++) {
-            double sum = a[i * n + j];
-
-            for (int k = 0; k < j; k++)
-                sum -= a[i * n + k] * a[j * n + k];
-            a[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / a[j * n + j];
-        }
-        for (int k = 0; k < i; k++)
-            b[i] -= a[i * n + k] * b[k];
-        b[i] /= a[i * n + i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++)
-            b[i] -= a[k * n + i] * b[k];
-        b[i] /= a[i * n + i];
-    }
-}
-
 /* Where a step damped by `lambda` leads to. */
 static struct point step_from(struct fit *f, double lambda)
 {
@@ -225,7 +203,7 @@ static struct point step_from(struct fit *f, double lambda)
         f->normal[i * n + i] = f->normal[i * n + i] * (1 + lambda) + prior;
         f->right[i] -= prior * (f->at.v[i] - f->start.v[i]);
     }
-    solve(f->normal, f->right, n);
+    ft__solve(f->normal, f->right, n);
     for (int i = f->first; i < n; i++) {
         to.v[i] += fmin(fmax(f->right[i], -LONGEST), LONGEST);
         if (i < FT__N_THETA)

@@ -29,8 +29,16 @@ double ft__cached_s(double bytes, double working_set, const ft__chip *chip,
     return hit * fmin(fast, memory) + (1 - hit) * memory;
 }
 
-static double passes(const ft__pass *p, const double *c)
+/* TF32 runs channels-last whatever the tensors are: one pass there, one back. */
+static int is_transposed(const ft__pass *p, const ft__chip *chip)
 {
+    return p->what == FT__PASS_LAYOUT && chip->tensor && p->size > 2;
+}
+
+static double passes(const ft__pass *p, const ft__chip *chip, const double *c)
+{
+    if (is_transposed(p, chip))
+        return 1;
     switch (p->what) {
     case FT__PASS_NORM: return c[FT__C_norm_passes];
     case FT__PASS_SOFTMAX: return c[FT__C_softmax_passes];
@@ -44,7 +52,7 @@ static double passes(const ft__pass *p, const double *c)
 void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                       const ft__theta *theta)
 {
-    double bytes = p->read + p->written, times = passes(p, theta->v);
+    double bytes = p->read + p->written, times = passes(p, chip, theta->v);
 
     out->memory_s = times * ft__cached_s(bytes, bytes, chip, theta);
     out->compute_s = p->special / (chip->vector_flops * theta->v[FT__C_special_rate]);

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "learn/model.h"
+#include "predict/family.h"
+
 static const char *const basis_names[FT_BASIS_COUNT] = {
     "measured", "learned", "scaled", "roofline", "analytic", "unavailable"};
 
@@ -35,7 +38,7 @@ uint64_t ft__checksum(const void *data, size_t len)
     return h;
 }
 
-static bool sound(const void *data, uint64_t len, uint64_t checksum)
+bool ft__predictor_sound(const void *data, uint64_t len, uint64_t checksum)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     /* No fuzzer guesses a checksum; what lies behind it must hold as well. */
@@ -46,7 +49,7 @@ static bool sound(const void *data, uint64_t len, uint64_t checksum)
 #endif
 }
 
-static ft_status damaged(uint64_t pos, const char *what, ft_error *err)
+ft_status ft__predictor_damaged(uint64_t pos, const char *what, ft_error *err)
 {
     return ft_fail(err, FT_EFORMAT, pos,
                    "damaged predictor: %s (byte %llu); train it again", what,
@@ -59,7 +62,7 @@ static bool terminated(const char *s, size_t size)
     return memchr(s, 0, size) != NULL;
 }
 
-static bool sound_roof(const ft__roof *r)
+bool ft__roof_sound(const ft__roof *r)
 {
     bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->transcendental_s >= 0 &&
                 r->n_points > 0 && r->n_points <= FT__MAX_ROOF_POINTS;
@@ -75,15 +78,16 @@ static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error
     const ft__info_image *info = (const void *)(p->image + s->offset);
 
     if (s->bytes != sizeof(*info) || p->info)
-        return damaged(s->offset, "its description", err);
-    if (!sound(info, sizeof(*info), s->checksum))
-        return damaged(s->offset, "its description fails the checksum", err);
+        return ft__predictor_damaged(s->offset, "its description", err);
+    if (!ft__predictor_sound(info, sizeof(*info), s->checksum))
+        return ft__predictor_damaged(s->offset, "its description fails the checksum",
+                                     err);
     if (!terminated(info->device, sizeof(info->device)) ||
         !terminated(info->setting, sizeof(info->setting)) ||
         !terminated(info->engine, sizeof(info->engine)) ||
         !terminated(info->engine_version, sizeof(info->engine_version)) ||
-        !sound_roof(&info->roof))
-        return damaged(s->offset, "its description", err);
+        !ft__roof_sound(&info->roof))
+        return ft__predictor_damaged(s->offset, "its description", err);
     if (info->n_features != FT__N_FEATURES)
         return ft_fail(
             err, FT_EFORMAT, s->offset,
@@ -117,22 +121,18 @@ static bool assign(ft_predictor *p, uint32_t index)
 }
 
 /* Where the images of a regressor's models begin, from its own begin. */
-static uint64_t models_at(void)
+static uint64_t models_at(const ft_predictor *p)
 {
-    uint64_t head = sizeof(ft__regressor_image) + sizeof(ft__mixture_image);
+    uint64_t head = sizeof(ft__regressor_image) + ft__mixture_bytes(p->version);
 
     return (head + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
 }
 
-static bool sound_mixture(const ft__regressor *r)
+bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
 {
-    const ft__mixture_image *m = r->mixture;
-    uint64_t left = r->section->bytes;
-
     if (m->n_models > FT__MAX_MIXED || !terminated(m->choice, sizeof(m->choice)) ||
-        !isfinite(m->centre) || !(r->image->typical_spread >= 0) || left < models_at())
+        !isfinite(m->centre))
         return false;
-    left -= models_at();
     for (uint32_t k = 0; k <= FT__MAX_MIXED; k++) {
         if (m->bytes[k] > left || m->bytes[k] % FT__ALIGNMENT ||
             (k < FT__MAX_MIXED && (k < m->n_models) != (m->bytes[k] > 0)) ||
@@ -141,6 +141,12 @@ static bool sound_mixture(const ft__regressor *r)
         left -= m->bytes[k];
     }
     return true;
+}
+
+static bool sound_mixture(const ft_predictor *p, const ft__regressor *r)
+{
+    return r->image->typical_spread >= 0 && r->section->bytes >= models_at(p) &&
+           ft__mixture_sound(r->mixture, r->section->bytes - models_at(p));
 }
 
 static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
@@ -152,15 +158,17 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
     r->image = (const void *)(p->image + s->offset);
     if (p->version > FT__PREDICTOR_OLDEST)
         r->mixture = (const void *)(r->image + 1);
-    if (s->bytes < sizeof(*r->image) + (r->mixture ? sizeof(*r->mixture) : 0) ||
+    if (s->bytes <
+            sizeof(*r->image) + (r->mixture ? ft__mixture_bytes(p->version) : 0) ||
         !terminated(r->image->kind, sizeof(r->image->kind)) ||
         !terminated(r->image->metric, sizeof(r->image->metric)) ||
         !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high) ||
         r->image->value_bytes > s->bytes - sizeof(*r->image) ||
-        r->image->value_bytes % 8 || (r->mixture && !sound_mixture(r)))
-        return damaged(s->offset, "a regressor", err);
+        r->image->value_bytes % 8 || (r->mixture && !sound_mixture(p, r)))
+        return ft__predictor_damaged(s->offset, "a regressor", err);
     if (!assign(p, p->n_regressors))
-        return damaged(s->offset, "a regressor for an unknown metric", err);
+        return ft__predictor_damaged(s->offset, "a regressor for an unknown metric",
+                                     err);
     p->n_regressors++;
     return FT_OK;
 }
@@ -172,12 +180,14 @@ static ft_status open_measured(ft_predictor *p, const ft__section_image *s,
     size_t n = s->bytes / sizeof(*m);
 
     if (s->bytes % sizeof(*m) || n > UINT32_MAX || p->measured)
-        return damaged(s->offset, "its measured values", err);
-    if (!sound(m, s->bytes, s->checksum))
-        return damaged(s->offset, "its measured values fail the checksum", err);
+        return ft__predictor_damaged(s->offset, "its measured values", err);
+    if (!ft__predictor_sound(m, s->bytes, s->checksum))
+        return ft__predictor_damaged(s->offset, "its measured values fail the checksum",
+                                     err);
     for (size_t i = 0; i < n; i++)
         if ((i && m[i].hash <= m[i - 1].hash) || !(m[i].time_s > 0))
-            return damaged(s->offset + i * sizeof(*m), "its measured values", err);
+            return ft__predictor_damaged(s->offset + i * sizeof(*m),
+                                         "its measured values", err);
     p->measured = m;
     p->n_measured = (uint32_t)n;
     return FT_OK;
@@ -188,12 +198,12 @@ static ft_status open_section(ft_predictor *p, const ft__section_image *s,
 {
     if (s->offset % 8 || s->offset < table_end || s->offset > p->len ||
         s->bytes > p->len - s->offset)
-        return damaged(s->offset, "a section lies outside the file", err);
+        return ft__predictor_damaged(s->offset, "a section lies outside the file", err);
     switch (s->type) {
     case FT__SECTION_INFO: return open_info(p, s, err);
     case FT__SECTION_REGRESSOR: return open_regressor(p, s, err);
     case FT__SECTION_MEASURED: return open_measured(p, s, err);
-    default: return damaged(s->offset, "an unknown section", err);
+    default: return ft__family_open(p, s, err);
     }
 }
 
@@ -214,16 +224,18 @@ static ft_status open_table(ft_predictor *p, ft_error *err)
     p->version = h->version;
     table_bytes = (uint64_t)h->n_sections * sizeof(*table);
     if (h->file_bytes != p->len || table_bytes > p->len - sizeof(*h))
-        return damaged(16, "the file is cut short", err);
-    if (!sound(table, table_bytes, h->table_checksum))
-        return damaged(sizeof(*h), "its table fails the checksum", err);
+        return ft__predictor_damaged(16, "the file is cut short", err);
+    if (!ft__predictor_sound(table, table_bytes, h->table_checksum))
+        return ft__predictor_damaged(sizeof(*h), "its table fails the checksum", err);
     p->regressor = calloc(h->n_sections + 1u, sizeof(*p->regressor));
     if (!p->regressor)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     for (uint32_t i = 0; i < h->n_sections && !st; i++)
         st = open_section(p, &table[i], sizeof(*h) + table_bytes, err);
-    if (!st && !p->info)
-        st = damaged(sizeof(*h), "it has no description", err);
+    if (!st && !p->info == !p->family)
+        st = ft__predictor_damaged(sizeof(*h), "it has no description, or two", err);
+    if (!st && p->family)
+        st = ft__family_check(p, err);
     return st;
 }
 
@@ -339,15 +351,16 @@ void ft_predictor_free(ft_predictor *p)
         models_free(atomic_load(&p->regressor[i].models));
     }
     free(p->regressor);
+    ft__family_close(p->family);
     if (p->mapping)
         munmap(p->mapping, p->len);
     free(p->memory);
     free(p);
 }
 
-static ft_status wrong_width(const ft__regressor *r, ft_error *err)
+static ft_status wrong_width(uint64_t pos, ft_error *err)
 {
-    return damaged(r->section->offset, "a model of another width", err);
+    return ft__predictor_damaged(pos, "a model of another width", err);
 }
 
 /* Version 2: two forests, of the value and of how far truth strays from it. */
@@ -362,35 +375,50 @@ static ft_status open_forests(ft__models *m, const ft__regressor *r, ft_error *e
         st = ft_forest_load(&m->spread, begin + split, bytes - split, err);
     if (!st && (ft_forest_width(m->value) != FT__N_FEATURES ||
                 ft_forest_width(m->spread) != FT__N_FEATURES))
-        st = wrong_width(r, err);
+        st = wrong_width(r->section->offset, err);
     return st;
 }
 
-static ft_status open_model(ft_model **out, const ft__regressor *r, const char *image,
-                            uint64_t bytes, ft_error *err)
+static ft_status open_model(ft_model **out, const void *image, uint64_t bytes,
+                            uint32_t width, uint64_t pos, ft_error *err)
 {
-    ft_status st = ft_model_load(out, image, bytes, err);
+    uint64_t own = bytes;
+    ft_status st;
 
-    return !st && ft_model_width(*out) != FT__N_FEATURES ? wrong_width(r, err) : st;
+    /* Images are padded; how long one is stands in itself. */
+    if (bytes >= sizeof(ft__model_header))
+        own = ((const ft__model_header *)image)->bytes;
+    if (own > bytes ||
+        (own + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT != bytes)
+        own = bytes;
+    st = ft_model_load(out, image, own, err);
+    return !st && ft_model_width(*out) != width ? wrong_width(pos, err) : st;
 }
 
-static ft_status open_mixture(ft__models *m, const ft__regressor *r, ft_error *err)
+ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
+                           uint32_t width, uint64_t pos, ft_error *err)
 {
-    const ft__mixture_image *mixture = r->mixture;
-    const char *at = (const char *)r->image + models_at();
+    const char *at = models;
     ft_status st = FT_OK;
 
-    m->fit.centre = mixture->centre;
-    m->fit.typical = r->image->typical_spread;
-    for (uint32_t k = 0; k < mixture->n_models && !st; k++) {
-        st = open_model(&m->fit.model[k], r, at, mixture->bytes[k], err);
-        m->fit.weight[k] = mixture->weight[k];
-        m->fit.n_models = k + 1;
-        at += mixture->bytes[k];
+    f->centre = m->centre;
+    for (uint32_t k = 0; k < m->n_models && !st; k++) {
+        st = open_model(&f->model[k], at, m->bytes[k], width, pos, err);
+        f->weight[k] = m->weight[k];
+        f->n_models = k + 1;
+        at += m->bytes[k];
     }
-    if (!st && mixture->bytes[FT__MAX_MIXED])
-        st = open_model(&m->fit.spread, r, at, mixture->bytes[FT__MAX_MIXED], err);
+    if (!st && m->bytes[FT__MAX_MIXED])
+        st = open_model(&f->spread, at, m->bytes[FT__MAX_MIXED], width, pos, err);
     return st;
+}
+
+static ft_status open_mixture(ft__models *m, const ft_predictor *p,
+                              const ft__regressor *r, ft_error *err)
+{
+    m->fit.typical = r->image->typical_spread;
+    return ft__mixture_open(&m->fit, r->mixture, (const char *)r->image + models_at(p),
+                            FT__N_FEATURES, r->section->offset, err);
 }
 
 ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
@@ -404,12 +432,13 @@ ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
     *out = m;
     if (m)
         return FT_OK;
-    if (!sound(r->image, r->section->bytes, r->section->checksum))
-        return damaged(r->section->offset, "a regressor fails the checksum", err);
+    if (!ft__predictor_sound(r->image, r->section->bytes, r->section->checksum))
+        return ft__predictor_damaged(r->section->offset,
+                                     "a regressor fails the checksum", err);
     m = calloc(1, sizeof(*m));
     if (!m)
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    st = r->mixture ? open_mixture(m, r, err) : open_forests(m, r, err);
+    st = r->mixture ? open_mixture(m, p, r, err) : open_forests(m, r, err);
     if (st) {
         models_free(m);
         return st;
@@ -452,23 +481,79 @@ const ft__measured_image *ft__predictor_measured(const ft_predictor *p, const ft
     return lo < p->n_measured && p->measured[lo].hash == hash ? &p->measured[lo] : NULL;
 }
 
+static uint32_t count_parts(const ft_predictor *p)
+{
+    uint32_t n = 0;
+
+    for (int m = 0; m < FT__N_METRICS; m++)
+        for (int u = 0; u < 2; u++)
+            n += p->family->learner[m][u] ? p->family->learner[m][u]->n_parts : 0;
+    return n;
+}
+
+static uint32_t count_templates(const ft_predictor *p)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < p->family->n_datasets; i++)
+        n += p->family->templates[i].n;
+    return (uint32_t)n;
+}
+
 void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 {
-    *out = (ft_predictor_info){.device = p->info->device,
-                               .setting = p->info->setting,
-                               .engine = p->info->engine,
-                               .engine_version = p->info->engine_version,
-                               .policy = p->info->policy,
-                               .peak_flops = p->info->roof.peak_flops,
-                               .bandwidth =
-                                   p->info->roof.bandwidth[p->info->roof.n_points - 1],
-                               .launch_s = p->info->roof.launch_s,
-                               .context_bytes = p->info->context_bytes,
+    const ft__info_image *i = p->info;
+
+    if (p->family) {
+        *out = (ft_predictor_info){.device = "",
+                                   .setting = "",
+                                   .engine = "",
+                                   .engine_version = "",
+                                   .peak_flops = NAN,
+                                   .bandwidth = NAN,
+                                   .launch_s = NAN,
+                                   .context_bytes = NAN,
+                                   .n_regressors = count_parts(p),
+                                   .n_measured = count_templates(p),
+                                   .n_datasets = p->family->n_datasets};
+        return;
+    }
+    *out = (ft_predictor_info){.device = i->device,
+                               .setting = i->setting,
+                               .engine = i->engine,
+                               .engine_version = i->engine_version,
+                               .policy = i->policy,
+                               .peak_flops = i->roof.peak_flops,
+                               .bandwidth = i->roof.bandwidth[i->roof.n_points - 1],
+                               .launch_s = i->roof.launch_s,
+                               .context_bytes = i->context_bytes,
                                .n_regressors = p->n_regressors,
                                .n_measured = p->n_measured};
 }
 
-static ft_errors errors_of(const double *v)
+void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
+                              ft_predictor_dataset *out)
+{
+    const ft__dataset *d = &p->family->dataset[i];
+
+    *out = (ft_predictor_dataset){.device = d->device,
+                                  .setting = d->setting,
+                                  .engine = d->engine,
+                                  .engine_version = d->engine_version,
+                                  .policy = d->policy,
+                                  .n = d->n};
+}
+
+void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e)
+{
+    const double all[FT__N_ERRORS] = {
+        (double)e->n, e->mape, e->median_ape,  e->p90_ape, e->within_10, e->max_ape,
+        e->bias,      e->r2,   e->adjusted_r2, e->mae,     e->median_ae, e->max_ae};
+
+    memcpy(v, all, sizeof(all));
+}
+
+ft_errors ft__errors_get(const double v[FT__N_ERRORS])
 {
     /* A damaged file may say anything; NaN fails both comparisons. */
     return (ft_errors){.n = v[0] >= 0 && v[0] < 0x1p53 ? (size_t)v[0] : 0,
@@ -485,17 +570,48 @@ static ft_errors errors_of(const double *v)
                        .max_ae = v[11]};
 }
 
+/* Regressor i of all learners, one behind the other. */
+static void family_regressor(const ft__family *f, uint32_t i, ft_regressor_info *out)
+{
+    const ft__learner *l = f->learner[0][0];
+    const ft__part *p;
+
+    for (int m = 0; m < 2 * FT__N_METRICS; m++) {
+        l = f->learner[m / 2][m % 2];
+        if (l && i < l->n_parts)
+            break;
+        i -= l ? l->n_parts : 0;
+    }
+    p = &l->part[i];
+    *out = (ft_regressor_info){.kind = ft__part_name(p),
+                               .metric = ft__metric_name(l->opt.metric),
+                               .phase = ft_phase_name(p->phase),
+                               .unseen = l->opt.unseen,
+                               .choice = p->fit.choice,
+                               .forest = p->learned,
+                               .constant = p->constant,
+                               .roofline = p->physics,
+                               .interval_low = exp(p->fit.low * p->fit.typical),
+                               .interval_high = exp(p->fit.high * p->fit.typical)};
+}
+
 void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
 {
-    const ft__regressor_image *r = p->regressor[i].image;
+    const ft__regressor_image *r;
 
+    if (p->family) {
+        family_regressor(p->family, i, out);
+        return;
+    }
+    r = p->regressor[i].image;
     *out = (ft_regressor_info){
         .kind = r->kind,
         .metric = r->metric,
+        .phase = "",
         .choice = p->regressor[i].mixture ? p->regressor[i].mixture->choice : "forest",
-        .forest = errors_of(r->forest),
-        .constant = errors_of(r->constant),
-        .roofline = errors_of(r->roofline),
+        .forest = ft__errors_get(r->forest),
+        .constant = ft__errors_get(r->constant),
+        .roofline = ft__errors_get(r->roofline),
         .interval_low = exp(r->interval_low * r->typical_spread),
         .interval_high = exp(r->interval_high * r->typical_spread)};
 }

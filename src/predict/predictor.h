@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "foretell/predictor.h"
 #include "predict/features.h"
@@ -18,11 +19,19 @@
  *                          Version 2: the first, then the images of two forests
  *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
  *
+ * From version 4 on a file may be of a family of devices instead of one (family_image.h
+ * says what is in these):
+ *
+ *   FT__SECTION_FAMILY     the datasets that were learned from
+ *   FT__SECTION_LEARNER    of one metric: physical constants by name, columns, errors
+ *   FT__SECTION_PART       ft__part_image, ranges, then images as a regressor's; many
+ *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
+ *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
 /* Grows with the format. The numbers of kinds are a feature: new ones go to the end of
  * the list. */
-enum { FT__PREDICTOR_VERSION = 3, FT__PREDICTOR_OLDEST = 2 };
+enum { FT__PREDICTOR_VERSION = 4, FT__PREDICTOR_OLDEST = 2 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
 
@@ -30,6 +39,10 @@ enum ft__section_type {
     FT__SECTION_INFO = 1,
     FT__SECTION_REGRESSOR = 2,
     FT__SECTION_MEASURED = 3,
+    FT__SECTION_FAMILY = 4,
+    FT__SECTION_LEARNER = 5,
+    FT__SECTION_PART = 6,
+    FT__SECTION_TEMPLATES = 7,
 };
 
 typedef struct ft__header_image {
@@ -87,7 +100,16 @@ typedef struct ft__mixture_image {
     double centre;
     char choice[96];
     uint64_t bytes[FT__MAX_MIXED + 1]; /* 0: there is none */
+    /* From version 4 on: */
+    uint64_t rows;   /* which it was made of, as a sum of them */
+    double tails[2]; /* of one machine: what all regressors of the metric shared */
 } ft__mixture_image;
+
+/* Of a file of this version; the rest reads as 0. */
+static inline size_t ft__mixture_bytes(uint32_t version)
+{
+    return version > 3 ? sizeof(ft__mixture_image) : offsetof(ft__mixture_image, rows);
+}
 
 typedef struct ft__measured_image {
     uint64_t hash; /* ft_op_hash() */
@@ -111,6 +133,8 @@ typedef struct ft__regressor {
     _Atomic(ft__models *) models;
 } ft__regressor;
 
+struct ft__family;
+
 struct ft_predictor {
     const unsigned char *image;
     size_t len;
@@ -126,6 +150,7 @@ struct ft_predictor {
      * operations: FT_KIND_COUNT + k. */
     uint32_t time_of[2 * FT_KIND_COUNT];
     uint32_t workspace_of[2 * FT_KIND_COUNT];
+    struct ft__family *family; /* of several devices, instead of info; or NULL */
 };
 
 /* Where the regressor of an operation stands in these tables. */
@@ -141,6 +166,19 @@ uint64_t ft__checksum(const void *data, size_t len);
  * now on failure. */
 ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
                                   ft_error *err);
+/* Does a part of a file still have its checksum? */
+bool ft__predictor_sound(const void *data, uint64_t len, uint64_t checksum);
+/* FT_EFORMAT that points at a place in the file. */
+ft_status ft__predictor_damaged(uint64_t pos, const char *what, ft_error *err);
+bool ft__roof_sound(const ft__roof *r);
+/* In the order of the members of ft_errors. */
+void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e);
+ft_errors ft__errors_get(const double v[FT__N_ERRORS]);
+/* Can it be true, with `left` bytes of models behind it? */
+bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left);
+/* Its models into f: those that were opened are there also on failure. */
+ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
+                           uint32_t width, uint64_t pos, ft_error *err);
 /* The models of regressor i, verified and opened when first asked for. */
 ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
                                uint32_t i, ft_error *err);

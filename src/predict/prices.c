@@ -138,15 +138,22 @@ static size_t find_asked(uint32_t *out, const ft__prices *p, const struct fit *f
     return n;
 }
 
-static ft_status fit_learners(ft__prices *p, const struct fit *f, ft_error *err)
+/* What regressors of known devices say of an unknown one is not worth having
+ * (docs/notes/networks.md): no gain is enough. */
+static const double gain_across = 1;
+
+static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base *base,
+                              ft_error *err)
 {
     ft__learn_options how = {.metric = FT__METRIC_TIME,
                              .fit = {.n_trees = f->opt->n_trees,
                                      .most_rows = LOOKED_AT,
+                                     .gain = f->opt->unseen ? gain_across : 0,
                                      .seed = f->opt->seed,
                                      .threads = 1},
                              .unseen = f->opt->unseen,
-                             .held = f->held[0]};
+                             .held = f->held[0],
+                             .base = base};
     uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
     size_t n = 0, n_ask;
     ft_status st;
@@ -269,6 +276,7 @@ ft_status ft__prices_fit(ft__prices *out, const ft__samples *s, const uint32_t *
                          size_t n, const ft__prices_options *opt, ft_error *err)
 {
     struct fit f = {.s = s, .opt = opt};
+    ft__base base = {0};
     ft_status st;
 
     *out = (ft__prices){0};
@@ -278,7 +286,10 @@ ft_status ft__prices_fit(ft__prices *out, const ft__samples *s, const uint32_t *
     if (!st)
         st = find_sessions(out, &f, err);
     if (!st)
-        st = fit_learners(out, &f, err);
+        st = ft__base_fit(&base, s, f.row, f.n, opt->unseen, opt->seed, err);
+    if (!st)
+        st = fit_learners(out, &f, &base, err);
+    ft__base_free(&base);
     if (!st)
         st = check_devices(out, &f, err);
     if (!st)

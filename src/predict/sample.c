@@ -141,7 +141,7 @@ static bool same_dataset(const ft__dataset *d, const ft_key *k)
            strcmp(d->engine_version, k->engine_version) == 0;
 }
 
-static void dataset_free(ft__dataset *d)
+void ft__dataset_free(ft__dataset *d)
 {
     free(d->device);
     free(d->setting);
@@ -172,7 +172,7 @@ static uint32_t dataset_of(ft__samples *s, const ft_key *k)
                        .policy = strdup(k->dtype_policy)};
     if (d->device && d->setting && d->engine && d->engine_version && d->policy)
         return s->n_datasets++;
-    dataset_free(d);
+    ft__dataset_free(d);
     return UINT32_MAX;
 }
 
@@ -258,15 +258,13 @@ static void multiply(ft__sample *v)
         value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
 }
 
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
-                             bool latest, ft_error *err)
+static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
+                        const char *where, bool latest, ft_error *err)
 {
-    struct reading r = {.s = s, .where = where ? where : "", .first = s->n};
+    struct reading r = {.s = s, .where = where, .first = s->n};
     size_t begin = s->n;
-    ft_status st = ft__where_check(r.where, err);
+    ft_status st = ft_store_each(store, filter, latest, take_row, &r, err);
 
-    if (!st)
-        st = ft_store_each(store, NULL, latest, take_row, &r, err);
     if (!st && r.st) {
         st = r.st;
         if (err)
@@ -277,6 +275,14 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
     return st;
 }
 
+ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
+                             bool latest, ft_error *err)
+{
+    ft_status st = ft__where_check(where ? where : "", err);
+
+    return st ? st : append(s, store, NULL, where ? where : "", latest, err);
+}
+
 ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
                            bool latest, ft_error *err)
 {
@@ -284,6 +290,18 @@ ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
 
     *out = (ft__samples){0};
     st = ft__samples_append(out, store, where, latest, err);
+    if (st)
+        ft__samples_free(out);
+    return st;
+}
+
+ft_status ft__samples_read_key(ft__samples *out, ft_store *store, const ft_key *filter,
+                               bool latest, ft_error *err)
+{
+    ft_status st;
+
+    *out = (ft__samples){0};
+    st = append(out, store, filter, "", latest, err);
     if (st)
         ft__samples_free(out);
     return st;
@@ -355,7 +373,7 @@ ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
 void ft__samples_free(ft__samples *s)
 {
     for (uint32_t i = 0; i < s->n_datasets; i++)
-        dataset_free(&s->dataset[i]);
+        ft__dataset_free(&s->dataset[i]);
     free(s->dataset);
     free(s->v);
     *s = (ft__samples){0};

@@ -59,6 +59,9 @@ typedef struct ft__samples {
  * cannot. */
 ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
                            bool latest, ft_error *err);
+/* Rows that match `filter` as ft_store_each() has it. */
+ft_status ft__samples_read_key(ft__samples *out, ft_store *store, const ft_key *filter,
+                               bool latest, ft_error *err);
 /* More of another store behind them. */
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
                              bool latest, ft_error *err);
@@ -66,6 +69,7 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
  * those whose probes are among the samples. A device without a file is no error. */
 ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);
 void ft__samples_free(ft__samples *s);
+void ft__dataset_free(ft__dataset *d);
 /* FT_EINVAL: `where` cannot be read. */
 ft_status ft__where_check(const char *where, ft_error *err);
 /* Does a row have what `where` asks for? */

@@ -124,7 +124,8 @@ static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_err
     ft__columns c = {0};
     ft__base base = {0};
     float *x = NULL;
-    ft_status st = ft__base_fit(&base, &s->samples, s->row, s->n_rows, seed, err);
+    ft_status st =
+        ft__base_fit(&base, &s->samples, s->row, s->n_rows, false, seed, err);
 
     if (st)
         return st;

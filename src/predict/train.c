@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "predict/predictor.h"
-#include "predict/probes.h"
+#include "predict/family.h"
 
 /* Fewer rows than this make no regressor of their own. */
 enum { LEAST_ROWS = 12, MAX_FOLDS = 10 };
@@ -23,12 +21,15 @@ struct sample {
     double workspace; /* NaN: not measured */
     double base_s;    /* roofline */
     bool left_out;    /* in nobody's training set */
+    uint64_t sum[2];  /* of its time, of its workspace: ft__sample_sum() */
     float row[FT__N_FEATURES];
 };
 
 /* A regressor before it is written: its tails are known when all are there. */
 struct trained {
     ft__regressor_image image;
+    uint64_t rows;               /* which it was made of */
+    const ft__regressor *before; /* taken over from another predictor; or NULL */
     ft__fit fit;
 };
 
@@ -36,106 +37,38 @@ struct trained {
 struct tails {
     double *residual;
     size_t n;
+    double low; /* between which 90 % lie */
+    double high;
+    bool known; /* of the predictor that measurements are added to */
 };
 
 struct training {
     const ft_train_options *opt;
     struct sample *sample;
     size_t n;
-    size_t cap;
     ft__info_image info;
-    double probe_s[FT__N_PROBES];
     struct trained *trained;
     uint32_t n_trained;
     struct tails tails[2]; /* of time, of workspace */
-    bool mixed;            /* rows of several devices, settings or engines */
-    ft__buf body;          /* sections, one behind the other */
-    ft__section_image *section;
-    uint32_t n_sections;
-    uint32_t cap_sections;
-    ft_status st;
-    ft_error err;
+    ft__writer writer;
 };
 
 /* ---- reading the store ---- */
 
-static void note_source(struct training *t, const ft_key *k)
+static int take_fact(void *user, const ft_row *row)
 {
-    ft__info_image *i = &t->info;
-
-    if (!i->device[0]) {
-        snprintf(i->device, sizeof(i->device), "%s", k->device);
-        snprintf(i->setting, sizeof(i->setting), "%s", k->setting);
-        snprintf(i->engine, sizeof(i->engine), "%s", k->engine);
-        snprintf(i->engine_version, sizeof(i->engine_version), "%s", k->engine_version);
-        return;
-    }
-    t->mixed = t->mixed || strcmp(i->device, k->device) ||
-               strcmp(i->setting, k->setting) || strcmp(i->engine, k->engine) ||
-               strcmp(i->engine_version, k->engine_version);
-}
-
-static struct sample *sample_of(struct training *t, const ft_op *op)
-{
-    uint64_t hash = ft_op_hash(op);
-    struct sample *s;
-
-    /* Rows come ordered by key: the metrics of one spec follow each other. */
-    if (t->n && t->sample[t->n - 1].hash == hash)
-        return &t->sample[t->n - 1];
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 256;
-
-        s = realloc(t->sample, cap * sizeof(*s));
-        if (!s)
-            return NULL;
-        t->sample = s;
-        t->cap = cap;
-    }
-    s = &t->sample[t->n++];
-    *s = (struct sample){
-        .op = *op, .hash = hash, .time_s = NAN, .error_s = NAN, .workspace = NAN};
-    return s;
-}
-
-static int take_row(void *user, const ft_row *row)
-{
-    struct training *t = user;
-    struct sample *s;
-    ft_op op;
-
-    note_source(t, &row->key);
-    if (strcmp(row->key.metric, "context") == 0) {
-        t->info.context_bytes = row->m.value;
-        return 0;
-    }
-    if (strcmp(row->key.metric, "context_per_operation") == 0) {
-        t->info.context_per_op_bytes = row->m.value;
-        return 0;
-    }
-    /* A network measured whole is no operation. */
-    if (strncmp(row->key.spec, "network ", 8) == 0)
-        return 0;
-    if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &t->err)) {
-        t->st = ft_fail(&t->err, FT_EFORMAT, 0,
-                        "the store holds a spec that cannot be read: %.200s",
-                        row->key.spec);
-        return 1;
-    }
-    if (op.phase == FT_PHASE_FORWARD_BACKWARD || op.phase == FT_PHASE_STEP)
-        return 0;
-    s = sample_of(t, &op);
-    if (!s) {
-        t->st = ft_fail(&t->err, FT_ENOMEM, 0, "training set");
-        return 1;
-    }
-    if (strcmp(row->key.metric, "time") == 0) {
-        s->time_s = row->m.value;
-        s->error_s = row->m.error;
-    } else if (strcmp(row->key.metric, "workspace") == 0) {
-        s->workspace = row->m.value;
-    }
+    *(double *)user = row->m.value;
     return 0;
+}
+
+/* The newest value of a metric that is of no operation. */
+static ft_status read_fact(double *out, const struct training *t, ft_store *store,
+                           const char *metric, ft_error *err)
+{
+    ft_key filter = t->opt->filter;
+
+    filter.metric = metric;
+    return ft_store_each(store, &filter, 1, take_fact, out, err);
 }
 
 static bool is_left_out(const struct training *t, const ft_op *op)
@@ -146,17 +79,6 @@ static bool is_left_out(const struct training *t, const ft_op *op)
     return false;
 }
 
-static int is_probe(const ft_op *op)
-{
-    for (int i = 0; i < FT__N_PROBES; i++) {
-        ft_op probe = ft__probe((uint32_t)i);
-
-        if (ft_op_equal(op, &probe))
-            return i;
-    }
-    return -1;
-}
-
 static int by_hash(const void *a, const void *b)
 {
     uint64_t x = ((const struct sample *)a)->hash, y = ((const struct sample *)b)->hash;
@@ -164,50 +86,114 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static ft_status gather(struct training *t, ft_store *store, ft_error *err)
+/* What they are samples of. */
+static ft_status take_source(struct training *t, const ft__samples *s, ft_error *err)
 {
-    size_t n = 0;
-    ft_status st = ft_store_each(store, &t->opt->filter, 1, take_row, t, err);
+    const ft__dataset *d = s->dataset;
+    ft__info_image *i = &t->info;
 
-    if (!st && t->st) {
-        st = t->st;
-        if (err)
-            *err = t->err;
-    }
-    if (st)
-        return st;
-    if (t->mixed)
+    if (s->n_datasets > 1)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "the store holds measurements of several devices, engines or "
-                       "settings: choose one with --device, --engine or --threads");
-    for (size_t i = 0; i < t->n; i++) {
-        int probe = is_probe(&t->sample[i].op);
-
-        if (!(t->sample[i].time_s > 0))
-            continue;
-        if (probe >= 0)
-            t->probe_s[probe] = t->sample[i].time_s;
-        t->sample[n++] = t->sample[i];
-    }
-    t->n = n;
-    if (n == 0)
+                       "settings: choose one with --device, --engine or --threads, or "
+                       "learn from all with --family");
+    if (t->n == 0)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "the store holds no measurements that fit; \"foretell collect\" "
                        "makes some");
-    for (int i = 0; i < FT__N_PROBES; i++)
-        if (!(t->probe_s[i] > 0))
-            return ft_fail(err, FT_ENOTFOUND, 0,
-                           "the store lacks the measurements of the machine itself; "
-                           "\"foretell collect\" makes them");
-    qsort(t->sample, t->n, sizeof(*t->sample), by_hash);
+    if (!d->roof)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the store lacks the measurements of the machine itself; "
+                       "\"foretell collect\" makes them");
+    i->roof = *d->roof;
+    snprintf(i->device, sizeof(i->device), "%s", d->device);
+    snprintf(i->setting, sizeof(i->setting), "%s", d->setting);
+    snprintf(i->engine, sizeof(i->engine), "%s", d->engine);
+    snprintf(i->engine_version, sizeof(i->engine_version), "%s", d->engine_version);
     return FT_OK;
+}
+
+static ft_status take_samples(struct training *t, const ft__samples *s, ft_error *err)
+{
+    t->sample = calloc(s->n + 1, sizeof(*t->sample));
+    if (!t->sample)
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    for (size_t i = 0; i < s->n; i++) {
+        const ft__sample *v = &s->v[i];
+
+        if (v->op.phase == FT_PHASE_FORWARD_BACKWARD || v->op.phase == FT_PHASE_STEP ||
+            !(v->value[FT__METRIC_TIME] > 0))
+            continue;
+        t->sample[t->n++] = (struct sample){
+            .op = v->op,
+            .hash = v->hash,
+            .time_s = v->value[FT__METRIC_TIME],
+            .error_s = v->error_s,
+            .workspace = v->value[FT__METRIC_WORKSPACE],
+            .sum = {ft__sample_sum(s, (uint32_t)i, FT__METRIC_TIME),
+                    ft__sample_sum(s, (uint32_t)i, FT__METRIC_WORKSPACE)}};
+    }
+    qsort(t->sample, t->n, sizeof(*t->sample), by_hash);
+    return take_source(t, s, err);
+}
+
+/* Measurements are added to what was learned of the same machine: what times are told
+ * relative to stays, or nothing could be kept. */
+static ft_status take_before(struct training *t, ft_error *err)
+{
+    const ft_predictor *p = t->opt->add;
+    ft__info_image *i = &t->info;
+
+    if (p->version < 4 || !p->info)
+        return ft_fail(err, FT_EINVAL, 0,
+                       p->info ? "the predictor was written by an older foretell, and "
+                                 "does not say what it was made of: train it again"
+                               : "the predictor is of a family of devices");
+    if (strcmp(p->info->device, i->device) || strcmp(p->info->setting, i->setting) ||
+        strcmp(p->info->engine, i->engine))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "the predictor is of %s, %s, %s, the measurements are of %s, %s, "
+            "%s",
+            p->info->device, p->info->setting, p->info->engine, i->device, i->setting,
+            i->engine);
+    i->roof = p->info->roof;
+    for (uint32_t k = 0; k < p->n_regressors; k++) {
+        bool time = strcmp(p->regressor[k].image->metric, "time") == 0;
+        const double *tails = p->regressor[k].mixture->tails;
+
+        t->tails[!time].low = tails[0];
+        t->tails[!time].high = tails[1];
+        t->tails[!time].known = true;
+    }
+    return FT_OK;
+}
+
+static ft_status gather(struct training *t, ft_store *store, ft_error *err)
+{
+    ft__samples s;
+    ft_status st = ft__samples_read_key(&s, store, &t->opt->filter, true, err);
+
+    if (st)
+        return st;
+    st = ft__samples_know(&s, NULL, err);
+    if (!st)
+        st = take_samples(t, &s, err);
+    ft__samples_free(&s);
+    if (!st)
+        st = read_fact(&t->info.context_bytes, t, store, "context", err);
+    if (!st)
+        st = read_fact(&t->info.context_per_op_bytes, t, store, "context_per_operation",
+                       err);
+    if (!st && t->opt->add)
+        st = take_before(t, err);
+    return st;
 }
 
 static void describe(struct training *t)
 {
     bool layouts = false;
 
-    t->info.roof = ft__roof_from_probes(t->probe_s);
     t->info.n_features = FT__N_FEATURES;
     for (size_t i = 0; i < t->n; i++) {
         struct sample *s = &t->sample[i];
@@ -236,58 +222,32 @@ static ft_status read_policy(struct training *t, ft_store *store, ft_error *err)
     return st;
 }
 
-/* ---- writing sections ---- */
+/* ---- what was measured ---- */
 
-/* Models are fastest where a cache line begins. */
-static size_t padded(size_t len)
+static int by_measured_hash(const void *a, const void *b)
 {
-    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
+    uint64_t x = ((const ft__measured_image *)a)->hash,
+             y = ((const ft__measured_image *)b)->hash;
+
+    return (x > y) - (x < y);
 }
 
-static void add_bytes(struct training *t, const void *data, size_t len)
+/* Of the predictor that measurements are added to: what the store does not hold. */
+static size_t take_measured(ft__measured_image *m, size_t n, const ft_predictor *before)
 {
-    static const char zeros[FT__ALIGNMENT];
+    size_t own = n;
 
-    ft__buf_add(&t->body, data, len);
-    ft__buf_add(&t->body, zeros, padded(len) - len);
-}
-
-/* What was added since `begin` is one section. */
-static ft_status end_section(struct training *t, uint32_t type, size_t begin,
-                             size_t end, ft_error *err)
-{
-    ft__section_image *s;
-
-    if (t->n_sections == t->cap_sections) {
-        uint32_t cap = t->cap_sections ? 2 * t->cap_sections : 32;
-
-        s = realloc(t->section, cap * sizeof(*s));
-        if (!s)
-            return ft_fail(err, FT_ENOMEM, 0, "predictor");
-        t->section = s;
-        t->cap_sections = cap;
-    }
-    if (t->body.bad)
-        return ft_fail(err, FT_ENOMEM, 0, "predictor");
-    s = &t->section[t->n_sections++];
-    *s = (ft__section_image){.type = type, .offset = begin, .bytes = end - begin};
-    s->checksum = ft__checksum(t->body.s + begin, (size_t)s->bytes);
-    return FT_OK;
-}
-
-static ft_status add_section(struct training *t, uint32_t type, const void *data,
-                             size_t len, ft_error *err)
-{
-    size_t begin = t->body.len;
-
-    add_bytes(t, data, len);
-    return end_section(t, type, begin, begin + len, err);
+    for (uint32_t i = 0; before && i < before->n_measured; i++)
+        if (!bsearch(&before->measured[i], m, own, sizeof(*m), by_measured_hash))
+            m[n++] = before->measured[i];
+    qsort(m, n, sizeof(*m), by_measured_hash);
+    return n;
 }
 
 static ft_status add_measured(struct training *t, ft_error *err)
 {
-    ft__measured_image *m = calloc(t->n + 1, sizeof(*m));
-    size_t n = 0;
+    size_t most = t->n + (t->opt->add ? t->opt->add->n_measured : 0), n = 0;
+    ft__measured_image *m = calloc(most + 1, sizeof(*m));
     ft_status st;
 
     if (!m)
@@ -302,7 +262,9 @@ static ft_status add_measured(struct training *t, ft_error *err)
                                       .error_s = s->error_s,
                                       .workspace_bytes = s->workspace};
     }
-    st = add_section(t, FT__SECTION_MEASURED, m, n * sizeof(*m), err);
+    if (!t->opt->forget)
+        n = take_measured(m, n, t->opt->add);
+    st = ft__writer_section(&t->writer, FT__SECTION_MEASURED, m, n * sizeof(*m), err);
     free(m);
     return st;
 }
@@ -312,6 +274,7 @@ static ft_status add_measured(struct training *t, ft_error *err)
 /* The rows of one kind or class, and the figures made from them. */
 struct rows {
     size_t n;
+    uint64_t sum; /* of the rows' ft__sample_sum() */
     float *x;
     double
         *target;  /* what is learned: log ratio to the roofline, or log of 1 + bytes */
@@ -358,17 +321,9 @@ static void add_row(struct rows *f, const struct sample *s, bool time)
     memcpy(f->x + f->n * FT__N_FEATURES, s->row, sizeof(s->row));
     f->truth[f->n] = time ? s->time_s : s->workspace;
     f->base[f->n] = time ? s->base_s : 1;
+    f->sum += s->sum[!time];
     f->target[f->n] = time ? log(s->time_s / s->base_s) : log(1 + s->workspace);
     f->group[f->n++] = s->hash;
-}
-
-static void errors_to(double v[FT__N_ERRORS], const ft_errors *e)
-{
-    const double all[FT__N_ERRORS] = {
-        (double)e->n, e->mape, e->median_ape,  e->p90_ape, e->within_10, e->max_ape,
-        e->bias,      e->r2,   e->adjusted_r2, e->mae,     e->median_ae, e->max_ae};
-
-    memcpy(v, all, sizeof(all));
 }
 
 static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
@@ -379,7 +334,7 @@ static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
         ft_errors_compute(&e, f->truth, predicted, f->n, FT__N_FEATURES, err);
 
     if (!st)
-        errors_to(v, &e);
+        ft__errors_put(v, &e);
     return st;
 }
 
@@ -433,6 +388,7 @@ static ft_status fit(struct training *t, struct rows *f, struct trained *r, bool
     const ft__fit_options how = {
         .methods = t->opt->methods ? t->opt->methods : 1u << FT_METHOD_EXTRA,
         .mix = t->opt->mix,
+        .tune = t->opt->tune != 0,
         .n_folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS,
         .most_rows = SIZE_MAX,
         .n_trees = time ? t->opt->n_trees : WORKSPACE_TREES,
@@ -449,6 +405,41 @@ static ft_status fit(struct training *t, struct rows *f, struct trained *r, bool
     return st || r->image.whole_class ? st : keep_tails(&t->tails[!time], f, err);
 }
 
+/* The regressor of the same name that measurements are added to, or NULL. */
+static const ft__regressor *find_before(const struct training *t, const char *name,
+                                        bool time)
+{
+    const ft_predictor *p = t->opt->add;
+
+    for (uint32_t i = 0; p && i < p->n_regressors; i++)
+        if (strcmp(p->regressor[i].image->kind, name) == 0 &&
+            strcmp(p->regressor[i].image->metric, time ? "time" : "workspace") == 0)
+            return &p->regressor[i];
+    return NULL;
+}
+
+/* It stays as it was when its rows did. *kept says so. */
+static ft_status keep(bool *kept, struct training *t, const ft__regressor *before,
+                      const struct rows *f, ft_error *err)
+{
+    struct trained *r;
+
+    *kept = before && (f->n == 0 || before->mixture->rows == f->sum);
+    if (before && f->n && (double)f->n < before->image->forest[0])
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s was learned from %.0f operations, of which the store holds "
+                       "%zu: old and new ones have to be in one store",
+                       before->image->kind, before->image->forest[0], f->n);
+    if (!*kept)
+        return FT_OK;
+    r = realloc(t->trained, (t->n_trained + 1) * sizeof(*t->trained));
+    if (!r)
+        return ft_fail(err, FT_ENOMEM, 0, "regressors");
+    t->trained = r;
+    r[t->n_trained++] = (struct trained){.image = *before->image, .before = before};
+    return FT_OK;
+}
+
 static ft_status fit_and_add(struct training *t, struct rows *f, const char *name,
                              bool whole_class, bool time, ft_error *err)
 {
@@ -458,7 +449,7 @@ static ft_status fit_and_add(struct training *t, struct rows *f, const char *nam
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     t->trained = r;
     r += t->n_trained++;
-    *r = (struct trained){.image = {.whole_class = whole_class}};
+    *r = (struct trained){.image = {.whole_class = whole_class}, .rows = f->sum};
     snprintf(r->image.kind, sizeof(r->image.kind), "%s", name);
     snprintf(r->image.metric, sizeof(r->image.metric), "%s",
              time ? "time" : "workspace");
@@ -472,6 +463,7 @@ static ft_status train_one(struct training *t, int kind_or_class, bool whole_cla
     char name[sizeof(((ft__regressor_image *)0)->kind)];
     double most = 0;
     struct rows f;
+    bool kept;
     ft_status st = rows_make(&f, t->n, err);
 
     if (st)
@@ -491,8 +483,9 @@ static ft_status train_one(struct training *t, int kind_or_class, bool whole_cla
         add_row(&f, s, time);
         most = fmax(most, f.truth[f.n - 1]);
     }
+    st = keep(&kept, t, find_before(t, name, time), &f, err);
     /* A kind that never needs workspace needs no regressor to say so. */
-    if (f.n >= LEAST_ROWS && (time || most > 0)) {
+    if (!st && !kept && f.n >= LEAST_ROWS && (time || most > 0)) {
         ft__log(t->opt->log, FT_LOG_DEBUG, "%s %s: %zu rows", name,
                 time ? "time" : "workspace", f.n);
         st = fit_and_add(t, &f, name, whole_class, time, err);
@@ -507,28 +500,22 @@ static ft_status share_tails(struct training *t, bool time, ft_error *err)
 {
     ft__fit **of = calloc(t->n_trained + 1u, sizeof(ft__fit *));
     const char *metric = time ? "time" : "workspace";
+    struct tails *tails = &t->tails[!time];
     size_t n = 0;
-    ft_status st;
+    ft_status st = FT_OK;
 
     if (!of)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     for (uint32_t i = 0; i < t->n_trained; i++)
-        if (strcmp(t->trained[i].image.metric, metric) == 0)
+        if (strcmp(t->trained[i].image.metric, metric) == 0 && !t->trained[i].before)
             of[n++] = &t->trained[i].fit;
-    st = ft__fit_share_tails(of, n, t->tails[!time].residual, t->tails[!time].n, err);
+    if (tails->n && !tails->known)
+        st = ft_conformal(&tails->low, &tails->high, tails->residual, tails->n, 0.9,
+                          err);
+    if (!st && (tails->n || tails->known))
+        ft__fit_share_tails(of, n, tails->low, tails->high);
     free(of);
     return st;
-}
-
-static void add_model(struct training *t, ft__mixture_image *m, uint32_t k,
-                      const ft_model *model)
-{
-    size_t len = 0;
-    const void *image = model ? ft_model_image(model, &len) : NULL;
-
-    m->bytes[k] = padded(len);
-    if (len)
-        add_bytes(t, image, len);
 }
 
 static ft_status write_regressor(struct training *t, struct trained *r, ft_error *err)
@@ -536,21 +523,24 @@ static ft_status write_regressor(struct training *t, struct trained *r, ft_error
     struct {
         ft__regressor_image image;
         ft__mixture_image mixture;
-    } head = {r->image, {.n_models = r->fit.n_models, .centre = r->fit.centre}};
-    size_t begin = t->body.len;
+    } head = {r->image, {.rows = r->rows}};
+    const struct tails *tails = &t->tails[strcmp(r->image.metric, "time") != 0];
+    ft__writer *w = &t->writer;
+    size_t begin = w->body.len;
 
+    if (r->before)
+        return ft__writer_section(w, FT__SECTION_REGRESSOR, r->before->image,
+                                  r->before->section->bytes, err);
+    head.mixture.tails[0] = tails->low;
+    head.mixture.tails[1] = tails->high;
     head.image.interval_low = r->fit.low;
     head.image.interval_high = r->fit.high;
     head.image.typical_spread = r->fit.typical;
-    memcpy(head.mixture.choice, r->fit.choice, sizeof(head.mixture.choice));
-    memcpy(head.mixture.weight, r->fit.weight, sizeof(head.mixture.weight));
-    add_bytes(t, &head, sizeof(head));
-    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
-        add_model(t, &head.mixture, k, r->fit.model[k]);
-    add_model(t, &head.mixture, FT__MAX_MIXED, r->fit.spread);
-    if (!t->body.bad) /* now with the sizes */
-        memcpy(t->body.s + begin, &head, sizeof(head));
-    return end_section(t, FT__SECTION_REGRESSOR, begin, t->body.len, err);
+    ft__writer_add(w, &head, sizeof(head));
+    ft__writer_models(w, &head.mixture, &r->fit);
+    if (!w->body.bad) /* now with the sizes */
+        memcpy(w->body.s + begin, &head, sizeof(head));
+    return ft__writer_end(w, FT__SECTION_REGRESSOR, begin, w->body.len - begin, err);
 }
 
 static ft_status train_all(struct training *t, ft_error *err)
@@ -576,29 +566,6 @@ static ft_status train_all(struct training *t, ft_error *err)
     return st;
 }
 
-/* Header, table and sections in one piece of memory. */
-static ft_status assemble(ft_predictor **out, struct training *t, ft_error *err)
-{
-    size_t table_bytes = t->n_sections * sizeof(*t->section);
-    size_t begin = padded(sizeof(ft__header_image) + table_bytes);
-    ft__header_image h = {.version = FT__PREDICTOR_VERSION,
-                          .n_sections = t->n_sections};
-    unsigned char *image = aligned_alloc(FT__ALIGNMENT, padded(begin + t->body.len));
-
-    if (!image)
-        return ft_fail(err, FT_ENOMEM, 0, "predictor");
-    for (uint32_t i = 0; i < t->n_sections; i++)
-        t->section[i].offset += begin;
-    memcpy(h.magic, FT__PREDICTOR_MAGIC, sizeof(h.magic));
-    h.file_bytes = begin + t->body.len;
-    h.table_checksum = ft__checksum(t->section, table_bytes);
-    memset(image, 0, begin);
-    memcpy(image, &h, sizeof(h));
-    memcpy(image + sizeof(h), t->section, table_bytes);
-    memcpy(image + begin, t->body.s, t->body.len);
-    return ft__predictor_load_take(out, image, begin + t->body.len, err);
-}
-
 static void training_free(struct training *t)
 {
     for (uint32_t i = 0; i < t->n_trained; i++)
@@ -607,8 +574,7 @@ static void training_free(struct training *t)
     free(t->tails[0].residual);
     free(t->tails[1].residual);
     free(t->sample);
-    free(t->section);
-    ft__buf_free(&t->body);
+    ft__writer_free(&t->writer);
 }
 
 ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
@@ -618,20 +584,23 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     ft_status st;
 
     *out = NULL;
+    if (opt->family)
+        return ft__family_predictor(out, store, opt, err);
     t.info.context_bytes = NAN;
     st = gather(&t, store, err);
     if (!st)
         st = read_policy(&t, store, err);
     if (!st) {
         describe(&t);
-        st = add_section(&t, FT__SECTION_INFO, &t.info, sizeof(t.info), err);
+        st = ft__writer_section(&t.writer, FT__SECTION_INFO, &t.info, sizeof(t.info),
+                                err);
     }
     if (!st)
         st = add_measured(&t, err);
     if (!st)
         st = train_all(&t, err);
     if (!st)
-        st = assemble(out, &t, err);
+        st = ft__writer_finish(out, &t.writer, err);
     training_free(&t);
     return st;
 }

@@ -258,8 +258,8 @@ static void keep_usable(ft__wholes *w)
     }
 }
 
-ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
-                          ft__graph_of graph_of, void *user, ft_error *err)
+ft_status ft__wholes_list(ft__wholes *out, ft_store *store, const char *where,
+                          ft_error *err)
 {
     struct reading r = {.out = out, .where = where ? where : ""};
     ft_status st;
@@ -270,6 +270,16 @@ ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
         st = ft_store_each(store, NULL, 1, take_row, &r, err);
     if (!st && r.st)
         st = ft_fail(err, r.st, 0, "networks of the store");
+    if (st)
+        ft__wholes_free(out);
+    return st;
+}
+
+ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
+                          ft__graph_of graph_of, void *user, ft_error *err)
+{
+    ft_status st = ft__wholes_list(out, store, where, err);
+
     for (size_t i = 0; i < out->n && !st; i++)
         st = find_parts(&out->v[i], out->dataset[out->v[i].dataset].setting, store,
                         graph_of, user, err);

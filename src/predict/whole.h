@@ -45,7 +45,10 @@ typedef struct ft__wholes {
 typedef ft_status (*ft__graph_of)(void *user, ft_graph **g, const char *spec,
                                   const char *phase, ft_error *err);
 
-/* Networks that `where` asks for (ft__samples_read()). */
+/* Networks that `where` asks for (ft__samples_read()), without their operations. */
+ft_status ft__wholes_list(ft__wholes *out, ft_store *store, const char *where,
+                          ft_error *err);
+/* Those with a time and operations, with them. */
 ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
                           ft__graph_of graph_of, void *user, ft_error *err);
 void ft__wholes_free(ft__wholes *w);

@@ -46,45 +46,6 @@ static const char *const column_names[FT__N_COLUMNS] = {
 #undef X
 };
 
-/* ---- files ---- */
-
-static ft_status read_file(char **out, size_t *len, const char *path, ft_error *err)
-{
-    FILE *fp = fopen(path, "rb");
-    long size = -1;
-    int bad;
-
-    *out = NULL;
-    if (fp && fseek(fp, 0, SEEK_END) == 0)
-        size = ftell(fp);
-    if (size < 0) {
-        ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-        goto fail;
-    }
-    if (size > FT__MAX_TABLE_FILE) {
-        ft_fail(err, FT_EFORMAT, 0, "%s: larger than a gibibyte", path);
-        goto fail;
-    }
-    rewind(fp);
-    *out = malloc((size_t)size + 1);
-    if (!*out) {
-        ft_fail(err, FT_ENOMEM, 0, "%s", path);
-        goto fail;
-    }
-    *len = fread(*out, 1, (size_t)size, fp);
-    bad = ferror(fp);
-    fclose(fp);
-    if (!bad)
-        return FT_OK;
-    free(*out);
-    *out = NULL;
-    return ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-fail:
-    if (fp)
-        fclose(fp);
-    return err ? err->status : FT_EIO;
-}
-
 /* ---- one table ---- */
 
 static bool has_all(const ft__import *im, const ft__form *f)
@@ -246,7 +207,7 @@ ft_status ft_dataset_import(ft_dataset_report *out, ft_store *s, const char *sou
 
     *out = (ft_dataset_report){0};
     err = err ? err : &own;
-    st = read_file(&bytes, &len, path, err);
+    st = ft__table_read(&bytes, &len, path, err);
     if (!st)
         st = ft__dataset_take(out, s, source, bytes, len, path, data_dir, err);
     free(bytes);

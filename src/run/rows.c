@@ -1,5 +1,7 @@
 #include "run/rows.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -326,4 +328,41 @@ ft_status ft__rows_unpack(ft__buf *out, const void *bytes, size_t len, size_t li
     inflateEnd(&r->z);
     free(r);
     return st;
+}
+
+ft_status ft__table_read(char **out, size_t *len, const char *path, ft_error *err)
+{
+    FILE *fp = fopen(path, "rb");
+    long size = -1;
+    int bad;
+
+    *out = NULL;
+    if (fp && fseek(fp, 0, SEEK_END) == 0)
+        size = ftell(fp);
+    if (size < 0) {
+        ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
+        goto fail;
+    }
+    if (size > FT__MAX_TABLE_FILE) {
+        ft_fail(err, FT_EFORMAT, 0, "%s: larger than a gibibyte", path);
+        goto fail;
+    }
+    rewind(fp);
+    *out = malloc((size_t)size + 1);
+    if (!*out) {
+        ft_fail(err, FT_ENOMEM, 0, "%s", path);
+        goto fail;
+    }
+    *len = fread(*out, 1, (size_t)size, fp);
+    bad = ferror(fp);
+    fclose(fp);
+    if (!bad)
+        return FT_OK;
+    free(*out);
+    *out = NULL;
+    return ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
+fail:
+    if (fp)
+        fclose(fp);
+    return err ? err->status : FT_EIO;
 }

@@ -38,4 +38,7 @@ uint64_t ft__rows_count(const ft__rows *r); /* rows read so far */
 ft_status ft__rows_unpack(ft__buf *out, const void *bytes, size_t len, size_t limit,
                           const char *name, ft_error *err);
 
+/* A table's file as it is; *out is the caller's to free(). */
+ft_status ft__table_read(char **out, size_t *len, const char *path, ft_error *err);
+
 #endif

@@ -172,19 +172,18 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  # s  # s  # s  -  # B  yes  measured
-  a30  # s  # s  -  -  # B  yes  roofline: a lower bound
-  h100-sxm  # s  # s  -  -  # B  yes  roofline: a lower bound
+  a30  # s  # s  # s  62.4 mJ  # B  yes  scaled
+  h100-sxm  # s  # s  # s  176 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
   warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
 
-  $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.time.high 1.energy.why
+  $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.energy.basis
   #: 2
   1.device: "a30"
-  1.time.basis: "roofline"
-  1.time.high: null
-  1.energy.why: "a data sheet alone does not say what operations draw"
+  1.time.basis: "scaled"
+  1.energy.basis: "scaled"
 
 Operations that were bounded are named.
 

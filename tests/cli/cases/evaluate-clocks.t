@@ -42,8 +42,8 @@ Another store's workloads, and one alone of which nothing can be told.
   200 measurements taken from rest.csv
   $ foretell evaluate --db few.db --test rest.db --clocks -q --csv | cut -d , -f 1-4
   device,metric,workloads,n
-  one 1,time,20,90
-  one 1,power,20,90
+  one 1,time,10,90
+  one 1,power,10,90
   $ foretell evaluate --db a.db --clocks --where clock=1500MHz
   foretell evaluate: the store holds no workload at several clocks that fits
   [4]

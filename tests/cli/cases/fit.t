@@ -27,11 +27,11 @@ Several devices beside each other.
   assumed: training, one step of forward, backward and Adam at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device         time      low  high  energy    memory  fits  largest batch  basis
-  --------------------------------------------------------------------------------------------------
-  jetson-tk1   19.9 s   19.9 s     -       -  6.42 GiB  no                0  roofline: a lower bound
-  a30          604 ms   604 ms     -       -  6.42 GiB  yes             320  roofline: a lower bound
-  h100-sxm    96.5 ms  96.5 ms     -       -  6.42 GiB  yes            1136  roofline: a lower bound
+  device         time      low     high  energy    memory  fits  largest batch  basis
+  ------------------------------------------------------------------------------------
+  jetson-tk1   23.0 s   14.0 s   37.9 s       -  6.42 GiB  no                0  scaled
+  a30          251 ms   152 ms   414 ms  32.0 J  6.42 GiB  yes             320  scaled
+  h100-sxm    51.5 ms  31.3 ms  85.0 ms  26.8 J  6.42 GiB  yes            1136  scaled
   - is not known; asked about one device alone, foretell says why
   
 

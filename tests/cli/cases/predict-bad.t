@@ -1,7 +1,91 @@
-A device that has only a file gets the roofline, with the words that it is a
-lower bound.
+A device that nobody measured is scaled from its data sheet, and the answer says so.
 
   $ foretell predict data/models/resnet50.onnx --device a30 --top 2
+  resnet50.onnx on a30: NVIDIA A30
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: inference, one forward pass at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  of one pass    estimate      low     high  basis
+  -------------------------------------------------
+  time            3.14 ms  1.91 ms  5.18 ms  scaled
+  energy           154 mJ  93.4 mJ   254 mJ  scaled
+  power            49.0 W   34.5 W   69.5 W  scaled
+  peak memory     107 MiB  104 MiB  113 MiB  scaled
+    weights      97.4 MiB
+    inputs        588 KiB
+    activations  9.19 MiB
+    workspace           -
+    process             -
+  fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
+  the host issues everything in 3.14 ms, the device executes it in 1.13 ms: the host sets the time
+  Nothing was measured on this device: scaled from its data sheet by what operations do on
+  others; low .. high is a 90 % interval.
+  
+  operation                                                                      count  share    total     each      low     high  basis
+  ---------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  3.0 %  95.7 us  19.1 us  7.78 us  47.1 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.9 us  11.1 us  4.53 us  27.4 us  scaled
+  
+  verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
+
+At other clocks, with the one that takes the least energy; under a cap.
+
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --clocks 600,900,1200,1440
+  resnet50.onnx
+  assumed: inference, one forward pass at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  device     clock     time      low     high   power  energy   memory  fits  basis
+  ----------------------------------------------------------------------------------
+  a30      600 MHz  28.2 ms  17.1 ms  46.5 ms  58.7 W  1.65 J  410 MiB  yes   scaled
+  a30      900 MHz  23.5 ms  14.3 ms  38.8 ms  64.6 W  1.52 J  410 MiB  yes   scaled
+  a30     1.20 GHz  21.4 ms  13.0 ms  35.3 ms  85.9 W  1.84 J  410 MiB  yes   scaled
+  a30     1.44 GHz  20.5 ms  12.4 ms  33.7 ms   109 W  2.23 J  410 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 68.3 % of the energy and 114.9 % of the time at 1.44 GHz
+  - is not known; asked about one device alone, foretell says why
+  
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
+  setting: "power=100W"
+  power.value: 96.2470839313235
+  power.high: 100.0
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
+  time.basis: "scaled"
+  host_s: 0.0031446
+  busy_s: 0.0464659740637111
+  $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
+  foretell predict: a30: its highest clock is 1440 MHz
+  [4]
+  $ foretell predict data/models/resnet50.onnx --device a30 --clock fast
+  foretell predict: --clock fast: it wants a clock, such as 1200 or 1.2GHz
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --clock 900 --clocks 900
+  foretell predict: --clock or --clocks, not both
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --policy fp8
+  foretell predict: --policy is default, tf32 or ieee, not "fp8"
+  [2]
+
+By what a dataset calls a device, and by the name of a product of which there are variants.
+
+  $ foretell predict data/models/resnet50.onnx --device 'Tesla V100-SXM2-16GB',h100,epyc-9654
+  resnet50.onnx
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: h100 is h100-sxm (there are h100-nvl, h100-pcie, h100-sxm)
+  assumed: inference, one forward pass at a time, fp32
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  device             time      low     high  energy   memory  fits  basis
+  ------------------------------------------------------------------------
+  v100-sxm2-16gb  3.14 ms  1.91 ms  5.18 ms  599 mJ  107 MiB  yes   scaled
+  h100-sxm        3.14 ms  1.91 ms  5.18 ms  449 mJ  107 MiB  yes   scaled
+  epyc-9654       7.08 ms  4.29 ms  11.7 ms       -  114 MiB  -     scaled
+  - is not known; asked about one device alone, foretell says why
+  
+
+The roofline is a lower bound, with the words that it is one.
+
+  $ foretell predict data/models/resnet50.onnx --device a30 --method roofline --top 1
   resnet50.onnx on a30: NVIDIA A30
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
@@ -23,10 +107,9 @@ lower bound.
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.
   
-  operation                                                                     count   share    total     each
-  -------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %   112 us  22.5 us
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32        3   7.0 %  67.4 us  22.5 us
+  operation                                                                     count   share   total     each
+  ------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %  112 us  22.5 us
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
 
@@ -63,7 +146,7 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
   foretell predict: --method paleo needs a data sheet: --device with a name that foretell devices lists
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --method habitat
-  foretell predict: --method wants roofline or paleo, not "habitat"
+  foretell predict: --method wants physics, roofline or paleo, not "habitat"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --method paleo --predictor p.ftp
   foretell predict: --method paleo uses no predictor: leave --predictor out
@@ -92,7 +175,7 @@ What is missing is named, with the way to get it.
     foretell train --engine onednn --threads 4
   [4]
   $ foretell predict data/models/resnet50.onnx --device a30,
-  foretell predict: --device wants names joined by commas, at most 32, not "a30,"
+  foretell predict: --device wants names joined by commas, at most 256 answers in all, not "a30,"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16
   foretell predict: the model computes in fp32; foretelling it in fp16 needs the model exported in fp16

@@ -1,57 +1,54 @@
-Bounds of data sheets, in the order of the bounds.
+Devices that nobody measured, each scaled from its data sheet.
 
   $ foretell rank data/models/resnet50.onnx --devices l4,a30,jetson-tk1
   resnet50.onnx by time of one forward pass
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device         time      low  high  energy   memory     chance  basis
-  ------------------------------------------------------------------------------------------
-  1  a30          962 us   962 us     -       -  107 MiB  *       -  roofline: a lower bound
-  2  l4          1.14 ms  1.14 ms     -       -  107 MiB          -  roofline: a lower bound
-  3  jetson-tk1  35.5 ms  35.5 ms     -       -  107 MiB          -  roofline: a lower bound
+  #  device         time      low     high  energy   memory      chance  basis
+  -----------------------------------------------------------------------------
+  1  l4          3.14 ms  1.91 ms  5.18 ms  103 mJ  107 MiB  *   51.3 %  scaled
+  2  a30         3.14 ms  1.91 ms  5.18 ms  154 mJ  107 MiB  *~  48.7 %  scaled
+  3  jetson-tk1  85.5 ms  51.8 ms   141 ms       -  107 MiB       0.0 %  scaled
   
   *: none beats it in time
-  best: a30
-  Only lower bounds are known: the order is that of the bounds, not of the devices.
-  Predictors tell more: foretell collect and train on the device, then --predictor.
+  best: l4
+  expected regret of this answer: 21.5 %
+  l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
   assumed: training, fp32
   
-  #  device  batch     time      low  high  energy    memory     chance  basis
-  ----------------------------------------------------------------------------------------------
-  1  a30         8  10.0 ms  10.0 ms     -       -  2.58 GiB  *       -  roofline: a lower bound
+  #  device  batch     time      low     high  energy    memory      chance  basis
+  ---------------------------------------------------------------------------------
+  1  a30        64  3.92 ms  2.38 ms  6.46 ms  500 mJ  6.42 GiB  *  100.0 %  scaled
+  2  a30         8  4.45 ms  2.70 ms  7.34 ms  580 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
-  misses time=500ms: a30 at batch 64 (604 ms)
-  *: none beats it in time
-  best: a30 at batch 8
-  Only lower bounds are known: the order is that of the bounds, not of the devices.
-  Predictors tell more: foretell collect and train on the device, then --predictor.
+  *: none beats it in time and energy at once
+  best: a30 at batch 64
+  expected regret of this answer: 0.0 %
   $ foretell rank data/models/resnet50.onnx --devices a30,l4,iphone-6 --by cost --price a30=2.49/h --clocks 600,1200,2000MHz
   resnet50.onnx by cost of one forward pass
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million     low  high     time  energy   memory     chance  basis
-  ------------------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz             0.7751  0.7751     -  1.12 ms       -  107 MiB  *       -  roofline: a lower bound
-  2  a30      600 MHz              1.435   1.435     -  2.07 ms       -  107 MiB          -  roofline: a lower bound
+  #  device     clock  cost of a million    low   high     time  energy   memory      chance  basis
+  --------------------------------------------------------------------------------------------------
+  1  a30      600 MHz              2.175  1.319  3.586  3.14 ms  122 mJ  107 MiB  *  100.0 %  scaled
+  2  a30     1.20 GHz              2.175  1.319  3.586  3.14 ms  137 mJ  107 MiB       0.0 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
-  not known: iphone-6: peak rate or bandwidth is not known, so there is no roofline
-  not known: iphone-6: its highest clock is 1400 MHz
-  *: none beats it in time and cost at once
-  best: a30 at 1.20 GHz
-  Only lower bounds are known: the order is that of the bounds, not of the devices.
-  Predictors tell more: foretell collect and train on the device, then --predictor.
+  not known: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  *: none beats it in time, energy and cost at once
+  best: a30 at 600 MHz
+  expected regret of this answer: 0.0 %
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
-  1,a30,1,,placed,0.0009616149999446405
-  2,l4,1,,placed,0.0011369000322112208
+  1,a30,1,,placed,0.0031446
+  2,l4,1,,placed,0.0031446
 
 "No" is an exit code, and so is what is missing.
 
@@ -67,12 +64,18 @@ Bounds of data sheets, in the order of the bounds.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  not known: a30, l4: a data sheet alone does not say what operations draw
-  nothing can be placed
-  [4]
+  #  device  energy      low    high     time   memory     chance  basis
+  -----------------------------------------------------------------------
+  1  l4      103 mJ  62.6 mJ  170 mJ  3.14 ms  107 MiB  *  82.4 %  scaled
+  2  a30     154 mJ  93.4 mJ  254 mJ  3.14 ms  107 MiB  ~  17.6 %  scaled
+  
+  *: none beats it in time and energy at once
+  best: l4
+  expected regret of this answer: 5.3 %
+  l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  not known: a30, l4: a data sheet alone does not say what operations draw
-  nothing can be placed
+  expected regret of this answer: 5.3 %
+  l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet; two commands make one:
     foretell collect --quick
@@ -168,35 +171,32 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  l4  # s  # s  # s  -  # B  *  -  measured
-  2  h100-sxm  # s  # s  -  -  # B  *~  -  roofline: a lower bound
+  1  h100-sxm  # s  # s  # s  176 mJ  # B  *  # %  scaled
+  2  l4  # s  # s  # s  -  # B  # %  measured
   
   *: none beats it in time
-  best: l4
-  Lower bounds stand behind estimates: what they bound may be better or worse, so there is no
-  expected regret.
-  l4 and h100-sxm cannot be told apart (~): their intervals overlap
+  best: h100-sxm
+  expected regret of this answer: # %
 
 At a clock: the predictor trained at it, otherwise the data sheet.
 
   $ sed 's/,threads=1,/,threads=1 clock=1200MHz,/' a30.csv > clocked.csv; foretell data import clocked.csv --db clocked.db > /dev/null
   > foretell train --engine fake --device a30 --setting 'threads=1 clock=1200MHz' --db clocked.db -o clocked.ftp > /dev/null
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --clocks 900,1200 | blur | tail -n +5
-  #  device  clock  time  low  high  energy  memory  chance  basis
+  #  device  clock  time  low  high  energy  memory  chance  basis  engine
   ----
-  1  a30  1.20 GHz  # s  # s  # s  -  # B  *  -  measured
-  2  a30  900 MHz  # s  # s  -  -  # B  *  -  roofline: a lower bound
+  1  a30  1.20 GHz  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
+  2  a30  900 MHz  # s  # s  # s  -  # B  # %  scaled  fake 1, clock=900MHz
   
   *: none beats it in time
-  best: a30 at 1.20 GHz
-  Lower bounds stand behind estimates: what they bound may be better or worse, so there is no
-  expected regret.
+  best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
+  expected regret of this answer: # %
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
   1  a30  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
   2  a30  # s  # s  # s  -  # B  *  # %  measured  fake 1, threads=1
   best: a30 with fake 1, threads=1 clock=1200MHz
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
-  foretell rank: there is no predictor for this machine at 900 MHz: foretell collect --clocks, then foretell train --setting and --predictor
+  foretell rank: there is no predictor for this machine at clock=900MHz: foretell collect --clocks, then foretell train --setting and --predictor
   [4]
 
 Is the order right? Always the fastest is, and it is known only afterwards.

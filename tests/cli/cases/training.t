@@ -185,7 +185,7 @@ A list of operations has its phases in its lines.
   mode: "training"
   step: "one step as the file has it"
   phases.1.phase: "backward"
-  phases.#: 3
+  phases.#: 2
   $ foretell measure step.ops --engine fake
   foretell measure: step.ops holds a backward pass, and fake runs forward passes only; --engine torch runs both
   [4]
@@ -209,14 +209,13 @@ Foretold for a device: by phase, and memory by part.
   assumed: memory as PyTorch allocates it, operation by operation
   
   of one step          estimate      low     high  basis
-  ------------------------------------------------------------
-  time                  36.0 ms  36.0 ms        -  roofline
-    forward             12.4 ms  12.4 ms        -  roofline
-    backward            23.4 ms  23.4 ms        -  roofline
-    optimizer            250 us   250 us        -  roofline
-  energy                      -        -        -  unavailable
-  power                       -        -        -  unavailable
-  peak memory           500 MiB  485 MiB  525 MiB  roofline
+  -------------------------------------------------------
+  time                  19.6 ms  11.9 ms  32.3 ms  scaled
+    forward             5.73 ms  3.48 ms  9.45 ms  scaled
+    backward            13.9 ms  8.41 ms  22.8 ms  scaled
+  energy                 2.37 J   1.44 J   3.91 J  scaled
+  power                   121 W   85.2 W    165 W  scaled
+  peak memory           500 MiB  485 MiB  525 MiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
     gradients          34.0 MiB
@@ -226,24 +225,24 @@ Foretold for a device: by phase, and memory by part.
     workspace                 -
     process                   -
   fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
-  energy and power are unavailable: a data sheet alone does not say what operations draw
-  This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
-  real times are longer, often several times.
+  the host issues everything in 2.53 ms, the device executes it in 19.6 ms: the device sets the time
+  Nothing was measured on this device: scaled from its data sheet by what operations do on
+  others; low .. high is a 90 % interval.
   
-  operation                                                                                     phase     count   share    total     each
-  ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward    backward      4  16.0 %  5.75 ms  1.44 ms
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3  12.0 %  4.31 ms  1.44 ms
-  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3  12.0 %  4.31 ms  1.44 ms
+  operation                                                                                     phase     count   share    total     each     low     high  basis
+  ----------------------------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward    backward      4  20.7 %  4.06 ms  1.01 ms  412 us  2.50 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   9.6 %  1.87 ms   624 us  254 us  1.53 ms  scaled
+  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.5 %  1.67 ms   557 us  227 us  1.37 ms  scaled
   
   to verify it there is no command yet: the engines run forward passes
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
   mode: "training"
   step: "one step of forward, backward and SGD"
   batch: 32
-  phases.#: 3
+  phases.#: 2
   phases.1.phase: "backward"
-  phases.1.time.basis: "roofline"
+  phases.1.time.basis: "scaled"
   memory.weights: 46738852.0
   memory.gradients: 35616672.0
   memory.counted_as: "allocated"

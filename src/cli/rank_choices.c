@@ -1,0 +1,447 @@
+/* The ways to run a model that rank puts in order, each with its estimate. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/rank_question.h"
+
+/* ---- what is known of devices ---- */
+
+static int find_local(ft__rank_question *q)
+{
+    ft_error err = {0};
+    ft_device *d;
+    ft_status st = ft_device_local(&d, "", &err);
+
+    if (st)
+        return ft__cli_fail(q->c, st, &err);
+    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s", ft_device_fingerprint(d));
+    q->local_bytes = ft_device_get(d)->memory_bytes;
+    ft_device_free(d);
+    return FT__EXIT_GOOD;
+}
+
+static int open_predictor(ft__rank_question *q, const char *path)
+{
+    ft_error err = {0};
+    ft_status st;
+
+    if (q->n_predictors == FT__MAX_RANK_PREDICTORS)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE, "at most %d predictors",
+                            FT__MAX_RANK_PREDICTORS);
+    st = ft_predictor_load(&q->predictor[q->n_predictors], path, &err);
+    if (st)
+        return ft__cli_fail(q->c, st, &err);
+    q->n_predictors++;
+    return FT__EXIT_GOOD;
+}
+
+static bool asks_for_local(const char *list)
+{
+    static const char name[] = "local";
+    size_t len;
+
+    if (!list || strcmp(list, "all") == 0)
+        return true;
+    for (; *list; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        if (len == sizeof(name) - 1 && memcmp(list, name, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those given, and the one for this machine that train made. */
+static int open_predictors(ft__rank_question *q)
+{
+    char path[FT__PATH_MAX];
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->o->predictors.n && !code; i++)
+        code = open_predictor(q, q->o->predictors.v[i]);
+    if (!asks_for_local(q->o->devices))
+        return code;
+    ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
+                       q->o->threads);
+    if (!code && ft__path_exists(path))
+        code = open_predictor(q, path);
+    return code;
+}
+
+static int open_families(ft__rank_question *q)
+{
+    ft_error err = {0};
+    ft_status st;
+
+    q->families = calloc(1, sizeof(*q->families));
+    if (!q->families)
+        return ft__cli_done(q->c, false);
+    st = ft__families_open(q->families, q->data_dir, &err);
+    return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
+}
+
+/* What a device is called when it is asked about. */
+static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    return strcmp(info.device, q->fingerprint) == 0 ? "local" : info.device;
+}
+
+static bool add_device(ft__rank_question *q, const char *name, size_t len)
+{
+    char **grown;
+
+    for (size_t i = 0; i < q->n_devices; i++)
+        if (strlen(q->device[i]) == len && memcmp(q->device[i], name, len) == 0)
+            return true;
+    grown = realloc(q->device, (q->n_devices + 1) * sizeof(*grown));
+    if (!grown)
+        return false;
+    q->device = grown;
+    grown[q->n_devices] = strndup(name, len);
+    return grown[q->n_devices++] != NULL;
+}
+
+static int add_every_file(ft__rank_question *q)
+{
+    char **names;
+    size_t n;
+    ft_error err = {0};
+    ft_status st = ft_device_names(&names, &n, q->data_dir, &err);
+    bool good = true;
+
+    if (st)
+        return ft__cli_fail(q->c, st, &err);
+    for (size_t i = 0; i < n && good; i++)
+        good = add_device(q, names[i], strlen(names[i]));
+    ft_device_names_free(names, n);
+    return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
+}
+
+/* Names as they are asked for to those of files. */
+static int resolve_devices(ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->n_devices; i++) {
+        char name[128], note[512];
+        ft_error err = {0};
+        ft_status st;
+
+        snprintf(name, sizeof(name), "%s", q->device[i]);
+        st = ft__device_resolve(name, sizeof(name), note, sizeof(note), q->data_dir,
+                                &err);
+        if (st)
+            return ft__cli_fail(q->c, st, &err);
+        if (strcmp(name, q->device[i]) == 0)
+            continue;
+        free(q->device[i]);
+        q->device[i] = strdup(name);
+        if (!q->device[i])
+            return ft__cli_done(q->c, false);
+    }
+    return FT__EXIT_GOOD;
+}
+
+static int name_devices(ft__rank_question *q)
+{
+    const char *list = q->o->devices;
+    bool good = true;
+
+    if (list && strcmp(list, "all") != 0) {
+        for (bool more = true; more && good;) {
+            size_t len = strcspn(list, ",");
+
+            if (!len)
+                return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                                    "--devices wants names joined by commas, or all, "
+                                    "not \"%s\"",
+                                    q->o->devices);
+            good = add_device(q, list, len);
+            more = list[len] == ',';
+            list += len + more;
+        }
+        return good ? resolve_devices(q) : ft__cli_done(q->c, false);
+    }
+    for (size_t i = 0; i < q->n_predictors && good; i++) {
+        const char *name = name_of(q, q->predictor[i]);
+
+        good = !*name || add_device(q, name, strlen(name)); /* a family has none */
+    }
+    if (!good)
+        return ft__cli_done(q->c, false);
+    return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
+}
+
+/* ---- choices ---- */
+
+static ft_estimate unavailable(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
+
+static ft__choice *add_choice(ft__rank_question *q, const char *device, double clock_hz,
+                              size_t b)
+{
+    ft__choice *all = realloc(q->r.choice, (q->r.n + 1) * sizeof(*all)), *x;
+    int64_t batch = ft__graph_batch(q->graph[b]);
+
+    if (!all)
+        return NULL;
+    q->r.choice = all;
+    x = &all[q->r.n++];
+    *x = (ft__choice){.batch = batch > 0 ? batch : 1,
+                      .clock_hz = clock_hz,
+                      .limit_bytes = NAN,
+                      .max_batch = -1};
+    x->time = x->energy = x->power = x->memory = unavailable("");
+    snprintf(x->device, sizeof(x->device), "%s", device);
+    return x;
+}
+
+/* What does not fit: the largest batch that would, where batches can be tried. */
+static void find_max_batch(ft__choice *x, const ft__rank_question *q,
+                           const ft__source *from)
+{
+    if (!(x->memory.value > x->limit_bytes))
+        return;
+    if (ft__estimate_max_batch(&x->max_batch, from, q->c->args.v[0], &q->o->model,
+                               &q->step, x->limit_bytes, NULL))
+        x->max_batch = -1;
+}
+
+static int estimate(ft__rank_question *q, ft__choice *x, const ft__source *from,
+                    size_t b)
+{
+    ft__estimate made;
+    ft_error err = {0};
+    ft_status st = ft__estimate_make(&made, from, q->graph[b], &q->step, &err);
+
+    if (st == FT_ENOTFOUND) {
+        size_t len = strlen(x->device);
+        bool named = strncmp(err.msg, x->device, len) == 0 && err.msg[len] == ':';
+
+        snprintf(x->why, sizeof(x->why), "%s", err.msg + (named ? len + 2 : 0));
+        return FT__EXIT_GOOD;
+    }
+    if (st)
+        return ft__cli_fail_asked(q->c, st, &err);
+    q->r.step = ft__step_name(&q->step, made.graph);
+    q->r.mode = ft__mode_name(made.graph);
+    x->time = made.e.time;
+    x->energy = made.e.energy;
+    x->power = made.e.power;
+    x->memory = made.e.memory;
+    if (x->energy.basis == FT_BASIS_UNAVAILABLE)
+        ft__energy_why(x->why, sizeof(x->why), x->device, &made.e);
+    ft__estimate_free(&made);
+    find_max_batch(x, q, from);
+    return FT__EXIT_GOOD;
+}
+
+/* The clock that a setting names, "threads=1 clock=1200MHz"; NaN: none. */
+static double clock_of(const char *setting)
+{
+    const char *at = strstr(setting, "clock=");
+    char text[32];
+    double hz;
+
+    while (at && at != setting && at[-1] != ' ')
+        at = strstr(at + 1, "clock=");
+    if (!at)
+        return NAN;
+    at += strlen("clock=");
+    snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, " "), at);
+    return ft__hertz_from_text(&hz, text) ? hz : NAN;
+}
+
+/* Of a device that is not this machine; NaN: there is no file. */
+static double memory_of(const ft__rank_question *q, const char *device)
+{
+    double bytes = NAN;
+    ft_device *d;
+
+    if (!ft_device_load(&d, q->data_dir, device, NULL))
+        bytes = ft_device_get(d)->memory_bytes;
+    ft_device_free(d);
+    return bytes;
+}
+
+/* otherwise: it is driven as *use says, not as it was measured. */
+static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
+                        const ft__use *use, bool otherwise)
+{
+    ft__source from = {.predictor = p};
+    ft_predictor_info info;
+    ft_device *d = NULL;
+    ft_error err = {0};
+    int code = FT__EXIT_GOOD;
+
+    ft_predictor_get_info(p, &info);
+    if (otherwise && ft_device_load(&d, q->data_dir, device, &err))
+        return ft__cli_fail(q->c, FT_ENOTFOUND, &err);
+    if (d)
+        from.on = (ft_device_use){d, use->setting, use->policy};
+    for (size_t b = 0; b < q->n_batches && !code; b++) {
+        ft__choice *x = add_choice(q, device, use->clock_hz, b);
+
+        if (!x) {
+            code = ft__cli_done(q->c, false);
+            break;
+        }
+        snprintf(x->engine, sizeof(x->engine), "%s %s", info.engine,
+                 info.engine_version);
+        snprintf(x->setting, sizeof(x->setting), "%s",
+                 otherwise ? use->setting : info.setting);
+        x->limit_bytes =
+            strcmp(device, "local") == 0 ? q->local_bytes : memory_of(q, device);
+        code = estimate(q, x, &from, b);
+    }
+    ft_device_free(d);
+    return code;
+}
+
+/* The family that was named, or the best one there is; NULL: none. */
+static const ft_predictor *family_for(const ft__rank_question *q, const char *device,
+                                      size_t b)
+{
+    const char *path;
+
+    if (q->o->method)
+        return NULL;
+    for (size_t i = 0; i < q->n_predictors; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(q->predictor[i], &info);
+        if (info.n_datasets)
+            return q->predictor[i];
+    }
+    return ft__families_best(q->families, device, q->graph[b], &path);
+}
+
+/* By a family of devices, otherwise from the device's data sheet. */
+static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
+{
+    ft_error err = {0};
+    ft_device *d;
+    ft_status st = ft_device_load(&d, q->data_dir, device, &err);
+    int code = FT__EXIT_GOOD;
+
+    if (st)
+        return ft__cli_fail(q->c, st, &err);
+    for (size_t b = 0; b < q->n_batches && !code; b++) {
+        const ft__source from = {.predictor = family_for(q, device, b),
+                                 .by = q->by,
+                                 .on = {d, use->setting, use->policy}};
+        ft__choice *x = add_choice(q, device, use->clock_hz, b);
+
+        if (!x) {
+            code = ft__cli_done(q->c, false);
+            break;
+        }
+        snprintf(x->setting, sizeof(x->setting), "%s", use->setting);
+        x->limit_bytes = ft_device_get(d)->memory_bytes;
+        code = estimate(q, x, &from, b);
+        if (x->time.basis == FT_BASIS_UNAVAILABLE)
+            break; /* not at another batch either */
+    }
+    ft_device_free(d);
+    return code;
+}
+
+static bool is_of(const ft__rank_question *q, size_t i, const char *device)
+{
+    return strcmp(name_of(q, q->predictor[i]), device) == 0;
+}
+
+/* As it was measured? A cap is never among what a predictor was trained at by name. */
+static bool as_asked(const ft_predictor *p, const ft__use *use)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    return isnan(use->power_w) && isnan(use->memory_hz) &&
+           (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
+}
+
+static int no_predictor(const ft__rank_question *q, const ft__use *use)
+{
+    if (!*use->setting)
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "there is no predictor for this machine yet; two commands "
+                            "make one:\n  foretell collect --quick\n  foretell train");
+    return ft__cli_exit(
+        q->c, FT__EXIT_MISSING,
+        "there is no predictor for this machine at %s: foretell collect "
+        "--clocks, then foretell train --setting and --predictor",
+        use->setting);
+}
+
+/* By the predictors for it, as they were trained or as it is driven; otherwise by a
+ * family, or its data sheet. */
+static int add_device_choices(ft__rank_question *q, const char *device,
+                              const ft__use *use)
+{
+    const bool local = strcmp(device, "local") == 0;
+    size_t n = 0;
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->n_predictors && !code; i++)
+        if (is_of(q, i, device) && as_asked(q->predictor[i], use)) {
+            code = by_predictor(q, q->predictor[i], device, use, false);
+            n++;
+        }
+    for (size_t i = 0; i < q->n_predictors && !code && !n && !local; i++)
+        if (is_of(q, i, device)) {
+            code = by_predictor(q, q->predictor[i], device, use, true);
+            n++;
+        }
+    if (n || code)
+        return code;
+    return local ? no_predictor(q, use) : by_file(q, device, use);
+}
+
+static int read_models(ft__rank_question *q)
+{
+    int code = FT__EXIT_GOOD;
+
+    for (size_t b = 0; b < q->n_batches && !code; b++) {
+        ft__model_options how = q->o->model;
+
+        how.batch = q->batch[b];
+        code = ft__model_read(q->c, &q->graph[b], q->c->args.v[0], &how);
+    }
+    if (code)
+        return code;
+    q->r.graph = q->graph[0];
+    q->r.model = ft_graph_name(q->graph[0]);
+    q->r.step = ft__step_name(&q->step, q->graph[0]);
+    q->r.mode = ft__mode_name(q->graph[0]);
+    q->r.dtype = ft__graph_dtype(q->graph[0]);
+    return ft__dtype_check(q->c, q->o->dtype, q->r.dtype);
+}
+
+int ft__rank_find_choices(ft__rank_question *q)
+{
+    int code = read_models(q);
+
+    if (!code)
+        code = find_local(q);
+    if (!code)
+        code = open_predictors(q);
+    if (!code)
+        code = open_families(q);
+    if (!code)
+        code = name_devices(q);
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        ft__use use = q->use;
+
+        if (!q->n_clocks)
+            code = add_device_choices(q, q->device[i], &use);
+        for (size_t k = 0; k < q->n_clocks && !code; k++) {
+            ft__use_set_clock(&use, q->clock_hz[k]);
+            code = add_device_choices(q, q->device[i], &use);
+        }
+    }
+    return code;
+}

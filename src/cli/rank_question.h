@@ -1,0 +1,65 @@
+#ifndef CLI_RANK_QUESTION_H
+#define CLI_RANK_QUESTION_H
+
+#include "cli/rank.h"
+#include "cli/settings.h"
+
+/* What is asked of rank, and what is found out once for all choices. */
+
+typedef struct ft__rank_options {
+    ft__model_options model;
+    const char *by;
+    ft__texts limits;
+    const char *devices;
+    ft__texts predictors;
+    const char *method;
+    const char *engine;
+    uint64_t threads;
+    const char *batches;
+    const char *clocks;
+    ft__texts prices;
+    const char *co2;
+    const char *dtype;
+    uint64_t top;
+    uint64_t seed;
+    ft__use_options use;
+    ft__step_options step;
+} ft__rank_options;
+
+enum { FT__MAX_RANK_PREDICTORS = 64 };
+
+typedef struct ft__price {
+    char device[128]; /* "": every one */
+    double per_s;
+} ft__price;
+
+typedef struct ft__rank_question {
+    ft__cli *c;
+    const ft__rank_options *o;
+    ft__use use;
+    ft__ranking r;
+    ft__step step;
+    char data_dir[FT__PATH_MAX];
+    char fingerprint[128]; /* of this machine */
+    double local_bytes;
+    ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
+    size_t n_predictors;
+    ft__families *families;
+    ft__by by; /* what is made of data sheets */
+    ft__price *price;
+    double co2_g_per_j;
+    char **device; /* names */
+    size_t n_devices;
+    uint64_t batch[FT__MAX_BATCHES]; /* 0: as the model has it */
+    ft_graph *graph[FT__MAX_BATCHES];
+    size_t n_batches;
+    double clock_hz[FT__MAX_CLOCKS];
+    size_t n_clocks; /* 0: as they come */
+} ft__rank_question;
+
+/* Complain themselves. */
+int ft__rank_read_options(ft__rank_question *q);
+/* Reads the model, opens predictors, and fills q->r.choice. */
+int ft__rank_find_choices(ft__rank_question *q);
+
+#endif

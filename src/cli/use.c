@@ -1,0 +1,92 @@
+/* --clock, --memory-clock, --power-cap, --policy: how a device is driven. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/estimate.h"
+#include "cli/settings.h"
+
+static void add(ft__use *u, const char *name, double value, const char *unit)
+{
+    size_t len = strlen(u->setting);
+
+    snprintf(u->setting + len, sizeof(u->setting) - len, "%s%s=%.10g%s", len ? " " : "",
+             name, value, unit);
+}
+
+static void write_setting(ft__use *u)
+{
+    *u->setting = '\0';
+    if (!isnan(u->clock_hz))
+        add(u, "clock", u->clock_hz / 1e6, "MHz");
+    if (!isnan(u->memory_hz))
+        add(u, "memory", u->memory_hz / 1e6, "MHz");
+    if (!isnan(u->power_w))
+        add(u, "power", u->power_w, "W");
+}
+
+void ft__use_set_clock(ft__use *u, double clock_hz)
+{
+    u->clock_hz = clock_hz;
+    write_setting(u);
+}
+
+static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *text)
+{
+    if (text && (!ft__hertz_from_text(hz, text) || !(*hz > 0)))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--%s %s: it wants a clock, such as 1200 or 1.2GHz", option,
+                            text);
+    return FT__EXIT_GOOD;
+}
+
+static int parse_policy(ft__cli *c, const char **out, const char *text)
+{
+    static const char *const names[] = {"default", "tf32", "ieee"};
+
+    *out = NULL;
+    for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *out = names[i];
+            return FT__EXIT_GOOD;
+        }
+    return text ? ft__cli_exit(c, FT__EXIT_USAGE,
+                               "--policy is default, tf32 or ieee, not \"%s\"", text)
+                : FT__EXIT_GOOD;
+}
+
+int ft__by_parse(ft__cli *c, ft__by *out, const char *text)
+{
+    static const char *const name[] = {[FT__BY_PHYSICS] = "physics",
+                                       [FT__BY_ROOFLINE] = "roofline",
+                                       [FT__BY_PALEO] = "paleo"};
+
+    *out = FT__BY_PHYSICS;
+    for (size_t i = 0; text && i < sizeof(name) / sizeof(*name); i++)
+        if (strcmp(text, name[i]) == 0) {
+            *out = (ft__by)i;
+            return FT__EXIT_GOOD;
+        }
+    return text ? ft__cli_exit(c, FT__EXIT_USAGE,
+                               "--method wants physics, roofline or paleo, not \"%s\"",
+                               text)
+                : FT__EXIT_GOOD;
+}
+
+int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o)
+{
+    int code;
+
+    *out = (ft__use){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
+    code = parse_hertz(c, &out->clock_hz, "clock", o->clock);
+    if (!code)
+        code = parse_hertz(c, &out->memory_hz, "memory-clock", o->memory_clock);
+    if (!code && o->power_cap &&
+        (!ft__watts_from_text(&out->power_w, o->power_cap) || !(out->power_w > 0)))
+        code =
+            ft__cli_exit(c, FT__EXIT_USAGE,
+                         "--power-cap %s: it wants watts, such as 250", o->power_cap);
+    if (!code)
+        code = parse_policy(c, &out->policy, o->policy);
+    write_setting(out);
+    return code;
+}

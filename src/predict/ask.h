@@ -1,0 +1,47 @@
+#ifndef PREDICT_ASK_H
+#define PREDICT_ASK_H
+
+#include "predict/clock.h"
+#include "predict/estimate.h"
+#include "predict/physics.h"
+
+/* A device that operations are asked of by its specifications. */
+typedef struct ft__asked {
+    const ft_device_facts *device;
+    const char *setting;
+    const char *policy;
+    ft__theta theta;
+    double cap_w;       /* INFINITY: not known */
+    bool capped;        /* by the setting */
+    double clock_hz;    /* NaN: as it comes */
+    ft__clocks *clocks; /* NULL: as it comes */
+} ft__asked;
+
+/* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
+ * is above the highest. */
+ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta *theta,
+                       const ft_graph *g, ft_error *err);
+void ft__ask_close(ft__asked *a);
+
+void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op);
+/* From the terms of an operation: what it needs of host and device, and the estimate of
+ * the latter; task->count and power_w are the caller's. Launches are in units of the
+ * schedule's launch_s: what a call takes the host when it is measured alone says little
+ * of networks, so that constants fitted to such calls have no part in it. */
+void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
+                  const ft_op *op, const ft__terms *t);
+/* W while the device is busy with it; NaN: a CPU, or the file does not say. Told at the
+ * clock that the device comes with, and from there by what GPUs have in common. */
+double ft__ask_power(const ft__asked *a, const ft_op *op);
+/* Nothing fitted on networks. */
+ft__schedule ft__ask_schedule(const ft__asked *a);
+/* Does one setting name a clock or a cap that the other has otherwise, or not? */
+bool ft__setting_differs(const char *asked, const char *measured);
+/* From what a network takes as the device was measured to what it takes as *on drives
+ * it: every operation by what specifications say of both. */
+ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
+                                const char *measured, const ft_graph *g, ft_error *err);
+/* Says why energy is missing, where it is. */
+void ft__ask_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
+
+#endif

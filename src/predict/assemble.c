@@ -1,0 +1,83 @@
+/* Operations of a graph, with what each needs of host and device, to a network. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "predict/estimate.h"
+
+static ft_estimate unknown(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
+
+static ft_estimate around(double value, double low, double high, ft_basis basis)
+{
+    return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
+}
+
+static double device_s(const ft__task *w, const ft__schedule *s)
+{
+    return ft__schedule_device(w) *
+           (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
+}
+
+/* A phase's part of the time: of the device's, or of the host's where that is the
+ * busier of the two. */
+static void share_phases(ft_network_estimate *e, const ft_graph *g,
+                         const ft__task *task, const ft__schedule *s, double busy_s,
+                         const ft__stray *stray)
+{
+    const bool host = e->host_s > busy_s;
+    double part[FT_PHASE_COUNT] = {0};
+
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *node = ft_graph_node(g, i);
+        const ft__task *w = &task[node->op];
+
+        part[node->phase] +=
+            (double)node->repeat * (host ? w->launches * s->launch_s : device_s(w, s));
+    }
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        e->phase_time[p] =
+            around(part[p], stray->time_low, stray->time_high, e->time.basis);
+}
+
+static void find_energy(ft_network_estimate *e, const ft__load *load,
+                        const ft__schedule *s, const ft__stray *stray)
+{
+    double joules = ft__schedule_energy(load, s, e->time.value);
+
+    if (!(joules > 0) || !(e->time.value > 0)) {
+        e->energy = e->power = unknown("what the device draws is not known");
+        return;
+    }
+    e->energy = around(joules, stray->energy_low, stray->energy_high, e->time.basis);
+    e->power = around(joules / e->time.value, stray->power_low, stray->power_high,
+                      e->time.basis);
+    e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
+}
+
+ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
+                                const ft__task *task, const ft__schedule *s,
+                                double cap_w, const ft__stray *stray, ft_error *err)
+{
+    double *count = malloc((e->n_ops + 1u) * sizeof(*count)), busy_s, t;
+    ft_basis basis;
+    ft__load load;
+
+    if (!count)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        count[i] = task[i].count;
+    ft__schedule_load(&load, task, e->n_ops);
+    load.cap_w = cap_w;
+    busy_s = ft__schedule_busy(&load, s);
+    t = ft__schedule_time(&load, s);
+    basis = busy_s > 0 ? ft__estimate_weakest(e, count, busy_s) : FT_BASIS_SCALED;
+    free(count);
+    e->host_s = load.launches * s->launch_s;
+    e->busy_s = busy_s;
+    e->time = around(t, stray->time_low, stray->time_high, basis);
+    share_phases(e, g, task, s, busy_s, stray);
+    find_energy(e, &load, s, stray);
+    return FT_OK;
+}

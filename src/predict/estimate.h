@@ -1,0 +1,47 @@
+#ifndef PREDICT_ESTIMATE_H
+#define PREDICT_ESTIMATE_H
+
+#include <stdbool.h>
+
+#include "foretell/predictor.h"
+#include "predict/schedule.h"
+
+/* Parts of an estimate that every way to one shares. */
+
+/* Everything unknown, op_time[] allocated. On failure *out is all 0. */
+ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
+                             ft_error *err);
+/* Of all operations one after the other: time and phase_time from op_time[]. */
+ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err);
+/* n_measured and the like from op_time[]. */
+void ft__estimate_count(ft_network_estimate *e);
+/* The least certain basis of those that hold a tenth of `sum`; count[] times each. */
+ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
+                              double sum);
+/* part_bytes of an allocator that takes and gives back as operations run; bits:
+ * FT_POLICY_ of memory. */
+ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,
+                                        uint32_t bits, ft_error *err);
+/* memory from its parts; w: what is not known exactly of them. */
+void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w);
+/* A device's file says nothing of workspace and context. */
+ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
+                                        const ft_device_facts *d, const ft_graph *g,
+                                        ft_error *err);
+bool ft__costs_nothing(const ft_op *op);
+
+/* Logarithm of truth over estimate of networks: 90 % between these. */
+typedef struct ft__stray {
+    double time_low, time_high;
+    double energy_low, energy_high;
+    double power_low, power_high;
+} ft__stray;
+
+/* From what each operation needs of host and device (task[] by operation of g,
+ * op_time[] filled: device time) to time, power and energy of the network by the
+ * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known. */
+ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
+                                const ft__task *task, const ft__schedule *s,
+                                double cap_w, const ft__stray *stray, ft_error *err);
+
+#endif

@@ -1,0 +1,340 @@
+/* What a family of devices answers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "predict/family.h"
+
+/* How far an operation that was measured strays when it is measured again: 90 %. */
+static const double repeat_log = 0.05;
+
+/* ---- what is asked, made complete ---- */
+
+static int same(const char *asked, const char *known)
+{
+    return asked && strcmp(asked, known) == 0;
+}
+
+/* Pairs of a setting that another has as well. */
+static int pairs_in_common(const char *a, const char *b)
+{
+    int n = 0;
+
+    while (a && *a) {
+        size_t all = strcspn(a, " "), name = strcspn(a, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            const char *value;
+
+            memcpy(text, a, name);
+            text[name] = '\0';
+            value = ft__pair(b, text, &len);
+            n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
+        }
+        a += all + (a[all] == ' ');
+    }
+    return n;
+}
+
+static double likeness(const ft__dataset *on, const ft__dataset *d)
+{
+    return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
+           100 * same(on->engine_version, d->engine_version) +
+           50 * same(on->policy, d->policy) +
+           5 * pairs_in_common(on->setting, d->setting) + log10(1 + (double)d->n) / 8;
+}
+
+/* The dataset that is most like what is asked. */
+static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
+{
+    const ft__dataset *best = &f->dataset[0];
+
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (likeness(on, &f->dataset[i]) > likeness(on, best))
+            best = &f->dataset[i];
+    return best;
+}
+
+/* Clocks and caps are each device's own affair. */
+static bool is_own(const char *name)
+{
+    return strcmp(name, "clock") == 0 || strcmp(name, "memory") == 0 ||
+           strcmp(name, "power") == 0;
+}
+
+/* A setting, and the pairs that only the other one names. */
+static void join_settings(ft__buf *out, const char *own, const char *other, bool kin)
+{
+    ft__buf_str(out, own ? own : "");
+    while (*other) {
+        size_t all = strcspn(other, " "), name = strcspn(other, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            memcpy(text, other, name);
+            text[name] = '\0';
+            if (!ft__pair(own, text, &len) && (kin || !is_own(text))) {
+                ft__buf_str(out, out->len ? " " : "");
+                ft__buf_add(out, other, all);
+            }
+        }
+        other += all + (other[all] == ' ');
+    }
+}
+
+/* Are two settings the same pairs? */
+static bool same_pairs(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) && pairs_in_common(a, b) == pairs_in_common(a, a) &&
+           pairs_in_common(b, a) == pairs_in_common(b, b);
+}
+
+static uint32_t index_of(const ft__family *f, const ft__dataset *on)
+{
+    uint32_t i = 0;
+
+    while (i < f->n_datasets &&
+           !(same(on->device, f->dataset[i].device) &&
+             same(on->engine, f->dataset[i].engine) &&
+             same(on->engine_version, f->dataset[i].engine_version) &&
+             same(on->policy, f->dataset[i].policy) &&
+             same_pairs(on->setting, f->dataset[i].setting)))
+        i++;
+    return i;
+}
+
+/* ---- asking ---- */
+
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on)
+{
+    const ft__dataset *like = most_like(f, on);
+
+    *out = *on;
+    out->engine = on->engine ? on->engine : like->engine;
+    out->engine_version =
+        on->engine_version ? on->engine_version : like->engine_version;
+    out->policy = on->policy ? on->policy : like->policy;
+    join_settings(setting, on->setting, like->setting, same(on->device, like->device));
+    out->setting = setting->s;
+}
+
+bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = f->learner[metric][0];
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++)
+        if (l->rows_of[i] && same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
+/* Operations on one device as samples: what learners look at. */
+static ft_status as_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
+                            const ft_op *ops, size_t n, ft_error *err)
+{
+    uint32_t index = index_of(f, on);
+
+    *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
+    s->v = calloc(n + 1, sizeof(*s->v));
+    s->dataset = calloc(s->n_datasets, sizeof(*s->dataset));
+    if (!s->v || !s->dataset)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    s->dataset[index] = *on;
+    if (!on->roof && index < f->n_datasets)
+        s->dataset[index].roof = f->dataset[index].roof;
+    for (size_t i = 0; i < n; i++)
+        s->v[i] =
+            (ft__sample){.op = ops[i], .hash = ft_op_hash(&ops[i]), .dataset = index};
+    return FT_OK;
+}
+
+/* Nothing carries over to a device of which too little is known. */
+static ft_status check_device(const ft__family *f, const ft__dataset *on,
+                              const ft_op *ops, size_t n, ft_error *err)
+{
+    if (index_of(f, on) < f->n_datasets || on->roof)
+        return FT_OK;
+    if (!on->file)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s: was not measured, and no device file tells of it",
+                       on->device);
+    for (size_t i = 0; i < n; i++) {
+        const char *lacks;
+        ft__chip chip;
+
+        ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[i]);
+        lacks = ft__chip_lacks(&chip);
+        if (lacks)
+            return ft_fail(err, FT_ENOTFOUND, 0,
+                           "%s: was not measured, and its %s is not known", on->device,
+                           lacks);
+    }
+    return FT_OK;
+}
+
+static ft_status check_templates(ft__templates *t, ft_error *err)
+{
+    if (t->section && !atomic_load(&t->sound)) {
+        if (!ft__predictor_sound(t->section, t->bytes, t->checksum))
+            return ft__predictor_damaged(0, "templates fail the checksum", err);
+        atomic_store(&t->sound, true);
+    }
+    return FT_OK;
+}
+
+/* log(measured / estimate); NaN: it was not measured. */
+static double ratio_of(const ft__templates *t, uint64_t hash)
+{
+    size_t low = 0, high = t->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->hash[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
+}
+
+/* The dataset with most templates on a device of the same generation, with the same
+ * engine; n_datasets: none. */
+static uint32_t kin_of(const ft__family *f, const ft__dataset *on)
+{
+    double capability =
+        on->file ? ft_device_get(on->file)->compute_capability : (double)NAN;
+    uint32_t best = f->n_datasets;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (f->templates[i].n && f->templates[i].capability == capability &&
+            same(on->engine, f->dataset[i].engine) &&
+            (best == f->n_datasets || f->templates[i].n > f->templates[best].n))
+            best = i;
+    return best;
+}
+
+/* aside_s: what a setting adds there and is no part of the operation. */
+static void take_over(ft__answer *a, double ratio, double aside_s, bool measured)
+{
+    double value = (a->base - aside_s) * exp(ratio) + aside_s;
+    double change = value / a->value;
+
+    a->value = value;
+    a->low *= change;
+    a->high *= change;
+    if (measured) {
+        a->low = value * exp(-repeat_log);
+        a->high = value * exp(repeat_log);
+        a->measured = true;
+        a->far = false;
+    }
+}
+
+/* Operations that were measured there, or on a device of its kin, as they were. */
+static ft_status use_templates(ft__answer *out, const ft__family *f,
+                               const ft__learner *l, const ft__dataset *on,
+                               const ft__samples *s, ft_error *err)
+{
+    uint32_t index = index_of(f, on);
+    bool measured = index < f->n_datasets;
+    uint32_t from = measured                                   ? index
+                    : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
+                                                               : kin_of(f, on);
+    ft_status st;
+
+    if (from == f->n_datasets)
+        return FT_OK;
+    st = check_templates(&f->templates[from], err);
+    for (size_t i = 0; i < s->n && !st; i++) {
+        double ratio = ratio_of(&f->templates[from], s->v[i].hash);
+        ft__terms t;
+
+        if (isnan(ratio))
+            continue;
+        ft__base_terms(&l->base, &t, s, (uint32_t)i);
+        take_over(&out[i], ratio, t.aside_s, measured);
+    }
+    return st;
+}
+
+static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                     const ft__dataset *on, const ft_op *ops, size_t n, ft_error *err)
+{
+    bool known = ft__family_knows(f, metric, on);
+    const ft__learner *l =
+        f->learner[metric][!known] ? f->learner[metric][!known] : f->learner[metric][0];
+    uint32_t *row = calloc(n + 1, sizeof(*row));
+    ft__samples s = {0};
+    ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+
+    if (!l)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
+                     ft__metric_name(metric));
+    for (size_t i = 0; i < n && row; i++)
+        row[i] = (uint32_t)i;
+    if (!st)
+        st = check_device(f, on, ops, n, err);
+    if (!st)
+        st = as_samples(&s, f, on, ops, n, err);
+    if (!st)
+        st = ft__learner_predict(l, out, &s, row, n, err);
+    if (!st && metric == FT__METRIC_TIME)
+        st = use_templates(out, f, l, on, &s, err);
+    free(s.v);
+    free(s.dataset);
+    free(row);
+    return st;
+}
+
+/* Independent errors, on a logarithmic scale. */
+static void multiply(ft__answer *a, const ft__answer *b)
+{
+    double below = hypot(log(a->value / a->low), log(b->value / b->low));
+    double above = hypot(log(a->high / a->value), log(b->high / b->value));
+
+    a->value *= b->value;
+    a->low = a->value * exp(-below);
+    a->high = a->value * exp(above);
+    a->constant *= b->constant;
+    a->base *= b->base;
+    a->far = a->far || b->far;
+    a->measured = a->measured && b->measured;
+}
+
+static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__dataset *on,
+                            const ft_op *ops, size_t n, ft_error *err)
+{
+    ft__answer *power = calloc(n + 1, sizeof(*power));
+    ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+
+    if (!st)
+        st = ask(out, f, FT__METRIC_TIME, on, ops, n, err);
+    if (!st)
+        st = ask(power, f, FT__METRIC_POWER, on, ops, n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        multiply(&out[i], &power[i]);
+    free(power);
+    return st;
+}
+
+ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                         const ft__dataset *on, const ft_op *ops, size_t n,
+                         ft_error *err)
+{
+    ft__buf setting = {0};
+    ft__dataset all;
+    ft_status st;
+
+    ft__family_complete(&all, &setting, f, on);
+    if (setting.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "setting");
+    else
+        st = metric == FT__METRIC_ENERGY ? ask_energy(out, f, &all, ops, n, err)
+                                         : ask(out, f, metric, &all, ops, n, err);
+    ft__buf_free(&setting);
+    return st;
+}

@@ -1,0 +1,35 @@
+#ifndef PREDICT_FAMILY_IMAGE_H
+#define PREDICT_FAMILY_IMAGE_H
+
+#include "predict/predictor.h"
+
+/* A family of devices in the predictor file. Numbers are little-endian, texts have
+ * their length in front (u32), lists their count (u32).
+ *
+ *   FAMILY     datasets: device, setting, engine, version, policy, rows (u64), compute
+ *              capability (f64), whether its probes were measured (u32) and their
+ *              ft__roof
+ *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64); centre,
+ * low, high (f64); rows of each dataset (u64); its roofs; of each class its constants,
+ * name and value; the names of all columns; whether devices are among them (u32);
+ * codes: name and values PART       ft__part_image, least and most (f32 a column),
+ * images of models TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
+ *
+ * The family comes first, a learner before its parts. */
+
+typedef struct ft__part_image {
+    char which[32]; /* kind, class, or "all" */
+    char phase[24];
+    uint32_t scope;
+    uint32_t reserved;
+    uint64_t n_rows;
+    double learned[FT__N_ERRORS];
+    double constant[FT__N_ERRORS];
+    double physics[FT__N_ERRORS];
+    double low;
+    double high;
+    double typical;
+    ft__mixture_image mixture;
+} ft__part_image;
+
+#endif

@@ -1,0 +1,358 @@
+/* A network on a device that a family of predictors answers for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/ask.h"
+#include "predict/family.h"
+#include "predict/predictor.h"
+
+/* What all operations of a network err by in common, as one sigma of the logarithm: of
+ * a device that was measured, and of others; of those also a share of what its
+ * operations may err by (docs/networks.md). */
+static const double common_known = 0.06, common_unknown = 0.15;
+static const double share_unknown = 0.6;
+static const double z90 = 1.645;
+
+struct asking {
+    const ft__family *f;
+    ft__dataset on;
+    const ft_graph *g;
+    uint32_t n;
+    bool known;    /* the device was measured */
+    ft_op *form;   /* in which an operation is asked for: one that was learned */
+    double *share; /* of that form's time; NaN: no form of it was learned */
+    ft__terms *bare, *bare_form;
+    ft__answer *time, *power;
+    bool powered; /* power was learned */
+    bool tf32;    /* products in TF32 are among what was learned */
+    ft__asked a;
+};
+
+/* ---- which form ---- */
+
+static bool is_learned(const ft__learner *l, const ft_op *op)
+{
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (l->part[i].scope != FT__SCOPE_ALL && ft__part_has(&l->part[i], op))
+            return true;
+    return false;
+}
+
+static const ft__learner *learner_of(const struct asking *q, ft__metric m)
+{
+    ft__learner *const *l = q->f->learner[m];
+
+    return !ft__family_knows(q->f, m, &q->on) && l[1] ? l[1] : l[0];
+}
+
+static void terms_of(ft__terms *t, struct asking *q, const ft__learner *l,
+                     const ft_op *op)
+{
+    q->a.theta = l->base.theta[ft_kind_class(op->kind)];
+    ft__ask_terms(t, &q->a, op);
+}
+
+static bool is_tf32(const struct asking *q, const ft_op *op)
+{
+    ft__chip chip;
+
+    ft__chip_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
+    return chip.tensor && op->dtype == FT_DTYPE_fp32;
+}
+
+/* Measured on a device that has it, and not told to leave it: constants of other
+ * products say nothing of those. */
+static bool saw_tf32(const ft__family *f)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (f->templates[i].capability >= 8 &&
+            strcmp(f->dataset[i].policy, "ieee") != 0)
+            return true;
+    return false;
+}
+
+/* As it is; a backward operation otherwise as the part of forward and backward measured
+ * together. */
+static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
+{
+    const ft_op *op = ft_graph_op(q->g, i);
+    ft_op *form = &q->form[i];
+
+    *form = *op;
+    q->share[i] = NAN;
+    terms_of(&q->bare[i], q, l, op);
+    q->bare_form[i] = q->bare[i];
+    if (ft__costs_nothing(op))
+        return;
+    if (!q->tf32 && is_tf32(q, op)) {
+        q->a.theta = ft__physics_default();
+        ft__ask_terms(&q->bare[i], &q->a, op);
+        return;
+    }
+    if (is_learned(l, op)) {
+        q->share[i] = 1;
+        return;
+    }
+    form->phase = FT_PHASE_FORWARD_BACKWARD;
+    form->wrt = 0;
+    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(l, form)) {
+        *form = *op;
+        return;
+    }
+    terms_of(&q->bare_form[i], q, l, form);
+    q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
+}
+
+/* ---- one operation ---- */
+
+/* What is left of a time alone when the host's part is taken out. */
+static double device_share(const ft__terms *t)
+{
+    return t->total_s > 0 ? t->busy_s / t->total_s : 1;
+}
+
+static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i,
+                 const ft__learner *l)
+{
+    const ft_op *op = ft_graph_op(q->g, i);
+    const ft__terms *bare = &q->bare[i];
+    const ft__answer *a = &q->time[i];
+    double factor = q->share[i] * device_share(&q->bare_form[i]);
+
+    q->a.theta = l->base.theta[ft_kind_class(op->kind)];
+    task->power_w = q->powered && q->power[i].value > 0 ? q->power[i].value
+                                                        : ft__ask_power(&q->a, op);
+    q->a.theta = l->base.theta[0];
+    ft__ask_bare(task, time, &q->a, op, bare);
+    if (ft__costs_nothing(op))
+        return;
+    if (!isfinite(factor) || !(a->value > 0)) {
+        task->alone_s = NAN;
+        return;
+    }
+    *time = (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
+                          a->measured && q->share[i] == 1 ? FT_BASIS_MEASURED
+                          : q->known && !a->far           ? FT_BASIS_LEARNED
+                                                          : FT_BASIS_SCALED,
+                          ""};
+    task->alone_s = time->value;
+}
+
+/* ---- the network ---- */
+
+/* Errors of operations are independent in part. */
+static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
+{
+    double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common, share;
+    ft__stray out;
+
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        double count = (double)ft_graph_op_count(q->g, i);
+        double v = count * e->op_time[i].value, below, above;
+
+        if (!(v > 0))
+            continue;
+        below = v * log(e->op_time[i].value / e->op_time[i].low);
+        above = v * log(e->op_time[i].high / e->op_time[i].value);
+        sum += v;
+        low += below;
+        high += above;
+        low2 += below * below;
+        high2 += above * above;
+    }
+    if (!(sum > 0))
+        return (ft__stray){0};
+    common = z90 * (q->known ? common_known : common_unknown);
+    share = q->known ? 0 : share_unknown;
+    out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
+    out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
+    out.power_low = q->known && q->powered ? -0.1 : -0.35;
+    out.power_high = -out.power_low;
+    out.energy_low = -hypot(out.time_low, out.power_low);
+    out.energy_high = hypot(out.time_high, out.power_high);
+    return out;
+}
+
+static ft_status ask_learners(struct asking *q, ft_error *err)
+{
+    ft_error none = {0};
+    ft_status st =
+        ft__family_ask(q->time, q->f, FT__METRIC_TIME, &q->on, q->form, q->n, err);
+
+    if (st)
+        return st;
+    st = ft__family_ask(q->power, q->f, FT__METRIC_POWER, &q->on, q->form, q->n, &none);
+    q->powered = !st;
+    return st == FT_ENOTFOUND ? FT_OK
+           : st               ? ft_fail(err, st, 0, "%s", none.msg)
+                              : FT_OK;
+}
+
+static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *err)
+{
+    const ft__learner *l = learner_of(q, FT__METRIC_TIME);
+    ft__task *task = calloc(q->n + 1u, sizeof(*task));
+    ft__schedule s;
+    ft__stray stray;
+    ft_status st;
+
+    if (!task)
+        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (uint32_t i = 0; i < q->n; i++) {
+        task[i] =
+            (ft__task){.count = (double)ft_graph_op_count(q->g, i), .power_w = NAN};
+        take(&task[i], &out->op_time[i], q, i, l);
+    }
+    q->a.theta = l->base.theta[0];
+    s = ft__ask_schedule(&q->a);
+    stray = stray_of(out, q);
+    st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &stray, err);
+    free(task);
+    return st;
+}
+
+static ft_status make(struct asking *q, ft_error *err)
+{
+    const ft__learner *l = learner_of(q, FT__METRIC_TIME);
+
+    q->form = calloc(q->n + 1u, sizeof(*q->form));
+    q->share = calloc(q->n + 1u, sizeof(*q->share));
+    q->bare = calloc(q->n + 1u, sizeof(*q->bare));
+    q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
+    q->time = calloc(q->n + 1u, sizeof(*q->time));
+    q->power = calloc(q->n + 1u, sizeof(*q->power));
+    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->time || !q->power)
+        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (uint32_t i = 0; i < q->n; i++)
+        choose_form(q, i, l);
+    return FT_OK;
+}
+
+static void asking_free(struct asking *q)
+{
+    free(q->form);
+    free(q->share);
+    free(q->bare);
+    free(q->bare_form);
+    free(q->time);
+    free(q->power);
+}
+
+/* What is not said is as in what was learned from. */
+static ft_status open_device(struct asking *q, ft__buf *setting,
+                             const ft_device_use *on, ft_error *err)
+{
+    const ft__theta theta = ft__physics_default();
+    /* Nothing is written through these. */
+    ft__dataset asked = {.device = (char *)ft_device_get(on->device)->name,
+                         .setting = (char *)on->setting,
+                         .policy = (char *)on->policy,
+                         .file = (ft_device *)on->device};
+    ft_device_use use;
+
+    q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
+    q->tf32 = saw_tf32(q->f);
+    if (!q->known && !asked.policy)
+        asked.policy = (char[]){"default"};
+    ft__family_complete(&q->on, setting, q->f, &asked);
+    if (setting->bad)
+        return ft_fail(err, FT_ENOMEM, 0, "setting");
+    use = (ft_device_use){on->device, q->on.setting, q->on.policy};
+    return ft__ask_open(&q->a, &use, &theta, q->g, err);
+}
+
+/* Which column says how wide an element is; n: none. */
+static uint32_t bits_column(const ft__columns *c)
+{
+    for (uint32_t j = 0; j < c->n; j++) {
+        char name[48];
+
+        ft__columns_name(c, name, j);
+        if (strcmp(name, "bits") == 0)
+            return j;
+    }
+    return c->n;
+}
+
+/* Is there a regressor of its kind, from elements as wide as its own? */
+static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
+{
+    float width = (float)ft_dtype_bits(op->dtype);
+
+    for (uint32_t i = 0; i < l->n_parts; i++) {
+        const ft__part *p = &l->part[i];
+
+        if (p->scope != FT__SCOPE_ALL && ft__part_has(p, op) &&
+            (bits == l->columns.n ||
+             (p->least[bits] <= width && width <= p->most[bits])))
+            return true;
+    }
+    return false;
+}
+
+double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
+{
+    const ft__learner *l = p->family ? p->family->learner[FT__METRIC_TIME][0] : NULL;
+    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
+
+    for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
+        ft_op op = *ft_graph_op(g, i);
+
+        if (ft__costs_nothing(&op))
+            continue;
+        n++;
+        op.phase = FT_PHASE_FORWARD;
+        op.wrt = 0;
+        learned += covers(l, bits, &op);
+    }
+    return n ? (double)learned / n : 0;
+}
+
+static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
+                           const ft_device_use *on, const ft_graph *g, ft_error *err)
+{
+    struct asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    const ft_device_facts *d = ft_device_get(on->device);
+    const ft_estimate exact = {0};
+    ft__buf setting = {0};
+    ft_status st = ft__estimate_start(out, g, err);
+
+    if (!st)
+        st = open_device(&q, &setting, on, err);
+    if (!st)
+        st = make(&q, err);
+    if (!st)
+        st = ask_learners(&q, err);
+    if (!st)
+        st = assemble(out, &q, err);
+    if (!st)
+        st = ft__estimate_memory_of_device(out, d, g, err);
+    ft__ask_close(&q.a);
+    asking_free(&q);
+    ft__buf_free(&setting);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    ft__ask_why_no_power(out, d);
+    ft__estimate_count(out);
+    ft__estimate_memory_sum(out, &exact);
+    return FT_OK;
+}
+
+ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                const ft_device_use *on, const ft_graph *g,
+                                ft_error *err)
+{
+    ft_status st;
+
+    if (p->family)
+        return by_family(out, p, on, g, err);
+    st = ft_predict_network(out, p, g, err);
+    if (!st && ft__setting_differs(on->setting, p->info->setting))
+        st = ft__predict_elsewhere(out, on, p->info->setting, g, err);
+    if (st)
+        ft_network_estimate_free(out);
+    return st;
+}

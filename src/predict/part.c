@@ -1,0 +1,102 @@
+/* One regressor of a learner. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/learner.h"
+#include "predict/predictor.h"
+
+bool ft__part_has(const ft__part *p, const ft_op *op)
+{
+    uint32_t which = p->scope == FT__SCOPE_KIND    ? (uint32_t)op->kind
+                     : p->scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
+                                                   : 0;
+
+    return p->phase == op->phase && p->which == which;
+}
+
+const char *ft__part_name(const ft__part *p)
+{
+    return p->scope == FT__SCOPE_KIND    ? ft_kind_name((ft_kind)p->which)
+           : p->scope == FT__SCOPE_CLASS ? ft_class_name((ft_class)p->which)
+                                         : "all";
+}
+
+static uint64_t sum_of_text(const char *text)
+{
+    return ft__checksum(text, strlen(text));
+}
+
+uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+    uint64_t all[7] = {s->v[i].hash,           0,
+                       sum_of_text(d->device), sum_of_text(d->setting),
+                       sum_of_text(d->engine), sum_of_text(d->engine_version),
+                       sum_of_text(d->policy)};
+
+    memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));
+    return ft__checksum(all, sizeof(all));
+}
+
+void ft__part_free(ft__part *p)
+{
+    ft__fit *opened = atomic_load(&p->opened);
+
+    if (opened)
+        ft__fit_free(opened);
+    free(opened);
+    ft__fit_free(&p->fit);
+    free(p->least);
+    free(p->most);
+}
+
+ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width, ft_error *err)
+{
+    *out = *p;
+    atomic_init(&out->opened, NULL);
+    out->least = malloc((width + 1u) * sizeof(float));
+    out->most = malloc((width + 1u) * sizeof(float));
+    if (!out->least || !out->most) {
+        ft__part_free(out);
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    }
+    memcpy(out->least, p->least, width * sizeof(float));
+    memcpy(out->most, p->most, width * sizeof(float));
+    return FT_OK;
+}
+
+static ft_status open_stored(ft__fit *out, const ft__part *p, uint32_t width,
+                             ft_error *err)
+{
+    const ft__stored *s = &p->stored;
+
+    *out = p->fit;
+    if (!ft__predictor_sound(s->section, s->bytes, s->checksum))
+        return ft__predictor_damaged(s->pos, "a regressor fails the checksum", err);
+    return ft__mixture_open(out, s->mixture, s->models, width, s->pos, err);
+}
+
+ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
+                       ft_error *err)
+{
+    ft__part *p = &l->part[part];
+    ft__fit *fit = atomic_load_explicit(&p->opened, memory_order_acquire),
+            *other = NULL;
+    ft_status st;
+
+    *out = p->stored.section ? fit : &p->fit;
+    if (*out)
+        return FT_OK;
+    fit = calloc(1, sizeof(*fit));
+    if (!fit)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    st = open_stored(fit, p, l->columns.n, err);
+    /* Another thread may be first: its models stay, ours go. */
+    if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
+        ft__fit_free(fit);
+        free(fit);
+        fit = other;
+    }
+    *out = fit;
+    return st;
+}

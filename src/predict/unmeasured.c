@@ -1,0 +1,57 @@
+/* A network on a device that nobody measured: from its specifications. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "predict/ask.h"
+
+/* What devices left out showed of networks (docs/networks.md). */
+static const ft__stray network_stray = {-0.5, 0.5, -0.5, 0.5, -0.35, 0.35};
+
+static ft_status ask_all(ft_network_estimate *out, const ft__asked *a,
+                         const ft_graph *g, ft_error *err)
+{
+    ft__task *task = calloc(out->n_ops + 1u, sizeof(*task));
+    const ft__schedule s = ft__ask_schedule(a);
+    ft_status st;
+
+    if (!task)
+        return ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
+    for (uint32_t i = 0; i < out->n_ops; i++) {
+        const ft_op *op = ft_graph_op(g, i);
+        ft__terms t;
+
+        task[i].count = (double)ft_graph_op_count(g, i);
+        task[i].power_w = ft__ask_power(a, op);
+        ft__ask_terms(&t, a, op);
+        ft__ask_bare(&task[i], &out->op_time[i], a, op, &t);
+    }
+    st = ft__estimate_assemble(out, g, task, &s, a->cap_w, &network_stray, err);
+    free(task);
+    return st;
+}
+
+ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_use *on,
+                                     const ft_graph *g, ft_error *err)
+{
+    const ft_device_facts *d = ft_device_get(on->device);
+    const ft__theta theta = ft__physics_default();
+    const ft_estimate exact = {0};
+    ft__asked a = {0};
+    ft_status st = ft__estimate_start(out, g, err);
+
+    if (!st)
+        st = ft__ask_open(&a, on, &theta, g, err);
+    if (!st)
+        st = ask_all(out, &a, g, err);
+    if (!st)
+        st = ft__estimate_memory_of_device(out, d, g, err);
+    ft__ask_close(&a);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    ft__ask_why_no_power(out, d);
+    ft__estimate_count(out);
+    ft__estimate_memory_sum(out, &exact);
+    return FT_OK;
+}

@@ -1,0 +1,370 @@
+/* Predictors for a family of devices: made of stores whose law is known, written,
+ * opened and asked. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "predict/family.h"
+
+enum { N_OPS = 60 };
+static const char *const devices[] = {"a30", "v100-sxm2-16gb", "t4"};
+static const char data_of_source[] = "%s/data";
+static char data[4096];
+
+static void make_op(ft_op *op, int i)
+{
+    ft__prng p = ft__prng_stream(5, (uint64_t)i);
+    unsigned a = 64 + ft__prng_below(&p, 2000), b = 64 + ft__prng_below(&p, 2000),
+             n = 64 + ft__prng_below(&p, 4000);
+    char spec[200];
+
+    if (i % 2)
+        snprintf(spec, sizeof(spec), "linear x=%ux%u out=%u dtype=fp32", n, a, b);
+    else
+        snprintf(spec, sizeof(spec), "relu x=%ux%u dtype=fp32", n, a);
+    CHECK(ft_op_parse(op, spec, strlen(spec), NULL) == FT_OK);
+}
+
+/* A plain roofline at shares of the data sheet's figures, and a launch. */
+static double law_s(const ft_op *op, const ft_device_facts *d)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    return 8e-6 +
+           fmax(c.flops / (0.7 * d->peak_fp32),
+                (c.bytes_read + c.bytes_written) / (0.75 * d->bandwidth_bytes_per_s));
+}
+
+static void put(ft_store *s, int64_t run, const char *device, const ft_op *op,
+                const char *metric, double value)
+{
+    char spec[1024];
+    const ft_key key = {device, "", "torch", "2.3", spec, "forward", "ieee", metric};
+    const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
+
+    ft_op_print(op, spec, sizeof(spec));
+    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+}
+
+static void fill(ft_store *s, const char *device, int first, int n)
+{
+    ft_device *d;
+    int64_t run;
+
+    CHECK(ft_device_load(&d, data, device, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    for (int i = first; i < first + n; i++) {
+        ft_op op;
+
+        make_op(&op, i);
+        put(s, run, device, &op, "time", law_s(&op, ft_device_get(d)));
+        put(s, run, device, &op, "power",
+            ft_device_get(d)->tdp_w * (i % 2 ? 0.8 : 0.5));
+    }
+    ft_device_free(d);
+}
+
+static ft_store *store_of(int n_devices)
+{
+    ft_store *s;
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    for (int i = 0; i < n_devices; i++)
+        fill(s, devices[i], 0, N_OPS);
+    return s;
+}
+
+static ft_predictor *train(ft_store *s, const ft_train_options *more)
+{
+    ft_train_options how = *more;
+    ft_predictor *p;
+    ft_error err = {0};
+
+    how.family = 1;
+    how.data_dir = data;
+    how.seed = 1;
+    how.n_trees = 24;
+    how.n_folds = 4;
+    if (ft_predictor_train(&p, s, &how, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        CHECK(!"trains");
+    }
+    return p;
+}
+
+static ft_predictor *train_all(int forget, uint32_t threads)
+{
+    /* Every kind of image that may be in a file, and the quickest of them. */
+    const ft_train_options how = {.forget = forget,
+                                  .threads = threads,
+                                  .methods = forget ? 0 : 1u << FT_METHOD_EXTRA};
+    ft_store *s = store_of(3);
+    ft_predictor *p = train(s, &how);
+
+    ft_store_close(s);
+    return p;
+}
+
+/* Mean error on operations of numbers first to first + n - 1. */
+static double error_on(const ft_predictor *p, const char *device, ft__metric metric,
+                       int first, int n)
+{
+    ft__dataset on = {.device = (char *)device};
+    double sum = 0;
+
+    CHECK(ft_device_load(&on.file, data, device, NULL) == FT_OK);
+    for (int i = first; i < first + n; i++) {
+        const ft_device_facts *d = ft_device_get(on.file);
+        double truth, watts = d->tdp_w * (i % 2 ? 0.8 : 0.5);
+        ft_error err = {0};
+        ft__answer a;
+        ft_op op;
+
+        make_op(&op, i);
+        truth = metric == FT__METRIC_POWER ? watts : law_s(&op, d);
+        truth *= metric == FT__METRIC_ENERGY ? watts : 1;
+        if (ft__family_ask(&a, p->family, metric, &on, &op, 1, &err)) {
+            fprintf(stderr, "%s\n", err.msg);
+            CHECK(!"answers");
+            break;
+        }
+        CHECK(a.low <= a.value && a.value <= a.high);
+        sum += fabs(a.value / truth - 1);
+    }
+    ft_device_free(on.file);
+    return sum / n;
+}
+
+static void known_devices_are_foretold(const ft_predictor *p)
+{
+    for (int i = 0; i < 3; i++) {
+        CHECK(error_on(p, devices[i], FT__METRIC_TIME, N_OPS, 30) < 0.08);
+        CHECK(error_on(p, devices[i], FT__METRIC_POWER, N_OPS, 30) < 0.03);
+        CHECK(error_on(p, devices[i], FT__METRIC_ENERGY, N_OPS, 30) < 0.1);
+    }
+}
+
+static void a_device_never_measured_is_foretold(const ft_predictor *p)
+{
+    ft__dataset on = {.device = (char *)"a100-sxm-40gb"};
+
+    CHECK(!ft__family_knows(p->family, FT__METRIC_TIME, &on));
+    CHECK(error_on(p, "a100-sxm-40gb", FT__METRIC_TIME, N_OPS, 30) < 0.2);
+    CHECK(error_on(p, "a100-sxm-40gb", FT__METRIC_POWER, N_OPS, 30) < 0.1);
+}
+
+static void what_was_measured_is_answered_as_measured(const ft_predictor *p,
+                                                      const ft_predictor *forgetful)
+{
+    CHECK(error_on(p, "t4", FT__METRIC_TIME, 0, N_OPS) < 1e-6);
+    CHECK(error_on(forgetful, "t4", FT__METRIC_TIME, 0, N_OPS) > 1e-5);
+}
+
+static void too_little_is_known_of_a_device(const ft_predictor *p)
+{
+    ft__dataset on = {.device = (char *)"nobody's"};
+    ft_error err = {0};
+    ft__answer a;
+    ft_op op;
+
+    make_op(&op, 0);
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, &err) ==
+          FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "nobody's") != NULL);
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, 1, &err) ==
+          FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "workspace") != NULL);
+}
+
+static void a_family_is_no_single_machine(const ft_predictor *p)
+{
+    ft_predictor_dataset d;
+    ft_predictor_info info;
+    ft_regressor_info r;
+    ft_estimate e;
+    ft_op op;
+    int unseen = 0;
+
+    make_op(&op, 0);
+    CHECK(ft_predict_ops(p, &op, 1, &e, NULL, NULL) == FT_EINVAL);
+    ft_predictor_get_info(p, &info);
+    CHECK(info.n_datasets == 3);
+    CHECK(info.n_measured == 3 * N_OPS);
+    for (uint32_t i = 0; i < info.n_datasets; i++) {
+        ft_predictor_get_dataset(p, i, &d);
+        CHECK(d.n == N_OPS && strcmp(d.engine, "torch") == 0);
+    }
+    for (uint32_t i = 0; i < info.n_regressors; i++) {
+        ft_predictor_regressor(p, i, &r);
+        CHECK(r.forest.n > 0 && strcmp(r.phase, "forward") == 0 && *r.choice);
+        unseen += r.unseen;
+    }
+    CHECK(unseen > 0 && unseen < (int)info.n_regressors);
+}
+
+static void threads_change_no_byte(const ft_predictor *one)
+{
+    ft_predictor *three = train_all(0, 3);
+
+    CHECK(one->len == three->len && !memcmp(one->image, three->image, one->len));
+    ft_predictor_free(three);
+}
+
+/* A changed byte is noticed when the file is opened, or when the part is asked. */
+static void damage_is_noticed(const ft_predictor *p)
+{
+    unsigned char *copy = aligned_alloc(64, (p->len + 63) / 64 * 64);
+    ft__dataset on = {.device = (char *)"t4"};
+    const ft__header_image *h = (const void *)p->image;
+    const ft__section_image *s = (const void *)(h + 1);
+
+    CHECK(ft_device_load(&on.file, data, "t4", NULL) == FT_OK);
+    for (uint32_t i = 0; i < h->n_sections; i++) {
+        ft_predictor *broken;
+        ft__answer a[N_OPS];
+        ft_status st;
+
+        memcpy(copy, p->image, p->len);
+        copy[s[i].offset + s[i].bytes / 2] ^= 0x41;
+        st = ft_predictor_load_image(&broken, copy, p->len, NULL);
+        for (int k = 0; !st && k < N_OPS; k++) {
+            ft_op op;
+
+            make_op(&op, N_OPS + k);
+            st = ft__family_ask(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op, 1,
+                                NULL);
+        }
+        CHECK(st == FT_OK || st == FT_EFORMAT);
+        /* What answers t4 is the first learner's; its parts come first. */
+        if (s[i].type != FT__SECTION_PART && s[i].type != FT__SECTION_TEMPLATES)
+            CHECK(st == FT_EFORMAT);
+        ft_predictor_free(broken);
+    }
+    free(copy);
+    ft_device_free(on.file);
+}
+
+static void a_saved_file_answers_the_same(const ft_predictor *p, const char *path)
+{
+    ft_predictor *again = NULL;
+    ft__dataset on = {.device = (char *)"l4"};
+
+    CHECK(ft_device_load(&on.file, data, "l4", NULL) == FT_OK);
+    CHECK(ft_predictor_save(p, path, NULL) == FT_OK);
+    CHECK(ft_predictor_load(&again, path, NULL) == FT_OK);
+    for (int i = 0; again && i < N_OPS; i++) {
+        ft__answer a, b;
+        ft_op op;
+
+        make_op(&op, i);
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, NULL) == 0);
+        CHECK(ft__family_ask(&b, again->family, FT__METRIC_TIME, &on, &op, 1, NULL) ==
+              0);
+        CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
+    }
+    remove(path);
+    ft_device_free(on.file);
+    ft_predictor_free(again);
+}
+
+static void a_file_stays_within_what_it_may_take(void)
+{
+    const ft_train_options small = {
+        .most_bytes = 1, .forget = 1, .methods = 1u << FT_METHOD_EXTRA};
+    ft_store *s;
+    ft_predictor *p;
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    fill(s, "t4", 0, 1200);
+    p = train(s, &small);
+    CHECK(p->family->learner[FT__METRIC_TIME][0]->part[0].fit.n_rows < 300);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
+/* Sections of one kind whose bytes stand in another file as well. */
+static int count_kept(const ft_predictor *p, const ft_predictor *old)
+{
+    const ft__header_image *h = (const void *)p->image, *g = (const void *)old->image;
+    const ft__section_image *a = (const void *)(h + 1), *b = (const void *)(g + 1);
+    int n = 0;
+
+    for (uint32_t i = 0; i < h->n_sections; i++)
+        for (uint32_t k = 0; k < g->n_sections; k++)
+            if (a[i].type == FT__SECTION_PART && b[k].type == a[i].type &&
+                a[i].bytes == b[k].bytes &&
+                !memcmp(p->image + a[i].offset, old->image + b[k].offset, a[i].bytes)) {
+                n++;
+                break;
+            }
+    return n;
+}
+
+/* New measurements of linear layers: relu's regressors stay byte for byte, also where
+ * the store holds nothing else of theirs. */
+static void what_is_added_leaves_the_rest_alone(const ft_predictor *p)
+{
+    const ft_train_options add = {.add = p, .methods = 1u << FT_METHOD_EXTRA};
+    ft_store *s = store_of(3), *few;
+    ft_predictor *same = train(s, &add), *more;
+    ft_predictor_info info;
+    ft_train_options less = add;
+    ft_error err = {0};
+    int linear = 0;
+
+    ft_predictor_get_info(p, &info);
+    CHECK(count_kept(same, p) == (int)info.n_regressors);
+    ft_predictor_free(same);
+    for (int i = N_OPS; i < N_OPS + 30; i++)
+        if (i % 2)
+            fill(s, "t4", i, 1);
+    more = train(s, &add);
+    for (uint32_t i = 0; i < info.n_regressors; i++) {
+        ft_regressor_info r;
+
+        ft_predictor_regressor(more, i, &r);
+        linear += strcmp(r.kind, "relu") != 0 && strcmp(r.kind, "unary") != 0;
+    }
+    CHECK(linear > 0);
+    CHECK(count_kept(more, p) == (int)info.n_regressors - linear);
+    CHECK(error_on(more, "t4", FT__METRIC_TIME, N_OPS, 20) < 0.1);
+    CHECK(ft_store_open(&few, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    fill(few, "t4", 0, N_OPS);
+    less.family = 1;
+    less.data_dir = data;
+    CHECK(ft_predictor_train(&same, few, &less, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "old and new ones") != NULL);
+    ft_store_close(few);
+    ft_store_close(s);
+    ft_predictor_free(more);
+}
+
+int main(int argc, char **argv)
+{
+    ft_predictor *p, *forgetful;
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
+        return 2;
+    }
+    snprintf(data, sizeof(data), data_of_source, argv[1]);
+    p = train_all(0, 1);
+    forgetful = train_all(1, 1);
+    known_devices_are_foretold(forgetful);
+    a_device_never_measured_is_foretold(p);
+    what_was_measured_is_answered_as_measured(p, forgetful);
+    too_little_is_known_of_a_device(p);
+    a_family_is_no_single_machine(p);
+    threads_change_no_byte(p);
+    damage_is_noticed(p);
+    a_saved_file_answers_the_same(p, "test_family.ftp");
+    a_file_stays_within_what_it_may_take();
+    what_is_added_leaves_the_rest_alone(p);
+    ft_predictor_free(p);
+    ft_predictor_free(forgetful);
+    CHECK_DONE();
+}

@@ -1,0 +1,150 @@
+/* Networks on devices that nobody measured. */
+#include <string.h>
+
+#include "check.h"
+#include "foretell/predictor.h"
+
+static char data_dir[1024];
+
+static ft_graph *read_list(const char *text)
+{
+    ft_graph *g = NULL;
+
+    CHECK(ft_import_ops(&g, text, strlen(text), "list", NULL) == FT_OK);
+    return g;
+}
+
+static ft_status ask(ft_network_estimate *e, const char *device, const char *setting,
+                     const char *policy, const ft_graph *g, ft_error *err)
+{
+    ft_device_use on = {.setting = setting, .policy = policy};
+    ft_device *d;
+    ft_status st = ft_device_load(&d, data_dir, device, err);
+
+    CHECK(st == FT_OK);
+    on.device = d;
+    st = ft_predict_network_physics(e, &on, g, err);
+    ft_device_free(d);
+    return st;
+}
+
+/* Time, power and energy of a list; the rest is thrown away. */
+static ft_network_estimate totals(const char *device, const char *setting,
+                                  const char *policy, const char *text)
+{
+    ft_graph *g = read_list(text);
+    ft_network_estimate e;
+
+    CHECK(ask(&e, device, setting, policy, g, NULL) == FT_OK);
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    return e;
+}
+
+static const char large[] = "conv2d x=64x256x56x56 out=256 kernel=3x3 stride=1x1 "
+                            "pad=1x1 dtype=fp32 *10\n";
+static const char moving[] = "relu x=64x256x56x56 dtype=fp32 *10\n";
+static const char small[] = "relu x=1x8 dtype=fp32 *100\n";
+
+static void the_busier_of_host_and_device_sets_the_time(void)
+{
+    ft_network_estimate e = totals("a30", NULL, NULL, large);
+
+    CHECK(e.busy_s > e.host_s && e.time.value == e.busy_s);
+    CHECK(e.time.basis == FT_BASIS_SCALED && e.n_scaled == 1 && e.n_roofline == 0);
+    CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
+    e = totals("a30", NULL, NULL, small);
+    CHECK(e.host_s > e.busy_s && e.time.value == e.host_s);
+}
+
+/* ResNet-50's heaviest layer, ten times: no device is faster than its roofline. */
+static void nothing_is_faster_than_the_roofline(void)
+{
+    static const char *const devices[] = {"a30", "t4", "p100-pcie-16gb",
+                                          "jetson-agx-xavier", "v100-sxm2-16gb"};
+    ft_graph *g = read_list(moving);
+
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+        ft_network_estimate e, bound;
+        ft_device *d;
+
+        CHECK(ask(&e, devices[i], NULL, "ieee", g, NULL) == FT_OK);
+        CHECK(ft_device_load(&d, data_dir, devices[i], NULL) == FT_OK);
+        CHECK(ft_predict_network_roofline(&bound, ft_device_get(d), g, NULL) == FT_OK);
+        CHECK(e.busy_s > bound.time.value && e.busy_s < 3 * bound.time.value);
+        ft_network_estimate_free(&e);
+        ft_network_estimate_free(&bound);
+        ft_device_free(d);
+    }
+    ft_graph_free(g);
+}
+
+static void the_clock_scales_what_computes_and_not_what_moves(void)
+{
+    ft_network_estimate fast = totals("a30", NULL, "ieee", large),
+                        slow = totals("a30", "clock=720MHz", "ieee", large);
+
+    CHECK(slow.time.value > 1.7 * fast.time.value &&
+          slow.time.value <= 2.001 * fast.time.value);
+    CHECK(slow.power.value < fast.power.value);
+    fast = totals("a30", NULL, NULL, moving);
+    slow = totals("a30", "clock=720MHz", NULL, moving);
+    CHECK_NEAR(slow.time.value / fast.time.value, 1, 0.05);
+    CHECK(slow.energy.value < fast.energy.value);
+}
+
+static void a_cap_is_kept_and_costs_time(void)
+{
+    ft_network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
+                        capped = totals("v100-sxm2-16gb", "power=100W", NULL, large);
+
+    CHECK(free.power.value > 100 && capped.power.value <= 100 &&
+          capped.power.high <= 100);
+    CHECK(capped.time.value > free.time.value);
+    CHECK_NEAR(capped.energy.value, capped.power.value * capped.time.value,
+               1e-9 * capped.energy.value);
+}
+
+static void phases_add_up_to_the_step(void)
+{
+    ft_network_estimate e = totals("a30", NULL, NULL,
+                                   "linear x=4096x1024 out=1024 dtype=fp32 *4\n"
+                                   "linear x=4096x1024 out=1024 dtype=fp32 "
+                                   "phase=backward *4\n");
+    double sum = 0;
+
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        sum += e.phase_time[p].value;
+    CHECK_NEAR(sum, e.time.value, 1e-12);
+    CHECK(e.phase_time[FT_PHASE_BACKWARD].value >
+          1.5 * e.phase_time[FT_PHASE_FORWARD].value);
+}
+
+static void what_is_not_known_is_said(void)
+{
+    ft_graph *g = read_list(large);
+    ft_network_estimate e = totals("epyc-9654", NULL, NULL, large);
+    ft_error err = {0};
+
+    CHECK(e.time.value > 0 && isnan(e.energy.value) &&
+          e.energy.basis == FT_BASIS_UNAVAILABLE && strstr(e.energy.why, "CPU"));
+    CHECK(ask(&e, "iphone-6", NULL, NULL, g, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "iphone-6: its file does not say") == err.msg);
+    CHECK(ask(&e, "a30", "clock=9000MHz", NULL, g, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "its highest clock is 1440 MHz") != NULL);
+    ft_graph_free(g);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    the_busier_of_host_and_device_sets_the_time();
+    nothing_is_faster_than_the_roofline();
+    the_clock_scales_what_computes_and_not_what_moves();
+    a_cap_is_kept_and_costs_time();
+    phases_add_up_to_the_step();
+    what_is_not_known_is_said();
+    CHECK_DONE();
+}
