@@ -1,8 +1,10 @@
 #include "predict/correct.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "learn/cholesky.h"
 
 enum { LEAST_KNOWN = 5, N_SHARES = 4, N_SIZES = 5 };
 
@@ -20,8 +22,8 @@ struct point {
 struct process {
     size_t n;
     struct point *at;
-    double *factor;   /* n x n, lower: Cholesky's */
-    double *weight;   /* covariance^-1 residual */
+    double *inverse;  /* of the covariance, n x n */
+    double *weight;   /* that times the residuals */
     double *cross;    /* n, scratch */
     double low, high; /* in standard deviations */
 };
@@ -67,82 +69,54 @@ static double covariance(const struct point *a, const struct point *b)
 
 /* ---- the process ---- */
 
-static void factorise(struct process *p)
+static ft_status invert(struct process *p, ft_error *err)
 {
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum =
-                covariance(&p->at[i], &p->at[j]) + (i == j ? noise * noise : 0);
+    size_t n = p->n;
+    double *factor = calloc(2 * n * n, sizeof(*factor));
+    bool good;
 
-            for (size_t k = 0; k < j; k++)
-                sum -= p->factor[i * p->n + k] * p->factor[j * p->n + k];
-            p->factor[i * p->n + j] =
-                i == j ? sqrt(fmax(sum, 1e-12)) : sum / p->factor[j * p->n + j];
-        }
-}
-
-static void solve_lower(const struct process *p, double *v)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        for (size_t k = 0; k < i; k++)
-            v[i] -= p->factor[i * p->n + k] * v[k];
-        v[i] /= p->factor[i * p->n + i];
-    }
-}
-
-static void solve_upper(const struct process *p, double *v)
-{
-    for (size_t i = p->n; i-- > 0;) {
-        for (size_t k = i + 1; k < p->n; k++)
-            v[i] -= p->factor[k * p->n + i] * v[k];
-        v[i] /= p->factor[i * p->n + i];
-    }
+    if (!factor)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            factor[i * n + j] = covariance(&p->at[i], &p->at[j]);
+    for (size_t i = 0; i < n; i++)
+        factor[i * n + i] += noise * noise;
+    good = ft__cholesky(factor, n);
+    assert(good); /* the noise sees to it */
+    (void)good;
+    ft__cholesky_invert(p->inverse, factor, factor + n * n, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            p->inverse[j * n + i] = p->inverse[i * n + j];
+    free(factor);
+    return FT_OK;
 }
 
 /* Each known row told from the others: its residual is weight / d, its variance 1 / d,
  * d on the diagonal of the inverse (Rasmussen, Williams 5.4.2). */
-static ft_status calibrate(struct process *p, ft_error *err)
-{
-    double *stray = calloc(p->n, sizeof(*stray));
-    ft_status st;
-
-    if (!stray)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", p->n);
-    for (size_t i = 0; i < p->n; i++) {
-        double d = 0;
-
-        memset(p->cross, 0, p->n * sizeof(*p->cross));
-        p->cross[i] = 1;
-        solve_lower(p, p->cross);
-        for (size_t k = i; k < p->n; k++)
-            d += p->cross[k] * p->cross[k];
-        stray[i] = p->weight[i] / sqrt(d);
-    }
-    st = ft_conformal(&p->low, &p->high, stray, p->n, 0.9, err);
-    free(stray);
-    return st;
-}
-
 static ft_status learn(struct process *p, const double *residual, ft_error *err)
 {
-    factorise(p);
-    memcpy(p->weight, residual, p->n * sizeof(*residual));
-    solve_lower(p, p->weight);
-    solve_upper(p, p->weight);
-    return calibrate(p, err);
+    ft_status st = invert(p, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < p->n; i++) {
+        p->weight[i] = ft__dot(p->inverse + i * p->n, residual, p->n);
+        p->cross[i] = p->weight[i] / sqrt(p->inverse[i * p->n + i]);
+    }
+    return ft_conformal(&p->low, &p->high, p->cross, p->n, 0.9, err);
 }
 
 static void correct(ft__answer *a, const struct process *p, const struct point *at)
 {
-    double change = 0, variance = covariance(at, at) + noise * noise, spread;
+    double change, variance = covariance(at, at) + noise * noise, spread;
 
-    for (size_t i = 0; i < p->n; i++) {
-        p->cross[i] = covariance(at, &p->at[i]);
-        change += p->cross[i] * p->weight[i];
-    }
-    solve_lower(p, p->cross);
     for (size_t i = 0; i < p->n; i++)
-        variance -= p->cross[i] * p->cross[i];
+        p->cross[i] = covariance(at, &p->at[i]);
+    change = ft__dot(p->cross, p->weight, p->n);
+    for (size_t i = 0; i < p->n; i++)
+        variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
     spread = sqrt(fmax(variance, noise * noise));
     a->value *= exp(change);
     a->low = a->value * exp(fmin(0, p->low) * spread);
@@ -154,7 +128,7 @@ static void correct(ft__answer *a, const struct process *p, const struct point *
 static void process_free(struct process *p)
 {
     free(p->at);
-    free(p->factor);
+    free(p->inverse);
     free(p->weight);
     free(p->cross);
 }
@@ -162,10 +136,10 @@ static void process_free(struct process *p)
 static ft_status process_make(struct process *p, size_t n, ft_error *err)
 {
     *p = (struct process){.at = calloc(n + 1, sizeof(*p->at)),
-                          .factor = calloc(n * n + 1, sizeof(double)),
+                          .inverse = calloc(n * n + 1, sizeof(double)),
                           .weight = calloc(n + 1, sizeof(double)),
                           .cross = calloc(n + 1, sizeof(double))};
-    if (p->at && p->factor && p->weight && p->cross)
+    if (p->at && p->inverse && p->weight && p->cross)
         return FT_OK;
     process_free(p);
     return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);

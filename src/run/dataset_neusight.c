@@ -349,8 +349,6 @@ static void node(ft__import *im)
     tokens(im, rest, sizeof(rest));
     ft__about_whole(im, "network", ft__text(im, FT__C_network), rest, FT_PHASE_FORWARD);
     snprintf(whole, sizeof(whole), "%s", ft__spec(im));
-    ft__keep(im, FT__C_network);
-    ft__keep(im, FT__C_repeat);
     ft__setting(im, "mode", training ? "training" : "");
     ft__setting(im, "split", "net");
     ft__about(im, &op);
@@ -361,6 +359,8 @@ static void node(ft__import *im)
         backward(im, &op, whole, count);
     op.phase = FT_PHASE_FORWARD;
     clamp_scores(im, &op, whole, count);
+    ft__keep(im, FT__C_network);
+    ft__keep(im, FT__C_repeat);
 }
 
 static const ft__column op_needs[] = {FT__C_device, FT__C_split, FT__C_op,
