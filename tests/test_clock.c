@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/prng.h"
@@ -180,6 +181,43 @@ static void unknown_power_stays_unknown(void)
     ft__clocks_free(c);
 }
 
+/* Nothing but the name says which half of the workloads waits for memory. */
+static void workloads_called_alike_behave_alike(void)
+{
+    static ft__clock_row row[N_ROWS];
+    static char name[N_WORKLOADS][24];
+    size_t n = 0;
+    ft__clocks *c;
+    double said[2];
+
+    for (uint32_t w = 0; w < N_WORKLOADS; w++) {
+        snprintf(name[w], sizeof(name[w]), "kernel_%u", w % 2 ? 4u : 4096u);
+        for (int i = 0; i < N_CORE; i++) {
+            ft__clock_row r = truth(1, 0.44 + 0.08 * i, 1);
+
+            r.workload = w;
+            r.name = name[w];
+            r.hint[0] = NAN;
+            r.power_w = NAN;
+            r.time_s = w % 2 ? 1e-3 : 1e-3 * 1.5e9 / r.core_hz;
+            row[n++] = r;
+        }
+    }
+    c = fitted(n, row, 1);
+    for (int i = 0; i < 2; i++) {
+        ft__clock_row from = {.core_hz = 1.5e9, .memory_hz = 1e9, .time_s = 1e-3};
+
+        for (int h = 0; h < FT__CLOCK_HINTS; h++)
+            from.hint[h] = NAN;
+        from.power_w = NAN;
+        from.name = i ? "kernel_4" : "kernel_4096";
+        said[i] = ft__clocks_at(c, &from, 0.78e9, NAN).time;
+    }
+    CHECK(said[0] > 1.7);
+    CHECK(said[1] < 1.2);
+    ft__clocks_free(c);
+}
+
 static void equal_rows_make_equal_models(void)
 {
     static ft__clock_row row[N_ROWS];
@@ -205,6 +243,7 @@ int main(void)
     what_waits_for_memory_gains_nothing_from_the_core();
     the_best_clock_is_nearly_the_best_there_is();
     unknown_power_stays_unknown();
+    workloads_called_alike_behave_alike();
     equal_rows_make_equal_models();
     CHECK_DONE();
 }

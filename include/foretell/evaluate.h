@@ -103,4 +103,39 @@ FT_API ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test
                              const ft_evaluate_options *opt, ft_error *err);
 FT_API void ft_evaluation_free(ft_evaluation *e);
 
+/* Other clocks: every workload (kernel, network, operation) that was measured at several
+ * of them is known at its highest alone and told at all others, by what other workloads
+ * of the device teach. What is called alike ("name=") is left out together. */
+typedef enum ft_clocks_way {
+    FT_CLOCKS_LEARNED,
+    FT_CLOCKS_FORMULAE, /* docs/clocks.md, without what trees learn */
+    FT_CLOCKS_USUAL,    /* the others' median ratio at the same clocks */
+    FT_CLOCKS_WAYS
+} ft_clocks_way;
+
+typedef struct ft_clocks_options {
+    const char *where; /* as above; NULL: all */
+    uint32_t n_folds;  /* 0: 10 */
+    uint64_t seed;
+} ft_clocks_options;
+
+typedef struct ft_clocks_evaluated {
+    char name[160]; /* device and version of what measured */
+    size_t n_workloads;
+    ft_errors time[FT_CLOCKS_WAYS]; /* n 0: none was known */
+    ft_errors power[FT_CLOCKS_WAYS];
+} ft_clocks_evaluated;
+
+typedef struct ft_clocks_evaluation {
+    ft_clocks_evaluated *v;
+    size_t n;
+} ft_clocks_evaluation;
+
+/* test: NULL, or a second store whose workloads are told and not learned from.
+ * FT_EINVAL: `where` cannot be read; FT_ENOTFOUND: nothing to tell. */
+FT_API ft_status ft_clocks_evaluate(ft_clocks_evaluation *out, ft_store *store,
+                                    ft_store *test, const ft_clocks_options *opt,
+                                    ft_error *err);
+FT_API void ft_clocks_evaluation_free(ft_clocks_evaluation *e);
+
 #endif

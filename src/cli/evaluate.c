@@ -27,6 +27,7 @@ struct options {
     uint64_t seeds;
     const char *by;
     const char *rank;
+    bool clocks;
     const char *networks;
     const char *lists;
     uint64_t seed;
@@ -68,6 +69,10 @@ static const ft__option options[] = {
     {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
      "is the order of devices (or settings) right, operation by operation? beside it "
      "the best constant answer"},
+    {"clocks", 0, FT__OPT_FLAG, offsetof(struct options, clocks), NULL,
+     "kernels, networks and operations known at their highest clocks alone, told at "
+     "all "
+     "others; 10 folds unless --folds or --test say otherwise"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "these networks, measured whole, foretold from operations (--where) that are not "
      "theirs; with --leave-out network (unless said otherwise) or device; with "
@@ -218,6 +223,16 @@ static int check_networks(ft__cli *c, const struct options *o)
     return FT__EXIT_GOOD;
 }
 
+static int check_clocks(ft__cli *c, const struct options *o)
+{
+    if (o->clocks && (o->metric || o->methods || o->curve || o->by || o->share ||
+                      o->leave_out || o->mix || o->single || o->rank || o->networks))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--clocks goes with --where, --folds, --test and --seed "
+                            "alone");
+    return FT__EXIT_GOOD;
+}
+
 static int evaluate_families(ft__cli *c, const char *path, const char *lists,
                              ft_networks_options *what)
 {
@@ -315,12 +330,18 @@ static int run(ft__cli *c, const void *user)
     if (!code && !o->networks)
         code = read_options(c, &how, &by, o);
     if (!code)
+        code = check_clocks(c, o);
+    if (!code)
         code = check_choose(c, o);
     if (code)
         return code;
     ft__path_data(c, data);
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
+    if (!code && o->clocks)
+        return ft__clocks_evaluate(
+            c, store, o->test,
+            &(ft_clocks_options){o->where, (uint32_t)o->folds, how.seed});
     if (!code && o->networks)
         return evaluate_networks(c, store, data, o, &how);
     if (!code && o->choose)

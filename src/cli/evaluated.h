@@ -15,6 +15,10 @@ bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
 int ft__networks_evaluate(ft__cli *c, const char *path,
                           const ft_networks_options *what);
 
+/* evaluate --clocks on the store at `path`; test: another, or NULL. An exit code. */
+int ft__clocks_evaluate(ft__cli *c, const char *path, const char *test,
+                        const ft_clocks_options *how);
+
 /* evaluate --choose on the store at `path`; an exit code. */
 int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
 /* "active,random" as bits 1 << ft_criterion; an exit code. */

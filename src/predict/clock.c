@@ -2,6 +2,7 @@
 #include "predict/clock.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ static const struct range {
     {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
     {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
 };
-enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS };
+enum { N_WORDS = 3, N_NUMBERS = 3 }; /* of a name: the first two and the last */
+enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS + N_WORDS + N_NUMBERS };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
 
@@ -148,6 +150,67 @@ static void search(ft__clocks *c, const struct pair *pair, size_t n)
     }
 }
 
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Where a word stands in the alphabet, 0 to 1; the first letters count. */
+static double word_value(const char *text, size_t n)
+{
+    double value = 0, place = 1;
+
+    for (size_t i = 0; i < n && i < 5; i++) {
+        place /= 27;
+        value += place * ((text[i] | 32) - 'a' + 1);
+    }
+    return value;
+}
+
+static double number_value(const char *text, size_t n)
+{
+    double value = 0;
+
+    for (size_t i = 0; i < n; i++)
+        value = 10 * value + (text[i] - '0');
+    return log2(1 + value);
+}
+
+static void put_part(float *out, uint32_t *n, double value)
+{
+    out[*n < 2 ? *n : 2] = (float)value;
+    out[2] = (float)value;
+    ++*n;
+}
+
+/* Kernels of one family are called alike, and their sizes stand in their names. */
+static void name_columns(float *out, const char *name)
+{
+    uint32_t words = 0, numbers = 0;
+
+    for (int i = 0; i < N_WORDS + N_NUMBERS; i++)
+        out[i] = NAN;
+    for (const char *p = name ? name : ""; *p;) {
+        size_t n = 0;
+
+        if (is_letter(*p)) {
+            while (is_letter(p[n]))
+                n++;
+            put_part(out, &words, word_value(p, n));
+        } else if (is_digit(*p)) {
+            while (is_digit(p[n]))
+                n++;
+            put_part(out + N_WORDS, &numbers, number_value(p, n));
+        }
+        p += n ? n : 1;
+    }
+}
+
 static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
                     double core_hz, double memory_hz)
 {
@@ -167,6 +230,7 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
     *out++ = (float)log(said.power);
     for (int i = 0; i < FT__CLOCK_HINTS; i++)
         *out++ = isfinite(r->hint[i]) ? (float)r->hint[i] : NAN;
+    name_columns(out, r->name);
 }
 
 /* Trees on what the formulae miss of time or of power. Without a pair that tells of

@@ -21,6 +21,9 @@ typedef struct ft__clock_row {
     /* Activities at these clocks, 0 to 1, NaN where unknown: memory first, the others
      * in any order that all rows share. */
     double hint[FT__CLOCK_HINTS];
+    /* What the workload is called, NULL: nothing. Its words and numbers are columns:
+     * "gemm_512" says something of "gemm_1024". */
+    const char *name;
 } ft__clock_row;
 
 typedef struct ft__clocks ft__clocks;
