@@ -45,23 +45,10 @@ static void count_kinds(uint32_t count[FT_PHASE_COUNT][FT_KIND_COUNT],
         count[s->v[row[i]].op.phase][s->v[row[i]].op.kind]++;
 }
 
-/* Across devices constants alone are fitted, which networks want to be those of the
- * kinds that take their time. */
-enum { PRODUCTS_MORE = 8 };
-
-static size_t most_of(const struct fit *f, const ft_op *op)
-{
-    const size_t most = f->opt->kind_rows ? f->opt->kind_rows : KIND_ROWS;
-    const ft_class class = ft_kind_class(op->kind);
-
-    return f->opt->unseen && (class == FT_CLASS_MATMUL || class == FT_CLASS_CONV)
-               ? PRODUCTS_MORE * most
-               : most;
-}
-
 static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, size_t n,
                           ft_error *err)
 {
+    const size_t most = f->opt->kind_rows ? f->opt->kind_rows : KIND_ROWS;
     const ft__samples *s = f->s;
 
     f->row = calloc(n + 1, sizeof(*f->row));
@@ -74,7 +61,6 @@ static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, siz
     for (size_t i = 0; i < n; i++) {
         const ft__sample *v = &s->v[row[i]];
         const uint32_t of = p->rows_of[v->op.phase][v->op.kind];
-        const size_t most = most_of(f, &v->op);
         ft__prng r = ft__prng_stream(f->opt->seed, v->hash);
 
         if (of <= most || ft__prng_unit(&r) * (double)of < (double)most)
