@@ -69,12 +69,13 @@ typedef struct ft__families {
     char path[FT__MAX_FAMILIES][FT__PATH_MAX];
     size_t n;
     bool opened;
+    bool own; /* the first is the user's */
 } ft__families;
 /* Once; later calls do nothing. */
 ft_status ft__families_open(ft__families *f, const char *data_dir, ft_error *err);
 void ft__families_close(ft__families *f);
-/* The one that learned most of the operations of g, rather one that has the device;
- * NULL: none learned much of them. */
+/* The user's own; else the one that learned most of the operations of g, rather one
+ * that has the device. NULL: none learned much of them. */
 const ft_predictor *ft__families_best(const ft__families *f, const char *device,
                                       const ft_graph *g, const char **path);
 /* Was it trained on the device? */

@@ -38,6 +38,7 @@ ft_status ft__families_open(ft__families *f, const char *data_dir, ft_error *err
     ft__path_family(path);
     if (ft__path_exists(path))
         st = add(f, path, err);
+    f->own = f->n > 0;
     snprintf(pattern, sizeof(pattern), "%s/predictors/*.ftp", data_dir);
     if (st || glob(pattern, 0, NULL, &found))
         return st;
@@ -83,6 +84,7 @@ const ft_predictor *ft__families_best(const ft__families *f, const char *device,
         if (covers < least)
             continue;
         covers += ft__family_has(f->predictor[i], device) ? 0.5 : 0;
+        covers += i == 0 && f->own ? 1 : 0;
         if (covers > most) {
             most = covers;
             best = f->predictor[i];

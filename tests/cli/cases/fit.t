@@ -29,9 +29,9 @@ Several devices beside each other.
   
   device         time      low     high  energy    memory  fits  largest batch  basis
   ------------------------------------------------------------------------------------
-  jetson-tk1   23.0 s   14.0 s   37.9 s       -  6.42 GiB  no                0  scaled
-  a30          251 ms   152 ms   414 ms  32.0 J  6.42 GiB  yes             320  scaled
-  h100-sxm    51.5 ms  31.3 ms  85.0 ms  26.8 J  6.42 GiB  yes            1136  scaled
+  jetson-tk1   18.8 s   5.92 s   37.6 s       -  6.42 GiB  no                0  scaled
+  a30          250 ms   133 ms   474 ms  27.6 J  6.42 GiB  yes             320  scaled
+  h100-sxm    52.0 ms  27.9 ms  97.6 ms  21.5 J  6.42 GiB  yes            1136  scaled
   - is not known; asked about one device alone, foretell says why
   
 
