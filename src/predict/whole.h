@@ -25,7 +25,7 @@ typedef struct ft__whole {
     uint32_t dataset;
     double time_s;   /* median of its measurements */
     double energy_j; /* NaN: not measured */
-    ft__piece *part;  /* NULL: nobody listed its operations */
+    ft__piece *part; /* NULL: nobody listed its operations */
     size_t n_parts;
 } ft__whole;
 
