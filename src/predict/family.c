@@ -302,7 +302,7 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
             .hash = s->v[i].hash,
             .order = i,
             .ratio = log((time_s - terms.aside_s) / (terms.total_s - terms.aside_s))};
-        n += isfinite(scratch[n].ratio);
+        n += isfinite(scratch[n].ratio) ? 1 : 0;
     }
     if (n == 0 && before && dataset < before->n_datasets) {
         f->templates[dataset] =
