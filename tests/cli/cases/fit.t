@@ -29,9 +29,9 @@ Several devices beside each other.
   
   device         time      low     high  energy    memory  fits  largest batch  basis
   ------------------------------------------------------------------------------------
-  jetson-tk1   18.8 s   5.92 s   37.6 s       -  6.42 GiB  no                0  scaled
-  a30          250 ms   133 ms   474 ms  27.6 J  6.42 GiB  yes             320  scaled
-  h100-sxm    52.0 ms  27.9 ms  97.6 ms  21.5 J  6.42 GiB  yes            1136  scaled
+  jetson-tk1   15.5 s   8.57 s   28.5 s       -  6.42 GiB  no                0  scaled
+  a30          254 ms   135 ms   480 ms  27.0 J  6.42 GiB  yes             320  scaled
+  h100-sxm    52.6 ms  28.3 ms  98.9 ms  21.5 J  6.42 GiB  yes            1136  scaled
   - is not known; asked about one device alone, foretell says why
   
 

@@ -7,13 +7,13 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high   energy   memory      chance  basis
   ------------------------------------------------------------------------------
-  1  l4          3.14 ms  1.68 ms  6.57 ms  50.7 mJ  107 MiB  *   51.8 %  scaled
-  2  a30         3.14 ms  1.67 ms  6.97 ms   120 mJ  107 MiB  *~  48.2 %  scaled
-  3  jetson-tk1  80.5 ms  53.0 ms   126 ms        -  107 MiB       0.0 %  scaled
+  1  l4          3.14 ms  1.69 ms  6.90 ms  50.0 mJ  107 MiB  *   52.0 %  scaled
+  2  a30         3.14 ms  1.67 ms  7.53 ms   118 mJ  107 MiB  *~  48.0 %  scaled
+  3  jetson-tk1  70.0 ms  47.1 ms   109 ms        -  107 MiB       0.0 %  scaled
   
   *: none beats it in time
   best: l4
-  expected regret of this answer: 33.2 %
+  expected regret of this answer: 34.9 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  energy    memory      chance  basis
   ---------------------------------------------------------------------------------
-  1  a30        64  3.91 ms  2.08 ms  7.41 ms  431 mJ  6.42 GiB  *  100.0 %  scaled
-  2  a30         8  4.46 ms  2.38 ms  8.58 ms  572 mJ  2.58 GiB       0.0 %  scaled
+  1  a30        64  3.97 ms  2.11 ms  7.50 ms  422 mJ  6.42 GiB  *  100.0 %  scaled
+  2  a30         8  4.80 ms  2.55 ms  9.19 ms  625 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
@@ -34,10 +34,10 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million    low   high     time   energy   memory     chance  basis
-  --------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.159  4.627  3.14 ms  93.4 mJ  107 MiB  *  49.8 %  scaled
-  2  a30     1.20 GHz              2.175  1.158  4.777  3.14 ms   107 mJ  107 MiB     50.2 %  scaled
+  #  device     clock  cost of a million    low   high     time   energy   memory      chance  basis
+  ---------------------------------------------------------------------------------------------------
+  1  a30      600 MHz              2.175  1.136  5.016  3.14 ms  93.4 mJ  107 MiB  *  100.0 %  scaled
+  2  a30     1.20 GHz              2.175  1.151  5.175  3.14 ms   106 mJ  107 MiB       0.0 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -66,15 +66,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time   memory     chance  basis
   ------------------------------------------------------------------------
-  1  l4      50.7 mJ  24.8 mJ  115 mJ  3.14 ms  107 MiB  *  90.1 %  scaled
-  2  a30      120 mJ  58.1 mJ  286 mJ  3.14 ms  107 MiB  ~   9.9 %  scaled
+  1  l4      50.0 mJ  24.5 mJ  118 mJ  3.14 ms  107 MiB  *  89.5 %  scaled
+  2  a30      118 mJ  57.4 mJ  304 mJ  3.14 ms  107 MiB  ~  10.5 %  scaled
   
   *: none beats it in time and energy at once
   best: l4
-  expected regret of this answer: 4.5 %
+  expected regret of this answer: 5.0 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  expected regret of this answer: 4.5 %
+  expected regret of this answer: 5.0 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet; two commands make one:
@@ -171,7 +171,7 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  # s  # s  # s  161 mJ  # B  *  # %  scaled
+  1  h100-sxm  # s  # s  # s  160 mJ  # B  *  # %  scaled
   2  l4  # s  # s  # s  -  # B  # %  measured
   
   *: none beats it in time
