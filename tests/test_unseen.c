@@ -38,12 +38,12 @@ static void begin(struct world *w, const char *data, const char *const *names,
         w->l.base.theta[i] = ft__physics_default();
     for (uint32_t i = 0; i < w->s.n; i++) {
         ft__prng p = ft__prng_stream(11, i % N_OPS);
+        uint32_t out = 16 + ft__prng_below(&p, 4000), k = 16 + ft__prng_below(&p, 4000),
+                 m = 1 + ft__prng_below(&p, 4000);
         char spec[100];
         ft__terms t;
 
-        snprintf(spec, sizeof(spec), "linear x=%ux%u out=%u dtype=fp32",
-                 1 + ft__prng_below(&p, 4000), 16 + ft__prng_below(&p, 4000),
-                 16 + ft__prng_below(&p, 4000));
+        snprintf(spec, sizeof(spec), "linear x=%ux%u out=%u dtype=fp32", m, k, out);
         CHECK(ft_op_parse(&w->sample[i].op, spec, strlen(spec), NULL) == FT_OK);
         w->sample[i].dataset = i / N_OPS;
         ft__base_terms(&w->l.base, &t, &w->s, i);

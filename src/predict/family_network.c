@@ -264,6 +264,7 @@ static bool was_driven_so(const ft__family *f, const ft__dataset *asked)
 static ft_status open_device(struct asking *q, ft__buf *setting,
                              const ft_device_use *on, ft_error *err)
 {
+    static const char as_usual[] = "default";
     const ft__theta theta = ft__physics_default();
     /* Nothing is written through these. */
     ft__dataset asked = {.device = (char *)ft_device_get(on->device)->name,
@@ -276,7 +277,7 @@ static ft_status open_device(struct asking *q, ft__buf *setting,
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
     q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked.policy)
-        asked.policy = (char[]){"default"};
+        asked.policy = (char *)as_usual;
     q->elsewhere = q->known && !was_driven_so(q->f, &asked);
     if (q->elsewhere)
         asked.setting = NULL;
