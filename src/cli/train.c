@@ -129,9 +129,10 @@ static void tell_slow(const ft__cli *c, ft_store *store, const ft_train_options 
 
 /* Of one machine: which rows of the store. */
 static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
-                           const struct options *o, ft_train_options *how,
+                           const struct options *o, const ft_train_options *common,
                            ft_error *err)
 {
+    ft_train_options how = *common;
     ft_device *local = NULL;
     char setting[32];
     ft_status st = ft_device_local(&local, "", err);
@@ -139,13 +140,13 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
     if (!st) {
         snprintf(setting, sizeof(setting), "threads=%u",
                  (unsigned)(o->threads ? o->threads : 1));
-        how->filter.setting = o->setting ? o->setting : setting;
-        how->filter.device = o->device && strcmp(o->device, "local") != 0
-                                 ? o->device
-                                 : ft_device_fingerprint(local);
-        st = ft_predictor_train(out, store, how, err);
+        how.filter.setting = o->setting ? o->setting : setting;
+        how.filter.device = o->device && strcmp(o->device, "local") != 0
+                                ? o->device
+                                : ft_device_fingerprint(local);
+        st = ft_predictor_train(out, store, &how, err);
         if (!st)
-            tell_slow(c, store, how);
+            tell_slow(c, store, &how);
     }
     ft_device_free(local);
     return st;
