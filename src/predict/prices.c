@@ -145,15 +145,18 @@ static const double gain_across = 1;
 static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base *base,
                               ft_error *err)
 {
-    ft__learn_options how = {.metric = FT__METRIC_TIME,
-                             .fit = {.n_trees = f->opt->n_trees,
-                                     .most_rows = LOOKED_AT,
-                                     .gain = f->opt->unseen ? gain_across : 0,
-                                     .seed = f->opt->seed,
-                                     .threads = 1},
-                             .unseen = f->opt->unseen,
-                             .held = f->held[0],
-                             .base = base};
+    ft__learn_options how = {
+        .metric = FT__METRIC_TIME,
+        /* Trees alone: they are fitted once more for each network that is left out. */
+        .fit = {.methods = 1u << FT_METHOD_EXTRA,
+                .n_trees = f->opt->n_trees,
+                .most_rows = LOOKED_AT,
+                .gain = f->opt->unseen ? gain_across : 0,
+                .seed = f->opt->seed,
+                .threads = 1},
+        .unseen = f->opt->unseen,
+        .held = f->held[0],
+        .base = base};
     uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
     size_t n = 0, n_ask;
     ft_status st;
