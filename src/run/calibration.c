@@ -6,38 +6,45 @@
 #include "predict/probes.h"
 #include "run/op_job.h"
 
-/* About a hundred million floating-point operations, and eight megabytes through
- * caches that others use too. */
-static const char *const spec[FT__N_CALIBRATIONS] = {
+/* About a hundred million floating-point operations; 0.8 megabytes, always the same; 8
+ * megabytes, of several instances. Few instances, for they stay in memory as long as
+ * the session. */
+static const struct {
+    const char *spec;
+    uint32_t instances;
+} calibration[FT__N_CALIBRATIONS] = {
     [FT__CALIBRATE_PRODUCTS] =
-        "conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
-    [FT__CALIBRATE_OTHERS] = "relu x=1x1000000 dtype=fp32",
+        {"conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32", 8},
+    [FT__CALIBRATE_CACHES] = {"relu x=1x100000 dtype=fp32", 1},
+    [FT__CALIBRATE_MEMORY] = {"relu x=1x1000000 dtype=fp32", 8},
 };
 
-/* Few instances: it stays in memory as long as the session. */
-enum { INSTANCES = 8 };
-
-/* What touches less stays in the caches that nobody else uses, and is as fast as the
- * clock, like products. */
+/* What touches less stays in the caches that nobody else uses. */
 static const double own_bytes = 2 << 20;
+
+/* Products of fewer operations a byte wait for their weights, like any other. */
+static const double least_intensity = 8;
 
 uint32_t ft__calibration_for(const ft_op *op)
 {
     ft_class class = ft_kind_class(op->kind);
+    double bytes;
     ft_cost c;
 
     ft_op_cost(op, &c);
-    return class == FT_CLASS_CONV || class == FT_CLASS_MATMUL ||
-                   c.bytes_read + c.bytes_written < own_bytes
-               ? FT__CALIBRATE_PRODUCTS
-               : FT__CALIBRATE_OTHERS;
+    bytes = c.bytes_read + c.bytes_written;
+    if ((class == FT_CLASS_CONV || class == FT_CLASS_MATMUL) &&
+        c.flops >= least_intensity * bytes)
+        return FT__CALIBRATE_PRODUCTS;
+    return bytes < own_bytes ? FT__CALIBRATE_CACHES : FT__CALIBRATE_MEMORY;
 }
 
 static ft_op calibration_op(const ft_session *s, uint32_t which)
 {
     ft_op op;
 
-    (void)ft_op_parse(&op, spec[which], strlen(spec[which]), NULL);
+    (void)ft_op_parse(&op, calibration[which].spec, strlen(calibration[which].spec),
+                      NULL);
     ft_op_lower(&op, s->engine->policy);
     return op;
 }
@@ -53,7 +60,8 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
 
     if (!s->calibration[which] && !s->no_calibration[which])
         s->no_calibration[which] =
-            ft__op_job_make(&s->calibration[which], s, &op, INSTANCES, NULL) != FT_OK;
+            ft__op_job_make(&s->calibration[which], s, &op,
+                            calibration[which].instances, NULL) != FT_OK;
     if (!s->calibration[which])
         return false;
     *out = ft__op_job_get(s->calibration[which]);

@@ -103,16 +103,19 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
 static ft_status run_group(struct group *g, const ft_op *ops, bool calibrate,
                            ft_error *err)
 {
+    /* The one of products tells the state of the machine as well. */
+    bool wanted[FT__N_CALIBRATIONS] = {[FT__CALIBRATE_PRODUCTS] = true};
     ft__job calibration;
     size_t n = 0;
 
     for (size_t i = 0; i < g->n; i++)
         if (g->job[i]) {
             g->timed[n].like = ft__calibration_for(&ops[i]);
+            wanted[g->timed[n].like] = true;
             g->timed[n++].job = ft__op_job_get(g->job[i]);
         }
     for (uint32_t i = 0; n && calibrate && i < FT__N_CALIBRATIONS; i++)
-        if (ft__calibration_job(&calibration, g->session, i)) {
+        if (wanted[i] && ft__calibration_job(&calibration, g->session, i)) {
             g->timed[n].calibrates = i + 1;
             g->timed[n++].job = calibration;
         }

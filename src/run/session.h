@@ -6,8 +6,13 @@
 #include "foretell/engine.h"
 #include "foretell/measure.h"
 
-/* What is measured beside: bound by arithmetic, and by memory. */
-enum { FT__CALIBRATE_PRODUCTS, FT__CALIBRATE_OTHERS, FT__N_CALIBRATIONS };
+/* What is measured beside: bound by arithmetic, by a core's own caches, by memory. */
+enum {
+    FT__CALIBRATE_PRODUCTS,
+    FT__CALIBRATE_CACHES,
+    FT__CALIBRATE_MEMORY,
+    FT__N_CALIBRATIONS
+};
 
 struct ft_session {
     const ft_engine *engine;
