@@ -6,18 +6,17 @@
 #include "predict/probes.h"
 #include "run/op_job.h"
 
-/* About a hundred million floating-point operations; 0.8 megabytes, always the same; 8
- * megabytes, of several instances. Few instances, for they stay in memory as long as
- * the session. */
-static const struct {
-    const char *spec;
-    uint32_t instances;
-} calibration[FT__N_CALIBRATIONS] = {
+/* About a hundred million floating-point operations; 64 kilobytes and 8 megabytes of
+ * operands. Instances lie in several places, for which cache lines meet depends on
+ * that; they stay in memory as long as the session. */
+static const char *const spec[FT__N_CALIBRATIONS] = {
     [FT__CALIBRATE_PRODUCTS] =
-        {"conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32", 8},
-    [FT__CALIBRATE_CACHES] = {"relu x=1x100000 dtype=fp32", 1},
-    [FT__CALIBRATE_MEMORY] = {"relu x=1x1000000 dtype=fp32", 8},
+        "conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
+    [FT__CALIBRATE_CACHES] = "relu x=1x8000 dtype=fp32",
+    [FT__CALIBRATE_MEMORY] = "relu x=1x1000000 dtype=fp32",
 };
+
+enum { INSTANCES = 8 };
 
 /* What touches less stays in the caches that nobody else uses. */
 static const double own_bytes = 2 << 20;
@@ -43,8 +42,7 @@ static ft_op calibration_op(const ft_session *s, uint32_t which)
 {
     ft_op op;
 
-    (void)ft_op_parse(&op, calibration[which].spec, strlen(calibration[which].spec),
-                      NULL);
+    (void)ft_op_parse(&op, spec[which], strlen(spec[which]), NULL);
     ft_op_lower(&op, s->engine->policy);
     return op;
 }
@@ -60,12 +58,53 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
 
     if (!s->calibration[which] && !s->no_calibration[which])
         s->no_calibration[which] =
-            ft__op_job_make(&s->calibration[which], s, &op,
-                            calibration[which].instances, NULL) != FT_OK;
+            ft__op_job_make(&s->calibration[which], s, &op, INSTANCES, NULL) != FT_OK;
     if (!s->calibration[which])
         return false;
     *out = ft__op_job_get(s->calibration[which]);
     return true;
+}
+
+/* From here on what differs is not the scatter of stretches. */
+static const double ratio_may_differ = 0.1;
+
+double ft__calibration_beside(const ft_session *s, const double *beside, uint32_t like)
+{
+    double usual = beside[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
+
+    if (like == FT__CALIBRATE_PRODUCTS || isnan(usual) ||
+        fabs(log(beside[like] / usual)) > ratio_may_differ)
+        return beside[like];
+    return usual;
+}
+
+/* Seconds of an iteration, in a stretch of some milliseconds; NaN: it does not run. */
+static double stretch(ft_session *s, uint32_t which)
+{
+    static const double want_s = 5e-3;
+    double once, took;
+    uint64_t n;
+    ft__job job;
+
+    if (!ft__calibration_job(&job, s, which) ||
+        ft__run_batch(&once, &job, 0, INSTANCES, NULL) || !(once > 0))
+        return NAN;
+    n = (uint64_t)(want_s / once + 1) * INSTANCES;
+    return ft__run_batch(&took, &job, INSTANCES, n, NULL) ? NAN : took / (double)n;
+}
+
+void ft__calibration_compare(ft_session *s)
+{
+    enum { STRETCHES = 15, P = FT__CALIBRATE_PRODUCTS };
+    double ratio[STRETCHES];
+
+    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
+        if (!isnan(s->usual_ratio[k]))
+            continue;
+        for (int i = 0; i < STRETCHES; i++)
+            ratio[i] = k == P ? 1 : stretch(s, k) / stretch(s, P);
+        s->usual_ratio[k] = ft__median(ratio, STRETCHES);
+    }
 }
 
 /* What measurements in two processes differ by where nothing else changes:

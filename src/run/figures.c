@@ -175,14 +175,15 @@ static size_t ratios_of(double *ratio, double *beside, const ft__timed *t,
 
     for (size_t from = 0, to; from < t->n; from = to) {
         const ft__beside *b = beside_of(t, r[from].round);
+        double unit = b ? ft__calibration_beside(t->job.session, b->s, t->like) : NAN;
 
         to = round_end(r, t->n, from);
-        if (r[from].marks & skip || !b || !(b->s[t->like] > 0))
+        if (r[from].marks & skip || !(unit > 0))
             continue;
         for (size_t i = from; i < to; i++)
             scratch[i - from] = per_iteration(&r[i]);
         ft__sort(scratch, to - from);
-        beside[n] = b->s[t->like];
+        beside[n] = unit;
         ratio[n] = ft__quantile(scratch, to - from, within_round) / beside[n];
         n++;
     }

@@ -115,18 +115,47 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
               : ft_store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
 }
 
-/* What the calibration took when nothing slowed it down, in sessions before. */
-static void usual_name(char fact[128], const ft_session *s)
+/* What the calibration took when nothing slowed it down, in sessions before, and what
+ * the others take for it: constants once known, for measurements of all sessions are
+ * told in these terms. */
+static void fact_name(char fact[128], const ft_session *s, const char *name)
 {
-    snprintf(fact, 128, "calibration_s:%s %s", s->engine->name, s->setting);
+    snprintf(fact, 128, "%s:%s %s", name, s->engine->name, s->setting);
 }
+
+static const char usual_fact[] = "calibration_s";
+static const char *const ratio_fact[FT__N_CALIBRATIONS] = {
+    [FT__CALIBRATE_CACHES] = "calibration_caches",
+    [FT__CALIBRATE_MEMORY] = "calibration_memory",
+};
 
 static ft_status learn_usual(struct ft__collection *k, ft_error *err)
 {
+    ft_session *s = k->session;
+    bool known[FT__N_CALIBRATIONS];
     char fact[128];
+    ft_status st;
 
-    usual_name(fact, k->session);
-    return ft_store_fact(k->store, k->session->device, fact, &k->session->usual_s, err);
+    fact_name(fact, s, usual_fact);
+    st = ft_store_fact(k->store, s->device, fact, &s->usual_s, err);
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS && !st; i++) {
+        known[i] = !ratio_fact[i];
+        if (known[i])
+            continue;
+        fact_name(fact, s, ratio_fact[i]);
+        st = ft_store_fact(k->store, s->device, fact, &s->usual_ratio[i], err);
+        known[i] = !isnan(s->usual_ratio[i]);
+    }
+    if (st || !s->clock_is_real)
+        return st;
+    ft__calibration_compare(s);
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS && !st; i++) {
+        if (known[i] || isnan(s->usual_ratio[i]))
+            continue;
+        fact_name(fact, s, ratio_fact[i]);
+        st = ft_store_put_fact(k->store, s->device, fact, s->usual_ratio[i], err);
+    }
+    return st;
 }
 
 ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
@@ -136,7 +165,7 @@ ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
 
     if (isnan(usual_s) || usual_s >= k->session->usual_s)
         return FT_OK;
-    usual_name(fact, k->session);
+    fact_name(fact, k->session, usual_fact);
     return ft_store_put_fact(k->store, k->session->device, fact, usual_s, err);
 }
 

@@ -176,6 +176,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
         goto fail;
     s->calm = 1;
     s->usual_s = NAN;
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
+        s->usual_ratio[i] = NAN;
     s->clock_is_real = clock_moves(s);
     if (!s->clock_is_real) {
         ft__unpin_take(s->pin);

@@ -33,6 +33,9 @@ struct ft_session {
     double calibrations[1024]; /* what it took so far, the latest of them */
     size_t n_calibrations;
     double usual_s; /* what it took in earlier sessions; NaN: not known */
+    /* What each takes for what the one of products takes, of a session before or found
+     * out at the beginning; NaN: not known. */
+    double usual_ratio[FT__N_CALIBRATIONS];
     double calm;    /* share of rounds that nothing disturbed, of late */
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
@@ -47,6 +50,12 @@ uint32_t ft__calibration_for(const ft_op *op);
 /* Note what the one of products took beside a round. True: 4 % more or less than
  * usual. */
 bool ft__calibration_moved(ft_session *s, double seconds);
+/* What stands for the calibration `like` where these were measured beside: the one of
+ * products in its usual ratio, which is the steadier one, unless the ratio is more than
+ * a tenth away from that: then something slows the caches or memory alone. */
+double ft__calibration_beside(const ft_session *s, const double *beside, uint32_t like);
+/* Find the ratios out that are not known. */
+void ft__calibration_compare(ft_session *s);
 /* What it usually takes: of earlier sessions or this one, whichever is less, for what
  * disturbs slows down. NaN: too few. */
 double ft__calibration_usual(const ft_session *s);
