@@ -75,6 +75,9 @@ typedef struct ft_explore_options {
     ft_meter *meter;          /* may be NULL */
     const char *no_energy;    /* why there is none */
     const ft_settings_options *settings; /* for parameters that are settings */
+    const char *plan;         /* kept with the exploration, for who resumes; may be NULL */
+    const char *command;      /* kept with the runs: what was asked for; may be NULL */
+    const char *environment;  /* machine and versions; may be NULL */
     const ft_log *log;
 } ft_explore_options;
 
@@ -90,6 +93,11 @@ typedef struct ft_explored {
  * command. */
 FT_API ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
                             const ft_explore_options *opt, ft_error *err);
+
+/* What `plan` was the last time; "" when it never ran. Returns its length as snprintf()
+ * does. */
+FT_API ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
+                                 ft_store *store, ft_error *err);
 
 /* ---- what came of it ---- */
 
@@ -114,5 +122,32 @@ typedef struct ft_trials {
 FT_API ft_status ft_trials_load(ft_trials *out, const ft_exploration *x,
                                 ft_store *store, ft_error *err);
 FT_API void ft_trials_free(ft_trials *t);
+
+/* Within all limits; a failure, or a limited objective that is unavailable, is not. */
+FT_API int ft_trial_keeps_limits(const ft_exploration *x, const ft_trial *t);
+/* The best trial of a workload by objective k, within all limits; t->n: none. */
+FT_API size_t ft_trials_best(const ft_exploration *x, const ft_trials *t,
+                             uint32_t workload, size_t k);
+/* on[i] = 1: trial i of this workload is on the front of all objectives, within all
+ * limits. Objectives that are unavailable everywhere do not count. */
+FT_API ft_status ft_trials_front(unsigned char *on, const ft_exploration *x,
+                                 const ft_trials *t, uint32_t workload, ft_error *err);
+
+/* Does the best of one workload suit another? */
+typedef struct ft_transfer {
+    uint32_t from, to;       /* workloads */
+    ft_correlation rank;     /* Spearman's, of points that both have */
+    size_t best_from, best;  /* trials of `to`: where `from` is best, and its own best */
+    double regret;           /* how much worse the former is: 0.1 is 10 %; NaN: not run */
+    double regret_error;     /* one sigma */
+    size_t few;              /* runs of `to` that are known, drawn at random, ... */
+    double with, without;    /* ... and the median error of foretelling its others from
+                                these: with all of `from`, and without it; NaN: too few */
+} ft_transfer;
+/* Of objective k. `few`: 0: 10. */
+FT_API ft_status ft_transfer_compute(ft_transfer *out, const ft_exploration *x,
+                                     const ft_trials *t, size_t k, uint32_t from,
+                                     uint32_t to, size_t few, uint64_t seed,
+                                     ft_error *err);
 
 #endif

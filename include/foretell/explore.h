@@ -28,7 +28,7 @@ typedef enum ft_param_where {
     FT_ACTS_SETTING,     /* clocks, cores, governor, power cap: settings.h */
 } ft_param_where;
 
-typedef struct ft_param {
+typedef struct ft_parameter {
     const char *name;
     ft_param_type type;
     ft_param_where where;
@@ -37,7 +37,7 @@ typedef struct ft_param {
     uint32_t n_values;        /* of these; INTEGER: high - low + 1; REAL: 0 */
     double low, high;         /* INTEGER, REAL */
     int log;                  /* 1: orders of magnitude count, not differences */
-} ft_param;
+} ft_parameter;
 
 /* A point is a row of as many numbers as there are parameters: the index of the value
  * (CATEGORICAL, ORDINAL) or the value itself; NaN where the parameter has no say, since
@@ -52,7 +52,7 @@ FT_API void ft_space_from_unit(const ft_space *s, double *point, const double *u
 FT_API void ft_space_to_unit(const ft_space *s, double *unit, const double *point);
 /* 1: no forbidden combination. */
 FT_API int ft_space_allows(const ft_space *s, const double *point);
-FT_API size_t ft_space_params(const ft_space *s, const ft_param **out); /* borrowed */
+FT_API size_t ft_space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
 /* How many points of it differ; INFINITY with a REAL among them. Forbidden ones count. */
 FT_API double ft_space_size(const ft_space *s);
 

@@ -56,6 +56,6 @@ char *ft__place_text(const ft__place *p, ft__arena *a, const char *text, ft_erro
 /* Does {name} occur in text? */
 bool ft__place_occurs(const char *text, const char *name);
 /* The value of parameter k as text; "" where it has no say. */
-size_t ft__param_print(const ft_param *p, double value, char *buf, size_t size);
+size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t size);
 
 #endif

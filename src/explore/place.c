@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "explore/exploration.h"
 
-size_t ft__param_print(const ft_param *p, double value, char *buf, size_t size)
+size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t size)
 {
     char number[FT__NUMBER_TEXT];
 
@@ -57,7 +57,7 @@ static bool is(const char *name, size_t len, const char *text)
 /* False: nothing stands for it. */
 static bool add_value(ft__buf *b, const ft__place *p, const char *name, size_t len)
 {
-    const ft_param *param;
+    const ft_parameter *param;
     size_t n = ft_space_params(p->x->space, &param);
     const char *value = value_of(&p->x->of_workload[p->workload], name, len);
 
@@ -132,7 +132,7 @@ static void add_escaped(ft__buf *b, const char *text)
 size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                       size_t size)
 {
-    const ft_param *param;
+    const ft_parameter *param;
     size_t n = ft_space_params(x->space, &param), len;
     ft__buf b = {0};
 
@@ -173,7 +173,7 @@ static void unescape(char *s)
 }
 
 /* NaN: no value of this parameter. */
-static double value_from(const ft_param *p, const char *text)
+static double value_from(const ft_parameter *p, const char *text)
 {
     double v;
 
@@ -192,7 +192,7 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
                            ft_error *err)
 {
     char *equals = strchr(pair, '=');
-    const ft_param *param;
+    const ft_parameter *param;
     size_t n = ft_space_params(x->space, &param), k = 0;
 
     if (equals)
@@ -212,7 +212,7 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
 ft_status ft_point_parse(const ft_exploration *x, double *point, const char *text,
                          ft_error *err)
 {
-    size_t n = ft_space_params(x->space, &(const ft_param *){0});
+    size_t n = ft_space_params(x->space, &(const ft_parameter *){0});
     char *copy = strdup(text), *rest = copy, *word;
     ft_status st = copy ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", x->name);
 

@@ -9,7 +9,7 @@
 struct params {
     ft__yaml *y;
     const ft_exploration *x;
-    ft_param *v;
+    ft_parameter *v;
     size_t n;
     ft__condition *condition;
     size_t n_conditions;
@@ -36,7 +36,7 @@ static bool is_setting(const char *name)
     return false;
 }
 
-static void where(struct params *s, ft__node *n, ft_param *p)
+static void where(struct params *s, ft__node *n, ft_parameter *p)
 {
     ft__node *env = ft__yaml_get(s->y, n, "environment");
     ft__node *set = ft__yaml_get(s->y, n, "setting");
@@ -66,7 +66,7 @@ static void where(struct params *s, ft__node *n, ft_param *p)
 
 /* ---- values ---- */
 
-static void values(struct params *s, ft__node *list, ft_param *p)
+static void values(struct params *s, ft__node *list, ft_parameter *p)
 {
     size_t n = ft__yaml_count(list);
     const char **value = ft__yaml_array(s->y, n, sizeof(*value));
@@ -86,7 +86,7 @@ static void values(struct params *s, ft__node *list, ft_param *p)
     p->n_values = (uint32_t)n;
 }
 
-static void range(struct params *s, ft__node *n, ft_param *p)
+static void range(struct params *s, ft__node *n, ft_parameter *p)
 {
     static const double most = FT__MAX_VALUES;
     ft__node *low = ft__yaml_need(s->y, n, p->name, "low");
@@ -119,7 +119,7 @@ static void range(struct params *s, ft__node *n, ft_param *p)
     p->n_values = (uint32_t)(p->high - p->low + 1);
 }
 
-static void param(struct params *s, ft__node *n, ft_param *p)
+static void param(struct params *s, ft__node *n, ft_parameter *p)
 {
     static const char *const keys[] = {"name",    "values", "ordered", "low",
                                        "high",    "type",   "log",     "environment",
@@ -150,7 +150,7 @@ static void param(struct params *s, ft__node *n, ft_param *p)
 
 /* ---- what goes with what ---- */
 
-static ft_param *find(struct params *s, const char *name)
+static ft_parameter *find(struct params *s, const char *name)
 {
     for (size_t k = 0; k < s->n; k++)
         if (strcmp(s->v[k].name, name) == 0)
@@ -159,7 +159,7 @@ static ft_param *find(struct params *s, const char *name)
 }
 
 /* Its index; UINT32_MAX: none. */
-static uint32_t index_of(const ft_param *p, const char *text)
+static uint32_t index_of(const ft_parameter *p, const char *text)
 {
     double v;
 
@@ -178,7 +178,7 @@ static ft__among among(struct params *s, ft__node *map, size_t i, const char *wh
     ft__node *key = ft__yaml_key(s->y, map, i), *list = ft__yaml_value(s->y, map, i);
     const char *name = ft__yaml_text(s->y, key, what);
     uint32_t *value = ft__yaml_array(s->y, ft__yaml_count(list), sizeof(*value));
-    ft_param *p = s->y->st ? NULL : find(s, name);
+    ft_parameter *p = s->y->st ? NULL : find(s, name);
     ft__among out = {.value = value};
 
     if (!p) {

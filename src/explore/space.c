@@ -13,12 +13,12 @@ const char *ft_param_type_name(ft_param_type t)
 
 /* ---- making one ---- */
 
-static bool is_text(const ft_param *p)
+static bool is_text(const ft_parameter *p)
 {
     return p->type == FT_PARAM_CATEGORICAL || p->type == FT_PARAM_ORDINAL;
 }
 
-static ft_status check_range(const ft_param *p, ft_error *err)
+static ft_status check_range(const ft_parameter *p, ft_error *err)
 {
     if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
         return ft_fail(err, FT_EINVAL, 0, "%s goes from %g to %g", p->name, p->low,
@@ -39,7 +39,7 @@ static ft_status check_range(const ft_param *p, ft_error *err)
     return FT_OK;
 }
 
-static ft_status check_param(const ft_param *p, ft_error *err)
+static ft_status check_param(const ft_parameter *p, ft_error *err)
 {
     if (!p->name || (unsigned)p->type >= FT_PARAM_TYPE_COUNT)
         return ft_fail(err, FT_EINVAL, 0, "a parameter without a name or a type");
@@ -65,7 +65,7 @@ static ft_status check_among(const ft_space *s, const ft__among *a, ft_error *er
     return FT_OK;
 }
 
-static ft_status copy_param(ft_space *s, ft_param *to, const ft_param *from,
+static ft_status copy_param(ft_space *s, ft_parameter *to, const ft_parameter *from,
                             ft_error *err)
 {
     const size_t n = is_text(from) ? from->n_values : 0;
@@ -87,10 +87,10 @@ static ft_status copy_param(ft_space *s, ft_param *to, const ft_param *from,
     return FT_OK;
 }
 
-static ft_status copy_params(ft_space *s, const ft_param *param, size_t n,
+static ft_status copy_params(ft_space *s, const ft_parameter *param, size_t n,
                              ft_error *err)
 {
-    ft_param *own = ft__arena_array(&s->arena, n, sizeof(*own));
+    ft_parameter *own = ft__arena_array(&s->arena, n, sizeof(*own));
     ft_status st = FT_OK;
 
     if (!own)
@@ -215,7 +215,7 @@ static bool is_parent(const ft_space *s, size_t k)
 
 static bool among(const ft__among *a, const ft_space *s, const double *point)
 {
-    const ft_param *p = &s->param[a->param];
+    const ft_parameter *p = &s->param[a->param];
     const double index = point[a->param] - (is_text(p) ? 0 : p->low);
 
     for (uint32_t i = 0; i < a->n; i++)
@@ -246,7 +246,7 @@ static bool same_class(const ft_space *s, double *point, size_t k, double u, dou
 static double count(const ft_space *s, double *point, size_t done)
 {
     const size_t k = done < s->n ? s->order[done] : 0;
-    const ft_param *p = &s->param[k];
+    const ft_parameter *p = &s->param[k];
     double sum = 0;
 
     if (done == s->n)
@@ -284,7 +284,7 @@ static ft_status find_size(ft_space *s, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__space_new(ft_space **out, const ft_param *param, size_t n,
+ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
                         const ft__condition *condition, size_t n_conditions,
                         const ft__forbidden *forbidden, size_t n_forbidden,
                         ft_error *err)
@@ -326,7 +326,7 @@ void ft__space_free(ft_space *s)
 
 /* ---- points ---- */
 
-size_t ft_space_params(const ft_space *s, const ft_param **out)
+size_t ft_space_params(const ft_space *s, const ft_parameter **out)
 {
     *out = s->param;
     return s->n;
@@ -337,17 +337,17 @@ double ft_space_size(const ft_space *s)
     return s->size;
 }
 
-double ft__param_least(const ft_param *p)
+double ft__param_least(const ft_parameter *p)
 {
     return is_text(p) ? 0 : p->low;
 }
 
-double ft__param_greatest(const ft_param *p)
+double ft__param_greatest(const ft_parameter *p)
 {
     return is_text(p) ? p->n_values - 1 : p->high;
 }
 
-double ft__param_at(const ft_param *p, double share)
+double ft__param_at(const ft_parameter *p, double share)
 {
     double v;
 
@@ -366,7 +366,7 @@ double ft__param_at(const ft_param *p, double share)
 }
 
 /* The middle of the share that a value owns. */
-static double share_of(const ft_param *p, double v)
+static double share_of(const ft_parameter *p, double v)
 {
     if (isnan(v))
         return 0.5;

@@ -34,7 +34,7 @@ typedef struct ft__forbidden {
 } ft__forbidden;
 
 struct ft_space {
-    const ft_param *param;
+    const ft_parameter *param;
     size_t n;
     const ft__condition *condition;
     size_t n_conditions;
@@ -47,7 +47,7 @@ struct ft_space {
 
 /* A space of n parameters, 1 to FT__MAX_PARAMS; all is copied. FT_EINVAL: a parameter
  * without a range, an index that is none, a parameter that depends on itself. */
-ft_status ft__space_new(ft_space **out, const ft_param *param, size_t n,
+ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
                         const ft__condition *condition, size_t n_conditions,
                         const ft__forbidden *forbidden, size_t n_forbidden,
                         ft_error *err);
@@ -59,8 +59,8 @@ void ft__space_settle(const ft_space *s, double *point);
 bool ft__space_has_say(const ft_space *s, const double *point, size_t k);
 /* The least value of parameter k and the greatest; `share` of the way between them
  * otherwise, 0 <= share < 1, each value owning its part. */
-double ft__param_least(const ft_param *p);
-double ft__param_greatest(const ft_param *p);
-double ft__param_at(const ft_param *p, double share);
+double ft__param_least(const ft_parameter *p);
+double ft__param_greatest(const ft_parameter *p);
+double ft__param_at(const ft_parameter *p, double share);
 
 #endif

@@ -60,7 +60,7 @@ static const char *const migrations[] = {
     " metric);",
     /* Points of a design space, run by run (trial.h). */
     "CREATE TABLE exploration(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
-    " print INTEGER NOT NULL, UNIQUE(name, print));"
+    " print INTEGER NOT NULL, plan TEXT NOT NULL, UNIQUE(name, print));"
     "CREATE TABLE trial(id INTEGER PRIMARY KEY,"
     " exploration_id INTEGER NOT NULL REFERENCES exploration,"
     " run_id INTEGER NOT NULL REFERENCES run, workload TEXT NOT NULL,"

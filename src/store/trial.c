@@ -3,6 +3,7 @@
 #include "store/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ static ft_status add_exploration(ft_store *s, const char *name, uint64_t print,
 {
     sqlite3_stmt *q;
     ft_status st = prepare(
-        s, &q, "INSERT OR IGNORE INTO exploration(name, print) VALUES(?1, ?2)", err);
+        s, &q,
+        "INSERT OR IGNORE INTO exploration(name, print, plan) VALUES(?1, ?2, '')", err);
 
     if (st)
         return st;
@@ -65,6 +67,44 @@ ft_status ft__trials_of(ft_store *s, int64_t *number, const char *name, uint64_t
     if (!st)
         st = ft__store_end(s, add_exploration(s, name, print, err), err);
     return st ? st : number_of(s, number, name, print, err);
+}
+
+ft_status ft__trials_plan(ft_store *s, int64_t exploration, char *buf, size_t size,
+                          ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st = prepare(s, &q, "SELECT plan FROM exploration WHERE id = ?1", err);
+
+    *buf = '\0';
+    if (st)
+        return st;
+    sqlite3_bind_int64(q, 1, exploration);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        snprintf(buf, size, "%s", (const char *)sqlite3_column_text(q, 0));
+    return finish(s, q, FT_OK, err);
+}
+
+static ft_status set_plan(ft_store *s, int64_t exploration, const char *plan,
+                          ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st =
+        prepare(s, &q, "UPDATE exploration SET plan = ?2 WHERE id = ?1", err);
+
+    if (st)
+        return st;
+    sqlite3_bind_int64(q, 1, exploration);
+    sqlite3_bind_text(q, 2, plan, -1, SQLITE_STATIC);
+    sqlite3_step(q);
+    return finish(s, q, FT_OK, err);
+}
+
+ft_status ft__trials_set_plan(ft_store *s, int64_t exploration, const char *plan,
+                              ft_error *err)
+{
+    ft_status st = ft__store_begin(s, err);
+
+    return st ? st : ft__store_end(s, set_plan(s, exploration, plan, err), err);
 }
 
 /* ---- adding ---- */
@@ -217,8 +257,8 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     " AND n.taken_at = t.taken_at"
 
 const char *const ft__trial_merge[] = {
-    "INSERT OR IGNORE INTO exploration(name, print)"
-    " SELECT name, print FROM temp.from_exploration ORDER BY id",
+    "INSERT OR IGNORE INTO exploration(name, print, plan)"
+    " SELECT name, print, plan FROM temp.from_exploration ORDER BY id",
     "INSERT INTO run(command, environment, began_at)"
     " SELECT DISTINCT r.command, r.environment, r.began_at FROM temp.from_run r"
     " JOIN temp.from_trial t ON t.run_id = r.id WHERE NOT EXISTS(SELECT 1 FROM run q"

@@ -11,6 +11,12 @@
 ft_status ft__trials_of(ft_store *s, int64_t *number, const char *name, uint64_t print,
                         ft_error *err);
 
+/* What was planned the last time; "" at first. */
+ft_status ft__trials_plan(ft_store *s, int64_t exploration, char *buf, size_t size,
+                          ft_error *err);
+ft_status ft__trials_set_plan(ft_store *s, int64_t exploration, const char *plan,
+                              ft_error *err);
+
 typedef struct ft__trial_value {
     const char *name; /* "time", "memory", an objective's */
     double value;     /* NaN is not kept */
