@@ -52,16 +52,18 @@ static void thin(ft__points *p, size_t n, ft__prng *rng)
 static ft_status draw(ft__points *p, const ft_design_options *opt, ft__prng *rng,
                       ft_error *err)
 {
+    const double size = ft_space_size(p->s);
+    const size_t n = (double)opt->n < size ? opt->n : (size_t)size;
     ft_status st = FT_OK;
 
     if (opt->n == 0 || opt->n > FT__MAX_POINTS)
         return ft_fail(err, FT_EINVAL, 0, "a design of %zu points: 1 to %d", opt->n,
                        FT__MAX_POINTS);
     if (opt->design == FT_DESIGN_LATIN)
-        st = ft__design_latin(p, opt->n, rng, err);
+        st = ft__design_latin(p, n, rng, err);
     else if (opt->design == FT_DESIGN_SOBOL)
-        st = ft__design_sobol(p, opt->n, opt->seed, err);
-    return st ? st : ft__points_fill(p, opt->n, rng, err);
+        st = ft__design_sobol(p, n, opt->seed, err);
+    return st ? st : ft__points_fill(p, n, rng, err);
 }
 
 static ft_status make(ft__points *p, const ft_design_options *opt, ft_error *err)
