@@ -204,9 +204,10 @@ static void every_point_is_run_and_kept_and_nothing_twice(void)
     ft_exploration_free(x);
 
     /* Another command is another exploration. */
-    x = read_text("name: grid\ncommand: 'echo $((A * 10 + {b}))'\n"
-                  "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
-                  "- {name: b, values: [1, 2]}\nobjectives: [{name: y, match: '(.)'}]\n");
+    x = read_text(
+        "name: grid\ncommand: 'echo $((A * 10 + {b}))'\n"
+        "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
+        "- {name: b, values: [1, 2]}\nobjectives: [{name: y, match: '(.)'}]\n");
     t = trials(x, s);
     CHECK(t.n == 0);
     ft_trials_free(&t);
@@ -342,12 +343,12 @@ static void transfer_says_what_another_best_costs(void)
 static void limits_keep_points_off_the_front(void)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
-    ft_exploration *x = read_text(
-        "name: l\ncommand: 'echo y={a} z=$((9 - {a}))'\n"
-        "parameters:\n- {name: a, low: 1, high: 6}\n"
-        "objectives: [{name: y, match: 'y=(.)', limit: 4},\n"
-        " {name: z, match: 'z=(.)', goal: maximize, limit: 6}]\n"
-        "runs: {least: 1, most: 1}\n");
+    ft_exploration *x =
+        read_text("name: l\ncommand: 'echo y={a} z=$((9 - {a}))'\n"
+                  "parameters:\n- {name: a, low: 1, high: 6}\n"
+                  "objectives: [{name: y, match: 'y=(.)', limit: 4},\n"
+                  " {name: z, match: 'z=(.)', goal: maximize, limit: 6}]\n"
+                  "runs: {least: 1, most: 1}\n");
     ft_store *s = store_of("l.db");
     unsigned char on[6];
     ft_error err = {0};

@@ -7,8 +7,8 @@
 
 static void each_value_owns_an_equal_share(void)
 {
-    const ft_param param[] = {categories("c", 5), ordinals("o", 3),
-                              integers("i", -3, 3, 0), reals("r", 2, 10, 0)};
+    const ft_parameter param[] = {categories("c", 5), ordinals("o", 3),
+                                  integers("i", -3, 3, 0), reals("r", 2, 10, 0)};
     ft_space *s = space_of(param, 4);
     int seen[3][7] = {{0}};
     double least = 10, greatest = 2;
@@ -37,7 +37,7 @@ static void each_value_owns_an_equal_share(void)
 
 static void orders_of_magnitude_count_alike(void)
 {
-    const ft_param param[] = {integers("i", 1, 1023, 1), reals("r", 1e-3, 1e3, 1)};
+    const ft_parameter param[] = {integers("i", 1, 1023, 1), reals("r", 1e-3, 1e3, 1)};
     ft_space *s = space_of(param, 2);
     const double unit[] = {0.55, 0.75};
     double point[2];
@@ -50,9 +50,9 @@ static void orders_of_magnitude_count_alike(void)
 
 static void every_point_comes_back_from_its_coordinates(void)
 {
-    const ft_param param[] = {categories("c", 5),       ordinals("o", 3),
-                              integers("i", -3, 30, 0), integers("l", 1, 4096, 1),
-                              reals("r", 2, 10, 0),     reals("g", 1e-3, 1e3, 1)};
+    const ft_parameter param[] = {categories("c", 5),       ordinals("o", 3),
+                                  integers("i", -3, 30, 0), integers("l", 1, 4096, 1),
+                                  reals("r", 2, 10, 0),     reals("g", 1e-3, 1e3, 1)};
     ft_space *s = space_of(param, 6);
     ft__prng rng = {1};
 
@@ -72,8 +72,8 @@ static void every_point_comes_back_from_its_coordinates(void)
 
 static void coordinates_next_to_1_stay_inside(void)
 {
-    const ft_param param[] = {integers("i", 1, 1000, 1), integers("k", 0, 6, 0),
-                              categories("c", 7), reals("g", 1e-3, 1e3, 1)};
+    const ft_parameter param[] = {integers("i", 1, 1000, 1), integers("k", 0, 6, 0),
+                                  categories("c", 7), reals("g", 1e-3, 1e3, 1)};
     const double last = 1 - 0x1p-53, unit[] = {last, last, last, last};
     ft_space *s = space_of(param, 4);
     double point[4];
@@ -120,7 +120,7 @@ static void forbidden_combinations_are_not_allowed(void)
 static void the_size_counts_points_that_differ(void)
 {
     ft_space *s = conditional_space(0), *real = conditional_space(1);
-    const ft_param param[] = {categories("c", 5), integers("i", 1, 1000000, 0)};
+    const ft_parameter param[] = {categories("c", 5), integers("i", 1, 1000000, 0)};
     ft_space *plain = space_of(param, 2);
 
     CHECK(ft_space_size(s) == (2 + 2) * 4); /* gcc, clang, nvcc with and without */
@@ -141,7 +141,7 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
                                        {5, {2, 1, high}},
                                        {6, {3, 2, low}},
                                        {3, {0, 1, high}}};
-    ft_param param[N];
+    ft_parameter param[N];
     ft_space *s;
     ft__prng rng = {5};
     char seen[3 * 3 * 3 * 4 * 4 * 4 * 4] = {0};
@@ -169,13 +169,13 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
 static void mistakes_are_refused_with_a_sentence(void)
 {
     static const uint32_t first[] = {0}, ninth[] = {9};
-    const ft_param good[] = {categories("c", 3), reals("r", 1, 2, 0)};
-    const ft_param reversed = reals("r", 2, 1, 0), no_log = reals("r", 0, 1, 1);
-    const ft_param no_value = categories("c", 0), half = integers("i", 0.5, 3.5, 0);
+    const ft_parameter good[] = {categories("c", 3), reals("r", 1, 2, 0)};
+    const ft_parameter reversed = reals("r", 2, 1, 0), no_log = reals("r", 0, 1, 1);
+    const ft_parameter no_value = categories("c", 0), half = integers("i", 0.5, 3.5, 0);
     const ft__condition circle[] = {{0, {0, 1, first}}}, unknown = {7, {0, 1, first}};
     const ft__condition on_real = {0, {1, 1, first}}, no_index = {1, {0, 1, ninth}};
     const struct {
-        const ft_param *param;
+        const ft_parameter *param;
         size_t n;
         const ft__condition *condition;
         const char *says;
