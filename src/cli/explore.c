@@ -185,11 +185,12 @@ static void tell(const ft_explored *e, const ft_exploration *x, const char *file
 {
     size_t workloads = ft_exploration_workloads(x, &(const char *const *){0});
 
-    fprintf(stderr, "%s: %zu points", ft_exploration_name(x), e->points);
+    fprintf(stderr, "%s: %zu point%s", ft_exploration_name(x), e->points,
+            e->points == 1 ? "" : "s");
     if (workloads > 1)
         fprintf(stderr, " with %zu workloads each", workloads);
-    fprintf(stderr, ", %zu runs now, %zu failed, %zu want more runs\n", e->runs,
-            e->failed, e->left);
+    fprintf(stderr, ", %zu run%s now, %zu failed, %zu left\n", e->runs,
+            e->runs == 1 ? "" : "s", e->failed, e->left);
     if (e->left)
         fprintf(stderr, "go on with: foretell explore resume %s\n", file);
 }

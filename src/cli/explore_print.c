@@ -122,23 +122,32 @@ static struct effect *effects_of(const ft_influence *in, size_t *n)
     return v;
 }
 
+static void effect_text(const ft__explored *e, const struct effect *v, char *buf,
+                        size_t size)
+{
+    snprintf(buf, size, "%s%s%s", e->param[v->a].name, v->a == v->b ? "" : " with ",
+             v->a == v->b ? "" : e->param[v->b].name);
+}
+
 static void print_influence(const ft__explored *e, const ft__aspect *a)
 {
-    size_t n, shown = 0;
+    size_t n, shown = 0, width = 0;
     struct effect *v = effects_of(&a->influence, &n);
-    char of[128];
+    char of[128], name[256];
 
     printf("\nwhat decides %s%s (%zu points, R2 %.2f out of fold)\n",
            e->objective[a->objective].name, of_workload(e, a->workload, of, sizeof(of)),
            a->n, a->influence.r2);
-    for (size_t i = 0; v && i < n && shown < SHOWN_INFLUENCES && v[i].share >= 0.01;
-         i++, shown++) {
-        char name[256];
+    while (v && shown < n && shown < SHOWN_INFLUENCES && v[shown].share >= 0.01) {
+        effect_text(e, &v[shown++], name, sizeof(name));
+        width = strlen(name) > width ? strlen(name) : width;
+    }
+    for (size_t i = 0; i < shown; i++) {
+        char padded[256];
 
-        snprintf(name, sizeof(name), "  %s%s%s", e->param[v[i].a].name,
-                 v[i].a == v[i].b ? "" : " with ",
-                 v[i].a == v[i].b ? "" : e->param[v[i].b].name);
-        ft__bar_print(stdout, name, v[i].share, ft__text_percent(v[i].share).s);
+        effect_text(e, &v[i], name, sizeof(name));
+        snprintf(padded, sizeof(padded), "%-*s", (int)width, name);
+        ft__bar_print(stdout, padded, v[i].share, ft__text_percent(v[i].share).s);
     }
     free(v);
 }
@@ -201,6 +210,8 @@ static bool print_transfers(const ft__explored *e, size_t k)
         ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", f->rank.r, f->rank.low, f->rank.high);
         if (isnan(f->regret))
             ft__table_cell(t, "not run there");
+        else if (isnan(f->regret_error))
+            ft__table_cell(t, "%s", ft__text_percent(f->regret).s);
         else
             ft__table_cell(t, "%s +-%s", ft__text_percent(f->regret).s,
                            ft__text_percent(1.96 * f->regret_error).s);
@@ -246,14 +257,15 @@ static void say_influence(const ft__explored *e, uint32_t w, size_t k)
         return;
     printf("- %s%s is decided by", e->objective[k].name,
            of_workload(e, w, of, sizeof(of)));
-    for (size_t i = 0; i < n && i < 3 && v[i].share >= 0.01; i++)
-        printf("%s %s%s%s (%s)", i ? "," : "", e->param[v[i].a].name,
-               v[i].a == v[i].b ? "" : " together with ",
-               v[i].a == v[i].b ? "" : e->param[v[i].b].name,
-               ft__text_percent(v[i].share).s);
-    puts(a->influence.r2 < 0.5
-             ? "; but half of it and more is not explained by the parameters."
-             : " of its variance.");
+    for (size_t i = 0; i < n && i < 3 && v[i].share >= 0.01; i++) {
+        char name[256];
+
+        effect_text(e, &v[i], name, sizeof(name));
+        printf("%s %s (%s)", i ? "," : "", name, ft__text_percent(v[i].share).s);
+    }
+    puts(a->influence.r2 < 0.5 ? "; but half of its variance and more is not explained "
+                                 "by the parameters."
+                               : " of its variance.");
     free(v);
 }
 

@@ -84,7 +84,7 @@ static const char **env_of(const ft__place *p, ft__outcome *out, ft_error *err)
             env = NULL;
     }
     for (size_t k = 0; k < n && env; k++) {
-        char text[1024];
+        char text[FT__PARAM_TEXT];
 
         if (param[k].where != FT_ACTS_ENVIRONMENT || isnan(p->point[k]))
             continue;
@@ -100,7 +100,7 @@ static const char **env_of(const ft__place *p, ft__outcome *out, ft_error *err)
 /* "clock" and "1200MHz"; a number without a unit is one of Hz or W. */
 static bool set_one(ft_settings *s, const char *name, const char *text)
 {
-    char pair[1100];
+    char pair[FT__PARAM_TEXT + 32];
     double v;
 
     snprintf(pair, sizeof(pair), "%s=%s", name, text);
@@ -136,7 +136,7 @@ static ft_status settings_of(ft_settings *s, bool *any, const ft__once *o,
                        .memory_clock_hz = NAN,
                        .power_cap_w = NAN};
     for (size_t k = 0; k < n; k++) {
-        char text[1024];
+        char text[FT__PARAM_TEXT];
 
         if (param[k].where != FT_ACTS_SETTING || isnan(o->point[k]))
             continue;

@@ -74,7 +74,7 @@ static bool add_value(ft__buf *b, const ft__place *p, const char *name, size_t l
         return true;
     }
     for (size_t k = 0; k < n; k++) {
-        char text[1024];
+        char text[FT__PARAM_TEXT];
 
         if (!is(name, len, param[k].name))
             continue;
@@ -137,7 +137,7 @@ size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
     ft__buf b = {0};
 
     for (size_t k = 0; k < n; k++) {
-        char text[1024];
+        char text[FT__PARAM_TEXT];
 
         if (isnan(point[k]))
             continue;

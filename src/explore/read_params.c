@@ -77,6 +77,9 @@ static void values(struct params *s, ft__node *list, ft_parameter *p)
         ft__node *at = ft__yaml_at(s->y, list, i);
 
         value[i] = ft__yaml_text(s->y, at, p->name);
+        if (!s->y->st && strlen(value[i]) >= FT__PARAM_TEXT)
+            ft__yaml_fail(s->y, at, p->name, "a value of %d characters and more",
+                          FT__PARAM_TEXT);
         for (size_t j = 0; j < i && !s->y->st; j++)
             if (strcmp(value[j], value[i]) == 0)
                 ft__yaml_fail(s->y, at, p->name, "the value \"%s\" stands here twice",

@@ -117,6 +117,21 @@ static ft_status sum_up(struct loading *l)
     return FT_OK;
 }
 
+/* By workload, then by point, so that the order of the runs does not show. */
+static int in_order(const void *a, const void *b)
+{
+    const ft_trial *p = a, *q = b;
+
+    if (p->workload != q->workload)
+        return p->workload < q->workload ? -1 : 1;
+    for (const double *v = p->point, *w = q->point; v < p->value; v++, w++)
+        if (isnan(*v) != isnan(*w))
+            return isnan(*v) ? -1 : 1;
+        else if (*v != *w && !isnan(*v))
+            return *v < *w ? -1 : 1;
+    return 0;
+}
+
 ft_status ft_trials_load(ft_trials *out, const ft_exploration *x, ft_store *store,
                          ft_error *err)
 {
@@ -139,5 +154,7 @@ ft_status ft_trials_load(ft_trials *out, const ft_exploration *x, ft_store *stor
     ft__index_free(&l.index);
     if (st)
         ft_trials_free(out);
+    else if (out->n)
+        qsort(out->v, out->n, sizeof(*out->v), in_order);
     return st;
 }
