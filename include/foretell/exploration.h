@@ -52,8 +52,8 @@ FT_API size_t ft_exploration_objectives(const ft_exploration *x,
 FT_API size_t ft_exploration_workloads(const ft_exploration *x,
                                        const char *const **out);
 
-/* "threads=2 wait=active": parameters that have a say, in order, %XX for blanks, '='
- * and '%' in values. Returns its length as snprintf() does. */
+/* "threads=2 wait=active": parameters that have a say, in order, %XX for blanks and
+ * '%' in values. Returns its length as snprintf() does. */
 FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                              size_t size);
 /* FT_EFORMAT: not a point of this space. */

@@ -225,19 +225,34 @@ static void finish(struct anova *a)
 
 /* ---- the whole ---- */
 
+/* How many combinations of bins there are; no more than DRAWS + 1. */
+static size_t combinations(const struct anova *a)
+{
+    size_t n = 1;
+
+    for (size_t i = 0; i < a->k && n <= DRAWS; i++)
+        n = a->bins[i] > DRAWS / n ? DRAWS + 1 : n * a->bins[i];
+    return n;
+}
+
+/* Over all combinations, or where they are too many, over so many drawn by lot. */
 static ft_status forest_variance(double *out, const struct anova *a, const ft_forest *f,
                                  uint64_t seed, ft_error *err)
 {
-    float *x = malloc(DRAWS * a->k * sizeof(*x));
-    double *y = malloc(DRAWS * sizeof(*y));
+    size_t all = combinations(a), n = all <= DRAWS ? all : DRAWS;
+    float *x = malloc(n * a->k * sizeof(*x));
+    double *y = malloc(n * sizeof(*y));
     ft__prng rng = ft__prng_stream(seed, TREES);
     ft_status st = FT_OK;
 
     if (x && y) {
-        for (size_t i = 0; i < DRAWS * a->k; i++)
-            x[i] = (float)ft__prng_below(&rng, a->bins[i % a->k]);
-        ft_forest_predict_rows(f, x, DRAWS, y);
-        *out = variance(y, DRAWS);
+        for (size_t r = 0; r < n; r++)
+            for (size_t i = 0, left = r; i < a->k; left /= a->bins[i++])
+                x[r * a->k + i] =
+                    (float)(all <= DRAWS ? left % a->bins[i]
+                                         : ft__prng_below(&rng, a->bins[i]));
+        ft_forest_predict_rows(f, x, n, y);
+        *out = variance(y, n);
     } else {
         st = ft_fail(err, FT_ENOMEM, 0, "no memory for the variance of a forest");
     }

@@ -122,7 +122,7 @@ static void add_escaped(ft__buf *b, const char *text)
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
 
-        if (c <= ' ' || c == '=' || c == '%' || c == 0x7f)
+        if (c <= ' ' || c == '%' || c == 0x7f)
             ft__buf_fmt(b, "%%%02X", c);
         else
             ft__buf_add(b, text, 1);

@@ -53,13 +53,13 @@ A space is run point by point; the objectives here are numbers that a program pr
   a=6 mode=2     53 points    13
   
   what decides score of low (18 points, R2 0.86 out of fold)
-    mode       ############################   92.4 %
+    mode       ############################   92.2 %
     a          ##                             7.8 %
   
   what decides gain of low (18 points, R2 0.78 out of fold)
-    mode        ####################           67.5 %
-    a           #######                        22.8 %
-    a with mode ###                            11.5 %
+    mode        ####################           66.3 %
+    a           #######                        22.4 %
+    a with mode ###                            11.3 %
   
   correlation               Pearson              Spearman               Kendall
   -----------------------------------------------------------------------------
@@ -68,13 +68,13 @@ A space is run point by point; the objectives here are numbers that a program pr
   score, gain  +0.84 (+0.60..+0.94)  +0.86 (+0.59..+0.95)  +0.73 (+0.53..+0.86)
   
   what decides score of high (18 points, R2 0.80 out of fold)
-    a          #################              56.5 %
-    mode       #############                  43.8 %
+    a          #################              56.2 %
+    mode       #############                  43.6 %
   
   what decides gain of high (18 points, R2 0.78 out of fold)
-    mode        ####################           67.5 %
-    a           #######                        22.8 %
-    a with mode ###                            11.5 %
+    mode        ####################           66.3 %
+    a           #######                        22.4 %
+    a with mode ###                            11.3 %
   
   correlation               Pearson              Spearman               Kendall
   -----------------------------------------------------------------------------
@@ -101,10 +101,10 @@ A space is run point by point; the objectives here are numbers that a program pr
   in short
   - Set a=3 mode=1: score of low is 10 points; the median of 18 points is 12.5 points (+25.0 %), the worst 29 points.
   - Set a=6 mode=2: gain of low is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
-  - score of low is decided by mode (92.4 %), a (7.8 %) of its variance.
+  - score of low is decided by mode (92.2 %), a (7.8 %) of its variance.
   - Set a=2 mode=1: score of high is 19 points; the median of 18 points is 27.5 points (+44.7 %), the worst 53 points.
   - Set a=6 mode=2: gain of high is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
-  - score of high is decided by a (56.5 %), mode (43.8 %) of its variance.
+  - score of high is decided by a (56.2 %), mode (43.6 %) of its variance.
   - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79).
   - What is best for one workload is, within what was measured, best for the others (gain).
   $ foretell explore resume space.yaml --db toy.db --csv | head -4
