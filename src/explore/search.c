@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { POPULATION = 24, MOST_FIRST = 24 };
+
 const char *ft_searcher_name(ft_searcher s)
 {
     static const char *const name[] = {"model", "nsga2", "random"};
@@ -63,15 +65,18 @@ static const ft__searcher_ops *const searcher[FT_SEARCH_COUNT] = {
 
 /* ---- ask and tell ---- */
 
+/* More than a few save the model from settling on what it saw first. */
 static uint32_t first_points(const ft_search *s, const ft_search_options *opt)
 {
-    const size_t k = s->s->n;
+    uint32_t vary = 0;
 
     if (opt->first)
         return opt->first;
     if (opt->searcher == FT_SEARCH_NSGA2)
-        return 24;
-    return (uint32_t)(k < 3 ? 6 : 2 * k < 20 ? 2 * k : 20);
+        return POPULATION;
+    for (size_t k = 0; k < s->s->n; k++)
+        vary += s->s->param[k].n_values != 1;
+    return 8 + 2 * vary < MOST_FIRST ? 8 + 2 * vary : MOST_FIRST;
 }
 
 static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err)

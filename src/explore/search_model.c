@@ -8,7 +8,9 @@
 
 #include "explore/gain.h"
 #include "explore/search.h"
-#include "learn/boxes.h"
+#include "explore/trend.h"
+#include "foretell/learn.h"
+#include "learn/walk.h"
 
 enum {
     TREES = 16,
@@ -33,7 +35,10 @@ struct model {
     size_t *row;       /* told rows that these are */
     unsigned char *on; /* the front of them */
     size_t n_within;
+    double *column; /* n rows for the trends */
+    size_t columns;
     struct scale scale[FT__MAX_OBJECTIVES];
+    ft__trend trend[FT__MAX_OBJECTIVES];
     ft_forest *forest[FT__MAX_OBJECTIVES];
     ft__gain gain;
 };
@@ -83,6 +88,7 @@ static void write_row(const ft_search *s, float *x, const double *point)
 
 static void take_rows(const ft_search *s, struct model *o)
 {
+    double column[FT__MAX_TREND];
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++) {
@@ -92,6 +98,8 @@ static void take_rows(const ft_search *s, struct model *o)
         if (failed(s, i))
             continue;
         write_row(s, o->x + n * s->s->n, s->point + i * s->s->n);
+        o->columns = ft__trend_columns(s->s, s->point + i * s->s->n, column);
+        memcpy(o->column + n * o->columns, column, o->columns * sizeof(*column));
         for (uint32_t k = 0; k < s->m; k++) {
             const double t = scaled(&o->scale[k], y[k]);
 
@@ -115,6 +123,7 @@ static ft_status start(const ft_search *s, struct model *o, ft_error *err)
     o->y = malloc(n * s->m * sizeof(*o->y));
     o->row = malloc(n * sizeof(*o->row));
     o->on = malloc(n);
+    o->column = malloc(n * FT__MAX_TREND * sizeof(*o->column));
     if (!o->x || !o->target || !o->y || !o->row || !o->on)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a model of %zu points", s->n);
     for (uint32_t k = 0; k < s->m; k++)
@@ -130,8 +139,14 @@ static ft_status learn(const ft_search *s, struct model *o, ft_error *err)
     const ft_matrix x = {o->x, o->n, s->s->n};
     ft_status st = ft__gain_start(&o->gain, o->y, o->n_within, s->m, err);
 
-    for (uint32_t k = 0; k < s->m && !st; k++)
+    for (uint32_t k = 0; k < s->m && !st; k++) {
+        double *t = o->target + k * s->n;
+
+        ft__trend_fit(&o->trend[k], o->column, o->columns, t, o->n);
+        for (size_t i = 0; i < o->n; i++)
+            t[i] -= ft__trend_at(&o->trend[k], o->column + i * o->columns);
         st = ft_forest_fit(&o->forest[k], &x, o->target + k * s->n, NULL, &opt, err);
+    }
     return st;
 }
 
@@ -142,6 +157,7 @@ static void finish(const ft_search *s, struct model *o)
     free(o->y);
     free(o->row);
     free(o->on);
+    free(o->column);
     ft__gain_free(&o->gain);
     for (uint32_t k = 0; k < s->m; k++)
         ft_forest_free(o->forest[k]);
@@ -194,10 +210,13 @@ static double worth(ft_search *s, const struct model *o, const double *point,
 {
     double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], chance = 1;
     float x[FT__MAX_PARAMS];
+    double column[FT__MAX_TREND];
 
     write_row(s, x, point);
+    ft__trend_columns(s->s, point, column);
     for (uint32_t k = 0; k < s->m; k++) {
         ask_trees(o->forest[k], x, &mean[k], &sigma[k]);
+        mean[k] += ft__trend_at(&o->trend[k], column);
         if (!isinf(s->limit[k]))
             chance *= ft__chance_below(o->scale[k].limit, mean[k], sigma[k] + 1e-3);
     }
