@@ -91,7 +91,7 @@ static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err
     s->rng = ft__prng_stream(opt->seed, 2);
     if (opt->searcher != FT_SEARCH_RANDOM)
         st = ft_design_make(&s->first, &s->n_first, s->s, &design, err);
-    if (!st && s->ops)
+    if (!st && s->ops && s->ops->open)
         st = s->ops->open(s, err);
     return st;
 }
@@ -186,7 +186,7 @@ void ft_search_free(ft_search *s)
 {
     if (!s)
         return;
-    if (s->ops)
+    if (s->ops && s->ops->close)
         s->ops->close(s);
     ft__points_free(&s->seen);
     free(s->point);
