@@ -10,46 +10,57 @@ enum {
     PENALTY = 1,
 };
 
-/* Columns that the parameters take, with squares or without. */
-static size_t count(const ft_space *s, bool squares)
+static bool is_number(const ft_param *p)
 {
-    size_t n = 1;
+    return p->type != FT_PARAM_CATEGORICAL && p->n_values != 1;
+}
+
+static bool is_choice(const ft_param *p)
+{
+    return p->type == FT_PARAM_CATEGORICAL && p->n_values > 1 &&
+           p->n_values <= MOST_VALUES;
+}
+
+/* Columns with what is asked for besides the parameters themselves. */
+static size_t count(const ft_space *s, bool squares, bool products)
+{
+    size_t n = 1, numbers = 0;
 
     for (size_t k = 0; k < s->n; k++) {
         const ft_param *p = &s->param[k];
 
-        if (p->type == FT_PARAM_CATEGORICAL)
-            n += p->n_values > MOST_VALUES || p->n_values == 1 ? 0 : p->n_values;
-        else
-            n += p->n_values == 1 ? 0 : squares && p->n_values != 2 ? 2 : 1;
+        n += is_choice(p) ? p->n_values : 0;
+        n += is_number(p) ? 1 + (squares && p->n_values != 2) : 0;
+        numbers += is_number(p);
     }
-    return n;
+    return n + (products ? numbers * (numbers - 1) / 2 : 0);
 }
 
 size_t ft__trend_columns(const ft_space *s, const double *point, double *column)
 {
-    const bool squares = count(s, true) <= FT__MAX_TREND;
-    double unit[FT__MAX_PARAMS];
-    size_t n = 0;
+    const bool squares = count(s, true, false) <= FT__MAX_TREND;
+    const bool products = squares && count(s, true, true) <= FT__MAX_TREND;
+    double x[FT__MAX_PARAMS];
+    size_t n = 0, numbers = 0;
 
     column[n++] = 1;
-    if (!squares && count(s, false) > FT__MAX_TREND)
+    if (count(s, squares, false) > FT__MAX_TREND)
         return n;
-    ft_space_to_unit(s, unit, point);
+    ft_space_to_unit(s, x, point);
     for (size_t k = 0; k < s->n; k++) {
         const ft_param *p = &s->param[k];
-        const double x = isnan(point[k]) ? 0 : 2 * unit[k] - 1;
 
-        if (p->n_values == 1)
+        for (uint32_t v = 0; is_choice(p) && v < p->n_values; v++)
+            column[n++] = point[k] == v;
+        if (!is_number(p))
             continue;
-        if (p->type != FT_PARAM_CATEGORICAL) {
-            column[n++] = x;
-            if (squares && p->n_values != 2)
-                column[n++] = x * x;
-        } else if (p->n_values <= MOST_VALUES) {
-            for (uint32_t v = 0; v < p->n_values; v++)
-                column[n++] = point[k] == v;
-        }
+        x[numbers] = isnan(point[k]) ? 0 : 2 * x[k] - 1;
+        column[n++] = x[numbers];
+        if (squares && p->n_values != 2)
+            column[n++] = x[numbers] * x[numbers];
+        for (size_t j = 0; products && j < numbers; j++)
+            column[n++] = x[j] * x[numbers];
+        numbers++;
     }
     return n;
 }

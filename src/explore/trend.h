@@ -5,9 +5,9 @@
 
 enum { FT__MAX_TREND = 64 };
 
-/* What parameters do on their own, in the large: a constant, each number and its
- * square, each category. Trees know what is left, and nothing of this beyond the points
- * seen. */
+/* A quadratic of the parameters: numbers, their squares and products, categories. Trees
+ * know what is left, and nothing of this beyond the points seen. Squares and products
+ * are there while all columns fit. */
 typedef struct ft__trend {
     size_t n; /* columns; 1: only a constant, there are too many parameters */
     double weight[FT__MAX_TREND];
