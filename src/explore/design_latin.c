@@ -9,7 +9,7 @@
 enum {
     ROUNDS = 8,      /* of points that take the place of those dropped */
     WORK = 40000000, /* distances times columns, over a whole design */
-    SWAPS = 100,     /* tried for each cell, at most */
+    SWAPS = 30,      /* tried for each cell, at most */
 };
 
 /* Cell c of column k lies at place[k * n + c] as the parameter sees it: the middle of

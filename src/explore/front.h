@@ -5,6 +5,8 @@
 
 #include "foretell/explore.h"
 
+enum { FT__MAX_OBJECTIVES = 16 };
+
 /* At least as good in all m objectives, and better in one; false with NaN in b. */
 bool ft__dominates(const double *a, const double *b, size_t m);
 

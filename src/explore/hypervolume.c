@@ -11,8 +11,6 @@
 /* From here on a point is how far it is below the reference: all are to be large, and
  * what counts is the union of the boxes between 0 and them. */
 
-enum { MAX_OBJECTIVES = 16 };
-
 static int by_first(const void *a, const void *b)
 {
     const double *p = a, *q = b;
@@ -60,7 +58,7 @@ static double step_up(struct stairs *s, double x, double y)
 
 struct work {
     struct stairs stairs;
-    double *limited[MAX_OBJECTIVES]; /* [m]: n points of m objectives */
+    double *limited[FT__MAX_OBJECTIVES]; /* [m]: n points of m objectives */
 };
 
 static bool covers(const double *a, const double *b, size_t m)
@@ -182,9 +180,9 @@ ft_status ft_hypervolume(double *out, const double *y, size_t n, size_t m,
     ft_status st;
 
     *out = NAN;
-    if (m == 0 || m > MAX_OBJECTIVES)
+    if (m == 0 || m > FT__MAX_OBJECTIVES)
         return ft_fail(err, FT_EINVAL, 0, "a hypervolume of %zu objectives: 1 to %d", m,
-                       MAX_OBJECTIVES);
+                       FT__MAX_OBJECTIVES);
     gain = malloc((n + 1) * m * sizeof(*gain));
     if (!gain)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a hypervolume");

@@ -47,6 +47,16 @@ ft_status ft__points_add(ft__points *p, const double *point, bool *added, ft_err
     return FT_OK;
 }
 
+bool ft__points_has(const ft__points *p, const double *point)
+{
+    const uint64_t hash = hash_of(point, p->s->n);
+    size_t at = hash & (p->seen.size - 1);
+
+    while (p->seen.size && p->seen.slot[at].hash && p->seen.slot[at].hash != hash)
+        at = (at + 1) & (p->seen.size - 1);
+    return p->seen.size && p->seen.slot[at].hash;
+}
+
 void ft__points_free(ft__points *p)
 {
     free(p->row);
@@ -119,14 +129,11 @@ struct rest {
 static ft_status visit_rest(void *user, const double *point, ft_error *err)
 {
     struct rest *r = user;
-    const size_t width = r->left.s->n;
-    const ft__index_slot *slot =
-        ft__index_at(&r->known->seen, hash_of(point, width), NULL);
     bool added;
 
-    if (!slot)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for points");
-    return slot->hash ? FT_OK : ft__points_add(&r->left, point, &added, err);
+    return ft__points_has(r->known, point)
+               ? FT_OK
+               : ft__points_add(&r->left, point, &added, err);
 }
 
 /* The points that are left, in a random order, when drawing seldom meets one. */

@@ -19,6 +19,7 @@ typedef struct ft__points {
 /* Note the point unless it is there or forbidden; *added says which. FT_ENOMEM. */
 ft_status ft__points_add(ft__points *p, const double *point, bool *added,
                          ft_error *err);
+bool ft__points_has(const ft__points *p, const double *point);
 void ft__points_free(ft__points *p);
 
 /* Call visit() for every point that the space allows, reals at `levels` values, the

@@ -52,17 +52,3 @@ void ft__tree_leaves(const ft_forest *f, uint32_t tree, uint32_t *low, uint32_t 
 
     descend(&d, f->cell + (size_t)f->start[tree] * FT__LINE);
 }
-
-void ft__forest_each(const ft_forest *f, const float *row, double *tree)
-{
-    uint32_t x[FT__MAX_WIDTH];
-
-    ft__write_keys(f->head, x, row, 1);
-    for (uint32_t t = 0; t < f->head->n_trees; t++) {
-        const ft__cell *c = f->cell + (size_t)f->start[t] * FT__LINE;
-
-        while (c->link != f->head->width)
-            c += (c->link >> FT__LINK_SHIFT) + (x[c->link % FT__MAX_WIDTH] > c->key);
-        tree[t] = ft__leaf_value(c);
-    }
-}

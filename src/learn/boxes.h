@@ -13,7 +13,4 @@ typedef void (*ft__leaf_visit)(void *user, const uint32_t *low, const uint32_t *
 void ft__tree_leaves(const ft_forest *f, uint32_t tree, uint32_t *low, uint32_t *high,
                      ft__leaf_visit visit, void *user);
 
-/* What each tree says of a row, tree[ft_forest_trees()]. */
-void ft__forest_each(const ft_forest *f, const float *row, double *tree);
-
 #endif
