@@ -197,13 +197,34 @@ static ft_status make_lesson(struct lesson *l, const ft_exploration *x,
     return l->n == b->n ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", t->n);
 }
 
-/* Learn from the rows whose place in `order` is below `few`, the ratio to the other
- * workload where that is known; errors of the rest go to error[]. */
+/* Slope of y over what the other workload has, by least squares over the first few. */
+static double slope_of(const struct lesson *l, const size_t *order, size_t few)
+{
+    size_t at = l->width - 1;
+    double x = 0, y = 0, xx = 0, xy = 0;
+
+    for (size_t i = 0; i < few; i++) {
+        x += (double)l->row[order[i] * l->width + at] / (double)few;
+        y += l->y[order[i]] / (double)few;
+    }
+    for (size_t i = 0; i < few; i++) {
+        double d = (double)l->row[order[i] * l->width + at] - x;
+
+        xx += d * d;
+        xy += d * (l->y[order[i]] - y);
+    }
+    return xx > 0 ? xy / xx : 0;
+}
+
+/* Learn from the rows whose place in `order` is below `few`; where the other workload
+ * is known, what is left of it above a line over the other's. Errors of the rest:
+ * error[]. */
 static ft_status learn(double *error, const struct lesson *l, const size_t *order,
                        size_t few, bool with, uint64_t seed, ft_error *err)
 {
     ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 64, .seed = seed};
     size_t width = with ? l->width : l->width - 1, at = l->width - 1;
+    double slope = with ? slope_of(l, order, few) : 0;
     float *row = malloc(few * width * sizeof(*row));
     double *y = malloc(few * sizeof(*y));
     ft_matrix m = {row, few, width};
@@ -214,19 +235,41 @@ static ft_status learn(double *error, const struct lesson *l, const size_t *orde
         const float *from = l->row + order[i] * l->width;
 
         memcpy(row + i * width, from, width * sizeof(*row));
-        y[i] = l->y[order[i]] - (with ? (double)from[at] : 0);
+        y[i] = l->y[order[i]] - slope * (double)from[at];
     }
     if (!st)
         st = ft_forest_fit(&f, &m, y, NULL, &how, err);
-    for (size_t i = few; i < l->n && !st; i++) {
+    for (size_t i = few; i < n && !st; i++) {
         const float *from = l->row + order[i] * l->width;
-        double told = ft_forest_predict(f, from) + (with ? (double)from[at] : 0);
+        double told = ft_forest_predict(f, from) + slope * (double)from[at];
 
         error[i - few] = fabs(expm1(told - l->y[order[i]]));
     }
     ft_forest_free(f);
     free(row);
     free(y);
+    return st;
+}
+
+/* Is the other workload of use? By leaving out each of the few in turn. */
+static ft_status helps(bool *out, const struct lesson *l, const size_t *order,
+                       size_t few, uint64_t seed, ft_error *err)
+{
+    size_t *turned = malloc(few * sizeof(*turned));
+    double *error = malloc(2 * few * sizeof(*error));
+    ft_status st =
+        turned && error ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", l->n);
+
+    for (size_t i = 0; i < few && !st; i++) {
+        for (size_t j = 0; j < few; j++)
+            turned[j] = order[(i + j) % few];
+        st = learn(error + i, l, turned, few - 1, few, true, seed, err);
+        if (!st)
+            st = learn(error + few + i, l, turned, few - 1, few, false, seed, err);
+    }
+    *out = !st && ft__median(error, few) < ft__median(error + few, few);
+    free(turned);
+    free(error);
     return st;
 }
 
@@ -242,6 +285,7 @@ static ft_status compare(ft_transfer *out, const struct lesson *l, uint64_t seed
 
     for (uint64_t draw = 0; draw < DRAWS && !st; draw++) {
         ft__prng p = ft__prng_stream(seed, draw);
+        bool with;
 
         for (size_t i = 0; i < l->n; i++)
             order[i] = i;
@@ -251,10 +295,12 @@ static ft_status compare(ft_transfer *out, const struct lesson *l, uint64_t seed
             order[i - 1] = order[j];
             order[j] = kept;
         }
-        st = learn(error + draw * rest, l, order, out->few, true, seed, err);
+        st = helps(&with, l, order, out->few, seed, err);
         if (!st)
-            st = learn(error + (DRAWS + draw) * rest, l, order, out->few, false, seed,
-                       err);
+            st = learn(error + draw * rest, l, order, out->few, l->n, with, seed, err);
+        if (!st)
+            st = learn(error + (DRAWS + draw) * rest, l, order, out->few, l->n, false,
+                       seed, err);
     }
     if (!st) {
         out->with = ft__median(error, DRAWS * rest);
