@@ -265,8 +265,7 @@ static void the_front_of_dtlz2_is_found(void)
 
 /* ---- limits ---- */
 
-/* A front of which only 0.4 < x < 0.6 is within limits, and seven volumes in a million
- * of the space. */
+/* Of the front 0.4 < x < 0.6 is within limits, and what lies close to it. */
 static void points_within_limits_are_looked_for(void)
 {
     const double limit[] = {0.6, 1 - 0.6324555};

@@ -30,7 +30,7 @@ static size_t count(const ft_space *s, bool squares, bool products)
         const ft_parameter *p = &s->param[k];
 
         n += is_choice(p) ? p->n_values : 0;
-        n += is_number(p) ? 1 + (squares && p->n_values != 2) : 0;
+        n += is_number(p) ? (squares && p->n_values != 2 ? 2 : 1) : 0;
         numbers += is_number(p);
     }
     return n + (products ? numbers * (numbers - 1) / 2 : 0);
