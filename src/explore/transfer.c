@@ -220,7 +220,7 @@ static double slope_of(const struct lesson *l, const size_t *order, size_t few)
  * is known, what is left of it above a line over the other's. Errors of the rest:
  * error[]. */
 static ft_status learn(double *error, const struct lesson *l, const size_t *order,
-                       size_t few, bool with, uint64_t seed, ft_error *err)
+                       size_t few, size_t n, bool with, uint64_t seed, ft_error *err)
 {
     ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 64, .seed = seed};
     size_t width = with ? l->width : l->width - 1, at = l->width - 1;
