@@ -2,8 +2,9 @@
  * proposal costs. Columns of the table: parameters, whose values count in order, then
  * time and energy; every combination of values is there.
  *
- *     bench_search TABLE.csv SEARCHER EVALUATIONS SEEDS
+ *     bench_search TABLE.csv SEARCHER EVALUATIONS SEEDS [BATCH]
  *
+ * BATCH points (1) are asked for before the first of them is told.
  * A line for each seed: table, searcher, seed, hypervolume as a share of that of the
  * whole table, microseconds a proposal. The reference is 1.1 times the worst of the
  * whole front. */
@@ -159,26 +160,32 @@ static ft_space *space_of(const struct table *t)
 }
 
 static void search(const struct table *t, const ft_space *s, ft_search_options opt,
-                   size_t evaluations, const char *name)
+                   size_t evaluations, size_t batch, const char *name)
 {
-    double *y = malloc(2 * evaluations * sizeof(*y)), point[MAX_COLUMNS], gain;
+    double *y = malloc(2 * evaluations * sizeof(*y)), gain;
+    double *point = malloc(evaluations * t->k * sizeof(*point));
     double spent = -now();
     ft_search *search;
+    size_t told = 0;
 
-    if (!y || ft_search_new(&search, s, &opt, NULL))
+    if (!y || !point || ft_search_new(&search, s, &opt, NULL))
         die("no search");
     for (size_t i = 0; i < evaluations; i++) {
-        if (ft_search_ask(search, point, &gain, NULL))
+        double *its = point + i * t->k;
+
+        if (ft_search_ask(search, its, &gain, NULL))
             die("no more points");
-        memcpy(y + 2 * i, t->v + row_of(t, point) * (t->k + 2) + t->k, 2 * sizeof(*y));
-        if (ft_search_tell(search, point, y + 2 * i, NULL))
-            die("no memory");
+        memcpy(y + 2 * i, t->v + row_of(t, its) * (t->k + 2) + t->k, 2 * sizeof(*y));
+        for (; (i + 1) % batch == 0 && told <= i; told++)
+            if (ft_search_tell(search, point + told * t->k, y + 2 * told, NULL))
+                die("no memory");
     }
     spent += now();
     printf("%s,%s,%llu,%.6f,%.1f\n", name, ft_searcher_name(opt.searcher),
            (unsigned long long)opt.seed, volume(t, y, evaluations) / t->volume,
            1e6 * spent / (double)evaluations);
     ft_search_free(search);
+    free(point);
     free(y);
 }
 
@@ -189,8 +196,8 @@ int main(int argc, char **argv)
     const char *name;
     ft_space *s;
 
-    if (argc != 5)
-        die("give TABLE.csv SEARCHER EVALUATIONS SEEDS");
+    if (argc < 5)
+        die("give TABLE.csv SEARCHER EVALUATIONS SEEDS [BATCH]");
     while (opt.searcher < FT_SEARCH_COUNT &&
            strcmp(argv[2], ft_searcher_name(opt.searcher)) != 0)
         opt.searcher++;
@@ -201,7 +208,8 @@ int main(int argc, char **argv)
     s = space_of(&t);
     name = strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1];
     for (opt.seed = 0; opt.seed < strtoull(argv[4], NULL, 10); opt.seed++)
-        search(&t, s, opt, strtoull(argv[3], NULL, 10), name);
+        search(&t, s, opt, strtoull(argv[3], NULL, 10),
+               argc > 5 ? strtoull(argv[5], NULL, 10) : 1, name);
     ft__space_free(s);
     for (size_t k = 0; k < t.k; k++)
         free(t.value[k]);

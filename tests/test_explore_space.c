@@ -162,7 +162,7 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
         n += !seen[code];
         seen[code] = 1;
     }
-    CHECK(ft_space_size(s) == n);
+    CHECK(ft_space_size(s) == (double)n);
     ft__space_free(s);
 }
 
