@@ -47,7 +47,7 @@ static ft_status make_space(void)
     const ft__among part = {0, 1, first};
     const ft__condition condition = {1, part};
     const ft__forbidden forbidden = {&part, 1};
-    const ft_param param[] = {categories("c", 3), integers("i", 1, 5, 0)};
+    const ft_parameter param[] = {categories("c", 3), integers("i", 1, 5, 0)};
     ft_space *s;
     ft_status st = ft__space_new(&s, param, 2, &condition, 1, &forbidden, 1, NULL);
 
@@ -178,7 +178,7 @@ static void every_refused_allocation_is_reported(ft_status (*call)(void), int le
 
 int main(void)
 {
-    const ft_param param[] = {categories("c", 3), integers("i", 1, 50, 0),
+    const ft_parameter param[] = {categories("c", 3), integers("i", 1, 50, 0),
                               ordinals("o", 4)};
     const ft_design_options opt = {.design = FT_DESIGN_LATIN, .n = N};
     size_t n;
