@@ -19,6 +19,8 @@ portable:
 	tools/portable x86_64
 predictors: all
 	tools/make-predictors $(B)/foretell . data/predictors
+examples: all
+	tools/run-examples $(B)/foretell $(B)/examples
 soak: all
 	tools/fuzz build-ci/fuzz 300
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
@@ -30,4 +32,4 @@ soak: all
 	tests/portable $(B)/foretell $(B)/engines x86_64 aarch64
 fmt:
 	git ls-files '*.[ch]' | grep -vE '^(include|third_party)/' | xargs clang-format -i
-.PHONY: all test bench predictors asan tsan grind fuzz tidy ci soak fmt portable
+.PHONY: all test bench examples predictors asan tsan grind fuzz tidy ci soak fmt portable

@@ -23,6 +23,8 @@
 typedef struct ft_command {
     const char *name;        /* as shown; NULL: the words joined by blanks */
     const char *const *argv; /* ended by NULL; argv[0] is looked up in PATH */
+    const char *const *env;  /* "NAME=VALUE" beside what this process has, ended by NULL;
+                                NULL: none */
 } ft_command;
 
 typedef struct ft_command_options {
@@ -37,6 +39,8 @@ typedef struct ft_command_options {
     const char *cleanup;
     const char *input;   /* file on standard input; NULL: /dev/null */
     int show_output;     /* 0: standard output and error go to /dev/null */
+    size_t keep_output;  /* bytes of a command's last run to be kept in its result, from
+                            the end; they go to a file then. 0: none */
     int ignore_failure;  /* 1: runs that fail count as well */
     ft_meter *meter;     /* energy is measured; may be NULL */
     double power_time_s; /* how long short commands are looped for it, unless there is
@@ -92,6 +96,7 @@ typedef struct ft_command_result {
     ft_command_energy *energy; /* one a domain */
     uint32_t n_domains;
     char no_energy[256]; /* why there is none at all */
+    char *output; /* where it was to be kept: standard output and error, as they came */
 } ft_command_result;
 
 /* results: an array of n, made here, freed by ft_command_results_free(). FT_EINVAL:

@@ -190,6 +190,7 @@ typedef struct ft_merge_report {
     uint64_t runs;         /* taken */
     uint64_t facts;        /* taken, those that newer ones outdate included */
     uint64_t members;      /* taken: parts of networks that were not listed here */
+    uint64_t trials;       /* taken: runs of explorations */
 } ft_merge_report;
 
 /* Take everything from n other stores, opened with FT_STORE_MERGE or any other way:

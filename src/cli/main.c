@@ -10,7 +10,7 @@ static const ft__command *const commands[] = {
     &ft__train_command,    &ft__show_command,
     &ft__evaluate_command, &ft__data_command,
     &ft__devices_command,  &ft__doctor_command,
-    &ft__clocks_command,   NULL,
+    &ft__clocks_command,   &ft__explore_command,  NULL,
 };
 
 static void overview(FILE *fp)

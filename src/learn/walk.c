@@ -32,6 +32,24 @@ static inline void walk(const ft__cell *cell, uint32_t at[LANES], const uint32_t
     } while (moving >= FT__MAX_WIDTH);
 }
 
+void ft__forest_each(const ft_forest *f, const float *row, double *tree)
+{
+    const uint32_t n_trees = f->head->n_trees;
+    uint32_t x[FT__MAX_WIDTH];
+
+    ft__write_keys(f->head, x, row, 1);
+    for (uint32_t t = 0; t < n_trees; t += LANES) {
+        const uint32_t n = n_trees - t < LANES ? n_trees - t : LANES;
+        uint32_t at[LANES];
+
+        for (uint32_t j = 0; j < LANES; j++)
+            at[j] = f->start[t + (j < n ? j : 0)] * FT__LINE;
+        walk(f->cell, at, x, 1, 0);
+        for (uint32_t j = 0; j < n; j++)
+            tree[t + j] = ft__leaf_value(&f->cell[at[j]]);
+    }
+}
+
 static double plain_row(const ft_forest *f, const float *row)
 {
     const uint32_t n_trees = f->head->n_trees;

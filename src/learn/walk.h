@@ -13,6 +13,9 @@ struct ft__walks {
                  double *out);
 };
 
+/* What each tree says of a row, tree[ft_forest_trees()]. */
+void ft__forest_each(const ft_forest *f, const float *row, double *tree);
+
 extern const ft__walks ft__walks_plain;
 /* What this processor does best. */
 const ft__walks *ft__walks_here(void);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -26,6 +27,7 @@ struct bench {
     ft__signals signals;
     double begin_s;
     uint64_t done, wanted; /* runs, for the progress */
+    FILE *output;          /* of the run on its way, where it is kept; or NULL */
 };
 
 void ft_command_results_free(ft_command_result *r, size_t n)
@@ -33,6 +35,7 @@ void ft_command_results_free(ft_command_result *r, size_t n)
     for (size_t i = 0; r && i < n; i++) {
         free(r[i].name);
         free(r[i].run);
+        free(r[i].output);
         for (uint32_t d = 0; r[i].energy && d < r[i].n_domains; d++)
             free(r[i].energy[d].joules);
         free(r[i].energy);
@@ -83,13 +86,37 @@ static ft_status start(const struct bench *b, size_t i, ft_command_run *run,
                        ft_error *err)
 {
     ft__spawn s = {.argv = b->c[i].argv,
+                   .env = b->c[i].env,
+                   .output = b->output,
                    .signals = &b->signals,
                    .input = b->opt->input,
                    .timeout_s = b->opt->timeout_s,
                    .show_output = b->opt->show_output};
-    ft_status st = ft__spawn_run(run, &s, err);
+    ft_status st;
 
+    if (b->output &&
+        (lseek(fileno(b->output), 0, SEEK_SET) < 0 || ftruncate(fileno(b->output), 0)))
+        return ft_fail(err, FT_EIO, 0, "cannot keep the output of %s", b->r[i].name);
+    st = ft__spawn_run(run, &s, err);
     return st ? st : judge(b, i, run, err);
+}
+
+/* The end of what the last run of i wrote. */
+static ft_status keep_output(struct bench *b, size_t i, ft_error *err)
+{
+    long len = fseek(b->output, 0, SEEK_END) ? -1 : ftell(b->output), from;
+    char *text;
+
+    from = len > (long)b->opt->keep_output ? len - (long)b->opt->keep_output : 0;
+    if (len < 0 || fseek(b->output, from, SEEK_SET))
+        return ft_fail(err, FT_EIO, 0, "cannot read the output of %s", b->r[i].name);
+    text = calloc(1, (size_t)(len - from) + 1);
+    if (!text)
+        return ft_fail(err, FT_ENOMEM, 0, "output of %s", b->r[i].name);
+    text[fread(text, 1, (size_t)(len - from), b->output)] = '\0';
+    free(b->r[i].output);
+    b->r[i].output = text;
+    return FT_OK;
 }
 
 static ft_status shell(const struct bench *b, const char *text, const char *what,
@@ -126,6 +153,8 @@ static ft_status add_run(struct bench *b, size_t i, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "runs of %s", r->name);
     r->run = grown;
     st = run_once(b, i, &r->run[r->n_runs], err);
+    if (!st && b->output)
+        st = keep_output(b, i, err);
     if (st)
         return st;
     r->run[r->n_runs].start_s -= b->begin_s;
@@ -382,9 +411,13 @@ ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
             return ft_fail(err, FT_EINVAL, 0, "command %zu is empty", i + 1);
     if (n == 0)
         return ft_fail(err, FT_EINVAL, 0, "no command");
+    if (opt->keep_output && !(b.output = tmpfile()))
+        return ft_fail(err, FT_EIO, 0, "cannot keep output: no temporary file");
     ft__signals_hold(&b.signals);
     st = run_all(&b, err);
     ft__signals_release(&b.signals);
+    if (b.output)
+        fclose(b.output);
     if (st)
         ft_command_results_free(b.r, n);
     else

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -57,19 +58,23 @@ static void die(struct report *r, const char *step)
 static void become(const ft__spawn *s, struct report *r)
 {
     int in = open(s->input ? s->input : "/dev/null", O_RDONLY);
-    int null = open("/dev/null", O_WRONLY);
+    int null = s->output ? dup(fileno(s->output)) : open("/dev/null", O_WRONLY);
 
     if (s->timeout_s > 0)
         setpgid(0, 0);
     ft__signals_release(s->signals);
     if (in < 0 || dup2(in, 0) < 0)
         die(r, "input");
-    if (!s->show_output && (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0))
+    if ((s->output || !s->show_output) &&
+        (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0))
         die(r, "output");
     if (in > 2)
         close(in);
     if (null > 2)
         close(null);
+    for (size_t i = 0; s->env && s->env[i]; i++)
+        if (putenv((char *)(uintptr_t)s->env[i]))
+            die(r, "environment");
     r->start_s = ft__now_s();
     execvp(s->argv[0], (char *const *)(uintptr_t)s->argv);
     die(r, "exec");
@@ -80,6 +85,9 @@ static ft_status explain(const ft__spawn *s, const struct report *r, ft_error *e
     if (strcmp(r->step, "input") == 0)
         return ft_fail(err, FT_EIO, 0, "cannot read %s: %s", s->input,
                        strerror(r->code));
+    if (strcmp(r->step, "exec") != 0)
+        return ft_fail(err, FT_EBACKEND, 0, "cannot start %s: no %s: %s", s->argv[0],
+                       r->step, strerror(r->code));
     return ft_fail(err, FT_ENOTFOUND, 0, "cannot run %s: %s", s->argv[0],
                    strerror(r->code));
 }

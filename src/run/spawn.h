@@ -2,6 +2,7 @@
 #define RUN_SPAWN_H
 
 #include <signal.h>
+#include <stdio.h>
 
 #include "foretell/command.h"
 
@@ -18,10 +19,12 @@ void ft__signals_release(const ft__signals *s);
 /* How one program is started. */
 typedef struct ft__spawn {
     const char *const *argv;
+    const char *const *env; /* more of it; may be NULL */
     const ft__signals *signals;
     const char *input;
     double timeout_s;
     int show_output;
+    FILE *output; /* where it goes instead; may be NULL */
 } ft__spawn;
 
 /* Run it to its end; start_s is of CLOCK_MONOTONIC. What the program ends with is

@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "store/store.h"
+#include "store/trial.h"
 
 /* Facts are measured, so those of one machine scatter; further apart than this they
  * are of two. The shortest usable batch tells nothing: other load moves it at will. */
 #define FACT_RATIO "4"
 
-static const char *const tables[] = {"device",    "setting",     "engine",  "operation",
-                                     "run",       "measurement", "reading", "fact",
-                                     "fact_past", "member"};
-enum { N_TABLES = sizeof(tables) / sizeof(*tables), N_OLDEST = N_TABLES - 2 };
+static const char *const tables[] = {
+    "device", "setting",   "engine", "operation",   "run",   "measurement", "reading",
+    "fact",   "fact_past", "member", "exploration", "trial", "trial_value"};
+enum { N_TABLES = sizeof(tables) / sizeof(*tables), N_OLDEST = N_TABLES - 5 };
 
 /* What a measurement said when it was taken. It is the same one where all of this is
  * equal, and the raw readings too if both have them: exports may leave those out. */
@@ -550,6 +550,19 @@ static ft_status add_members(struct merge *k)
                &k->out->members);
 }
 
+/* Runs of explorations. */
+static ft_status add_trials(struct merge *k)
+{
+    ft_status st = FT_OK;
+
+    if (sqlite3_table_column_metadata(k->to->db, "temp", "from_trial", NULL, NULL, NULL,
+                                      NULL, NULL, NULL) != SQLITE_OK)
+        return FT_OK; /* from an older store */
+    for (const char *const *sql = ft__trial_merge; *sql && !st; sql++)
+        st = run(k, *sql, sql[1] && !sql[2] ? &k->out->trials : NULL);
+    return st;
+}
+
 /* ---- all of it ---- */
 
 static ft_status merge_one(struct merge *k, ft_store *from)
@@ -566,6 +579,8 @@ static ft_status merge_one(struct merge *k, ft_store *from)
         st = add_facts(k);
     if (!st)
         st = add_members(k);
+    if (!st)
+        st = add_trials(k);
     drop_copies(k);
     return st;
 }

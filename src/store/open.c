@@ -58,6 +58,18 @@ static const char *const migrations[] = {
     "CREATE INDEX measurement_device"
     " ON measurement(device_id, setting_id, engine_id,"
     " metric);",
+    /* Points of a design space, run by run (trial.h). */
+    "CREATE TABLE exploration(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+    " print INTEGER NOT NULL, plan TEXT NOT NULL, UNIQUE(name, print));"
+    "CREATE TABLE trial(id INTEGER PRIMARY KEY,"
+    " exploration_id INTEGER NOT NULL REFERENCES exploration,"
+    " run_id INTEGER NOT NULL REFERENCES run, workload TEXT NOT NULL,"
+    " point TEXT NOT NULL, taken_at INTEGER NOT NULL, failure TEXT NOT NULL,"
+    " output TEXT NOT NULL, conditions TEXT NOT NULL);"
+    "CREATE INDEX trial_exploration ON trial(exploration_id, workload, point);"
+    "CREATE TABLE trial_value(trial_id INTEGER NOT NULL REFERENCES trial,"
+    " name TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY(trial_id, name))"
+    " WITHOUT ROWID;",
 };
 
 /* The folder a store lies in; the caller frees it. NULL when memory is short. */

@@ -1,0 +1,42 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "foretell/exploration.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever the bytes, an exploration comes out whole or not at all, and its points are
+ * text that reads back. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const ft_objective *o;
+    ft_exploration *x;
+    const ft_parameter *p;
+    ft_error err;
+    double unit[256], point[256], back[256];
+    char text[1 << 14];
+    size_t n;
+
+    if (ft_exploration_read(&x, (const char *)data, size, "fuzz", &err)) {
+        if (x)
+            abort();
+        return 0;
+    }
+    n = ft_space_params(ft_exploration_space(x), &p);
+    if (n == 0 || n > 256 || ft_exploration_objectives(x, &o) == 0)
+        abort();
+    for (int round = 0; round < 4; round++) {
+        for (size_t k = 0; k < n; k++)
+            unit[k] = fmod(0.37 * (double)(k + 1) * (round + 1), 1);
+        ft_space_from_unit(ft_exploration_space(x), point, unit);
+        if (ft_point_print(x, point, text, sizeof(text)) >= sizeof(text))
+            continue;
+        if (ft_point_parse(x, back, text, &err))
+            abort();
+        for (size_t k = 0; k < n; k++)
+            if (!(back[k] == point[k] || (isnan(back[k]) && isnan(point[k]))))
+                abort();
+    }
+    ft_exploration_free(x);
+    return 0;
+}

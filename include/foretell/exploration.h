@@ -1,0 +1,153 @@
+#ifndef FT_EXPLORATION_H
+#define FT_EXPLORATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/explore.h"
+#include "foretell/power.h"
+#include "foretell/settings.h"
+#include "foretell/store.h"
+
+/* An exploration as its file says (docs/exploration.md): a command, what can be set
+ * where, workloads, objectives and limits; running it, and what came of it. */
+
+typedef enum ft_measured {
+    FT_MEASURED_TIME,   /* s, median of runs */
+    FT_MEASURED_P95,    /* s */
+    FT_MEASURED_ENERGY, /* J a run */
+    FT_MEASURED_POWER,  /* W while it runs */
+    FT_MEASURED_MEMORY, /* B, the largest peak */
+    FT_MEASURED_MATCH,  /* a number in what the command writes, median of runs */
+    FT_MEASURED_SIZE,   /* B, of a file */
+    FT_MEASURED_COUNT
+} ft_measured;
+
+typedef struct ft_objective {
+    const char *name;
+    ft_measured what;
+    const char *domain;  /* ENERGY, POWER: of the meter; NULL: the first one */
+    const char *pattern; /* MATCH: extended regular expression, the number in ( ) */
+    const char *file;    /* SIZE */
+    const char *unit;    /* "s", "J", "W", "B"; of a MATCH as the file says, or "" */
+    int maximize;
+    double limit; /* at most (at least, if maximized); NaN: none */
+} ft_objective;
+
+typedef struct ft_exploration ft_exploration;
+
+/* FT_EFORMAT names the file, the line and the key; FT_EIO. */
+FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
+                                     ft_error *err);
+/* The same of text; `name` is what messages call it. */
+FT_API ft_status ft_exploration_read(ft_exploration **out, const char *text, size_t len,
+                                     const char *name, ft_error *err);
+FT_API void ft_exploration_free(ft_exploration *x);
+/* All borrowed. */
+FT_API const char *ft_exploration_name(const ft_exploration *x);
+FT_API const ft_space *ft_exploration_space(const ft_exploration *x);
+FT_API size_t ft_exploration_objectives(const ft_exploration *x,
+                                        const ft_objective **out);
+/* At least one; one without a name where the file has none. */
+FT_API size_t ft_exploration_workloads(const ft_exploration *x,
+                                       const char *const **out);
+
+/* "threads=2 wait=active": parameters that have a say, in order, %XX for blanks and
+ * '%' in values. Returns its length as snprintf() does. */
+FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
+                             size_t size);
+/* FT_EFORMAT: not a point of this space. */
+FT_API ft_status ft_point_parse(const ft_exploration *x, double *point,
+                                const char *text, ft_error *err);
+
+/* ---- running ---- */
+
+typedef struct ft_explore_options {
+    ft_design_options design; /* which points; with a searcher: unused */
+    ft_searcher searcher;     /* FT_SEARCH_COUNT: none, the design */
+    uint64_t points;          /* with a searcher: how many; 0: 40 */
+    double least_gain;        /* ends when less is expected ten times on end; 0: 0.001 */
+    uint64_t max_runs;        /* of commands, in all; 0: no limit */
+    double time_s;            /* for all; 0: no limit */
+    int retry;                /* run again what failed */
+    const char *build_dir;    /* where builds are kept; NULL: no build steps */
+    const char *self;         /* what {foretell} stands for; may be NULL */
+    ft_meter *meter;          /* may be NULL */
+    const char *no_energy;    /* why there is none */
+    const ft_settings_options *settings; /* for parameters that are settings */
+    const char *plan;         /* kept with the exploration, for who resumes; may be NULL */
+    const char *command;      /* kept with the runs: what was asked for; may be NULL */
+    const char *environment;  /* machine and versions; may be NULL */
+    const ft_log *log;
+} ft_explore_options;
+
+typedef struct ft_explored {
+    size_t points; /* of the space, that are now run; each with all workloads */
+    size_t runs;   /* of commands, this time */
+    size_t failed; /* points, workloads counted apart */
+    size_t left;   /* points that want more runs, likewise */
+} ft_explored;
+
+/* Every run is kept as soon as it ended; what is in the store is not run again. A run
+ * that fails is a result. FT_EUNSUPPORTED: settings cannot be set; FT_ENOTFOUND: no such
+ * command. */
+FT_API ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
+                            const ft_explore_options *opt, ft_error *err);
+
+/* What `plan` was the last time; "" when it never ran. Returns its length as snprintf()
+ * does. */
+FT_API ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
+                                 ft_store *store, ft_error *err);
+
+/* ---- what came of it ---- */
+
+typedef struct ft_trial {
+    uint32_t workload; /* index */
+    double *point;
+    double *value; /* of each objective, as it was measured; NaN: unavailable */
+    double *error; /* standard error; NaN: not known */
+    uint32_t runs; /* that count */
+    char *failure; /* a sentence; NULL: it did not fail */
+    char *output;  /* of a failed run, its end; NULL */
+} ft_trial;
+
+typedef struct ft_trials {
+    ft_trial *v;
+    size_t n;
+    size_t params, objectives, workloads;
+} ft_trials;
+
+/* All that was ever run for this exploration as it stands; *out with n 0 when nothing
+ * was. */
+FT_API ft_status ft_trials_load(ft_trials *out, const ft_exploration *x,
+                                ft_store *store, ft_error *err);
+FT_API void ft_trials_free(ft_trials *t);
+
+/* Within all limits; a failure, or a limited objective that is unavailable, is not. */
+FT_API int ft_trial_keeps_limits(const ft_exploration *x, const ft_trial *t);
+/* The best trial of a workload by objective k, within all limits; t->n: none. */
+FT_API size_t ft_trials_best(const ft_exploration *x, const ft_trials *t,
+                             uint32_t workload, size_t k);
+/* on[i] = 1: trial i of this workload is on the front of all objectives, within all
+ * limits. Objectives that are unavailable everywhere do not count. */
+FT_API ft_status ft_trials_front(unsigned char *on, const ft_exploration *x,
+                                 const ft_trials *t, uint32_t workload, ft_error *err);
+
+/* Does the best of one workload suit another? */
+typedef struct ft_transfer {
+    uint32_t from, to;       /* workloads */
+    ft_correlation rank;     /* Spearman's, of points that both have */
+    size_t best_from, best;  /* trials of `to`: where `from` is best, and its own best */
+    double regret;           /* how much worse the former is: 0.1 is 10 %; NaN: not run */
+    double regret_error;     /* one sigma */
+    size_t few;              /* runs of `to` that are known, drawn at random, ... */
+    double with, without;    /* ... and the median error of foretelling its others from
+                                these: with all of `from`, and without it; NaN: too few */
+} ft_transfer;
+/* Of objective k. `few`: 0: 10. */
+FT_API ft_status ft_transfer_compute(ft_transfer *out, const ft_exploration *x,
+                                     const ft_trials *t, size_t k, uint32_t from,
+                                     uint32_t to, size_t few, uint64_t seed,
+                                     ft_error *err);
+
+#endif

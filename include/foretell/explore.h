@@ -1,0 +1,185 @@
+#ifndef FT_EXPLORE_H
+#define FT_EXPLORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* Design-space exploration: which settings of hardware, runtime and compiler make what
+ * runs faster, or let it use less energy or memory. A space says what can be set, a
+ * design chooses points of it, points are run, and what came of it is analysed. */
+
+/* ---- spaces ---- */
+
+typedef enum ft_param_type {
+    FT_PARAM_CATEGORICAL, /* one of n values, in no order */
+    FT_PARAM_ORDINAL,     /* one of n values, in order */
+    FT_PARAM_INTEGER,     /* low .. high */
+    FT_PARAM_REAL,        /* low .. high */
+    FT_PARAM_TYPE_COUNT
+} ft_param_type;
+FT_API const char *ft_param_type_name(ft_param_type t);
+
+typedef enum ft_param_where {
+    FT_ACTS_ARGUMENT,    /* {name} in the command */
+    FT_ACTS_ENVIRONMENT, /* the variable `target` */
+    FT_ACTS_BUILD,       /* {name} in the build step */
+    FT_ACTS_SETTING,     /* clocks, cores, governor, power cap: settings.h */
+} ft_param_where;
+
+typedef struct ft_parameter {
+    const char *name;
+    ft_param_type type;
+    ft_param_where where;
+    const char *target;       /* the variable or setting; NULL with the others */
+    const char *const *value; /* CATEGORICAL, ORDINAL: texts; else NULL */
+    uint32_t n_values;        /* of these; INTEGER: high - low + 1; REAL: 0 */
+    double low, high;         /* INTEGER, REAL */
+    int log;                  /* 1: orders of magnitude count, not differences */
+} ft_parameter;
+
+/* A point is a row of as many numbers as there are parameters: the index of the value
+ * (CATEGORICAL, ORDINAL) or the value itself; NaN where the parameter has no say, since
+ * the condition it depends on does not hold. */
+
+typedef struct ft_space ft_space;
+
+/* Points from coordinates in [0, 1) and back: each value of a parameter owns an equal
+ * share. Conditions are applied: parameters that have no say become NaN. */
+FT_API void ft_space_from_unit(const ft_space *s, double *point, const double *unit);
+/* The middle of the share; 0.5 for NaN. */
+FT_API void ft_space_to_unit(const ft_space *s, double *unit, const double *point);
+/* 1: no forbidden combination. */
+FT_API int ft_space_allows(const ft_space *s, const double *point);
+FT_API size_t ft_space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
+/* How many points of it differ; INFINITY with a REAL among them. Forbidden ones count. */
+FT_API double ft_space_size(const ft_space *s);
+
+/* ---- designs ---- */
+
+typedef enum ft_design {
+    FT_DESIGN_FULL,       /* every combination; a REAL at `levels` values */
+    FT_DESIGN_FRACTIONAL, /* two levels, the first and the last, resolution III to V */
+    FT_DESIGN_RANDOM,
+    FT_DESIGN_LATIN, /* Latin hypercube, maximin among many (Morris, Mitchell 1995) */
+    FT_DESIGN_SOBOL, /* Sobol 1967, directions of Joe and Kuo 2008, digitally shifted */
+    FT_DESIGN_COUNT
+} ft_design;
+FT_API const char *ft_design_name(ft_design d); /* "full", "fractional", ... */
+
+typedef struct ft_design_options {
+    ft_design design;
+    size_t n;            /* points; FULL, FRACTIONAL: 0, all of them; at most so many */
+    uint32_t resolution; /* FRACTIONAL: 3, 4 or 5; 0: 4 */
+    uint32_t levels;     /* FULL: of a REAL; 0: 5 */
+    uint64_t seed;
+} ft_design_options;
+
+/* Points of the space, none twice, none forbidden: *out of *n rows, freed with free().
+ * May be fewer than asked for where the space has no more. FT_EINVAL: a design of more
+ * than 2^24 points, or none is allowed. */
+FT_API ft_status ft_design_make(double **out, size_t *n, const ft_space *s,
+                                const ft_design_options *opt, ft_error *err);
+
+/* ---- fronts: all objectives are to be small ---- */
+
+/* on[i] = 1: no other of the n rows of m objectives is at least as good in all and
+ * better in one. Rows with NaN are never on it. FT_ENOMEM. */
+FT_API ft_status ft_pareto(unsigned char *on, const double *y, size_t n, size_t m,
+                           ft_error *err);
+/* Volume between the front and a reference point that all of it should dominate (Zitzler,
+ * Thiele 1998; computed by slices: Fonseca, Paquete, Lopez-Ibanez 2006, While et al.
+ * 2012). Rows beyond the reference add nothing. */
+FT_API ft_status ft_hypervolume(double *out, const double *y, size_t n, size_t m,
+                                const double *reference, ft_error *err);
+
+/* ---- search: ask for points, tell what came of them ---- */
+
+typedef enum ft_searcher {
+    FT_SEARCH_MODEL, /* forests with their spread, expected gain of hypervolume, chance
+                        that limits are kept */
+    FT_SEARCH_NSGA2, /* Deb et al. 2002 */
+    FT_SEARCH_RANDOM,
+    FT_SEARCH_COUNT
+} ft_searcher;
+FT_API const char *ft_searcher_name(ft_searcher s);
+
+typedef struct ft_search ft_search;
+typedef struct ft_search_options {
+    ft_searcher searcher;
+    uint32_t objectives;
+    const double *limit; /* of each objective, INFINITY: none; NULL: none at all */
+    uint32_t first;      /* points of a Latin hypercube before the model; 0: chosen */
+    uint64_t seed;
+} ft_search_options;
+
+/* The space is borrowed. */
+FT_API ft_status ft_search_new(ft_search **out, const ft_space *s,
+                               const ft_search_options *opt, ft_error *err);
+/* The next point, none that was told or asked before; *gain: what the model expects of
+ * it, as a share of the hypervolume so far (NaN: not known). FT_ENOTFOUND: there are no
+ * others. */
+FT_API ft_status ft_search_ask(ft_search *s, double *point, double *gain, ft_error *err);
+/* y: the objectives; NaN in all of them: it failed. */
+FT_API ft_status ft_search_tell(ft_search *s, const double *point, const double *y,
+                                ft_error *err);
+FT_API void ft_search_free(ft_search *s);
+
+/* ---- influence ---- */
+
+/* Share of the variance of y over the space that is due to each parameter alone, main[k],
+ * and to each pair beyond, pair[k * k] (symmetric, diagonal 0): functional ANOVA of a
+ * forest fitted to the n points (Hutter, Hoos, Leyton-Brown 2014). r2: of the forest,
+ * out of fold. */
+typedef struct ft_influence {
+    double *main;
+    double *pair;
+    double *main_sigma; /* between trees */
+    size_t k;
+    double r2;
+} ft_influence;
+FT_API ft_status ft_influence_compute(ft_influence *out, const ft_space *s,
+                                      const double *points, const double *y, size_t n,
+                                      uint64_t seed, ft_error *err);
+FT_API void ft_influence_free(ft_influence *i);
+
+/* A performance-influence model (Siegmund et al. 2015): y = sum of coefficients times
+ * products of at most two parameters (values in [0, 1], categories as 0 or 1), chosen
+ * forwards by cross-validated error. */
+typedef struct ft_influence_term {
+    double coefficient;
+    int32_t param[2];    /* -1: none */
+    int32_t category[2]; /* index of the value that it stands for; -1: the number */
+    int32_t power[2];    /* 1 or 2 */
+} ft_influence_term;
+typedef struct ft_influence_model {
+    ft_influence_term *term; /* the first is the constant */
+    size_t n;
+    double r2; /* out of fold */
+} ft_influence_model;
+FT_API ft_status ft_influence_fit(ft_influence_model *out, const ft_space *s,
+                                  const double *points, const double *y, size_t n,
+                                  uint64_t seed, ft_error *err);
+FT_API void ft_influence_model_free(ft_influence_model *m);
+
+/* ---- correlation ---- */
+
+typedef enum ft_correlation_kind {
+    FT_PEARSON,
+    FT_SPEARMAN,
+    FT_KENDALL, /* tau-b */
+    FT_CORRELATION_COUNT
+} ft_correlation_kind;
+FT_API const char *ft_correlation_name(ft_correlation_kind k);
+
+typedef struct ft_correlation {
+    double r;
+    double low, high; /* 95 %: Fisher's z; Bonett and Wright 2000 for ranks */
+    size_t n;         /* pairs of which neither is NaN */
+} ft_correlation;
+/* NaN where fewer than four pairs are known or one side does not vary. FT_ENOMEM. */
+FT_API ft_status ft_correlate(ft_correlation *out, ft_correlation_kind kind,
+                              const double *a, const double *b, size_t n, ft_error *err);
+
+#endif

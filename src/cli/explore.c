@@ -1,0 +1,363 @@
+/* foretell explore: run a design space, and say what came of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explored.h"
+#include "cli/settings.h"
+
+enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12 };
+
+struct options {
+    const char *design;
+    const char *search;
+    uint64_t points;
+    uint64_t seed;
+    uint64_t resolution;
+    uint64_t levels;
+    uint64_t max_runs;
+    double budget_s;
+    bool retry;
+    const char *power;
+    bool no_power;
+    const char *build_dir;
+    uint64_t top;
+    const char *html;
+};
+
+static const ft__option options[] = {
+    {"design", 0, FT__OPT_TEXT, offsetof(struct options, design), "D",
+     "full (the default), fractional, random, latin, sobol"},
+    {"search", 0, FT__OPT_TEXT, offsetof(struct options, search), "S",
+     "look for the best instead: model, nsga2, random"},
+    {"points", 'n', FT__OPT_COUNT, offsetof(struct options, points), "N",
+     "at most so many points; 40 unless the design is full or fractional"},
+    {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
+     "of what is drawn by lot, 1 unless said otherwise"},
+    {"resolution", 0, FT__OPT_COUNT, offsetof(struct options, resolution), "R",
+     "of a fractional design: 3, 4 (the default) or 5"},
+    {"levels", 0, FT__OPT_COUNT, offsetof(struct options, levels), "N",
+     "values of a real parameter in a full design, 5"},
+    {"max-runs", 0, FT__OPT_COUNT, offsetof(struct options, max_runs), "N",
+     "stop after so many runs of the command"},
+    {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
+     "stop after this time"},
+    {"retry", 0, FT__OPT_FLAG, offsetof(struct options, retry), NULL,
+     "run once more what failed"},
+    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
+     "where power is read; every source that works"},
+    {"no-power", 0, FT__OPT_FLAG, offsetof(struct options, no_power), NULL,
+     "do not measure energy"},
+    {"build-dir", 0, FT__OPT_TEXT, offsetof(struct options, build_dir), "DIR",
+     "where builds are kept, NAME.builds beside the store unless said otherwise"},
+    {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
+     "report: points of a front that are shown, 12"},
+    {"html", 0, FT__OPT_TEXT, offsetof(struct options, html), "FILE",
+     "write the report there as well, a page with charts"},
+    {0},
+};
+
+/* ---- the plan ---- */
+
+static int read_design(ft__cli *c, ft_explore_options *how, const char *name)
+{
+    for (int d = 0; d < FT_DESIGN_COUNT; d++)
+        if (strcmp(ft_design_name((ft_design)d), name) == 0) {
+            how->design.design = (ft_design)d;
+            return FT__EXIT_GOOD;
+        }
+    return ft__cli_exit(c, FT__EXIT_USAGE,
+                        "--design %s: it is one of full, fractional, random, latin, "
+                        "sobol",
+                        name);
+}
+
+static int read_search(ft__cli *c, ft_explore_options *how, const char *name)
+{
+    for (int s = 0; s < FT_SEARCH_COUNT; s++)
+        if (strcmp(ft_searcher_name((ft_searcher)s), name) == 0) {
+            how->searcher = (ft_searcher)s;
+            return FT__EXIT_GOOD;
+        }
+    return ft__cli_exit(c, FT__EXIT_USAGE,
+                        "--search %s: it is one of model, nsga2, random", name);
+}
+
+static int plan_of(ft__cli *c, ft_explore_options *how, const struct options *o)
+{
+    const char *design = o->design ? o->design : "full";
+    int code;
+
+    if (o->design && o->search)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--design and --search exclude each "
+                            "other");
+    if (o->resolution && (o->resolution < 3 || o->resolution > 5))
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--resolution is 3, 4 or 5");
+    how->searcher = FT_SEARCH_COUNT;
+    code = o->search ? read_search(c, how, o->search) : read_design(c, how, design);
+    if (code)
+        return code;
+    how->design.n = o->points;
+    how->points = o->points;
+    if (!o->points && !o->search && how->design.design != FT_DESIGN_FULL &&
+        how->design.design != FT_DESIGN_FRACTIONAL)
+        how->design.n = DEFAULT_POINTS;
+    how->design.seed = o->seed ? o->seed : 1;
+    how->design.resolution = (uint32_t)o->resolution;
+    how->design.levels = (uint32_t)o->levels;
+    return FT__EXIT_GOOD;
+}
+
+/* As it is kept for resume. */
+static void plan_text(char *buf, size_t size, const struct options *o)
+{
+    snprintf(buf, size, "%s %s %llu %llu %llu %llu", o->design ? o->design : "-",
+             o->search ? o->search : "-", (unsigned long long)o->points,
+             (unsigned long long)o->seed, (unsigned long long)o->resolution,
+             (unsigned long long)o->levels);
+}
+
+/* The plan of before in place of what was not said now; texts stay in buf. */
+static int plan_again(ft__cli *c, struct options *o, char *buf, const ft_exploration *x,
+                      ft_store *store)
+{
+    unsigned long long n[4] = {0};
+    char *rest = buf, *design, *search;
+    ft_error err = {0};
+    ft_status st = ft_explore_plan(buf, PLAN_MAX, x, store, &err);
+
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    design = strtok_r(rest, " ", &rest);
+    search = strtok_r(rest, " ", &rest);
+    if (!design || !search ||
+        sscanf(rest, "%llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3]) != 4)
+        return ft__cli_exit(
+            c, FT__EXIT_MISSING,
+            "%s was not run yet as the file stands; begin with: foretell "
+            "explore run FILE",
+            ft_exploration_name(x));
+    if (!o->design && !o->search) {
+        o->design = strcmp(design, "-") == 0 ? NULL : design;
+        o->search = strcmp(search, "-") == 0 ? NULL : search;
+    }
+    o->points = o->points ? o->points : n[0];
+    o->seed = o->seed ? o->seed : n[1];
+    o->resolution = o->resolution ? o->resolution : n[2];
+    o->levels = o->levels ? o->levels : n[3];
+    return FT__EXIT_GOOD;
+}
+
+/* ---- running ---- */
+
+static bool wants_energy(const ft_exploration *x)
+{
+    const ft_objective *o;
+    size_t n = ft_exploration_objectives(x, &o);
+
+    for (size_t k = 0; k < n; k++)
+        if (o[k].what == FT_MEASURED_ENERGY || o[k].what == FT_MEASURED_POWER)
+            return true;
+    return false;
+}
+
+static int open_meter(ft__cli *c, ft_explore_options *how, const struct options *o,
+                      const ft_exploration *x, ft_error *why)
+{
+    ft_meter_options power = {.sources = o->power};
+
+    if (!wants_energy(x))
+        return FT__EXIT_GOOD;
+    if (o->no_power) {
+        how->no_energy = "--no-power was given";
+        return FT__EXIT_GOOD;
+    }
+    if (!ft_meter_open(&how->meter, &power, why))
+        return FT__EXIT_GOOD;
+    if (o->power)
+        return ft__cli_fail(c, why->status, why);
+    how->no_energy = why->msg;
+    ft__cli_exit(c, FT__EXIT_GOOD, "energy and power are unavailable: %s", why->msg);
+    return FT__EXIT_GOOD;
+}
+
+static void tell(const ft_explored *e, const ft_exploration *x, const char *file)
+{
+    size_t workloads = ft_exploration_workloads(x, &(const char *const *){0});
+
+    fprintf(stderr, "%s: %zu point%s", ft_exploration_name(x), e->points,
+            e->points == 1 ? "" : "s");
+    if (workloads > 1)
+        fprintf(stderr, " with %zu workloads each", workloads);
+    fprintf(stderr, ", %zu run%s now, %zu failed, %zu left\n", e->runs,
+            e->runs == 1 ? "" : "s", e->failed, e->left);
+    if (e->left)
+        fprintf(stderr, "go on with: foretell explore resume %s\n", file);
+}
+
+static int explore(ft__cli *c, const struct options *o, const ft_exploration *x,
+                   ft_store *store, const char *store_path)
+{
+    char build_dir[FT__PATH_MAX + 128], self[FT__PATH_MAX], plan[PLAN_MAX];
+    ft_explore_options how = {.retry = o->retry,
+                              .max_runs = o->max_runs,
+                              .time_s = o->budget_s,
+                              .plan = plan,
+                              .command = c->line,
+                              .self = self,
+                              .log = &c->log};
+    ft__this_machine machine;
+    ft_error err = {0}, why = {0};
+    ft_explored done;
+    ft_status st;
+    int code = plan_of(c, &how, o);
+
+    if (!code)
+        code = open_meter(c, &how, o, x, &why);
+    if (code)
+        return code;
+    plan_text(plan, sizeof(plan), o);
+    snprintf(build_dir, sizeof(build_dir), "%s.builds", store_path);
+    how.build_dir = o->build_dir ? o->build_dir : build_dir;
+    ft__path_self(self);
+    ft__machine_open(&machine, c, NULL);
+    how.settings = &machine.how;
+    st = ft_explore(&done, x, store, &how, &err);
+    ft_meter_close(how.meter);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    ft__bar_clear(&c->bar);
+    if (!c->quiet)
+        tell(&done, x, c->args.v[1]);
+    return FT__EXIT_GOOD;
+}
+
+static int write_page(ft__cli *c, const ft__explored *e, const char *path)
+{
+    FILE *fp = fopen(path, "w");
+    bool good = fp && ft__explored_page(e, fp);
+
+    if (fp && fclose(fp))
+        good = false;
+    return good ? FT__EXIT_GOOD
+                : ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", path);
+}
+
+static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
+                  ft_store *store)
+{
+    ft__explored e;
+    bool printed = true;
+    int code = ft__explored_make(c, &e, x, store, o->seed ? o->seed : 1);
+
+    if (code)
+        return code;
+    if (e.t.n == 0) {
+        code = ft__cli_exit(c, FT__EXIT_MISSING,
+                            "nothing of %s was run yet as the file stands; begin with: "
+                            "foretell explore run %s",
+                            ft_exploration_name(x), c->args.v[1]);
+    } else {
+        if (c->json)
+            printed = ft__explored_json(&e);
+        else if (c->csv)
+            ft__explored_csv(&e);
+        else
+            printed = ft__explored_print(&e, o->top ? o->top : DEFAULT_TOP);
+        code = ft__cli_done(c, printed);
+        if (!code && o->html)
+            code = write_page(c, &e, o->html);
+    }
+    ft__explored_free(&e);
+    return code;
+}
+
+/* ---- the command ---- */
+
+enum verb { RUN, RESUME, REPORT, N_VERBS };
+
+static int verb_of(ft__cli *c, enum verb *out)
+{
+    static const char *const names[] = {"run", "resume", "report"};
+    const char *near;
+
+    for (*out = RUN; *out < N_VERBS; ++*out)
+        if (strcmp(c->args.v[0], names[*out]) == 0)
+            return FT__EXIT_GOOD;
+    near = ft__suggest(c->args.v[0], names, N_VERBS);
+    return ft__cli_exit(
+        c, FT__EXIT_USAGE, "\"%s\" is not one of run, resume, report%s%s%s",
+        c->args.v[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static int with_store(ft__cli *c, const struct options *given, enum verb verb,
+                      const ft_exploration *x)
+{
+    struct options o = *given;
+    char path[FT__PATH_MAX], plan[PLAN_MAX];
+    ft_store *store = NULL;
+    ft_error err = {0};
+    ft_status st;
+    int code;
+
+    ft__path_store(c, path);
+    code = verb == RUN ? ft__home_needed(c, c->store) : ft__store_needed(c, path);
+    if (code)
+        return code;
+    st = ft_store_open(&store, path, verb == REPORT ? FT_STORE_READ : FT_STORE_WRITE,
+                       &err);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    if (verb == RESUME)
+        code = plan_again(c, &o, plan, x, store);
+    if (!code && verb != REPORT)
+        code = explore(c, &o, x, store, path);
+    if (!code)
+        code = report(c, &o, x, store);
+    ft_store_close(store);
+    return code;
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    ft_exploration *x;
+    ft_error err = {0};
+    enum verb verb;
+    int code = verb_of(c, &verb);
+    ft_status st;
+
+    if (code)
+        return code;
+    st = ft_exploration_load(&x, c->args.v[1], &err);
+    if (st)
+        return ft__cli_fail(c, st, &err);
+    code = with_store(c, user, verb, x);
+    ft_exploration_free(x);
+    return code;
+}
+
+const ft__command ft__explore_command = {
+    .name = "explore",
+    .arguments = "run|resume|report SPACE.yaml",
+    .summary = "what settings do to time, energy and memory",
+    .more =
+        "SPACE.yaml says what is run and what can be set where: environment, "
+        "arguments,\n"
+        "build steps, clocks and cores (docs/exploration.md). run: every point of a "
+        "design,\nor what a search asks for, each run until its figures are sure "
+        "enough; "
+        "every run is\nkept at once. resume: go on where it was cut off. report: "
+        "fronts, "
+        "what decides,\ncorrelations, and whether the best of one workload suits "
+        "another.",
+    .examples = "  foretell explore run space.yaml --budget 10min\n"
+                "  foretell explore run space.yaml --design sobol --points 100\n"
+                "  foretell explore run space.yaml --search model --points 40\n"
+                "  foretell explore report space.yaml --csv\n",
+    .least_args = 2,
+    .most_args = 2,
+    .has_csv = true,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,328 @@
+/* foretell explore report, for programs. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/explored.h"
+
+enum { POINT_TEXT = 4096 };
+
+/* {"threads": 2, "wait": "active"}; parameters that have no say are left out. */
+static json_t *point_json(const ft__explored *e, const double *point)
+{
+    json_t *all = json_object();
+
+    for (size_t k = 0; k < e->n_params && all; k++) {
+        const ft_parameter *p = &e->param[k];
+        bool text = p->value != NULL;
+
+        if (!isnan(point[k]) &&
+            json_object_set_new(all, p->name,
+                                text ? ft__json_text(p->value[(size_t)point[k]])
+                                     : ft__json_real(point[k]))) {
+            json_decref(all);
+            all = NULL;
+        }
+    }
+    return all;
+}
+
+static json_t *by_objective(const ft__explored *e, const double *v)
+{
+    json_t *all = json_object();
+
+    for (size_t k = 0; k < e->n_objectives && all; k++)
+        if (json_object_set_new(all, e->objective[k].name, ft__json_real(v[k]))) {
+            json_decref(all);
+            all = NULL;
+        }
+    return all;
+}
+
+static json_t *trials_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->t.n; i++) {
+        const ft_trial *t = &e->t.v[i];
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "workload",
+                      ft__json_text(e->workload[t->workload]), "point",
+                      point_json(e, t->point), "values", by_objective(e, t->value),
+                      "errors", by_objective(e, t->error), "runs",
+                      ft__json_count(t->runs), "front", (int)e->front[i],
+                      "within_limits", ft_trial_keeps_limits(e->x, t), "failure",
+                      t->failure ? ft__json_text(t->failure) : json_null(), "output",
+                      t->output ? ft__json_text(t->output) : json_null()));
+    }
+    return all;
+}
+
+static json_t *influence_json(const ft__explored *e, const ft__aspect *a)
+{
+    const ft_influence *in = &a->influence;
+    json_t *main = json_object(), *pairs = json_array();
+
+    for (size_t k = 0; k < e->n_params && main; k++)
+        if (json_object_set_new(main, e->param[k].name, ft__json_real(in->main[k]))) {
+            json_decref(main);
+            main = NULL;
+        }
+    for (size_t x = 0; x < e->n_params; x++)
+        for (size_t y = x + 1; y < e->n_params; y++)
+            ft__json_append_take(
+                &pairs, json_pack("{s:s, s:s, s:o}", "a", e->param[x].name, "b",
+                                  e->param[y].name, "share",
+                                  ft__json_real(in->pair[x * e->n_params + y])));
+    return json_pack("{s:o, s:o, s:o}", "main", main, "pairs", pairs, "r2",
+                     ft__json_real(in->r2));
+}
+
+static json_t *model_json(const ft__explored *e, const ft_influence_model *m)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < m->n; i++) {
+        const ft_influence_term *t = &m->term[i];
+        json_t *factors = json_array();
+
+        for (int k = 0; k < 2; k++) {
+            const ft_parameter *p = t->param[k] < 0 ? NULL : &e->param[t->param[k]];
+
+            if (!p)
+                continue;
+            ft__json_append_take(
+                &factors,
+                json_pack("{s:s, s:o, s:i}", "parameter", p->name, "value",
+                          t->category[k] < 0 ? json_null()
+                                             : ft__json_text(p->value[t->category[k]]),
+                          "power", (int)t->power[k]));
+        }
+        ft__json_append_take(&all, json_pack("{s:o, s:o}", "coefficient",
+                                             ft__json_real(t->coefficient), "factors",
+                                             factors));
+    }
+    return json_pack("{s:o, s:o}", "terms", all, "r2", ft__json_real(m->r2));
+}
+
+static json_t *aspects_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; e->t.n && i < e->n_workloads * e->n_objectives; i++) {
+        const ft__aspect *a = &e->aspect[i];
+        bool any = a->best < e->t.n;
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "workload",
+                      ft__json_text(e->workload[a->workload]), "objective",
+                      e->objective[a->objective].name, "points", ft__json_count(a->n),
+                      "best", any ? point_json(e, e->t.v[a->best].point) : json_null(),
+                      "best_value",
+                      ft__json_real(any ? e->t.v[a->best].value[a->objective] : NAN),
+                      "median", ft__json_real(a->median), "influence",
+                      a->has_influence ? influence_json(e, a) : json_null(), "model",
+                      a->has_influence ? model_json(e, &a->model) : json_null()));
+    }
+    return all;
+}
+
+static json_t *correlation_json(const ft_correlation *c)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "r", ft__json_real(c->r), "low",
+                     ft__json_real(c->low), "high", ft__json_real(c->high), "n",
+                     ft__json_count(c->n));
+}
+
+static json_t *relation_json(const ft__explored *e, uint32_t w, const char *a,
+                             const char *b, const ft__relation *r)
+{
+    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "workload",
+                     ft__json_text(e->workload[w]), "a", a, "b", b, "pearson",
+                     correlation_json(&r->r[FT_PEARSON]), "spearman",
+                     correlation_json(&r->r[FT_SPEARMAN]), "kendall",
+                     correlation_json(&r->r[FT_KENDALL]));
+}
+
+static json_t *correlations_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (uint32_t w = 0; e->t.n && w < e->n_workloads; w++) {
+        for (size_t i = 0; i < e->n_relations; i++) {
+            const ft__relation *r = &e->of_params[w * e->n_relations + i];
+
+            ft__json_append_take(&all, relation_json(e, w, e->param[r->a].name,
+                                                     e->objective[r->b].name, r));
+        }
+        for (size_t i = 0; i < e->n_pairs; i++) {
+            const ft__relation *r = &e->of_objectives[w * e->n_pairs + i];
+
+            ft__json_append_take(&all, relation_json(e, w, e->objective[r->a].name,
+                                                     e->objective[r->b].name, r));
+        }
+    }
+    return all;
+}
+
+static json_t *transfers_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; e->t.n && i < e->n_objectives * e->n_transfers; i++) {
+        const ft_transfer *f = &e->transfer[i];
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "objective",
+                      e->objective[i / e->n_transfers].name, "from",
+                      ft__json_text(e->workload[f->from]), "to",
+                      ft__json_text(e->workload[f->to]), "rank",
+                      correlation_json(&f->rank), "regret", ft__json_real(f->regret),
+                      "regret_error", ft__json_real(f->regret_error), "few",
+                      ft__json_count(f->few), "error_with", ft__json_real(f->with),
+                      "error_without", ft__json_real(f->without)));
+    }
+    return all;
+}
+
+static json_t *parameters_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; k < e->n_params; k++) {
+        const ft_parameter *p = &e->param[k];
+        json_t *values = p->value ? json_array() : json_null();
+
+        for (uint32_t i = 0; p->value && i < p->n_values; i++)
+            ft__json_append_take(&values, ft__json_text(p->value[i]));
+        ft__json_append_take(
+            &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b}", "name", p->name, "type",
+                            ft_param_type_name(p->type), "values", values, "low",
+                            ft__json_real(p->value ? NAN : p->low), "high",
+                            ft__json_real(p->value ? NAN : p->high), "log", p->log));
+    }
+    return all;
+}
+
+static json_t *objectives_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; k < e->n_objectives; k++) {
+        const ft_objective *o = &e->objective[k];
+
+        ft__json_append_take(&all, json_pack("{s:s, s:s, s:s, s:o}", "name", o->name,
+                                             "unit", o->unit, "goal",
+                                             o->maximize ? "maximize" : "minimize",
+                                             "limit", ft__json_real(o->limit)));
+    }
+    return all;
+}
+
+static json_t *volumes_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (uint32_t w = 0; e->t.n && w < e->n_workloads; w++)
+        ft__json_append_take(
+            &all, json_pack("{s:o, s:o}", "workload", ft__json_text(e->workload[w]),
+                            "hypervolume", ft__json_real(e->hypervolume[w])));
+    return all;
+}
+
+json_t *ft__explored_document(const ft__explored *e)
+{
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        ft_exploration_name(e->x), "points", ft__json_count(e->t.n), "runs",
+        ft__json_count(e->runs), "failed", ft__json_count(e->failed), "parameters",
+        parameters_json(e), "objectives", objectives_json(e), "trials", trials_json(e),
+        "fronts", volumes_json(e), "aspects", aspects_json(e), "correlations",
+        correlations_json(e), "transfers", transfers_json(e));
+}
+
+bool ft__explored_json(const ft__explored *e)
+{
+    return ft__json_print_take(ft__explored_document(e), stdout);
+}
+
+/* ---- a page ---- */
+
+static const char page[] = {
+#include "explore_page.inc"
+    , 0};
+
+bool ft__explored_page(const ft__explored *e, FILE *fp)
+{
+    static const char mark[] = "@DATA@";
+    const char *at = strstr(page, mark);
+    json_t *doc = ft__explored_document(e);
+    bool good = doc && at;
+
+    if (good) {
+        fwrite(page, 1, (size_t)(at - page), fp);
+        /* "</script>" in a text of the data would end it. */
+        good = json_dumpf(doc, fp, JSON_COMPACT | JSON_ESCAPE_SLASH) == 0;
+        fputs(at + sizeof(mark) - 1, fp);
+    }
+    json_decref(doc);
+    return good && !ferror(fp);
+}
+
+/* ---- CSV: a line a point and workload ---- */
+
+static void csv_text(const char *s, bool first)
+{
+    bool quoted = strpbrk(s, ",\"\n\r") != NULL;
+
+    printf("%s%s", first ? "" : ",", quoted ? "\"" : "");
+    for (; *s; s++)
+        printf("%s%c", *s == '"' ? "\"" : "", *s);
+    printf("%s", quoted ? "\"" : "");
+}
+
+static void csv_number(double v)
+{
+    if (isnan(v))
+        printf(",");
+    else
+        printf(",%.17g", v);
+}
+
+void ft__explored_csv(const ft__explored *e)
+{
+    csv_text("workload", true);
+    for (size_t k = 0; k < e->n_params; k++)
+        csv_text(e->param[k].name, false);
+    for (size_t k = 0; k < e->n_objectives; k++) {
+        char name[256];
+
+        csv_text(e->objective[k].name, false);
+        snprintf(name, sizeof(name), "%s_error", e->objective[k].name);
+        csv_text(name, false);
+    }
+    printf(",runs,front,failure\n");
+    for (size_t i = 0; i < e->t.n; i++) {
+        const ft_trial *t = &e->t.v[i];
+
+        csv_text(e->workload[t->workload], true);
+        for (size_t k = 0; k < e->n_params; k++) {
+            const ft_parameter *p = &e->param[k];
+
+            if (p->value && !isnan(t->point[k]))
+                csv_text(p->value[(size_t)t->point[k]], false);
+            else
+                csv_number(t->point[k]);
+        }
+        for (size_t k = 0; k < e->n_objectives; k++) {
+            csv_number(t->value[k]);
+            csv_number(t->error[k]);
+        }
+        printf(",%u,%d", t->runs, e->front[i]);
+        csv_text(t->failure ? t->failure : "", false);
+        printf("\n");
+    }
+}

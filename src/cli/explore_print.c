@@ -1,0 +1,352 @@
+/* foretell explore report, for reading. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explored.h"
+
+enum { POINT_TEXT = 4096, SHOWN_INFLUENCES = 8, SHOWN_FAILURES = 5 };
+
+/* " of image" */
+static const char *of_workload(const ft__explored *e, uint32_t w, char *buf,
+                               size_t size)
+{
+    snprintf(buf, size, "%s%s", *e->workload[w] ? " of " : "", e->workload[w]);
+    return buf;
+}
+
+static const ft__aspect *aspect_of(const ft__explored *e, uint32_t w, size_t k)
+{
+    return &e->aspect[w * e->n_objectives + k];
+}
+
+/* ---- fronts ---- */
+
+static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *trial)
+{
+    for (size_t k = 0; k < e->n_objectives; k++) {
+        double v = trial->value[k], error = trial->error[k];
+
+        if (error > 0 && v != 0 && e->objective[k].what != FT_MEASURED_MEMORY)
+            ft__table_cell(t, "%s +-%s", ft__objective_text(&e->objective[k], v).s,
+                           ft__text_percent(fabs(1.96 * error / v)).s);
+        else
+            ft__table_cell(t, "%s", ft__objective_text(&e->objective[k], v).s);
+    }
+}
+
+static ft__table *table_of(const ft__explored *e, const char *first)
+{
+    char columns[POINT_TEXT];
+    size_t len = (size_t)snprintf(columns, sizeof(columns), "%s<", first);
+
+    for (size_t k = 0; k < e->n_objectives && len < sizeof(columns); k++)
+        len += (size_t)snprintf(columns + len, sizeof(columns) - len, "|%s>",
+                                e->objective[k].name);
+    return ft__table_new(columns);
+}
+
+/* By the first objective. */
+static size_t next_of(const ft__explored *e, uint32_t w, const unsigned char *shown)
+{
+    size_t best = e->t.n;
+    double sign = e->objective[0].maximize ? -1 : 1;
+
+    for (size_t i = 0; i < e->t.n; i++)
+        if (e->t.v[i].workload == w && e->front[i] && !shown[i] &&
+            (best == e->t.n ||
+             sign * e->t.v[i].value[0] < sign * e->t.v[best].value[0]))
+            best = i;
+    return best;
+}
+
+static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
+{
+    unsigned char *shown = calloc(e->t.n + 1, 1);
+    ft__table *t = table_of(e, "best settings");
+    size_t n = 0, i;
+    char text[POINT_TEXT];
+    bool printed;
+
+    for (i = 0; i < e->t.n; i++)
+        n += e->t.v[i].workload == w && e->front[i];
+    for (uint64_t k = 0; shown && k < top && (i = next_of(e, w, shown)) < e->t.n; k++) {
+        shown[i] = 1;
+        ft__trial_text(e, &e->t.v[i], text, sizeof(text));
+        ft__table_cell(t, "%s", text);
+        value_cells(t, e, &e->t.v[i]);
+    }
+    free(shown);
+    printf("\n%s%s: %zu point%s that no other beats in every objective", e->workload[w],
+           *e->workload[w] ? "" : "front", n, n == 1 ? "" : "s");
+    if (!isnan(e->hypervolume[w]))
+        printf(", hypervolume %.3f", e->hypervolume[w]);
+    puts(n == 0 ? " and is within the limits" : "");
+    if (n == 0) {
+        (void)ft__table_print_take(t, NULL);
+        return true;
+    }
+    printed = ft__table_print_take(t, stdout);
+    if (n > top)
+        printf("and %zu more; --top shows them\n", n - (size_t)top);
+    return printed;
+}
+
+/* ---- what matters ---- */
+
+struct effect {
+    size_t a, b; /* equal: one parameter alone */
+    double share;
+};
+
+static int by_share(const void *x, const void *y)
+{
+    double a = ((const struct effect *)x)->share, b = ((const struct effect *)y)->share;
+
+    return (a < b) - (a > b);
+}
+
+/* Main effects and pairs, the largest first; the caller frees. */
+static struct effect *effects_of(const ft_influence *in, size_t *n)
+{
+    struct effect *v = malloc((in->k * in->k + 1) * sizeof(*v));
+
+    *n = 0;
+    for (size_t a = 0; a < in->k && v; a++) {
+        v[(*n)++] = (struct effect){a, a, in->main[a]};
+        for (size_t b = a + 1; b < in->k; b++)
+            v[(*n)++] = (struct effect){a, b, in->pair[a * in->k + b]};
+    }
+    if (v)
+        qsort(v, *n, sizeof(*v), by_share);
+    return v;
+}
+
+static void effect_text(const ft__explored *e, const struct effect *v, char *buf,
+                        size_t size)
+{
+    snprintf(buf, size, "%s%s%s", e->param[v->a].name, v->a == v->b ? "" : " with ",
+             v->a == v->b ? "" : e->param[v->b].name);
+}
+
+static void print_influence(const ft__explored *e, const ft__aspect *a)
+{
+    size_t n, shown = 0, width = 0;
+    struct effect *v = effects_of(&a->influence, &n);
+    char of[128], name[256];
+
+    printf("\nwhat decides %s%s (%zu points, R2 %.2f out of fold)\n",
+           e->objective[a->objective].name, of_workload(e, a->workload, of, sizeof(of)),
+           a->n, a->influence.r2);
+    while (v && shown < n && shown < SHOWN_INFLUENCES && v[shown].share >= 0.01) {
+        effect_text(e, &v[shown++], name, sizeof(name));
+        width = strlen(name) > width ? strlen(name) : width;
+    }
+    for (size_t i = 0; i < shown; i++) {
+        char padded[256];
+
+        effect_text(e, &v[i], name, sizeof(name));
+        snprintf(padded, sizeof(padded), "%-*s", (int)width, name);
+        ft__bar_print(stdout, padded, v[i].share, ft__text_percent(v[i].share).s);
+    }
+    free(v);
+}
+
+/* ---- correlations ---- */
+
+static void correlation_cells(ft__table *t, const ft__relation *r)
+{
+    for (int k = 0; k < FT_CORRELATION_COUNT; k++) {
+        const ft_correlation *c = &r->r[k];
+
+        if (isnan(c->r))
+            ft__table_cell(t, "-");
+        else
+            ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", c->r, c->low, c->high);
+    }
+}
+
+static bool print_correlations(const ft__explored *e, uint32_t w)
+{
+    ft__table *t = ft__table_new("correlation<|Pearson>|Spearman>|Kendall>");
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->n_relations; i++) {
+        const ft__relation *r = &e->of_params[w * e->n_relations + i];
+
+        if (isnan(r->r[FT_SPEARMAN].r))
+            continue;
+        ft__table_cell(t, "%s, %s", e->param[r->a].name, e->objective[r->b].name);
+        correlation_cells(t, r);
+        n++;
+    }
+    for (size_t i = 0; i < e->n_pairs; i++) {
+        const ft__relation *r = &e->of_objectives[w * e->n_pairs + i];
+
+        if (isnan(r->r[FT_SPEARMAN].r))
+            continue;
+        ft__table_cell(t, "%s, %s", e->objective[r->a].name, e->objective[r->b].name);
+        correlation_cells(t, r);
+        n++;
+    }
+    if (n == 0)
+        return ft__table_print_take(t, NULL);
+    printf("\n");
+    return ft__table_print_take(t, stdout);
+}
+
+/* ---- transfer ---- */
+
+static bool print_transfers(const ft__explored *e, size_t k)
+{
+    ft__table *t = ft__table_new("best of<|used for<|ranks>|worse than its own best>|"
+                                 "told from few>|with the other's>");
+
+    for (size_t i = 0; i < e->n_transfers; i++) {
+        const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
+
+        ft__table_cell(t, "%s", e->workload[f->from]);
+        ft__table_cell(t, "%s", e->workload[f->to]);
+        ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", f->rank.r, f->rank.low, f->rank.high);
+        if (isnan(f->regret))
+            ft__table_cell(t, "not run there");
+        else if (isnan(f->regret_error))
+            ft__table_cell(t, "%s", ft__text_percent(f->regret).s);
+        else
+            ft__table_cell(t, "%s +-%s", ft__text_percent(f->regret).s,
+                           ft__text_percent(1.96 * f->regret_error).s);
+        ft__table_cell(t, "%s", ft__text_percent(f->without).s);
+        ft__table_cell(t, "%s", ft__text_percent(f->with).s);
+    }
+    printf("\ndoes the best carry over? %s\n", e->objective[k].name);
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    printf("told from few: median error of the rest, learned from %zu points of the "
+           "workload at random;\nthen with all points of the other one as well\n",
+           e->n_transfers ? e->transfer[k * e->n_transfers].few : 0);
+    return true;
+}
+
+/* ---- in three sentences ---- */
+
+static void say_best(const ft__explored *e, uint32_t w, size_t k)
+{
+    const ft__aspect *a = aspect_of(e, w, k);
+    const ft_objective *o = &e->objective[k];
+    char point[POINT_TEXT], of[128];
+
+    if (a->best == e->t.n)
+        return;
+    ft__trial_text(e, &e->t.v[a->best], point, sizeof(point));
+    printf("- Set %s: %s%s is %s; the median of %zu points is %s (%s), the worst %s.\n",
+           point, o->name, of_workload(e, w, of, sizeof(of)),
+           ft__objective_text(o, e->t.v[a->best].value[k]).s, a->n,
+           ft__objective_text(o, a->median).s,
+           ft__text_signed(a->median / e->t.v[a->best].value[k] - 1).s,
+           ft__objective_text(o, e->t.v[a->worst].value[k]).s);
+}
+
+static void say_influence(const ft__explored *e, uint32_t w, size_t k)
+{
+    const ft__aspect *a = aspect_of(e, w, k);
+    size_t n;
+    struct effect *v;
+    char of[128];
+
+    if (!a->has_influence || !(v = effects_of(&a->influence, &n)))
+        return;
+    printf("- %s%s is decided by", e->objective[k].name,
+           of_workload(e, w, of, sizeof(of)));
+    for (size_t i = 0; i < n && i < 3 && v[i].share >= 0.01; i++) {
+        char name[256];
+
+        effect_text(e, &v[i], name, sizeof(name));
+        printf("%s %s (%s)", i ? "," : "", name, ft__text_percent(v[i].share).s);
+    }
+    puts(a->influence.r2 < 0.5 ? "; but half of its variance and more is not explained "
+                                 "by the parameters."
+                               : " of its variance.");
+    free(v);
+}
+
+static void say_transfer(const ft__explored *e, size_t k)
+{
+    const ft_transfer *worst = NULL;
+
+    for (size_t i = 0; i < e->n_transfers; i++) {
+        const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
+
+        if (!isnan(f->regret) && (!worst || f->regret > worst->regret))
+            worst = f;
+    }
+    if (!worst)
+        return;
+    if (worst->regret <= 1.96 * worst->regret_error)
+        printf("- What is best for one workload is, within what was measured, best for "
+               "the others (%s).\n",
+               e->objective[k].name);
+    else
+        printf("- What is best for %s costs %s %s in %s against its own best, the most "
+               "of all pairs (ranks correlate %+.2f).\n",
+               e->workload[worst->from], e->workload[worst->to],
+               ft__text_percent(worst->regret).s, e->objective[k].name, worst->rank.r);
+}
+
+static void print_summary(const ft__explored *e)
+{
+    puts("\nin short");
+    for (uint32_t w = 0; w < e->n_workloads; w++) {
+        for (size_t k = 0; k < e->n_objectives; k++)
+            say_best(e, w, k);
+        say_influence(e, w, 0);
+    }
+    for (size_t k = 0; k < e->n_objectives && e->n_workloads > 1; k++)
+        say_transfer(e, k);
+}
+
+/* ---- all of it ---- */
+
+static void print_failures(const ft__explored *e)
+{
+    size_t shown = 0;
+    char text[POINT_TEXT];
+
+    if (e->failed == 0)
+        return;
+    printf("\n%zu failed\n", e->failed);
+    for (size_t i = 0; i < e->t.n && shown < SHOWN_FAILURES; i++) {
+        if (!e->t.v[i].failure)
+            continue;
+        ft__trial_text(e, &e->t.v[i], text, sizeof(text));
+        printf("  %s%s%s: ", e->workload[e->t.v[i].workload],
+               *e->workload[e->t.v[i].workload] ? " " : "", text);
+        ft__put_clean(stdout, e->t.v[i].failure);
+        printf("\n");
+        shown++;
+    }
+    if (e->failed > shown)
+        printf("  and %zu more; --json has them all, with what they wrote\n",
+               e->failed - shown);
+}
+
+bool ft__explored_print(const ft__explored *e, uint64_t top)
+{
+    bool printed = true;
+
+    printf("%s: %zu points run, %zu runs in all, %zu failed\n",
+           ft_exploration_name(e->x), e->t.n, e->runs, e->failed);
+    for (uint32_t w = 0; w < e->n_workloads && printed; w++)
+        printed = print_front(e, w, top);
+    for (uint32_t w = 0; w < e->n_workloads && printed; w++) {
+        for (size_t k = 0; k < e->n_objectives; k++)
+            if (aspect_of(e, w, k)->has_influence)
+                print_influence(e, aspect_of(e, w, k));
+        printed = print_correlations(e, w);
+    }
+    for (size_t k = 0; k < e->n_objectives && e->n_workloads > 1 && printed; k++)
+        printed = print_transfers(e, k);
+    print_failures(e);
+    if (printed)
+        print_summary(e);
+    return printed;
+}

@@ -1,0 +1,515 @@
+/* Points, run and run again until their figures are sure enough. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/index.h"
+#include "base/log.h"
+#include "base/prng.h"
+#include "explore/run.h"
+
+/* Half a 95 % interval in standard errors. */
+static const double half_95 = 1.96;
+static const uint64_t default_points = 40;
+static const double default_gain = 0.001;
+enum { POINT_MAX = 1 << 16, PATIENCE = 10 };
+
+/* One point with one workload. */
+struct job {
+    uint32_t workload;
+    size_t point; /* row */
+    ft__runs runs;
+    bool warm;    /* has run in this process */
+    bool retried; /* a failure of before */
+};
+
+struct work {
+    const ft_exploration *x;
+    const ft_explore_options *opt;
+    ft_store *store;
+    int64_t exploration, run;
+    double *points;
+    char **text; /* of each point; the index borrows them with the workload before */
+    size_t n_points, cap_points, cap_texts;
+    struct job *job; /* of point p and workload w: p * n_workloads + w */
+    size_t cap_jobs;
+    ft__index index;
+    ft_explored *out;
+    double end_s;
+    ft_error *err;
+};
+
+static size_t width(const struct work *w)
+{
+    return w->x->space->n;
+}
+
+/* ---- points ---- */
+
+static size_t key_of(const struct work *w, char *buf, size_t size, uint32_t workload,
+                     const char *point)
+{
+    return (size_t)snprintf(buf, size, "%s %s", w->x->workload[workload], point);
+}
+
+/* Point p with workload v gets its job. */
+static ft_status add_job(struct work *w, size_t p, uint32_t v)
+{
+    size_t at = p * w->x->n_workloads + v;
+    char *key = malloc(POINT_MAX);
+    ft__index_slot *slot;
+    uint64_t hash;
+
+    if (!key)
+        return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
+    key_of(w, key, POINT_MAX, v, w->text[p]);
+    hash = ft__hash_text(FT__HASH_BEGIN, key);
+    free(key);
+    slot = ft__index_at(&w->index, hash, NULL);
+    if (!slot)
+        return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
+    *slot = (ft__index_slot){hash, NULL, (int64_t)at};
+    w->index.n++;
+    w->job[at] = (struct job){.workload = v, .point = p};
+    return FT_OK;
+}
+
+static ft_status add_point(struct work *w, const double *point)
+{
+    size_t n = width(w), p = w->n_points, most = w->x->n_workloads;
+    char *text = malloc(POINT_MAX);
+    double *points = w->points;
+    struct job *jobs = w->job;
+    char **texts = w->text;
+    ft_status st = FT_OK;
+
+    if (p == w->cap_points) {
+        size_t cap = p ? 2 * p : 64;
+
+        points = realloc(points, cap * n * sizeof(*points));
+        w->points = points ? points : w->points;
+        jobs = realloc(jobs, cap * most * sizeof(*jobs));
+        w->job = jobs ? jobs : w->job;
+        texts = realloc(texts, cap * sizeof(*texts));
+        w->text = texts ? texts : w->text;
+        w->cap_points = cap;
+    }
+    if (!text || !points || !jobs || !texts) {
+        free(text);
+        return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
+    }
+    memcpy(points + p * n, point, n * sizeof(*points));
+    ft_point_print(w->x, point, text, POINT_MAX);
+    texts[p] = text;
+    w->n_points++;
+    for (uint32_t v = 0; v < most && !st; v++)
+        st = add_job(w, p, v);
+    return st;
+}
+
+static struct job *job_of(struct work *w, const ft__trial_run *t)
+{
+    char *key = malloc(POINT_MAX);
+    ft__index_slot *slot = NULL;
+
+    if (key) {
+        uint32_t v = 0;
+
+        while (v < w->x->n_workloads && strcmp(w->x->workload[v], t->workload) != 0)
+            v++;
+        if (v < w->x->n_workloads) {
+            key_of(w, key, POINT_MAX, v, t->point);
+            slot = ft__index_at(&w->index, ft__hash_text(FT__HASH_BEGIN, key), NULL);
+        }
+    }
+    free(key);
+    return slot && slot->hash ? &w->job[slot->number] : NULL;
+}
+
+/* ---- what is known already ---- */
+
+static bool take_known(void *user, const ft__trial_run *t)
+{
+    struct work *w = user;
+    struct job *j = job_of(w, t);
+
+    return !j || !ft__runs_add(&j->runs, w->x, t, w->err);
+}
+
+/* Of points that are no points of the design, when a search goes on. */
+static bool take_point(void *user, const ft__trial_run *t)
+{
+    struct work *w = user;
+    double *point = malloc(width(w) * sizeof(*point));
+    ft_error unused;
+    bool good = point != NULL;
+
+    if (good && !job_of(w, t) && !ft_point_parse(w->x, point, t->point, &unused) &&
+        ft_space_allows(w->x->space, point))
+        good = !add_point(w, point);
+    free(point);
+    return good;
+}
+
+static ft_status each_known(struct work *w, bool (*each)(void *, const ft__trial_run *))
+{
+    ft_error before = *w->err;
+    ft_status st;
+
+    w->err->status = FT_OK;
+    st = ft__trial_each(w->store, w->exploration, each, w, w->err);
+    if (!st)
+        st = w->err->status;
+    if (!st)
+        *w->err = before;
+    return st;
+}
+
+/* ---- is it enough? ---- */
+
+/* Every objective that scatters is known to the precision wanted. */
+static ft_status is_tight(bool *tight, const struct work *w, const struct job *j)
+{
+    *tight = true;
+    for (size_t k = 0; k < w->x->n_objectives && *tight; k++) {
+        ft_measured what = w->x->objective[k].what;
+        double value, error;
+        ft_status st;
+
+        if (what != FT_MEASURED_TIME && what != FT_MEASURED_MATCH)
+            continue;
+        st = ft__objective_of(&value, &error, w->x, &j->runs, k, w->err);
+        if (st)
+            return st;
+        *tight = half_95 * error <= w->x->precision * fabs(value);
+    }
+    return FT_OK;
+}
+
+static ft_status wants_more(bool *more, const struct work *w, const struct job *j)
+{
+    bool tight;
+    ft_status st;
+
+    *more = false;
+    if (j->runs.failed) {
+        *more = w->opt->retry && !j->retried;
+        return FT_OK;
+    }
+    if (j->runs.n >= w->x->most_runs)
+        return FT_OK;
+    st = is_tight(&tight, w, j);
+    *more = j->runs.n < w->x->least_runs || !tight;
+    return st;
+}
+
+static bool is_over(const struct work *w)
+{
+    return (w->opt->max_runs && w->out->runs >= w->opt->max_runs) ||
+           (w->opt->time_s > 0 && ft__now_s() >= w->end_s);
+}
+
+/* ---- running ---- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static ft_status run_job(struct work *w, struct job *j)
+{
+    ft__once o = {w->x, w->opt, w->points + j->point * width(w), j->workload,
+                  j->warm ? 0 : w->x->warmup};
+    ft__outcome got;
+    ft_status st = ft__run_once(&got, &o, w->err);
+    ft__trial_run t = {.workload = w->x->workload[j->workload],
+                       .point = w->text[j->point],
+                       .taken_at = now_ns(),
+                       .failure = got.failure ? got.failure : "",
+                       .output = got.output,
+                       .conditions = got.conditions,
+                       .value = got.value,
+                       .n_values = got.n_values};
+
+    if (!st)
+        st = ft__trial_add(w->store, w->exploration, w->run, &t, w->err);
+    if (!st)
+        st = ft__runs_add(&j->runs, w->x, &t, w->err);
+    ft__outcome_free(&got);
+    j->warm = true;
+    j->retried = true;
+    w->out->runs++;
+    return st;
+}
+
+/* What is done of what may be needed, for the progress. */
+static void tell(const struct work *w, size_t from)
+{
+    uint64_t done = 0, wanted = 0;
+    size_t n = w->n_points * w->x->n_workloads;
+
+    for (size_t i = from; i < n; i++) {
+        const struct job *j = &w->job[i];
+        uint64_t had = j->runs.n < w->x->least_runs ? j->runs.n : w->x->least_runs;
+
+        wanted += w->x->least_runs;
+        done += j->runs.failed ? w->x->least_runs : had;
+    }
+    ft__progress(w->opt->log, done, wanted, w->x->name);
+}
+
+static void shuffle(size_t *v, size_t n, uint64_t seed, uint64_t pass)
+{
+    ft__prng p = ft__prng_stream(seed, pass);
+
+    for (size_t i = n; i > 1; i--) {
+        size_t k = ft__prng_below(&p, (uint32_t)i), t = v[i - 1];
+
+        v[i - 1] = v[k];
+        v[k] = t;
+    }
+}
+
+/* One run of each job from `from` on that wants one, in another order each time, so
+ * that a machine that drifts favours none. *any: there was one. */
+static ft_status pass(struct work *w, size_t from, uint64_t number, bool *any)
+{
+    size_t n = w->n_points * w->x->n_workloads - from;
+    size_t *order = malloc((n + 1) * sizeof(*order));
+    ft_status st = order ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
+
+    *any = false;
+    for (size_t i = 0; i < n && order; i++)
+        order[i] = from + i;
+    if (order)
+        shuffle(order, n, w->opt->design.seed, number);
+    for (size_t i = 0; i < n && !st && !is_over(w); i++) {
+        bool more;
+
+        st = wants_more(&more, w, &w->job[order[i]]);
+        if (st || !more)
+            continue;
+        *any = true;
+        st = run_job(w, &w->job[order[i]]);
+        tell(w, from);
+    }
+    free(order);
+    return st;
+}
+
+static ft_status run_from(struct work *w, size_t from)
+{
+    ft_status st = FT_OK;
+    bool any = true;
+
+    for (uint64_t number = 0; any && !st && !is_over(w); number++)
+        st = pass(w, from, number, &any);
+    return st;
+}
+
+/* ---- by a design ---- */
+
+static ft_status run_design(struct work *w)
+{
+    double *points;
+    size_t n;
+    ft_status st = ft_design_make(&points, &n, w->x->space, &w->opt->design, w->err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < n && !st; i++)
+        st = add_point(w, points + i * width(w));
+    free(points);
+    if (!st)
+        st = each_known(w, take_known);
+    return st ? st : run_from(w, 0);
+}
+
+/* ---- by search ---- */
+
+/* Over workloads the geometric mean, which no workload's size dominates; small is good.
+ * NaN: one failed, or is not known. */
+static ft_status sum_up(double *y, struct work *w, size_t p)
+{
+    size_t n = w->x->n_workloads;
+
+    for (size_t k = 0; k < w->x->n_objectives; k++) {
+        const ft_objective *o = &w->x->objective[k];
+        double logs = 0, sum = 0, value, error;
+
+        for (size_t v = 0; v < n; v++) {
+            ft_status st = ft__objective_of(&value, &error, w->x,
+                                            &w->job[p * n + v].runs, k, w->err);
+
+            if (st)
+                return st;
+            logs += log(value);
+            sum += value;
+        }
+        y[k] = isfinite(logs) ? exp(logs / (double)n) : sum / (double)n;
+        y[k] = o->maximize ? -y[k] : y[k];
+    }
+    return FT_OK;
+}
+
+static ft_status tell_search(struct work *w, ft_search *s, size_t p)
+{
+    double *y = malloc(w->x->n_objectives * sizeof(*y));
+    ft_status st = y ? sum_up(y, w, p) : ft_fail(w->err, FT_ENOMEM, 0, "search");
+    bool known = true;
+
+    for (size_t k = 0; k < w->x->n_objectives && !st; k++)
+        known = known && !isnan(y[k]);
+    for (size_t k = 0; k < w->x->n_objectives && !st && !known; k++)
+        y[k] = NAN;
+    if (!st)
+        st = ft_search_tell(s, w->points + p * width(w), y, w->err);
+    free(y);
+    return st;
+}
+
+static bool is_finished(struct work *w, size_t p)
+{
+    for (size_t v = 0; v < w->x->n_workloads; v++) {
+        bool more;
+
+        if (wants_more(&more, w, &w->job[p * w->x->n_workloads + v]) || more)
+            return false;
+    }
+    return true;
+}
+
+static ft_status search_on(struct work *w, ft_search *s)
+{
+    uint64_t most = w->opt->points ? w->opt->points : default_points;
+    double least = w->opt->least_gain > 0 ? w->opt->least_gain : default_gain, gain;
+    double *point = malloc(width(w) * sizeof(*point));
+    ft_status st = point ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "search");
+
+    for (int in_vain = 0; !st && w->n_points < most && in_vain < PATIENCE;) {
+        size_t p = w->n_points;
+
+        if (is_over(w))
+            break;
+        st = ft_search_ask(s, point, &gain, w->err);
+        if (st == FT_ENOTFOUND) { /* every point is known */
+            st = FT_OK;
+            break;
+        }
+        in_vain = !isnan(gain) && gain < least ? in_vain + 1 : 0;
+        if (!st)
+            st = add_point(w, point);
+        if (!st)
+            st = run_from(w, p * w->x->n_workloads);
+        if (!st && is_finished(w, p))
+            st = tell_search(w, s, p);
+    }
+    free(point);
+    return st;
+}
+
+static ft_status run_search(struct work *w)
+{
+    double *limit = malloc(w->x->n_objectives * sizeof(*limit));
+    ft_search_options how = {.searcher = w->opt->searcher,
+                             .objectives = (uint32_t)w->x->n_objectives,
+                             .limit = limit,
+                             .seed = w->opt->design.seed};
+    ft_search *s = NULL;
+    ft_status st = limit ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "search");
+
+    for (size_t k = 0; k < w->x->n_objectives && limit; k++) {
+        const ft_objective *o = &w->x->objective[k];
+
+        limit[k] = isnan(o->limit) ? INFINITY : o->maximize ? -o->limit : o->limit;
+    }
+    if (!st)
+        st = ft_search_new(&s, w->x->space, &how, w->err);
+    if (!st)
+        st = each_known(w, take_point);
+    if (!st)
+        st = each_known(w, take_known);
+    if (!st)
+        st = run_from(w, 0); /* what was cut off */
+    for (size_t p = 0; p < w->n_points && !st; p++)
+        if (is_finished(w, p))
+            st = tell_search(w, s, p);
+    if (!st)
+        st = search_on(w, s);
+    ft_search_free(s);
+    free(limit);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static ft_status count(struct work *w)
+{
+    w->out->points = w->n_points;
+    for (size_t i = 0; i < w->n_points * w->x->n_workloads; i++) {
+        bool more;
+        ft_status st = wants_more(&more, w, &w->job[i]);
+
+        if (st)
+            return st;
+        w->out->failed += w->job[i].runs.failed;
+        w->out->left += more;
+    }
+    return FT_OK;
+}
+
+static void free_work(struct work *w)
+{
+    for (size_t i = 0; i < w->n_points * w->x->n_workloads; i++)
+        ft__runs_free(&w->job[i].runs);
+    for (size_t p = 0; p < w->n_points; p++)
+        free(w->text[p]);
+    free(w->points);
+    free(w->text);
+    free(w->job);
+    ft__index_free(&w->index);
+}
+
+ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
+                     const ft_explore_options *opt, ft_error *err)
+{
+    ft_error own = {0};
+    struct work w = {.x = x,
+                     .opt = opt,
+                     .store = store,
+                     .out = out,
+                     .end_s = ft__now_s() + opt->time_s,
+                     .err = err ? err : &own};
+    ft_status st;
+
+    *out = (ft_explored){0};
+    if (x->build.n && !opt->build_dir)
+        return ft_fail(err, FT_EINVAL, 0, "%s: builds need a folder", x->name);
+    st = ft__trials_of(store, &w.exploration, x->name, x->print, w.err);
+    if (!st && opt->plan)
+        st = ft__trials_set_plan(store, w.exploration, opt->plan, w.err);
+    if (!st)
+        st = ft_store_begin_run(store, &w.run, opt->command ? opt->command : "",
+                                opt->environment ? opt->environment : "", w.err);
+    if (!st)
+        st = opt->searcher == FT_SEARCH_COUNT ? run_design(&w) : run_search(&w);
+    if (!st)
+        st = count(&w);
+    free_work(&w);
+    return st;
+}
+
+ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
+                          ft_store *store, ft_error *err)
+{
+    int64_t number;
+    ft_status st = ft__trials_of(store, &number, x->name, x->print, err);
+
+    return st ? st : ft__trials_plan(store, number, buf, size, err);
+}

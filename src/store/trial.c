@@ -1,0 +1,277 @@
+/* Runs of an exploration. A run is a row; its numbers are rows of their own, since
+ * which there are is the exploration's to say. */
+#include "store/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+/* A statement that is used once. */
+static ft_status prepare(ft_store *s, sqlite3_stmt **q, const char *sql, ft_error *err)
+{
+    *q = NULL;
+    return sqlite3_prepare_v2(s->db, sql, -1, q, NULL) == SQLITE_OK
+               ? FT_OK
+               : ft__store_fail(s, err);
+}
+
+static ft_status finish(ft_store *s, sqlite3_stmt *q, ft_status st, ft_error *err)
+{
+    return sqlite3_finalize(q) == SQLITE_OK || st ? st : ft__store_fail(s, err);
+}
+
+static ft_status number_of(ft_store *s, int64_t *number, const char *name,
+                           uint64_t print, ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st = prepare(
+        s, &q, "SELECT id FROM exploration WHERE name = ?1 AND print = ?2", err);
+
+    *number = 0;
+    if (st)
+        return st;
+    sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 2, (int64_t)print);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        *number = sqlite3_column_int64(q, 0);
+    return finish(s, q, FT_OK, err);
+}
+
+static ft_status add_exploration(ft_store *s, const char *name, uint64_t print,
+                                 ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st = prepare(
+        s, &q,
+        "INSERT OR IGNORE INTO exploration(name, print, plan) VALUES(?1, ?2, '')", err);
+
+    if (st)
+        return st;
+    sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 2, (int64_t)print);
+    sqlite3_step(q);
+    return finish(s, q, FT_OK, err);
+}
+
+ft_status ft__trials_of(ft_store *s, int64_t *number, const char *name, uint64_t print,
+                        ft_error *err)
+{
+    ft_status st = number_of(s, number, name, print, err);
+
+    if (st || *number || !s->writable)
+        return st;
+    st = ft__store_begin(s, err);
+    if (!st)
+        st = ft__store_end(s, add_exploration(s, name, print, err), err);
+    return st ? st : number_of(s, number, name, print, err);
+}
+
+ft_status ft__trials_plan(ft_store *s, int64_t exploration, char *buf, size_t size,
+                          ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st = prepare(s, &q, "SELECT plan FROM exploration WHERE id = ?1", err);
+
+    *buf = '\0';
+    if (st)
+        return st;
+    sqlite3_bind_int64(q, 1, exploration);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        snprintf(buf, size, "%s", (const char *)sqlite3_column_text(q, 0));
+    return finish(s, q, FT_OK, err);
+}
+
+static ft_status set_plan(ft_store *s, int64_t exploration, const char *plan,
+                          ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st =
+        prepare(s, &q, "UPDATE exploration SET plan = ?2 WHERE id = ?1", err);
+
+    if (st)
+        return st;
+    sqlite3_bind_int64(q, 1, exploration);
+    sqlite3_bind_text(q, 2, plan, -1, SQLITE_STATIC);
+    sqlite3_step(q);
+    return finish(s, q, FT_OK, err);
+}
+
+ft_status ft__trials_set_plan(ft_store *s, int64_t exploration, const char *plan,
+                              ft_error *err)
+{
+    ft_status st = ft__store_begin(s, err);
+
+    return st ? st : ft__store_end(s, set_plan(s, exploration, plan, err), err);
+}
+
+/* ---- adding ---- */
+
+static ft_status add_run(ft_store *s, int64_t *number, int64_t exploration, int64_t run,
+                         const ft__trial_run *t, ft_error *err)
+{
+    static const char sql[] =
+        "INSERT INTO trial(exploration_id, run_id, workload, point, taken_at, failure,"
+        " output, conditions) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    sqlite3_stmt *q;
+    ft_status st = prepare(s, &q, sql, err);
+
+    if (st)
+        return st;
+    sqlite3_bind_int64(q, 1, exploration);
+    sqlite3_bind_int64(q, 2, run);
+    sqlite3_bind_text(q, 3, t->workload, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 4, t->point, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 5, t->taken_at);
+    sqlite3_bind_text(q, 6, t->failure, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 7, t->output, -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 8, t->conditions, -1, SQLITE_STATIC);
+    sqlite3_step(q);
+    st = finish(s, q, FT_OK, err);
+    *number = sqlite3_last_insert_rowid(s->db);
+    return st;
+}
+
+static ft_status add_values(ft_store *s, int64_t trial, const ft__trial_run *t,
+                            ft_error *err)
+{
+    sqlite3_stmt *q;
+    ft_status st = prepare(
+        s, &q, "INSERT INTO trial_value(trial_id, name, value) VALUES(?1, ?2, ?3)",
+        err);
+
+    for (size_t i = 0; i < t->n_values && !st; i++) {
+        if (isnan(t->value[i].value))
+            continue;
+        sqlite3_bind_int64(q, 1, trial);
+        sqlite3_bind_text(q, 2, t->value[i].name, -1, SQLITE_STATIC);
+        sqlite3_bind_double(q, 3, t->value[i].value);
+        sqlite3_step(q);
+        if (sqlite3_reset(q) != SQLITE_OK)
+            st = ft__store_fail(s, err);
+    }
+    return finish(s, q, st, err);
+}
+
+ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
+                        const ft__trial_run *t, ft_error *err)
+{
+    int64_t trial;
+    ft_status st = ft__store_begin(s, err);
+
+    if (st)
+        return st;
+    st = add_run(s, &trial, exploration, run, t, err);
+    if (!st)
+        st = add_values(s, trial, t, err);
+    return ft__store_end(s, st, err);
+}
+
+/* ---- reading ---- */
+
+static const char *text_at(sqlite3_stmt *q, int column)
+{
+    const unsigned char *t = sqlite3_column_text(q, column);
+
+    return t ? (const char *)t : "";
+}
+
+struct values {
+    ft__trial_value *v;
+    size_t n, cap;
+    sqlite3_stmt *q;
+};
+
+/* Names are copies, valid until the next call. */
+static ft_status values_of(ft_store *s, struct values *all, int64_t trial,
+                           ft_error *err)
+{
+    for (size_t i = 0; i < all->n; i++)
+        free((char *)(uintptr_t)all->v[i].name);
+    all->n = 0;
+    sqlite3_bind_int64(all->q, 1, trial);
+    while (sqlite3_step(all->q) == SQLITE_ROW) {
+        char *name = strdup(text_at(all->q, 0));
+        ft__trial_value *grown =
+            all->n < all->cap
+                ? all->v
+                : ft__list_grow(all->v, all->n, &all->cap, sizeof(*all->v));
+
+        if (grown)
+            all->v = grown;
+        if (!grown || !name) {
+            free(name);
+            return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+        }
+        all->v[all->n++] = (ft__trial_value){name, sqlite3_column_double(all->q, 1)};
+    }
+    return sqlite3_reset(all->q) == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
+}
+
+ft_status ft__trial_each(ft_store *s, int64_t exploration,
+                         bool (*each)(void *user, const ft__trial_run *t), void *user,
+                         ft_error *err)
+{
+    static const char sql[] = "SELECT id, workload, point, taken_at, failure, output,"
+                              " conditions FROM trial WHERE exploration_id = ?1"
+                              " ORDER BY id";
+    struct values values = {0};
+    sqlite3_stmt *q;
+    bool more = true;
+    ft_status st = prepare(s, &q, sql, err);
+
+    if (!st)
+        st = prepare(s, &values.q,
+                     "SELECT name, value FROM trial_value WHERE trial_id = ?1", err);
+    if (!st)
+        sqlite3_bind_int64(q, 1, exploration);
+    while (!st && more && sqlite3_step(q) == SQLITE_ROW) {
+        ft__trial_run t = {.workload = text_at(q, 1),
+                           .point = text_at(q, 2),
+                           .taken_at = sqlite3_column_int64(q, 3),
+                           .failure = text_at(q, 4),
+                           .output = text_at(q, 5),
+                           .conditions = text_at(q, 6)};
+
+        st = values_of(s, &values, sqlite3_column_int64(q, 0), err);
+        t.value = values.v;
+        t.n_values = values.n;
+        more = !st && each(user, &t);
+    }
+    for (size_t i = 0; i < values.n; i++)
+        free((char *)(uintptr_t)values.v[i].name);
+    free(values.v);
+    sqlite3_finalize(values.q);
+    return finish(s, q, st, err);
+}
+
+/* ---- merging ---- */
+
+#define FROM_TRIALS                                                                    \
+    " FROM temp.from_trial t JOIN temp.from_exploration f ON f.id = t.exploration_id"  \
+    " JOIN exploration e ON e.name = f.name AND e.print = f.print"
+#define THE_SAME                                                                       \
+    " n.exploration_id = e.id AND n.workload = t.workload AND n.point = t.point"       \
+    " AND n.taken_at = t.taken_at"
+
+const char *const ft__trial_merge[] = {
+    "INSERT OR IGNORE INTO exploration(name, print, plan)"
+    " SELECT name, print, plan FROM temp.from_exploration ORDER BY id",
+    "INSERT INTO run(command, environment, began_at)"
+    " SELECT DISTINCT r.command, r.environment, r.began_at FROM temp.from_run r"
+    " JOIN temp.from_trial t ON t.run_id = r.id WHERE NOT EXISTS(SELECT 1 FROM run q"
+    " WHERE q.command = r.command AND q.environment = r.environment"
+    " AND q.began_at = r.began_at)",
+    "INSERT INTO trial(exploration_id, run_id, workload, point, taken_at, failure,"
+    " output, conditions) SELECT e.id, (SELECT min(q.id) FROM run q"
+    " JOIN temp.from_run r ON q.command = r.command AND q.environment = r.environment"
+    " AND q.began_at = r.began_at WHERE r.id = t.run_id), t.workload, t.point,"
+    " t.taken_at, t.failure, t.output, t.conditions" FROM_TRIALS
+    " WHERE NOT EXISTS(SELECT 1 FROM trial n WHERE" THE_SAME ") ORDER BY t.id",
+    "INSERT OR IGNORE INTO trial_value(trial_id, name, value)"
+    " SELECT n.id, v.name, v.value" FROM_TRIALS " JOIN trial n ON" THE_SAME
+    " JOIN temp.from_trial_value v ON v.trial_id = t.id",
+    NULL,
+};

@@ -1,0 +1,48 @@
+#ifndef STORE_TRIAL_H
+#define STORE_TRIAL_H
+
+#include "store/store.h"
+
+/* Runs of points of an exploration. `print` tells explorations of one name apart that
+ * run something else. */
+
+/* The exploration's number; made when it is not there (a store that may only be read:
+ * 0). */
+ft_status ft__trials_of(ft_store *s, int64_t *number, const char *name, uint64_t print,
+                        ft_error *err);
+
+/* What was planned the last time; "" at first. */
+ft_status ft__trials_plan(ft_store *s, int64_t exploration, char *buf, size_t size,
+                          ft_error *err);
+ft_status ft__trials_set_plan(ft_store *s, int64_t exploration, const char *plan,
+                              ft_error *err);
+
+typedef struct ft__trial_value {
+    const char *name; /* "time", "memory", an objective's */
+    double value;     /* NaN is not kept */
+} ft__trial_value;
+
+typedef struct ft__trial_run {
+    const char *workload;
+    const char *point;
+    int64_t taken_at;    /* ns since 1970 */
+    const char *failure; /* a sentence; "": none */
+    const char *output;  /* of one that failed; "" */
+    const char *conditions;
+    const ft__trial_value *value;
+    size_t n_values;
+} ft__trial_run;
+
+/* When it returns, it outlives this process. `run` as for ft_store_put(). */
+ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
+                        const ft__trial_run *t, ft_error *err);
+/* All of them in the order in which they were taken. */
+ft_status ft__trial_each(ft_store *s, int64_t exploration,
+                         bool (*each)(void *user, const ft__trial_run *t), void *user,
+                         ft_error *err);
+
+/* Statements that take those of a copied store (temp.from_...) in, ended by NULL; the
+ * one before the last adds the runs. */
+extern const char *const ft__trial_merge[];
+
+#endif

@@ -1,0 +1,203 @@
+A space is run point by point; the objectives here are numbers that a program prints, so that they are the same everywhere.
+
+  $ cat >space.yaml <<'END'
+  > name: toy
+  > command: 'echo score $(( (A - 3) * (A - 3) + 10 * {mode} + {w} * A )); echo gain $((A * {mode} + 1))'
+  > workloads:
+  >   - {name: low, w: 0}
+  >   - {name: high, w: 4}
+  > parameters:
+  >   - name: a
+  >     low: 1
+  >     high: 6
+  >     environment: A
+  >   - name: mode
+  >     values: [0, 1, 2]
+  > objectives:
+  >   - name: score
+  >     match: "score ([0-9]+)"
+  >     unit: points
+  >   - name: gain
+  >     match: "gain ([0-9]+)"
+  >     goal: maximize
+  >     limit: 3
+  > runs: {least: 1, most: 1}
+  > END
+  $ foretell explore report space.yaml --db toy.db
+  foretell explore: there is no store toy.db; name another with --db, or measure something into this one first
+  [3]
+  $ foretell explore run space.yaml --db toy.db
+  toy: 18 points with 2 workloads each, 36 runs now, 0 failed, 0 left
+  toy: 36 points run, 36 runs in all, 0 failed
+  
+  low: 7 points that no other beats in every objective, hypervolume 0.553
+  best settings      score  gain
+  ------------------------------
+  a=3 mode=1     10 points     4
+  a=4 mode=1     11 points     5
+  a=5 mode=1     14 points     6
+  a=6 mode=1     19 points     7
+  a=4 mode=2     21 points     9
+  a=5 mode=2     24 points    11
+  a=6 mode=2     29 points    13
+  
+  high: 7 points that no other beats in every objective, hypervolume 0.532
+  best settings      score  gain
+  ------------------------------
+  a=2 mode=1     19 points     3
+  a=3 mode=1     22 points     4
+  a=4 mode=1     27 points     5
+  a=3 mode=2     32 points     7
+  a=4 mode=2     37 points     9
+  a=5 mode=2     44 points    11
+  a=6 mode=2     53 points    13
+  
+  what decides score of low (18 points, R2 0.86 out of fold)
+    mode       ############################   92.2 %
+    a          ##                             7.8 %
+  
+  what decides gain of low (18 points, R2 0.78 out of fold)
+    mode        ####################           66.3 %
+    a           #######                        22.4 %
+    a with mode ###                            11.3 %
+  
+  correlation               Pearson              Spearman               Kendall
+  -----------------------------------------------------------------------------
+  a, score     +0.20 (-0.30..+0.61)  +0.14 (-0.35..+0.57)  +0.11 (-0.23..+0.42)
+  a, gain      +0.47 (+0.01..+0.77)  +0.38 (-0.13..+0.73)  +0.33 (+0.00..+0.60)
+  score, gain  +0.84 (+0.60..+0.94)  +0.86 (+0.59..+0.95)  +0.73 (+0.53..+0.86)
+  
+  what decides score of high (18 points, R2 0.80 out of fold)
+    a          #################              56.2 %
+    mode       #############                  43.6 %
+  
+  what decides gain of high (18 points, R2 0.78 out of fold)
+    mode        ####################           66.3 %
+    a           #######                        22.4 %
+    a with mode ###                            11.3 %
+  
+  correlation               Pearson              Spearman               Kendall
+  -----------------------------------------------------------------------------
+  a, score     +0.71 (+0.36..+0.88)  +0.69 (+0.28..+0.89)  +0.55 (+0.27..+0.75)
+  a, gain      +0.47 (+0.01..+0.77)  +0.38 (-0.13..+0.73)  +0.33 (+0.00..+0.60)
+  score, gain  +0.87 (+0.68..+0.95)  +0.83 (+0.55..+0.95)  +0.74 (+0.55..+0.86)
+  
+  does the best carry over? score
+  best of  used for                 ranks  worse than its own best  told from few  with the other's
+  -------------------------------------------------------------------------------------------------
+  low      high      +0.79 (+0.46..+0.93)                   15.8 %              -                 -
+  high     low       +0.79 (+0.46..+0.93)                   10.0 %              -                 -
+  told from few: median error of the rest, learned from 10 points of the workload at random;
+  then with all points of the other one as well
+  
+  does the best carry over? gain
+  best of  used for                 ranks  worse than its own best  told from few  with the other's
+  -------------------------------------------------------------------------------------------------
+  low      high      +1.00 (+1.00..+1.00)            0.0 % +-0.0 %              -                 -
+  high     low       +1.00 (+1.00..+1.00)            0.0 % +-0.0 %              -                 -
+  told from few: median error of the rest, learned from 10 points of the workload at random;
+  then with all points of the other one as well
+  
+  in short
+  - Set a=3 mode=1: score of low is 10 points; the median of 18 points is 12.5 points (+25.0 %), the worst 29 points.
+  - Set a=6 mode=2: gain of low is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
+  - score of low is decided by mode (92.2 %), a (7.8 %) of its variance.
+  - Set a=2 mode=1: score of high is 19 points; the median of 18 points is 27.5 points (+44.7 %), the worst 53 points.
+  - Set a=6 mode=2: gain of high is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
+  - score of high is decided by a (56.2 %), mode (43.6 %) of its variance.
+  - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79).
+  - What is best for one workload is, within what was measured, best for the others (gain).
+  $ foretell explore resume space.yaml --db toy.db --csv | head -4
+  toy: 18 points with 2 workloads each, 0 runs now, 0 failed, 0 left
+  workload,a,mode,score,score_error,gain,gain_error,runs,front,failure
+  low,1,0,4,,1,,1,0,
+  low,1,1,14,,2,,1,0,
+  low,1,2,24,,3,,1,0,
+  $ foretell explore report space.yaml --db toy.db --json | pick points runs failed trials.0.point trials.0.values transfers.0.regret transfers.0.rank.n
+  points: 36
+  runs: 36
+  failed: 0
+  trials.0.point: {"a": 1.0, "mode": "0"}
+  trials.0.values: {"score": 4.0, "gain": 1.0}
+  transfers.0.regret: 0.157894736842105
+  transfers.0.rank.n: 18
+
+What fails is kept with its words, and the others go on.
+
+  $ cat >fails.yaml <<'END'
+  > name: fails
+  > command: [sh, -c, 'test {x} != 2 || { echo no two >&2; exit 7; }; echo v={x}']
+  > parameters: [{name: x, values: [1, 2, 3]}]
+  > objectives: [{name: v, match: "v=([0-9])"}]
+  > runs: {least: 1, most: 1}
+  > END
+  $ foretell explore run fails.yaml --db toy.db
+  fails: 3 points, 3 runs now, 1 failed, 0 left
+  fails: 3 points run, 2 runs in all, 1 failed
+  
+  front: 1 point that no other beats in every objective
+  best settings  v
+  ----------------
+  x=1            1
+  
+  1 failed
+    x=2: the run ended with 7
+  
+  in short
+  - Set x=1: v is 1; the median of 2 points is 2 (+100.0 %), the worst 3.
+  $ foretell explore report fails.yaml --db toy.db --json | pick trials.1.failure trials.1.output failed
+  trials.1.failure: "the run ended with 7"
+  trials.1.output: "no two\n"
+  failed: 1
+  $ foretell explore resume fails.yaml --db toy.db --retry 2>&1 >/dev/null
+  fails: 3 points, 1 run now, 1 failed, 0 left
+  $ foretell explore run fails.yaml --db other.db --max-runs 2 2>&1 >/dev/null
+  fails: 3 points, 2 runs now, 0 failed, 1 left
+  go on with: foretell explore resume fails.yaml
+  $ foretell data merge other.db --db toy.db | tail -1
+  store: toy.db
+
+Builds are made once for each text.
+
+  $ cat >build.yaml <<'END'
+  > name: build
+  > build: 'echo built {o} >>log; printf "#!/bin/sh\necho n=%s\n" {o} >{build}/p; chmod +x {build}/p'
+  > command: ['{build}/p']
+  > parameters:
+  >   - name: o
+  >     values: [1, 22]
+  >   - name: e
+  >     values: [x, y]
+  >     environment: E
+  > objectives:
+  >   - {name: n, match: "n=([0-9]+)"}
+  >   - {name: bytes, file: "{build}/p"}
+  > runs: {least: 2, most: 2}
+  > END
+  $ foretell explore run build.yaml --db toy.db -q --csv
+  workload,o,e,n,n_error,bytes,bytes_error,runs,front,failure
+  ,1,x,1,0,19,0,2,1,
+  ,1,y,1,0,19,0,2,1,
+  ,22,x,22,0,20,0,2,0,
+  ,22,y,22,0,20,0,2,0,
+  $ sort log
+  built 1
+  built 22
+
+Mistakes are told with their line.
+
+  $ printf 'name: x\ncommand: [echo]\nparameters:\n  - name: a\n    lo: 1\n    high: 2\nobjectives: [time]\n' >bad.yaml; foretell explore run bad.yaml --db toy.db
+  foretell explore: bad.yaml:5: parameters: there is no key "lo"; known are name, values, ordered, low, high, type, log, environment, setting, when
+  [3]
+  $ printf 'name: x\ncommand: [echo]\nparameters:\n  - name: a\n    low: 1\n    high: 2\nobjectives: [time]\n' >bad.yaml; foretell explore run bad.yaml --db toy.db
+  foretell explore: bad.yaml:4: a: where does it act? {a} stands neither in command nor in build, and it has no environment or setting
+  [3]
+  $ foretell explore rum space.yaml --db toy.db
+  foretell explore: "rum" is not one of run, resume, report; did you mean run?
+  [2]
+  $ foretell explore run space.yaml --design best --db toy.db
+  foretell explore: --design best: it is one of full, fractional, random, latin, sobol
+  [2]
+  $ foretell explore report missing.yaml --db toy.db
+  foretell explore: cannot read missing.yaml
+  [3]

@@ -1,0 +1,386 @@
+/* Explorations: their files, what is run of them, and what is said of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "foretell/exploration.h"
+
+static char folder[] = "/tmp/foretell-exploration-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][256];
+    static unsigned next;
+    char *p = path[next++ % 4];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+    return p;
+}
+
+static ft_exploration *read_text(const char *text)
+{
+    ft_exploration *x = NULL;
+    ft_error err = {0};
+
+    if (ft_exploration_read(&x, text, strlen(text), "test", &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        exit(1);
+    }
+    return x;
+}
+
+/* ---- files ---- */
+
+#define HEAD "name: t\ncommand: [echo, '{a}']\nobjectives: [time]\n"
+#define A "parameters:\n- {name: a, values: [x, y]}\n"
+
+static void mistakes_are_told_with_line_and_key(void)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"", "test:1: the file is empty"},
+        {"name: [", "test:"},
+        {"- 1\n", "here stand keys and values"},
+        {A "command: [echo, '{a}']\nobjectives: [time]\n", "\"name:\" is missing"},
+        {HEAD, "\"parameters:\" is missing"},
+        {HEAD A "nmae: t\n", "test:6: there is no key \"nmae\"; known are name"},
+        {HEAD "name: u\n" A, "test:4: \"name\" stands here twice"},
+        {HEAD "parameters:\n- {name: a b, values: [1]}\n", "a name has letters"},
+        {HEAD "parameters:\n- {name: a, values: []}\n", "test:5: a: values: a list"},
+        {HEAD "parameters:\n- {name: a, values: [1, 1]}\n", "the value \"1\" stands"},
+        {HEAD "parameters:\n- {name: a, low: 3, high: 2}\n", "high must be above low"},
+        {HEAD "parameters:\n- {name: a, low: 0, high: 2, log: true}\n", "with log"},
+        {HEAD "parameters:\n- {name: a, low: 0, high: x}\n", "a number is wanted"},
+        {HEAD "parameters:\n- {name: a, low: 0.5, high: 2, type: integer}\n",
+         "whole numbers"},
+        {HEAD "parameters:\n- {name: a, low: 1, values: [1]}\n", "either values"},
+        {HEAD "parameters:\n- {name: b, values: [1]}\n", "where does it act? {b}"},
+        {HEAD "parameters:\n- {name: b, values: [1], setting: fan}\n",
+         "there is no setting \"fan\""},
+        {HEAD A "- {name: a, values: [1]}\n", "\"a\" stands here twice"},
+        {HEAD A "- {name: b, values: [1], environment: B, when: {c: 1}}\n",
+         "test:6: when: there is no parameter \"c\""},
+        {HEAD A "- {name: b, values: [1], environment: B, when: {a: z}}\n",
+         "a has no value \"z\""},
+        {HEAD A "forbidden:\n- {a: q}\n", "test:7: forbidden: a has no value \"q\""},
+        {HEAD A "runs: {least: 0}\n", "least: a whole number from 1"},
+        {HEAD A "runs: {precision: 2}\n", "precision: a share below 1"},
+        {HEAD A "runs: {timeout: soon}\n", "a duration is wanted"},
+        {HEAD A "workloads: [u, u]\n", "\"u\" stands here twice"},
+        {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [speed]\n",
+         "what is \"speed\"?"},
+        {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: '('}\n",
+         "match:"},
+        {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: v}\n",
+         "stands in ( )"},
+        {"name: t\ncommand: [echo, '{a}']\n" A
+         "objectives:\n- {name: time, limit: 3 J}\n",
+         "limit: a number in s is wanted"},
+        {"name: t\ncommand: []\n" A "objectives: [time]\n", "from 1 to 1000 words"},
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        ft_exploration *x;
+        ft_error err = {0};
+        ft_status st =
+            ft_exploration_read(&x, bad[i].text, strlen(bad[i].text), "test", &err);
+
+        CHECK(st == FT_EFORMAT && !x);
+        if (!strstr(err.msg, bad[i].says)) {
+            fprintf(stderr, "%zu: \"%s\", not \"%s\"\n", i, err.msg, bad[i].says);
+            CHECK(!"the sentence");
+        }
+    }
+}
+
+static void files_say_what_is_explored(void)
+{
+    ft_exploration *x = read_text(
+        "name: t\ncommand: [echo, '{a}']\n"
+        "parameters:\n- {name: a, values: [x, 'y z']}\n"
+        "- {name: b, low: 1, high: 8, log: true, environment: B, when: {a: x}}\n"
+        "- {name: r, low: 0.5, high: 2, environment: R}\n"
+        "workloads: [u, {name: v, k: 1}]\n"
+        "objectives: [time, {name: memory, limit: 2 MiB}]\n");
+    const ft_parameter *p;
+    const ft_objective *o;
+    const char *const *w;
+    double point[3] = {0, 4, 0.75}, back[3];
+    char text[256];
+    ft_error err = {0};
+
+    CHECK(ft_space_params(ft_exploration_space(x), &p) == 3);
+    CHECK(p[0].type == FT_PARAM_CATEGORICAL && p[0].where == FT_ACTS_ARGUMENT);
+    CHECK(p[1].type == FT_PARAM_INTEGER && p[1].n_values == 8 && p[1].log);
+    CHECK(p[2].type == FT_PARAM_REAL && strcmp(p[2].target, "R") == 0);
+    CHECK(ft_exploration_workloads(x, &w) == 2 && strcmp(w[1], "v") == 0);
+    CHECK(ft_exploration_objectives(x, &o) == 2);
+    CHECK(o[0].what == FT_MEASURED_TIME && isnan(o[0].limit));
+    CHECK(o[1].limit == 0x1p21);
+
+    CHECK(ft_point_print(x, point, text, sizeof(text)) == strlen("a=x b=4 r=0.75"));
+    CHECK(strcmp(text, "a=x b=4 r=0.75") == 0);
+    CHECK(ft_point_parse(x, back, text, &err) == FT_OK);
+    CHECK(memcmp(back, point, sizeof(point)) == 0);
+    point[0] = 1;
+    point[1] = NAN;
+    ft_point_print(x, point, text, sizeof(text));
+    CHECK(strcmp(text, "a=y%20z r=0.75") == 0);
+    CHECK(ft_point_parse(x, back, text, &err) == FT_OK);
+    CHECK(back[0] == 1 && isnan(back[1]) && back[2] == 0.75);
+    CHECK(ft_point_parse(x, back, "a=q", &err) == FT_EFORMAT);
+    CHECK(ft_point_parse(x, back, "b=9", &err) == FT_EFORMAT);
+    CHECK(ft_point_parse(x, back, "c=1", &err) == FT_EFORMAT);
+    ft_exploration_free(x);
+}
+
+/* ---- running ---- */
+
+static ft_store *store_of(const char *name)
+{
+    ft_store *s = NULL;
+    ft_error err = {0};
+
+    CHECK(ft_store_open(&s, in_folder(name), FT_STORE_WRITE, &err) == FT_OK);
+    return s;
+}
+
+static ft_explored explored(const ft_exploration *x, ft_store *s,
+                            const ft_explore_options *opt)
+{
+    ft_explored out;
+    ft_error err = {0};
+
+    CHECK(ft_explore(&out, x, s, opt, &err) == FT_OK);
+    if (*err.msg)
+        fprintf(stderr, "%s\n", err.msg);
+    return out;
+}
+
+static ft_trials trials(const ft_exploration *x, ft_store *s)
+{
+    ft_trials t;
+    ft_error err = {0};
+
+    CHECK(ft_trials_load(&t, x, s, &err) == FT_OK);
+    return t;
+}
+
+static const char grid[] =
+    "name: grid\ncommand: 'echo $((A * 10 + {b} + {k}))'\n"
+    "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
+    "- {name: b, values: [1, 2]}\n"
+    "workloads: [{name: u, k: 0}, {name: v, k: 5}]\n"
+    "objectives: [{name: y, match: '([0-9]+)'}]\nruns: {least: 2, most: 2}\n";
+
+static void every_point_is_run_and_kept_and_nothing_twice(void)
+{
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT, .max_runs = 5};
+    ft_exploration *x = read_text(grid);
+    ft_store *s = store_of("grid.db");
+    ft_explored e = explored(x, s, &opt);
+    ft_trials t;
+
+    CHECK(e.points == 6 && e.runs == 5 && e.failed == 0 && e.left == 12);
+    opt.max_runs = 0;
+    e = explored(x, s, &opt);
+    CHECK(e.runs == 19 && e.left == 0);
+    e = explored(x, s, &opt);
+    CHECK(e.runs == 0);
+    t = trials(x, s);
+    CHECK(t.n == 12);
+    for (size_t i = 0; i < t.n; i++) {
+        const double *p = t.v[i].point;
+        double b = p[1] + 1, k = t.v[i].workload ? 5 : 0;
+
+        CHECK(t.v[i].value[0] == p[0] * 10 + b + k && t.v[i].runs == 2);
+        CHECK(t.v[i].error[0] == 0 && !t.v[i].failure);
+    }
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+
+    /* Another command is another exploration. */
+    x = read_text(
+        "name: grid\ncommand: 'echo $((A * 10 + {b}))'\n"
+        "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
+        "- {name: b, values: [1, 2]}\nobjectives: [{name: y, match: '(.)'}]\n");
+    t = trials(x, s);
+    CHECK(t.n == 0);
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+static void failures_are_results(void)
+{
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
+    ft_exploration *x = read_text(
+        "name: f\ncommand: 'echo said {a}; case {a} in 1) exit 3;; 2) kill -9 $$;; "
+        "3) sleep 5;; 4) exit 0;; *) echo v=1;; esac'\n"
+        "parameters:\n- {name: a, low: 1, high: 5}\n"
+        "objectives: [{name: v, match: 'v=(.)'}, time]\n"
+        "runs: {least: 1, most: 1, timeout: 500ms}\n");
+    static const char *const says[] = {"ended with 3", "signal 9", "took too long",
+                                       "v: the output has no \"v=(.)\""};
+    ft_store *s = store_of("f.db");
+    ft_explored e = explored(x, s, &opt);
+    ft_trials t = trials(x, s);
+
+    CHECK(e.runs == 5 && e.failed == 4 && e.left == 0 && t.n == 5);
+    for (size_t i = 0; i < t.n; i++) {
+        size_t a = (size_t)t.v[i].point[0];
+        char said[32];
+
+        snprintf(said, sizeof(said), "said %zu\n", a);
+        CHECK(!t.v[i].failure == (a == 5));
+        CHECK(a == 5 || (strstr(t.v[i].failure, says[a - 1]) != NULL &&
+                         strcmp(t.v[i].output, said) == 0 && isnan(t.v[i].value[1])));
+        CHECK(a != 5 || (t.v[i].value[0] == 1 && t.v[i].value[1] > 0));
+    }
+    ft_trials_free(&t);
+    e = explored(x, s, &opt);
+    CHECK(e.runs == 0);
+    opt.retry = 1;
+    e = explored(x, s, &opt);
+    CHECK(e.runs == 4 && e.failed == 4);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+/* y scatters by what the run before left in a file. */
+static void points_are_run_until_they_are_sure(void)
+{
+    char text[1024];
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
+    ft_store *s = store_of("sure.db");
+    ft_exploration *x;
+    ft_trials t;
+
+    snprintf(text, sizeof(text),
+             "name: s\ncommand: 'n=$(cat %s/n 2>/dev/null || echo 0); n=$((n + 1)); "
+             "echo $n >%s/n; echo y=$((1000 + {a} * (n %% 2)))'\n"
+             "parameters:\n- {name: a, values: [0, 500]}\n"
+             "objectives: [{name: y, match: 'y=(.*)'}]\n"
+             "runs: {least: 3, most: 9, precision: 0.01}\n",
+             folder, folder);
+    x = read_text(text);
+    explored(x, s, &opt);
+    t = trials(x, s);
+    CHECK(t.n == 2);
+    for (size_t i = 0; i < t.n; i++)
+        CHECK(t.v[i].runs == (t.v[i].point[0] == 0 ? 3u : 9u));
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+static void a_search_goes_on_where_it_was(void)
+{
+    ft_explore_options opt = {
+        .searcher = FT_SEARCH_MODEL, .points = 8, .least_gain = 1e-9};
+    ft_exploration *x =
+        read_text("name: s\ncommand: 'echo $((({a} - 20) * ({a} - 20)))'\n"
+                  "parameters:\n- {name: a, low: 1, high: 64}\n"
+                  "objectives: [{name: y, match: '([0-9]+)'}]\n"
+                  "runs: {least: 1, most: 1}\n");
+    ft_store *s = store_of("s.db");
+    ft_explored e;
+    ft_trials t;
+    size_t best;
+
+    opt.design.seed = 1;
+    e = explored(x, s, &opt);
+    CHECK(e.points == 8 && e.runs == 8);
+    opt.points = 30;
+    e = explored(x, s, &opt);
+    CHECK(e.points <= 30 && e.runs == e.points - 8);
+    t = trials(x, s);
+    best = ft_trials_best(x, &t, 0, 0);
+    CHECK(best < t.n && t.v[best].value[0] <= 9); /* 7 of 64 values are as near */
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+/* ---- analysis ---- */
+
+static void transfer_says_what_another_best_costs(void)
+{
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
+    ft_exploration *x = read_text(
+        "name: x\ncommand: 'echo $((({a} - {c}) * ({a} - {c}) + 10))'\n"
+        "parameters:\n- {name: a, low: 1, high: 24}\n"
+        "workloads: [{name: u, c: 5}, {name: v, c: 8}, {name: w, c: 5}]\n"
+        "objectives: [{name: y, match: '([0-9]+)'}]\nruns: {least: 1, most: 1}\n");
+    ft_store *s = store_of("x.db");
+    unsigned char on[100];
+    ft_error err = {0};
+    ft_transfer f;
+    ft_trials t;
+
+    explored(x, s, &opt);
+    t = trials(x, s);
+    CHECK(t.n == 72);
+    CHECK(ft_transfer_compute(&f, x, &t, 0, 0, 1, 0, 1, &err) == FT_OK);
+    CHECK(fabs(f.regret - 0.9) < 1e-12); /* 19 instead of 10 */
+    CHECK(t.v[f.best].point[0] == 8 && t.v[f.best_from].point[0] == 5);
+    CHECK(f.rank.n == 24 && f.rank.r > 0.8);
+    CHECK(ft_transfer_compute(&f, x, &t, 0, 0, 2, 0, 1, &err) == FT_OK);
+    CHECK(f.regret == 0 && f.rank.r > 0.999);
+    CHECK(f.with < 1e-3 && f.without > 10 * f.with);
+    CHECK(ft_trials_front(on, x, &t, 1, &err) == FT_OK);
+    for (size_t i = 0; i < t.n; i++)
+        CHECK(on[i] == (i == ft_trials_best(x, &t, 1, 0)));
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+static void limits_keep_points_off_the_front(void)
+{
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
+    ft_exploration *x =
+        read_text("name: l\ncommand: 'echo y={a} z=$((9 - {a}))'\n"
+                  "parameters:\n- {name: a, low: 1, high: 6}\n"
+                  "objectives: [{name: y, match: 'y=(.)', limit: 4},\n"
+                  " {name: z, match: 'z=(.)', goal: maximize, limit: 6}]\n"
+                  "runs: {least: 1, most: 1}\n");
+    ft_store *s = store_of("l.db");
+    unsigned char on[6];
+    ft_error err = {0};
+    ft_trials t;
+
+    explored(x, s, &opt);
+    t = trials(x, s);
+    CHECK(t.n == 6 && ft_trials_front(on, x, &t, 0, &err) == FT_OK);
+    for (size_t i = 0; i < t.n; i++) {
+        CHECK(ft_trial_keeps_limits(x, &t.v[i]) == (t.v[i].point[0] <= 3));
+        CHECK(on[i] == (t.v[i].point[0] == 1)); /* least y and most z */
+    }
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+int main(void)
+{
+    char command[64];
+
+    if (!mkdtemp(folder))
+        return 1;
+    mistakes_are_told_with_line_and_key();
+    files_say_what_is_explored();
+    every_point_is_run_and_kept_and_nothing_twice();
+    failures_are_results();
+    points_are_run_until_they_are_sure();
+    a_search_goes_on_where_it_was();
+    transfer_says_what_another_best_costs();
+    limits_keep_points_off_the_front();
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK(system(command) == 0);
+    CHECK_DONE();
+}

@@ -1,0 +1,206 @@
+/* Let the 1st, 2nd, 3rd ... allocation fail until the call succeeds: every failure must
+ * come back as FT_ENOMEM and leak nothing (run under ASan). */
+#include <stdlib.h>
+
+#include "check.h"
+#include "explore_space.h"
+
+static int allocs_left = -1;
+
+static int refused(void)
+{
+    if (allocs_left > 0)
+        allocs_left--;
+    return allocs_left == 0;
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refused() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return refused() ? NULL : __real_realloc(p, size);
+}
+
+enum { N = 24, PARAMS = 3 };
+
+static ft_space *space;
+static double *points, y[4 * N];
+
+static ft_status make_space(void)
+{
+    static const uint32_t first[] = {0};
+    const ft__among part = {0, 1, first};
+    const ft__condition condition = {1, part};
+    const ft__forbidden forbidden = {&part, 1};
+    const ft_parameter param[] = {categories("c", 3), integers("i", 1, 5, 0)};
+    ft_space *s;
+    ft_status st = ft__space_new(&s, param, 2, &condition, 1, &forbidden, 1, NULL);
+
+    CHECK((st == FT_OK) == (s != NULL));
+    ft__space_free(s);
+    return st;
+}
+
+static ft_status design(ft_design d)
+{
+    const ft_design_options opt = {.design = d, .n = 40, .resolution = 3};
+    double *row;
+    size_t n;
+    ft_status st = ft_design_make(&row, &n, space, &opt, NULL);
+
+    CHECK((st == FT_OK) == (row != NULL));
+    free(row);
+    return st;
+}
+
+static ft_status full(void)
+{
+    return design(FT_DESIGN_FULL);
+}
+
+static ft_status fractional(void)
+{
+    return design(FT_DESIGN_FRACTIONAL);
+}
+
+static ft_status random_points(void)
+{
+    return design(FT_DESIGN_RANDOM);
+}
+
+static ft_status latin(void)
+{
+    return design(FT_DESIGN_LATIN);
+}
+
+static ft_status sobol(void)
+{
+    return design(FT_DESIGN_SOBOL);
+}
+
+static ft_status pareto(void)
+{
+    unsigned char on[N];
+
+    return ft_pareto(on, y, N, 3, NULL);
+}
+
+static ft_status hypervolume(void)
+{
+    const double reference[] = {2, 2, 2, 2};
+    double volume;
+
+    return ft_hypervolume(&volume, y, N, 4, reference, NULL);
+}
+
+static ft_status search(ft_searcher which)
+{
+    const ft_search_options opt = {.searcher = which, .objectives = 2, .first = 8};
+    double point[PARAMS], gain;
+    ft_search *s;
+    ft_status st = ft_search_new(&s, space, &opt, NULL);
+
+    CHECK((st == FT_OK) == (s != NULL));
+    for (int i = 0; i < 12 && !st; i++) {
+        st = ft_search_ask(s, point, &gain, NULL);
+        if (!st)
+            st = ft_search_tell(s, point, y + 2 * i, NULL);
+    }
+    ft_search_free(s);
+    return st;
+}
+
+static ft_status search_model(void)
+{
+    return search(FT_SEARCH_MODEL);
+}
+
+static ft_status search_nsga2(void)
+{
+    return search(FT_SEARCH_NSGA2);
+}
+
+static ft_status influence(void)
+{
+    ft_influence in;
+    ft_status st = ft_influence_compute(&in, space, points, y, N, 1, NULL);
+
+    CHECK((st == FT_OK) == (in.main != NULL));
+    ft_influence_free(&in);
+    return st;
+}
+
+static ft_status influence_model(void)
+{
+    ft_influence_model m;
+    ft_status st = ft_influence_fit(&m, space, points, y, N, 1, NULL);
+
+    CHECK((st == FT_OK) == (m.term != NULL));
+    ft_influence_model_free(&m);
+    return st;
+}
+
+static ft_status correlate(void)
+{
+    ft_correlation c;
+
+    return ft_correlate(&c, FT_KENDALL, y, y + N, N, NULL);
+}
+
+static void every_refused_allocation_is_reported(ft_status (*call)(void), int least)
+{
+    ft_status st = FT_ENOMEM;
+    int n = 0;
+
+    while (st == FT_ENOMEM && n < 100000) {
+        allocs_left = ++n;
+        st = call();
+        allocs_left = -1;
+    }
+    CHECK(st == FT_OK);
+    CHECK(n > least);
+}
+
+int main(void)
+{
+    const ft_parameter param[] = {categories("c", 3), integers("i", 1, 50, 0),
+                              ordinals("o", 4)};
+    const ft_design_options opt = {.design = FT_DESIGN_LATIN, .n = N};
+    size_t n;
+
+    space = space_of(param, PARAMS);
+    CHECK(ft_design_make(&points, &n, space, &opt, NULL) == FT_OK && n == N);
+    for (int i = 0; i < 4 * N; i++)
+        y[i] = 0.5 + 0.5 * sin(i * i);
+    every_refused_allocation_is_reported(make_space, 2);
+    every_refused_allocation_is_reported(full, 1);
+    every_refused_allocation_is_reported(fractional, 4);
+    every_refused_allocation_is_reported(random_points, 2);
+    every_refused_allocation_is_reported(latin, 5);
+    every_refused_allocation_is_reported(sobol, 2);
+    every_refused_allocation_is_reported(pareto, 3);
+    every_refused_allocation_is_reported(hypervolume, 4);
+    every_refused_allocation_is_reported(search_model, 40);
+    every_refused_allocation_is_reported(search_nsga2, 8);
+    every_refused_allocation_is_reported(influence, 100);
+    every_refused_allocation_is_reported(influence_model, 8);
+    every_refused_allocation_is_reported(correlate, 2);
+    free(points);
+    ft__space_free(space);
+    CHECK_DONE();
+}

@@ -1,0 +1,360 @@
+/* Searchers: ask and tell, and problems whose fronts are known. */
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "explore/gain.h"
+#include "explore_space.h"
+
+typedef void (*problem)(double *y, const double *x, size_t k);
+
+static ft_search *search_of(const ft_space *s, ft_searcher which, uint32_t objectives,
+                            const double *limit, uint64_t seed)
+{
+    const ft_search_options opt = {which, objectives, limit, 0, seed};
+    ft_search *search;
+
+    if (ft_search_new(&search, s, &opt, NULL))
+        abort();
+    return search;
+}
+
+static int holds(const double *rows, size_t n, const double *point, size_t k)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+
+        for (size_t c = 0; c < k; c++)
+            same += rows[i * k + c] == point[c] ||
+                    (isnan(rows[i * k + c]) && isnan(point[c]));
+        if (same == k)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- asking ---- */
+
+/* Of 14 points, 2 were told without having been asked for. */
+static void every_point_is_asked_for_once_then_there_are_no_others(void)
+{
+    ft_space *s = conditional_space(0);
+    const double told[2][3] = {{0, NAN, 1}, {2, 1, 4}}, y[] = {1, 2};
+
+    for (int which = 0; which < FT_SEARCH_COUNT; which++) {
+        ft_search *search = search_of(s, (ft_searcher)which, 2, NULL, 1);
+        double rows[15 * 3], point[3], gain;
+        ft_error err = {0};
+        size_t n = 0;
+
+        for (; n < 2; n++) {
+            memcpy(rows + 3 * n, told[n], sizeof(told[n]));
+            CHECK(ft_search_tell(search, told[n], y, NULL) == FT_OK);
+        }
+        while (n < 15 && ft_search_ask(search, point, &gain, &err) == FT_OK) {
+            const double its[] = {point[0], 5 - point[2]};
+
+            CHECK(ft_space_allows(s, point));
+            CHECK(!holds(rows, n, point, 3));
+            memcpy(rows + 3 * n++, point, sizeof(point));
+            CHECK(ft_search_tell(search, point, its, NULL) == FT_OK);
+        }
+        CHECK(n == 14);
+        CHECK(ft_search_ask(search, point, &gain, &err) == FT_ENOTFOUND);
+        CHECK(strstr(err.msg, "all 14 points") != NULL);
+        ft_search_free(search);
+    }
+    ft__space_free(s);
+}
+
+/* Several points asked for before any is told. */
+static void points_can_be_asked_for_in_batches(void)
+{
+    ft_space *s = cube(2, 0, 1);
+
+    for (int which = 0; which < FT_SEARCH_COUNT; which++) {
+        ft_search *search = search_of(s, (ft_searcher)which, 2, NULL, 1);
+        double rows[60 * 2], gain;
+
+        for (size_t n = 0; n < 60; n++) {
+            double *point = rows + 2 * n;
+
+            CHECK(ft_search_ask(search, point, &gain, NULL) == FT_OK);
+            CHECK(!holds(rows, n, point, 2));
+            for (size_t i = n % 6 == 5 ? n - 5 : n + 1; i <= n; i++)
+                CHECK(ft_search_tell(search, rows + 2 * i, rows + 2 * i, NULL) ==
+                      FT_OK);
+        }
+        ft_search_free(search);
+    }
+    ft__space_free(s);
+}
+
+static void the_same_seed_asks_the_same(void)
+{
+    ft_space *s = conditional_space(1);
+
+    for (int which = 0; which < FT_SEARCH_COUNT; which++) {
+        ft_search *a = search_of(s, (ft_searcher)which, 2, NULL, 3);
+        ft_search *b = search_of(s, (ft_searcher)which, 2, NULL, 3);
+
+        for (int i = 0; i < 40; i++) {
+            double p[4], q[4], gain, y[2];
+
+            CHECK(ft_search_ask(a, p, &gain, NULL) == FT_OK);
+            CHECK(ft_search_ask(b, q, &gain, NULL) == FT_OK);
+            CHECK(holds(p, 1, q, 4));
+            y[0] = p[0] + p[2];
+            y[1] = isnan(p[3]) ? 9 : p[3];
+            CHECK(ft_search_tell(a, p, y, NULL) == FT_OK);
+            CHECK(ft_search_tell(b, p, y, NULL) == FT_OK);
+        }
+        ft_search_free(a);
+        ft_search_free(b);
+    }
+    ft__space_free(s);
+}
+
+static void points_that_fail_or_have_no_say_do_no_harm(void)
+{
+    ft_space *s = conditional_space(1);
+
+    for (int which = 0; which < FT_SEARCH_COUNT; which++) {
+        ft_search *search = search_of(s, (ft_searcher)which, 2, NULL, 3);
+
+        for (int i = 0; i < 60; i++) {
+            double p[4], gain, y[] = {NAN, NAN};
+
+            CHECK(ft_search_ask(search, p, &gain, NULL) == FT_OK);
+            if (i > 30 && i % 3) {
+                y[0] = p[0];
+                y[1] = -p[2];
+            }
+            CHECK(ft_search_tell(search, p, y, NULL) == FT_OK);
+        }
+        ft_search_free(search);
+    }
+    ft__space_free(s);
+}
+
+/* ---- problems with known fronts ---- */
+
+/* Zitzler, Deb, Thiele 2000. */
+static double zdt_g(const double *x, size_t k)
+{
+    double sum = 0;
+
+    for (size_t i = 1; i < k; i++)
+        sum += x[i];
+    return 1 + 9 * sum / (double)(k - 1);
+}
+
+static void zdt1(double *y, const double *x, size_t k)
+{
+    const double g = zdt_g(x, k);
+
+    y[0] = x[0];
+    y[1] = g * (1 - sqrt(x[0] / g));
+}
+
+static void zdt2(double *y, const double *x, size_t k)
+{
+    const double g = zdt_g(x, k);
+
+    y[0] = x[0];
+    y[1] = g * (1 - x[0] / g * (x[0] / g));
+}
+
+static void zdt3(double *y, const double *x, size_t k)
+{
+    const double g = zdt_g(x, k), f = x[0] / g;
+
+    y[0] = x[0];
+    y[1] = g * (1 - sqrt(f) - f * sin(10 * acos(-1) * x[0]));
+}
+
+/* Deb, Thiele, Laumanns, Zitzler 2002, three objectives. */
+static void dtlz2(double *y, const double *x, size_t k)
+{
+    const double half = acos(0);
+    double g = 1;
+
+    for (size_t i = 2; i < k; i++)
+        g += (x[i] - 0.5) * (x[i] - 0.5);
+    y[0] = g * cos(x[0] * half) * cos(x[1] * half);
+    y[1] = g * cos(x[0] * half) * sin(x[1] * half);
+    y[2] = g * sin(x[0] * half);
+}
+
+/* Hypervolume after some evaluations, the mean of three seeds. */
+static double reached(ft_searcher which, problem f, size_t k, uint32_t m, size_t n,
+                      const double *limit)
+{
+    const double reference[] = {1.1, 1.1, 1.1};
+    double *y = malloc(n * m * sizeof(*y)), sum = 0, volume;
+    ft_space *s = cube(k, 0, 1);
+
+    if (!y)
+        abort();
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        ft_search *search = search_of(s, which, m, limit, seed);
+
+        for (size_t i = 0; i < n; i++) {
+            double point[16], gain;
+
+            CHECK(ft_search_ask(search, point, &gain, NULL) == FT_OK);
+            f(y + i * m, point, k);
+            CHECK(ft_search_tell(search, point, y + i * m, NULL) == FT_OK);
+        }
+        CHECK(ft_hypervolume(&volume, y, n, m, reference, NULL) == FT_OK);
+        sum += volume / 3;
+        ft_search_free(search);
+    }
+    free(y);
+    ft__space_free(s);
+    return sum;
+}
+
+/* Of the whole fronts, reference 1.1: 1.21 - area below, by integration; ZDT3's from a
+ * million points of its curve. */
+static double whole(problem f, size_t k)
+{
+    enum { N = 1000000 };
+    const double reference[] = {1.1, 1.1};
+    double *y = malloc(2 * N * sizeof(*y)), x[16] = {0}, volume;
+
+    if (!y)
+        abort();
+    for (int i = 0; i < N; i++) {
+        x[0] = (i + 0.5) / N;
+        f(y + 2 * i, x, k);
+    }
+    CHECK(ft_hypervolume(&volume, y, N, 2, reference, NULL) == FT_OK);
+    free(y);
+    return volume;
+}
+
+static void fronts_of_zdt_are_found(void)
+{
+    static const problem all[] = {zdt1, zdt2, zdt3};
+
+    CHECK_NEAR(whole(zdt1, 6), 1.21 - 1.0 / 3, 1e-3);
+    CHECK_NEAR(whole(zdt2, 6), 1.21 - 2.0 / 3, 1e-3);
+    for (int i = 0; i < 3; i++) {
+        const double best = whole(all[i], 6);
+        const double model = reached(FT_SEARCH_MODEL, all[i], 6, 2, 150, NULL);
+        const double nsga2 = reached(FT_SEARCH_NSGA2, all[i], 6, 2, 3000, NULL);
+        const double random = reached(FT_SEARCH_RANDOM, all[i], 6, 2, 3000, NULL);
+
+        CHECK(nsga2 > 0.9 * best && nsga2 < best);
+        CHECK(model > 0.9 * best && model < best);
+        CHECK(random < 0.8 * best);
+    }
+}
+
+static void the_front_of_dtlz2_is_found(void)
+{
+    const double best = 1.331 - acos(-1) / 6;
+    const double model = reached(FT_SEARCH_MODEL, dtlz2, 6, 3, 100, NULL);
+    const double nsga2 = reached(FT_SEARCH_NSGA2, dtlz2, 6, 3, 2000, NULL);
+    const double random = reached(FT_SEARCH_RANDOM, dtlz2, 6, 3, 100, NULL);
+
+    CHECK(model > 1.3 * random && model < best);
+    CHECK(nsga2 > 0.9 * best && nsga2 < best);
+}
+
+/* ---- limits ---- */
+
+/* Of the front 0.4 < x < 0.6 is within limits, and what lies close to it. */
+static void points_within_limits_are_looked_for(void)
+{
+    const double limit[] = {0.6, 1 - 0.6324555};
+    ft_space *s = cube(6, 0, 1);
+    int within[FT_SEARCH_COUNT] = {0};
+
+    for (int which = 0; which < FT_SEARCH_COUNT; which++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            ft_search *search = search_of(s, (ft_searcher)which, 2, limit, seed);
+
+            for (int i = 0; i < (which == FT_SEARCH_NSGA2 ? 1500 : 120); i++) {
+                double point[6], y[2], gain;
+
+                CHECK(ft_search_ask(search, point, &gain, NULL) == FT_OK);
+                zdt1(y, point, 6);
+                within[which] += y[0] <= limit[0] && y[1] <= limit[1];
+                CHECK(ft_search_tell(search, point, y, NULL) == FT_OK);
+            }
+            ft_search_free(search);
+        }
+    CHECK(within[FT_SEARCH_RANDOM] == 0);
+    CHECK(within[FT_SEARCH_MODEL] > 15);
+    CHECK(within[FT_SEARCH_NSGA2] > 15);
+    ft__space_free(s);
+}
+
+/* ---- expected gain ---- */
+
+/* Two objectives exactly, against drawing. */
+static void the_expected_gain_is_the_mean_of_gains(void)
+{
+    const double front[] = {0.1, 0.8, 0.3, 0.4, 0.7, 0.2, 0.9, 0.9};
+    const double reference[] = {1, 1};
+    ft__gain g = {0};
+    ft__prng rng = {8};
+
+    CHECK(ft__gain_start(&g, front, 4, 2, NULL) == FT_OK);
+    CHECK(g.n == 3);
+    CHECK_NEAR(g.volume, 0.2 * 0.2 + 0.4 * 0.6 + 0.3 * 0.8, 1e-12);
+    for (int t = 0; t < 6; t++) {
+        const double mean[] = {0.2 * t, 0.9 - 0.15 * t};
+        const double sigma[] = {0.05 + 0.03 * t, 0.2};
+        double rows[8], drawn = 0, volume;
+
+        memcpy(rows, front, 6 * sizeof(*rows));
+        for (int d = 0; d < 200000; d++) {
+            const double r = sqrt(-2 * log(1 - ft__prng_unit(&rng)));
+            const double angle = 2 * acos(-1) * ft__prng_unit(&rng);
+
+            rows[6] = mean[0] + sigma[0] * r * cos(angle);
+            rows[7] = mean[1] + sigma[1] * r * sin(angle);
+            ft_hypervolume(&volume, rows, 4, 2, reference, NULL);
+            drawn += (volume - g.volume) / 200000;
+        }
+        CHECK_NEAR(ft__gain_expected(&g, mean, sigma, &rng), drawn, 0.002);
+    }
+    ft__gain_free(&g);
+}
+
+/* Three objectives that are certain: the volume itself. */
+static void a_certain_gain_is_the_volume_added(void)
+{
+    const double front[] = {0.5, 0.5, 0.5, 0.2, 0.9, 0.4}, sigma[] = {0, 0, 0};
+    const double new[] = {0.4, 0.6, 0.3}, worse[] = {0.6, 0.6, 0.6};
+    const double reference[] = {1, 1, 1};
+    double rows[9], before, after;
+    ft__gain g = {0};
+    ft__prng rng = {8};
+
+    memcpy(rows, front, sizeof(front));
+    memcpy(rows + 6, new, sizeof(new));
+    CHECK(ft_hypervolume(&before, rows, 2, 3, reference, NULL) == FT_OK);
+    CHECK(ft_hypervolume(&after, rows, 3, 3, reference, NULL) == FT_OK);
+    CHECK(ft__gain_start(&g, front, 2, 3, NULL) == FT_OK);
+    CHECK_NEAR(ft__gain_expected(&g, new, sigma, &rng), after - before, 1e-12);
+    CHECK(ft__gain_expected(&g, worse, sigma, &rng) == 0);
+    ft__gain_free(&g);
+}
+
+int main(void)
+{
+    every_point_is_asked_for_once_then_there_are_no_others();
+    points_can_be_asked_for_in_batches();
+    the_same_seed_asks_the_same();
+    points_that_fail_or_have_no_say_do_no_harm();
+    the_expected_gain_is_the_mean_of_gains();
+    a_certain_gain_is_the_volume_added();
+    fronts_of_zdt_are_found();
+    the_front_of_dtlz2_is_found();
+    points_within_limits_are_looked_for();
+    CHECK_DONE();
+}

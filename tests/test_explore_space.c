@@ -1,0 +1,213 @@
+/* Spaces of parameters: coordinates, conditions, forbidden combinations. */
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "explore_space.h"
+
+static void each_value_owns_an_equal_share(void)
+{
+    const ft_parameter param[] = {categories("c", 5), ordinals("o", 3),
+                                  integers("i", -3, 3, 0), reals("r", 2, 10, 0)};
+    ft_space *s = space_of(param, 4);
+    int seen[3][7] = {{0}};
+    double least = 10, greatest = 2;
+
+    for (int i = 0; i < 1050; i++) {
+        const double u = (i + 0.5) / 1050, unit[] = {u, u, u, u};
+        double point[4];
+
+        ft_space_from_unit(s, point, unit);
+        seen[0][(int)point[0]]++;
+        seen[1][(int)point[1]]++;
+        seen[2][(int)point[2] + 3]++;
+        least = fmin(least, point[3]);
+        greatest = fmax(greatest, point[3]);
+    }
+    for (int k = 0; k < 5; k++)
+        CHECK(seen[0][k] == 210);
+    for (int k = 0; k < 3; k++)
+        CHECK(seen[1][k] == 350);
+    for (int k = 0; k < 7; k++)
+        CHECK(seen[2][k] == 150);
+    CHECK_NEAR(least, 2, 0.01);
+    CHECK_NEAR(greatest, 10, 0.01);
+    ft__space_free(s);
+}
+
+static void orders_of_magnitude_count_alike(void)
+{
+    const ft_parameter param[] = {integers("i", 1, 1023, 1), reals("r", 1e-3, 1e3, 1)};
+    ft_space *s = space_of(param, 2);
+    const double unit[] = {0.55, 0.75};
+    double point[2];
+
+    ft_space_from_unit(s, point, unit);
+    CHECK(point[0] == 45); /* 2^5.5 */
+    CHECK_NEAR(point[1], pow(10, 1.5), 1e-9);
+    ft__space_free(s);
+}
+
+static void every_point_comes_back_from_its_coordinates(void)
+{
+    const ft_parameter param[] = {categories("c", 5),       ordinals("o", 3),
+                                  integers("i", -3, 30, 0), integers("l", 1, 4096, 1),
+                                  reals("r", 2, 10, 0),     reals("g", 1e-3, 1e3, 1)};
+    ft_space *s = space_of(param, 6);
+    ft__prng rng = {1};
+
+    for (int i = 0; i < 1000; i++) {
+        double unit[6], point[6], again[6];
+
+        for (int k = 0; k < 6; k++)
+            unit[k] = ft__prng_unit(&rng);
+        ft_space_from_unit(s, point, unit);
+        ft_space_to_unit(s, unit, point);
+        ft_space_from_unit(s, again, unit);
+        for (int k = 0; k < 6; k++)
+            CHECK_NEAR(again[k], point[k], 1e-9 * fabs(point[k]));
+    }
+    ft__space_free(s);
+}
+
+static void coordinates_next_to_1_stay_inside(void)
+{
+    const ft_parameter param[] = {integers("i", 1, 1000, 1), integers("k", 0, 6, 0),
+                                  categories("c", 7), reals("g", 1e-3, 1e3, 1)};
+    const double last = 1 - 0x1p-53, unit[] = {last, last, last, last};
+    ft_space *s = space_of(param, 4);
+    double point[4];
+
+    ft_space_from_unit(s, point, unit);
+    CHECK(point[0] == 1000);
+    CHECK(point[1] == 6);
+    CHECK(point[2] == 6);
+    CHECK(point[3] <= 1e3);
+    ft__space_free(s);
+}
+
+/* level waits for ftz, which stands before it and waits for compiler. */
+static void parameters_have_a_say_only_when_their_conditions_hold(void)
+{
+    ft_space *s = conditional_space(1);
+    const double none[] = {0.1, 0.9, 0.1, 0.5}, half[] = {0.9, 0.1, 0.1, 0.5};
+    const double full[] = {0.9, 0.9, 0.1, 0.5};
+    double point[4], unit[4];
+
+    ft_space_from_unit(s, point, none);
+    CHECK(point[0] == 0 && isnan(point[1]) && point[2] == 1 && isnan(point[3]));
+    ft_space_to_unit(s, unit, point);
+    CHECK(unit[1] == 0.5 && unit[3] == 0.5);
+    ft_space_from_unit(s, point, half);
+    CHECK(point[0] == 2 && point[1] == 0 && isnan(point[3]));
+    ft_space_from_unit(s, point, full);
+    CHECK(point[1] == 1);
+    CHECK_NEAR(point[3], 2, 1e-12);
+    ft__space_free(s);
+}
+
+static void forbidden_combinations_are_not_allowed(void)
+{
+    ft_space *s = conditional_space(0);
+    const double good[] = {1, NAN, 2}, bad[] = {1, NAN, 3}, other[] = {0, NAN, 4};
+
+    CHECK(ft_space_allows(s, good) == 1);
+    CHECK(ft_space_allows(s, bad) == 0);
+    CHECK(ft_space_allows(s, other) == 1);
+    ft__space_free(s);
+}
+
+static void the_size_counts_points_that_differ(void)
+{
+    ft_space *s = conditional_space(0), *real = conditional_space(1);
+    const ft_parameter param[] = {categories("c", 5), integers("i", 1, 1000000, 0)};
+    ft_space *plain = space_of(param, 2);
+
+    CHECK(ft_space_size(s) == (2 + 2) * 4); /* gcc, clang, nvcc with and without */
+    CHECK(isinf(ft_space_size(real)));
+    CHECK(ft_space_size(plain) == 5e6);
+    ft__space_free(plain);
+    ft__space_free(real);
+    ft__space_free(s);
+}
+
+/* 8 parents of 3 values of which any two open the same child: against counting. */
+static void the_size_of_tangled_conditions_is_counted_right(void)
+{
+    enum { PARENTS = 4, N = PARENTS + 3 };
+    static const uint32_t low[] = {0, 1}, high[] = {2};
+    const ft__condition condition[] = {{4, {0, 2, low}},
+                                       {4, {1, 1, high}},
+                                       {5, {2, 1, high}},
+                                       {6, {3, 2, low}},
+                                       {3, {0, 1, high}}};
+    ft_parameter param[N];
+    ft_space *s;
+    ft__prng rng = {5};
+    char seen[3 * 3 * 3 * 4 * 4 * 4 * 4] = {0};
+    size_t n = 0;
+
+    for (int i = 0; i < N; i++)
+        param[i] = categories("c", 3);
+    CHECK(ft__space_new(&s, param, N, condition, 5, NULL, 0, NULL) == FT_OK);
+    for (int i = 0; i < 200000; i++) {
+        double unit[N], point[N];
+        size_t code = 0;
+
+        for (int k = 0; k < N; k++)
+            unit[k] = ft__prng_unit(&rng);
+        ft_space_from_unit(s, point, unit);
+        for (int k = 0; k < N; k++)
+            code = code * (k < 3 ? 3 : 4) + (isnan(point[k]) ? 3 : (size_t)point[k]);
+        n += !seen[code];
+        seen[code] = 1;
+    }
+    CHECK(ft_space_size(s) == (double)n);
+    ft__space_free(s);
+}
+
+static void mistakes_are_refused_with_a_sentence(void)
+{
+    static const uint32_t first[] = {0}, ninth[] = {9};
+    const ft_parameter good[] = {categories("c", 3), reals("r", 1, 2, 0)};
+    const ft_parameter reversed = reals("r", 2, 1, 0), no_log = reals("r", 0, 1, 1);
+    const ft_parameter no_value = categories("c", 0), half = integers("i", 0.5, 3.5, 0);
+    const ft__condition circle[] = {{0, {0, 1, first}}}, unknown = {7, {0, 1, first}};
+    const ft__condition on_real = {0, {1, 1, first}}, no_index = {1, {0, 1, ninth}};
+    const struct {
+        const ft_parameter *param;
+        size_t n;
+        const ft__condition *condition;
+        const char *says;
+    } bad[] = {
+        {good, 0, NULL, "0 parameters"},       {&reversed, 1, NULL, "from 2 to 1"},
+        {&no_log, 1, NULL, "magnitude"},       {&no_value, 1, NULL, "0 values"},
+        {&half, 1, NULL, "not 4 integers"},    {good, 2, circle, "circle"},
+        {good, 2, &unknown, "no parameter 7"}, {good, 2, &on_real, "real number"},
+        {good, 2, &no_index, "no value 9"},
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        ft_error err = {0};
+        ft_space *s;
+
+        CHECK(ft__space_new(&s, bad[i].param, bad[i].n, bad[i].condition,
+                            bad[i].condition != NULL, NULL, 0, &err) == FT_EINVAL);
+        CHECK(s == NULL);
+        CHECK(strstr(err.msg, bad[i].says) != NULL);
+    }
+}
+
+int main(void)
+{
+    each_value_owns_an_equal_share();
+    orders_of_magnitude_count_alike();
+    every_point_comes_back_from_its_coordinates();
+    coordinates_next_to_1_stay_inside();
+    parameters_have_a_say_only_when_their_conditions_hold();
+    forbidden_combinations_are_not_allowed();
+    the_size_counts_points_that_differ();
+    the_size_of_tangled_conditions_is_counted_right();
+    mistakes_are_refused_with_a_sentence();
+    CHECK_DONE();
+}
