@@ -39,15 +39,19 @@ static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
 {
     if (c->json)
         return ft__json_print_take(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "store", ft__json_text(path),
-                      "measurements", ft__json_count(r->measurements), "repeats",
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store",
+                      ft__json_text(path), "measurements",
+                      ft__json_count(r->measurements), "repeats",
                       ft__json_count(r->repeats), "present", ft__json_count(r->present),
                       "runs", ft__json_count(r->runs), "facts",
-                      ft__json_count(r->facts)),
+                      ft__json_count(r->facts), "trials", ft__json_count(r->trials)),
             stdout);
     printf("%" PRIu64 " measurements taken (%" PRIu64 " of them repeats), %" PRIu64
-           " were there; %" PRIu64 " runs and %" PRIu64 " facts taken\nstore: %s\n",
-           r->measurements, r->repeats, r->present, r->runs, r->facts, path);
+           " were there; %" PRIu64 " runs and %" PRIu64 " facts taken\n",
+           r->measurements, r->repeats, r->present, r->runs, r->facts);
+    if (r->trials)
+        printf("%" PRIu64 " runs of explorations taken\n", r->trials);
+    printf("store: %s\n", path);
     return true;
 }
 

@@ -154,8 +154,14 @@ What fails is kept with its words, and the others go on.
   $ foretell explore run fails.yaml --db other.db --max-runs 2 2>&1 >/dev/null
   fails: 3 points, 2 runs now, 0 failed, 1 left
   go on with: foretell explore resume fails.yaml
-  $ foretell data merge other.db --db toy.db | tail -1
-  store: toy.db
+  $ foretell data merge other.db --db toy.db | sed -n 2p; foretell explore report fails.yaml --db toy.db --json | pick runs failed points
+  2 runs of explorations taken
+  runs: 4
+  failed: 1
+  points: 3
+  $ foretell data merge other.db --db toy.db --json | pick trials; foretell explore report fails.yaml --db toy.db --json | pick runs
+  trials: 0
+  runs: 4
 
 Builds are made once for each text.
 
