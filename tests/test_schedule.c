@@ -209,7 +209,7 @@ static void nine_in_ten_lie_in_the_range_of_a_few(void)
 
     for (size_t k = 0; k < sizeof(few) / sizeof(*few); k++) {
         ft__prng r = {few[k]};
-        size_t inside = 0;
+        int inside = 0;
 
         for (int round = 0; round < ROUNDS; round++) {
             double stray[18], low, high, next;
