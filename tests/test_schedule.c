@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/prng.h"
 #include "check.h"
 
 /* 2 conv of 3 ms, a linear of 1 ms, and what nobody measured: 0.5 ms. */
@@ -191,6 +192,50 @@ static void without_networks_nothing_is_fitted(void)
     CHECK(memcmp(&s, &before, sizeof(s)) == 0);
 }
 
+/* Errors of a normal distribution: sums of twelve uniform ones. */
+static double normal(ft__prng *r)
+{
+    double sum = -6;
+
+    for (int i = 0; i < 12; i++)
+        sum += ft__prng_unit(r);
+    return sum;
+}
+
+static void nine_in_ten_lie_in_the_range_of_a_few(void)
+{
+    enum { ROUNDS = 20000 };
+    static const size_t few[] = {1, 2, 4, 9, 18};
+
+    for (size_t k = 0; k < sizeof(few) / sizeof(*few); k++) {
+        ft__prng r = {few[k]};
+        int inside = 0;
+
+        for (int round = 0; round < ROUNDS; round++) {
+            double stray[18], low, high, next;
+
+            for (size_t i = 0; i < few[k]; i++)
+                stray[i] = normal(&r);
+            next = normal(&r);
+            CHECK(ft__schedule_range(&low, &high, stray, few[k], NULL) == FT_OK);
+            inside += next >= low && next <= high;
+        }
+        CHECK(inside > 0.89 * ROUNDS && inside < 0.95 * ROUNDS);
+    }
+}
+
+static void many_speak_for_themselves(void)
+{
+    double stray[39], low, high;
+
+    for (int i = 0; i < 39; i++)
+        stray[i] = (i - 19) / 100.0;
+    CHECK(ft__schedule_range(&low, &high, stray, 39, NULL) == FT_OK);
+    CHECK_NEAR(low, -0.18, 1e-12);
+    CHECK_NEAR(high, 0.18, 1e-12);
+    CHECK(ft__schedule_range(&low, &high, stray, 0, NULL) != FT_OK);
+}
+
 int main(void)
 {
     a_busy_device_sets_the_time();
@@ -204,5 +249,7 @@ int main(void)
     more_work_never_takes_less();
     fitting_finds_the_schedule_that_made_the_networks();
     without_networks_nothing_is_fitted();
+    nine_in_ten_lie_in_the_range_of_a_few();
+    many_speak_for_themselves();
     CHECK_DONE();
 }

@@ -279,7 +279,7 @@ static ft_estimate estimate(double value, const double *stray, size_t n)
 
     if (!(value > 0))
         return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "no power is known"};
-    if (n && !ft_conformal(&low, &high, stray, n, 0.9, NULL)) {
+    if (n && !ft__schedule_range(&low, &high, stray, n, NULL)) {
         out.low = value * exp(low);
         out.high = value * exp(high);
     }

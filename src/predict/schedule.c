@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "foretell/learn.h"
+
 ft__schedule ft__schedule_plain(void)
 {
     return (ft__schedule){.scale = {1, 1, 1}, .bounded = 1, .dynamic = 1};
@@ -193,4 +195,30 @@ void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t 
 {
     fit(s, network, n, prior, false);
     fit(s, network, n, prior, true);
+}
+
+/* ---- how far networks stray ---- */
+
+/* Student's t, 95 %, of 1, 2, ... degrees of freedom. */
+static const double student[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943,
+                                 1.895, 1.860, 1.833, 1.812, 1.796, 1.782,
+                                 1.771, 1.761, 1.753, 1.746, 1.740, 1.734};
+enum { FEW = sizeof(student) / sizeof(*student) };
+
+ft_status ft__schedule_range(double *low, double *high, const double *stray, size_t n,
+                             ft_error *err)
+{
+    ft_status st = ft_conformal(low, high, stray, n, 0.9, err);
+    double sum = 0, width;
+
+    if (st || n > FEW)
+        return st;
+    /* Another one lies between the extremes of n with probability (n - 1) / (n + 1)
+     * only, which is less than nine in ten: then their size says more. */
+    for (size_t i = 0; i < n; i++)
+        sum += stray[i] * stray[i];
+    width = student[n - 1] * sqrt(sum / (double)n);
+    *low = fmin(*low, -width);
+    *high = fmax(*high, width);
+    return FT_OK;
 }

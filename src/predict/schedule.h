@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foretell/error.h"
+
 /* From operations to a network: two resources (docs/networks.md). The host issues
  * launches one after the other, the device executes them in order; a pass that is
  * repeated without waiting takes as long as the busier of the two. */
@@ -92,5 +94,10 @@ typedef struct ft__known_network {
  * not be 0 to be fitted. Without a network *s stays as it is. */
 void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
                       double prior);
+
+/* Between which logarithms of truth over estimate nine in ten networks lie, told from
+ * those of n > 0 others that the schedule was not fitted to. */
+ft_status ft__schedule_range(double *low, double *high, const double *stray, size_t n,
+                             ft_error *err);
 
 #endif
