@@ -371,6 +371,61 @@ static void shipped_predictors_open(void)
     ft_device_free(on.file);
 }
 
+/* A bias makes these products take three times as long, which no estimate knows. */
+static void fill_biased(ft_store *s, const char *device)
+{
+    ft_device *d;
+    int64_t run;
+
+    CHECK(ft_device_load(&d, data, device, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    for (unsigned i = 0; i < N_OPS; i++) {
+        ft__prng p = ft__prng_stream(9, i);
+        char spec[200];
+        ft_op op;
+
+        snprintf(spec, sizeof(spec), "linear x=%ux%u out=%u%s dtype=fp32",
+                 64 + ft__prng_below(&p, 2000), 64 + ft__prng_below(&p, 2000),
+                 64 + ft__prng_below(&p, 2000), i % 2 ? " bias=1" : "");
+        CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+        put(s, run, device, &op, "time",
+            law_s(&op, ft_device_get(d)) * (i % 2 ? 3 : 1));
+    }
+    ft_device_free(d);
+}
+
+static void take_best(void *user, const ft_regressor_attributes *of)
+{
+    int *n = user;
+
+    ++*n;
+    CHECK(strcmp(of->metric, "time") == 0 && strcmp(of->phase, "forward") == 0);
+    CHECK(of->n > 40 && of->attribute[0].worth.increase > 0.15);
+    /* Two columns say it: a bias is a kernel more. */
+    for (int i = 0; i < 2; i++)
+        CHECK(strcmp(of->attribute[i].name, "bias") == 0 ||
+              strcmp(of->attribute[i].name, "kernels") == 0);
+    CHECK(strcmp(of->attribute[0].name, of->attribute[1].name) != 0);
+    for (size_t i = 2; i < of->n; i++)
+        CHECK(of->attribute[i].worth.increase < of->attribute[0].worth.increase / 4);
+}
+
+static void training_tells_what_attributes_are_worth(void)
+{
+    int told = 0;
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA,
+                                  .importance = take_best,
+                                  .importance_user = &told};
+    ft_store *s;
+
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    fill_biased(s, devices[0]);
+    fill_biased(s, devices[1]);
+    ft_predictor_free(train(s, &how));
+    CHECK(told == 6); /* linear, matrix products, all; for these devices and others */
+    ft_store_close(s);
+}
+
 int main(int argc, char **argv)
 {
     ft_predictor *p, *forgetful;
@@ -395,5 +450,6 @@ int main(int argc, char **argv)
     what_is_added_leaves_the_rest_alone(p);
     ft_predictor_free(p);
     ft_predictor_free(forgetful);
+    training_tells_what_attributes_are_worth();
     CHECK_DONE();
 }

@@ -36,6 +36,20 @@ typedef struct ft_estimate {
 } ft_estimate;
 
 /* ---- training ---- */
+/* What a regressor's attributes are worth (ft_model_importance()), the most first. */
+typedef struct ft_attribute {
+    const char *name;
+    ft_importance worth;
+} ft_attribute;
+typedef struct ft_regressor_attributes {
+    const char *kind; /* these four as in ft_regressor_info */
+    const char *metric;
+    const char *phase;
+    int unseen;
+    const ft_attribute *attribute;
+    size_t n;
+} ft_regressor_attributes;
+
 typedef struct ft_train_options {
     ft_key filter;        /* which measurements; NULL members match all, but the
                              rows found must share device, setting, engine */
@@ -62,6 +76,10 @@ typedef struct ft_train_options {
                              byte, and what times are told relative to stays. FT_EINVAL: it
                              is of another machine or too old; FT_ENOTFOUND: the store lacks
                              what it was made of */
+    /* NULL, or told of each regressor that is fitted what its attributes are worth;
+     * what it gets is borrowed for the call. */
+    void (*importance)(void *user, const ft_regressor_attributes *of);
+    void *importance_user;
 } ft_train_options;
 
 /* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without

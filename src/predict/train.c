@@ -385,19 +385,29 @@ static ft_status keep_tails(struct tails *t, const struct rows *f, ft_error *err
 static ft_status fit(struct training *t, struct rows *f, struct trained *r, bool time,
                      ft_error *err)
 {
-    const ft__fit_options how = {
-        .methods = t->opt->methods ? t->opt->methods : 1u << FT_METHOD_EXTRA,
-        .mix = t->opt->mix,
-        .tune = t->opt->tune != 0,
-        .n_folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS,
-        .most_rows = SIZE_MAX,
-        .n_trees = time ? t->opt->n_trees : WORKSPACE_TREES,
-        .seed = t->opt->seed,
-        .threads = t->opt->threads};
+    const ft__importance_to to = {t->opt->importance, t->opt->importance_user};
+    const ft_regressor_attributes of = {.kind = r->image.kind,
+                                        .metric = r->image.metric,
+                                        .phase = "",
+                                        .n = FT__N_FEATURES};
+    ft__fit_options how = {.methods = t->opt->methods ? t->opt->methods
+                                                      : 1u << FT_METHOD_EXTRA,
+                           .mix = t->opt->mix,
+                           .tune = t->opt->tune != 0,
+                           .n_folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS,
+                           .most_rows = SIZE_MAX,
+                           .n_trees = time ? t->opt->n_trees : WORKSPACE_TREES,
+                           .seed = t->opt->seed,
+                           .threads = t->opt->threads};
     const ft_matrix x = {f->x, f->n, FT__N_FEATURES};
-    ft_status st =
-        ft__fit_make(&r->fit, f->out, f->spread, &x, f->target, f->group, &how, err);
+    ft_status st = ft__importance_want(&how, to.tell ? &to : NULL, FT__N_FEATURES, err);
 
+    if (!st)
+        st = ft__fit_make(&r->fit, f->out, f->spread, &x, f->target, f->group, &how,
+                          err);
+    if (!st)
+        st = ft__importance_tell(to.tell ? &to : NULL, &of, how.importance, NULL, err);
+    free(how.importance);
     if (st)
         return st;
     range_of(&r->image, f);

@@ -27,7 +27,7 @@ them and for others.
   time.basis: "scaled"
   family: "both.ftp"
   ops.0.time.basis: "scaled"
-  $ ./ask --device a30,l4 --clocks 600,900 | blur
+  $ ./ask --device a30,l4 --clocks 600,900 | blur | sed -E 's/[0-9.]+ (m?J)/# \1/g'
   resnet18.onnx
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  # s  # s  # s  48.4 W  7.08 J  # B  yes  scaled
-  a30  900 MHz  # s  # s  # s  55.0 W  5.95 J  # B  yes  scaled
-  l4  600 MHz  # s  # s  # s  19.8 W  33.9 mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  22.2 W  31.8 mJ  # B  yes  scaled
+  a30  600 MHz  # s  # s  # s  48.4 W  # J  # B  yes  scaled
+  a30  900 MHz  # s  # s  # s  55.0 W  # J  # B  yes  scaled
+  l4  600 MHz  # s  # s  # s  19.8 W  # mJ  # B  yes  scaled
+  l4  900 MHz  # s  # s  # s  22.2 W  # mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
@@ -48,10 +48,10 @@ them and for others.
   low .. high is a # % interval; 24 unique operations: 1 measured, 0 learned, 23 scaled, 0 roofline
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
-  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  # s  # s  # s  55.4 mJ  # B  *  # %  scaled
-  2  a30  # s  # s  # s  7.99 J  # B  # %  learned
-  3  t4  # s  # s  # s  12.8 J  # B  # %  learned
+  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | sed -E 's/[0-9.]+ (m?J)/# \1/g' | grep -E '^[0-9]|best'
+  1  l4  # s  # s  # s  # mJ  # B  *  # %  scaled
+  2  a30  # s  # s  # s  # J  # B  # %  learned
+  3  t4  # s  # s  # s  # J  # B  # %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.
@@ -61,3 +61,21 @@ Without being named it is found where train leaves it, unless a method is asked 
   family: family.ftp
   $ foretell predict data/models/resnet18.onnx --device l4 --method physics --json | pick family
   family: null
+
+What attributes are worth to each regressor: mobilenet's convolutions differ in groups.
+
+  $ foretell train --family --db both.db -o worth.ftp --importance --json | python3 -c "
+  > import json, sys
+  > doc = json.load(sys.stdin)
+  > conv = [r for r in doc['importance'] if (r['kind'], r['metric'], r['unseen']) == ('conv2d', 'time', False)]
+  > print(len(doc['importance']) > 100, [r['increase'] for r in conv] == sorted((r['increase'] for r in conv), reverse=True))
+  > print(conv[0]['phase'], conv[0]['attribute'], conv[0]['increase'] > 2 * conv[0]['spread'])"
+  True True
+  forward group_channels True
+  $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
+  regressor                      metric     attribute              error grows by, points       +-
+  ------------------------------------------------------------------------------------------------
+  conv2d forward                 time       group_channels                           25.4      5.4
+  $ foretell train --family --db both.db -o worth.ftp --importance --csv
+  foretell train: --importance is told as text or with --json
+  [2]
