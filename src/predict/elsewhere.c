@@ -54,6 +54,10 @@ ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
     }
     ft__ask_close(&to);
     ft__ask_close(&from);
+    if (e->energy.basis != FT_BASIS_UNAVAILABLE)
+        e->energy = e->power =
+            (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                          "power was measured at another clock or under another cap"};
     e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
     if (!st)
         st = ft__estimate_sum(e, g, err);
