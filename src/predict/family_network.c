@@ -7,6 +7,7 @@
 #include "predict/correct.h"
 #include "predict/known.h"
 #include "predict/predictor.h"
+#include "predict/sweep.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
@@ -31,8 +32,10 @@ struct asking {
     bool powered; /* power was learned */
     bool tf32;    /* products in TF32 are among what was learned */
     ft__asked a;
-    ft__asked measured;  /* the device as it was measured: */
-    bool elsewhere;      /* which is at another clock or under another cap */
+    ft__asked measured; /* the device as it was measured: */
+    bool elsewhere;     /* which is at another clock or under another cap */
+    bool swept;         /* it is, but was measured at several: */
+    ft__sweep sweep;
     const ft_known *few; /* a few measurements of it, or NULL */
     uint32_t n_few;      /* that corrected the answers */
 };
@@ -182,6 +185,8 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     common *= z90;
     if (q->elsewhere)
         common = hypot(common, ft__elsewhere_error);
+    if (q->swept)
+        common = hypot(common, q->sweep.reach / log(2) * ft__elsewhere_error);
     out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
     out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
     out.power_low = q->known && q->powered ? -0.1 : -0.35;
@@ -191,18 +196,25 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     return out;
 }
 
+static ft_status ask_metric(ft__answer *out, const struct asking *q, ft__metric metric,
+                            ft_error *err)
+{
+    return q->swept
+               ? ft__sweep_ask(out, &q->sweep, q->f, metric, &q->on, q->form, q->n, err)
+               : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
+}
+
 static ft_status ask_learners(struct asking *q, ft_error *err)
 {
     ft_error none = {0};
-    ft_status st =
-        ft__family_ask(q->time, q->f, FT__METRIC_TIME, &q->on, q->form, q->n, err);
+    ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
 
     if (!st && q->few)
         st = ft__known_correct(q->time, &q->n_few, q->f, q->few, &q->on, q->form, q->n,
                                err);
     if (st)
         return st;
-    st = ft__family_ask(q->power, q->f, FT__METRIC_POWER, &q->on, q->form, q->n, &none);
+    st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
@@ -307,6 +319,8 @@ static ft_status open_device(struct asking *q, ft__buf *setting,
     if (!q->known && !asked.policy)
         asked.policy = (char *)as_usual;
     q->elsewhere = q->known && !was_driven_so(q->f, &asked);
+    q->swept = q->elsewhere && ft__sweep_find(&q->sweep, q->f, &asked);
+    q->elsewhere = q->elsewhere && !q->swept;
     if (q->elsewhere)
         asked.setting = NULL;
     ft__family_complete(&q->on, setting, q->f, &asked);
