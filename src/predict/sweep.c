@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "predict/clock.h"
 
 /* Beyond the measured clocks power is not followed further than this. */
 static const double most_beyond = 0.7;
@@ -71,6 +72,9 @@ bool ft__sweep_find(ft__sweep *out, const ft__family *f, const ft__dataset *aske
     if (out->at[0] && !is_between(out->clock_hz, out->asked_hz))
         out->reach = fmin(far_from(out->clock_hz[0], out->asked_hz),
                           far_from(out->clock_hz[1], out->asked_hz));
+    out->top_hz = fmax(fmax(out->clock_hz[0], out->clock_hz[1]), out->asked_hz);
+    if (asked->file)
+        out->top_hz = fmax(out->top_hz, ft_device_get(asked->file)->boost_clock_hz);
     return out->at[0] != NULL;
 }
 
@@ -89,9 +93,12 @@ static double time_at(const ft__sweep *s, double t0, double t1)
 
 static double power_at(const ft__sweep *s, double p0, double p1)
 {
-    double share =
-        log(s->asked_hz / s->clock_hz[0]) / log(s->clock_hz[1] / s->clock_hz[0]);
+    double first = ft__clock_swing(s->clock_hz[0] / s->top_hz), share;
 
+    if (s->reach == 0)
+        return p0 + (p1 - p0) * (ft__clock_swing(s->asked_hz / s->top_hz) - first) /
+                        (ft__clock_swing(s->clock_hz[1] / s->top_hz) - first);
+    share = log(s->asked_hz / s->clock_hz[0]) / log(s->clock_hz[1] / s->clock_hz[0]);
     share = fmax(-most_beyond, fmin(1 + most_beyond, share));
     return p0 * pow(p1 / p0, share);
 }
