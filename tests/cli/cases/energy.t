@@ -22,3 +22,11 @@ What was collected without it says so.
   $ foretell predict data/models/vgg16.onnx --predictor dry.ftp --json | pick energy.value energy.basis
   energy.value: null
   energy.basis: "unavailable"
+
+A predictor of one machine says what attributes are worth as well.
+
+  $ foretell train --engine fake --importance --json | python3 -c "
+  > import json, sys
+  > rows = json.load(sys.stdin)['importance']
+  > print(len(rows) > 10, sorted({r['metric'] for r in rows}), {r['phase'] for r in rows}, any(r['attribute'] == 'intensity' for r in rows))"
+  True ['time'] {''} True
