@@ -26,8 +26,8 @@ typedef struct ft__clock_row {
     const char *name;
 } ft__clock_row;
 
-/* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares of
- * the highest. */
+/* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
+ * of the highest. */
 double ft__clock_swing(double core);
 
 typedef struct ft__clocks ft__clocks;
