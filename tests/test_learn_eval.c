@@ -255,8 +255,74 @@ static void conformal_refuses_what_it_cannot_answer(void)
     CHECK(ft_conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL) == FT_EINVAL);
 }
 
+/* ---- importance ---- */
+
+/* log y = 0.3 a + 0.1 b + 0.2 c, each 0 or 1, and a column that says nothing; c is the
+ * same in all rows of a fold. Learned exactly, a coefficient k is worth the mean of
+ * |exp(k (other - own)) - 1|: a quarter of the pairs differ in each direction. */
+static void columns_are_worth_what_their_law_says(void)
+{
+    enum { N = 400, COLUMNS = 5 };
+    static const double k[] = {0.3, 0.1, 0.2, 0};
+    static const double weight[] = {0.25, 0.75};
+    const ft_model_options ridge[] = {
+        {.method = FT_METHOD_RIDGE, .penalty = 1e-9},
+        {.method = FT_METHOD_RIDGE, .penalty = 1e-9},
+    };
+    const ft_importance_options opt = {
+        .model = ridge, .weight = weight, .n_models = 2, .n_repeats = 20, .seed = 1};
+    float x[N * COLUMNS];
+    double y[N];
+    uint32_t fold[N];
+    ft_importance v[COLUMNS], same[COLUMNS];
+    const ft_matrix m = {x, N, COLUMNS};
+
+    for (uint32_t i = 0; i < N; i++) {
+        float *row = x + (size_t)i * COLUMNS;
+
+        fold[i] = i / (N / 4);
+        row[0] = (float)(i % 2);
+        row[1] = (float)(i / 2 % 2);
+        row[2] = (float)(fold[i] % 2);
+        row[3] = (float)(i * 2654435761u >> 16);
+        row[4] = 7; /* does not vary */
+        y[i] = k[0] * row[0] + k[1] * row[1] + k[2] * row[2];
+    }
+    CHECK(ft_model_importance(v, &m, y, fold, 4, &opt, NULL) == FT_OK);
+    for (int c = 0; c < 4; c++) {
+        CHECK_NEAR(v[c].increase, 0.5 * sinh(k[c]), 0.01);
+        CHECK(v[c].spread < 0.01);
+    }
+    CHECK(v[0].spread > 0 && v[4].increase == 0 && v[4].spread == 0);
+    CHECK(ft_model_importance(same, &m, y, fold, 4, &opt, NULL) == FT_OK);
+    CHECK(memcmp(v, same, sizeof(v)) == 0);
+}
+
+static void importance_needs_folds_and_models(void)
+{
+    const double one = 1;
+    const ft_model_options tree = {.method = FT_METHOD_TREE};
+    const ft_importance_options none = {.model = &tree, .weight = &one},
+                                opt = {.model = &tree, .weight = &one, .n_models = 1};
+    const float x[] = {1, 2, 3, 4};
+    const double y[] = {1, 2, 3, 4};
+    const uint32_t fold[] = {0, 1, 0, 1};
+    ft_importance v;
+
+    CHECK(ft_model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &none, NULL) ==
+          FT_EINVAL);
+    CHECK(ft_model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 1, &opt, NULL) ==
+          FT_EINVAL);
+    CHECK(ft_model_importance(&v, &(ft_matrix){x, 0, 1}, y, fold, 2, &opt, NULL) ==
+          FT_EINVAL);
+    CHECK(ft_model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &opt, NULL) ==
+          FT_OK);
+}
+
 int main(void)
 {
+    columns_are_worth_what_their_law_says();
+    importance_needs_folds_and_models();
     folds_never_part_a_group();
     folds_are_even();
     a_giant_group_gets_a_fold_of_its_own();

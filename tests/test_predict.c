@@ -372,6 +372,38 @@ static void paleo_is_what_its_users_published(void)
     CHECK_NEAR(sum, 1.72e-3, 0.005e-3);
 }
 
+/* Kernels of 3x3 and 5x5 draw 80 W, of 1x1 50 W; of every third operation it is known.
+ */
+static void energy_is_time_and_power(const ft_op *convs)
+{
+    const double watts[] = {50, 80};
+    ft_op again[N_CONVS];
+    ft_store *s = make_store(again);
+    ft_network_estimate e;
+    ft_predictor *p;
+    double truth;
+    ft_graph *g;
+    int64_t run;
+
+    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    for (int i = 4; i < N_CONVS; i += 3)
+        put(s, run, &convs[i], "power", watts[ft_op_at(&convs[i], FT_K_kernel, 0) > 1]);
+    p = train(s, NULL, 0, 0);
+    g = network(&convs[0], 3, &convs[1], 5);
+    truth = 3 * truth_s(&convs[0]) * watts[ft_op_at(&convs[0], FT_K_kernel, 0) > 1] +
+            5 * truth_s(&convs[1]) * watts[ft_op_at(&convs[1], FT_K_kernel, 0) > 1];
+    CHECK(ft_predict_network(&e, p, g, NULL) == FT_OK);
+    CHECK(e.energy.basis == FT_BASIS_LEARNED && e.power.basis == FT_BASIS_LEARNED);
+    CHECK_NEAR(e.energy.value / truth, 1, 0.05);
+    CHECK_NEAR(e.power.value, e.energy.value / e.time.value, 1e-9);
+    CHECK(e.energy.low < truth && truth < e.energy.high);
+    CHECK(e.energy.high / e.energy.low < 2);
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 int main(void)
 {
     static ft_op convs[N_CONVS];
@@ -385,6 +417,7 @@ int main(void)
     kinds_never_seen_are_carried_over_or_bounded(s);
     forward_measurements_do_not_answer_for_other_phases(s, convs);
     a_network_is_the_sum_of_its_operations(s, convs);
+    energy_is_time_and_power(convs);
     the_phases_of_a_step_add_up(s, convs);
     the_same_seed_gives_the_same_file(s);
     a_file_gives_the_answers_of_what_was_saved(s, convs);

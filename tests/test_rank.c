@@ -189,6 +189,21 @@ static void one_device_errs_alike(void)
     CHECK_NEAR(r[1].regret, 0.01, 1e-12);
 }
 
+/* Two clocks at which the host sets the time, but for rounding, and one that is slower.
+ */
+static void equal_ones_share_their_chance(void)
+{
+    const ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("a", 1, 1 + 1e-13, 0),
+                               entry("a", 1, 1.5, 0)};
+    const ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 1};
+    ft_ranked r[3];
+
+    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
+    CHECK(r[0].place == 1 && r[1].place == 2 && r[2].place == 3);
+    CHECK(r[0].chance == 0.5 && r[1].chance == 0.5 && r[2].chance == 0);
+    CHECK_NEAR(r[1].regret, 0, 1e-9);
+}
+
 static void the_same_seed_draws_the_same(void)
 {
     ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 1.1, 0)};
@@ -332,6 +347,7 @@ int main(void)
     overlap_is_between_devices();
     chance_and_regret_are_those_of_the_intervals();
     one_device_errs_alike();
+    equal_ones_share_their_chance();
     the_same_seed_draws_the_same();
     the_pareto_set_is_what_nothing_beats();
     names_go_back_and_forth();

@@ -133,6 +133,30 @@ FT_API ft_status ft_model_cross_validate(double *out, const ft_matrix *x, const 
                                          uint32_t n_folds, const ft_model_options *opt,
                                          ft_error *err);
 
+/* What one column is worth: by how much the mean relative error of exp(target) grows
+ * when the column's values are those of other rows, 0.01 being one percentage point. A
+ * column that another one repeats is worth little by itself. */
+typedef struct ft_importance {
+    double increase; /* mean over repeats; about 0 or below: nothing is learned of it */
+    double spread;   /* standard deviation over repeats; NaN of one */
+} ft_importance;
+
+typedef struct ft_importance_options {
+    const ft_model_options *model; /* a mixture of these, ... */
+    const double *weight;          /* ... with these weights */
+    uint32_t n_models;             /* 1 to 8 */
+    uint32_t n_repeats;            /* 0: 5 */
+    size_t most_rows;              /* rows to permute, drawn; 0: 1000 */
+    uint64_t seed;
+} ft_importance_options;
+
+/* Permutation importance (Breiman 2001; Fisher, Rudin, Dominici 2019) of every column,
+ * of rows out of fold: out[x->n_cols]. y are logarithms. Fails as ft_model_fit() does. */
+FT_API ft_status ft_model_importance(ft_importance *out, const ft_matrix *x,
+                                     const double *y, const uint32_t *fold,
+                                     uint32_t n_folds, const ft_importance_options *opt,
+                                     ft_error *err);
+
 /* ---- rows unlike the others ---- */
 
 typedef struct ft_isolation_options {

@@ -36,6 +36,20 @@ typedef struct ft_estimate {
 } ft_estimate;
 
 /* ---- training ---- */
+/* What a regressor's attributes are worth (ft_model_importance()), the most first. */
+typedef struct ft_attribute {
+    const char *name;
+    ft_importance worth;
+} ft_attribute;
+typedef struct ft_regressor_attributes {
+    const char *kind; /* these four as in ft_regressor_info */
+    const char *metric;
+    const char *phase;
+    int unseen;
+    const ft_attribute *attribute;
+    size_t n;
+} ft_regressor_attributes;
+
 typedef struct ft_train_options {
     ft_key filter;        /* which measurements; NULL members match all, but the
                              rows found must share device, setting, engine */
@@ -62,6 +76,10 @@ typedef struct ft_train_options {
                              byte, and what times are told relative to stays. FT_EINVAL: it
                              is of another machine or too old; FT_ENOTFOUND: the store lacks
                              what it was made of */
+    /* NULL, or told of each regressor that is fitted what its attributes are worth;
+     * what it gets is borrowed for the call. */
+    void (*importance)(void *user, const ft_regressor_attributes *of);
+    void *importance_user;
 } ft_train_options;
 
 /* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without
@@ -146,6 +164,7 @@ typedef struct ft_network_estimate {
     uint32_t n_learned;
     uint32_t n_scaled;
     uint32_t n_roofline;
+    uint32_t n_known; /* measurements of the device that corrected a family's times */
     /* Where host and device were told apart (docs/networks.md), otherwise NaN: what the
      * host needs to issue everything, and what the device needs to execute it. */
     double host_s;
@@ -157,6 +176,13 @@ typedef struct ft_network_estimate {
  * run, is counted as PyTorch allocates it. */
 FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_graph *g, ft_error *err);
+/* A few measurements of devices: every operation of a store with a time. */
+typedef struct ft_known ft_known;
+FT_API ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err);
+FT_API void ft_known_free(ft_known *k);
+/* Operations of the device; of all devices where it is NULL. */
+FT_API size_t ft_known_count(const ft_known *k, const char *device);
+
 /* A device, and how it is asked about. */
 typedef struct ft_device_use {
     const ft_device *device; /* its file; borrowed */
@@ -164,6 +190,8 @@ typedef struct ft_device_use {
                             is set; NULL or "": as the device comes */
     const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
                             "default": in convolutions, as PyTorch does */
+    const ft_known *known; /* NULL, or what corrects a family's times of this device, of
+                              which it holds some; borrowed */
 } ft_device_use;
 
 /* From the specifications of a device that nobody measured: the physical estimate of

@@ -61,6 +61,20 @@ typedef struct ft__source {
     ft__by by;
 } ft__source;
 
+/* The option of predict and rank: measurements that correct what a family says. */
+#define FT__CORRECT_OPTION(type)                                                       \
+    {                                                                                  \
+        "correct", 0, FT__OPT_TEXT, offsetof(type, correct), "STORE|CSV",              \
+            "a few measurements of a device correct what a predictor for a family "    \
+            "says of it"                                                               \
+    }
+/* path NULL: none. Complains itself, also where no operation is in it. */
+int ft__known_open(ft__cli *c, ft_known **out, const char *path, const char *data_dir);
+/* `known`, or NULL where it holds nothing of the device. */
+const ft_known *ft__known_of(const ft_known *known, const char *device);
+/* The complaint that nothing was corrected. */
+int ft__known_none(ft__cli *c, const char *path);
+
 /* Predictors for families of devices that are found without being named: the user's
  * own, then those of the data folder. */
 enum { FT__MAX_FAMILIES = 16 };

@@ -26,6 +26,7 @@ static const ft__option options[] = {
     FT__USE_OPTIONS(ft__predict_options, use),
     {"clocks", 0, FT__OPT_TEXT, offsetof(ft__predict_options, clocks), "MHZ,...",
      "at each of these core clocks, and which takes the least energy"},
+    FT__CORRECT_OPTION(ft__predict_options),
     FT__STEP_OPTIONS(ft__predict_options, step),
     FT__MODEL_OPTIONS(ft__predict_options, model),
     {0},
@@ -37,6 +38,10 @@ static int check_method(ft__predict_question *q)
 {
     int code = ft__by_parse(q->c, &q->by, q->o->method);
 
+    if (!code && q->o->method && q->o->correct)
+        code = ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s uses no measurements: leave --correct out",
+                            q->o->method);
     if (!code && q->o->method && q->o->predictor)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--method %s uses no predictor: leave --predictor out",
@@ -127,7 +132,7 @@ static int verdict(const ft__predict_question *q, const ft__answer *a, size_t n)
 static int answer_all(const ft__predict_question *q, ft__answer *a, ft__estimate *x)
 {
     const char *list = q->o->device ? q->o->device : "local";
-    size_t n = split_devices(a, q, list);
+    size_t n = split_devices(a, q, list), n_known = 0;
     int code = FT__EXIT_GOOD;
 
     if (!n)
@@ -138,7 +143,10 @@ static int answer_all(const ft__predict_question *q, ft__answer *a, ft__estimate
     for (size_t i = 0; i < n && !code; i++) {
         a[i].verbose = q->c->verbose > 0;
         code = ft__predict_answer(&a[i], &x[i], q);
+        n_known += a[i].e.n_known;
     }
+    if (!code && q->known && !n_known)
+        code = ft__known_none(q->c, q->o->correct);
     if (!code)
         code = ft__cli_done(
             q->c, print_all(q->c, a, n, q->n_clocks > 0, q->o->top ? q->o->top : 10));
@@ -187,8 +195,11 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = open_predictor(&q);
     if (!code)
+        code = ft__known_open(c, &q.known, o->correct, q.data_dir);
+    if (!code)
         code = answer_all(&q, a, x);
     ft_predictor_free(q.predictor);
+    ft_known_free(q.known);
     if (q.families)
         ft__families_close(q.families);
     free(q.families);
@@ -220,7 +231,8 @@ const ft__command ft__predict_command = {
         "--must-fit\n"
         "  foretell predict resnet50.onnx --device a30 --mode training --max-batch\n"
         "  foretell predict resnet50.onnx --device a30 --batch 32 --clocks "
-        "600,900,1200\n",
+        "600,900,1200\n"
+        "  foretell predict resnet50.onnx --device l4 --correct few-of-l4.csv\n",
     .least_args = 1,
     .most_args = 1,
     .has_csv = true,

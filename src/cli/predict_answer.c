@@ -135,7 +135,7 @@ static ft_status predict_learned(ft__answer *a, ft__estimate *x,
     if (*a->use.setting)
         st = ft_device_load(&d, q->data_dir, a->device, err);
     if (!st) {
-        from.on = (ft_device_use){d, a->use.setting, a->use.policy};
+        from.on = (ft_device_use){d, a->use.setting, a->use.policy, NULL};
         st = predict(a, x, q, &from, err);
     }
     ft_device_free(d);
@@ -175,7 +175,8 @@ static ft_status predict_any(ft__answer *a, ft__estimate *x,
     a->limit_bytes = ft_device_get(d)->memory_bytes;
     snprintf(a->known_as, sizeof(a->known_as), "%s", ft_device_get(d)->title);
     snprintf(a->setting, sizeof(a->setting), "%s", a->use.setting);
-    from.on = (ft_device_use){d, a->use.setting, a->use.policy};
+    from.on = (ft_device_use){d, a->use.setting, a->use.policy,
+                              ft__known_of(q->known, a->device)};
     st = find_family(&from.predictor, a, q, err);
     a->sheet = !from.predictor;
     a->among = from.predictor && ft__family_has(from.predictor, a->device);

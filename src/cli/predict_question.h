@@ -17,6 +17,7 @@ typedef struct ft__predict_options {
     ft__step_options step;
     ft__use_options use;
     const char *clocks;
+    const char *correct;
     bool max_batch;
     bool must_fit;
 } ft__predict_options;
@@ -37,7 +38,8 @@ typedef struct ft__predict_question {
     ft_predictor *predictor; /* NULL: none was found */
     ft_predictor_info info;
     ft__families *families;
-    ft__by by; /* what is made of data sheets */
+    ft_known *known; /* NULL: nothing is to be corrected */
+    ft__by by;       /* what is made of data sheets */
 } ft__predict_question;
 
 /* Answers for a->device, driven as a->use says; complains itself. */

@@ -165,22 +165,29 @@ static json_t *datasets_json(const ft_predictor *p, uint32_t n)
     return all;
 }
 
-static bool print_json(const ft_predictor *p, const char *path)
+static bool print_json(const ft_predictor *p, const char *path,
+                       const ft__importance *worth)
 {
+    json_t *attributes =
+        worth ? json_pack("{s:o}", "importance", ft__importance_json(worth))
+              : json_object();
     ft_predictor_info i;
 
     ft_predictor_get_info(p, &i);
     return ft__json_print_take(
-        json_pack(
-            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
-            ft__json_text(path), "device", ft__json_text(i.device), "setting",
-            ft__json_text(i.setting), "engine", ft__json_text(i.engine),
-            "engine_version", ft__json_text(i.engine_version), "peak_flops",
-            ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
-            ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
-            "context_bytes", ft__json_real(i.context_bytes), "n_measured",
-            ft__json_count(i.n_measured), "datasets", datasets_json(p, i.n_datasets),
-            "regressors", regressors_json(p, i.n_regressors)),
+        ft__json_join_take(
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                      "file", ft__json_text(path), "device", ft__json_text(i.device),
+                      "setting", ft__json_text(i.setting), "engine",
+                      ft__json_text(i.engine), "engine_version",
+                      ft__json_text(i.engine_version), "peak_flops",
+                      ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
+                      ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
+                      "context_bytes", ft__json_real(i.context_bytes), "n_measured",
+                      ft__json_count(i.n_measured), "datasets",
+                      datasets_json(p, i.n_datasets), "regressors",
+                      regressors_json(p, i.n_regressors)),
+            attributes),
         stdout);
 }
 
@@ -207,11 +214,17 @@ static bool print_csv(const ft_predictor *p)
     return true;
 }
 
-bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *path)
+bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *path,
+                         const ft__importance *worth)
 {
+    bool good;
+
     if (c->json)
-        return print_json(p, path);
-    return c->csv ? print_csv(p) : print_text(p);
+        return print_json(p, path, worth);
+    if (c->csv)
+        return print_csv(p);
+    good = print_text(p);
+    return (!worth || ft__importance_print(worth)) && good;
 }
 
 int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)

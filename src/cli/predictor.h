@@ -2,11 +2,14 @@
 #define CLI_PREDICTOR_H
 
 #include "cli/cli.h"
+#include "cli/importance.h"
 #include "foretell/predictor.h"
 
 /* Whom a predictor is for and how good its regressors are, in the form that the
- * global options ask for. False: out of memory. */
-bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *path);
+ * global options ask for, and what attributes are worth (NULL: was not asked for).
+ * False: out of memory. */
+bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *path,
+                         const ft__importance *worth);
 
 /* The bits of "extra,boost", or of "all"; NULL: none. Complains itself. */
 int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text);

@@ -36,6 +36,7 @@ static const ft__option options[] = {
     {"seed", 0, FT__OPT_COUNT, offsetof(ft__rank_options, seed), "N",
      "of the draws behind chances and regret; 1"},
     FT__USE_OPTIONS(ft__rank_options, use),
+    FT__CORRECT_OPTION(ft__rank_options),
     FT__STEP_OPTIONS(ft__rank_options, step),
     FT__MODEL_OPTIONS(ft__rank_options, model),
     {0},
@@ -138,6 +139,15 @@ static int verdict(const ft__rank_question *q)
     return q->r.n_placed ? FT__EXIT_GOOD : FT__EXIT_MISSING;
 }
 
+/* Measurements that correct nothing were not meant so. */
+static int check_known(const ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->r.n; i++)
+        if (q->r.choice[i].n_known)
+            return FT__EXIT_GOOD;
+    return q->known ? ft__known_none(q->c, q->o->correct) : FT__EXIT_GOOD;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     ft__rank_question *q = calloc(1, sizeof(*q));
@@ -152,6 +162,8 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = ft__rank_find_choices(q);
     if (!code)
+        code = check_known(q);
+    if (!code)
         code = rank(q);
     if (!code)
         code = print(q);
@@ -161,6 +173,7 @@ static int run(ft__cli *c, const void *user)
         ft_predictor_free(q->predictor[i]);
     for (size_t b = 0; b < q->n_batches; b++)
         ft_graph_free(q->graph[b]);
+    ft_known_free(q->known);
     ft_device_names_free(q->device, q->n_devices);
     if (q->families)
         ft__families_close(q->families);

@@ -18,6 +18,7 @@ typedef struct ft__choice {
     ft_estimate energy;
     ft_estimate power;
     ft_estimate memory;
+    uint32_t n_known; /* measurements of the device that corrected what is said */
 } ft__choice;
 
 /* The whole question with its answer. */

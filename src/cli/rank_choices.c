@@ -232,6 +232,7 @@ static int estimate(ft__rank_question *q, ft__choice *x, const ft__source *from,
     x->energy = made.e.energy;
     x->power = made.e.power;
     x->memory = made.e.memory;
+    x->n_known = made.e.n_known;
     if (x->energy.basis == FT_BASIS_UNAVAILABLE)
         ft__energy_why(x->why, sizeof(x->why), x->device, &made.e);
     ft__estimate_free(&made);
@@ -281,7 +282,7 @@ static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char 
     if (otherwise && ft_device_load(&d, q->data_dir, device, &err))
         return ft__cli_fail(q->c, FT_ENOTFOUND, &err);
     if (d)
-        from.on = (ft_device_use){d, use->setting, use->policy};
+        from.on = (ft_device_use){d, use->setting, use->policy, NULL};
     for (size_t b = 0; b < q->n_batches && !code; b++) {
         ft__choice *x = add_choice(q, device, use->clock_hz, b);
 
@@ -330,9 +331,10 @@ static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
     if (st)
         return ft__cli_fail(q->c, st, &err);
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        const ft__source from = {.predictor = family_for(q, device, b),
-                                 .by = q->by,
-                                 .on = {d, use->setting, use->policy}};
+        const ft__source from = {
+            .predictor = family_for(q, device, b),
+            .by = q->by,
+            .on = {d, use->setting, use->policy, ft__known_of(q->known, device)}};
         ft__choice *x = add_choice(q, device, use->clock_hz, b);
 
         if (!x) {
@@ -431,6 +433,8 @@ int ft__rank_find_choices(ft__rank_question *q)
         code = open_predictors(q);
     if (!code)
         code = open_families(q);
+    if (!code)
+        code = ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
     if (!code)
         code = name_devices(q);
     for (size_t i = 0; i < q->n_devices && !code; i++) {

@@ -130,6 +130,10 @@ int ft__rank_read_options(ft__rank_question *q)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE, "--clock or --clocks, not both");
     if (!code)
         code = ft__by_parse(q->c, &q->by, q->o->method);
+    if (!code && q->o->method && q->o->correct)
+        code = ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s uses no measurements: leave --correct out",
+                            q->o->method);
     if (!code)
         code = ft__use_parse(q->c, &q->use, &q->o->use);
     if (!code)

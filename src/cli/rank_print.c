@@ -225,6 +225,21 @@ static bool is_bound(const ft__ranking *r, size_t k)
     return !isfinite(r->ranked[r->order[k]].value[r->how.by].high);
 }
 
+/* Of which devices measurements corrected what is said. */
+static void print_known(const ft__ranking *r)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__choice *x = &r->choice[i];
+
+        if (!x->n_known || strcmp(last, x->device) == 0)
+            continue;
+        printf("%s: corrected by %u measurements of it\n", x->device, x->n_known);
+        last = x->device;
+    }
+}
+
 static void print_sureness(const ft__ranking *r)
 {
     const ft_ranked *best = &r->ranked[r->order[0]];
@@ -243,6 +258,7 @@ static void print_sureness(const ft__ranking *r)
         puts("Lower bounds stand behind estimates: what they bound may be better or "
              "worse, so there is no\nexpected regret.");
     print_level(r);
+    print_known(r);
     if (best->risky)
         puts("its interval reaches beyond a limit");
 }
@@ -332,7 +348,7 @@ static json_t *choice_json(const ft__ranking *r, size_t i)
 
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "place", k->place ? ft__json_count(k->place) : json_null(), "device",
         ft__json_text(x->device), "batch", ft__json_count((uint64_t)x->batch),
         "clock_hz", ft__json_real(x->clock_hz), "engine", ft__json_text(x->engine),
@@ -343,7 +359,8 @@ static json_t *choice_json(const ft__ranking *r, size_t i)
         "max_batch",
         x->max_batch >= 0 ? ft__json_count((uint64_t)x->max_batch) : json_null(),
         "pareto", k->pareto, "level", k->level, "risky", k->risky, "chance",
-        ft__json_real(k->chance), "regret", ft__json_real(k->regret));
+        ft__json_real(k->chance), "regret", ft__json_real(k->regret), "corrected_by",
+        ft__json_count(x->n_known));
 }
 
 bool ft__ranking_json(const ft__ranking *r)

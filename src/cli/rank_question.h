@@ -20,6 +20,7 @@ typedef struct ft__rank_options {
     ft__texts prices;
     const char *co2;
     const char *dtype;
+    const char *correct;
     uint64_t top;
     uint64_t seed;
     ft__use_options use;
@@ -45,7 +46,8 @@ typedef struct ft__rank_question {
     ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
     size_t n_predictors;
     ft__families *families;
-    ft__by by; /* what is made of data sheets */
+    ft_known *known; /* NULL: nothing is to be corrected */
+    ft__by by;       /* what is made of data sheets */
     ft__price *price;
     double co2_g_per_j;
     char **device; /* names */

@@ -12,7 +12,7 @@ static int run(ft__cli *c, const void *options)
     (void)options;
     if (st)
         return ft__cli_fail(c, st, &err);
-    printed = ft__predictor_print(c, p, path);
+    printed = ft__predictor_print(c, p, path, NULL);
     ft_predictor_free(p);
     return ft__cli_done(c, printed);
 }

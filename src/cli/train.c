@@ -21,6 +21,7 @@ struct options {
     const char *layout;
     uint64_t size;
     const char *add;
+    bool importance;
     bool family;
     const char *where;
     uint64_t seed;
@@ -57,6 +58,9 @@ static const ft__option options[] = {
     {"add", 0, FT__OPT_TEXT, offsetof(struct options, add), "P.ftp",
      "add what the store holds to this predictor: only what has new measurements is "
      "learned again"},
+    {"importance", 0, FT__OPT_FLAG, offsetof(struct options, importance), NULL,
+     "say what each attribute is worth to each regressor that is learned, by permuting "
+     "it"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
      "leave out every operation of this model, to test on it later"},
     {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
@@ -175,6 +179,9 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
 
 static int check(ft__cli *c, const struct options *o)
 {
+    if (o->importance && c->csv)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--importance is told as text or with --json");
     if (o->family && (o->device || o->threads || o->setting))
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--family goes with --where, which says of which device, "
@@ -190,7 +197,8 @@ static int check(ft__cli *c, const struct options *o)
     return FT__EXIT_GOOD;
 }
 
-static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family)
+static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family,
+                const ft__importance *worth)
 {
     ft_error err = {0};
     bool printed;
@@ -198,7 +206,7 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family
 
     if (st)
         return ft__cli_fail(c, st, &err);
-    printed = ft__predictor_print(c, p, path);
+    printed = ft__predictor_print(c, p, path, worth);
     if (!c->json && !c->csv)
         printf("\nwritten: %s\nnext: foretell predict MODEL --device %s\n", path,
                family ? "D" : "local");
@@ -221,6 +229,7 @@ static int run(ft__cli *c, const void *user)
                             .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};
     char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
+    ft__importance worth = {0};
     ft__ops without = {0};
     ft_predictor *p;
     ft_error err = {0};
@@ -238,6 +247,8 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = leave_out(c, &without, o, engine);
     if (!code) {
+        how.importance = o->importance ? ft__importance_take : NULL;
+        how.importance_user = &worth;
         how.without = without.op;
         how.n_without = without.n;
         st = train(c, &p, store, o, &how, &err);
@@ -246,15 +257,19 @@ static int run(ft__cli *c, const void *user)
                                : FT__EXIT_GOOD;
     }
     ft__ops_free(&without);
-    if (code)
+    if (code) {
+        ft__importance_free(&worth);
         return code;
+    }
     if (o->family)
         ft__path_family(path);
     else
         ft__path_predictor(path, engine, o->threads);
     code = ft__home_needed(c, o->out);
     if (!code)
-        code = save(c, p, o->out ? o->out : path, o->family);
+        code = save(c, p, o->out ? o->out : path, o->family,
+                    o->importance ? &worth : NULL);
+    ft__importance_free(&worth);
     ft_predictor_free(p);
     return code;
 }
@@ -268,6 +283,7 @@ const ft__command ft__train_command = {
                 "  foretell train -o server.ftp --engine onednn --threads 8\n"
                 "  foretell train --without vgg16.onnx --forget -o honest.ftp\n"
                 "  foretell train --add server.ftp -o server.ftp\n"
+                "  foretell train --importance\n"
                 "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
                 "gpus.ftp\n",
     .least_args = 0,

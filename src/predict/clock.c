@@ -54,6 +54,15 @@ static double voltage(const double *v, double core)
     return 1 + v[SLOPE] * fmax(0, core - v[KNEE]);
 }
 
+double ft__clock_swing(double core)
+{
+    double v[N_CONSTANTS];
+
+    for (int i = 0; i < N_CONSTANTS; i++)
+        v[i] = ranges[i].value;
+    return core * voltage(v, core) * voltage(v, core);
+}
+
 static double bound(const ft__clocks *c, const ft__clock_row *r)
 {
     const double *v = c->v;

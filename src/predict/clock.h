@@ -26,6 +26,10 @@ typedef struct ft__clock_row {
     const char *name;
 } ft__clock_row;
 
+/* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
+ * of the highest. */
+double ft__clock_swing(double core);
+
 typedef struct ft__clocks ft__clocks;
 
 /* n rows of one device. Of fewer than two clocks: constants that are common to GPUs.

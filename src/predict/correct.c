@@ -6,7 +6,7 @@
 
 #include "learn/cholesky.h"
 
-enum { LEAST_KNOWN = 5, N_SHARES = 4, N_SIZES = 5 };
+enum { N_SHARES = 4, N_SIZES = 5 };
 
 /* Standard deviations of log(time / answer), before anything was measured. */
 static const double shared = 0.2, of_kind = 0.15, of_share = 0.3, of_size = 0.25,
@@ -175,10 +175,10 @@ ft_status ft__correct_answers(ft__answer *said, const ft__learner *l,
         st = process_make(&p, used, err);
     if (!st) {
         take_known(&p, residual, said, l, s, row, used);
-        if (p.n >= LEAST_KNOWN)
+        if (p.n >= FT__LEAST_KNOWN)
             st = learn(&p, residual, err);
     }
-    for (size_t i = n_known; i < n && !st && p.n >= LEAST_KNOWN; i++) {
+    for (size_t i = n_known; i < n && !st && p.n >= FT__LEAST_KNOWN; i++) {
         struct point at = point_of(l, s, row[i]);
 
         correct(&said[i], &p, &at);

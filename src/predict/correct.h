@@ -12,11 +12,11 @@
  * the process, scaled so that each known row told from the others (leave-one-out) is
  * covered. */
 
-enum { FT__MOST_KNOWN = 1000 };
+enum { FT__LEAST_KNOWN = 5, FT__MOST_KNOWN = 1000 };
 
 /* row[n]: indices into s->v, said[n]: what was answered for them. The first n_known
  * were measured, at most FT__MOST_KNOWN count; the answers of the others change. Fewer
- * than 5 change nothing. */
+ * than FT__LEAST_KNOWN change nothing. */
 ft_status ft__correct_answers(ft__answer *said, const ft__learner *l,
                               const ft__samples *s, const uint32_t *row, size_t n_known,
                               size_t n, ft_error *err);

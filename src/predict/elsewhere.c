@@ -36,7 +36,7 @@ static void scale(ft_estimate *e, double ratio)
 ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err)
 {
-    const ft_device_use then = {on->device, measured, on->policy};
+    const ft_device_use then = {on->device, measured, on->policy, NULL};
     const ft__theta theta = ft__physics_default();
     ft__asked to = {0}, from = {0};
     ft_status st = ft__ask_open(&to, on, &theta, g, err);
@@ -54,6 +54,10 @@ ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
     }
     ft__ask_close(&to);
     ft__ask_close(&from);
+    if (e->energy.basis != FT_BASIS_UNAVAILABLE)
+        e->energy = e->power =
+            (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                          "power was measured at another clock or under another cap"};
     e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
     if (!st)
         st = ft__estimate_sum(e, g, err);

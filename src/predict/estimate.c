@@ -97,6 +97,29 @@ static ft_estimate learned_bytes(const struct batch *b, uint32_t i,
                          r->whole_class ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
 }
 
+static ft_estimate learned_power(const struct batch *b, uint32_t i,
+                                 const ft__regressor_image *r)
+{
+    double spread = b->spread[i], value = b->value[i];
+    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
+
+    if (far)
+        spread *= scaled_factor;
+    return (ft_estimate){exp(value), exp(value + r->interval_low * spread),
+                         exp(value + r->interval_high * spread),
+                         far ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
+}
+
+static ft_estimate learned(const struct batch *b, uint32_t i, ft__told what,
+                           const ft__regressor_image *r)
+{
+    switch (what) {
+    case FT__TOLD_TIME: return learned_time(b, i, r);
+    case FT__TOLD_POWER: return learned_power(b, i, r);
+    default: return learned_bytes(b, i, r);
+    }
+}
+
 /* A bound is all there is: no kind like it was ever measured. */
 static ft_estimate roofline_only(const ft_op *op, const ft__roof *roof)
 {
@@ -111,11 +134,13 @@ bool ft__costs_nothing(const ft_op *op)
 }
 
 /* Estimates of one metric for all operations whose out[] is still open
- * (basis UNAVAILABLE). of[] says which regressor serves a kind: backward operations
- * have their own, for no forward measurement can answer for them. */
+ * (basis UNAVAILABLE). Backward operations have regressors of their own, for no forward
+ * measurement can answer for them. */
 static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
-                              const uint32_t *of, bool time, ft_error *err)
+                              ft__told what, ft_error *err)
 {
+    const uint32_t *of = b->p->of[what];
+
     for (uint32_t r = 0; r < b->p->n_regressors; r++) {
         const ft__regressor_image *image = b->p->regressor[r].image;
         ft_status st;
@@ -135,8 +160,7 @@ static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
         if (st)
             return st;
         for (uint32_t i = 0; i < b->n; i++)
-            out[b->index[i]] =
-                time ? learned_time(b, i, image) : learned_bytes(b, i, image);
+            out[b->index[i]] = learned(b, i, what, image);
     }
     return FT_OK;
 }
@@ -154,7 +178,7 @@ static ft_status estimate_times(struct batch *b, ft_estimate *out, size_t n,
                  : m ? from_measured(m)
                      : unavailable("");
     }
-    st = fill_learned(b, out, n, b->p->time_of, true, err);
+    st = fill_learned(b, out, n, FT__TOLD_TIME, err);
     for (size_t i = 0; i < n; i++)
         if (out[i].basis == FT_BASIS_UNAVAILABLE)
             out[i] = roofline_only(&b->ops[i], &b->p->info->roof);
@@ -174,7 +198,7 @@ static ft_status estimate_workspaces(struct batch *b, ft_estimate *out, size_t n
                                      m->workspace_bytes, FT_BASIS_MEASURED, ""}
                      : unavailable("");
     }
-    st = fill_learned(b, out, n, b->p->workspace_of, false, err);
+    st = fill_learned(b, out, n, FT__TOLD_WORKSPACE, err);
     /* No kind without a regressor was ever seen to need any. */
     for (size_t i = 0; i < n; i++)
         if (out[i].basis == FT_BASIS_UNAVAILABLE)
@@ -182,8 +206,20 @@ static ft_status estimate_workspaces(struct batch *b, ft_estimate *out, size_t n
     return st;
 }
 
-ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
-                         ft_estimate *time, ft_estimate *workspace, ft_error *err)
+static ft_status estimate_powers(struct batch *b, ft_estimate *out, size_t n,
+                                 ft_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = ft__costs_nothing(&b->ops[i])
+                     ? (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""}
+                     : unavailable("");
+    return fill_learned(b, out, n, FT__TOLD_POWER, err);
+}
+
+/* power: or NULL, as workspace. */
+static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
+                             ft_estimate *time, ft_estimate *workspace,
+                             ft_estimate *power, ft_error *err)
 {
     struct batch b = {.p = p, .ops = ops};
     ft_status st;
@@ -203,6 +239,8 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
         st = estimate_times(&b, time, n, err);
         if (!st && workspace)
             st = estimate_workspaces(&b, workspace, n, err);
+        if (!st && power)
+            st = estimate_powers(&b, power, n, err);
     } else {
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     }
@@ -213,6 +251,12 @@ ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
     free(b.scratch);
     free(b.index);
     return st;
+}
+
+ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
+                         ft_estimate *time, ft_estimate *workspace, ft_error *err)
+{
+    return predict_ops(p, ops, n, time, workspace, NULL, err);
 }
 
 /* ---- networks ---- */
@@ -391,15 +435,17 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
                  ? memory_as_planned(out, g, err)
                  : ft__estimate_memory_allocated(out, g, 0, err);
     if (!st) {
-        workspace = calloc(out->n_ops + 1u, sizeof(*workspace));
+        /* And as many powers behind them. */
+        workspace = calloc(2 * (out->n_ops + (size_t)1), sizeof(*workspace));
         st = workspace ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "estimate");
     }
     if (!st && out->n_ops)
-        st = ft_predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
-                            err);
+        st = predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
+                         workspace + out->n_ops, err);
     if (!st)
         st = ft__estimate_sum(out, g, err);
     if (!st) {
+        ft__estimate_energy(out, workspace + out->n_ops, g);
         ft__estimate_count(out);
         w = largest(workspace, out->n_ops);
         out->part_bytes[FT_PART_WORKSPACE] = w.value;

@@ -13,6 +13,11 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
                              ft_error *err);
 /* Of all operations one after the other: time and phase_time from op_time[]. */
 ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err);
+/* energy and power from time, op_time[] and the power of each operation, whose errors
+ * are independent but for what they have in common; where one is unavailable nothing.
+ */
+void ft__estimate_energy(ft_network_estimate *e, const ft_estimate *power,
+                         const ft_graph *g);
 /* n_measured and the like from op_time[]. */
 void ft__estimate_count(ft_network_estimate *e);
 /* The least certain basis of those that hold a tenth of `sum`; count[] times each. */

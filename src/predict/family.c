@@ -384,7 +384,9 @@ static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *er
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                const ft_train_options *opt, ft_error *err)
 {
-    const ft__family_options how = {.learn = {.fit = {.methods = opt->methods,
+    const ft__importance_to to = {opt->importance, opt->importance_user};
+    const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
+                                              .fit = {.methods = opt->methods,
                                                       .mix = opt->mix,
                                                       .tune = opt->tune != 0,
                                                       .n_folds = opt->n_folds,

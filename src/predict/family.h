@@ -63,6 +63,15 @@ ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric
                          const ft__dataset *on, const ft_op *ops, size_t n,
                          ft_error *err);
 
+/* The parts of asking. Which learner answers for the device: NULL: the metric was not
+ * learned. Operations on it as samples, of which v and dataset alone are to be freed.
+ * An answer for an operation that was measured to take `value`. */
+const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
+                                      const ft__dataset *on);
+ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
+                             const ft_op *ops, size_t n, ft_error *err);
+void ft__answer_as_measured(ft__answer *a, double value);
+
 /* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
  */
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,

@@ -131,9 +131,8 @@ bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset 
     return false;
 }
 
-/* Operations on one device as samples: what learners look at. */
-static ft_status as_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
-                            const ft_op *ops, size_t n, ft_error *err)
+ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
+                             const ft_op *ops, size_t n, ft_error *err)
 {
     uint32_t index = index_of(f, on);
 
@@ -217,6 +216,15 @@ static uint32_t kin_of(const ft__family *f, const ft__dataset *on)
     return best;
 }
 
+void ft__answer_as_measured(ft__answer *a, double value)
+{
+    a->value = value;
+    a->low = value * exp(-repeat_log);
+    a->high = value * exp(repeat_log);
+    a->measured = true;
+    a->far = false;
+}
+
 /* aside_s: what a setting adds there and is no part of the operation. */
 static void take_over(ft__answer *a, double ratio, double aside_s, bool measured)
 {
@@ -226,12 +234,8 @@ static void take_over(ft__answer *a, double ratio, double aside_s, bool measured
     a->value = value;
     a->low *= change;
     a->high *= change;
-    if (measured) {
-        a->low = value * exp(-repeat_log);
-        a->high = value * exp(repeat_log);
-        a->measured = true;
-        a->far = false;
-    }
+    if (measured)
+        ft__answer_as_measured(a, value);
 }
 
 /* Operations that were measured there, or on a device of its kin, as they were. */
@@ -261,12 +265,18 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
     return st;
 }
 
+const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
+                                      const ft__dataset *on)
+{
+    bool unseen = !ft__family_knows(f, metric, on) && f->learner[metric][1];
+
+    return f->learner[metric][unseen];
+}
+
 static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, size_t n, ft_error *err)
 {
-    bool known = ft__family_knows(f, metric, on);
-    const ft__learner *l =
-        f->learner[metric][!known] ? f->learner[metric][!known] : f->learner[metric][0];
+    const ft__learner *l = ft__family_learner(f, metric, on);
     uint32_t *row = calloc(n + 1, sizeof(*row));
     ft__samples s = {0};
     ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
@@ -279,7 +289,7 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = check_device(f, on, ops, n, err);
     if (!st)
-        st = as_samples(&s, f, on, ops, n, err);
+        st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
     if (!st && metric == FT__METRIC_TIME)

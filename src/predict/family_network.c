@@ -4,14 +4,19 @@
 #include <string.h>
 
 #include "predict/ask.h"
-#include "predict/family.h"
+#include "predict/correct.h"
+#include "predict/known.h"
 #include "predict/predictor.h"
+#include "predict/sweep.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
  * operations may err by (docs/networks.md). */
 static const double common_known = 0.06, common_unknown = 0.15;
 static const double share_unknown = 0.6;
+/* The same where many measurements of the device corrected the answers; of so few they
+ * count half (bench/corrected). */
+static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
 static const double z90 = 1.645;
 
 struct asking {
@@ -29,6 +34,10 @@ struct asking {
     ft__asked a;
     ft__asked measured; /* the device as it was measured: */
     bool elsewhere;     /* which is at another clock or under another cap */
+    bool swept;         /* it is, but was measured at several: */
+    ft__sweep sweep;
+    const ft_known *few; /* a few measurements of it, or NULL */
+    uint32_t n_few;      /* that corrected the answers */
 };
 
 /* ---- which form ---- */
@@ -39,13 +48,6 @@ static bool is_learned(const ft__learner *l, const ft_op *op)
         if (l->part[i].scope != FT__SCOPE_ALL && ft__part_has(&l->part[i], op))
             return true;
     return false;
-}
-
-static const ft__learner *learner_of(const struct asking *q, ft__metric m)
-{
-    ft__learner *const *l = q->f->learner[m];
-
-    return !ft__family_knows(q->f, m, &q->on) && l[1] ? l[1] : l[0];
 }
 
 static void terms_of(ft__terms *t, struct asking *q, const ft__learner *l,
@@ -96,7 +98,7 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
         q->measured.theta = q->a.theta;
         ft__ask_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(l, op)) {
+    if (is_learned(l, op) || ft__known_has(q->few, &q->on, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
@@ -172,10 +174,19 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     }
     if (!(sum > 0))
         return (ft__stray){0};
-    common = z90 * (q->known ? common_known : common_unknown);
+    common = q->known ? common_known : common_unknown;
+    share = q->known ? 0 : share_unknown;
+    if (q->n_few >= FT__LEAST_KNOWN && !q->known) {
+        double open = half_known / (half_known + q->n_few);
+
+        common += (1 - open) * (common_corrected - common);
+        share += (1 - open) * (share_corrected - share);
+    }
+    common *= z90;
     if (q->elsewhere)
         common = hypot(common, ft__elsewhere_error);
-    share = q->known ? 0 : share_unknown;
+    if (q->swept)
+        common = hypot(common, q->sweep.reach / log(2) * ft__elsewhere_error);
     out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
     out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
     out.power_low = q->known && q->powered ? -0.1 : -0.35;
@@ -185,15 +196,25 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     return out;
 }
 
+static ft_status ask_metric(ft__answer *out, const struct asking *q, ft__metric metric,
+                            ft_error *err)
+{
+    return q->swept
+               ? ft__sweep_ask(out, &q->sweep, q->f, metric, &q->on, q->form, q->n, err)
+               : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
+}
+
 static ft_status ask_learners(struct asking *q, ft_error *err)
 {
     ft_error none = {0};
-    ft_status st =
-        ft__family_ask(q->time, q->f, FT__METRIC_TIME, &q->on, q->form, q->n, err);
+    ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
 
+    if (!st && q->few)
+        st = ft__known_correct(q->time, &q->n_few, q->f, q->few, &q->on, q->form, q->n,
+                               err);
     if (st)
         return st;
-    st = ft__family_ask(q->power, q->f, FT__METRIC_POWER, &q->on, q->form, q->n, &none);
+    st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
@@ -202,7 +223,7 @@ static ft_status ask_learners(struct asking *q, ft_error *err)
 
 static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *err)
 {
-    const ft__learner *l = learner_of(q, FT__METRIC_TIME);
+    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
     ft__task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
     ft__stray stray;
@@ -225,7 +246,7 @@ static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *
 
 static ft_status make(struct asking *q, ft_error *err)
 {
-    const ft__learner *l = learner_of(q, FT__METRIC_TIME);
+    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
 
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
@@ -260,6 +281,23 @@ static bool was_driven_so(const ft__family *f, const ft__dataset *asked)
     return false;
 }
 
+/* What is not said is as the few measurements were taken, as far as the family knows
+ * the like. */
+static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *known)
+{
+    const ft__dataset *d = ft__known_dataset(known, asked);
+
+    if (!d)
+        return;
+    asked->policy = asked->policy ? asked->policy : d->policy;
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].engine, d->engine) == 0) {
+            asked->engine = d->engine;
+            if (strcmp(f->dataset[i].engine_version, d->engine_version) == 0)
+                asked->engine_version = d->engine_version;
+        }
+}
+
 /* What is not said is as in what was learned from. */
 static ft_status open_device(struct asking *q, ft__buf *setting,
                              const ft_device_use *on, ft_error *err)
@@ -274,17 +312,21 @@ static ft_status open_device(struct asking *q, ft__buf *setting,
     ft_status st = FT_OK;
     ft_device_use use;
 
+    like_known(&asked, q->f, on->known);
+    q->few = on->known;
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
     q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked.policy)
         asked.policy = (char *)as_usual;
     q->elsewhere = q->known && !was_driven_so(q->f, &asked);
+    q->swept = q->elsewhere && ft__sweep_find(&q->sweep, q->f, &asked);
+    q->elsewhere = q->elsewhere && !q->swept;
     if (q->elsewhere)
         asked.setting = NULL;
     ft__family_complete(&q->on, setting, q->f, &asked);
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
-    use = (ft_device_use){on->device, q->on.setting, q->on.policy};
+    use = (ft_device_use){on->device, q->on.setting, q->on.policy, NULL};
     if (q->elsewhere) {
         st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
         use.setting = on->setting;
@@ -367,6 +409,7 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
         return st;
     }
     ft__ask_why_no_power(out, d);
+    out->n_known = q.n_few;
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);
     return FT_OK;

@@ -456,6 +456,22 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out, double *s
 
 /* ---- all of it ---- */
 
+/* Of the mixture that was chosen. */
+static ft_status find_importance(const struct look *l, const struct mixture *m,
+                                 const ft__fit_options *o, ft_error *err)
+{
+    ft_model_options model[FT__MAX_MIXED];
+    const ft_importance_options how = {
+        .model = model, .weight = m->weight, .n_models = m->n, .seed = o->seed};
+
+    if (!o->importance)
+        return FT_OK;
+    for (uint32_t k = 0; k < m->n; k++)
+        model[k] = options_of(&candidates[m->part[k]], l->n, o);
+    return ft_model_importance(o->importance, &l->m, l->y, l->fold, l->n_folds, &how,
+                               err);
+}
+
 static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const double *y,
                         const ft__fit_options *o, ft_error *err)
 {
@@ -475,6 +491,7 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
     mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));
     put_choice(f, &m);
+    st = find_importance(l, &m, o, err);
     for (uint32_t k = 0; k < m.n && !st; k++) {
         ft_model_options how = options_of(&candidates[m.part[k]], x->n_rows, o);
 

@@ -24,6 +24,7 @@ typedef struct ft__fit_options {
     uint32_t n_trees; /* 0: 64 */
     uint64_t seed;
     uint32_t threads;
+    ft_importance *importance; /* NULL, or of every column: what it is worth */
 } ft__fit_options;
 
 typedef struct ft__fit {

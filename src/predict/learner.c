@@ -289,6 +289,19 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     return how;
 }
 
+static ft_status tell_importance(const ft__learner *l, const ft__part *p,
+                                 const ft__fit_options *how, ft_error *err)
+{
+    const ft_regressor_attributes of = {.kind = ft__part_name(p),
+                                        .metric = ft__metric_name(l->opt.metric),
+                                        .phase = ft_phase_name(p->phase),
+                                        .unseen = l->opt.unseen,
+                                        .n = l->columns.n};
+
+    return ft__importance_tell(l->opt.importance, &of, how->importance, &l->columns,
+                               err);
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
@@ -323,7 +336,12 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     *p = *wanted;
     x = (ft_matrix){r->px, r->m, l->columns.n};
     p->rows = sum_of_rows(r, s, l->opt.metric);
-    st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
+    st = ft__importance_want(&how, l->opt.importance, l->columns.n, err);
+    if (!st)
+        st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
+    if (!st)
+        st = tell_importance(l, p, &how, err);
+    free(how.importance);
     if (!st)
         st = find_range(p, r, l->columns.n, err);
     if (!st)

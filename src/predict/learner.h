@@ -5,6 +5,7 @@
 
 #include "predict/columns.h"
 #include "predict/fit.h"
+#include "predict/importance.h"
 
 /* All regressors of one metric, from samples of any number of datasets: one for each
  * kind and phase that has rows enough, one for a class where a kind has not, and one
@@ -26,6 +27,8 @@ typedef struct ft__learn_options {
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
     bool unseen; /* devices that are not among the rows will be asked for: of four
                     devices or more each is left out in turn to choose by */
+    const ft__importance_to
+        *importance;  /* NULL, or whom to tell what columns are worth */
     double *held;     /* NULL, or for every sample: takes what was said of those learned
                          from by regressors that had not seen them */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all

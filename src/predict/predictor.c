@@ -98,19 +98,30 @@ static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error
     return FT_OK;
 }
 
-/* Which kinds a regressor serves. Those of one kind beat those of a class. */
+const char *ft__told_name(ft__told t)
+{
+    static const char *const name[FT__N_TOLD] = {"time", "workspace", "power"};
+
+    return name[t];
+}
+
+/* Which kinds a regressor serves. Those of one kind beat those of a class, and those
+ * the one of everything. */
 static bool assign(ft_predictor *p, uint32_t index)
 {
     const ft__regressor_image *r = p->regressor[index].image;
-    uint32_t *of = strcmp(r->metric, "time") == 0        ? p->time_of
-                   : strcmp(r->metric, "workspace") == 0 ? p->workspace_of
-                                                         : NULL;
+    uint32_t *of = NULL;
 
+    for (int t = 0; t < FT__N_TOLD; t++)
+        if (strcmp(r->metric, ft__told_name((ft__told)t)) == 0)
+            of = p->of[t];
     for (int i = 0; of && i < 2 * FT_KIND_COUNT; i++) {
         ft_kind k = (ft_kind)(i % FT_KIND_COUNT);
-        const char *name =
-            r->whole_class ? ft_class_name(ft_kind_class(k)) : ft_kind_name(k);
-        bool better = of[i] == FT_NONE || p->regressor[of[i]].image->whole_class;
+        const char *name = r->whole_class > 1 ? FT__ALL_KINDS
+                           : r->whole_class   ? ft_class_name(ft_kind_class(k))
+                                              : ft_kind_name(k);
+        bool better =
+            of[i] == FT_NONE || p->regressor[of[i]].image->whole_class > r->whole_class;
         size_t len = strlen(name);
 
         if (better && strncmp(r->kind, name, len) == 0 &&
@@ -257,8 +268,7 @@ static ft_status load(ft_predictor **out, const void *image, size_t len, void *m
     p->len = len;
     p->mapping = mapping;
     p->memory = memory;
-    memset(p->time_of, 0xff, sizeof(p->time_of));
-    memset(p->workspace_of, 0xff, sizeof(p->workspace_of));
+    memset(p->of, 0xff, sizeof(p->of));
     st = open_table(p, err);
     if (st) {
         ft_predictor_free(p);

@@ -76,7 +76,8 @@ typedef struct ft__info_image {
 enum { FT__N_ERRORS = 12 };
 
 typedef struct ft__regressor_image {
-    char kind[32]; /* a kind, or a class when whole_class; FT__BACKWARD behind it */
+    char kind[32]; /* a kind, or a class when whole_class is 1, FT__ALL_KINDS when 2;
+                      FT__BACKWARD behind it */
     char metric[16];
     uint32_t whole_class;
     uint32_t min_leaf;           /* version 2: of the first forest */
@@ -135,6 +136,17 @@ typedef struct ft__regressor {
 
 struct ft__family;
 
+/* What a predictor of one machine tells of operations. */
+typedef enum ft__told {
+    FT__TOLD_TIME,
+    FT__TOLD_WORKSPACE,
+    FT__TOLD_POWER,
+    FT__N_TOLD
+} ft__told;
+const char *ft__told_name(ft__told t);
+/* A regressor of power that answers for every kind without one of its own. */
+#define FT__ALL_KINDS "all"
+
 struct ft_predictor {
     const unsigned char *image;
     size_t len;
@@ -148,8 +160,7 @@ struct ft_predictor {
     uint32_t n_regressors;
     /* Regressor for each kind by metric: index or FT_NONE. Of kind k's backward
      * operations: FT_KIND_COUNT + k. */
-    uint32_t time_of[2 * FT_KIND_COUNT];
-    uint32_t workspace_of[2 * FT_KIND_COUNT];
+    uint32_t of[FT__N_TOLD][2 * FT_KIND_COUNT];
     struct ft__family *family; /* of several devices, instead of info; or NULL */
 };
 

@@ -274,9 +274,14 @@ struct tally {
     double *loss;  /* sum of value / least */
 };
 
+/* Entries closer than this are the same one but for rounding: two clocks of a device
+ * that the host keeps waiting. */
+static const double same_share = 1e-9;
+
 static void draw(struct tally *t, ft__prng *lot, uint32_t n_devices)
 {
     size_t least = 0;
+    double ties = 0;
 
     for (uint32_t d = 0; d < n_devices; d++)
         t->z[d] = normal(lot);
@@ -287,7 +292,11 @@ static void draw(struct tally *t, ft__prng *lot, uint32_t n_devices)
         if (t->drawn[k] < t->drawn[least])
             least = k;
     }
-    t->best[least]++;
+    for (size_t k = 0; k < t->n; k++)
+        ties += t->drawn[k] <= t->drawn[least] * (1 + same_share);
+    for (size_t k = 0; k < t->n; k++)
+        if (t->drawn[k] <= t->drawn[least] * (1 + same_share))
+            t->best[k] += 1 / ties;
     for (size_t k = 0; k < t->n; k++)
         t->loss[k] += t->drawn[k] / t->drawn[least];
 }

@@ -10,6 +10,8 @@
 
 /* Fewer rows than this make no regressor of their own. */
 enum { LEAST_ROWS = 12, MAX_FOLDS = 10 };
+/* What a machine draws is known from less than how long it takes. */
+enum { LEAST_POWERED = 3 };
 /* Workspace comes in few steps: few trees. */
 enum { WORKSPACE_TREES = 16 };
 
@@ -18,10 +20,11 @@ struct sample {
     uint64_t hash;
     double time_s;
     double error_s;
-    double workspace; /* NaN: not measured */
-    double base_s;    /* roofline */
-    bool left_out;    /* in nobody's training set */
-    uint64_t sum[2];  /* of its time, of its workspace: ft__sample_sum() */
+    double workspace;         /* NaN: not measured */
+    double power_w;           /* the same */
+    double base_s;            /* roofline */
+    bool left_out;            /* in nobody's training set */
+    uint64_t sum[FT__N_TOLD]; /* of what is told: ft__sample_sum() */
     float row[FT__N_FEATURES];
 };
 
@@ -49,7 +52,7 @@ struct training {
     ft__info_image info;
     struct trained *trained;
     uint32_t n_trained;
-    struct tails tails[2]; /* of time, of workspace */
+    struct tails tails[FT__N_TOLD];
     ft__writer writer;
 };
 
@@ -130,11 +133,24 @@ static ft_status take_samples(struct training *t, const ft__samples *s, ft_error
             .time_s = v->value[FT__METRIC_TIME],
             .error_s = v->error_s,
             .workspace = v->value[FT__METRIC_WORKSPACE],
-            .sum = {ft__sample_sum(s, (uint32_t)i, FT__METRIC_TIME),
-                    ft__sample_sum(s, (uint32_t)i, FT__METRIC_WORKSPACE)}};
+            .power_w = v->value[FT__METRIC_POWER],
+            .sum = {[FT__TOLD_TIME] = ft__sample_sum(s, (uint32_t)i, FT__METRIC_TIME),
+                    [FT__TOLD_WORKSPACE] =
+                        ft__sample_sum(s, (uint32_t)i, FT__METRIC_WORKSPACE),
+                    [FT__TOLD_POWER] =
+                        ft__sample_sum(s, (uint32_t)i, FT__METRIC_POWER)}};
     }
     qsort(t->sample, t->n, sizeof(*t->sample), by_hash);
     return take_source(t, s, err);
+}
+
+static ft__told told_of(const ft__regressor_image *r)
+{
+    int t = 0;
+
+    while (strcmp(r->metric, ft__told_name((ft__told)t)) != 0)
+        t++;
+    return (ft__told)t;
 }
 
 /* Measurements are added to what was learned of the same machine: what times are told
@@ -159,12 +175,12 @@ static ft_status take_before(struct training *t, ft_error *err)
             i->engine);
     i->roof = p->info->roof;
     for (uint32_t k = 0; k < p->n_regressors; k++) {
-        bool time = strcmp(p->regressor[k].image->metric, "time") == 0;
+        struct tails *of = &t->tails[told_of(p->regressor[k].image)];
         const double *tails = p->regressor[k].mixture->tails;
 
-        t->tails[!time].low = tails[0];
-        t->tails[!time].high = tails[1];
-        t->tails[!time].known = true;
+        of->low = tails[0];
+        of->high = tails[1];
+        of->known = true;
     }
     return FT_OK;
 }
@@ -316,22 +332,31 @@ static ft_status rows_make(struct rows *f, size_t n, ft_error *err)
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
 }
 
-static void add_row(struct rows *f, const struct sample *s, bool time)
+static double value_of(const struct sample *s, ft__told what)
 {
+    return what == FT__TOLD_TIME        ? s->time_s
+           : what == FT__TOLD_WORKSPACE ? s->workspace
+                                        : s->power_w;
+}
+
+/* Power is told in watts: a machine draws much the same whatever it runs. */
+static void add_row(struct rows *f, const struct sample *s, ft__told what)
+{
+    double value = value_of(s, what), base = what == FT__TOLD_TIME ? s->base_s : 1;
+
     memcpy(f->x + f->n * FT__N_FEATURES, s->row, sizeof(s->row));
-    f->truth[f->n] = time ? s->time_s : s->workspace;
-    f->base[f->n] = time ? s->base_s : 1;
-    f->sum += s->sum[!time];
-    f->target[f->n] = time ? log(s->time_s / s->base_s) : log(1 + s->workspace);
+    f->truth[f->n] = value;
+    f->base[f->n] = base;
+    f->sum += s->sum[what];
+    f->target[f->n] = what == FT__TOLD_WORKSPACE ? log(1 + value) : log(value / base);
     f->group[f->n++] = s->hash;
 }
 
-static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
+static ft_status score(double v[FT__N_ERRORS], const struct rows *f, size_t n,
                        const double *predicted, ft_error *err)
 {
     ft_errors e;
-    ft_status st =
-        ft_errors_compute(&e, f->truth, predicted, f->n, FT__N_FEATURES, err);
+    ft_status st = ft_errors_compute(&e, f->truth, predicted, n, FT__N_FEATURES, err);
 
     if (!st)
         ft__errors_put(v, &e);
@@ -340,19 +365,22 @@ static ft_status score(double v[FT__N_ERRORS], const struct rows *f,
 
 /* Errors out of fold, of the best constant and of the roofline. */
 static ft_status evaluate(ft__regressor_image *r, struct rows *f, double constant,
-                          bool time, ft_error *err)
+                          ft__told what, ft_error *err)
 {
+    const double one = what == FT__TOLD_WORKSPACE;
     double *p = f->scratch;
     ft_status st;
 
     for (size_t i = 0; i < f->n; i++)
-        p[i] = time ? f->base[i] * exp(f->out[i]) : exp(f->out[i]) - 1;
-    st = score(r->forest, f, p, err);
+        p[i] = f->base[i] * exp(f->out[i]) - one;
+    st = score(r->forest, f, f->n, p, err);
     for (size_t i = 0; i < f->n; i++)
-        p[i] = time ? f->base[i] * exp(constant) : exp(constant) - 1;
+        p[i] = f->base[i] * exp(constant) - one;
     if (!st)
-        st = score(r->constant, f, p, err);
-    return st ? st : score(r->roofline, f, f->base, err);
+        st = score(r->constant, f, f->n, p, err);
+    /* A roofline says nothing of power. */
+    return st ? st
+              : score(r->roofline, f, what == FT__TOLD_POWER ? 0 : f->n, f->base, err);
 }
 
 static void range_of(ft__regressor_image *r, const struct rows *f)
@@ -382,38 +410,48 @@ static ft_status keep_tails(struct tails *t, const struct rows *f, ft_error *err
     return FT_OK;
 }
 
-static ft_status fit(struct training *t, struct rows *f, struct trained *r, bool time,
-                     ft_error *err)
+static ft_status fit(struct training *t, struct rows *f, struct trained *r,
+                     ft__told what, ft_error *err)
 {
-    const ft__fit_options how = {
+    const ft__importance_to to = {t->opt->importance, t->opt->importance_user};
+    const ft_regressor_attributes of = {.kind = r->image.kind,
+                                        .metric = r->image.metric,
+                                        .phase = "",
+                                        .n = FT__N_FEATURES};
+    ft__fit_options how = {
         .methods = t->opt->methods ? t->opt->methods : 1u << FT_METHOD_EXTRA,
         .mix = t->opt->mix,
         .tune = t->opt->tune != 0,
         .n_folds = t->opt->n_folds ? t->opt->n_folds : MAX_FOLDS,
         .most_rows = SIZE_MAX,
-        .n_trees = time ? t->opt->n_trees : WORKSPACE_TREES,
+        .n_trees = what == FT__TOLD_WORKSPACE ? WORKSPACE_TREES : t->opt->n_trees,
         .seed = t->opt->seed,
         .threads = t->opt->threads};
     const ft_matrix x = {f->x, f->n, FT__N_FEATURES};
-    ft_status st =
-        ft__fit_make(&r->fit, f->out, f->spread, &x, f->target, f->group, &how, err);
+    ft_status st = ft__importance_want(&how, to.tell ? &to : NULL, FT__N_FEATURES, err);
 
+    if (!st)
+        st = ft__fit_make(&r->fit, f->out, f->spread, &x, f->target, f->group, &how,
+                          err);
+    if (!st)
+        st = ft__importance_tell(to.tell ? &to : NULL, &of, how.importance, NULL, err);
+    free(how.importance);
     if (st)
         return st;
     range_of(&r->image, f);
-    st = evaluate(&r->image, f, r->fit.centre, time, err);
-    return st || r->image.whole_class ? st : keep_tails(&t->tails[!time], f, err);
+    st = evaluate(&r->image, f, r->fit.centre, what, err);
+    return st || r->image.whole_class ? st : keep_tails(&t->tails[what], f, err);
 }
 
 /* The regressor of the same name that measurements are added to, or NULL. */
 static const ft__regressor *find_before(const struct training *t, const char *name,
-                                        bool time)
+                                        ft__told what)
 {
     const ft_predictor *p = t->opt->add;
 
     for (uint32_t i = 0; p && i < p->n_regressors; i++)
         if (strcmp(p->regressor[i].image->kind, name) == 0 &&
-            strcmp(p->regressor[i].image->metric, time ? "time" : "workspace") == 0)
+            strcmp(p->regressor[i].image->metric, ft__told_name(what)) == 0)
             return &p->regressor[i];
     return NULL;
 }
@@ -441,7 +479,7 @@ static ft_status keep(bool *kept, struct training *t, const ft__regressor *befor
 }
 
 static ft_status fit_and_add(struct training *t, struct rows *f, const char *name,
-                             bool whole_class, bool time, ft_error *err)
+                             uint32_t scope, ft__told what, ft_error *err)
 {
     struct trained *r = realloc(t->trained, (t->n_trained + 1) * sizeof(*t->trained));
 
@@ -449,16 +487,24 @@ static ft_status fit_and_add(struct training *t, struct rows *f, const char *nam
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     t->trained = r;
     r += t->n_trained++;
-    *r = (struct trained){.image = {.whole_class = whole_class}, .rows = f->sum};
+    *r = (struct trained){.image = {.whole_class = scope}, .rows = f->sum};
     snprintf(r->image.kind, sizeof(r->image.kind), "%s", name);
-    snprintf(r->image.metric, sizeof(r->image.metric), "%s",
-             time ? "time" : "workspace");
-    return fit(t, f, r, time, err);
+    snprintf(r->image.metric, sizeof(r->image.metric), "%s", ft__told_name(what));
+    return fit(t, f, r, what, err);
 }
 
-/* Train on the rows that `belongs` says, if there are enough. */
-static ft_status train_one(struct training *t, int kind_or_class, bool whole_class,
-                           bool backward, bool time, ft_error *err)
+enum { KIND, CLASS, ALL }; /* ft__regressor_image.whole_class */
+
+static bool is_told(const struct sample *s, ft__told what)
+{
+    double v = value_of(s, what);
+
+    return what == FT__TOLD_WORKSPACE ? v >= 0 : v > 0;
+}
+
+/* Train on the rows of a kind, a class or all, if there are enough. */
+static ft_status train_one(struct training *t, int which, uint32_t scope, bool backward,
+                           ft__told what, ft_error *err)
 {
     char name[sizeof(((ft__regressor_image *)0)->kind)];
     double most = 0;
@@ -469,26 +515,29 @@ static ft_status train_one(struct training *t, int kind_or_class, bool whole_cla
     if (st)
         return st;
     snprintf(name, sizeof(name), "%s%s",
-             whole_class ? ft_class_name((ft_class)kind_or_class)
-                         : ft_kind_name((ft_kind)kind_or_class),
+             scope == KIND    ? ft_kind_name((ft_kind)which)
+             : scope == CLASS ? ft_class_name((ft_class)which)
+                              : FT__ALL_KINDS,
              backward ? FT__BACKWARD : "");
     for (size_t i = 0; i < t->n; i++) {
         const struct sample *s = &t->sample[i];
-        int of = whole_class ? (int)ft_kind_class(s->op.kind) : (int)s->op.kind;
+        int of = scope == KIND    ? (int)s->op.kind
+                 : scope == CLASS ? (int)ft_kind_class(s->op.kind)
+                                  : which;
 
-        if (s->left_out || of != kind_or_class ||
-            backward != (s->op.phase == FT_PHASE_BACKWARD) ||
-            (!time && !(s->workspace >= 0)))
+        if (s->left_out || of != which ||
+            backward != (s->op.phase == FT_PHASE_BACKWARD) || !is_told(s, what))
             continue;
-        add_row(&f, s, time);
+        add_row(&f, s, what);
         most = fmax(most, f.truth[f.n - 1]);
     }
-    st = keep(&kept, t, find_before(t, name, time), &f, err);
+    st = keep(&kept, t, find_before(t, name, what), &f, err);
     /* A kind that never needs workspace needs no regressor to say so. */
-    if (!st && !kept && f.n >= LEAST_ROWS && (time || most > 0)) {
-        ft__log(t->opt->log, FT_LOG_DEBUG, "%s %s: %zu rows", name,
-                time ? "time" : "workspace", f.n);
-        st = fit_and_add(t, &f, name, whole_class, time, err);
+    if (!st && !kept && f.n >= (scope == ALL ? LEAST_POWERED : LEAST_ROWS) &&
+        (what != FT__TOLD_WORKSPACE || most > 0)) {
+        ft__log(t->opt->log, FT_LOG_DEBUG, "%s %s: %zu rows", name, ft__told_name(what),
+                f.n);
+        st = fit_and_add(t, &f, name, scope, what, err);
     }
     rows_free(&f);
     return st;
@@ -496,11 +545,11 @@ static ft_status train_one(struct training *t, int kind_or_class, bool whole_cla
 
 /* ---- all regressors ---- */
 
-static ft_status share_tails(struct training *t, bool time, ft_error *err)
+static ft_status share_tails(struct training *t, ft__told what, ft_error *err)
 {
     ft__fit **of = calloc(t->n_trained + 1u, sizeof(ft__fit *));
-    const char *metric = time ? "time" : "workspace";
-    struct tails *tails = &t->tails[!time];
+    const char *metric = ft__told_name(what);
+    struct tails *tails = &t->tails[what];
     size_t n = 0;
     ft_status st = FT_OK;
 
@@ -524,7 +573,7 @@ static ft_status write_regressor(struct training *t, struct trained *r, ft_error
         ft__regressor_image image;
         ft__mixture_image mixture;
     } head = {r->image, {.rows = r->rows}};
-    const struct tails *tails = &t->tails[strcmp(r->image.metric, "time") != 0];
+    const struct tails *tails = &t->tails[told_of(&r->image)];
     ft__writer *w = &t->writer;
     size_t begin = w->body.len;
 
@@ -543,24 +592,34 @@ static ft_status write_regressor(struct training *t, struct trained *r, ft_error
     return ft__writer_end(w, FT__SECTION_REGRESSOR, begin, w->body.len - begin, err);
 }
 
+static ft_status train_each(struct training *t, int which, uint32_t scope,
+                            ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (int backward = 0; backward < 2; backward++)
+        for (int what = 0; what < FT__N_TOLD && !st; what++)
+            st = train_one(t, which, scope, backward, (ft__told)what, err);
+    return st;
+}
+
 static ft_status train_all(struct training *t, ft_error *err)
 {
     ft_status st = FT_OK;
     int total = FT_KIND_COUNT + FT_CLASS_COUNT;
 
     for (int i = 0; i < total && !st; i++) {
-        bool whole_class = i >= FT_KIND_COUNT;
-        int which = whole_class ? i - FT_KIND_COUNT : i;
+        const uint32_t scope = i < FT_KIND_COUNT ? KIND : CLASS;
 
         ft__progress(t->opt->log, (uint64_t)i, (uint64_t)total, "training");
-        for (int how = 0; how < 4 && !st; how++)
-            st = train_one(t, which, whole_class, how & 2, !(how & 1), err);
+        st = train_each(t, scope == CLASS ? i - FT_KIND_COUNT : i, scope, err);
     }
+    /* Power is measured of a share of the operations, which is few of most kinds. */
+    for (int backward = 0; backward < 2 && !st; backward++)
+        st = train_one(t, 0, ALL, backward, FT__TOLD_POWER, err);
     ft__progress(t->opt->log, (uint64_t)total, (uint64_t)total, "");
-    if (!st)
-        st = share_tails(t, true, err);
-    if (!st)
-        st = share_tails(t, false, err);
+    for (int what = 0; what < FT__N_TOLD && !st; what++)
+        st = share_tails(t, (ft__told)what, err);
     for (uint32_t i = 0; i < t->n_trained && !st; i++)
         st = write_regressor(t, &t->trained[i], err);
     return st;
@@ -571,8 +630,8 @@ static void training_free(struct training *t)
     for (uint32_t i = 0; i < t->n_trained; i++)
         ft__fit_free(&t->trained[i].fit);
     free(t->trained);
-    free(t->tails[0].residual);
-    free(t->tails[1].residual);
+    for (int what = 0; what < FT__N_TOLD; what++)
+        free(t->tails[what].residual);
     free(t->sample);
     ft__writer_free(&t->writer);
 }

@@ -27,7 +27,7 @@ them and for others.
   time.basis: "scaled"
   family: "both.ftp"
   ops.0.time.basis: "scaled"
-  $ ./ask --device a30,l4 --clocks 600,900 | blur
+  $ ./ask --device a30,l4 --clocks 600,900 | blur | sed -E 's/[0-9.]+ (m?J)/# \1/g'
   resnet18.onnx
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  # s  # s  # s  48.4 W  7.08 J  # B  yes  scaled
-  a30  900 MHz  # s  # s  # s  55.0 W  5.95 J  # B  yes  scaled
-  l4  600 MHz  # s  # s  # s  19.8 W  33.9 mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  22.2 W  31.8 mJ  # B  yes  scaled
+  a30  600 MHz  # s  # s  # s  48.4 W  # J  # B  yes  scaled
+  a30  900 MHz  # s  # s  # s  55.0 W  # J  # B  yes  scaled
+  l4  600 MHz  # s  # s  # s  19.8 W  # mJ  # B  yes  scaled
+  l4  900 MHz  # s  # s  # s  22.2 W  # mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
@@ -48,10 +48,10 @@ them and for others.
   low .. high is a # % interval; 24 unique operations: 1 measured, 0 learned, 23 scaled, 0 roofline
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
-  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  # s  # s  # s  55.4 mJ  # B  *  # %  scaled
-  2  a30  # s  # s  # s  7.99 J  # B  # %  learned
-  3  t4  # s  # s  # s  12.8 J  # B  # %  learned
+  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | sed -E 's/[0-9.]+ (m?J)/# \1/g' | grep -E '^[0-9]|best'
+  1  l4  # s  # s  # s  # mJ  # B  *  # %  scaled
+  2  a30  # s  # s  # s  # J  # B  # %  learned
+  3  t4  # s  # s  # s  # J  # B  # %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.
@@ -61,3 +61,89 @@ Without being named it is found where train leaves it, unless a method is asked 
   family: family.ftp
   $ foretell predict data/models/resnet18.onnx --device l4 --method physics --json | pick family
   family: null
+
+What attributes are worth to each regressor: mobilenet's convolutions differ in groups.
+
+  $ foretell train --family --db both.db -o worth.ftp --importance --json | python3 -c "
+  > import json, sys
+  > doc = json.load(sys.stdin)
+  > conv = [r for r in doc['importance'] if (r['kind'], r['metric'], r['unseen']) == ('conv2d', 'time', False)]
+  > print(len(doc['importance']) > 100, [r['increase'] for r in conv] == sorted((r['increase'] for r in conv), reverse=True))
+  > print(conv[0]['phase'], conv[0]['attribute'], conv[0]['increase'] > 2 * conv[0]['spread'])"
+  True True
+  forward group_channels True
+  $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
+  regressor                      metric     attribute              error grows by, points       +-
+  ------------------------------------------------------------------------------------------------
+  conv2d forward                 time       group_channels                           25.4      5.4
+  $ foretell train --family --db both.db -o worth.ftp --importance --csv
+  foretell train: --importance is told as text or with --json
+  [2]
+
+A few measurements of a device correct what the family says of it: here it is slower than
+any data sheet tells, and so is what was measured of it by another model.
+
+  $ foretell collect --engine fake data/models/vgg16.onnx data/models/squeezenet1_1.onnx --db few.db -q > /dev/null
+  > foretell data export --db few.db -o few.csv
+  > python3 -c "
+  > import csv, sys
+  > rows = csv.DictReader(sys.stdin)
+  > out = csv.DictWriter(sys.stdout, rows.fieldnames); out.writeheader()
+  > for row in rows:
+  >     row['device'] = 'l4'
+  >     if row['metric'] == 'time':
+  >         for k in ('value', 'error', 'mad', 'mean', 'std'):
+  >             row[k] = row[k] and repr(float(row[k]) * 8)
+  >     out.writerow(row)" < few.csv > l4.csv
+  > rm -f l4.db; foretell data import l4.csv --db l4.db > /dev/null
+  $ for more in '' '--correct l4.csv' '--correct l4.db'; do ./ask --device l4 --json $more; done | python3 -c "
+  > import json, sys
+  > d, text = json.JSONDecoder(), sys.stdin.read()
+  > plain, at = d.raw_decode(text); csv, end = d.raw_decode(text[at:].lstrip()); db = json.loads(text[at:].lstrip()[end:])
+  > print(csv['time'] == db['time'], csv['time']['basis'], csv['corrected_by'] > 20, plain['corrected_by'])
+  > truth = 8 * $(./ask --device a30 --json | pick time | grep -o 'value\": [0-9.e-]*' | cut -d ' ' -f 2)
+  > print(plain['time']['value'] < truth / 3, abs(csv['time']['value'] / truth - 1) < 0.2, csv['time']['low'] < truth < csv['time']['high'] and not plain['time']['low'] < truth < plain['time']['high'])"
+  True scaled True 0
+  True True True
+  $ ./ask --device l4 --correct l4.csv | grep '^corrected'
+  corrected by 70 measurements of l4
+  $ grep -o 'linear x=[^,]*' l4.csv | head -1 > one.ops; foretell predict one.ops --predictor both.ftp --device l4 --correct l4.csv --json | pick ops.0.time.basis
+  ops.0.time.basis: "measured"
+  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,l4 --correct l4.csv | grep -E 'best|corrected'
+  best: a30
+  l4: corrected by 70 measurements of it
+  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,l4 | grep -E 'best|corrected'
+  best: l4
+
+What cannot correct anything is refused.
+
+  $ ./ask --device l4 --correct none.csv
+  foretell predict: cannot read none.csv: No such file or directory
+  [3]
+  $ ./ask --device t4 --correct l4.csv
+  foretell predict: --correct l4.csv: it holds no operation of a device that is asked for and that a predictor for a family answers for
+  [3]
+  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4 --correct l4.csv
+  foretell rank: --correct l4.csv: it holds no operation of a device that is asked for and that a predictor for a family answers for
+  [3]
+  $ ./ask --device l4 --clock 900 --correct l4.csv
+  foretell predict: what was measured of l4 was so at other clocks or under another cap: ask for those (--clock, --memory-clock, --power-cap)
+  [4]
+  $ sed 2q l4.csv | sed '2s/,time,/,tme,/' > odd.csv; ./ask --device l4 --correct odd.csv
+  foretell predict: --correct odd.csv: it holds no operation's time
+  [3]
+  $ echo 'device,value' > odd.csv; ./ask --device l4 --correct odd.csv
+  foretell predict: odd.csv, line 1, column 2 (setting): the line ends here, further columns are missing
+  [3]
+  $ foretell predict data/models/resnet18.onnx --device l4 --method physics --correct l4.csv
+  foretell predict: --method physics uses no measurements: leave --correct out
+  [2]
+  $ foretell rank data/models/resnet18.onnx --devices l4 --method roofline --correct l4.csv
+  foretell rank: --method roofline uses no measurements: leave --correct out
+  [2]
+
+A family that comes with foretell is corrected as well.
+
+  $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
+  corrected_by: 70
+  time.basis: "scaled"

@@ -13,12 +13,12 @@ Without a command there is an overview, and it is an error.
 Every command explains itself, with examples.
 
   $ for c in predict rank measure ops collect train show evaluate data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
-  6
+  7
   3
   8
   7
   5
-  5
+  6
   2
   6
   5

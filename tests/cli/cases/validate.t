@@ -191,3 +191,28 @@ What does not go together.
   $ foretell validate resnet18.onnx --engine fake --time 50ms --html no/where.html --db a.db
   foretell validate: no/where.html: No such file or directory
   [3]
+
+An operation that was measured nine times slower than others like it is named.
+
+  $ foretell validate data/models/resnet50.onnx data/models/mobilenet_v2.onnx --engine fake --db calm.db -q > /dev/null
+  $ foretell data export --db calm.db -o calm.csv
+  > python3 -c "
+  > import csv, sys
+  > rows = csv.DictReader(open('calm.csv'))
+  > out = csv.DictWriter(sys.stdout, rows.fieldnames, lineterminator='\n'); out.writeheader()
+  > for row in rows:
+  >     if row['metric'] == 'time' and row['spec'].startswith('conv2d x=1x128x28x28 out=128 kernel=3x3'):
+  >         for k in ('value', 'error', 'mad', 'mean', 'std'):
+  >             row[k] = row[k] and repr(float(row[k]) * 9)
+  >     out.writerow(row)" > slow.csv
+  > foretell data import slow.csv --db slow.db > /dev/null
+  $ foretell validate data/models/resnet50.onnx --engine fake --from-store --db slow.db --outliers -q | grep -A 3 '^slow operation' | blur
+  slow operation  times slower  time  alone  on
+  ----
+  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  8.7  # s  0.46  THIS-MACHINE threads=1 fake
+  Slower than operations like it, by their sizes, in the same dataset: tune it, or measure it
+  $ foretell validate data/models/resnet50.onnx --engine fake --from-store --db slow.db --outliers --json -q | python3 -c "
+  > import json, sys
+  > slow = json.load(sys.stdin)['slow']
+  > print(len(slow), slow[0]['spec'][:40], 7 < slow[0]['slower'] < 11)"
+  1 conv2d x=1x128x28x28 out=128 kernel=3x3  True

@@ -1,0 +1,19 @@
+#ifndef PREDICT_KNOWN_H
+#define PREDICT_KNOWN_H
+
+#include "predict/family.h"
+
+/* Which of the known measurements are of the device of `on`, at its clock and cap:
+ * those measured with most in common with it; NULL: none. `known` may be NULL. */
+const ft__dataset *ft__known_dataset(const ft_known *known, const ft__dataset *on);
+/* Is the operation among those? */
+bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op);
+/* What a family said of n operations on the device of `on`, which is complete,
+ * corrected by what is known of it (correct.h); operations that are among the known
+ * ones are answered as measured. *n_used: by how many operations; too few change
+ * nothing else. */
+ft_status ft__known_correct(ft__answer *said, uint32_t *n_used, const ft__family *f,
+                            const ft_known *known, const ft__dataset *on,
+                            const ft_op *ops, size_t n, ft_error *err);
+
+#endif
