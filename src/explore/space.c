@@ -257,7 +257,7 @@ static double count(const ft_space *s, double *point, size_t done)
     if (!is_parent(s, k))
         return (p->type == FT_PARAM_REAL ? (double)INFINITY : p->n_values) *
                count(s, point, done + 1);
-    for (double v = 0, run = 1; v < p->n_values; v++, run++) {
+    for (uint32_t v = 0, run = 1; v < p->n_values; v++, run++) {
         const double at = ft__param_least(p) + v;
 
         if (v + 1 < p->n_values && same_class(s, point, k, at, at + 1))
