@@ -400,9 +400,10 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if (opt->correct &&
-        (opt->protocol != FT_PROTOCOL_DEVICE || e->learn.metric != FT__METRIC_TIME))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "times of devices left out can be corrected, nothing else");
+        (opt->protocol != FT_PROTOCOL_DEVICE || e->learn.metric > FT__METRIC_POWER))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "times and power of devices left out can be corrected, nothing else");
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
         return ft_fail(err, FT_EINVAL, 0,
                        "a second store is what the protocol %s tests",
