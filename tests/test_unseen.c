@@ -205,6 +205,26 @@ static void few_devices_do_not_say_how_far_they_stray(const char *data)
     }
 }
 
+static void power_of_another_device_is_told_within_a_factor_of_two(const char *data)
+{
+    static const char *const names[] = {"h200-sxm", "gb200"};
+    static struct world w;
+
+    begin(&w, data, names, 2);
+    w.l.opt.metric = FT__METRIC_POWER;
+    for (uint32_t i = 0; i < N_OPS; i++) {
+        *time_of(&w, 0, i) *= own_factor(i, 1); /* says nothing of power */
+        w.answer[N_OPS + i] = (ft__answer){.value = 500, .low = 450, .high = 550};
+    }
+    carry(&w);
+    for (uint32_t i = 0; i < N_OPS; i++) {
+        CHECK(said(&w, 1, i)->value == 500);
+        CHECK_NEAR(said(&w, 1, i)->low, 250, 1e-9);
+        CHECK_NEAR(said(&w, 1, i)->high, 1000, 1e-9);
+    }
+    end(&w);
+}
+
 static void a_stranger_is_told_so(const char *data)
 {
     static const char *const names[] = {"gtx-1080-ti", "titan-xp", "mi25"};
@@ -319,6 +339,7 @@ int main(int argc, char **argv)
     makers_without_generations_have_kin_by_their_year(data);
     twins_are_told_of_each_other_whatever_others_say(data);
     few_devices_do_not_say_how_far_they_stray(data);
+    power_of_another_device_is_told_within_a_factor_of_two(data);
     a_stranger_is_told_so(data);
     a_few_measurements_mend_what_is_slow(data);
     four_measurements_are_too_few(data);

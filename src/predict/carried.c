@@ -21,6 +21,8 @@ static const double stranger_least = 3, most_wide = 100;
 /* The same where too few devices are known to tell how far they stray from each other,
  * and the nearest is of the same generation but differs, or of another generation. */
 static const double version_least = 1.2, generation_least = 1.33;
+/* Power, of whatever device: sensors and loops differ as much as devices do. */
+static const double power_least = 2;
 /* How quickly generations grow apart: what is tried. */
 static const double reach[] = {0.15, 1.5};
 enum { N_REACHES = sizeof(reach) / sizeof(*reach), N_WEIGHTS = 5 };
@@ -337,6 +339,8 @@ static double least_reach(const struct carrying *c, uint32_t dataset)
 {
     double nearest = nearest_kin(c, dataset);
 
+    if (c->l->opt.metric == FT__METRIC_POWER)
+        return c->n_devices >= FT__LEAST_DEVICES ? 1 : power_least;
     if (isinf(nearest) || !is_gpu(&c->s->dataset[dataset]))
         return stranger_least;
     if (c->n_devices >= FT__LEAST_DEVICES || nearest <= 0)
@@ -370,6 +374,8 @@ static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_
         if (c->table[v->dataset])
             continue;
         bound(&answer[i], least_reach(c, v->dataset));
+        if (c->l->opt.metric != FT__METRIC_TIME)
+            continue;
         said = ask(c, v->dataset, &v->op);
         if (said.zone == NOWHERE)
             continue;
@@ -404,7 +410,8 @@ ft_status ft__carry_answers(ft__answer *answer, const ft__learner *l,
     if (!st)
         st = make_tables(&c, train, n_train, err);
     if (!st) {
-        find_proofs(&c, train, n_train);
+        if (l->opt.metric == FT__METRIC_TIME)
+            find_proofs(&c, train, n_train);
         st = apply_all(answer, &c, test, n_test, err);
     }
     for (size_t i = 0; c.table && i < n; i++)

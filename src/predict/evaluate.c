@@ -270,7 +270,7 @@ static ft_status answer_all(struct evaluating *e, const ft__learner *l, size_t n
 
     memcpy(row + n_known, e->test, n_test * sizeof(*row));
     st = ft__learner_predict(l, e->answer, &e->s, row, n, err);
-    if (!st && unseen && e->learn.metric == FT__METRIC_TIME)
+    if (!st && unseen && e->learn.metric <= FT__METRIC_POWER)
         st = ft__carry_answers(e->answer, l, &e->s, e->train, n_train, row, n, err);
     if (!st && n_known)
         st = ft__correct_answers(e->answer, l, &e->s, row, n_known, n, err);
