@@ -363,6 +363,9 @@ static void what_does_not_fit_is_refused(void)
         {{.protocol = FT_PROTOCOL_STORES}, FT_EINVAL, "second store"},
         {{.protocol = FT_PROTOCOL_NETWORK}, FT_ENOTFOUND, "network"},
         {{.correct = 10}, FT_EINVAL, "left out"},
+        {{.correct = 10, .protocol = FT_PROTOCOL_DEVICE, .metric = "energy"},
+         FT_EINVAL,
+         "times and power"},
         {{.protocol = FT_PROTOCOL_DEVICE, .only = "nobody"}, FT_ENOTFOUND, "nobody"},
     };
     const struct law law = {.device = "d", .setting = "", .seed = 3};

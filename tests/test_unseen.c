@@ -161,6 +161,70 @@ static void makers_without_generations_have_kin_by_their_year(const char *data)
     end(&w);
 }
 
+static double reach_up(const ft__answer *a)
+{
+    return a->high / a->value;
+}
+
+/* H100 and A100 bear no witness of each other, but H100 and H200 are one generation. */
+static void twins_are_told_of_each_other_whatever_others_say(const char *data)
+{
+    static const char *const names[] = {"a100-sxm-80gb", "h100-sxm", "h200-sxm"};
+    static char newer[] = "2.0";
+    static struct world w;
+
+    begin(&w, data, names, 3);
+    w.dataset[1].engine_version = newer;
+    for (uint32_t d = 0; d < 3; d++)
+        for (uint32_t i = 0; i < N_OPS; i++)
+            *time_of(&w, d, i) *= own_factor(i, d == 0 ? 2 : 1);
+    carry(&w);
+    for (uint32_t i = 0; i < N_OPS; i++) {
+        CHECK(fabs(log_ratio(&w, 2, i)) < 0.005); /* A100 weighs next to nothing */
+        CHECK_NEAR(reach_up(said(&w, 2, i)), 1.2, 1e-9); /* another version */
+    }
+    end(&w);
+}
+
+/* Another generation is further off than twins; where there is nothing in between,
+ * intervals are what they were. */
+static void few_devices_do_not_say_how_far_they_stray(const char *data)
+{
+    static const char *const pair[][2] = {{"h200-sxm", "gb200"},
+                                          {"h100-sxm", "h200-sxm"}};
+    static const double least[] = {1.33, 1.1};
+
+    for (int k = 0; k < 2; k++) {
+        static struct world w;
+
+        begin(&w, data, pair[k], 2);
+        carry(&w);
+        for (uint32_t i = 0; i < N_OPS; i++)
+            CHECK_NEAR(reach_up(said(&w, 1, i)), least[k], 1e-9);
+        end(&w);
+    }
+}
+
+static void power_of_another_device_is_told_within_a_factor_of_two(const char *data)
+{
+    static const char *const names[] = {"h200-sxm", "gb200"};
+    static struct world w;
+
+    begin(&w, data, names, 2);
+    w.l.opt.metric = FT__METRIC_POWER;
+    for (uint32_t i = 0; i < N_OPS; i++) {
+        *time_of(&w, 0, i) *= own_factor(i, 1); /* says nothing of power */
+        w.answer[N_OPS + i] = (ft__answer){.value = 500, .low = 450, .high = 550};
+    }
+    carry(&w);
+    for (uint32_t i = 0; i < N_OPS; i++) {
+        CHECK(said(&w, 1, i)->value == 500);
+        CHECK_NEAR(said(&w, 1, i)->low, 250, 1e-9);
+        CHECK_NEAR(said(&w, 1, i)->high, 1000, 1e-9);
+    }
+    end(&w);
+}
+
 static void a_stranger_is_told_so(const char *data)
 {
     static const char *const names[] = {"gtx-1080-ti", "titan-xp", "mi25"};
@@ -232,6 +296,38 @@ static void four_measurements_are_too_few(const char *data)
     end(&w);
 }
 
+/* Every fourth number of rows was measured at half the power; nothing is above the cap
+ * of 70 W. */
+static void power_is_mended_by_what_divides_the_rows(const char *data)
+{
+    static const char *const names[] = {"t4"};
+    enum { KNOWN = 40 };
+    static struct world w;
+    double before = 0, after = 0;
+
+    begin(&w, data, names, 1);
+    w.l.opt.metric = FT__METRIC_POWER;
+    for (uint32_t i = 0; i < N_OPS; i++) {
+        const ft_op *op = &w.sample[i].op;
+
+        w.answer[i] = (ft__answer){.value = 60, .low = 50, .high = 70};
+        w.sample[i].value[FT__METRIC_POWER] =
+            ft_op_shape(op, FT_K_x).dim[0] % 4 ? 69 : 30;
+    }
+    CHECK(ft__correct_answers(w.answer, &w.l, &w.s, w.row, KNOWN, N_OPS, NULL) ==
+          FT_OK);
+    for (uint32_t i = KNOWN; i < N_OPS; i++) {
+        const ft__answer *a = said(&w, 0, i);
+        double truth = w.sample[i].value[FT__METRIC_POWER];
+
+        before += fabs(60 / truth - 1) / (N_OPS - KNOWN);
+        after += fabs(a->value / truth - 1) / (N_OPS - KNOWN);
+        CHECK(a->value <= 70 && a->high <= 70 && a->low <= a->value);
+    }
+    CHECK(before > 0.3 && after < 0.15);
+    end(&w);
+}
+
 int main(int argc, char **argv)
 {
     char data[1000];
@@ -241,8 +337,12 @@ int main(int argc, char **argv)
     the_same_generation_counts_for_more(data);
     what_devices_do_not_share_is_not_told(data);
     makers_without_generations_have_kin_by_their_year(data);
+    twins_are_told_of_each_other_whatever_others_say(data);
+    few_devices_do_not_say_how_far_they_stray(data);
+    power_of_another_device_is_told_within_a_factor_of_two(data);
     a_stranger_is_told_so(data);
     a_few_measurements_mend_what_is_slow(data);
     four_measurements_are_too_few(data);
+    power_is_mended_by_what_divides_the_rows(data);
     CHECK_DONE();
 }

@@ -12,11 +12,17 @@ enum { MOST_ROWS = 6000, LEAST_ROWS = 60 };
 /* Generations apart, in steps of the compute capability: of devices that count as one
  * generation, as near, and at all. A step takes four years where there is none. */
 static const double same_generation = 0.05, near_by = 0.35, too_far = 2, years = 4;
-/* Another version of the engine is as far as this. */
-static const double other_version = 0.1;
+/* Another version of the engine is as far as this: it does not make another generation
+ * of a device. */
+static const double other_version = 0.04;
 /* Intervals either way: at least, where no known device is of a device's kin; at most.
  */
 static const double stranger_least = 3, most_wide = 100;
+/* The same where too few devices are known to tell how far they stray from each other,
+ * and the nearest is of the same generation but differs, or of another generation. */
+static const double version_least = 1.2, generation_least = 1.33;
+/* Power, of whatever device: sensors and loops differ as much as devices do. */
+static const double power_least = 2;
 /* How quickly generations grow apart: what is tried. */
 static const double reach[] = {0.15, 1.5};
 enum { N_REACHES = sizeof(reach) / sizeof(*reach), N_WEIGHTS = 5 };
@@ -54,6 +60,7 @@ struct carrying {
     double *distance;   /* n_datasets x n_datasets */
     struct proof *proof;
     size_t n_proofs;
+    size_t n_near;   /* of them: from near by */
     double *scratch; /* n_proofs */
 };
 
@@ -197,7 +204,10 @@ static void find_proofs(struct carrying *c, const uint32_t *train, size_t n)
         *proof = (struct proof){.kind = v->op.kind,
                                 .said = ask(c, v->dataset, &v->op),
                                 .truth = truth_of(c, train[i], &row)};
-        c->n_proofs += proof->said.zone != NOWHERE && isfinite(proof->truth);
+        if (proof->said.zone == NOWHERE || !isfinite(proof->truth))
+            continue;
+        c->n_near += proof->said.zone == NEAR;
+        c->n_proofs++;
     }
 }
 
@@ -261,7 +271,7 @@ static ft_status best_rule(struct rule *best, struct carrying *c, int kind,
 }
 
 /* From the most particular rows that there are enough of. What is true far away is
- * true near by. */
+ * true near by, but says too little of twins. */
 static ft_status find_rule(struct rule *r, struct carrying *c, ft_kind kind,
                            enum zone where, ft_error *err)
 {
@@ -312,26 +322,42 @@ static void apply(ft__answer *a, const struct carrying *c, uint32_t i,
         calibrate(a, &r, scale_of(said, r.reach), r.weight == 0);
 }
 
-static bool has_kin(const struct carrying *c, uint32_t dataset)
+/* Infinite where no known device is of its kin. */
+static double nearest_kin(const struct carrying *c, uint32_t dataset)
 {
+    double nearest = INFINITY;
+
     for (uint32_t i = 0; i < c->s->n_datasets; i++)
-        if (c->table[i] &&
-            isfinite(c->distance[(size_t)dataset * c->s->n_datasets + i]))
-            return true;
-    return false;
+        if (c->table[i])
+            nearest =
+                fmin(nearest, c->distance[(size_t)dataset * c->s->n_datasets + i]);
+    return nearest;
+}
+
+/* How far intervals reach either way at least. */
+static double least_reach(const struct carrying *c, uint32_t dataset)
+{
+    double nearest = nearest_kin(c, dataset);
+
+    if (c->l->opt.metric == FT__METRIC_POWER)
+        return c->n_devices >= FT__LEAST_DEVICES ? 1 : power_least;
+    if (isinf(nearest) || !is_gpu(&c->s->dataset[dataset]))
+        return stranger_least;
+    if (c->n_devices >= FT__LEAST_DEVICES || nearest <= 0)
+        return 1;
+    return nearest <= same_generation ? version_least : generation_least;
 }
 
 /* Regressors know how far known devices stray from each other, not how far one of
  * another maker or sort does; and CPUs differ by more than their data sheets say. */
-static void bound(ft__answer *a, bool foretold)
+static void bound(ft__answer *a, double least)
 {
-    double least = foretold ? 1 : stranger_least;
     double down = fmin(fmax(a->value / a->low, least), most_wide);
     double up = fmin(fmax(a->high / a->value, least), most_wide);
 
     a->low = a->value / down;
     a->high = a->value * up;
-    a->far = a->far || !foretold;
+    a->far = a->far || least >= stranger_least;
 }
 
 static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_t *test,
@@ -347,10 +373,16 @@ static ft_status apply_all(ft__answer *answer, struct carrying *c, const uint32_
 
         if (c->table[v->dataset])
             continue;
-        bound(&answer[i], has_kin(c, v->dataset) && is_gpu(&c->s->dataset[v->dataset]));
+        bound(&answer[i], least_reach(c, v->dataset));
+        if (c->l->opt.metric != FT__METRIC_TIME)
+            continue;
         said = ask(c, v->dataset, &v->op);
         if (said.zone == NOWHERE)
             continue;
+        if (said.nearest <= same_generation && c->n_near < LEAST_ROWS) {
+            apply(&answer[i], c, test[i], &said, &(struct rule){0});
+            continue;
+        }
         if (!found[v->op.kind][said.zone])
             st = find_rule(&rule[v->op.kind][said.zone], c, v->op.kind, said.zone, err);
         found[v->op.kind][said.zone] = true;
@@ -378,7 +410,8 @@ ft_status ft__carry_answers(ft__answer *answer, const ft__learner *l,
     if (!st)
         st = make_tables(&c, train, n_train, err);
     if (!st) {
-        find_proofs(&c, train, n_train);
+        if (l->opt.metric == FT__METRIC_TIME)
+            find_proofs(&c, train, n_train);
         st = apply_all(answer, &c, test, n_test, err);
     }
     for (size_t i = 0; c.table && i < n; i++)

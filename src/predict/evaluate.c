@@ -270,7 +270,7 @@ static ft_status answer_all(struct evaluating *e, const ft__learner *l, size_t n
 
     memcpy(row + n_known, e->test, n_test * sizeof(*row));
     st = ft__learner_predict(l, e->answer, &e->s, row, n, err);
-    if (!st && unseen && e->learn.metric == FT__METRIC_TIME)
+    if (!st && unseen && e->learn.metric <= FT__METRIC_POWER)
         st = ft__carry_answers(e->answer, l, &e->s, e->train, n_train, row, n, err);
     if (!st && n_known)
         st = ft__correct_answers(e->answer, l, &e->s, row, n_known, n, err);
@@ -400,9 +400,10 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     if (e->learn.metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if (opt->correct &&
-        (opt->protocol != FT_PROTOCOL_DEVICE || e->learn.metric != FT__METRIC_TIME))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "times of devices left out can be corrected, nothing else");
+        (opt->protocol != FT_PROTOCOL_DEVICE || e->learn.metric > FT__METRIC_POWER))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "times and power of devices left out can be corrected, nothing else");
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
         return ft_fail(err, FT_EINVAL, 0,
                        "a second store is what the protocol %s tests",

@@ -89,7 +89,7 @@ What cannot be answered is said.
   foretell evaluate: --method: no method is called "magic"
   [2]
   $ foretell evaluate --db a.db --correct 10
-  foretell evaluate: times of devices left out can be corrected, nothing else
+  foretell evaluate: times and power of devices left out can be corrected, nothing else
   [2]
   $ foretell evaluate --db a.db --by colour
   foretell evaluate: --by is kind, device, size or split, not "colour"
