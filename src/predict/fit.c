@@ -48,6 +48,7 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_TEMPLATE},
     {.method = FT_METHOD_MLP},
     {.method = FT_METHOD_GP},
+    {.method = FT_METHOD_HIST},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.3},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.6},
     {.method = FT_METHOD_EXTRA, .min_leaf = 2, .tuning = true},
@@ -69,15 +70,15 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_SVR, .tuning = true, .penalty = 100},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
-/* The usual ones: trees, and a process as long as it can take in every row. */
+/* The usual ones: trees, and a process as long as it can take in every row; where it
+ * cannot there are rows enough for boosting. */
 enum { PROCESS_ROWS = 1500 };
 
 static uint32_t methods_for(const ft__fit_options *o, size_t n)
 {
-    uint32_t usual = 1u << FT_METHOD_EXTRA;
+    uint32_t usual = 1u << FT_METHOD_EXTRA |
+                     (n <= PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
 
-    if (n <= PROCESS_ROWS)
-        usual |= 1u << FT_METHOD_GP;
     return o->methods ? o->methods : usual;
 }
 
