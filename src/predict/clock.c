@@ -36,7 +36,11 @@ static const double LAST_STEP = 0.002;
 struct ft__clocks {
     double v[N_CONSTANTS];
     double core_hz, memory_hz, power_w; /* the largest */
-    ft_model *time, *power;             /* logarithms that the formulae miss, or NULL */
+    /* Logarithms of what the formulae miss, and of the whole ratio; or NULL. Formulae
+     * lead to clocks that nobody measured; where they are far off, trees do better
+     * alone. */
+    ft_model *time, *power;
+    ft_model *whole_time;
 };
 
 /* From one row of a workload to another. */
@@ -233,10 +237,21 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
     name_columns(out, r->name);
 }
 
-/* Trees on what the formulae miss of time or of power. Without a pair that tells of
- * it: none. */
+enum target { TIME, POWER, WHOLE_TIME };
+
+static double target_of(const struct pair *pair, ft__clock_ratio said, enum target t)
+{
+    const ft__clock_row *a = pair->from, *b = pair->to;
+
+    return t == POWER  ? log(b->power_w / a->power_w / said.power)
+           : t == TIME ? log(b->time_s / a->time_s / said.time)
+                       : log(b->time_s / a->time_s);
+}
+
+/* Trees on what the formulae miss of time or of power, or on all of it. Without a pair
+ * that tells of it: none. */
 static ft_status learn(ft_model **out, const ft__clocks *c, const struct pair *pair,
-                       size_t n, int power, uint64_t seed, ft_error *err)
+                       size_t n, enum target what, uint64_t seed, ft_error *err)
 {
     ft_model_options opt = {.method = FT_METHOD_EXTRA,
                             .forest = {.n_trees = 100, .min_leaf = 2, .seed = seed}};
@@ -248,8 +263,7 @@ static ft_status learn(ft_model **out, const ft__clocks *c, const struct pair *p
     for (size_t i = 0; x && y && i < n; i++) {
         const ft__clock_row *a = pair[i].from, *b = pair[i].to;
         ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
-        double target = power ? log(b->power_w / a->power_w / r.power)
-                              : log(b->time_s / a->time_s / r.time);
+        double target = target_of(&pair[i], r, what);
 
         if (!isfinite(target))
             continue;
@@ -331,9 +345,11 @@ ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
     } else if (n_pairs) {
         search(c, pair, n_pairs);
         if (trees)
-            st = learn(&c->time, c, pair, n_pairs, 0, seed, err);
+            st = learn(&c->time, c, pair, n_pairs, TIME, seed, err);
         if (trees && !st)
-            st = learn(&c->power, c, pair, n_pairs, 1, seed + 1, err);
+            st = learn(&c->power, c, pair, n_pairs, POWER, seed + 1, err);
+        if (trees && !st)
+            st = learn(&c->whole_time, c, pair, n_pairs, WHOLE_TIME, seed + 2, err);
     }
     free(pair);
     if (st)
@@ -349,6 +365,7 @@ void ft__clocks_free(ft__clocks *c)
         return;
     ft_model_free(c->time);
     ft_model_free(c->power);
+    ft_model_free(c->whole_time);
     free(c);
 }
 
@@ -357,12 +374,13 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
 {
     ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
     float row[N_COLUMNS];
-    double more;
+    double more, whole;
 
     columns(row, c, measured, core_hz, memory_hz);
     if (c->time) {
         ft_model_predict(c->time, row, 1, &more);
-        r.time *= exp(more);
+        ft_model_predict(c->whole_time, row, 1, &whole);
+        r.time = exp((log(r.time) + more + whole) / 2);
     }
     if (c->power) {
         ft_model_predict(c->power, row, 1, &more);
