@@ -127,6 +127,7 @@ struct look {
     double *stray;
     double *spread;
     ft_matrix m;
+    bool few; /* groups */
 };
 
 static void look_free(struct look *l)
@@ -198,7 +199,6 @@ static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
 {
     size_t n = x->n_rows + 1;
     uint64_t *scratch;
-    bool few;
 
     *l = (struct look){.n_all = x->n_rows,
                        .row = calloc(n, sizeof(*l->row)),
@@ -215,10 +215,10 @@ static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
     scratch = malloc(n * sizeof(*scratch));
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
-    few = count_groups(group, x->n_rows, scratch) < FEW_GROUPS;
+    l->few = count_groups(group, x->n_rows, scratch) < FEW_GROUPS;
     free(scratch);
     for (size_t i = 0; i < x->n_rows; i++) {
-        if (!is_looked_at(few ? i : group[i], x->n_rows, o))
+        if (!is_looked_at(l->few ? i : group[i], x->n_rows, o))
             continue;
         memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
                x->n_cols * sizeof(*l->x));
@@ -435,6 +435,70 @@ static ft_status calibrate(ft__fit *f, struct look *l, const ft__fit_options *o,
     return st;
 }
 
+/* Regressors made of many more rows than cross-validation looked at err less than it
+ * saw: what it held out of some folds is held out of all the rows. */
+enum { TIMES_MORE = 2, FOLDS_OUT = 2 };
+
+static bool is_held_out(const struct look *l, size_t i)
+{
+    return l->fold[i] < FOLDS_OUT;
+}
+
+/* The mixture of f without those rows, in l->stray. */
+static ft_status answer_held(struct look *l, const ft__fit *f, const ft_matrix *x,
+                             const double *y, double *weight, double *said,
+                             const struct mixture *m, const ft__fit_options *o,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < x->n_rows; i++)
+        weight[i] = 1;
+    for (size_t i = 0; i < l->n; i++) {
+        l->stray[i] = 0;
+        if (is_held_out(l, i))
+            weight[l->row[i]] = 0;
+    }
+    for (uint32_t k = 0; k < f->n_models && !st; k++) {
+        ft_model_options how = options_of(&candidates[m->part[k]], x->n_rows, o);
+        ft_model *model = NULL;
+
+        st = ft_model_fit(&model, x, y, weight, &how, err);
+        if (st)
+            break;
+        ft_model_predict(model, l->x, l->n, said);
+        for (size_t i = 0; i < l->n; i++)
+            l->stray[i] += f->weight[k] * said[i];
+        ft_model_free(model);
+    }
+    return st;
+}
+
+/* Tails as of so many rows. */
+static ft_status calibrate_again(ft__fit *f, struct look *l, const ft_matrix *x,
+                                 const double *y, const struct mixture *m,
+                                 const ft__fit_options *o, ft_error *err)
+{
+    double *weight, *said;
+    size_t n = 0;
+    ft_status st;
+
+    if (l->few || x->n_rows < TIMES_MORE * l->n || l->n_folds <= FOLDS_OUT)
+        return FT_OK;
+    weight = malloc((x->n_rows + 1) * sizeof(*weight));
+    said = malloc((l->n + 1) * sizeof(*said));
+    st = weight && said ? answer_held(l, f, x, y, weight, said, m, o, err)
+                        : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    for (size_t i = 0; i < l->n && !st; i++)
+        if (is_held_out(l, i))
+            said[n++] = (l->y[i] - l->stray[i]) / l->spread[i];
+    if (!st)
+        st = ft_conformal(&f->low, &f->high, said, n, 0.9, err);
+    free(weight);
+    free(said);
+    return st;
+}
+
 /* Too few rows to hold any out: their scatter around the median. */
 static ft_status be_constant(ft__fit *f, const double *y, double *out, double *spread,
                              size_t n, ft_error *err)
@@ -483,7 +547,9 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
         f->weight[k] = m.weight[k];
         f->n_models = k + 1;
     }
-    return st ? st : calibrate(f, l, o, err);
+    if (!st)
+        st = calibrate(f, l, o, err);
+    return st ? st : calibrate_again(f, l, x, y, &m, o, err);
 }
 
 static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *err)
