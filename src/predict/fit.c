@@ -73,12 +73,12 @@ enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
 static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
 /* The usual ones: trees, and a process as long as it can take in every row; where it
  * cannot there are rows enough for boosting. */
-enum { PROCESS_ROWS = 1500 };
 
 static uint32_t methods_for(const ft__fit_options *o, size_t n)
 {
-    uint32_t usual = 1u << FT_METHOD_EXTRA |
-                     (n <= PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
+    uint32_t usual =
+        1u << FT_METHOD_EXTRA |
+        (n <= FT__PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
 
     return o->methods ? o->methods : usual;
 }
