@@ -89,6 +89,32 @@ static void workloads_that_were_left_out_are_told_from_one_clock(void)
     ft__clocks_free(trees);
 }
 
+static void intervals_hold_most_of_what_was_left_out(void)
+{
+    static ft__clock_row row[N_ROWS], test[N_ROWS];
+    size_t n = rows(row, 0, N_WORKLOADS), in = 0, wide = 0;
+    ft__clocks *trees = fitted(n, row, 1), *formulae = fitted(n, row, 0);
+
+    n = rows(test, 100, 100 + N_WORKLOADS);
+    for (size_t i = 0; i < n; i++) {
+        ft__clock_row from = truth(100 + test[i].workload, 1, 1);
+        ft__clock_ratio r =
+            ft__clocks_at(trees, &from, test[i].core_hz, test[i].memory_hz);
+        double time = test[i].time_s / from.time_s;
+
+        in += r.time_low <= time && time <= r.time_high;
+        wide += r.time_high / r.time_low > 1.3 || r.power_high / r.power_low > 1.3;
+        CHECK(r.time_low <= r.time && r.time <= r.time_high);
+        CHECK(r.power_low <= r.power && r.power <= r.power_high);
+        r = ft__clocks_at(formulae, &from, test[i].core_hz, test[i].memory_hz);
+        CHECK(isnan(r.time_low) && isnan(r.power_high));
+    }
+    CHECK(10 * in >= 7 * n);
+    CHECK(5 * wide < n);
+    ft__clocks_free(trees);
+    ft__clocks_free(formulae);
+}
+
 static void the_clocks_that_were_measured_change_nothing(void)
 {
     static ft__clock_row row[N_ROWS];
@@ -108,7 +134,7 @@ static void a_faster_clock_takes_less_time_and_more_power(void)
 {
     ft__clocks *c = fitted(0, NULL, 1);
     ft__clock_row from = truth(7, 1, 1);
-    ft__clock_ratio last = {INFINITY, 0};
+    ft__clock_ratio last = {.time = INFINITY, .power = 0};
 
     for (double core = 0.3; core <= 1; core += 0.05) {
         ft__clock_ratio r = ft__clocks_at(c, &from, 1.5e9 * core, NAN);
@@ -238,6 +264,7 @@ static void equal_rows_make_equal_models(void)
 int main(void)
 {
     workloads_that_were_left_out_are_told_from_one_clock();
+    intervals_hold_most_of_what_was_left_out();
     the_clocks_that_were_measured_change_nothing();
     a_faster_clock_takes_less_time_and_more_power();
     what_waits_for_memory_gains_nothing_from_the_core();

@@ -101,6 +101,11 @@ static ft_status fit_gp(void)
     return fit_method(FT_METHOD_GP);
 }
 
+static ft_status fit_hist(void)
+{
+    return fit_method(FT_METHOD_HIST);
+}
+
 static ft_status cross_validate_model(void)
 {
     const ft_model_options opt = {.method = FT_METHOD_TEMPLATE};
@@ -139,19 +144,13 @@ int main(void)
         ft_status (*call)(void);
         int least; /* allocations it makes, at the least */
     } cases[] = {
-        {fit_random, 20},
-        {fit_extra, 20},
-        {load, 1},
-        {cross_validate, 40},
-        {make_folds, 3},
-        {compute_errors, 1},
-        {conformal, 1},
-        {fit_ridge, 8},
-        {fit_knn, 7},
-        {fit_tree, 10},
-        {fit_mlp, 14},
-        {fit_gp, 20},
-        {cross_validate_model, 12},
+        {fit_random, 20}, {fit_extra, 20},
+        {load, 1},        {cross_validate, 40},
+        {make_folds, 3},  {compute_errors, 1},
+        {conformal, 1},   {fit_ridge, 8},
+        {fit_knn, 7},     {fit_tree, 10},
+        {fit_mlp, 14},    {fit_gp, 20},
+        {fit_hist, 20},   {cross_validate_model, 12},
     };
 
     d = data_new(ROWS, COLS, 1);

@@ -61,7 +61,7 @@ static void every_method_learns_what_is_there(void)
         [FT_METHOD_RIDGE] = 0.4, [FT_METHOD_KNN] = 0.5,     [FT_METHOD_TEMPLATE] = 0.6,
         [FT_METHOD_TREE] = 0.15, [FT_METHOD_FOREST] = 0.15, [FT_METHOD_EXTRA] = 0.15,
         [FT_METHOD_BOOST] = 0.2, [FT_METHOD_MLP] = 0.3,     [FT_METHOD_SVR] = 0.3,
-        [FT_METHOD_GP] = 0.15,
+        [FT_METHOD_GP] = 0.15,   [FT_METHOD_HIST] = 0.2,
     };
     data d = data_new(400, 5, 1), other = data_new(200, 5, 2);
     const char *why;
@@ -545,6 +545,7 @@ static void methods_err_as_those_of_others(const char *root)
         [FT_METHOD_FOREST] = {0.977, 0.01},    [FT_METHOD_EXTRA] = {0.989, 0.01},
         [FT_METHOD_BOOST] = {0.980, 0.016},    [FT_METHOD_MLP] = {0.983, 0.008},
         [FT_METHOD_SVR] = {0.9839, 2e-4},      [FT_METHOD_GP] = {0.9980, 1e-3},
+        [FT_METHOD_HIST] = {0.980, 0.016},
     };
     float x[ROWS * COLUMNS];
     double y[ROWS], out[ROWS];

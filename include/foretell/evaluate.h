@@ -119,11 +119,19 @@ typedef struct ft_clocks_options {
     uint64_t seed;
 } ft_clocks_options;
 
+/* 90 % intervals of what is learned; NaN: too few workloads to tell any. */
+typedef struct ft_clocks_interval {
+    double covered; /* share of rows inside */
+    double width;   /* median of high / low */
+} ft_clocks_interval;
+
 typedef struct ft_clocks_evaluated {
     char name[160]; /* device and version of what measured */
     size_t n_workloads;
     ft_errors time[FT_CLOCKS_WAYS]; /* n 0: none was known */
     ft_errors power[FT_CLOCKS_WAYS];
+    ft_clocks_interval time_interval;
+    ft_clocks_interval power_interval;
 } ft_clocks_evaluated;
 
 typedef struct ft_clocks_evaluation {

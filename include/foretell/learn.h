@@ -85,6 +85,8 @@ typedef enum ft_method {
     FT_METHOD_SVR,      /* epsilon support vectors, radial basis, fitted by libsvm */
     FT_METHOD_GP,       /* Gaussian process, Matern 3/2, one length a column (Rasmussen,
                            Williams 2006) */
+    FT_METHOD_HIST,     /* gradient boosting on histograms (Ke et al. 2017), grown by
+                           ourselves */
     FT_METHOD_COUNT
 } ft_method;
 FT_API const char *ft_method_name(ft_method m); /* "ridge", "knn", "template", ... */
@@ -97,13 +99,13 @@ FT_API int ft_method_available(ft_method m, const char **why);
 typedef struct ft_model_options {
     ft_method method;
     ft_forest_options forest; /* TREE, FOREST, EXTRA (kind is set by the method) */
-    double penalty;    /* RIDGE: lambda on standardised columns; BOOST: lambda; MLP: weight
+    double penalty;    /* RIDGE: lambda on standardised columns; BOOST, HIST: lambda; MLP: weight
                           decay; SVR: C */
     uint32_t neighbours; /* KNN */
-    uint32_t rounds;   /* BOOST: trees; MLP: epochs; GP: steps to find lengths */
-    uint32_t depth;    /* BOOST: of a tree */
-    double rate;       /* BOOST, MLP: learning rate */
-    double share;      /* BOOST: of rows and of columns a tree sees */
+    uint32_t rounds;   /* BOOST, HIST: trees; MLP: epochs; GP: steps to find lengths */
+    uint32_t depth;    /* BOOST, HIST: of a tree; HIST: 16 at most */
+    double rate;       /* BOOST, HIST, MLP: learning rate */
+    double share;      /* BOOST, HIST: of rows and of columns a tree sees */
     uint32_t width;    /* MLP: units of a hidden layer */
     uint32_t layers;   /* MLP: hidden layers */
     double gamma;      /* SVR: of exp(-gamma |a - b|^2), on standardised columns */

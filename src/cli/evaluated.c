@@ -41,6 +41,36 @@ static bool print_tables(const ft_evaluation *e, uint32_t by)
     return ft__table_print_take(t, stdout);
 }
 
+/* Coverage of fewer rows is mostly chance. */
+enum { COUNTED_ROWS = 50 };
+
+/* The group whose intervals hold least often, or NULL. */
+static const ft_evaluated *least_covered(const ft_evaluation *e, ft_by by)
+{
+    const ft_evaluated *least = NULL;
+
+    for (size_t i = 0; i < e->n_by[by]; i++) {
+        const ft_evaluated *v = &e->by[by][i];
+
+        if (v->learned.n >= COUNTED_ROWS && (!least || v->covered < least->covered))
+            least = v;
+    }
+    return least;
+}
+
+static void print_least(const ft_evaluation *e)
+{
+    const ft_evaluated *kind = least_covered(e, FT_BY_KIND);
+    const ft_evaluated *size = least_covered(e, FT_BY_SIZE);
+
+    if (kind)
+        printf("least covered kind of %d rows or more: %s, %s\n", COUNTED_ROWS,
+               kind->name, ft__text_percent(kind->covered).s);
+    if (size)
+        printf("least covered tenth by size: %s, %s\n", size->name,
+               ft__text_percent(size->covered).s);
+}
+
 static bool print_curve(const ft_evaluation *e)
 {
     ft__table *t = ft__table_new("learned from>|MAPE>|median>|p90>|within 10 %>|R2>");
@@ -93,6 +123,7 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
         "estimate, "
         "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
         "median width.");
+    print_least(e);
     if (how->choices != FT_CHOICES_NONE)
         print_order(&e->order);
     if (e->n_curve)
@@ -120,6 +151,13 @@ static json_t *lines_json(const ft_evaluation *e, ft_by by)
     for (size_t i = 0; i < e->n_by[by]; i++)
         ft__json_append_take(&all, line_json(&e->by[by][i]));
     return all;
+}
+
+static json_t *least_json(const ft_evaluation *e, ft_by by)
+{
+    const ft_evaluated *v = least_covered(e, by);
+
+    return v ? line_json(v) : json_null();
 }
 
 static json_t *curve_json(const ft_evaluation *e)
@@ -150,15 +188,17 @@ static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
 {
     return ft__json_print_take(
         json_pack(
-            "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+            "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+            "s:o}",
             "protocol", ft_protocol_name(how->protocol), "metric",
             how->metric ? how->metric : "time", "n_rows", ft__json_count(e->n_rows),
             "n_datasets", ft__json_count(e->n_datasets), "n_splits",
             ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
             "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
             "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
-            lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT), "curve",
-            curve_json(e), "order",
+            lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT),
+            "least_covered_kind", least_json(e, FT_BY_KIND), "least_covered_size",
+            least_json(e, FT_BY_SIZE), "curve", curve_json(e), "order",
             how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order)),
         stdout);
 }

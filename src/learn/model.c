@@ -14,6 +14,7 @@ static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
     [FT_METHOD_FOREST] = &ft__method_forest,     [FT_METHOD_EXTRA] = &ft__method_extra,
     [FT_METHOD_BOOST] = &ft__method_boost,       [FT_METHOD_MLP] = &ft__method_mlp,
     [FT_METHOD_SVR] = &ft__method_svr,           [FT_METHOD_GP] = &ft__method_gp,
+    [FT_METHOD_HIST] = &ft__method_hist,
 };
 
 static const char *const names[FT_METHOD_COUNT] = {
@@ -22,6 +23,7 @@ static const char *const names[FT_METHOD_COUNT] = {
     [FT_METHOD_FOREST] = "forest",     [FT_METHOD_EXTRA] = "extra",
     [FT_METHOD_BOOST] = "boost",       [FT_METHOD_MLP] = "mlp",
     [FT_METHOD_SVR] = "svr",           [FT_METHOD_GP] = "gp",
+    [FT_METHOD_HIST] = "hist",
 };
 
 const char *ft_method_name(ft_method m)

@@ -22,7 +22,8 @@ typedef struct ft__model_header {
 
 static_assert(sizeof(ft__model_header) == 64, "image layout");
 /* Files number the methods: new ones go to the end. */
-static_assert(FT_METHOD_RIDGE == 0 && FT_METHOD_SVR == 8 && FT_METHOD_GP == 9,
+static_assert(FT_METHOD_RIDGE == 0 && FT_METHOD_SVR == 8 && FT_METHOD_GP == 9 &&
+                  FT_METHOD_HIST == 10,
               "numbers in images");
 
 typedef struct ft__method_ops ft__method_ops;
@@ -72,6 +73,7 @@ extern const ft__method_ops ft__method_boost;
 extern const ft__method_ops ft__method_mlp;
 extern const ft__method_ops ft__method_svr;
 extern const ft__method_ops ft__method_gp;
+extern const ft__method_ops ft__method_hist;
 
 /* Methods whose body is the image of a forest. */
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);

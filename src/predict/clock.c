@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "foretell/learn.h"
+#include "predict/clock_trees.h"
 
 /* Shares are of the largest power that was seen, clocks of the highest. */
 enum constant {
@@ -36,7 +36,7 @@ static const double LAST_STEP = 0.002;
 struct ft__clocks {
     double v[N_CONSTANTS];
     double core_hz, memory_hz, power_w; /* the largest */
-    ft_model *time, *power;             /* logarithms that the formulae miss, or NULL */
+    ft__clock_trees time, power;
 };
 
 /* From one row of a workload to another. */
@@ -244,33 +244,37 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
 
 /* Trees on what the formulae miss of time or of power. Without a pair that tells of
  * it: none. */
-static ft_status learn(ft_model **out, const ft__clocks *c, const struct pair *pair,
-                       size_t n, int power, uint64_t seed, ft_error *err)
+static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
+                       const struct pair *pair, size_t n, bool power, uint64_t seed,
+                       ft_error *err)
 {
-    ft_model_options opt = {.method = FT_METHOD_EXTRA,
-                            .forest = {.n_trees = 100, .min_leaf = 2, .seed = seed}};
     float *x = malloc(n * N_COLUMNS * sizeof(*x));
-    double *y = malloc(n * sizeof(*y));
+    double *said = malloc(n * sizeof(*said)), *miss = malloc(n * sizeof(*miss));
+    uint64_t *group = malloc(n * sizeof(*group));
     ft_status st = FT_OK;
     size_t used = 0;
 
-    for (size_t i = 0; x && y && i < n; i++) {
+    for (size_t i = 0; x && said && miss && group && i < n; i++) {
         const ft__clock_row *a = pair[i].from, *b = pair[i].to;
         ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
-        double target = power ? log(b->power_w / a->power_w / r.power)
-                              : log(b->time_s / a->time_s / r.time);
 
-        if (!isfinite(target))
+        said[used] = log(power ? r.power : r.time);
+        miss[used] =
+            log(power ? b->power_w / a->power_w : b->time_s / a->time_s) - said[used];
+        if (!isfinite(miss[used]))
             continue;
         columns(x + used * N_COLUMNS, c, a, b->core_hz, b->memory_hz);
-        y[used++] = target;
+        group[used++] = a->workload;
     }
-    if (!x || !y)
+    if (!x || !said || !miss || !group)
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
-        st = ft_model_fit(out, &(ft_matrix){x, used, N_COLUMNS}, y, NULL, &opt, err);
+        st = ft__clock_trees_fit(out, &(ft_matrix){x, used, N_COLUMNS}, said, miss,
+                                 group, !power, seed, err);
     free(x);
-    free(y);
+    free(said);
+    free(miss);
+    free(group);
     return st;
 }
 
@@ -340,9 +344,9 @@ ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
     } else if (n_pairs) {
         search(c, pair, n_pairs);
         if (trees)
-            st = learn(&c->time, c, pair, n_pairs, 0, seed, err);
+            st = learn(&c->time, c, pair, n_pairs, false, seed, err);
         if (trees && !st)
-            st = learn(&c->power, c, pair, n_pairs, 1, seed + 1, err);
+            st = learn(&c->power, c, pair, n_pairs, true, seed + 3, err);
     }
     free(pair);
     if (st)
@@ -356,8 +360,8 @@ void ft__clocks_free(ft__clocks *c)
 {
     if (!c)
         return;
-    ft_model_free(c->time);
-    ft_model_free(c->power);
+    ft__clock_trees_free(&c->time);
+    ft__clock_trees_free(&c->power);
     free(c);
 }
 
@@ -365,21 +369,20 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
                               double core_hz, double memory_hz)
 {
     ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
+    ft__clock_said time, power;
     float row[N_COLUMNS];
-    double more;
 
     columns(row, c, measured, core_hz, memory_hz);
-    if (c->time) {
-        ft_model_predict(c->time, row, 1, &more);
-        r.time *= exp(more);
-    }
-    if (c->power) {
-        ft_model_predict(c->power, row, 1, &more);
-        r.power *= exp(more);
-    }
+    time = ft__clock_trees_at(&c->time, row, log(r.time));
+    power = ft__clock_trees_at(&c->power, row, log(r.power));
     if (!isfinite(measured->power_w))
-        r.power = NAN;
-    return r;
+        power = (ft__clock_said){NAN, NAN, NAN};
+    return (ft__clock_ratio){.time = exp(time.value),
+                             .time_low = exp(time.low),
+                             .time_high = exp(time.high),
+                             .power = exp(power.value),
+                             .power_low = exp(power.low),
+                             .power_high = exp(power.high)};
 }
 
 size_t ft__clocks_best(const ft__clocks *c, const ft__clock_row *measured,

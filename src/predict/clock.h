@@ -42,6 +42,9 @@ void ft__clocks_free(ft__clocks *c);
 typedef struct ft__clock_ratio {
     double time; /* over the time at the clocks that were measured; NaN without one */
     double power;
+    /* 90 % intervals, of what was learned with trees from workloads enough to hold some
+     * out; NaN otherwise. */
+    double time_low, time_high, power_low, power_high;
 } ft__clock_ratio;
 /* memory_hz NaN: as measured. */
 ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,

@@ -242,6 +242,8 @@ struct set {
     size_t n;
     double *truth, *said[FT_CLOCKS_WAYS], *list;
     double *power_truth, *power_said[FT_CLOCKS_WAYS];
+    double *width, *power_width; /* high / low; NaN: no interval */
+    size_t covered, power_covered;
     size_t n_said;
 };
 
@@ -286,6 +288,18 @@ static ft_status fit(ft__clocks **out, const struct set *s, uint32_t fold, int t
     return st;
 }
 
+static void add_interval(struct set *s, const struct point *p, const struct point *f,
+                         const ft__clock_ratio *r)
+{
+    const double time = p->r.time_s / f->r.time_s, power = p->r.power_w / f->r.power_w;
+
+    s->width[s->n_said] = isfinite(time) ? r->time_high / r->time_low : (double)NAN;
+    s->power_width[s->n_said] =
+        isfinite(power) ? r->power_high / r->power_low : (double)NAN;
+    s->covered += r->time_low <= time && time <= r->time_high;
+    s->power_covered += r->power_low <= power && power <= r->power_high;
+}
+
 /* What is said of every point of a fold but those that are known. */
 static void tell(struct set *s, uint32_t fold, const ft__clocks *learned,
                  const ft__clocks *formulae)
@@ -300,7 +314,9 @@ static void tell(struct set *s, uint32_t fold, const ft__clocks *learned,
             ft__clocks_at(learned, &f->r, p->r.core_hz, p->r.memory_hz);
         said[FT_CLOCKS_FORMULAE] =
             ft__clocks_at(formulae, &f->r, p->r.core_hz, p->r.memory_hz);
-        said[FT_CLOCKS_USUAL] = (ft__clock_ratio){usual(s, p, 0), usual(s, p, 1)};
+        said[FT_CLOCKS_USUAL] =
+            (ft__clock_ratio){.time = usual(s, p, 0), .power = usual(s, p, 1)};
+        add_interval(s, p, f, &said[FT_CLOCKS_LEARNED]);
         s->truth[s->n_said] = p->r.time_s;
         s->power_truth[s->n_said] = p->r.power_w;
         for (int w = 0; w < FT_CLOCKS_WAYS; w++) {
@@ -330,6 +346,19 @@ static ft_status errors_of(ft_errors *out, const double *truth, const double *sa
     return m ? ft_errors_compute(out, scratch + 2 * n, scratch, m, 1, err) : FT_OK;
 }
 
+/* width[n] is spoilt. */
+static ft_clocks_interval interval_of(double *width, size_t n, size_t covered)
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(width[i]))
+            width[m++] = width[i];
+    if (m == 0)
+        return (ft_clocks_interval){NAN, NAN};
+    return (ft_clocks_interval){(double)covered / (double)m, ft__median(width, m)};
+}
+
 static ft_status sum_up(ft_clocks_evaluated *out, const struct set *s, ft_error *err)
 {
     double *scratch = malloc((3 * s->n + 1) * sizeof(*scratch));
@@ -342,6 +371,8 @@ static ft_status sum_up(ft_clocks_evaluated *out, const struct set *s, ft_error 
                            scratch, err);
     }
     free(scratch);
+    out->time_interval = interval_of(s->width, s->n_said, s->covered);
+    out->power_interval = interval_of(s->power_width, s->n_said, s->power_covered);
     return st;
 }
 
@@ -394,10 +425,10 @@ static ft_status run_folds(struct set *s, uint32_t n_folds, uint64_t seed,
     return st;
 }
 
-/* Room for all that is said: 3 + 2 x ways numbers a point. */
+/* Room for all that is said: 5 + 2 x ways numbers a point. */
 static int set_make(struct set *s, struct point *v, size_t n)
 {
-    size_t numbers = 3 + 2 * FT_CLOCKS_WAYS;
+    size_t numbers = 5 + 2 * FT_CLOCKS_WAYS;
     double *p = malloc((n * numbers + 1) * sizeof(*p));
 
     *s = (struct set){.v = v, .n = n, .truth = p};
@@ -405,9 +436,11 @@ static int set_make(struct set *s, struct point *v, size_t n)
         return 0;
     s->list = p + n;
     s->power_truth = p + 2 * n;
+    s->width = p + 3 * n;
+    s->power_width = p + 4 * n;
     for (size_t w = 0; w < FT_CLOCKS_WAYS; w++) {
-        s->said[w] = p + (3 + 2 * w) * n;
-        s->power_said[w] = p + (4 + 2 * w) * n;
+        s->said[w] = p + (5 + 2 * w) * n;
+        s->power_said[w] = p + (6 + 2 * w) * n;
     }
     return 1;
 }

@@ -14,6 +14,8 @@ enum { FULL_TREES = 64, FEW_TREES = 24 };
 /* What a row of a regressor takes in a file, about: its leaf in every tree and what
  * leads there, and in the trees of its spread; and a template. */
 enum { TREE_BYTES = 17, SPREAD_BYTES = 70, PROCESS_BYTES = 400 };
+/* And boosting, of however many rows. */
+static const double boost_bytes = 1.6e6;
 enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
 /* Of the room, for devices among the datasets; the rest is for others. */
 static const double seen_share = 0.67;
@@ -50,6 +52,17 @@ static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
     return sum;
 }
 
+/* Regressors that are boosted. */
+static size_t boosted(size_t (*count)[FT_PHASE_COUNT], size_t most)
+{
+    size_t n = 0;
+
+    for (int p = 0; p < FT_PHASE_COUNT && most > FT__PROCESS_ROWS; p++)
+        for (int k = 0; k < FT_KIND_COUNT; k++)
+            n += count[k][p] > FT__PROCESS_ROWS;
+    return n;
+}
+
 /* Rows of one regressor: so many that all of them fit into `room` bytes. */
 static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
                        uint32_t trees, double room)
@@ -66,7 +79,10 @@ static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
     while (lo + 1 < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
-        if ((double)rows_in_all(count, mid) * bytes > room)
+        if ((double)rows_in_all(count, mid) * bytes +
+                (how->fit.methods || how->unseen ? 0 : boost_bytes) *
+                    (double)boosted(count, mid) >
+            room)
             hi = mid;
         else
             lo = mid;

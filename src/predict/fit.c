@@ -1,5 +1,6 @@
 #include "predict/fit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,11 +8,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/prng.h"
 #include "base/stats.h"
+#include "predict/look.h"
 
-/* Below this many rows or groups there is nothing to choose by. */
-enum { LEAST_ROWS = 12, SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
+enum { SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
 /* A mixture has to better the best single method by this share. */
 static const double worth_mixing = 0.01;
 
@@ -48,6 +48,7 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_TEMPLATE},
     {.method = FT_METHOD_MLP},
     {.method = FT_METHOD_GP},
+    {.method = FT_METHOD_HIST},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.3},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.6},
     {.method = FT_METHOD_EXTRA, .min_leaf = 2, .tuning = true},
@@ -69,15 +70,16 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_SVR, .tuning = true, .penalty = 100},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
-/* The usual ones: trees, and a process as long as it can take in every row. */
-enum { PROCESS_ROWS = 1500 };
+static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
+/* The usual ones: trees, and a process as long as it can take in every row; where it
+ * cannot there are rows enough for boosting. */
 
 static uint32_t methods_for(const ft__fit_options *o, size_t n)
 {
-    uint32_t usual = 1u << FT_METHOD_EXTRA;
+    uint32_t usual =
+        1u << FT_METHOD_EXTRA |
+        (n <= FT__PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
 
-    if (n <= PROCESS_ROWS)
-        usual |= 1u << FT_METHOD_GP;
     return o->methods ? o->methods : usual;
 }
 
@@ -110,128 +112,9 @@ static ft_model_options options_of(const struct candidate *c, size_t n,
     };
 }
 
-/* ---- the rows that cross-validation looks at ---- */
-
-struct look {
-    size_t n;
-    size_t n_all;  /* rows that the model is fitted to */
-    uint32_t *row; /* which of the matrix */
-    float *x;
-    double *y;
-    uint64_t *group;
-    uint32_t *fold;
-    uint32_t n_folds;
-    double *said[N_CANDIDATES]; /* out of fold, NULL: not tried */
-    double *best;               /* of the choice */
-    double *stray;
-    double *spread;
-    ft_matrix m;
-};
-
-static void look_free(struct look *l)
-{
-    free(l->row);
-    free(l->x);
-    free(l->y);
-    free(l->group);
-    free(l->fold);
-    free(l->best);
-    free(l->stray);
-    free(l->spread);
-    for (int c = 0; c < N_CANDIDATES; c++)
-        free(l->said[c]);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static size_t count_groups(const uint64_t *group, size_t n, uint64_t *scratch)
-{
-    size_t groups = n > 0;
-
-    memcpy(scratch, group, n * sizeof(*scratch));
-    qsort(scratch, n, sizeof(*scratch), by_value);
-    for (size_t i = 1; i < n; i++)
-        groups += scratch[i] != scratch[i - 1];
-    return groups;
-}
-
-/* Groups are drawn whole, but where there are few (of devices) all of them are looked
- * at, in rows. */
-enum { FEW_GROUPS = 50 };
-
-static bool is_looked_at(uint64_t key, size_t n, const ft__fit_options *o)
-{
-    size_t most = o->most_rows ? o->most_rows : 4000;
-    ft__prng p = ft__prng_stream(o->seed, key);
-
-    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
-}
-
-static ft_status deal_folds(struct look *l, const ft__fit_options *o, ft_error *err)
-{
-    uint64_t *scratch = malloc((l->n + 1) * sizeof(*scratch));
-    size_t groups;
-
-    if (!scratch)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
-    groups = count_groups(l->group, l->n, scratch);
-    free(scratch);
-    l->n_folds = o->n_folds ? o->n_folds : l->n < 300 ? 10 : 5;
-    if (l->n_folds > groups)
-        l->n_folds = (uint32_t)groups;
-    if (l->n < LEAST_ROWS || l->n_folds < 2) {
-        l->n_folds = 0;
-        return FT_OK;
-    }
-    return ft_folds_make(l->fold, l->group, l->n, l->n_folds, o->seed, err);
-}
-
-static ft_status look_make(struct look *l, const ft_matrix *x, const double *y,
-                           const uint64_t *group, const ft__fit_options *o,
-                           ft_error *err)
-{
-    size_t n = x->n_rows + 1;
-    uint64_t *scratch;
-    bool few;
-
-    *l = (struct look){.n_all = x->n_rows,
-                       .row = calloc(n, sizeof(*l->row)),
-                       .x = malloc(n * x->n_cols * sizeof(*l->x)),
-                       .y = calloc(n, sizeof(*l->y)),
-                       .group = calloc(n, sizeof(*l->group)),
-                       .fold = calloc(n, sizeof(*l->fold)),
-                       .best = calloc(n, sizeof(*l->best)),
-                       .stray = calloc(n, sizeof(*l->stray)),
-                       .spread = calloc(n, sizeof(*l->spread))};
-    if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best || !l->stray ||
-        !l->spread)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
-    scratch = malloc(n * sizeof(*scratch));
-    if (!scratch)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
-    few = count_groups(group, x->n_rows, scratch) < FEW_GROUPS;
-    free(scratch);
-    for (size_t i = 0; i < x->n_rows; i++) {
-        if (!is_looked_at(few ? i : group[i], x->n_rows, o))
-            continue;
-        memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
-               x->n_cols * sizeof(*l->x));
-        l->y[l->n] = y[i];
-        l->group[l->n] = group[i];
-        l->row[l->n++] = (uint32_t)i;
-    }
-    l->m = (ft_matrix){l->x, l->n, x->n_cols};
-    return deal_folds(l, o, err);
-}
-
 /* ---- choosing ---- */
 
-static double deviation(const struct look *l, const double *said)
+static double deviation(const ft__look *l, const double *said)
 {
     double sum = 0;
 
@@ -251,8 +134,8 @@ static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options 
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
-static ft_status try_all(struct look *l, uint32_t *order, uint32_t *n_order,
-                         double *error, const ft__fit_options *o, ft_error *err)
+static ft_status try_all(ft__look *l, uint32_t *order, uint32_t *n_order, double *error,
+                         const ft__fit_options *o, ft_error *err)
 {
     *n_order = 0;
     for (uint32_t c = 0; c < N_CANDIDATES; c++) {
@@ -286,7 +169,7 @@ struct mixture {
 };
 
 /* The mean deviation of a mixture, in l->stray. */
-static double mixed_error(struct look *l, const struct mixture *m)
+static double mixed_error(ft__look *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
         double v = 0;
@@ -320,7 +203,7 @@ static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *or
 
 /* The best single candidate, or shares of the best of three methods in tenths when that
  * is better by enough to be no accident. */
-static struct mixture mix(struct look *l, const uint32_t *order, uint32_t n_order,
+static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
                           const double *error, const ft__fit_options *o)
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
@@ -406,7 +289,7 @@ static void put_choice(ft__fit *f, const struct mixture *m)
 /* Conformal intervals, normalised: residuals in units of a spread that is itself
  * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
  * intervals and irregular ones wide ones. */
-static ft_status calibrate(ft__fit *f, struct look *l, const ft__fit_options *o,
+static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
                            ft_error *err)
 {
     ft_model_options coarse = {.method = FT_METHOD_EXTRA,
@@ -434,6 +317,70 @@ static ft_status calibrate(ft__fit *f, struct look *l, const ft__fit_options *o,
     return st;
 }
 
+/* Regressors made of many more rows than cross-validation looked at err less than it
+ * saw: what it held out of some folds is held out of all the rows. */
+enum { TIMES_MORE = 2, FOLDS_OUT = 2 };
+
+static bool is_held_out(const ft__look *l, size_t i)
+{
+    return l->fold[i] < FOLDS_OUT;
+}
+
+/* The mixture of f without those rows, in l->stray. */
+static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
+                             const double *y, double *weight, double *said,
+                             const struct mixture *m, const ft__fit_options *o,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < x->n_rows; i++)
+        weight[i] = 1;
+    for (size_t i = 0; i < l->n; i++) {
+        l->stray[i] = 0;
+        if (is_held_out(l, i))
+            weight[l->row[i]] = 0;
+    }
+    for (uint32_t k = 0; k < f->n_models && !st; k++) {
+        ft_model_options how = options_of(&candidates[m->part[k]], x->n_rows, o);
+        ft_model *model = NULL;
+
+        st = ft_model_fit(&model, x, y, weight, &how, err);
+        if (st)
+            break;
+        ft_model_predict(model, l->x, l->n, said);
+        for (size_t i = 0; i < l->n; i++)
+            l->stray[i] += f->weight[k] * said[i];
+        ft_model_free(model);
+    }
+    return st;
+}
+
+/* Tails as of so many rows. */
+static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
+                                 const double *y, const struct mixture *m,
+                                 const ft__fit_options *o, ft_error *err)
+{
+    double *weight, *said;
+    size_t n = 0;
+    ft_status st;
+
+    if (l->few || x->n_rows < TIMES_MORE * l->n || l->n_folds <= FOLDS_OUT)
+        return FT_OK;
+    weight = malloc((x->n_rows + 1) * sizeof(*weight));
+    said = malloc((l->n + 1) * sizeof(*said));
+    st = weight && said ? answer_held(l, f, x, y, weight, said, m, o, err)
+                        : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    for (size_t i = 0; i < l->n && !st; i++)
+        if (is_held_out(l, i))
+            said[n++] = (l->y[i] - l->stray[i]) / l->spread[i];
+    if (!st)
+        st = ft_conformal(&f->low, &f->high, said, n, 0.9, err);
+    free(weight);
+    free(said);
+    return st;
+}
+
 /* Too few rows to hold any out: their scatter around the median. */
 static ft_status be_constant(ft__fit *f, const double *y, double *out, double *spread,
                              size_t n, ft_error *err)
@@ -457,7 +404,7 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out, double *s
 /* ---- all of it ---- */
 
 /* Of the mixture that was chosen. */
-static ft_status find_importance(const struct look *l, const struct mixture *m,
+static ft_status find_importance(const ft__look *l, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
     ft_model_options model[FT__MAX_MIXED];
@@ -472,7 +419,7 @@ static ft_status find_importance(const struct look *l, const struct mixture *m,
                                err);
 }
 
-static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const double *y,
+static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const double *y,
                         const ft__fit_options *o, ft_error *err)
 {
     uint32_t order[N_CANDIDATES], n_order;
@@ -499,7 +446,9 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
         f->weight[k] = m.weight[k];
         f->n_models = k + 1;
     }
-    return st ? st : calibrate(f, l, o, err);
+    if (!st)
+        st = calibrate(f, l, o, err);
+    return st ? st : calibrate_again(f, l, x, y, &m, o, err);
 }
 
 static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *err)
@@ -518,13 +467,13 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
                        const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err)
 {
-    struct look l = {0};
+    ft__look l = {0};
     ft_status st;
 
     *f = (ft__fit){.n_rows = x->n_rows};
     st = find_centre(f, y, x->n_rows, err);
     if (!st)
-        st = look_make(&l, x, y, group, opt, err);
+        st = ft__look_make(&l, x, y, group, opt, err);
     if (!st && l.n_folds == 0) {
         st = be_constant(f, y, out, spread, x->n_rows, err);
     } else if (!st) {
@@ -536,45 +485,8 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
             spread[l.row[i]] = l.spread[i];
         }
     }
-    look_free(&l);
+    ft__look_free(&l);
     if (st)
         ft__fit_free(f);
     return st;
-}
-
-void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high)
-{
-    for (size_t i = 0; i < n_fits; i++) {
-        double own = (double)fit[i]->n_rows / ((double)fit[i]->n_rows + FT__EVEN_ROWS);
-
-        fit[i]->low = own * fit[i]->low + (1 - own) * low;
-        fit[i]->high = own * fit[i]->high + (1 - own) * high;
-    }
-}
-
-void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
-                     double *spread, double *scratch)
-{
-    for (size_t i = 0; i < n; i++) {
-        value[i] = f->n_models ? 0 : f->centre;
-        spread[i] = f->typical;
-    }
-    for (uint32_t k = 0; k < f->n_models; k++) {
-        ft_model_predict(f->model[k], rows, n, scratch);
-        for (size_t i = 0; i < n; i++)
-            value[i] += f->weight[k] * scratch[i];
-    }
-    if (!f->spread)
-        return;
-    ft_model_predict(f->spread, rows, n, spread);
-    for (size_t i = 0; i < n; i++)
-        spread[i] = fmax(0, spread[i]) + FT__LEAST_SPREAD;
-}
-
-void ft__fit_free(ft__fit *f)
-{
-    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
-        ft_model_free(f->model[k]);
-    ft_model_free(f->spread);
-    *f = (ft__fit){0};
 }

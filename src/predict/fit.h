@@ -10,6 +10,8 @@
  * it. Knows nothing of operations. */
 
 enum { FT__MAX_MIXED = 3 };
+/* Rows up to which a Gaussian process is among the usual methods, boosting above. */
+enum { FT__PROCESS_ROWS = 1500 };
 /* The spread is never less: measurements repeat no better. */
 #define FT__LEAST_SPREAD 0.01
 

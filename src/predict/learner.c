@@ -261,10 +261,6 @@ static bool has_devices(const struct rows *r, const ft__samples *s)
     return __builtin_popcountll(seen) >= FT__LEAST_DEVICES;
 }
 
-/* Power jumps from row to row with what a sensor saw; of many rows boosting learns that
- * better than trees of means, and mixed with them. */
-enum { BOOSTED_ROWS = 3000 };
-
 /* Of so few devices luck makes a regressor look better than none by less than this. */
 #define LEAST_GAIN 0.15
 
@@ -275,10 +271,6 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
 {
     ft__fit_options how = l->opt.fit;
 
-    if (!how.methods && l->opt.metric == FT__METRIC_POWER && r->m >= BOOSTED_ROWS) {
-        how.methods = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_BOOST;
-        how.mix = 1;
-    }
     if (!l->opt.unseen || !has_devices(r, s))
         return how;
     for (size_t i = 0; i < r->m; i++)

@@ -16,13 +16,13 @@ What was measured at one pair of clocks, told at others: kernels that follow a l
   $ chmod +x make; ./make > all.csv; foretell data import all.csv --db a.db | head -1
   400 measurements taken from all.csv
   $ foretell evaluate --db a.db --clocks --folds 5 -q
-  device  metric  workloads    n   MAPE  median    p90    bias  formulae  median of others
-  ----------------------------------------------------------------------------------------
-  one 1   time           20  180  0.8 %   0.3 %  1.7 %  +0.2 %    11.4 %            11.6 %
-  one 1   power          20  180  0.0 %   0.0 %  0.0 %   0.0 %     0.1 %             1.9 %
+  device  metric  workloads    n   MAPE  median    p90    bias  formulae  median of others  covered  high/low
+  -----------------------------------------------------------------------------------------------------------
+  one 1   time           20  180  0.7 %   0.3 %  1.4 %  +0.2 %    11.4 %            11.6 %  100.0 %     1.054
+  one 1   power          20  180  0.0 %   0.0 %  0.0 %   0.0 %     0.1 %             1.9 %  100.0 %     1.001
   
   n: pairs of a workload and clocks that it was not known at; formulae, median of others:
-  MAPE of the formulae without trees, of the other workloads' median ratio
+  MAPE of the formulae without trees, of the other workloads' median ratio; covered: inside the 90 % interval; high/low: its median width
   $ foretell evaluate --db a.db --clocks --folds 5 -q --json > one.json
   $ pick devices.0.name devices.0.workloads devices.0.time.learned.n devices.0.power.usual.n < one.json
   devices.0.name: "one 1"

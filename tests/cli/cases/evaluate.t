@@ -42,6 +42,15 @@ How well held-out operations are foretold: times that follow a law but for two p
   all.learned.n: 60
   by_split.0.name: "two"
 
+Which intervals hold least often is said of groups large enough to tell, here of kinds alone.
+
+  $ foretell evaluate --db a.db -q | tail -1
+  least covered kind of 50 rows or more: relu, 93.3 %
+  $ foretell evaluate --db a.db -q --json > both.json
+  $ pick least_covered_kind.learned.n least_covered_size < both.json
+  least_covered_kind.learned.n: 60
+  least_covered_size: null
+
 A device twice as slow as the one that is known: a few of its rows say so.
 
   $ foretell evaluate --db a.db --leave-out device=two --correct 10 -q --csv | cut -c 1-14 | head -2
