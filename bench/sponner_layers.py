@@ -180,28 +180,55 @@ def network_layers():
     return specs
 
 
-def write_network(path):
-    import numpy
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
+def varint(n):
+    out = b''
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
 
+
+def message(*pairs):
+    """A protobuf message of (field, number, text, bytes or list of these)."""
+    out = b''
+    for field, value in pairs:
+        for v in value if isinstance(value, list) else [value]:
+            if isinstance(v, int):
+                out += varint(field << 3) + varint(v)
+            else:
+                v = v.encode() if isinstance(v, str) else v
+                out += varint(field << 3 | 2) + varint(len(v)) + v
+    return out
+
+
+def node(kind, inputs, output, **attributes):
+    """Field numbers are those of onnx.proto3."""
+    of = [message((1, name), (3, v), (20, 2)) if isinstance(v, int) else message((1, name), (8, v), (20, 7))
+          for name, v in attributes.items()]
+    return message((1, inputs), (2, output), (4, kind), (5, of))
+
+
+def value(name, shape):
+    dims = message((1, [message((1, n)) for n in shape]))
+    return message((1, name), (2, message((1, message((1, 1), (2, dims))))))
+
+
+def write_network(path):
+    """All weights are 0: `foretell measure` puts its own in their place."""
     nodes, weights, channels, last = [], [], 3, 'x'
     for i, layer in enumerate(NETWORK):
         made = f't{i}'
         if layer is None:
-            nodes.append(helper.make_node('MaxPool', [last], [made], kernel_shape=[2, 2], strides=[2, 2]))
+            nodes.append(node('MaxPool', last, made, kernel_shape=[2, 2], strides=[2, 2]))
         else:
             out, kernel, same = layer
-            value = numpy.random.default_rng(i).standard_normal((out, channels, kernel, kernel))
-            weights.append(numpy_helper.from_array((value / (channels * kernel)).astype('f'), f'w{i}'))
-            nodes.append(helper.make_node('Conv', [last, f'w{i}'], [made], pads=[same] * 4,
-                                          kernel_shape=[kernel] * 2))
+            shape = [out, channels, kernel, kernel]
+            weights.append(message((1, shape), (2, 1), (8, f'w{i}'), (9, bytes(4 * math.prod(shape)))))
+            nodes.append(node('Conv', [last, f'w{i}'], made, pads=[same] * 4, kernel_shape=[kernel] * 2))
             channels = out
         last = made
-    nodes += [helper.make_node('GlobalAveragePool', [last], ['pooled']),
-              helper.make_node('Flatten', ['pooled'], ['flat']),
-              helper.make_node('Softmax', ['flat'], ['y'], axis=1)]
-    x = helper.make_tensor_value_info('x', TensorProto.FLOAT, [NETWORK_BATCH, 3, 224, 224])
-    y = helper.make_tensor_value_info('y', TensorProto.FLOAT, [NETWORK_BATCH, 1000])
-    graph = helper.make_graph(nodes, 'darknet', [x], [y], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)]), path)
+    nodes += [node('GlobalAveragePool', last, 'pooled'), node('Flatten', 'pooled', 'flat'),
+              node('Softmax', 'flat', 'y', axis=1)]
+    graph = message((1, nodes), (2, 'darknet'), (5, weights), (11, value('x', [NETWORK_BATCH, 3, 224, 224])),
+                    (12, value('y', [NETWORK_BATCH, channels])))
+    with open(path, 'wb') as f:
+        f.write(message((1, 8), (8, message((2, 13))), (7, graph)))
