@@ -104,11 +104,18 @@ def r_squared(said, real):
     return 1 - sum((s - r) ** 2 for s, r in zip(said, real)) / sum((r - mean) ** 2 for r in real)
 
 
-def cross_validate(lesson, table, augmented):
-    """-> {method: [MAPE, R2]}"""
-    specs, lot = sorted(table), random.Random(1)
-    fold = [i % FOLDS for i in range(len(specs))]
-    lot.shuffle(fold)
+def of_layer(spec):
+    """The same for all batches of a layer."""
+    return re.sub(r' x=\d+', ' x=', spec, count=1)
+
+
+def cross_validate(lesson, table, augmented, apart):
+    """-> {method: [MAPE, R2]}; apart: a layer's batches are all on one side"""
+    specs = sorted(table)
+    dealt = sorted({of_layer(s) if apart else s for s in specs})
+    random.Random(1).shuffle(dealt)
+    dealt = {name: i % FOLDS for i, name in enumerate(dealt)}
+    fold = [dealt[of_layer(s) if apart else s] for s in specs]
     real = [table[s] for s in specs]
     said, _ = lesson.ask(list(zip(specs, real, fold)), augmented)
     return {m: [ape(said[m], real), r_squared(said[m], real)] for m in lesson.names}
@@ -211,21 +218,25 @@ def head(*cells):
 
 
 def print_methods(kept, lesson, measured, engines):
+    """-> {(metric, engine): {kind: {augmented: {method: [MAPE, R2]}}}}"""
     found = {}
     for metric in ('time', 'memory'):
         for engine in engines:
             tables = {k: measured.table(engine, k, metric) for k in KINDS}
             if metric == 'memory' and not any(tables.values()):
                 continue
-            for augmented in (False, True):
-                print(f'\n**{metric}, {engine}, {"with" if augmented else "without"} the four augmented columns**')
+            for how, augmented, apart in (('without the four augmented columns', False, False),
+                                          ('with the four augmented columns', True, False),
+                                          ('with them, no batch of a held-out layer known', True, True)):
+                print(f'\n**{metric}, {engine}, {how}**')
                 print(head('kind', 'n', *lesson.names.values(), 'R2 of the best'))
                 for kind, table in tables.items():
                     if len(table) < FEWEST:
                         print(row(kind, len(table), *['-'] * (len(lesson.names) + 1)))
                         continue
-                    e = kept(f'{metric} {engine} {kind} {augmented}', cross_validate, lesson, table, augmented)
-                    found.setdefault((metric, engine), {}).setdefault(kind, {})[augmented] = e
+                    e = kept(f'{metric} {engine} {kind} {how}', cross_validate, lesson, table, augmented, apart)
+                    if not apart:
+                        found.setdefault((metric, engine), {}).setdefault(kind, {})[augmented] = e
                     best = min(lesson.names, key=lambda m: e[m][0])
                     print(row(kind, len(table), *(percent(e[m][0]) for m in lesson.names), f'{e[best][1]:.4f}'),
                           flush=True)
