@@ -8,7 +8,6 @@ import random
 import re
 import subprocess
 import tempfile
-import time
 
 import sponner_charts as charts
 from sponner_layers import KINDS, NETWORK_BATCH, extents, fields, network_layers
@@ -134,17 +133,22 @@ def learn_in_steps(lesson, table):
     return found
 
 
-def layer_bytes(spec, made):
-    """Input and weights beside what running the layer allocates."""
-    x, _, weights, _ = extents(spec)
-    return 4 * (x + weights) + made
+def in_memory(made):
+    """Bytes of a chain of layers whose running allocates made[spec]: at its peak (weights, and the input of
+    the layer that needs most), and by the paper's rules, the two largest layers and twice the mean."""
+    layers = network_layers()
+    weights = {s: 4 * extents(s)[2] for s in layers}
+    alive = {s: 4 * extents(s)[0] + made[s] for s in layers}
+    sizes = sorted(alive[s] + weights[s] for s in layers)
+    return {'alive': sum(weights[s] for s in layers) + max(alive.values()), 'two': sum(sizes[-2:]),
+            'mean': 2 * sum(sizes) / len(sizes)}
 
 
 def foretell_network(lesson, measured, engine):
-    """The paper's way: one regressor a kind and metric; times are added up, memory is that of the two
-    largest layers or twice the mean. -> {method: {...}}"""
+    """The paper's way: one regressor a kind and metric, times are added up; -> {method: {...}}"""
     layers = network_layers()
-    found = {m: {'time': 0, 'layers': [], 'train_s': 0} for m in lesson.names}
+    found = {m: {'time': 0, 'memory': None, 'train_s': 0} for m in lesson.names}
+    made = {m: {} for m in lesson.names}
     for kind in sorted({kind_of(s) for s in layers}):
         own = [s for s in layers if kind_of(s) == kind]
         for metric in ('time', 'memory'):
@@ -158,11 +162,10 @@ def foretell_network(lesson, measured, engine):
                 if metric == 'time':
                     found[m]['time'] += sum(said[m][:len(own)])
                 else:
-                    found[m]['layers'] += [layer_bytes(s, v) for s, v in zip(own, said[m])]
-    for f in found.values():
-        sizes = sorted(f.pop('layers'))
-        f['two'] = sum(sizes[-2:]) if sizes else None
-        f['mean'] = 2 * sum(sizes) / len(sizes) if sizes else None
+                    made[m].update(zip(own, said[m]))
+    for m, f in found.items():
+        if all(s in made[m] for s in layers):
+            f['memory'] = in_memory(made[m])
     return found
 
 
@@ -170,18 +173,16 @@ def ask(foretell, out, device, engine, method):
     """`foretell train` and `predict` with one method; None where that takes too long."""
     model, predictor = os.path.join(out, 'darknet.onnx'), os.path.join(out, f'{engine}-{method}.ftp')
     try:
-        begin = time.time()
         subprocess.run([foretell, 'train', '--db', os.path.join(out, 'learned.db'), '--device', device, '--engine',
                         engine, '--method', method, '--forget', '--without', model, '-o', predictor, '-q'],
                        check=True, stdout=subprocess.DEVNULL, timeout=WORTH_WAITING_S)
     except subprocess.TimeoutExpired:
         return None
-    trained = time.time() - begin
     done = subprocess.run([foretell, 'predict', model, '--predictor', predictor, '--json', '-q'],
                           check=True, stdout=subprocess.PIPE)
     said = json.loads(done.stdout)
     os.remove(predictor)
-    return {'time': said['time'], 'memory': said['memory'], 'train_s': trained}
+    return {'time': said['time']}
 
 
 class Kept:
@@ -272,32 +273,38 @@ def mib(v):
 
 def print_network(kept, foretell, lesson, measured, notes, out, engine):
     """Every method beside the real run; nothing of the network is learned from."""
-    real = notes['network']
-    t, m = real['time']['value'], real['memory']['total']
-    layers = network_layers()
-    own = measured.own.get((engine, 'time'), {})
-    print(f'\n**{engine}**: measured {t:.3f} s (standard error {real["time"]["error"]:.3f}), memory {mib(m)} MiB')
+    real, layers = notes['network'], network_layers()
+    t, m = real['time']['value'], notes['predict']['memory']
+    own = {metric: measured.own.get((engine, metric), {}) for metric in ('time', 'memory')}
+    tensors = real['memory']['total'] - (real['memory']['context'] or 0)
     bars = {}
-    if all(s in own for s in layers):
-        bars['layers measured'] = whole = sum(own[s] for s in layers)
+    print(f'\n**{engine}**: measured {t:.3f} s (standard error {real["time"]["error"]:.3f}); memory '
+          f'{mib(real["memory"]["total"])} MiB, {mib(tensors)} without what the process had before')
+    if all(s in own['time'] for s in layers):
+        bars['layers measured'] = whole = sum(own['time'][s] for s in layers)
         print(f'the {len(layers)} layers measured one by one: {whole:.3f} s ({off(whole, t)} %)')
-    rough = kept(f'network {engine}', foretell_network, lesson, measured, engine)
+    if all(s in own['memory'] for s in layers):
+        print('memory from these: ' + ', '.join(
+            f'{name} {mib(v)} MiB ({off(v, tensors)} %)' for name, v in in_memory(own['memory']).items()))
+    rough = kept(f'layers of {engine}', foretell_network, lesson, measured, engine)
     print(head('method', 'T, s: sum of layers', 'off by, %', 'learning, s of CPU', 'T, s: foretell predict',
-               'off by, %', 'M, MiB: liveness', 'off by, %', 'two largest', 'off by, %', 'twice the mean', 'off by, %'))
+               'off by, %', 'M, MiB: liveness', 'off by, %', 'two largest', 'off by, %', 'twice the mean',
+               'off by, %'))
     for method, name in lesson.names.items():
         r = rough[method]
         p = kept(f'ask {engine} {method}', ask, foretell, out, measured.device, engine, method)
         said = [f'{p["time"]["value"]:.3f}', off(p['time']['value'], t)] if p else ['-', '-']
-        alive = p and p['memory']['total']['value']
-        said += [mib(alive), off(alive, m)] if p else ['-', '-']
-        for rule in ('two', 'mean'):
-            said += [mib(r[rule]), off(r[rule], m)] if r[rule] else ['-', '-']
+        for rule in ('alive', 'two', 'mean'):
+            said += [mib(r['memory'][rule]), off(r['memory'][rule], tensors)] if r['memory'] else ['-', '-']
         print(row(name, f'{r["time"]:.3f}', off(r['time'], t), f'{r["train_s"]:.2f}', *said), flush=True)
         bars[name] = r['time']
         if p:
             bars[name + ', predict'] = p['time']['value']
+    print(f'\nforetell predict: memory {mib(m["total"]["value"])} MiB '
+          f'({off(m["total"]["value"], real["memory"]["total"])} %), two largest {mib(m["two_largest"])} MiB, '
+          f'twice the mean {mib(m["twice_mean"])} MiB')
     bars.update(print_analytic(measured, notes, engine))
-    return {'real': t, 'bars': bars, 'rough': rough}
+    return {'real': t, 'bars': bars}
 
 
 def print_analytic(measured, notes, engine):
