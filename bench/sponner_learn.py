@@ -16,6 +16,7 @@ METHODS = {'boost': 'XGB', 'extra': 'ERT', 'knn': 'kNN', 'tree': 'tree', 'ridge'
            'svr': 'SVR', 'template': 'template'}
 FOLDS, STEPS = 5, 15
 FEWEST = 20
+RULES = {'alive': 'liveness', 'two': 'two largest', 'mean': 'twice the mean'}
 # What the machine does at most, by what `foretell collect` measures of it: arithmetic, bytes.
 PROBES = {'linear x=512x1024 out=1024 dtype=fp32': ('flops', 2 * 512 * 1024 * 1024),
           'relu x=1x16000000 dtype=fp32': ('bytes', 2 * 4 * 16000000)}
@@ -282,25 +283,24 @@ def print_network(kept, foretell, lesson, measured, notes, out, engine):
           f'{mib(real["memory"]["total"])} MiB, {mib(tensors)} without what the process had before')
     if all(s in own['time'] for s in layers):
         bars['layers measured'] = whole = sum(own['time'][s] for s in layers)
-        print(f'the {len(layers)} layers measured one by one: {whole:.3f} s ({off(whole, t)} %)')
+        print(f'\nThe {len(layers)} layers measured one by one: {whole:.3f} s ({off(whole, t)} %).')
     if all(s in own['memory'] for s in layers):
-        print('memory from these: ' + ', '.join(
-            f'{name} {mib(v)} MiB ({off(v, tensors)} %)' for name, v in in_memory(own['memory']).items()))
+        print('Memory by the measured layers: ' + ', '.join(
+            f'{RULES[rule]} {mib(v)} MiB ({off(v, tensors)} %)' for rule, v in in_memory(own['memory']).items()) + '.')
     rough = kept(f'layers of {engine}', foretell_network, lesson, measured, engine)
     print(head('method', 'T, s: sum of layers', 'off by, %', 'learning, s of CPU', 'T, s: foretell predict',
-               'off by, %', 'M, MiB: liveness', 'off by, %', 'two largest', 'off by, %', 'twice the mean',
-               'off by, %'))
+               'off by, %', *(cell for name in RULES.values() for cell in ('M, MiB: ' + name, 'off by, %'))))
     for method, name in lesson.names.items():
         r = rough[method]
         p = kept(f'ask {engine} {method}', ask, foretell, out, measured.device, engine, method)
         said = [f'{p["time"]["value"]:.3f}', off(p['time']['value'], t)] if p else ['-', '-']
-        for rule in ('alive', 'two', 'mean'):
+        for rule in RULES:
             said += [mib(r['memory'][rule]), off(r['memory'][rule], tensors)] if r['memory'] else ['-', '-']
         print(row(name, f'{r["time"]:.3f}', off(r['time'], t), f'{r["train_s"]:.2f}', *said), flush=True)
         bars[name] = r['time']
         if p:
             bars[name + ', predict'] = p['time']['value']
-    print(f'\nforetell predict: memory {mib(m["total"]["value"])} MiB '
+    print(f'\n`foretell predict`: memory {mib(m["total"]["value"])} MiB '
           f'({off(m["total"]["value"], real["memory"]["total"])} %), two largest {mib(m["two_largest"])} MiB, '
           f'twice the mean {mib(m["twice_mean"])} MiB')
     bars.update(print_analytic(measured, notes, engine))
@@ -318,7 +318,7 @@ def print_analytic(measured, notes, engine):
         sums['PALEO'] += sum(parts)
         sums['roofline'] += max(parts)
     t = notes['network']['time']['value']
-    print(f'\npeaks {measured.peak[engine, "flops"] / 1e9:.1f} GFLOP/s, '
+    print(f'\nPeaks {measured.peak[engine, "flops"] / 1e9:.1f} GFLOP/s, '
           f'{measured.peak[engine, "bytes"] / 1e9:.1f} GB/s: '
           + ', '.join(f'{name} {v:.3f} s ({off(v, t)} %)' for name, v in sums.items()))
     return sums
