@@ -1,5 +1,6 @@
-/* The C side of bench/learn: out-of-fold predictions of every method, one column each,
- * for rows of "x,...,x,y,fold" behind a header line. */
+/* The C side of bench/learn and bench/sponner: out-of-fold predictions of every method
+ * (or of those named), one column each, for rows of "x,...,x,y,fold" behind a header
+ * line. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,25 +85,42 @@ static double *cross_validate(const struct table *t, ft_method method)
     if (ft_model_cross_validate(out, &t->x, t->y, NULL, t->fold, t->n_folds, &opt,
                                 &err))
         stop(err.msg);
-    fprintf(stderr, "%s %.1f s\n", ft_method_name(method),
+    fprintf(stderr, "%s %.4f s\n", ft_method_name(method),
             (double)(clock() - began) / CLOCKS_PER_SEC);
     return out;
+}
+
+/* "extra,knn" */
+static void choose(int wanted[FT_METHOD_COUNT], const char *names)
+{
+    while (*names) {
+        const size_t len = strcspn(names, ",");
+        const ft_method m = ft_method_from_name(names, len);
+
+        if (m == FT_METHOD_COUNT)
+            stop("no such method");
+        wanted[m] = 1;
+        names += len + (names[len] == ',');
+    }
 }
 
 int main(int argc, char **argv)
 {
     double *said[FT_METHOD_COUNT] = {0};
+    int wanted[FT_METHOD_COUNT] = {0};
     struct table t;
     const char *why;
 
-    if (argc != 2)
-        stop("bench_learn TABLE.csv");
+    if (argc != 2 && argc != 3)
+        stop("bench_learn TABLE.csv [METHOD,...]");
+    if (argc == 3)
+        choose(wanted, argv[2]);
     t = read_table(argv[1], 1 << 20);
     for (int m = 0; m < FT_METHOD_COUNT; m++) {
-        if (ft_method_available((ft_method)m, &why))
-            said[m] = cross_validate(&t, (ft_method)m);
-        else
+        if (!ft_method_available((ft_method)m, &why))
             fprintf(stderr, "%s\n", why);
+        else if (argc == 2 || wanted[m])
+            said[m] = cross_validate(&t, (ft_method)m);
         printf("%s%s", m ? "," : "", ft_method_name((ft_method)m));
     }
     for (size_t i = 0; i < t.x.n_rows; i++)
