@@ -240,9 +240,44 @@ static double deviation(const struct look *l, const double *said)
     return sum / (double)l->n;
 }
 
+static const char *name_of(const struct candidate *c)
+{
+    return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
+}
+
+/* "extra leaf 3 columns 0.5" */
+static void put_candidate(ft__buf *b, const struct candidate *c)
+{
+    ft__buf_str(b, name_of(c));
+    if (c->min_leaf > 1 && c->min_leaf != WHOLE)
+        ft__buf_fmt(b, " leaf %u", c->min_leaf);
+    if (c->columns > 0)
+        ft__buf_fmt(b, " columns %.1f", c->columns);
+    if (c->rounds)
+        ft__buf_fmt(b, " rounds %u depth %u rate %.2f", c->rounds, c->depth, c->rate);
+    if (c->neighbours)
+        ft__buf_fmt(b, " k %u", c->neighbours);
+    if (c->penalty > 0)
+        ft__buf_fmt(b, " penalty %.0f", c->penalty);
+}
+
+static bool is_named(const struct candidate *c, const char *choice)
+{
+    ft__buf b = {0};
+    bool same;
+
+    put_candidate(&b, c);
+    same = !b.bad && strcmp(b.s, choice) == 0;
+    ft__buf_free(&b);
+    return same;
+}
+
 static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options *o)
 {
     const char *why;
+
+    if (o->only)
+        return is_named(c, o->only);
 
     if (c->tuning && !o->tune)
         return false;
@@ -367,27 +402,6 @@ static void drop_empty(struct mixture *m)
     m->n = n;
 }
 
-static const char *name_of(const struct candidate *c)
-{
-    return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
-}
-
-/* "extra leaf 3 columns 0.5" */
-static void put_candidate(ft__buf *b, const struct candidate *c)
-{
-    ft__buf_str(b, name_of(c));
-    if (c->min_leaf > 1 && c->min_leaf != WHOLE)
-        ft__buf_fmt(b, " leaf %u", c->min_leaf);
-    if (c->columns > 0)
-        ft__buf_fmt(b, " columns %.1f", c->columns);
-    if (c->rounds)
-        ft__buf_fmt(b, " rounds %u depth %u rate %.2f", c->rounds, c->depth, c->rate);
-    if (c->neighbours)
-        ft__buf_fmt(b, " k %u", c->neighbours);
-    if (c->penalty > 0)
-        ft__buf_fmt(b, " penalty %.0f", c->penalty);
-}
-
 static void put_choice(ft__fit *f, const struct mixture *m)
 {
     ft__buf b = {0};
@@ -432,6 +446,18 @@ static ft_status calibrate(ft__fit *f, struct look *l, const ft__fit_options *o,
     memcpy(l->stray, l->spread, l->n * sizeof(*l->stray));
     f->typical = ft__median(l->stray, l->n);
     return st;
+}
+
+/* The same spread everywhere. */
+static void be_even(ft__fit *f, struct look *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        l->stray[i] = fabs(l->y[i] - l->best[i]);
+    f->typical = fmax(ft__median(l->stray, l->n), FT__LEAST_SPREAD);
+    for (size_t i = 0; i < l->n; i++)
+        l->spread[i] = f->typical;
+    f->low = -1;
+    f->high = 1;
 }
 
 /* Too few rows to hold any out: their scatter around the median. */
@@ -482,7 +508,10 @@ static ft_status choose(ft__fit *f, struct look *l, const ft_matrix *x, const do
         f->weight[k] = m.weight[k];
         f->n_models = k + 1;
     }
-    return st ? st : calibrate(f, l, o, err);
+    if (st || !o->no_spread)
+        return st ? st : calibrate(f, l, o, err);
+    be_even(f, l);
+    return FT_OK;
 }
 
 static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *err)

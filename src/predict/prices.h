@@ -25,6 +25,7 @@ typedef struct ft__prices {
     ft__unseen_price *unseen; /* ascending by hash */
     size_t n_unseen;
     uint32_t rows_of[FT_PHASE_COUNT][FT_KIND_COUNT];
+    bool relaid[FT_KIND_COUNT]; /* rows of it have another layout than the plain one */
     /* Below this an operation of that kind may have waited for the host; 0: not known.
      */
     double floor_s[FT_PHASE_COUNT][FT_KIND_COUNT];
@@ -40,6 +41,8 @@ typedef struct ft__prices_options {
     size_t kind_rows; /* of more of one kind and phase that many are drawn; 0: 2500 */
     uint64_t seed;
     bool unseen; /* devices that are not among the rows will be asked for */
+    const struct ft__prices *like; /* of nearly the same rows: methods are those that
+                                      were chosen there; or NULL */
 } ft__prices_options;
 
 /* row[n]: indices into s->v, times known; datasets have files. FT_ENOTFOUND: no row, or
