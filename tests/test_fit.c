@@ -1,4 +1,4 @@
-/* One regressor on a plain matrix: what it chooses, and what it is told to choose. */
+/* One regressor on a plain matrix: what it says of rows, and how sure it is. */
 #include "predict/fit.h"
 
 #include <math.h>
@@ -37,30 +37,6 @@ static ft__fit fit_of(struct made *m, const ft__fit_options *o)
     return f;
 }
 
-/* What was chosen is taken without trying others, and is then the same. */
-static void a_choice_can_be_given(void)
-{
-    static struct made a, b;
-    ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA, .n_trees = 16, .seed = 1};
-    ft__fit free_one, given;
-
-    make(&a);
-    make(&b);
-    free_one = fit_of(&a, &how);
-    how.only = free_one.choice;
-    given = fit_of(&b, &how);
-    CHECK(strcmp(given.choice, free_one.choice) == 0);
-    CHECK(memcmp(a.out, b.out, sizeof(a.out)) == 0);
-    CHECK(memcmp(a.spread, b.spread, sizeof(a.spread)) == 0);
-    ft__fit_free(&given);
-    how.only = "extra leaf 8";
-    given = fit_of(&b, &how);
-    CHECK(strcmp(given.choice, "extra leaf 8") == 0);
-    CHECK(memcmp(a.out, b.out, sizeof(a.out)) != 0);
-    ft__fit_free(&given);
-    ft__fit_free(&free_one);
-}
-
 static void without_a_spread_all_rows_have_the_typical_one(void)
 {
     static struct made a, b;
@@ -83,7 +59,6 @@ static void without_a_spread_all_rows_have_the_typical_one(void)
 
 int main(void)
 {
-    a_choice_can_be_given();
     without_a_spread_all_rows_have_the_typical_one();
     CHECK_DONE();
 }

@@ -240,44 +240,9 @@ static double deviation(const struct look *l, const double *said)
     return sum / (double)l->n;
 }
 
-static const char *name_of(const struct candidate *c)
-{
-    return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
-}
-
-/* "extra leaf 3 columns 0.5" */
-static void put_candidate(ft__buf *b, const struct candidate *c)
-{
-    ft__buf_str(b, name_of(c));
-    if (c->min_leaf > 1 && c->min_leaf != WHOLE)
-        ft__buf_fmt(b, " leaf %u", c->min_leaf);
-    if (c->columns > 0)
-        ft__buf_fmt(b, " columns %.1f", c->columns);
-    if (c->rounds)
-        ft__buf_fmt(b, " rounds %u depth %u rate %.2f", c->rounds, c->depth, c->rate);
-    if (c->neighbours)
-        ft__buf_fmt(b, " k %u", c->neighbours);
-    if (c->penalty > 0)
-        ft__buf_fmt(b, " penalty %.0f", c->penalty);
-}
-
-static bool is_named(const struct candidate *c, const char *choice)
-{
-    ft__buf b = {0};
-    bool same;
-
-    put_candidate(&b, c);
-    same = !b.bad && strcmp(b.s, choice) == 0;
-    ft__buf_free(&b);
-    return same;
-}
-
 static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options *o)
 {
     const char *why;
-
-    if (o->only)
-        return is_named(c, o->only);
 
     if (c->tuning && !o->tune)
         return false;
@@ -400,6 +365,27 @@ static void drop_empty(struct mixture *m)
             m->weight[n++] = m->weight[k];
         }
     m->n = n;
+}
+
+static const char *name_of(const struct candidate *c)
+{
+    return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
+}
+
+/* "extra leaf 3 columns 0.5" */
+static void put_candidate(ft__buf *b, const struct candidate *c)
+{
+    ft__buf_str(b, name_of(c));
+    if (c->min_leaf > 1 && c->min_leaf != WHOLE)
+        ft__buf_fmt(b, " leaf %u", c->min_leaf);
+    if (c->columns > 0)
+        ft__buf_fmt(b, " columns %.1f", c->columns);
+    if (c->rounds)
+        ft__buf_fmt(b, " rounds %u depth %u rate %.2f", c->rounds, c->depth, c->rate);
+    if (c->neighbours)
+        ft__buf_fmt(b, " k %u", c->neighbours);
+    if (c->penalty > 0)
+        ft__buf_fmt(b, " penalty %.0f", c->penalty);
 }
 
 static void put_choice(ft__fit *f, const struct mixture *m)

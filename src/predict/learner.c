@@ -238,9 +238,11 @@ static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metr
     return sum;
 }
 
-/* The same regressor in another learner, or NULL. */
-static const ft__part *part_in(const ft__learner *b, const ft__part *wanted)
+/* The same regressor as it was, or NULL. */
+static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
 {
+    const ft__learner *b = l->opt.before;
+
     for (uint32_t i = 0; b && i < b->n_parts; i++)
         if (b->part[i].scope == wanted->scope && b->part[i].which == wanted->which &&
             b->part[i].phase == wanted->phase)
@@ -292,8 +294,7 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
 {
     size_t n = take_part(r, l, s, wanted);
-    const ft__part *old = part_in(l->opt.before, wanted);
-    const ft__part *like = part_in(l->opt.like, wanted);
+    const ft__part *old = part_before(l, wanted);
     ft__fit_options how;
     ft__part *p;
     ft_matrix x;
@@ -309,8 +310,6 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = choose_how(l, r, s);
-    if (like && like->fit.n_models == 1)
-        how.only = like->fit.choice;
     p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
     if (!p)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
@@ -459,7 +458,6 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     for (size_t i = 0; i < n && l->opt.held; i++)
         l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
     l->opt.held = NULL;
-    l->opt.like = NULL;
     if (!st)
         st = share_tails(l, &r, err);
     rows_free(&r);

@@ -31,8 +31,6 @@ typedef struct ft__learn_options {
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
                          of ft__class_rows(); 0: all there are */
     const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
-    const struct ft__learner *like; /* its regressors' methods are taken where they are
-                                       single ones; or NULL */
     const struct ft__learner *before; /* of a file: its constants and columns are kept,
                                          and what it learned of rows that are as they
                                          were; or NULL. It outlives the learner */

@@ -30,8 +30,6 @@ struct study {
     size_t n_rows;
     uint32_t *next; /* scratch: likewise */
     ft__prices prices;
-    ft__prices first; /* the first that were learned: what they chose, others take */
-    bool has_first;
     ft__known_network *known; /* of a session and every whole */
     ft__load *pair;           /* devices: of a group left out, a session, every whole */
     bool *paired;             /* of two groups */
@@ -104,28 +102,14 @@ static bool may_learn(const struct study *y, size_t i, uint32_t group, uint32_t 
     return true;
 }
 
-/* The first prices are kept: choosing a method for each regressor costs much more than
- * making it, and a network less changes little. */
-static void take_away(struct study *y)
-{
-    if (y->n_rows == 0)
-        return;
-    if (y->has_first)
-        ft__prices_free(&y->prices);
-    else
-        y->first = y->prices;
-    y->has_first = true;
-    y->prices = (ft__prices){0};
-}
-
 /* y->prices without two groups (which may be one). Networks that have no operation in
  * the set leave the same rows. */
 static ft_status learn(struct study *y, uint32_t group, uint32_t also, ft_error *err)
 {
-    ft__prices_options how = {.n_trees = y->opt->n_trees,
-                              .kind_rows = leaves_devices(y) ? ROWS_ACROSS : 0,
-                              .seed = y->opt->seed,
-                              .unseen = leaves_devices(y)};
+    const ft__prices_options how = {.n_trees = y->opt->n_trees,
+                                    .kind_rows = leaves_devices(y) ? ROWS_ACROSS : 0,
+                                    .seed = y->opt->seed,
+                                    .unseen = leaves_devices(y)};
     uint32_t *spare = y->row;
     size_t n = 0;
 
@@ -134,11 +118,10 @@ static ft_status learn(struct study *y, uint32_t group, uint32_t also, ft_error 
             y->next[n++] = i;
     if (n && n == y->n_rows && memcmp(y->next, y->row, n * sizeof(*y->row)) == 0)
         return FT_OK;
-    take_away(y);
+    ft__prices_free(&y->prices);
     y->row = y->next;
     y->next = spare;
     y->n_rows = n;
-    how.like = y->has_first ? &y->first : NULL;
     return ft__prices_fit(&y->prices, &y->s, y->row, n, &how, err);
 }
 
@@ -462,7 +445,6 @@ static ft_status prepare(struct study *y, ft_store *store, ft_error *err)
 static void study_free(struct study *y)
 {
     ft__prices_free(&y->prices);
-    ft__prices_free(&y->first);
     free(y->key);
     free(y->row);
     free(y->next);

@@ -165,8 +165,7 @@ static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base
                                      .threads = 1},
                              .unseen = f->opt->unseen,
                              .held = f->held[0],
-                             .base = base,
-                             .like = f->opt->like ? &f->opt->like->time : NULL};
+                             .base = base};
     uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
     size_t n = 0, n_ask;
     ft_status st;
@@ -179,7 +178,6 @@ static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base
         n += f->s->v[f->row[i]].value[FT__METRIC_POWER] > 0;
     how.metric = FT__METRIC_POWER;
     how.held = f->held[1];
-    how.like = f->opt->like && f->opt->like->has_power ? &f->opt->like->power : NULL;
     p->has_power = !st && n > 0;
     if (p->has_power)
         st = ft__learner_fit(&p->power, f->s, f->row, f->n, ask, n_ask, &how, err);

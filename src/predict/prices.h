@@ -41,8 +41,6 @@ typedef struct ft__prices_options {
     size_t kind_rows; /* of more of one kind and phase that many are drawn; 0: 2500 */
     uint64_t seed;
     bool unseen; /* devices that are not among the rows will be asked for */
-    const struct ft__prices *like; /* of nearly the same rows: methods are those that
-                                      were chosen there; or NULL */
 } ft__prices_options;
 
 /* row[n]: indices into s->v, times known; datasets have files. FT_ENOTFOUND: no row, or
