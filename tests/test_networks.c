@@ -259,6 +259,57 @@ static void a_forward_pass_in_training_has_the_operations_of_the_step(void)
     ft_store_close(s);
 }
 
+static void put_part(ft_store *s, const char *whole, const char *part, double count)
+{
+    const ft_member m = {.source = "test",
+                         .whole = whole,
+                         .phase = "forward",
+                         .part = part,
+                         .count = count,
+                         .note = ""};
+
+    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+}
+
+/* A convolution that was measured channels first takes three times as long channels
+ * last: one network says so of another. */
+static void what_another_layout_takes_is_learned_from_networks(void)
+{
+    enum { PLAIN = 12, RELAID = 2 };
+    const ft_networks_options how = options();
+    ft_store *s = store_with(0);
+    ft_networks r;
+    ft_error err = {0};
+    int64_t run;
+    char spec[200], whole[100];
+
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    for (int i = 0; i < 60; i++) {
+        snprintf(spec, sizeof(spec),
+                 "conv2d x=8x%dx28x28 out=%d kernel=1x1 stride=1x1 pad=0x0 dtype=fp32",
+                 32 + 8 * i, 32 + 8 * i);
+        put(s, run, spec, "forward", "time", 1e-6 * (32 + 8 * i));
+    }
+    for (int i = 0; i < PLAIN + RELAID; i++) {
+        const int out = 64 + 8 * i;
+
+        snprintf(whole, sizeof(whole), "network name=net%d x=8x3x28x28 dtype=fp32", i);
+        snprintf(
+            spec, sizeof(spec),
+            "conv2d x=8x%dx28x28 out=%d kernel=1x1 stride=1x1 pad=0x0 dtype=fp32%s",
+            out, out, i < PLAIN ? "" : " layout=channels_last");
+        put_part(s, whole, spec, 10);
+        put(s, run, whole, "forward", "time", 10 * (i < PLAIN ? 1 : 3) * 1e-6 * out);
+    }
+    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_OK);
+    CHECK(r.n == PLAIN + RELAID);
+    CHECK(r.time.mape < 0.15);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK_NEAR(r.v[i].time.value / r.v[i].time_s, 1, 0.3);
+    ft_networks_free(&r);
+    ft_store_close(s);
+}
+
 static void what_is_missing_is_said(void)
 {
     ft_networks_options how = options();
@@ -291,6 +342,7 @@ int main(int argc, char **argv)
     an_operation_nobody_measured_is_bounded_not_dropped();
     the_session_that_networks_agree_with_counts();
     a_forward_pass_in_training_has_the_operations_of_the_step();
+    what_another_layout_takes_is_learned_from_networks();
     what_is_missing_is_said();
     CHECK_DONE();
 }

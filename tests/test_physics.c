@@ -430,6 +430,23 @@ static void fitting_again_gives_the_same_bits(void)
         CHECK_NEAR(none.v[i] / b.v[i], 1, 1e-12);
 }
 
+/* Frameworks update many parameters in one kernel: what is read and written counts. */
+static void an_optimizer_takes_the_time_of_its_bytes(void)
+{
+    const char *sgd = "sgd x=4096x9216 dtype=fp32 phase=optimizer";
+    ft_op op = op_of(sgd);
+    ft__chip chip = chip_of("a30", "", "ieee", &op);
+    ft__theta theta = ft__physics_default();
+    const double bytes = 3 * 4096 * 9216 * 4.0, least = bytes / 933e9;
+    ft__terms t;
+
+    ft__physics(&t, &op, &chip, &theta);
+    CHECK(t.busy_s > least && t.busy_s < 1.5 * least);
+    CHECK(t.kernels == 0);
+    CHECK(seconds("adamw x=4096x9216 dtype=fp32 phase=optimizer", "a30", "") >
+          2 * least);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -452,5 +469,6 @@ int main(int argc, char **argv)
     an_odd_device_does_not_bend_the_constants();
     a_few_rows_correct_a_device();
     fitting_again_gives_the_same_bits();
+    an_optimizer_takes_the_time_of_its_bytes();
     CHECK_DONE();
 }

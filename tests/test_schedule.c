@@ -182,6 +182,29 @@ static void fitting_finds_the_schedule_that_made_the_networks(void)
     CHECK_NEAR(s.launch_s, truth.launch_s, 0.03 * truth.launch_s);
 }
 
+/* Seven networks as their operations say, and one that runs 0.4 of them in another
+ * layout, where they take three times as long. */
+static void one_network_tells_what_another_layout_takes(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__known_network k[8];
+
+    for (int i = 0; i < 8; i++) {
+        k[i] = (ft__known_network){.load = {.launches = 1, .cap_w = INFINITY},
+                                   .time_s = 10e-3,
+                                   .energy_j = NAN};
+        k[i].load.known_s[FT__TASK_CONV] = 10e-3;
+    }
+    k[7].load.known_s[FT__TASK_CONV] = 6e-3;
+    k[7].load.known_s[FT__TASK_RELAID] = 4e-3;
+    k[7].time_s = 18e-3;
+    s.launch_s = 10e-6;
+    s.idle_w = 30;
+    ft__schedule_fit(&s, k, 8, 1);
+    CHECK_NEAR(s.scale[FT__TASK_RELAID], 3, 0.1);
+    CHECK_NEAR(s.scale[FT__TASK_CONV], 1, 0.02);
+}
+
 static void without_networks_nothing_is_fitted(void)
 {
     ft__schedule s = ft__schedule_plain(), before;
@@ -248,6 +271,7 @@ int main(void)
     without_any_power_there_is_no_energy();
     more_work_never_takes_less();
     fitting_finds_the_schedule_that_made_the_networks();
+    one_network_tells_what_another_layout_takes();
     without_networks_nothing_is_fitted();
     nine_in_ten_lie_in_the_range_of_a_few();
     many_speak_for_themselves();

@@ -381,6 +381,18 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
     return st;
 }
 
+/* The same spread everywhere. */
+static void be_even(ft__fit *f, ft__look *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        l->stray[i] = fabs(l->y[i] - l->best[i]);
+    f->typical = fmax(ft__median(l->stray, l->n), FT__LEAST_SPREAD);
+    for (size_t i = 0; i < l->n; i++)
+        l->spread[i] = f->typical;
+    f->low = -1;
+    f->high = 1;
+}
+
 /* Too few rows to hold any out: their scatter around the median. */
 static ft_status be_constant(ft__fit *f, const double *y, double *out, double *spread,
                              size_t n, ft_error *err)
@@ -445,6 +457,10 @@ static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const doubl
         st = ft_model_fit(&f->model[k], x, y, NULL, &how, err);
         f->weight[k] = m.weight[k];
         f->n_models = k + 1;
+    }
+    if (!st && o->no_spread) {
+        be_even(f, l);
+        return FT_OK;
     }
     if (!st)
         st = calibrate(f, l, o, err);

@@ -21,6 +21,7 @@ typedef struct ft__fit_options {
     double gain;      /* share by which a method has to better the constant to be
                          trusted; 0: any */
     bool tune;        /* more hyper-parameters of each method */
+    bool no_spread;   /* how far truth strays will not be asked */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
     size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */
     uint32_t n_trees; /* 0: 64 */

@@ -40,9 +40,11 @@ static void find_bare(struct bare *b, const ft__prices *p, const ft__piece *part
     b->both = b->forward + b->backward;
 }
 
-static ft__task_group group_of(const ft_op *op)
+static ft__task_group group_of(const ft__prices *p, const ft__piece *part)
 {
-    switch (ft_kind_class(op->kind)) {
+    if (part->relaid && !p->relaid[part->op.kind])
+        return FT__TASK_RELAID;
+    switch (ft_kind_class(part->op.kind)) {
     case FT_CLASS_CONV: return FT__TASK_CONV;
     case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
     default: return FT__TASK_OTHER;
@@ -54,12 +56,13 @@ static double runs_of(const ft__piece *part)
     return part->count > 0 ? part->count : part->backward + part->weights_only;
 }
 
-static void begin(ft__task *w, const struct bare *b, const ft__piece *part)
+static void begin(ft__task *w, const ft__prices *p, const struct bare *b,
+                  const ft__piece *part)
 {
     const double runs = runs_of(part);
 
     *w = (ft__task){
-        .group = group_of(&part->op),
+        .group = group_of(p, part),
         .count = runs,
         .launches = part->op.phase == FT_PHASE_OPTIMIZER
                         ? 0
@@ -135,7 +138,7 @@ static size_t find_forms(struct pricing *w, const ft__prices *p, const ft__piece
         struct bare b;
 
         find_bare(&b, p, &part[i], on);
-        begin(&w->task[i], &b, &part[i]);
+        begin(&w->task[i], p, &b, &part[i]);
         if (find_form(&w->form[known], &w->share[i], p, &part[i], &w->task[i], &b))
             known++;
         else

@@ -214,6 +214,19 @@ static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
     }
 }
 
+/* An optimizer's own operation, of one parameter: frameworks update many in one kernel,
+ * so that none is its own. */
+static void update(ft__work *w, const ft_op *op)
+{
+    ft__pass *p = next(w, FT__PASS_STREAM, op);
+    ft_cost cost;
+
+    ft_op_cost(op, &cost);
+    p->read = cost.bytes_read;
+    p->written = cost.bytes_written;
+    p->kernels = 0;
+}
+
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
 {
     ft_op forward = *op, back;
@@ -230,6 +243,10 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
         ft__attention_pass(next(out, FT__PASS_ATTENTION, op), op);
         if (chip->caches)
             ft__cache_pass(next(out, FT__PASS_CACHE, op), &out->pass[0]);
+        return;
+    }
+    if (ft_kind_class(op->kind) == FT_CLASS_OPTIMIZER) {
+        update(out, op);
         return;
     }
     if (op->phase != FT_PHASE_OPTIMIZER)

@@ -45,6 +45,13 @@ static void count_kinds(uint32_t count[FT_PHASE_COUNT][FT_KIND_COUNT],
         count[s->v[row[i]].op.phase][s->v[row[i]].op.kind]++;
 }
 
+static void find_layouts(ft__prices *p, const ft__samples *s, const uint32_t *row,
+                         size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        p->relaid[s->v[row[i]].op.kind] |= s->v[row[i]].op.layout != FT_LAYOUT_PLAIN;
+}
+
 static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, size_t n,
                           ft_error *err)
 {
@@ -58,6 +65,7 @@ static ft_status fit_make(struct fit *f, ft__prices *p, const uint32_t *row, siz
     if (!f->row || !f->held[0] || !f->held[1] || !f->scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     count_kinds(p->rows_of, s, row, n);
+    find_layouts(p, s, row, n);
     for (size_t i = 0; i < n; i++) {
         const ft__sample *v = &s->v[row[i]];
         const uint32_t of = p->rows_of[v->op.phase][v->op.kind];
@@ -145,18 +153,19 @@ static const double gain_across = 1;
 static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base *base,
                               ft_error *err)
 {
-    ft__learn_options how = {
-        .metric = FT__METRIC_TIME,
-        /* Trees alone: they are fitted once more for each network that is left out. */
-        .fit = {.methods = 1u << FT_METHOD_EXTRA,
-                .n_trees = f->opt->n_trees,
-                .most_rows = LOOKED_AT,
-                .gain = f->opt->unseen ? gain_across : 0,
-                .seed = f->opt->seed,
-                .threads = 1},
-        .unseen = f->opt->unseen,
-        .held = f->held[0],
-        .base = base};
+    ft__learn_options how = {.metric = FT__METRIC_TIME,
+                             /* Trees alone: they are fitted once more for each network
+                              * that is left out. Nobody asks how sure a price is. */
+                             .fit = {.methods = 1u << FT_METHOD_EXTRA,
+                                     .n_trees = f->opt->n_trees,
+                                     .most_rows = LOOKED_AT,
+                                     .no_spread = true,
+                                     .gain = f->opt->unseen ? gain_across : 0,
+                                     .seed = f->opt->seed,
+                                     .threads = 1},
+                             .unseen = f->opt->unseen,
+                             .held = f->held[0],
+                             .base = base};
     uint32_t *ask = calloc(f->n + 1, sizeof(*ask));
     size_t n = 0, n_ask;
     ft_status st;

@@ -25,6 +25,7 @@ typedef struct ft__prices {
     ft__unseen_price *unseen; /* ascending by hash */
     size_t n_unseen;
     uint32_t rows_of[FT_PHASE_COUNT][FT_KIND_COUNT];
+    bool relaid[FT_KIND_COUNT]; /* rows of it have another layout than the plain one */
     /* Below this an operation of that kind may have waited for the host; 0: not known.
      */
     double floor_s[FT_PHASE_COUNT][FT_KIND_COUNT];

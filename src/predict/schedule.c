@@ -8,7 +8,7 @@
 
 ft__schedule ft__schedule_plain(void)
 {
-    return (ft__schedule){.scale = {1, 1, 1}, .bounded = 1, .dynamic = 1};
+    return (ft__schedule){.scale = {1, 1, 1, 1}, .bounded = 1, .dynamic = 1};
 }
 
 double ft__schedule_device(const ft__task *w)
@@ -127,8 +127,16 @@ static double stray(const struct search *q, const ft__schedule *s,
 }
 
 /* Where a search for the time of a launch, or for idle power, begins is known to an
- * order of magnitude only. */
-static const double rough = 0.05;
+ * order of magnitude only; what an operation takes in another layout hardly better. */
+static const double rough = 0.05, loose = 0.2;
+
+/* How much a factor is held to 1. */
+static double hold(const struct search *q, int j)
+{
+    if (q->energy || j == 0)
+        return rough;
+    return j == 2 + FT__TASK_RELAID ? loose : 1;
+}
 
 static double loss(const struct search *q, const double *factor)
 {
@@ -139,34 +147,36 @@ static double loss(const struct search *q, const double *factor)
     for (size_t i = 0; i < q->n; i++)
         sum += stray(q, &s, &q->network[i]);
     for (int j = 0; j < MAX_FITTED; j++)
-        sum += q->prior * (q->energy || j == 0 ? rough : 1) * factor[j] * factor[j];
+        sum += q->prior * hold(q, j) * factor[j] * factor[j];
     return sum;
 }
 
-/* One of 3^n moves: n digits of -1, 0, 1. */
-static void move_by(double *to, const double *at, int n, int move, double step)
+/* One of 9 n (n - 1) / 2 moves: of a pair of numbers each by -1, 0 or 1 step. */
+static void move_by(double *to, const double *at, int move, double step)
 {
+    int pair = move / 9, high = 1;
+
+    for (; pair >= high; high++)
+        pair -= high;
     memcpy(to, at, MAX_FITTED * sizeof(*to));
-    for (int j = 0; j < n; j++, move /= 3)
-        to[j] += (move % 3 - 1) * step;
+    to[pair] += (move % 3 - 1) * step;
+    to[high] += (move / 3 % 3 - 1) * step;
 }
 
-/* Steps along the axes and all diagonals, halved when none helps: the loss has kinks,
- * and there are few numbers. */
+/* Steps along the axes and the diagonals between two of them, halved when none helps:
+ * the loss has kinks, and there are few numbers. */
 static void descend(double *at, const struct search *q)
 {
-    int n = q->energy ? 2 : MAX_FITTED, moves = 1;
+    const int n = q->energy ? 2 : MAX_FITTED, moves = 9 * n * (n - 1) / 2;
     double least = loss(q, at);
 
-    for (int j = 0; j < n; j++)
-        moves *= 3;
     for (double step = 0.4; step > 0.005;) {
         double best[MAX_FITTED], next[MAX_FITTED], before = least;
 
         for (int move = 0; move < moves; move++) {
             double l;
 
-            move_by(next, at, n, move, step);
+            move_by(next, at, move, step);
             l = loss(q, next);
             if (l < least) {
                 least = l;

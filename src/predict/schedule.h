@@ -16,6 +16,8 @@ typedef enum ft__task_group {
     FT__TASK_CONV,
     FT__TASK_MATMUL,
     FT__TASK_OTHER,
+    FT__TASK_RELAID, /* of any sort, in a layout that it was not measured in: other
+                        kernels, whose time is known to an order of magnitude */
     FT__N_TASK_GROUPS
 } ft__task_group;
 
@@ -90,7 +92,8 @@ typedef struct ft__known_network {
 } ft__known_network;
 
 /* Least mean of |log(time / estimate)| over the networks, then of energies; drawn to
- * what *s holds before as if `prior` networks had shown it. launch_s and idle_w must
+ * what *s holds before as if `prior` networks had shown it, less where that is known
+ * to an order of magnitude only. launch_s and idle_w must
  * not be 0 to be fitted. Without a network *s stays as it is. */
 void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
                       double prior);

@@ -42,7 +42,7 @@ static ft__piece *part_of(ft__whole *w, const ft_op *op)
         return NULL;
     w->part = p;
     p += w->n_parts++;
-    *p = (ft__piece){.op = key};
+    *p = (ft__piece){.op = key, .relaid = op->layout != FT_LAYOUT_PLAIN};
     return p;
 }
 

@@ -10,8 +10,9 @@
 /* An operation in its forward form, with what belongs to it in a training step: its
  * backward operations, as many as there are. */
 typedef struct ft__piece {
-    ft_op op; /* no layout, not in place, forward; of what has no forward form
-                 here (an optimizer's step) as it is */
+    ft_op op;    /* no layout, not in place, forward; of what has no forward form
+                    here (an optimizer's step) as it is */
+    bool relaid; /* the network has it in another layout than the plain one */
     double count;
     /* Times that its backward forms run; of the gradients of all operands, and of the
      * weights alone. */

@@ -27,11 +27,11 @@ Several devices beside each other.
   assumed: training, one step of forward, backward and Adam at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device         time      low     high  energy    memory  fits  largest batch  basis
-  ------------------------------------------------------------------------------------
-  jetson-tk1   15.5 s   8.57 s   28.5 s       -  6.42 GiB  no                0  scaled
-  a30          254 ms   135 ms   480 ms  27.0 J  6.42 GiB  yes             320  scaled
-  h100-sxm    52.6 ms  28.3 ms  98.9 ms  21.5 J  6.42 GiB  yes            1136  scaled
+  device         time      low    high  energy    memory  fits  largest batch  basis
+  -----------------------------------------------------------------------------------
+  jetson-tk1   15.9 s   8.80 s  29.2 s       -  6.42 GiB  no                0  scaled
+  a30          259 ms   138 ms  489 ms  27.5 J  6.42 GiB  yes             320  scaled
+  h100-sxm    54.0 ms  29.0 ms  101 ms  22.1 J  6.42 GiB  yes            1136  scaled
   - is not known; asked about one device alone, foretell says why
   
 

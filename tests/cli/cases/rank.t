@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  energy    memory      chance  basis
   ---------------------------------------------------------------------------------
-  1  a30        64  3.97 ms  2.11 ms  7.50 ms  422 mJ  6.42 GiB  *  100.0 %  scaled
-  2  a30         8  4.80 ms  2.55 ms  9.19 ms  625 mJ  2.58 GiB       0.0 %  scaled
+  1  a30        64  4.04 ms  2.16 ms  7.64 ms  430 mJ  6.42 GiB  *  100.0 %  scaled
+  2  a30         8  5.41 ms  2.88 ms  10.3 ms  704 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
