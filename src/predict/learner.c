@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "predict/general.h"
 
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
@@ -56,6 +57,8 @@ struct rows {
     double *scale;
     double *out; /* out of fold */
     double *spread;
+    double *general;  /* out of fold, by the regressor of all kinds; NaN: not wanted */
+    ft__scope *scope; /* of the regressor that out and spread are of */
     /* of one part: */
     size_t all;   /* that belong to it */
     size_t m;     /* that are drawn of them */
@@ -65,6 +68,8 @@ struct rows {
     uint64_t *group;
     double *pout;
     double *pspread;
+    double *pgeneral;
+    double *punused; /* spreads that nobody asks for */
 };
 
 static void rows_free(struct rows *r)
@@ -74,12 +79,16 @@ static void rows_free(struct rows *r)
     free(r->scale);
     free(r->out);
     free(r->spread);
+    free(r->general);
+    free(r->scope);
     free(r->of);
     free(r->px);
     free(r->py);
     free(r->group);
     free(r->pout);
     free(r->pspread);
+    free(r->pgeneral);
+    free(r->punused);
 }
 
 static ft_status rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
@@ -94,14 +103,19 @@ static ft_status rows_make(struct rows *r, const ft__learner *l, const uint32_t 
                        .scale = calloc(m, sizeof(double)),
                        .out = calloc(m, sizeof(double)),
                        .spread = calloc(m, sizeof(double)),
+                       .general = calloc(m, sizeof(double)),
+                       .scope = calloc(m, sizeof(ft__scope)),
                        .of = calloc(m, sizeof(uint32_t)),
                        .px = malloc(cells * sizeof(float)),
                        .py = calloc(m, sizeof(double)),
                        .group = calloc(m, sizeof(uint64_t)),
                        .pout = calloc(m, sizeof(double)),
-                       .pspread = calloc(m, sizeof(double))};
-    if (r->x && r->y && r->scale && r->out && r->spread && r->of && r->px && r->py &&
-        r->group && r->pout && r->pspread)
+                       .pspread = calloc(m, sizeof(double)),
+                       .pgeneral = calloc(m, sizeof(double)),
+                       .punused = calloc(m, sizeof(double))};
+    if (r->x && r->y && r->scale && r->out && r->spread && r->general && r->scope &&
+        r->of && r->px && r->py && r->group && r->pout && r->pspread && r->pgeneral &&
+        r->punused)
         return FT_OK;
     rows_free(r);
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
@@ -117,7 +131,8 @@ static void fill_rows(struct rows *r, const ft__learner *l, const ft__samples *s
         ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
         r->scale[i] = scale_of(l, s, at, &t);
         r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
-        r->out[i] = r->spread[i] = NAN;
+        r->out[i] = r->spread[i] = r->general[i] = NAN;
+        r->scope[i] = FT__N_SCOPES;
     }
 }
 
@@ -177,26 +192,10 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->py[r->m] = r->y[i];
         r->group[r->m] = v->hash;
+        r->pgeneral[r->m] = r->general[i];
         r->of[r->m++] = (uint32_t)i;
     }
     return r->m;
-}
-
-static ft_status find_range(ft__part *p, const struct rows *r, uint32_t width,
-                            ft_error *err)
-{
-    p->least = malloc(width * sizeof(float));
-    p->most = malloc(width * sizeof(float));
-    if (!p->least || !p->most)
-        return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    memcpy(p->least, r->px, width * sizeof(float));
-    memcpy(p->most, r->px, width * sizeof(float));
-    for (size_t i = 1; i < r->m; i++)
-        for (uint32_t j = 0; j < width; j++) {
-            p->least[j] = fminf(p->least[j], r->px[i * width + j]);
-            p->most[j] = fmaxf(p->most[j], r->px[i * width + j]);
-        }
-    return FT_OK;
 }
 
 /* Errors out of fold of the rows that cross-validation looked at. */
@@ -289,6 +288,41 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     return how;
 }
 
+/* ---- what kinds have in common ---- */
+
+/* The regressor of all kinds; l->n_parts: there is none. */
+static uint32_t general_part(const ft__learner *l, ft_phase phase)
+{
+    uint32_t i = 0;
+
+    while (i < l->n_parts &&
+           (l->part[i].scope != FT__SCOPE_ALL || l->part[i].phase != phase))
+        i++;
+    return i;
+}
+
+/* Is an old regressor as good as it was? Not where it shares what has been made anew.
+ */
+static bool is_kept(const ft__learner *l, const ft__part *old)
+{
+    uint32_t g = general_part(l, old->phase);
+
+    return !old->general || (g < l->n_parts && l->part[g].stored.section);
+}
+
+static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
+{
+    if (p->scope != FT__SCOPE_KIND || !p->fit.n_models)
+        return FT_OK;
+    for (size_t i = 0; i < r->m; i++)
+        if (!isfinite(r->pgeneral[i]) || !isfinite(r->pout[i]))
+            return FT_OK;
+    p->general = ft__general_share(r->pout, r->pgeneral, r->py, r->m);
+    return p->general ? ft__general_retail(&p->fit, p->general, r->pout, r->py,
+                                           r->pspread, r->m, err)
+                      : FT_OK;
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
@@ -315,7 +349,8 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     l->part = p;
     p += l->n_parts;
-    if (old && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
+    if (old && is_kept(l, old) &&
+        (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
         st = ft__part_copy(p, old, l->columns.n, err);
         l->n_parts += st == FT_OK;
         return st;
@@ -325,7 +360,9 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     p->rows = sum_of_rows(r, s, l->opt.metric);
     st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
     if (!st)
-        st = find_range(p, r, l->columns.n, err);
+        st = mix_general(p, r, err);
+    if (!st)
+        st = ft__part_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
         st = find_errors(p, l, r, err);
     if (st) {
@@ -333,9 +370,10 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         return st;
     }
     l->n_parts++;
-    /* A residual counts once, where it is most particular: kinds come first. */
+    /* A residual counts once, where it is most particular. */
     for (size_t i = 0; i < r->m; i++)
-        if (isnan(r->out[r->of[i]])) {
+        if (p->scope < r->scope[r->of[i]]) {
+            r->scope[r->of[i]] = p->scope;
             r->out[r->of[i]] = r->pout[i];
             r->spread[r->of[i]] = r->pspread[i];
         }
@@ -350,10 +388,49 @@ static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__sam
     for (size_t i = 0; i < n_ask; i++) {
         const ft_op *op = &s->v[ask[i]].op;
 
-        if (ft__part_has(wanted, op) && part_for(l, op) == l->n_parts)
+        uint32_t p = part_for(l, op);
+
+        if (ft__part_has(wanted, op) &&
+            (p == l->n_parts || l->part[p].scope > wanted->scope))
             return true;
     }
     return false;
+}
+
+/* Few rows, of several kinds, with nothing said about how to learn from them. */
+static bool is_shared(const ft__learner *l, const struct rows *r, const ft__samples *s,
+                      ft_phase phase)
+{
+    const ft_op *first = NULL;
+    size_t n = 0, most = l->opt.part_rows;
+    bool several = false;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft_op *op = &s->v[r->index[i]].op;
+
+        if (op->phase != phase)
+            continue;
+        n++;
+        first = first ? first : op;
+        several |= op->kind != first->kind;
+    }
+    return several && n <= FT__GENERAL_ROWS && (!most || n <= ft__class_rows(most)) &&
+           !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
+}
+
+/* The regressors of all kinds, of which kinds take a share: before those of kinds. */
+static ft_status add_general(ft__learner *l, struct rows *r, const ft__samples *s,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++)
+        if (is_shared(l, r, s, (ft_phase)phase))
+            st = add_part(l, r, s,
+                          &(ft__part){.scope = FT__SCOPE_ALL, .phase = (ft_phase)phase},
+                          err);
+    memcpy(r->general, r->out, r->n * sizeof(*r->general));
+    return st;
 }
 
 static uint32_t scope_size(ft__scope scope)
@@ -366,7 +443,7 @@ static uint32_t scope_size(ft__scope scope)
 static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
                            const uint32_t *ask, size_t n_ask, ft_error *err)
 {
-    ft_status st = FT_OK;
+    ft_status st = add_general(l, r, s, err);
     int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
 
     for (int scope = first; scope < FT__N_SCOPES; scope++)
@@ -375,7 +452,9 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
                 const ft__part wanted = {
                     .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
 
-                if (is_asked(l, &wanted, s, ask, n_ask))
+                if ((scope != FT__SCOPE_ALL ||
+                     general_part(l, wanted.phase) == l->n_parts) &&
+                    is_asked(l, &wanted, s, ask, n_ask))
                     st = add_part(l, r, s, &wanted, err);
             }
     return st;
@@ -523,26 +602,14 @@ void ft__learner_free(ft__learner *l)
 
 /* ---- predicting ---- */
 
-/* Sizes beyond the training rows by more than a factor of two. */
-static bool is_outside(const ft__part *p, const float *row)
-{
-    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
-                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
-
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
-            row[sizes[i]] > p->most[sizes[i]] + 1)
-            return true;
-    return false;
-}
-
 /* One row; what no regressor is for has the median ratio and the spread of all. */
 static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
                    const float *row, double value, double spread, double scale)
 {
     double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
 
-    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) || is_outside(p, row);
+    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) ||
+             ft__part_is_outside(p, row);
     spread *= a->far ? far_factor : 1;
     a->value = value_of(l, value, scale);
     a->low = value_of(l, value + fmin(0, low) * spread, scale);
@@ -550,6 +617,32 @@ static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
     a->constant = value_of(l, p ? p->fit.centre : l->centre, scale);
     a->base = scale;
     a->measured = false;
+}
+
+/* What the regressor of all kinds says, as far as p listens to it. */
+static ft_status add_share(const ft__learner *l, const ft__part *p, struct rows *r,
+                           ft_error *err)
+{
+    const ft__fit *fit;
+    double *said = r->pgeneral, share = (double)p->general / FT__GENERAL_SHARES;
+    uint32_t g;
+    ft_status st;
+
+    if (!p->general)
+        return FT_OK;
+    g = general_part(l, p->phase);
+    if (g == l->n_parts)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "the predictor lacks the regressor of all kinds that the one of "
+                       "%s needs: make it again",
+                       ft__part_name(p));
+    st = ft__part_fit(&fit, l, g, err);
+    if (st)
+        return st;
+    ft__fit_predict(fit, r->px, r->m, said, r->punused, r->py);
+    for (size_t i = 0; i < r->m; i++)
+        r->pout[i] += (said[i] - r->pout[i]) * share;
+    return FT_OK;
 }
 
 /* Rows of one part, predicted in one call; those of none have the last number. */
@@ -573,6 +666,9 @@ static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows
         if (st)
             return st;
         ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
+        st = add_share(l, p, r, err);
+        if (st)
+            return st;
     }
     for (size_t i = 0; i < r->m; i++)
         answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,

@@ -1,4 +1,5 @@
 /* One regressor of a learner. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,35 @@ uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
 
     memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));
     return ft__checksum(all, sizeof(all));
+}
+
+ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,
+                         ft_error *err)
+{
+    p->least = malloc(width * sizeof(float));
+    p->most = malloc(width * sizeof(float));
+    if (!p->least || !p->most)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    memcpy(p->least, x, width * sizeof(float));
+    memcpy(p->most, x, width * sizeof(float));
+    for (size_t i = 1; i < m; i++)
+        for (uint32_t j = 0; j < width; j++) {
+            p->least[j] = fminf(p->least[j], x[i * width + j]);
+            p->most[j] = fmaxf(p->most[j], x[i * width + j]);
+        }
+    return FT_OK;
+}
+
+bool ft__part_is_outside(const ft__part *p, const float *row)
+{
+    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
+                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
+            row[sizes[i]] > p->most[sizes[i]] + 1)
+            return true;
+    return false;
 }
 
 void ft__part_free(ft__part *p)
