@@ -7,148 +7,12 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "predict/general.h"
+#include "predict/learner_rows.h"
 
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
-/* What is far from the training rows: intervals are so much wider. */
-static const double far_factor = 2;
-
-/* ---- targets ---- */
-
-/* What a value of the metric is told relative to. */
-static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
-                       const ft__terms *t)
-{
-    const ft__dataset *d = &s->dataset[s->v[i].dataset];
-    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
-
-    if (!(power_w > 0))
-        power_w = 1;
-    switch (l->opt.metric) {
-    case FT__METRIC_TIME: return t->total_s;
-    case FT__METRIC_POWER: return power_w;
-    case FT__METRIC_ENERGY: return t->total_s * power_w;
-    default: return 1;
-    }
-}
-
-static bool is_bytes(const ft__learner *l)
-{
-    return l->opt.metric >= FT__METRIC_MEMORY;
-}
-
-static double target_of(const ft__learner *l, double value, double scale)
-{
-    return is_bytes(l) ? log(1 + value) : log(value / scale);
-}
-
-static double value_of(const ft__learner *l, double target, double scale)
-{
-    return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
-}
-
-/* ---- rows of a matrix ---- */
-
-struct rows {
-    size_t n;
-    const uint32_t *index; /* of samples */
-    float *x;              /* all columns */
-    double *y;
-    double *scale;
-    double *out; /* out of fold */
-    double *spread;
-    double *general;  /* out of fold, by the regressor of all kinds; NaN: not wanted */
-    ft__scope *scope; /* of the regressor that out and spread are of */
-    /* of one part: */
-    size_t all;   /* that belong to it */
-    size_t m;     /* that are drawn of them */
-    uint32_t *of; /* rows here */
-    float *px;
-    double *py;
-    uint64_t *group;
-    double *pout;
-    double *pspread;
-    double *pgeneral;
-    double *punused; /* spreads that nobody asks for */
-};
-
-static void rows_free(struct rows *r)
-{
-    free(r->x);
-    free(r->y);
-    free(r->scale);
-    free(r->out);
-    free(r->spread);
-    free(r->general);
-    free(r->scope);
-    free(r->of);
-    free(r->px);
-    free(r->py);
-    free(r->group);
-    free(r->pout);
-    free(r->pspread);
-    free(r->pgeneral);
-    free(r->punused);
-}
-
-static ft_status rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
-                           size_t n, ft_error *err)
-{
-    size_t cells = (n + 1) * l->columns.n, m = n + 1;
-
-    *r = (struct rows){.n = n,
-                       .index = index,
-                       .x = malloc(cells * sizeof(float)),
-                       .y = calloc(m, sizeof(double)),
-                       .scale = calloc(m, sizeof(double)),
-                       .out = calloc(m, sizeof(double)),
-                       .spread = calloc(m, sizeof(double)),
-                       .general = calloc(m, sizeof(double)),
-                       .scope = calloc(m, sizeof(ft__scope)),
-                       .of = calloc(m, sizeof(uint32_t)),
-                       .px = malloc(cells * sizeof(float)),
-                       .py = calloc(m, sizeof(double)),
-                       .group = calloc(m, sizeof(uint64_t)),
-                       .pout = calloc(m, sizeof(double)),
-                       .pspread = calloc(m, sizeof(double)),
-                       .pgeneral = calloc(m, sizeof(double)),
-                       .punused = calloc(m, sizeof(double))};
-    if (r->x && r->y && r->scale && r->out && r->spread && r->general && r->scope &&
-        r->of && r->px && r->py && r->group && r->pout && r->pspread && r->pgeneral &&
-        r->punused)
-        return FT_OK;
-    rows_free(r);
-    return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-}
-
-static void fill_rows(struct rows *r, const ft__learner *l, const ft__samples *s)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        uint32_t at = r->index[i];
-        ft__terms t;
-
-        ft__base_terms(&l->base, &t, s, at);
-        ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
-        r->scale[i] = scale_of(l, s, at, &t);
-        r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
-        r->out[i] = r->spread[i] = r->general[i] = NAN;
-        r->scope[i] = FT__N_SCOPES;
-    }
-}
 
 /* ---- parts ---- */
-
-/* The most particular regressor for an operation; l->n_parts: none. */
-static uint32_t part_for(const ft__learner *l, const ft_op *op)
-{
-    uint32_t best = l->n_parts;
-
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        if (ft__part_has(&l->part[i], op) &&
-            (best == l->n_parts || l->part[i].scope < l->part[best].scope))
-            best = i;
-    return best;
-}
 
 /* About so many of n rows, equal operations together; what answers for rare kinds is
  * made of few of those that kinds are made of. */
@@ -214,9 +78,9 @@ static ft_status find_errors(ft__part *p, const ft__learner *l, const struct row
 
         if (!isfinite(r->pout[i]))
             continue;
-        truth[n] = value_of(l, r->py[i], scale);
-        said[n] = value_of(l, r->pout[i], scale);
-        same[n] = value_of(l, p->fit.centre, scale);
+        truth[n] = ft__learner_value(l, r->py[i], scale);
+        said[n] = ft__learner_value(l, r->pout[i], scale);
+        same[n] = ft__learner_value(l, p->fit.centre, scale);
         base[n++] = scale;
     }
     st = ft_errors_compute(&p->learned, truth, said, n, l->columns.n, err);
@@ -290,22 +154,11 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
 
 /* ---- what kinds have in common ---- */
 
-/* The regressor of all kinds; l->n_parts: there is none. */
-static uint32_t general_part(const ft__learner *l, ft_phase phase)
-{
-    uint32_t i = 0;
-
-    while (i < l->n_parts &&
-           (l->part[i].scope != FT__SCOPE_ALL || l->part[i].phase != phase))
-        i++;
-    return i;
-}
-
 /* Is an old regressor as good as it was? Not where it shares what has been made anew.
  */
 static bool is_kept(const ft__learner *l, const ft__part *old)
 {
-    uint32_t g = general_part(l, old->phase);
+    uint32_t g = ft__learner_general(l, old->phase);
 
     return !old->general || (g < l->n_parts && l->part[g].stored.section);
 }
@@ -388,7 +241,7 @@ static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__sam
     for (size_t i = 0; i < n_ask; i++) {
         const ft_op *op = &s->v[ask[i]].op;
 
-        uint32_t p = part_for(l, op);
+        uint32_t p = ft__learner_part(l, op);
 
         if (ft__part_has(wanted, op) &&
             (p == l->n_parts || l->part[p].scope > wanted->scope))
@@ -453,7 +306,7 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
                     .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
 
                 if ((scope != FT__SCOPE_ALL ||
-                     general_part(l, wanted.phase) == l->n_parts) &&
+                     ft__learner_general(l, wanted.phase) == l->n_parts) &&
                     is_asked(l, &wanted, s, ask, n_ask))
                     st = add_part(l, r, s, &wanted, err);
             }
@@ -524,22 +377,22 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     ft_status st;
 
     l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));
-    st = l->rows_of ? rows_make(&r, l, row, n, err)
+    st = l->rows_of ? ft__rows_make(&r, l, row, n, err)
                     : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     if (st)
         return st;
-    fill_rows(&r, l, s);
+    ft__rows_fill(&r, l, s);
     for (size_t i = 0; i < n; i++)
         l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
     l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
     for (size_t i = 0; i < n && l->opt.held; i++)
-        l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
+        l->opt.held[row[i]] = ft__learner_value(l, r.out[i], r.scale[i]);
     l->opt.held = NULL;
     if (!st)
         st = share_tails(l, &r, err);
-    rows_free(&r);
+    ft__rows_free(&r);
     return st;
 }
 
@@ -598,98 +451,4 @@ void ft__learner_free(ft__learner *l)
     l->n_parts = 0;
     ft__columns_free(&l->columns);
     ft__base_free(&l->base);
-}
-
-/* ---- predicting ---- */
-
-/* One row; what no regressor is for has the median ratio and the spread of all. */
-static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
-                   const float *row, double value, double spread, double scale)
-{
-    double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
-
-    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) ||
-             ft__part_is_outside(p, row);
-    spread *= a->far ? far_factor : 1;
-    a->value = value_of(l, value, scale);
-    a->low = value_of(l, value + fmin(0, low) * spread, scale);
-    a->high = value_of(l, value + fmax(0, high) * spread, scale);
-    a->constant = value_of(l, p ? p->fit.centre : l->centre, scale);
-    a->base = scale;
-    a->measured = false;
-}
-
-/* What the regressor of all kinds says, as far as p listens to it. */
-static ft_status add_share(const ft__learner *l, const ft__part *p, struct rows *r,
-                           ft_error *err)
-{
-    const ft__fit *fit;
-    double *said = r->pgeneral, share = (double)p->general / FT__GENERAL_SHARES;
-    uint32_t g;
-    ft_status st;
-
-    if (!p->general)
-        return FT_OK;
-    g = general_part(l, p->phase);
-    if (g == l->n_parts)
-        return ft_fail(err, FT_EFORMAT, 0,
-                       "the predictor lacks the regressor of all kinds that the one of "
-                       "%s needs: make it again",
-                       ft__part_name(p));
-    st = ft__part_fit(&fit, l, g, err);
-    if (st)
-        return st;
-    ft__fit_predict(fit, r->px, r->m, said, r->punused, r->py);
-    for (size_t i = 0; i < r->m; i++)
-        r->pout[i] += (said[i] - r->pout[i]) * share;
-    return FT_OK;
-}
-
-/* Rows of one part, predicted in one call; those of none have the last number. */
-static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
-                              uint32_t index, ft_error *err)
-{
-    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
-    uint32_t width = l->columns.n;
-    const ft__fit *fit;
-    ft_status st;
-
-    r->m = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        if (out[i].part != index)
-            continue;
-        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
-        r->of[r->m++] = (uint32_t)i;
-    }
-    if (p && r->m) {
-        st = ft__part_fit(&fit, l, index, err);
-        if (st)
-            return st;
-        ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
-        st = add_share(l, p, r, err);
-        if (st)
-            return st;
-    }
-    for (size_t i = 0; i < r->m; i++)
-        answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
-               p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
-    return FT_OK;
-}
-
-ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
-                              const ft__samples *s, const uint32_t *row, size_t n,
-                              ft_error *err)
-{
-    struct rows r;
-    ft_status st = rows_make(&r, l, row, n, err);
-
-    if (st)
-        return st;
-    fill_rows(&r, l, s);
-    for (size_t i = 0; i < n; i++)
-        out[i].part = part_for(l, &s->v[row[i]].op);
-    for (uint32_t p = 0; p <= l->n_parts && !st; p++)
-        st = predict_part(l, out, &r, p, err);
-    rows_free(&r);
-    return st;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/learner.h"
+#include "predict/learner_rows.h"
 #include "predict/predictor.h"
 
 bool ft__part_has(const ft__part *p, const ft_op *op)
@@ -21,6 +21,29 @@ const char *ft__part_name(const ft__part *p)
            : p->scope == FT__SCOPE_CLASS ? ft_class_name((ft_class)p->which)
                                          : "all";
 }
+
+uint32_t ft__learner_part(const ft__learner *l, const ft_op *op)
+{
+    uint32_t best = l->n_parts;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (ft__part_has(&l->part[i], op) &&
+            (best == l->n_parts || l->part[i].scope < l->part[best].scope))
+            best = i;
+    return best;
+}
+
+uint32_t ft__learner_general(const ft__learner *l, ft_phase phase)
+{
+    uint32_t i = 0;
+
+    while (i < l->n_parts &&
+           (l->part[i].scope != FT__SCOPE_ALL || l->part[i].phase != phase))
+        i++;
+    return i;
+}
+
+/* Is an old regressor as good as it was? Not where it shares what has been made anew.
 
 static uint64_t sum_of_text(const char *text)
 {
@@ -122,11 +145,11 @@ ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
     st = open_stored(fit, p, l->columns.n, err);
     /* Another thread may be first: its models stay, ours go. */
-    if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
-        ft__fit_free(fit);
-        free(fit);
-        fit = other;
-    }
-    *out = fit;
-    return st;
+if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
+    ft__fit_free(fit);
+    free(fit);
+    fit = other;
+}
+*out = fit;
+return st;
 }
