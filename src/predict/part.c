@@ -43,8 +43,6 @@ uint32_t ft__learner_general(const ft__learner *l, ft_phase phase)
     return i;
 }
 
-/* Is an old regressor as good as it was? Not where it shares what has been made anew.
-
 static uint64_t sum_of_text(const char *text)
 {
     return ft__checksum(text, strlen(text));
@@ -145,11 +143,11 @@ ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
     st = open_stored(fit, p, l->columns.n, err);
     /* Another thread may be first: its models stay, ours go. */
-if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
-    ft__fit_free(fit);
-    free(fit);
-    fit = other;
-}
-*out = fit;
-return st;
+    if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
+        ft__fit_free(fit);
+        free(fit);
+        fit = other;
+    }
+    *out = fit;
+    return st;
 }
