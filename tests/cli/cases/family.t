@@ -36,9 +36,9 @@ them and for others.
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
   a30  600 MHz  # s  # s  # s  48.4 W  7.08 J  # B  yes  scaled
-  a30  900 MHz  # s  # s  # s  55.0 W  5.95 J  # B  yes  scaled
-  l4  600 MHz  # s  # s  # s  19.8 W  33.9 mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  22.2 W  31.8 mJ  # B  yes  scaled
+  a30  900 MHz  # s  # s  # s  55.0 W  5.96 J  # B  yes  scaled
+  l4  600 MHz  # s  # s  # s  19.8 W  33.8 mJ  # B  yes  scaled
+  l4  900 MHz  # s  # s  # s  22.2 W  31.7 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
@@ -49,7 +49,7 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  # s  # s  # s  55.4 mJ  # B  *  # %  scaled
+  1  l4  # s  # s  # s  55.2 mJ  # B  *  # %  scaled
   2  a30  # s  # s  # s  7.99 J  # B  # %  learned
   3  t4  # s  # s  # s  12.8 J  # B  # %  learned
   best: l4
