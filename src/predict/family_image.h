@@ -21,7 +21,7 @@ typedef struct ft__part_image {
     char which[32]; /* kind, class, or "all" */
     char phase[24];
     uint32_t scope;
-    uint32_t reserved;
+    uint32_t general; /* tenths of the answer that the regressor of all kinds gives */
     uint64_t n_rows;
     double learned[FT__N_ERRORS];
     double constant[FT__N_ERRORS];

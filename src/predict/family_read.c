@@ -5,6 +5,7 @@
 
 #include "predict/family.h"
 #include "predict/family_image.h"
+#include "predict/general.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
@@ -383,8 +384,8 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
     const unsigned char *begin = (const unsigned char *)h;
     size_t models = padded(sizeof(*h)) + padded(2 * range);
 
-    *p = (ft__part){.scope = (ft__scope)h->scope};
-    if (bytes < models || h->scope >= FT__N_SCOPES ||
+    *p = (ft__part){.scope = (ft__scope)h->scope, .general = h->general};
+    if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
         !is_text(h->which, sizeof(h->which)) || !is_text(h->phase, sizeof(h->phase)) ||
         !find_which(p, h->which) ||
         !ft_phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||

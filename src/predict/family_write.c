@@ -127,6 +127,7 @@ static void put_range(ft__writer *w, const ft__part *p, uint32_t width)
 static void describe(ft__part_image *out, const ft__part *p)
 {
     *out = (ft__part_image){.scope = (uint32_t)p->scope,
+                            .general = p->general,
                             .n_rows = p->fit.n_rows,
                             .low = p->fit.low,
                             .high = p->fit.high,

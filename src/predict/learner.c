@@ -6,134 +6,13 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "predict/general.h"
+#include "predict/learner_rows.h"
 
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
-/* What is far from the training rows: intervals are so much wider. */
-static const double far_factor = 2;
-
-/* ---- targets ---- */
-
-/* What a value of the metric is told relative to. */
-static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
-                       const ft__terms *t)
-{
-    const ft__dataset *d = &s->dataset[s->v[i].dataset];
-    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
-
-    if (!(power_w > 0))
-        power_w = 1;
-    switch (l->opt.metric) {
-    case FT__METRIC_TIME: return t->total_s;
-    case FT__METRIC_POWER: return power_w;
-    case FT__METRIC_ENERGY: return t->total_s * power_w;
-    default: return 1;
-    }
-}
-
-static bool is_bytes(const ft__learner *l)
-{
-    return l->opt.metric >= FT__METRIC_MEMORY;
-}
-
-static double target_of(const ft__learner *l, double value, double scale)
-{
-    return is_bytes(l) ? log(1 + value) : log(value / scale);
-}
-
-static double value_of(const ft__learner *l, double target, double scale)
-{
-    return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
-}
-
-/* ---- rows of a matrix ---- */
-
-struct rows {
-    size_t n;
-    const uint32_t *index; /* of samples */
-    float *x;              /* all columns */
-    double *y;
-    double *scale;
-    double *out; /* out of fold */
-    double *spread;
-    /* of one part: */
-    size_t all;   /* that belong to it */
-    size_t m;     /* that are drawn of them */
-    uint32_t *of; /* rows here */
-    float *px;
-    double *py;
-    uint64_t *group;
-    double *pout;
-    double *pspread;
-};
-
-static void rows_free(struct rows *r)
-{
-    free(r->x);
-    free(r->y);
-    free(r->scale);
-    free(r->out);
-    free(r->spread);
-    free(r->of);
-    free(r->px);
-    free(r->py);
-    free(r->group);
-    free(r->pout);
-    free(r->pspread);
-}
-
-static ft_status rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
-                           size_t n, ft_error *err)
-{
-    size_t cells = (n + 1) * l->columns.n, m = n + 1;
-
-    *r = (struct rows){.n = n,
-                       .index = index,
-                       .x = malloc(cells * sizeof(float)),
-                       .y = calloc(m, sizeof(double)),
-                       .scale = calloc(m, sizeof(double)),
-                       .out = calloc(m, sizeof(double)),
-                       .spread = calloc(m, sizeof(double)),
-                       .of = calloc(m, sizeof(uint32_t)),
-                       .px = malloc(cells * sizeof(float)),
-                       .py = calloc(m, sizeof(double)),
-                       .group = calloc(m, sizeof(uint64_t)),
-                       .pout = calloc(m, sizeof(double)),
-                       .pspread = calloc(m, sizeof(double))};
-    if (r->x && r->y && r->scale && r->out && r->spread && r->of && r->px && r->py &&
-        r->group && r->pout && r->pspread)
-        return FT_OK;
-    rows_free(r);
-    return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-}
-
-static void fill_rows(struct rows *r, const ft__learner *l, const ft__samples *s)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        uint32_t at = r->index[i];
-        ft__terms t;
-
-        ft__base_terms(&l->base, &t, s, at);
-        ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
-        r->scale[i] = scale_of(l, s, at, &t);
-        r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
-        r->out[i] = r->spread[i] = NAN;
-    }
-}
 
 /* ---- parts ---- */
-
-/* The most particular regressor for an operation; l->n_parts: none. */
-static uint32_t part_for(const ft__learner *l, const ft_op *op)
-{
-    uint32_t best = l->n_parts;
-
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        if (ft__part_has(&l->part[i], op) &&
-            (best == l->n_parts || l->part[i].scope < l->part[best].scope))
-            best = i;
-    return best;
-}
 
 /* About so many of n rows, equal operations together; what answers for rare kinds is
  * made of few of those that kinds are made of. */
@@ -177,26 +56,10 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         r->py[r->m] = r->y[i];
         r->group[r->m] = v->hash;
+        r->pgeneral[r->m] = r->general[i];
         r->of[r->m++] = (uint32_t)i;
     }
     return r->m;
-}
-
-static ft_status find_range(ft__part *p, const struct rows *r, uint32_t width,
-                            ft_error *err)
-{
-    p->least = malloc(width * sizeof(float));
-    p->most = malloc(width * sizeof(float));
-    if (!p->least || !p->most)
-        return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    memcpy(p->least, r->px, width * sizeof(float));
-    memcpy(p->most, r->px, width * sizeof(float));
-    for (size_t i = 1; i < r->m; i++)
-        for (uint32_t j = 0; j < width; j++) {
-            p->least[j] = fminf(p->least[j], r->px[i * width + j]);
-            p->most[j] = fmaxf(p->most[j], r->px[i * width + j]);
-        }
-    return FT_OK;
 }
 
 /* Errors out of fold of the rows that cross-validation looked at. */
@@ -215,9 +78,9 @@ static ft_status find_errors(ft__part *p, const ft__learner *l, const struct row
 
         if (!isfinite(r->pout[i]))
             continue;
-        truth[n] = value_of(l, r->py[i], scale);
-        said[n] = value_of(l, r->pout[i], scale);
-        same[n] = value_of(l, p->fit.centre, scale);
+        truth[n] = ft__learner_value(l, r->py[i], scale);
+        said[n] = ft__learner_value(l, r->pout[i], scale);
+        same[n] = ft__learner_value(l, p->fit.centre, scale);
         base[n++] = scale;
     }
     st = ft_errors_compute(&p->learned, truth, said, n, l->columns.n, err);
@@ -294,6 +157,30 @@ static ft_status tell_importance(const ft__learner *l, const ft__part *p,
                                err);
 }
 
+/* ---- what kinds have in common ---- */
+
+/* Is an old regressor as good as it was? Not where it shares what has been made anew.
+ */
+static bool is_kept(const ft__learner *l, const ft__part *old)
+{
+    uint32_t g = ft__learner_general(l, old->phase);
+
+    return !old->general || (g < l->n_parts && l->part[g].stored.section);
+}
+
+static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
+{
+    if (p->scope != FT__SCOPE_KIND || !p->fit.n_models)
+        return FT_OK;
+    for (size_t i = 0; i < r->m; i++)
+        if (!isfinite(r->pgeneral[i]) || !isfinite(r->pout[i]))
+            return FT_OK;
+    p->general = ft__general_share(r->pout, r->pgeneral, r->py, r->m);
+    return p->general ? ft__general_retail(&p->fit, p->general, r->pout, r->py,
+                                           r->pspread, r->m, err)
+                      : FT_OK;
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
@@ -320,7 +207,8 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     l->part = p;
     p += l->n_parts;
-    if (old && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
+    if (old && is_kept(l, old) &&
+        (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
         st = ft__part_copy(p, old, l->columns.n, err);
         l->n_parts += st == FT_OK;
         return st;
@@ -335,7 +223,9 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         st = tell_importance(l, p, &how, err);
     free(how.importance);
     if (!st)
-        st = find_range(p, r, l->columns.n, err);
+        st = mix_general(p, r, err);
+    if (!st)
+        st = ft__part_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
         st = find_errors(p, l, r, err);
     if (st) {
@@ -343,9 +233,10 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         return st;
     }
     l->n_parts++;
-    /* A residual counts once, where it is most particular: kinds come first. */
+    /* A residual counts once, where it is most particular. */
     for (size_t i = 0; i < r->m; i++)
-        if (isnan(r->out[r->of[i]])) {
+        if (p->scope < r->scope[r->of[i]]) {
+            r->scope[r->of[i]] = p->scope;
             r->out[r->of[i]] = r->pout[i];
             r->spread[r->of[i]] = r->pspread[i];
         }
@@ -360,10 +251,49 @@ static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__sam
     for (size_t i = 0; i < n_ask; i++) {
         const ft_op *op = &s->v[ask[i]].op;
 
-        if (ft__part_has(wanted, op) && part_for(l, op) == l->n_parts)
+        uint32_t p = ft__learner_part(l, op);
+
+        if (ft__part_has(wanted, op) &&
+            (p == l->n_parts || l->part[p].scope > wanted->scope))
             return true;
     }
     return false;
+}
+
+/* Few rows, of several kinds, with nothing said about how to learn from them. */
+static bool is_shared(const ft__learner *l, const struct rows *r, const ft__samples *s,
+                      ft_phase phase)
+{
+    const ft_op *first = NULL;
+    size_t n = 0, most = l->opt.part_rows;
+    bool several = false;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft_op *op = &s->v[r->index[i]].op;
+
+        if (op->phase != phase)
+            continue;
+        n++;
+        first = first ? first : op;
+        several |= op->kind != first->kind;
+    }
+    return several && n <= FT__GENERAL_ROWS && (!most || n <= ft__class_rows(most)) &&
+           !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
+}
+
+/* The regressors of all kinds, of which kinds take a share: before those of kinds. */
+static ft_status add_general(ft__learner *l, struct rows *r, const ft__samples *s,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++)
+        if (is_shared(l, r, s, (ft_phase)phase))
+            st = add_part(l, r, s,
+                          &(ft__part){.scope = FT__SCOPE_ALL, .phase = (ft_phase)phase},
+                          err);
+    memcpy(r->general, r->out, r->n * sizeof(*r->general));
+    return st;
 }
 
 static uint32_t scope_size(ft__scope scope)
@@ -376,7 +306,7 @@ static uint32_t scope_size(ft__scope scope)
 static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
                            const uint32_t *ask, size_t n_ask, ft_error *err)
 {
-    ft_status st = FT_OK;
+    ft_status st = add_general(l, r, s, err);
     int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
 
     for (int scope = first; scope < FT__N_SCOPES; scope++)
@@ -385,7 +315,9 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
                 const ft__part wanted = {
                     .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
 
-                if (is_asked(l, &wanted, s, ask, n_ask))
+                if ((scope != FT__SCOPE_ALL ||
+                     ft__learner_general(l, wanted.phase) == l->n_parts) &&
+                    is_asked(l, &wanted, s, ask, n_ask))
                     st = add_part(l, r, s, &wanted, err);
             }
     return st;
@@ -455,22 +387,22 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     ft_status st;
 
     l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));
-    st = l->rows_of ? rows_make(&r, l, row, n, err)
+    st = l->rows_of ? ft__rows_make(&r, l, row, n, err)
                     : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     if (st)
         return st;
-    fill_rows(&r, l, s);
+    ft__rows_fill(&r, l, s);
     for (size_t i = 0; i < n; i++)
         l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
     l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
     st = add_parts(l, &r, s, ask, n_ask, err);
     for (size_t i = 0; i < n && l->opt.held; i++)
-        l->opt.held[row[i]] = value_of(l, r.out[i], r.scale[i]);
+        l->opt.held[row[i]] = ft__learner_value(l, r.out[i], r.scale[i]);
     l->opt.held = NULL;
     if (!st)
         st = share_tails(l, &r, err);
-    rows_free(&r);
+    ft__rows_free(&r);
     return st;
 }
 
@@ -529,81 +461,4 @@ void ft__learner_free(ft__learner *l)
     l->n_parts = 0;
     ft__columns_free(&l->columns);
     ft__base_free(&l->base);
-}
-
-/* ---- predicting ---- */
-
-/* Sizes beyond the training rows by more than a factor of two. */
-static bool is_outside(const ft__part *p, const float *row)
-{
-    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
-                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
-
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
-            row[sizes[i]] > p->most[sizes[i]] + 1)
-            return true;
-    return false;
-}
-
-/* One row; what no regressor is for has the median ratio and the spread of all. */
-static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
-                   const float *row, double value, double spread, double scale)
-{
-    double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
-
-    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) || is_outside(p, row);
-    spread *= a->far ? far_factor : 1;
-    a->value = value_of(l, value, scale);
-    a->low = value_of(l, value + fmin(0, low) * spread, scale);
-    a->high = value_of(l, value + fmax(0, high) * spread, scale);
-    a->constant = value_of(l, p ? p->fit.centre : l->centre, scale);
-    a->base = scale;
-    a->measured = false;
-}
-
-/* Rows of one part, predicted in one call; those of none have the last number. */
-static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
-                              uint32_t index, ft_error *err)
-{
-    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
-    uint32_t width = l->columns.n;
-    const ft__fit *fit;
-    ft_status st;
-
-    r->m = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        if (out[i].part != index)
-            continue;
-        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
-        r->of[r->m++] = (uint32_t)i;
-    }
-    if (p && r->m) {
-        st = ft__part_fit(&fit, l, index, err);
-        if (st)
-            return st;
-        ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
-    }
-    for (size_t i = 0; i < r->m; i++)
-        answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
-               p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
-    return FT_OK;
-}
-
-ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
-                              const ft__samples *s, const uint32_t *row, size_t n,
-                              ft_error *err)
-{
-    struct rows r;
-    ft_status st = rows_make(&r, l, row, n, err);
-
-    if (st)
-        return st;
-    fill_rows(&r, l, s);
-    for (size_t i = 0; i < n; i++)
-        out[i].part = part_for(l, &s->v[row[i]].op);
-    for (uint32_t p = 0; p <= l->n_parts && !st; p++)
-        st = predict_part(l, out, &r, p, err);
-    rows_free(&r);
-    return st;
 }

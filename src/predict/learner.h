@@ -61,8 +61,9 @@ typedef struct ft__part {
     ft__scope scope;
     uint32_t which; /* kind or class; 0 of all */
     ft_phase phase;
-    ft__fit fit;  /* of a stored one without its models */
-    float *least; /* range of its rows, by column */
+    uint32_t general; /* tenths of what is said that the regressor of all kinds says */
+    ft__fit fit;      /* of a stored one without its models */
+    float *least;     /* range of its rows, by column */
     float *most;
     ft_errors learned;  /* out of fold */
     ft_errors constant; /* of always the same ratio to the base */
@@ -111,6 +112,11 @@ ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
 const char *ft__part_name(const ft__part *p);
 /* Does an operation belong to it, leaving aside more particular ones? */
 bool ft__part_has(const ft__part *p, const ft_op *op);
+/* Its range, of m rows. */
+ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,
+                         ft_error *err);
+/* Are sizes beyond its rows by more than a factor of two? */
+bool ft__part_is_outside(const ft__part *p, const float *row);
 void ft__part_free(ft__part *p);
 /* Of a stored one, of so many columns. */
 ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width,

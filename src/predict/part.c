@@ -1,8 +1,9 @@
 /* One regressor of a learner. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/learner.h"
+#include "predict/learner_rows.h"
 #include "predict/predictor.h"
 
 bool ft__part_has(const ft__part *p, const ft_op *op)
@@ -21,6 +22,27 @@ const char *ft__part_name(const ft__part *p)
                                          : "all";
 }
 
+uint32_t ft__learner_part(const ft__learner *l, const ft_op *op)
+{
+    uint32_t best = l->n_parts;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (ft__part_has(&l->part[i], op) &&
+            (best == l->n_parts || l->part[i].scope < l->part[best].scope))
+            best = i;
+    return best;
+}
+
+uint32_t ft__learner_general(const ft__learner *l, ft_phase phase)
+{
+    uint32_t i = 0;
+
+    while (i < l->n_parts &&
+           (l->part[i].scope != FT__SCOPE_ALL || l->part[i].phase != phase))
+        i++;
+    return i;
+}
+
 static uint64_t sum_of_text(const char *text)
 {
     return ft__checksum(text, strlen(text));
@@ -36,6 +58,35 @@ uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
 
     memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));
     return ft__checksum(all, sizeof(all));
+}
+
+ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,
+                         ft_error *err)
+{
+    p->least = malloc(width * sizeof(float));
+    p->most = malloc(width * sizeof(float));
+    if (!p->least || !p->most)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    memcpy(p->least, x, width * sizeof(float));
+    memcpy(p->most, x, width * sizeof(float));
+    for (size_t i = 1; i < m; i++)
+        for (uint32_t j = 0; j < width; j++) {
+            p->least[j] = fminf(p->least[j], x[i * width + j]);
+            p->most[j] = fmaxf(p->most[j], x[i * width + j]);
+        }
+    return FT_OK;
+}
+
+bool ft__part_is_outside(const ft__part *p, const float *row)
+{
+    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
+                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
+            row[sizes[i]] > p->most[sizes[i]] + 1)
+            return true;
+    return false;
 }
 
 void ft__part_free(ft__part *p)

@@ -1,0 +1,101 @@
+/* What a learner says of operations. */
+#include <math.h>
+#include <string.h>
+
+#include "predict/general.h"
+#include "predict/learner_rows.h"
+
+/* What is far from the training rows: intervals are so much wider. */
+static const double far_factor = 2;
+
+/* One row; what no regressor is for has the median ratio and the spread of all. */
+static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
+                   const float *row, double value, double spread, double scale)
+{
+    double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
+
+    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) ||
+             ft__part_is_outside(p, row);
+    spread *= a->far ? far_factor : 1;
+    a->value = ft__learner_value(l, value, scale);
+    a->low = ft__learner_value(l, value + fmin(0, low) * spread, scale);
+    a->high = ft__learner_value(l, value + fmax(0, high) * spread, scale);
+    a->constant = ft__learner_value(l, p ? p->fit.centre : l->centre, scale);
+    a->base = scale;
+    a->measured = false;
+}
+
+/* What the regressor of all kinds says, as far as p listens to it. */
+static ft_status add_share(const ft__learner *l, const ft__part *p, struct rows *r,
+                           ft_error *err)
+{
+    const ft__fit *fit;
+    double *said = r->pgeneral, share = (double)p->general / FT__GENERAL_SHARES;
+    uint32_t g;
+    ft_status st;
+
+    if (!p->general)
+        return FT_OK;
+    g = ft__learner_general(l, p->phase);
+    if (g == l->n_parts)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "the predictor lacks the regressor of all kinds that the one of "
+                       "%s needs: make it again",
+                       ft__part_name(p));
+    st = ft__part_fit(&fit, l, g, err);
+    if (st)
+        return st;
+    ft__fit_predict(fit, r->px, r->m, said, r->punused, r->py);
+    for (size_t i = 0; i < r->m; i++)
+        r->pout[i] += (said[i] - r->pout[i]) * share;
+    return FT_OK;
+}
+
+/* Rows of one part, predicted in one call; those of none have the last number. */
+static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
+                              uint32_t index, ft_error *err)
+{
+    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
+    uint32_t width = l->columns.n;
+    const ft__fit *fit;
+    ft_status st;
+
+    r->m = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (out[i].part != index)
+            continue;
+        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
+        r->of[r->m++] = (uint32_t)i;
+    }
+    if (p && r->m) {
+        st = ft__part_fit(&fit, l, index, err);
+        if (st)
+            return st;
+        ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
+        st = add_share(l, p, r, err);
+        if (st)
+            return st;
+    }
+    for (size_t i = 0; i < r->m; i++)
+        answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
+               p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
+    return FT_OK;
+}
+
+ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
+                              const ft__samples *s, const uint32_t *row, size_t n,
+                              ft_error *err)
+{
+    struct rows r;
+    ft_status st = ft__rows_make(&r, l, row, n, err);
+
+    if (st)
+        return st;
+    ft__rows_fill(&r, l, s);
+    for (size_t i = 0; i < n; i++)
+        out[i].part = ft__learner_part(l, &s->v[row[i]].op);
+    for (uint32_t p = 0; p <= l->n_parts && !st; p++)
+        st = predict_part(l, out, &r, p, err);
+    ft__rows_free(&r);
+    return st;
+}
