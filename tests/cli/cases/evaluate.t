@@ -45,7 +45,7 @@ How well held-out operations are foretold: times that follow a law but for two p
 Which intervals hold least often is said of groups large enough to tell, here of kinds alone.
 
   $ foretell evaluate --db a.db -q | tail -1
-  least covered kind of 50 rows or more: relu, 93.3 %
+  least covered kind of 50 rows or more: tanh, 86.7 %
   $ foretell evaluate --db a.db -q --json > both.json
   $ pick least_covered_kind.learned.n least_covered_size < both.json
   least_covered_kind.learned.n: 60
