@@ -151,9 +151,9 @@ static ft_space *space_of(const struct table *t)
 
     for (size_t k = 0; k < t->k; k++)
         param[k] = (ft_parameter){.name = "clock",
-                              .type = FT_PARAM_INTEGER,
-                              .n_values = t->n_values[k],
-                              .high = t->n_values[k] - 1};
+                                  .type = FT_PARAM_INTEGER,
+                                  .n_values = t->n_values[k],
+                                  .high = t->n_values[k] - 1};
     if (ft__space_new(&s, param, t->k, NULL, 0, NULL, 0, NULL))
         die("no space");
     return s;

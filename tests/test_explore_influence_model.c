@@ -52,7 +52,7 @@ static double polynomial(const double *p, ft__prng *rng)
 static ft_space *mixed_space(void)
 {
     const ft_parameter param[] = {categories("c", 4), categories("s", 2),
-                              reals("x", 10, 20, 0), reals("z", 0, 1, 0)};
+                                  reals("x", 10, 20, 0), reals("z", 0, 1, 0)};
 
     return space_of(param, 4);
 }

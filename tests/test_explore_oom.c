@@ -179,7 +179,7 @@ static void every_refused_allocation_is_reported(ft_status (*call)(void), int le
 int main(void)
 {
     const ft_parameter param[] = {categories("c", 3), integers("i", 1, 50, 0),
-                              ordinals("o", 4)};
+                                  ordinals("o", 4)};
     const ft_design_options opt = {.design = FT_DESIGN_LATIN, .n = N};
     size_t n;
 

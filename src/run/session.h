@@ -36,7 +36,7 @@ struct ft_session {
     /* What each takes for what the one of products takes, of a session before or found
      * out at the beginning; NaN: not known. */
     double usual_ratio[FT__N_CALIBRATIONS];
-    double calm;    /* share of rounds that nothing disturbed, of late */
+    double calm; /* share of rounds that nothing disturbed, of late */
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
 };
