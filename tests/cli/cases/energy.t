@@ -4,8 +4,10 @@ power answers with joules.
   $ python3 -c "print('# foretell trace 1'); print('# domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s'); print('# wall,,0,1,1,0.01,0.01,1,'); print('at_s,domain,watts,joules'); [print(f'{i / 100},wall,50,') for i in range(12000)]" >trace
   $ foretell collect --engine fake data/models/resnet18.onnx --power replay:trace --power-time 100ms --power-share 50% -q | grep energy
   12 with power and energy
-  $ foretell train --engine fake | grep power
-  all    power   extra   12  0.0 %   0.0 %  0.0 %      100.0 %  0.0 %   -   1.00 .. 1.00     0.0 %         -
+  $ foretell train --engine fake --json | python3 -c "
+  > import json, sys
+  > print([(r['kind'], r['forest']['n']) for r in json.load(sys.stdin)['regressors'] if r['metric'] == 'power'])"
+  [('all', 12)]
   $ foretell predict data/models/resnet18.onnx --engine fake --json > all.json; python3 -c "
   > import json
   > e = json.load(open('all.json')); j, t, w = (e[k] for k in ('energy', 'time', 'power'))
