@@ -127,5 +127,10 @@ int main(int argc, char **argv)
         for (int m = 0; m < FT_METHOD_COUNT; m++)
             printf("%s%.17g", m ? "," : "\n", said[m] ? said[m][i] : (double)NAN);
     printf("\n");
+    for (int m = 0; m < FT_METHOD_COUNT; m++)
+        free(said[m]);
+    free(t.values);
+    free(t.y);
+    free(t.fold);
     return 0;
 }

@@ -417,7 +417,7 @@ static void boosting_is_what_xgboost_says(void)
         {"tree_method", "hist"}, {"eta", "0.3"},     {"max_depth", "5"}, {"seed", "1"},
         {"base_score", "0"},     {"verbosity", "0"}, {"nthread", "1"},
     };
-    data d = data_new(N, COLS, 15), q = data_new(N, COLS, 16);
+    data d, q;
     int (*ask)(void *, void *, int, unsigned, int, uint64_t *, const float **) = NULL;
     double mean = 0, var = 0;
     void *train = NULL, *test = NULL, *booster = NULL;
@@ -429,6 +429,8 @@ static void boosting_is_what_xgboost_says(void)
 
     if (ft__xgboost_open(&xgb))
         return;
+    d = data_new(N, COLS, 15);
+    q = data_new(N, COLS, 16);
     for (size_t i = 0; i < N; i++) {
         d.x[i * COLS + i % 3] = i % 4 ? d.x[i * COLS + i % 3] : NAN;
         q.x[i * COLS + i % 5] = i % 4 ? q.x[i * COLS + i % 5] : NAN;
