@@ -67,6 +67,18 @@ static void mistakes_are_told_with_line_and_key(void)
         {HEAD A "- {name: b, values: [1], environment: B, when: {a: z}}\n",
          "a has no value \"z\""},
         {HEAD A "forbidden:\n- {a: q}\n", "test:7: forbidden: a has no value \"q\""},
+        {HEAD A "constants: {a: 5}\n", "{a} stands for something else already"},
+        {"name: t\ncommand: [echo, '{build}']\nobjectives: [time]\n"
+         "parameters:\n- {name: build, values: [1, 2]}\n",
+         "{build} stands for something else"},
+        {HEAD A "- {name: b, values: [1], environment: B, when: {c: 1}}\n"
+                "- {name: c, values: [1], environment: C, when: {b: 1}}\n",
+         "depends"},
+        {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [{name: time, unit: ms}]\n",
+         "unit belongs to match"},
+        {"name: t\ncommand: [echo, '{a}']\n" A
+         "objectives: [{name: memory, limit: MB}]\n",
+         "limit: a number in B is wanted"},
         {HEAD A "runs: {least: 0}\n", "least: a whole number from 1"},
         {HEAD A "runs: {precision: 2}\n", "precision: a share below 1"},
         {HEAD A "runs: {timeout: soon}\n", "a duration is wanted"},
@@ -209,6 +221,37 @@ static void every_point_is_run_and_kept_and_nothing_twice(void)
         "- {name: b, values: [1, 2]}\nobjectives: [{name: y, match: '(.)'}]\n");
     t = trials(x, s);
     CHECK(t.n == 0);
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+/* The same parameters in another order, and one that is new. */
+static void what_still_fits_is_taken(void)
+{
+    static const char turned[] =
+        "name: grid\ncommand: 'echo $((A * 10 + {b} + {k}))'\n"
+        "parameters:\n- {name: b, values: [2, 1]}\n"
+        "- {name: a, low: 1, high: 2, environment: A}\n"
+        "workloads: [{name: u, k: 0}, {name: v, k: 5}]\n"
+        "objectives: [{name: y, match: '([0-9]+)'}]\nruns: {least: 2, most: 2}\n";
+    static const char more[] =
+        "name: grid\ncommand: 'echo $((A * 10 + {b} + {k}))'\n"
+        "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
+        "- {name: b, values: [1, 2]}\n- {name: c, values: [x], environment: A}\n"
+        "workloads: [{name: u, k: 0}, {name: v, k: 5}]\n"
+        "objectives: [{name: y, match: '([0-9]+)'}]\nruns: {least: 2, most: 2}\n";
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
+    ft_exploration *x = read_text(turned);
+    ft_store *s = store_of("grid.db");
+    ft_trials t = trials(x, s);
+
+    CHECK(t.n == 8 && explored(x, s, &opt).runs == 0);
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    x = read_text(more);
+    t = trials(x, s);
+    CHECK(t.n == 0); /* what c was, nobody knows */
     ft_trials_free(&t);
     ft_exploration_free(x);
     ft_store_close(s);
@@ -374,6 +417,7 @@ int main(void)
     mistakes_are_told_with_line_and_key();
     files_say_what_is_explored();
     every_point_is_run_and_kept_and_nothing_twice();
+    what_still_fits_is_taken();
     failures_are_results();
     points_are_run_until_they_are_sure();
     a_search_goes_on_where_it_was();

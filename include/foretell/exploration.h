@@ -105,7 +105,8 @@ typedef struct ft_trial {
     uint32_t workload; /* index */
     double *point;
     double *value; /* of each objective, as it was measured; NaN: unavailable */
-    double *error; /* standard error; NaN: not known */
+    double *error; /* standard error, wider where runs are few (1.645 of it is half a 90 %
+                      interval); NaN: not known */
     uint32_t runs; /* that count */
     char *failure; /* a sentence; NULL: it did not fail */
     char *output;  /* of a failed run, its end; NULL */
@@ -138,7 +139,8 @@ typedef struct ft_transfer {
     uint32_t from, to;       /* workloads */
     ft_correlation rank;     /* Spearman's, of points that both have */
     size_t best_from, best;  /* trials of `to`: where `from` is best, and its own best */
-    double regret;           /* how much worse the former is: 0.1 is 10 %; NaN: not run */
+    double regret;           /* how much worse the former is: 0.1 is 10 %; NaN: not run, not
+                                within the limits there, or values not above zero */
     double regret_error;     /* one sigma */
     size_t few;              /* runs of `to` that are known, drawn at random, ... */
     double with, without;    /* ... and the median error of foretelling its others from

@@ -225,7 +225,7 @@ static int explore(ft__cli *c, const struct options *o, const ft_exploration *x,
     st = ft_explore(&done, x, store, &how, &err);
     ft_meter_close(how.meter);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_fail_asked(c, st, &err);
     ft__bar_clear(&c->bar);
     if (!c->quiet)
         tell(&done, x, c->args.v[1]);

@@ -264,8 +264,17 @@ bool ft__explored_page(const ft__explored *e, FILE *fp)
 
     if (good) {
         fwrite(page, 1, (size_t)(at - page), fp);
-        /* "</script>" in a text of the data would end it. */
-        good = json_dumpf(doc, fp, JSON_COMPACT | JSON_ESCAPE_SLASH) == 0;
+        char *text = json_dumps(doc, JSON_COMPACT);
+
+        /* '<' stands in texts only, and "</script>" or "<!--" there would end the data.
+         */
+        good = text != NULL;
+        for (const char *s = text; good && *s; s++)
+            if (*s == '<')
+                fputs("\\u003c", fp);
+            else
+                fputc(*s, fp);
+        free(text);
         fputs(at + sizeof(mark) - 1, fp);
     }
     json_decref(doc);

@@ -27,7 +27,7 @@ static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *tri
     for (size_t k = 0; k < e->n_objectives; k++) {
         double v = trial->value[k], error = trial->error[k];
 
-        if (error > 0 && v != 0 && e->objective[k].what != FT_MEASURED_MEMORY)
+        if (error > 0 && v != 0)
             ft__table_cell(t, "%s +-%s", ft__objective_text(&e->objective[k], v).s,
                            ft__text_percent(fabs(1.96 * error / v)).s);
         else
@@ -209,7 +209,7 @@ static bool print_transfers(const ft__explored *e, size_t k)
         ft__table_cell(t, "%s", e->workload[f->to]);
         ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", f->rank.r, f->rank.low, f->rank.high);
         if (isnan(f->regret))
-            ft__table_cell(t, "not run there");
+            ft__table_cell(t, "not known");
         else if (isnan(f->regret_error))
             ft__table_cell(t, "%s", ft__text_percent(f->regret).s);
         else
@@ -255,6 +255,10 @@ static void say_influence(const ft__explored *e, uint32_t w, size_t k)
 
     if (!a->has_influence || !(v = effects_of(&a->influence, &n)))
         return;
+    if (n == 0 || !(v[0].share >= 0.01)) {
+        free(v);
+        return;
+    }
     printf("- %s%s is decided by", e->objective[k].name,
            of_workload(e, w, of, sizeof(of)));
     for (size_t i = 0; i < n && i < 3 && v[i].share >= 0.01; i++) {
@@ -269,6 +273,12 @@ static void say_influence(const ft__explored *e, uint32_t w, size_t k)
     free(v);
 }
 
+/* What it costs at least. */
+static double surely(const ft_transfer *f)
+{
+    return f->regret - 1.96 * f->regret_error;
+}
+
 static void say_transfer(const ft__explored *e, size_t k)
 {
     const ft_transfer *worst = NULL;
@@ -276,12 +286,12 @@ static void say_transfer(const ft__explored *e, size_t k)
     for (size_t i = 0; i < e->n_transfers; i++) {
         const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
 
-        if (!isnan(f->regret) && (!worst || f->regret > worst->regret))
+        if (!isnan(f->regret) && (!worst || surely(f) > surely(worst)))
             worst = f;
     }
     if (!worst)
         return;
-    if (worst->regret <= 1.96 * worst->regret_error)
+    if (!(surely(worst) > 0) && !isnan(worst->regret_error))
         printf("- What is best for one workload is, within what was measured, best for "
                "the others (%s).\n",
                e->objective[k].name);
@@ -333,7 +343,7 @@ bool ft__explored_print(const ft__explored *e, uint64_t top)
 {
     bool printed = true;
 
-    printf("%s: %zu points run, %zu runs in all, %zu failed\n",
+    printf("%s: %zu results (points and workloads), %zu runs in all, %zu failed\n",
            ft_exploration_name(e->x), e->t.n, e->runs, e->failed);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++)
         printed = print_front(e, w, top);

@@ -15,6 +15,9 @@
 #include "foretell/command.h"
 #include "foretell/measure.h"
 
+/* With one, whatever a run started is ended with it. */
+static const double no_timeout_s = 1e9;
+
 enum { KEPT_OUTPUT = 1 << 16, FAILURE_MAX = 1200 };
 
 void ft__outcome_free(ft__outcome *o)
@@ -176,13 +179,15 @@ static void add(ft__outcome *out, const char *name, double value)
 /* The last match counts: programs say their result at the end. NaN: none. */
 static double matched(const char *pattern, const char *text)
 {
+    const char *whole = text;
     regmatch_t m[2];
     double v = NAN;
     regex_t re;
 
     if (regcomp(&re, pattern, REG_EXTENDED | REG_NEWLINE))
         return NAN;
-    while (regexec(&re, text, 2, m, 0) == 0) {
+    while (regexec(&re, text, 2, m,
+                   text > whole && text[-1] != '\n' ? REG_NOTBOL : 0) == 0) {
         char digits[FT__NUMBER_TEXT];
         int len = (int)(m[1].rm_eo - m[1].rm_so);
 
@@ -280,7 +285,8 @@ static ft_command_options how_to_run(const ft__once *o)
     return (ft_command_options){.warmup = o->warmup,
                                 .min_runs = 1,
                                 .max_runs = 1,
-                                .timeout_s = o->x->timeout_s,
+                                .timeout_s = o->x->timeout_s > 0 ? o->x->timeout_s
+                                                                 : no_timeout_s,
                                 .keep_output = KEPT_OUTPUT,
                                 .ignore_failure = 1,
                                 .meter = o->opt->meter,
@@ -368,8 +374,11 @@ static ft_status build(const char *folder, const char *done, const char **failur
                        ft__outcome *out, const ft__once *o, ft_error *err)
 {
     ft__place p = place_of(o, folder);
-    ft_command_options how = {
-        .min_runs = 1, .max_runs = 1, .keep_output = KEPT_OUTPUT, .ignore_failure = 1};
+    ft_command_options how = {.min_runs = 1,
+                              .max_runs = 1,
+                              .timeout_s = no_timeout_s,
+                              .keep_output = KEPT_OUTPUT,
+                              .ignore_failure = 1};
     ft_command c = {.argv = argv_of(&o->x->build, &p, out, err)};
     ft_command_result *r;
     ft_status st = c.argv ? ft_measure_commands(&r, &c, 1, &how, err) : err->status;

@@ -35,8 +35,9 @@ static size_t braced(const char *text)
 
 bool ft__place_occurs(const char *text, const char *name)
 {
-    for (; (text = strchr(text, '{')); text++)
-        if (braced(text) == strlen(name) && strncmp(text + 1, name, strlen(name)) == 0)
+    for (; (text = strchr(text, '{')); text += text[1] == '{' ? 2 : 1)
+        if (text[1] != '{' && braced(text) == strlen(name) &&
+            strncmp(text + 1, name, strlen(name)) == 0)
             return true;
     return false;
 }
@@ -221,5 +222,19 @@ ft_status ft_point_parse(const ft_exploration *x, double *point, const char *tex
     while (!st && (word = strtok_r(rest, " ", &rest)))
         st = set_value(x, point, word, err);
     free(copy);
+    for (size_t k = 0; k < n && !st; k++)
+        if ((isnan(point[k]) != 0) == ft__space_has_say(x->space, point, k))
+            st = ft_fail(err, FT_EFORMAT, 0, "%s: \"%s\" is no point of this space",
+                         x->name, text);
     return st;
+}
+
+bool ft__point_again(const ft_exploration *x, char *buf, size_t size, const char *text)
+{
+    double point[FT__MAX_PARAMS];
+    ft_error unused;
+
+    return !ft_point_parse(x, point, text, &unused) &&
+           ft_space_allows(x->space, point) &&
+           ft_point_print(x, point, buf, size) < size;
 }

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "explore/front.h"
 
 enum {
     MAX_FILE = 1 << 20,
     MAX_WORDS = 1000,
     MAX_WORKLOADS = 1000,
-    MAX_OBJECTIVES = 32,
+    MAX_OBJECTIVES = FT__MAX_OBJECTIVES,
 };
 
 static ft__words words(ft__yaml *y, ft__node *n, const char *where)
@@ -133,6 +134,14 @@ static void check_pattern(ft__yaml *y, ft__node *n, const ft_objective *o)
     regfree(&re);
 }
 
+static double no_limit(ft__yaml *y, ft__node *n, const ft_objective *o,
+                       const char *text)
+{
+    ft__yaml_fail(y, n, o->name, "limit: a number%s%s is wanted, not \"%s\"",
+                  *o->unit ? " in " : "", o->unit, text);
+    return NAN;
+}
+
 /* "100 MB", "5 J": the unit may stand there, if it is the objective's. */
 static double limit(ft__yaml *y, ft__node *n, const ft_objective *o)
 {
@@ -149,15 +158,14 @@ static double limit(ft__yaml *y, ft__node *n, const ft_objective *o)
     if (!text)
         return NAN;
     v = strtod(text, &unit);
+    if (unit == text || !isfinite(v))
+        return no_limit(y, n, o, text);
     unit += strspn(unit, " ");
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (strcmp(unit, known[i].unit) == 0 && *o->unit &&
+        if (strcmp(unit, known[i].unit) == 0 && strlen(o->unit) == 1 &&
             unit[strlen(unit) - 1] == *o->unit)
             return v * known[i].factor;
-    if (unit == text || !isfinite(v) || (*unit && strcmp(unit, o->unit) != 0))
-        ft__yaml_fail(y, n, o->name, "limit: a number%s%s is wanted, not \"%s\"",
-                      *o->unit ? " in " : "", o->unit, text);
-    return v;
+    return *unit && strcmp(unit, o->unit) != 0 ? no_limit(y, n, o, text) : v;
 }
 
 static void objective(ft__yaml *y, ft__node *n, ft_objective *o)
@@ -181,7 +189,10 @@ static void objective(ft__yaml *y, ft__node *n, ft_objective *o)
     if (y->st)
         return;
     o->unit = measured[o->what].unit;
-    if ((at = ft__yaml_get(y, n, "unit")))
+    at = ft__yaml_get(y, n, "unit");
+    if (at && o->what != FT_MEASURED_MATCH)
+        ft__yaml_fail(y, at, o->name, "unit belongs to match; this is in %s", o->unit);
+    else if (at)
         o->unit = ft__yaml_text(y, at, o->name);
     if ((at = ft__yaml_get(y, n, "domain")))
         o->domain = ft__yaml_text(y, at, o->name);
@@ -317,6 +328,7 @@ static uint64_t print_of(const ft_exploration *x)
 
     h = print_of_names(print_of_words(h, &x->build), &x->constants);
     h = print_of_names(h, &x->environment);
+    h = ft__hash_text(h, x->device ? x->device : "");
     for (size_t i = 0; i < x->n_workloads; i++)
         h = print_of_names(ft__hash_text(h, x->workload[i]), &x->of_workload[i]);
     for (size_t i = 0; i < x->n_objectives; i++) {
@@ -326,6 +338,13 @@ static uint64_t print_of(const ft_exploration *x)
         h = ft__hash_text(h, o->pattern ? o->pattern : "");
         h = ft__hash_text(h, o->file ? o->file : "");
         h = ft__hash_text(h, o->domain ? o->domain : "");
+        h = ft__hash_text(h, o->what == FT_MEASURED_POWER ? "power" : "");
+    }
+    for (size_t k = 0; k < x->space->n; k++) {
+        const ft_parameter *p = &x->space->param[k];
+
+        if (p->target)
+            h = ft__hash_text(ft__hash_text(h, p->name), p->target);
     }
     return h;
 }

@@ -6,6 +6,8 @@
 #include "base/number.h"
 #include "explore/read.h"
 
+enum { MAX_FORBIDDEN = 10000 };
+
 struct params {
     ft__yaml *y;
     const ft_exploration *x;
@@ -214,15 +216,21 @@ static void conditions(struct params *s, ft__node *n, uint32_t k)
 static ft__forbidden *forbidden(struct params *s, ft__node *list)
 {
     size_t n = ft__yaml_count(list);
-    ft__forbidden *all = ft__yaml_array(s->y, n, sizeof(*all));
+    ft__forbidden *all;
+
+    if (n > MAX_FORBIDDEN)
+        ft__yaml_fail(s->y, list, "forbidden", "at most %d", MAX_FORBIDDEN);
+    all = ft__yaml_array(s->y, n, sizeof(*all));
 
     for (size_t i = 0; i < n && !s->y->st; i++) {
         ft__node *map = ft__yaml_at(s->y, list, i);
-        ft__among *part = ft__yaml_array(s->y, ft__yaml_pairs(map), sizeof(*part));
+        ft__among *part;
 
-        if (!ft__yaml_is(map, YAML_MAPPING_NODE) || ft__yaml_pairs(map) == 0)
+        if (!ft__yaml_is(map, YAML_MAPPING_NODE) || ft__yaml_pairs(map) == 0 ||
+            ft__yaml_pairs(map) > s->n)
             ft__yaml_fail(s->y, map, "forbidden",
                           "parameters and values are wanted: {a: 1, b: [2, 3]}");
+        part = ft__yaml_array(s->y, ft__yaml_pairs(map), sizeof(*part));
         all[i].part = part;
         for (size_t k = 0; k < ft__yaml_pairs(map) && !s->y->st; k++) {
             part[k] = among(s, map, k, "forbidden");
@@ -234,12 +242,37 @@ static ft__forbidden *forbidden(struct params *s, ft__node *list)
 
 /* ---- all of it ---- */
 
+static bool has(const ft__names *n, const char *name)
+{
+    for (size_t i = 0; i < n->n; i++)
+        if (strcmp(n->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* What stands for {name} already, so that the parameter would change nothing. */
+static bool is_taken(const ft_exploration *x, const char *name)
+{
+    static const char *const reserved[] = {"build", "workload", "foretell"};
+
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+        if (strcmp(reserved[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < x->n_workloads; i++)
+        if (has(&x->of_workload[i], name))
+            return true;
+    return has(&x->constants, name);
+}
+
 static void each_param(struct params *s, ft__node *list)
 {
     for (s->n = 0; s->n < ft__yaml_count(list) && !s->y->st; s->n++) {
         ft__node *at = ft__yaml_at(s->y, list, s->n);
 
         param(s, at, &s->v[s->n]);
+        if (!s->y->st && is_taken(s->x, s->v[s->n].name))
+            ft__yaml_fail(s->y, at, s->v[s->n].name,
+                          "{%s} stands for something else already", s->v[s->n].name);
         for (size_t k = 0; k < s->n && !s->y->st; k++)
             if (strcmp(s->v[k].name, s->v[s->n].name) == 0)
                 ft__yaml_fail(s->y, at, "parameters", "\"%s\" stands here twice",
@@ -253,6 +286,7 @@ void ft__read_params(ft__yaml *y, ft__node *root, ft_exploration *x)
     ft__node *list = ft__yaml_need(y, root, "", "parameters");
     ft__node *never = ft__yaml_get(y, root, "forbidden");
     size_t n = ft__yaml_count(list), n_when = 0;
+    ft_error why = {0};
     ft__forbidden *all;
 
     if (!y->st && (!ft__yaml_is(list, YAML_SEQUENCE_NODE) || n == 0))
@@ -269,7 +303,7 @@ void ft__read_params(ft__yaml *y, ft__node *root, ft_exploration *x)
     for (uint32_t k = 0; k < n && !y->st; k++)
         conditions(&s, ft__yaml_at(y, list, k), k);
     all = forbidden(&s, never);
-    if (!y->st)
-        y->st = ft__space_new(&x->space, s.v, n, s.condition, s.n_conditions, all,
-                              ft__yaml_count(never), y->err);
+    if (!y->st && ft__space_new(&x->space, s.v, n, s.condition, s.n_conditions, all,
+                                ft__yaml_count(never), &why))
+        ft__yaml_fail(y, list, "parameters", "%s", why.msg);
 }

@@ -102,8 +102,14 @@ static ft_status add_point(struct work *w, const double *point)
         return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
     }
     memcpy(points + p * n, point, n * sizeof(*points));
-    ft_point_print(w->x, point, text, POINT_MAX);
-    texts[p] = text;
+    if (ft_point_print(w->x, point, text, POINT_MAX) >= POINT_MAX) {
+        free(text);
+        return ft_fail(w->err, FT_EUNSUPPORTED, 0, "%s: a point's values are too long",
+                       w->x->name);
+    }
+    texts[p] = realloc(text, strlen(text) + 1);
+    texts[p] = texts[p] ? texts[p] : text;
+    memset(w->job + p * most, 0, most * sizeof(*w->job));
     w->n_points++;
     for (uint32_t v = 0; v < most && !st; v++)
         st = add_job(w, p, v);
@@ -112,20 +118,21 @@ static ft_status add_point(struct work *w, const double *point)
 
 static struct job *job_of(struct work *w, const ft__trial_run *t)
 {
-    char *key = malloc(POINT_MAX);
+    char *key = malloc(POINT_MAX), *point = malloc(POINT_MAX);
     ft__index_slot *slot = NULL;
 
-    if (key) {
+    if (key && point && ft__point_again(w->x, point, POINT_MAX, t->point)) {
         uint32_t v = 0;
 
         while (v < w->x->n_workloads && strcmp(w->x->workload[v], t->workload) != 0)
             v++;
         if (v < w->x->n_workloads) {
-            key_of(w, key, POINT_MAX, v, t->point);
+            key_of(w, key, POINT_MAX, v, point);
             slot = ft__index_at(&w->index, ft__hash_text(FT__HASH_BEGIN, key), NULL);
         }
     }
     free(key);
+    free(point);
     return slot && slot->hash ? &w->job[slot->number] : NULL;
 }
 
@@ -352,7 +359,7 @@ static ft_status sum_up(double *y, struct work *w, size_t p)
             logs += log(value);
             sum += value;
         }
-        y[k] = isfinite(logs) ? exp(logs / (double)n) : sum / (double)n;
+        y[k] = isnan(logs) ? sum / (double)n : exp(logs / (double)n);
         y[k] = o->maximize ? -y[k] : y[k];
     }
     return FT_OK;
@@ -385,9 +392,14 @@ static bool is_finished(struct work *w, size_t p)
     return true;
 }
 
+static uint64_t points_wanted(const struct work *w)
+{
+    return w->opt->points ? w->opt->points : default_points;
+}
+
 static ft_status search_on(struct work *w, ft_search *s)
 {
-    uint64_t most = w->opt->points ? w->opt->points : default_points;
+    uint64_t most = points_wanted(w);
     double least = w->opt->least_gain > 0 ? w->opt->least_gain : default_gain, gain;
     double *point = malloc(width(w) * sizeof(*point));
     ft_status st = point ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "search");
@@ -424,9 +436,15 @@ static ft_status run_search(struct work *w)
     ft_search *s = NULL;
     ft_status st = limit ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "search");
 
-    for (size_t k = 0; k < w->x->n_objectives && limit; k++) {
+    for (size_t k = 0; k < w->x->n_objectives && !st; k++) {
         const ft_objective *o = &w->x->objective[k];
 
+        if (!w->opt->meter &&
+            (o->what == FT_MEASURED_ENERGY || o->what == FT_MEASURED_POWER))
+            st = ft_fail(w->err, FT_EUNSUPPORTED, 0,
+                         "%s: a search for the least %s needs to measure it: %s",
+                         w->x->name, o->name,
+                         w->opt->no_energy ? w->opt->no_energy : "there is no meter");
         limit[k] = isnan(o->limit) ? INFINITY : o->maximize ? -o->limit : o->limit;
     }
     if (!st)
@@ -460,6 +478,11 @@ static ft_status count(struct work *w)
             return st;
         w->out->failed += w->job[i].runs.failed;
         w->out->left += more;
+    }
+    if (w->opt->searcher != FT_SEARCH_COUNT && is_over(w)) {
+        double most = fmin((double)points_wanted(w), w->x->space->size);
+
+        w->out->left += (size_t)fmax(0, most - (double)w->n_points) * w->x->n_workloads;
     }
     return FT_OK;
 }

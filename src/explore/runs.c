@@ -84,7 +84,8 @@ ft_status ft__objective_of(double *value, double *error, const ft_exploration *x
         *value = v[n - 1];
     else if (n)
         *value = ft__quantile(v, n, 0.5);
-    if (n > 1)
+    /* Of a quantile and a maximum it is not known. */
+    if (n > 1 && what != FT_MEASURED_P95 && what != FT_MEASURED_MEMORY)
         *error = ft__error_of_rounds(v, n, *value);
     free(v);
     return FT_OK;

@@ -157,8 +157,8 @@ static void regret(ft_transfer *out, const ft_exploration *x, const ft_trials *t
         return;
     a = &t->v[out->best_from];
     b = &t->v[out->best];
-    if (a->failure || isnan(a->value[k]))
-        return;
+    if (!ft_trial_keeps_limits(x, a) || !(a->value[k] > 0 && b->value[k] > 0))
+        return; /* a share of what is not above zero says nothing */
     worse = x->objective[k].maximize ? b->value[k] / a->value[k]
                                      : a->value[k] / b->value[k];
     out->regret = worse - 1;

@@ -6,6 +6,8 @@
 #include "base/index.h"
 #include "explore/run.h"
 
+enum { POINT_MAX = 1 << 16 };
+
 struct loading {
     const ft_exploration *x;
     ft_trials *out;
@@ -60,11 +62,7 @@ static ft_status add_trial(struct loading *l, const ft__trial_run *t)
         free(point);
         return ft_fail(l->err, FT_ENOMEM, 0, "%s", l->x->name);
     }
-    if (ft_point_parse(l->x, point, t->point, &unused) ||
-        !ft_space_allows(l->x->space, point)) {
-        free(point);
-        return FT_OK;
-    }
+    (void)ft_point_parse(l->x, point, t->point, &unused); /* it did before */
     trials[i] = (ft_trial){.workload = v,
                            .point = point,
                            .value = point + n,
@@ -77,8 +75,19 @@ static ft_status add_trial(struct loading *l, const ft__trial_run *t)
 static bool take(void *user, const ft__trial_run *t)
 {
     struct loading *l = user;
-    uint64_t hash = ft__hash_text(ft__hash_text(FT__HASH_BEGIN, t->workload), t->point);
-    ft__index_slot *slot = ft__index_at(&l->index, hash, NULL);
+    char *point = malloc(POINT_MAX);
+    ft__index_slot *slot = NULL;
+    uint64_t hash;
+
+    if (point && !ft__point_again(l->x, point, POINT_MAX, t->point)) {
+        free(point);
+        return true; /* of the file as it was */
+    }
+    if (point) {
+        hash = ft__hash_text(ft__hash_text(FT__HASH_BEGIN, t->workload), point);
+        slot = ft__index_at(&l->index, hash, NULL);
+    }
+    free(point);
 
     if (!slot) {
         l->st = ft_fail(l->err, FT_ENOMEM, 0, "%s", l->x->name);

@@ -114,6 +114,8 @@ static ft_status keep_output(struct bench *b, size_t i, ft_error *err)
     if (!text)
         return ft_fail(err, FT_ENOMEM, 0, "output of %s", b->r[i].name);
     text[fread(text, 1, (size_t)(len - from), b->output)] = '\0';
+    for (long k = 0; k < len - from; k++) /* text ends with a zero */
+        text[k] = text[k] ? text[k] : ' ';
     free(b->r[i].output);
     b->r[i].output = text;
     return FT_OK;
@@ -332,6 +334,8 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
         if (st)
             break;
         least_s = ft__command_energy_missing(&b->r[i], b->opt->meter);
+        if (least_s > 0 && b->r[i].n_failed)
+            continue; /* nobody wants to know */
         if (least_s > 0 && (b->opt->prepare || b->opt->conclude))
             ft__command_energy_no_loop(&b->r[i], b->opt->meter);
         else if (least_s > 0)

@@ -216,7 +216,7 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
 {
     static const char sql[] = "SELECT id, workload, point, taken_at, failure, output,"
                               " conditions FROM trial WHERE exploration_id = ?1"
-                              " ORDER BY id";
+                              " ORDER BY taken_at, id";
     struct values values = {0};
     sqlite3_stmt *q;
     bool more = true;
@@ -257,8 +257,10 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     " AND n.taken_at = t.taken_at"
 
 const char *const ft__trial_merge[] = {
-    "INSERT OR IGNORE INTO exploration(name, print, plan)"
-    " SELECT name, print, plan FROM temp.from_exploration ORDER BY id",
+    "INSERT INTO exploration(name, print, plan) SELECT name, print, plan"
+    " FROM temp.from_exploration WHERE true ORDER BY id"
+    " ON CONFLICT(name, print) DO UPDATE SET plan = excluded.plan"
+    " WHERE exploration.plan = ''",
     "INSERT INTO run(command, environment, began_at)"
     " SELECT DISTINCT r.command, r.environment, r.began_at FROM temp.from_run r"
     " JOIN temp.from_trial t ON t.run_id = r.id WHERE NOT EXISTS(SELECT 1 FROM run q"

@@ -28,7 +28,7 @@ A space is run point by point; the objectives here are numbers that a program pr
   [3]
   $ foretell explore run space.yaml --db toy.db
   toy: 18 points with 2 workloads each, 36 runs now, 0 failed, 0 left
-  toy: 36 points run, 36 runs in all, 0 failed
+  toy: 36 results (points and workloads), 36 runs in all, 0 failed
   
   low: 7 points that no other beats in every objective, hypervolume 0.553
   best settings      score  gain
@@ -133,7 +133,7 @@ What fails is kept with its words, and the others go on.
   > END
   $ foretell explore run fails.yaml --db toy.db
   fails: 3 points, 3 runs now, 1 failed, 0 left
-  fails: 3 points run, 2 runs in all, 1 failed
+  fails: 3 results (points and workloads), 2 runs in all, 1 failed
   
   front: 1 point that no other beats in every objective
   best settings  v
