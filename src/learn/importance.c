@@ -153,11 +153,14 @@ static void put_back(struct job *j, size_t column, size_t n)
 
 static bool varies(const struct job *j, size_t column)
 {
-    const float *first = j->x->x + j->row[0] * j->x->n_cols + column;
+    float first = j->x->x[j->row[0] * j->x->n_cols + column];
 
-    for (size_t i = 1; i < j->n; i++)
-        if (memcmp(first, j->x->x + j->row[i] * j->x->n_cols + column, sizeof(*first)))
+    for (size_t i = 1; i < j->n; i++) {
+        float v = j->x->x[j->row[i] * j->x->n_cols + column];
+
+        if (v != first && !(isnan(v) && isnan(first)))
             return true;
+    }
     return false;
 }
 
