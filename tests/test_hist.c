@@ -126,6 +126,27 @@ static void missing_values_go_where_they_fit(void)
     }
 }
 
+/* And where whether it is there says all. */
+static void missing_ones_may_differ_from_all_others(void)
+{
+    float x[200], ask[] = {5, 11, NAN};
+    double y[200];
+    const ft_matrix matrix = {x, 200, 1};
+    ft_model *m = NULL;
+
+    for (int i = 0; i < 200; i++) {
+        x[i] = i % 2 ? NAN : (float)(5 + i % 7);
+        y[i] = i % 2 ? 3 : 1;
+    }
+    CHECK(!ft_model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
+    if (m) {
+        CHECK_NEAR(one(m, &ask[0]), 1, 1e-4);
+        CHECK_NEAR(one(m, &ask[1]), 1, 1e-4);
+        CHECK_NEAR(one(m, &ask[2]), 3, 1e-4);
+    }
+    ft_model_free(m);
+}
+
 /* A row that weighs 2 counts as the same row twice. */
 static void weights_count_as_repeats(void)
 {
@@ -182,6 +203,7 @@ int main(void)
     a_step_is_found_among_many_values();
     a_frequent_value_does_not_take_the_bins_of_others();
     missing_values_go_where_they_fit();
+    missing_ones_may_differ_from_all_others();
     weights_count_as_repeats();
     more_rounds_leave_less();
     CHECK_DONE();

@@ -80,6 +80,7 @@ static void add_column(ft__bins *b, const ft__task *t, uint32_t col, float *scra
         if (!t->weights || t->weights[i] > 0)
             *bin++ = isnan(v) ? 0 : bin_of(cut, n_cuts, v);
     }
+    cut[n_cuts + 1] = INFINITY; /* of the last bin: all that is present goes left */
     b->col[b->n_cols] = col;
     b->n[b->n_cols++] = n_cuts + 2;
 }

@@ -318,7 +318,9 @@ static ft_status open_device(struct asking *q, ft__buf *setting,
     q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked.policy)
         asked.policy = (char *)as_usual;
-    q->elsewhere = q->known && !was_driven_so(q->f, &asked);
+    /* A few measurements are of the clock and cap asked for: so is what they correct.
+     */
+    q->elsewhere = q->known && !on->known && !was_driven_so(q->f, &asked);
     q->swept = q->elsewhere && ft__sweep_find(&q->sweep, q->f, &asked);
     q->elsewhere = q->elsewhere && !q->swept;
     if (q->elsewhere)

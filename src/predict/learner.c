@@ -159,13 +159,17 @@ static ft_status tell_importance(const ft__learner *l, const ft__part *p,
 
 /* ---- what kinds have in common ---- */
 
-/* Is an old regressor as good as it was? Not where it shares what has been made anew.
- */
-static bool is_kept(const ft__learner *l, const ft__part *old)
+/* Is an old regressor as good as it was? Not where it shares what has been made anew:
+ * of a phase without rows nothing is. */
+static bool is_kept(const ft__learner *l, const ft__part *old, const struct rows *r,
+                    const ft__samples *s)
 {
     uint32_t g = ft__learner_general(l, old->phase);
+    bool any = false;
 
-    return !old->general || (g < l->n_parts && l->part[g].stored.section);
+    for (size_t i = 0; i < r->n; i++)
+        any |= s->v[r->index[i]].op.phase == old->phase;
+    return !old->general || !any || (g < l->n_parts && l->part[g].stored.section);
 }
 
 static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
@@ -187,12 +191,13 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
 {
     size_t n = take_part(r, l, s, wanted);
     const ft__part *old = part_before(l, wanted);
+    const bool kept = old && is_kept(l, old, r, s);
     ft__fit_options how;
     ft__part *p;
     ft_matrix x;
     ft_status st;
 
-    if (old && n && r->all < old->fit.n_rows)
+    if (old && (n || !kept) && r->all < old->fit.n_rows)
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "%s %s was learned from %zu operations, of which the store holds "
@@ -207,8 +212,7 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     l->part = p;
     p += l->n_parts;
-    if (old && is_kept(l, old) &&
-        (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
+    if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
         st = ft__part_copy(p, old, l->columns.n, err);
         l->n_parts += st == FT_OK;
         return st;

@@ -63,6 +63,8 @@ bool ft__sweep_find(ft__sweep *out, const ft__family *f, const ft__dataset *aske
                                   clock_of(&f->dataset[k], asked)};
 
             if (!(hz[0] > 0) || !(hz[1] > 0) || far_from(hz[0], hz[1]) < 0.02 ||
+                strcmp(f->dataset[i].engine, f->dataset[k].engine) != 0 ||
+                strcmp(f->dataset[i].policy, f->dataset[k].policy) != 0 ||
                 !is_better(out, hz))
                 continue;
             out->at[0] = &f->dataset[i];

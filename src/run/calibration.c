@@ -99,11 +99,15 @@ void ft__calibration_compare(ft_session *s)
     double ratio[STRETCHES];
 
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
+        size_t n = 0;
+
         if (!isnan(s->usual_ratio[k]))
             continue;
-        for (int i = 0; i < STRETCHES; i++)
-            ratio[i] = k == P ? 1 : stretch(s, k) / stretch(s, P);
-        s->usual_ratio[k] = ft__median(ratio, STRETCHES);
+        for (int i = 0; i < STRETCHES; i++) {
+            ratio[n] = k == P ? 1 : stretch(s, k) / stretch(s, P);
+            n += isfinite(ratio[n]) ? 1 : 0;
+        }
+        s->usual_ratio[k] = ft__median(ratio, n); /* NaN of none */
     }
 }
 

@@ -78,7 +78,9 @@ static void add_pair(struct pairs *p, const struct before *now)
     }
     p->apart[p->n] = (double)(now->taken_at - was->taken_at);
     p->raw[p->n++] = ratio - 1;
-    if (now->calibration_s > 0 && was->calibration_s > 0) {
+    /* Further apart than any disturbance: not of the same calibration operation. */
+    if (now->calibration_s > 0 && was->calibration_s > 0 &&
+        fabs(log(now->calibration_s / was->calibration_s)) < log(3)) {
         difference = ratio * was->calibration_s / now->calibration_s;
         p->calibrated[p->n_calibrated++] = difference - 1;
     }
