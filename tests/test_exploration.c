@@ -79,6 +79,10 @@ static void mistakes_are_told_with_line_and_key(void)
         {"name: t\ncommand: [echo, '{a}']\n" A
          "objectives: [{name: memory, limit: MB}]\n",
          "limit: a number in B is wanted"},
+        {"name: t\ncommand: [echo, '{a}', '{typo}']\nobjectives: [time]\n" A,
+         "test:2: command: nothing stands for {typo}"},
+        {"name: t\ncommand: [echo, '{{a}}']\nobjectives: [time]\n" A,
+         "where does it act? {a}"},
         {HEAD A "runs: {least: 0}\n", "least: a whole number from 1"},
         {HEAD A "runs: {precision: 2}\n", "precision: a share below 1"},
         {HEAD A "runs: {timeout: soon}\n", "a duration is wanted"},

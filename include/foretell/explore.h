@@ -53,7 +53,8 @@ FT_API void ft_space_to_unit(const ft_space *s, double *unit, const double *poin
 /* 1: no forbidden combination. */
 FT_API int ft_space_allows(const ft_space *s, const double *point);
 FT_API size_t ft_space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
-/* How many points of it differ; INFINITY with a REAL among them. Forbidden ones count. */
+/* How many points of it differ; INFINITY with a REAL among them, or where conditions are
+ * too many to count them. Forbidden ones count. */
 FT_API double ft_space_size(const ft_space *s);
 
 /* ---- designs ---- */

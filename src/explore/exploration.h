@@ -53,6 +53,8 @@ typedef struct ft__place {
 /* text with every {name} replaced; in the arena. {{ and }} are braces. NULL: FT_ENOMEM,
  * or FT_EFORMAT, a name that nothing stands for. */
 char *ft__place_text(const ft__place *p, ft__arena *a, const char *text, ft_error *err);
+/* The name in braces that begins at text, its length; 0: none does. */
+size_t ft__place_name(const char *text);
 /* Does {name} occur in text? */
 bool ft__place_occurs(const char *text, const char *name);
 /* The text of a point as it is printed today: parameters may stand in another order

@@ -25,8 +25,7 @@ size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t si
 
 /* ---- {name} ---- */
 
-/* The length of the name between the brace at `text` and the next one; 0: none. */
-static size_t braced(const char *text)
+size_t ft__place_name(const char *text)
 {
     size_t n = *text == '{' ? strcspn(text + 1, "{} ") : 0;
 
@@ -36,7 +35,7 @@ static size_t braced(const char *text)
 bool ft__place_occurs(const char *text, const char *name)
 {
     for (; (text = strchr(text, '{')); text += text[1] == '{' ? 2 : 1)
-        if (text[1] != '{' && braced(text) == strlen(name) &&
+        if (text[1] != '{' && ft__place_name(text) == strlen(name) &&
             strncmp(text + 1, name, strlen(name)) == 0)
             return true;
     return false;
@@ -93,7 +92,7 @@ char *ft__place_text(const ft__place *p, ft__arena *a, const char *text, ft_erro
     char *out;
 
     while (*text) {
-        size_t len = braced(text);
+        size_t len = ft__place_name(text);
 
         if ((text[0] == '{' || text[0] == '}') && text[1] == text[0]) {
             ft__buf_add(&b, text, 1);

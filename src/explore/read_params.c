@@ -240,7 +240,7 @@ static ft__forbidden *forbidden(struct params *s, ft__node *list)
     return all;
 }
 
-/* ---- all of it ---- */
+/* ---- what stands in braces ---- */
 
 static bool has(const ft__names *n, const char *name)
 {
@@ -250,19 +250,75 @@ static bool has(const ft__names *n, const char *name)
     return false;
 }
 
-/* What stands for {name} already, so that the parameter would change nothing. */
-static bool is_taken(const ft_exploration *x, const char *name)
+static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"build", "workload", "foretell"};
 
     for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
         if (strcmp(reserved[i], name) == 0)
             return true;
+    return false;
+}
+
+/* What stands for {name} already, so that the parameter would change nothing. */
+static bool is_taken(const ft_exploration *x, const char *name)
+{
+    if (is_reserved(name))
+        return true;
     for (size_t i = 0; i < x->n_workloads; i++)
         if (has(&x->of_workload[i], name))
             return true;
     return has(&x->constants, name);
 }
+
+static bool is_known(struct params *s, const char *name, size_t len)
+{
+    char text[256];
+
+    if (len >= sizeof(text))
+        return false;
+    memcpy(text, name, len);
+    text[len] = '\0';
+    for (size_t i = 0; i < s->x->n_workloads; i++)
+        if (!has(&s->x->of_workload[i], text) && !is_reserved(text) &&
+            !has(&s->x->constants, text) && !find(s, text))
+            return false;
+    return true;
+}
+
+static void check_places(struct params *s, ft__node *at, const char *where,
+                         const char *text)
+{
+    for (; text && *text && !s->y->st; text++) {
+        size_t len = ft__place_name(text);
+
+        if (text[0] == '{' && text[1] == '{')
+            text++;
+        else if (len && !is_known(s, text + 1, len))
+            ft__yaml_fail(s->y, at, where,
+                          "nothing stands for {%.*s}; {{ and }} are braces", (int)len,
+                          text + 1);
+    }
+}
+
+static void check_all_places(struct params *s, ft__node *root)
+{
+    const ft__words *words[] = {&s->x->command, &s->x->build};
+    static const char *const name[] = {"command", "build"};
+
+    for (int w = 0; w < 2; w++)
+        for (size_t i = 0; i < words[w]->n && !s->y->st; i++)
+            check_places(s, ft__yaml_get(s->y, root, name[w]), name[w],
+                         words[w]->word[i]);
+    for (size_t k = 0; k < s->x->n_objectives && !s->y->st; k++)
+        check_places(s, ft__yaml_get(s->y, root, "objectives"), s->x->objective[k].name,
+                     s->x->objective[k].file);
+    for (size_t i = 0; i < s->x->environment.n && !s->y->st; i++)
+        check_places(s, ft__yaml_get(s->y, root, "environment"), "environment",
+                     s->x->environment.value[i]);
+}
+
+/* ---- all of it ---- */
 
 static void each_param(struct params *s, ft__node *list)
 {
@@ -302,6 +358,7 @@ void ft__read_params(ft__yaml *y, ft__node *root, ft_exploration *x)
     s.condition = ft__yaml_array(y, n_when, sizeof(*s.condition));
     for (uint32_t k = 0; k < n && !y->st; k++)
         conditions(&s, ft__yaml_at(y, list, k), k);
+    check_all_places(&s, root);
     all = forbidden(&s, never);
     if (!y->st && ft__space_new(&x->space, s.v, n, s.condition, s.n_conditions, all,
                                 ft__yaml_count(never), &why))

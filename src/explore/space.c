@@ -241,9 +241,12 @@ static bool same_class(const ft_space *s, double *point, size_t k, double u, dou
     return true;
 }
 
-/* Points behind the first `done` parameters of the order. Parents are gone through by
+enum { MOST_STEPS = 1 << 20 };
+
+/* Points behind the first `done` parameters of the order; INFINITY where counting them
+ * takes too many steps. Parents are gone through by
  * value, values that open the same side by side; all others only multiply. */
-static double count(const ft_space *s, double *point, size_t done)
+static double count(const ft_space *s, double *point, size_t done, size_t *steps)
 {
     const size_t k = done < s->n ? s->order[done] : 0;
     const ft_parameter *p = &s->param[k];
@@ -251,19 +254,22 @@ static double count(const ft_space *s, double *point, size_t done)
 
     if (done == s->n)
         return 1;
+    if (*steps == MOST_STEPS)
+        return INFINITY;
+    ++*steps;
     point[k] = NAN;
     if (!ft__space_has_say(s, point, k))
-        return count(s, point, done + 1);
+        return count(s, point, done + 1, steps);
     if (!is_parent(s, k))
         return (p->type == FT_PARAM_REAL ? (double)INFINITY : p->n_values) *
-               count(s, point, done + 1);
+               count(s, point, done + 1, steps);
     for (uint32_t v = 0, run = 1; v < p->n_values; v++, run++) {
         const double at = ft__param_least(p) + v;
 
         if (v + 1 < p->n_values && same_class(s, point, k, at, at + 1))
             continue;
         point[k] = at;
-        sum += run * count(s, point, done + 1);
+        sum += run * count(s, point, done + 1, steps);
         run = 0;
     }
     return sum;
@@ -272,7 +278,7 @@ static double count(const ft_space *s, double *point, size_t done)
 static ft_status find_size(ft_space *s, ft_error *err)
 {
     double point[FT__MAX_PARAMS];
-    size_t parents = 0;
+    size_t parents = 0, steps = 0;
 
     for (size_t k = 0; k < s->n; k++)
         parents += is_parent(s, k);
@@ -280,7 +286,7 @@ static ft_status find_size(ft_space *s, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "others depend on %zu parameters, %d at most may be such",
                        parents, FT__MAX_PARENTS);
-    s->size = count(s, point, 0);
+    s->size = count(s, point, 0, &steps);
     return FT_OK;
 }
 
