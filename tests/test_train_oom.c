@@ -1,41 +1,10 @@
 /* Let the 1st, 2nd, 3rd ... allocation fail until a training step is made: every
  * failure must come back as FT_ENOMEM and leak nothing (run under ASan). */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "check.h"
 #include "foretell/graph.h"
-
-static int allocs_left = -1;
-
-static int refused(void)
-{
-    if (allocs_left > 0)
-        allocs_left--;
-    return allocs_left == 0;
-}
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return refused() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refused() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return refused() ? NULL : __real_realloc(p, size);
-}
+#include "refuse.h"
 
 static void every_refused_allocation_is_reported(const char *root, const char *model)
 {
