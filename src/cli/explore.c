@@ -48,7 +48,7 @@ static const ft__option options[] = {
     {"no-power", 0, FT__OPT_FLAG, offsetof(struct options, no_power), NULL,
      "do not measure energy"},
     {"build-dir", 0, FT__OPT_TEXT, offsetof(struct options, build_dir), "DIR",
-     "where builds are kept, NAME.builds beside the store unless said otherwise"},
+     "where builds are kept; STORE.builds unless said otherwise"},
     {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
      "report: points of a front that are shown, 12"},
     {"html", 0, FT__OPT_TEXT, offsetof(struct options, html), "FILE",
