@@ -177,7 +177,7 @@ static void fractions_are_those_of_minimum_aberration(void)
 
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
         uint32_t column[16], bits;
-        double word[17];
+        double word[17] = {0}; /* words are no longer than there are factors */
 
         CHECK(ft__fraction_find(column, &bits, known[i].factors, known[i].resolution,
                                 NULL) == FT_OK);
