@@ -32,6 +32,18 @@ static inline void walk(const ft__cell *cell, uint32_t at[LANES], const uint32_t
     } while (moving >= FT__MAX_WIDTH);
 }
 
+/* The leaves of one row in the trees from t on, at most LANES; how many. */
+static uint32_t walk_lanes(const ft_forest *f, const uint32_t *x, uint32_t t,
+                           uint32_t at[LANES])
+{
+    const uint32_t left = f->head->n_trees - t, n = left < LANES ? left : LANES;
+
+    for (uint32_t j = 0; j < LANES; j++)
+        at[j] = f->start[t + (j < n ? j : 0)] * FT__LINE;
+    walk(f->cell, at, x, 1, 0);
+    return n;
+}
+
 void ft__forest_each(const ft_forest *f, const float *row, double *tree)
 {
     const uint32_t n_trees = f->head->n_trees;
@@ -39,12 +51,9 @@ void ft__forest_each(const ft_forest *f, const float *row, double *tree)
 
     ft__write_keys(f->head, x, row, 1);
     for (uint32_t t = 0; t < n_trees; t += LANES) {
-        const uint32_t n = n_trees - t < LANES ? n_trees - t : LANES;
         uint32_t at[LANES];
+        const uint32_t n = walk_lanes(f, x, t, at);
 
-        for (uint32_t j = 0; j < LANES; j++)
-            at[j] = f->start[t + (j < n ? j : 0)] * FT__LINE;
-        walk(f->cell, at, x, 1, 0);
         for (uint32_t j = 0; j < n; j++)
             tree[t + j] = ft__leaf_value(&f->cell[at[j]]);
     }
@@ -58,12 +67,9 @@ static double plain_row(const ft_forest *f, const float *row)
 
     ft__write_keys(f->head, x, row, 1);
     for (uint32_t t = 0; t < n_trees; t += LANES) {
-        const uint32_t n = n_trees - t < LANES ? n_trees - t : LANES;
         uint32_t at[LANES];
+        const uint32_t n = walk_lanes(f, x, t, at);
 
-        for (uint32_t j = 0; j < LANES; j++)
-            at[j] = f->start[t + (j < n ? j : 0)] * FT__LINE;
-        walk(f->cell, at, x, 1, 0);
         for (uint32_t j = 0; j < n; j++)
             sum += ft__leaf_value(&f->cell[at[j]]);
     }
