@@ -113,7 +113,7 @@ void ft__calibration_compare(ft_session *s)
 
 /* What measurements in two processes differ by where nothing else changes:
  * docs/notes/statistics.md. */
-static const double least_floor = 0.01;
+static const double least_floor = 0.0175;
 
 /* What else differs when the calibration does, more than its own scatter. */
 static const double may_differ = 0.04;

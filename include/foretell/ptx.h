@@ -1,0 +1,148 @@
+#ifndef FT_PTX_H
+#define FT_PTX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+
+/* PTX, what compilers for NVIDIA's GPUs write: the kernels of a file, and what each of
+ * them executes in a launch, counted without a GPU and without running its threads. */
+
+/* ---- what is counted ---- */
+
+typedef enum ft_ptx_class {
+#define FT_PTX_CLASS(e, name, about) FT_PTX_##e,
+#include "foretell/ptx_classes.def"
+#undef FT_PTX_CLASS
+    FT_PTX_CLASSES
+} ft_ptx_class;
+FT_API const char *ft_ptx_class_name(ft_ptx_class c);  /* "fp32", "load", ... */
+FT_API const char *ft_ptx_class_about(ft_ptx_class c); /* what belongs to it */
+
+/* State spaces. Generic addresses count as what they are seen to come from, as
+ * GENERIC where that is not seen. */
+typedef enum ft_ptx_space {
+    FT_PTX_GENERIC,
+    FT_PTX_GLOBAL,
+    FT_PTX_SHARED,
+    FT_PTX_LOCAL,
+    FT_PTX_CONST,
+    FT_PTX_PARAM,
+    FT_PTX_TEXTURE,
+    FT_PTX_TENSOR_MEMORY, /* tcgen05 */
+    FT_PTX_SPACES
+} ft_ptx_space;
+FT_API const char *ft_ptx_space_name(ft_ptx_space s); /* "generic", "global", ... */
+
+/* ---- modules ---- */
+
+typedef struct ft_ptx ft_ptx;
+
+typedef struct ft_ptx_param {
+    const char *name;
+    uint32_t size, align; /* bytes */
+    int pointer;          /* 1: declared .ptr, or a 64-bit value used as an address */
+} ft_ptx_param;
+
+typedef struct ft_ptx_kernel {
+    const char *name;
+    const ft_ptx_param *param;
+    uint32_t n_params;
+    uint32_t required[3], most[3]; /* .reqntid, .maxntid: threads of a block; 0: none */
+    uint32_t cluster[3];           /* .reqnctapercluster; 0: none */
+    uint32_t blocks_per_sm;        /* .minnctapersm; 0: none */
+    uint64_t shared_bytes, local_bytes; /* declared, without what a launch adds */
+    uint32_t registers[4];         /* declared: predicates, 16, 32, 64 bits and more */
+    uint64_t instructions[FT_PTX_CLASSES]; /* in the text */
+    uint32_t line;                 /* where it begins, from 1 */
+} ft_ptx_kernel;
+
+/* PTX ISA 1.0 to 9.x. FT_EIO; FT_EFORMAT: err->msg says name, line, column, what was
+ * found there and what was expected. */
+FT_API ft_status ft_ptx_open(ft_ptx **out, const char *path, ft_error *err);
+/* The text is borrowed until ft_ptx_free(). `name` is for messages. */
+FT_API ft_status ft_ptx_parse(ft_ptx **out, const char *text, size_t len,
+                              const char *name, ft_error *err);
+FT_API void ft_ptx_free(ft_ptx *m);
+FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* borrowed */
+/* major x 10 + minor; ".target", as written. */
+FT_API uint32_t ft_ptx_version(const ft_ptx *m);
+FT_API const char *ft_ptx_target(const ft_ptx *m);
+
+/* ---- launches ---- */
+
+/* A scalar's bits, or an address: only its alignment matters. What is not given is
+ * unknown; counts that depend on it are then bounds. */
+typedef struct ft_ptx_arg {
+    const char *name; /* of the parameter; NULL: the one at `index` */
+    uint32_t index;
+    const void *bytes; /* `size` of them, little endian, borrowed */
+    uint32_t size;
+} ft_ptx_arg;
+
+typedef struct ft_ptx_launch {
+    const char *kernel; /* NULL: the only one */
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3];      /* 0: none */
+    uint32_t dynamic_shared;  /* bytes */
+    const ft_ptx_arg *arg;
+    uint32_t n_args;
+} ft_ptx_launch;
+
+/* ---- counts ---- */
+
+/* What there is at least and at most, and what to reckon with. All equal: exact. */
+typedef struct ft_ptx_tally {
+    uint64_t low, value, high;
+} ft_ptx_tally;
+
+enum { FT_PTX_LOADED, FT_PTX_STORED };
+enum { FT_PTX_WIDTHS = 6 }; /* accesses of 1, 2, 4, 8, 16, 32 bytes a thread */
+
+typedef struct ft_ptx_counts {
+    uint64_t blocks, warps, threads; /* of the launch */
+    /* Instructions: by warps (smsp__inst_executed of Nsight Compute), by threads that
+     * take part (smsp__thread_inst_executed), and by those whose guard holds
+     * (smsp__thread_inst_executed_pred_on). */
+    ft_ptx_tally warp[FT_PTX_CLASSES], thread[FT_PTX_CLASSES], on[FT_PTX_CLASSES];
+    ft_ptx_tally bytes[FT_PTX_SPACES][2]; /* by threads whose guard holds; atomics both */
+    ft_ptx_tally access[FT_PTX_SPACES][2][FT_PTX_WIDTHS];
+    ft_ptx_tally requests[2];   /* of warps to global memory */
+    ft_ptx_tally sectors[2];    /* of 32 bytes these touch: 4 a request of 4-byte words
+                                   side by side, 32 when all are apart */
+    ft_ptx_tally shared[2];     /* requests to shared memory */
+    ft_ptx_tally wavefronts[2]; /* cycles these take: more are bank conflicts */
+    ft_ptx_tally branches, divergent; /* conditional ones of warps; those that split one */
+    ft_ptx_tally barriers;            /* of blocks */
+    ft_ptx_tally flops[3];            /* fp32, fp64, fp16: an fma is two */
+    ft_ptx_tally tensor_flops;
+    int exact;           /* 1: all of the instruction counts are */
+    const char *because; /* not exact: why, with line; borrowed from the counter */
+} ft_ptx_counts;
+
+/* A stretch of instructions that are always executed together. */
+typedef struct ft_ptx_block {
+    uint32_t line, last_line;     /* in the PTX file */
+    const char *source;           /* file of `.loc`; NULL: none */
+    uint32_t source_line;
+    const char *label;            /* in front of it; NULL: none */
+    uint32_t instructions;
+    ft_ptx_tally warp, thread;    /* times it is entered */
+    int exact;
+} ft_ptx_block;
+
+/* Counts launches of one module; what a kernel's analysis finds is kept. The module is
+ * borrowed. One thread at a time. */
+typedef struct ft_ptx_counter ft_ptx_counter;
+FT_API ft_status ft_ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);
+FT_API void ft_ptx_counter_free(ft_ptx_counter *c);
+/* FT_ENOTFOUND: no such kernel or parameter; FT_EINVAL: a block or grid that no GPU
+ * takes, or not the one that .reqntid says; FT_ENEEDED: several kernels and none named. */
+FT_API ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
+                              const ft_ptx_launch *launch, ft_error *err);
+/* Of the last launch counted, the kernel's blocks in the order of the text; functions
+ * it calls after it. Borrowed until the next. */
+FT_API size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
+
+#endif
