@@ -295,7 +295,7 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
         printf("verify%s: %s\n", a->sheet || *a->family ? " on that device" : "",
                a->verify);
     else
-        puts("to verify it there is no command yet: the engines run forward passes");
+        puts("to verify it takes an engine that runs training steps: --engine torch");
     return true;
 }
 

@@ -157,11 +157,19 @@ ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err)
 {
     struct parsed p = {0};
+    ft_dtype dtype =
+        opt->dtype ? ft_dtype_from_name(opt->dtype, strlen(opt->dtype)) : FT_DTYPE_NONE;
     ft_status st = parse(&p, opt, err);
 
     *out = NULL;
+    if (!st && opt->dtype && dtype == FT_DTYPE_NONE)
+        st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", opt->dtype);
     if (!st)
         st = import(out, path, &p.how, err);
+    if (!st && opt->dtype && (st = ft_graph_cast(*out, dtype, err))) {
+        ft_graph_free(*out);
+        *out = NULL;
+    }
     while (p.n_copies)
         free(p.copy[--p.n_copies]);
     /* Nothing is missing here: the file holds what is not taken. */

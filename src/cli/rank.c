@@ -29,8 +29,6 @@ static const ft__option options[] = {
      "what device D costs; without D: every one; may be repeated"},
     {"co2", 0, FT__OPT_TEXT, offsetof(ft__rank_options, co2), "400g/kWh",
      "of the electricity"},
-    {"dtype", 0, FT__OPT_TEXT, offsetof(ft__rank_options, dtype), "T",
-     "element type, such as fp32; the model's own"},
     {"top", 0, FT__OPT_COUNT, offsetof(ft__rank_options, top), "N",
      "how many places to list; 20"},
     {"seed", 0, FT__OPT_COUNT, offsetof(ft__rank_options, seed), "N",
