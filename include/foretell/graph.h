@@ -173,10 +173,11 @@ FT_API ft_status ft_memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at 
 /* ---- in another element type ---- */
 /* The type of the operation with the most arithmetic. */
 FT_API ft_dtype ft_graph_dtype(const ft_graph *g);
-/* Everything of that type becomes `to`, as model.to(dtype) does it; what has another type
- * (indices, masks, quantised weights) stays. The one change to a graph that was made: before
- * others see it. FT_EINVAL: either of them is none of fp64, fp32, fp16, bf16. */
-FT_API ft_status ft_graph_cast(ft_graph *g, ft_dtype to, ft_error *err);
+/* The same network with everything of that type cast to `to`, as model.to(dtype) does it;
+ * what has another type (indices, masks, quantised weights) stays. FT_EINVAL: either of
+ * them is none of fp64, fp32, fp16, bf16. */
+FT_API ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to,
+                               ft_error *err);
 
 /* ---- how an engine runs a graph: FT_POLICY_ bits, see op.h ---- */
 /* A new graph as an engine with this policy executes it. */

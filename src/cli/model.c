@@ -153,6 +153,17 @@ static ft_status import(ft_graph **out, const char *path, const ft_import_option
     return ft_import_file(out, path, opt, err);
 }
 
+/* In place of *g. */
+static ft_status cast(ft_graph **g, ft_dtype to, ft_error *err)
+{
+    ft_graph *made;
+    ft_status st = ft_graph_cast(&made, *g, to, err);
+
+    ft_graph_free(*g);
+    *g = made;
+    return st;
+}
+
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err)
 {
@@ -166,10 +177,8 @@ ft_status ft__model_import(ft_graph **out, const char *path,
         st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", opt->dtype);
     if (!st)
         st = import(out, path, &p.how, err);
-    if (!st && opt->dtype && (st = ft_graph_cast(*out, dtype, err))) {
-        ft_graph_free(*out);
-        *out = NULL;
-    }
+    if (!st && opt->dtype)
+        st = cast(out, dtype, err);
     while (p.n_copies)
         free(p.copy[--p.n_copies]);
     /* Nothing is missing here: the file holds what is not taken. */

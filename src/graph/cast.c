@@ -1,22 +1,21 @@
 /* A network in another floating-point type: model.to(dtype). */
 #include <stdbool.h>
+#include <string.h>
 
-#include "base/index.h"
-#include "graph/graph.h"
+#include "graph/build.h"
 
-/* The type of the operation with the most arithmetic. */
 ft_dtype ft_graph_dtype(const ft_graph *g)
 {
     ft_dtype dtype = FT_DTYPE_fp32;
     double most = -1;
 
-    for (uint32_t i = 0; i < g->n_ops; i++) {
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
         ft_cost c;
 
-        ft_op_cost(&g->op[i], &c);
+        ft_op_cost(ft_graph_op(g, i), &c);
         if (c.flops > most) {
             most = c.flops;
-            dtype = g->op[i].dtype;
+            dtype = ft_graph_op(g, i)->dtype;
         }
     }
     return dtype;
@@ -28,76 +27,98 @@ static bool castable(ft_dtype t)
            t == FT_DTYPE_bf16;
 }
 
-static void cast_op(ft_op *op, ft_dtype from, ft_dtype to)
+static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
 {
     static const ft_key_id key[] = {FT_K_to, FT_K_weights};
+    ft_op op = *of;
 
-    if (op->dtype == from)
-        op->dtype = to;
+    if (op.dtype == from)
+        op.dtype = to;
     for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
         uint32_t n;
-        const int64_t *named = ft_op_get(op, key[k], &n);
+        const int64_t *named = ft_op_get(&op, key[k], &n);
 
         if (n && *named == (int64_t)from)
-            op->value[named - op->value] = (int64_t)to;
+            op.value[named - op.value] = (int64_t)to;
+    }
+    return op;
+}
+
+static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype to)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+        const ft_tensor *t = ft_graph_tensor(g, i);
+
+        ft__build_tensor(b, t->name, strlen(t->name), t->role,
+                         t->dtype == from ? to : t->dtype, &t->shape);
+        if (ft__build_failed(b))
+            return;
+        ft__build_set_layout(b, i, t->layout);
+        ft__build_open(b, i, t->open);
+        ft__build_container(b, i, t->container);
+        if (t->trainable)
+            ft__build_trainable(b, i);
+        if (t->detached)
+            ft__build_detached(b, i);
     }
 }
 
-/* Operations that differed in their type alone become one: now[i] is where i went. */
-static bool unite(ft_graph *g, uint32_t *now)
+static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtype from,
+                      ft_dtype to)
 {
-    ft__index seen = {0};
-    uint32_t n = 0;
+    const ft_op op = cast_op(ft_graph_op(g, n->op), from, to);
 
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_op op = g->op[i];
-        uint64_t count = g->op_count[i];
-        uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, &op, sizeof(op));
-        ft__index_slot *s = ft__index_at(&seen, hash, NULL);
+    ft__build_phase(b, n->phase);
+    ft__build_scope(b, n->scope, strlen(n->scope));
+    ft__build_repeat(b,
+                     ft__build_checked(b, n->name, strlen(n->name), &op, n->in, n->n_in,
+                                       n->params, n->n_params, n->out, n->n_out),
+                     n->repeat);
+    /* Results in the memory of others, which views have by themselves. */
+    for (uint32_t j = 0; j < n->n_out && !ft__build_failed(b); j++) {
+        const uint32_t of = ft_graph_tensor(g, n->out[j])->storage;
 
-        if (!s) {
-            ft__index_free(&seen);
-            return false;
-        }
-        if (!s->hash) {
-            *s = (ft__index_slot){.hash = hash, .number = n};
-            seen.n++;
-            g->op[n] = op;
-            g->op_count[n++] = 0;
-        }
-        now[i] = (uint32_t)s->number;
-        g->op_count[now[i]] += count;
+        if (of != n->out[j])
+            ft__build_alias(b, n->out[j], of);
     }
-    g->n_ops = n;
-    for (uint32_t i = 0; i < g->n_nodes; i++)
-        g->node[i].op = now[g->node[i].op];
-    ft__index_free(&seen);
-    return true;
 }
 
-ft_status ft_graph_cast(ft_graph *g, ft_dtype to, ft_error *err)
+static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *err)
 {
-    ft_dtype from = ft_graph_dtype(g);
-    uint32_t *now;
-
     if (!castable(to))
         return ft_fail(err, FT_EINVAL, 0,
                        "networks are told in fp64, fp32, fp16 or bf16, not in %s",
                        ft_dtype_name(to));
-    if (from == to)
-        return FT_OK;
     if (!castable(from))
         return ft_fail(err, FT_EINVAL, 0,
-                       "the model computes in %s, which is no matter of a cast: "
-                       "export it in %s",
-                       ft_dtype_name(from), ft_dtype_name(to));
-    now = ft__arena_array(&g->arena, g->n_ops, sizeof(*now));
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (g->tensor[i].dtype == from)
-            g->tensor[i].dtype = to;
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        cast_op(&g->op[i], from, to);
-    if (!now || !unite(g, now))
-        return ft_fail(err, FT_ENOMEM, 0, "casting %s", g->name);
+                       "%s computes in %s, which no cast changes: export it in %s",
+                       ft_graph_name(g), ft_dtype_name(from), ft_dtype_name(to));
     return FT_OK;
+}
+
+ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
+{
+    const ft_dtype from = ft_graph_dtype(g);
+    ft_status st = check(g, from, to, err);
+    ft__build *b;
+
+    *out = NULL;
+    if (st)
+        return st;
+    b = ft__build_new(ft_graph_name(g));
+    if (!b)
+        return ft_fail(err, FT_ENOMEM, 0, "casting %s", ft_graph_name(g));
+    copy_tensors(b, g, from, to);
+    for (uint32_t i = 0; i < ft_graph_n_outputs(g); i++)
+        ft__build_output(b, ft_graph_output(g, i));
+    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
+        ft__build_assume(b, "%s", ft_graph_assumption(g, i));
+    for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)
+        ft__build_bounded(b, "%s", ft_graph_bounded(g, i));
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !ft__build_failed(b); i++)
+        copy_node(b, g, ft_graph_node(g, i), from, to);
+    if (from != to)
+        ft__build_assume(b, "cast from %s to %s: weights, activations and arithmetic",
+                         ft_dtype_name(from), ft_dtype_name(to));
+    return ft__build_finish_take(out, b, err);
 }
