@@ -28,9 +28,9 @@ typedef struct ft_ptx_listed {
     uint64_t count;        /* how often */
     const char *library;   /* what is called; NULL: a kernel in PTX */
     const char *operation; /* spec of the same work; NULL: not known */
-    const char *missing;   /* what is not known, so that it cannot be counted, and how to
-                              say it; NULL: it can */
-    size_t same;           /* the first that differs in name and count only; itself */
+    const char *missing; /* what is not known, so that it cannot be counted, and how to
+                            say it; NULL: it can */
+    size_t same;         /* the first that differs in name and count only; itself */
 } ft_ptx_listed;
 
 typedef enum ft_ptx_source {
@@ -48,11 +48,11 @@ FT_API const char *ft_ptx_source_name(ft_ptx_source s); /* "launch file", ... */
  * `log` may be NULL; it hears what was left out and why. */
 FT_API ft_status ft_ptx_launches_open(ft_ptx_launches **out, const char *path,
                                       const ft_log *log, ft_error *err);
-/* The text of a launch file. `name` is for messages; modules are relative to `folder`
- * (NULL: the working directory). */
+/* The text of a launch file. `name` is for messages (NULL: they name no place); modules
+ * are relative to `folder` (NULL: the working directory). */
 FT_API ft_status ft_ptx_launches_parse(ft_ptx_launches **out, const char *text,
-                                       size_t len, const char *name,
-                                       const char *folder, ft_error *err);
+                                       size_t len, const char *name, const char *folder,
+                                       ft_error *err);
 FT_API void ft_ptx_launches_free(ft_ptx_launches *l);
 FT_API ft_ptx_source ft_ptx_launches_source(const ft_ptx_launches *l);
 /* In the program's order, where that is known. Borrowed. */
@@ -62,6 +62,7 @@ FT_API size_t ft_ptx_launches_list(const ft_ptx_launches *l, const ft_ptx_listed
  * kept with the list. FT_EINVAL also: a library's call, or something is missing. */
 FT_API ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i,
                                        ft_error *err);
-FT_API size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out);
+FT_API size_t ft_ptx_launches_blocks(const ft_ptx_launches *l,
+                                     const ft_ptx_block **out);
 
 #endif

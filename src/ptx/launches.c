@@ -1,4 +1,5 @@
 /* The list of launches: rows that readers made, with the modules they name. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +15,7 @@ struct file {
     ft_ptx **module;
     ft_ptx_counter **counter; /* of each; NULL: not yet */
     size_t n;
-    const char **alias; /* of the parameters of its kernel */
-    size_t n_alias;
+    ft__ptx_triton_facts triton;
 };
 
 struct ft_ptx_launches {
@@ -32,8 +32,8 @@ struct ft_ptx_launches {
 const char *ft_ptx_source_name(ft_ptx_source s)
 {
     static const char *const name[] = {
-        [FT_PTX_LAUNCH_FILE] = "launch file", [FT_PTX_TRITON] = "Triton cache",
-        [FT_PTX_INDUCTOR] = "Inductor cache", [FT_PTX_XLA] = "XLA dump",
+        [FT_PTX_LAUNCH_FILE] = "launch file",    [FT_PTX_TRITON] = "Triton cache",
+        [FT_PTX_INDUCTOR] = "Inductor cache",    [FT_PTX_XLA] = "XLA dump",
         [FT_PTX_FOLDER] = "folder of PTX files",
     };
 
@@ -77,7 +77,7 @@ static ft_status open_file(struct file *f, const char *path, ft__arena *a,
     f->counter = ft__arena_array(a, f->n, sizeof(f->counter[0]));
     if (!f->counter)
         return ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    return ft__ptx_triton_names(&f->alias, &f->n_alias, path, a, err);
+    return ft__ptx_triton_read(&f->triton, path, a, err);
 }
 
 static ft_status find_file(struct file **out, ft_ptx_launches *l, ft__index *paths,
@@ -134,7 +134,7 @@ static ft_status find_kernel(ft_ptx_listed *out, const struct file *f,
 /* ---- launches ---- */
 
 static ft_status choose_block(ft_ptx_launch *l, const ft__ptx_row *r,
-                              const ft_ptx_kernel *k, ft_error *err)
+                              const ft_ptx_kernel *k, uint32_t usual, ft_error *err)
 {
     memcpy(l->grid, r->grid, sizeof(l->grid));
     memcpy(l->block, r->block, sizeof(l->block));
@@ -144,6 +144,10 @@ static ft_status choose_block(ft_ptx_launch *l, const ft__ptx_row *r,
             l->block[d] = k->required[0] && !k->required[d] ? 1 : k->required[d];
         if (!r->cluster[0])
             l->cluster[d] = k->cluster[0] && !k->cluster[d] ? 1 : k->cluster[d];
+    }
+    if (!l->block[0] && usual) {
+        l->block[0] = usual;
+        l->block[1] = l->block[2] = 1;
     }
     if (!l->block[0] && !r->missing)
         return ft_fail(err, FT_EFORMAT, 0,
@@ -160,12 +164,12 @@ static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file
         return st;
     out->path = f->path;
     out->launch.kernel = out->kernel->name;
-    out->launch.dynamic_shared = r->shared;
-    st = choose_block(&out->launch, r, out->kernel, err);
+    out->launch.dynamic_shared = r->shared ? r->shared : f->triton.shared;
+    st = choose_block(&out->launch, r, out->kernel, f->triton.block, err);
     if (st)
         return st;
-    return ft__ptx_bind(&out->launch, r, out->module, out->kernel, f->alias, f->n_alias,
-                        &l->arena, err);
+    return ft__ptx_bind(&out->launch, r, out->module, out->kernel, f->triton.name,
+                        f->triton.n_names, &l->arena, err);
 }
 
 static uint64_t hash_of(const ft_ptx_listed *v)
@@ -286,7 +290,7 @@ static ft_status read_launch_file(ft__ptx_rows *rows, const char *path, ft_error
 {
     size_t len;
     char *text, *folder = folder_of(path, rows->arena);
-    ft_status st = ft__ptx_read(&text, &len, path, FT__MAX_TABLE_FILE, err);
+    ft_status st = ft__ptx_load(&text, &len, path, FT__MAX_TABLE_FILE, err);
 
     if (!st && !folder)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
@@ -300,10 +304,21 @@ static ft_status read_path(ft_ptx_launches *l, ft__ptx_rows *rows, const char *p
                            ft_error *err)
 {
     struct stat s;
+    size_t len = strlen(path);
+    char *inside;
 
-    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        return ft__ptx_folder(rows, &l->source, path, err);
-    return read_launch_file(rows, path, err);
+    if (stat(path, &s) || !S_ISDIR(s.st_mode))
+        return read_launch_file(rows, path, err);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    path = ft__arena_strndup(rows->arena, path, len);
+    inside = path ? ft__arena_alloc(rows->arena, len + 32) : NULL;
+    if (!inside)
+        return ft_fail(err, FT_ENOMEM, 0, "launches");
+    sprintf(inside, "%s/launches.jsonl", path);
+    if (stat(inside, &s) == 0)
+        return read_launch_file(rows, inside, err);
+    return ft__ptx_folder(rows, &l->source, path, err);
 }
 
 static ft_status finish(ft_ptx_launches **out, ft_ptx_launches *l, ft__ptx_rows *rows,

@@ -39,6 +39,7 @@ typedef struct ft__ptx_row {
     uint32_t n_values;
     const char *where; /* the file that says so */
     uint32_t line;     /* of it; 0: of no line */
+    bool lenient;      /* values of parameters that the kernel lost are left out */
 } ft__ptx_row;
 
 typedef struct ft__ptx_rows {
@@ -74,7 +75,7 @@ ft_status ft__ptx_bind(ft_ptx_launch *out, const ft__ptx_row *r, const ft_ptx *m
 
 /* ---- parts.c ---- */
 /* The whole file, terminated, for the caller to free. Up to `most` bytes. */
-ft_status ft__ptx_read(char **out, size_t *len, const char *path, size_t most,
+ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
                        ft_error *err);
 
 /* ---- launches_folder.c ---- */
@@ -83,9 +84,14 @@ ft_status ft__ptx_folder(ft__ptx_rows *r, ft_ptx_source *source, const char *pat
                          ft_error *err);
 
 /* ---- launches_triton.c ---- */
-/* The names of a kernel's arguments in Triton's intermediate text beside its PTX, in
- * order; none (*n is 0) where there is no such text. */
-ft_status ft__ptx_triton_names(const char ***out, size_t *n, const char *ptx,
-                               ft__arena *a, ft_error *err);
+/* What Triton leaves beside a kernel's PTX. */
+typedef struct ft__ptx_triton_facts {
+    const char *kernel; /* NULL: nothing is beside it */
+    uint32_t block, shared;
+    const char **name; /* of the arguments, in order; NULL: not known */
+    size_t n_names;
+} ft__ptx_triton_facts;
+ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__arena *a,
+                              ft_error *err);
 
 #endif

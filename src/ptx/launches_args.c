@@ -1,4 +1,5 @@
 /* Arguments, as they were written, into the bytes that parameters take. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/launches.h"
@@ -103,8 +104,9 @@ static ft_status put_value(uint8_t *out, const ft__ptx_value *v, uint32_t i,
         return FT_OK;
     }
     if (!scalar)
-        return refuse(err, p, "is a struct or an array: give its bytes, "
-                              "{\"bytes\": \"00ff..\"}");
+        return refuse(err, p,
+                      "is a struct or an array: give its bytes, "
+                      "{\"bytes\": \"00ff..\"}");
     if (v->kind == FT__VALUE_POINTER) {
         if (p->size < 4)
             return refuse(err, p, "is too small for a pointer");
@@ -123,7 +125,7 @@ static ft_status put_value(uint8_t *out, const ft__ptx_value *v, uint32_t i,
     return FT_OK;
 }
 
-/* n_params: there is none. */
+/* By name or by "3", its position; n_params or more: there is none. */
 static uint32_t find(const ft_ptx_kernel *k, const char *name, const char *const *alias,
                      size_t n_alias)
 {
@@ -133,42 +135,64 @@ static uint32_t find(const ft_ptx_kernel *k, const char *name, const char *const
     for (uint32_t i = 0; i < n_alias && i < k->n_params; i++)
         if (alias[i] && strcmp(alias[i], name) == 0)
             return i;
+    if (*name && strlen(name) < 6 && strspn(name, "0123456789") == strlen(name))
+        return (uint32_t)strtoul(name, NULL, 10);
     return k->n_params;
+}
+
+static ft_status bind(ft_ptx_arg *arg, uint32_t i, const ft__ptx_value *v,
+                      const ft_ptx *m, const ft_ptx_kernel *k, ft__arena *a,
+                      ft_error *err)
+{
+    const ft__ptx_function *f = &m->function[m->kernel_function[k - m->kernel]];
+    uint8_t *bytes = ft__arena_alloc(a, k->param[i].size);
+
+    if (!bytes)
+        return ft_fail(err, FT_ENOMEM, 0, "arguments");
+    *arg = (ft_ptx_arg){.index = i, .bytes = bytes, .size = k->param[i].size};
+    return put_value(bytes, v, i, &k->param[i], &m->variable[f->param[i]], err);
+}
+
+/* The values of row r in the order of the parameters, what is used as an address being
+ * a pointer unless something else is said of it. */
+static ft_status sort_values(const ft__ptx_value **of, const ft__ptx_row *r,
+                             const ft_ptx_kernel *k, const char *const *alias,
+                             size_t n_alias, ft_error *err)
+{
+    static const ft__ptx_value pointer = {.kind = FT__VALUE_POINTER};
+
+    for (uint32_t i = 0; i < k->n_params; i++)
+        of[i] = k->param[i].pointer ? &pointer : NULL;
+    for (uint32_t v = 0; v < r->n_values; v++) {
+        const char *name = r->value[v].name;
+        uint32_t i = name ? find(k, name, alias, n_alias) : v;
+
+        if (i < k->n_params)
+            of[i] = r->value[v].kind ? &r->value[v] : NULL;
+        else if (name && !r->lenient)
+            return ft_fail(err, FT_ENOTFOUND, 0, "%s has no parameter %.100s", k->name,
+                           name);
+        else if (!name)
+            return ft_fail(err, FT_EFORMAT, 0, "%s has %u parameters, not %u", k->name,
+                           k->n_params, r->n_values);
+    }
+    return FT_OK;
 }
 
 ft_status ft__ptx_bind(ft_ptx_launch *out, const ft__ptx_row *r, const ft_ptx *m,
                        const ft_ptx_kernel *k, const char *const *alias, size_t n_alias,
                        ft__arena *a, ft_error *err)
 {
-    const ft__ptx_function *f = &m->function[m->kernel_function[k - m->kernel]];
-    ft_ptx_arg *arg = ft__arena_array(a, r->n_values, sizeof(*arg));
-    uint32_t n = 0;
+    const ft__ptx_value **of = ft__arena_array(a, k->n_params, sizeof(*of));
+    ft_ptx_arg *arg = ft__arena_array(a, k->n_params, sizeof(*arg));
+    ft_status st;
 
-    if (!arg)
+    if (!arg || !of)
         return ft_fail(err, FT_ENOMEM, 0, "arguments");
-    for (uint32_t v = 0; v < r->n_values; v++) {
-        const ft__ptx_value *value = &r->value[v];
-        uint32_t i = value->name ? find(k, value->name, alias, n_alias) : v;
-        uint8_t *bytes;
-        ft_status st;
-
-        if (i >= k->n_params && value->name)
-            return ft_fail(err, FT_ENOTFOUND, 0, "%s has no parameter %.100s", k->name,
-                           value->name);
-        if (i >= k->n_params)
-            return ft_fail(err, FT_EFORMAT, 0, "%s has %u parameters, not %u", k->name,
-                           k->n_params, r->n_values);
-        if (value->kind == FT__VALUE_UNKNOWN)
-            continue;
-        bytes = ft__arena_alloc(a, k->param[i].size);
-        if (!bytes)
-            return ft_fail(err, FT_ENOMEM, 0, "arguments");
-        st = put_value(bytes, value, i, &k->param[i], &m->variable[f->param[i]], err);
-        if (st)
-            return st;
-        arg[n++] = (ft_ptx_arg){.index = i, .bytes = bytes, .size = k->param[i].size};
-    }
+    st = sort_values(of, r, k, alias, n_alias, err);
     out->arg = arg;
-    out->n_args = n;
-    return FT_OK;
+    for (uint32_t i = 0; i < k->n_params && !st; i++)
+        if (of[i])
+            st = bind(&arg[out->n_args++], i, of[i], m, k, a, err);
+    return st;
 }

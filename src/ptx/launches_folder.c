@@ -46,17 +46,16 @@ void ft__ptx_say(const ft__ptx_rows *r, ft_log_level level, const char *fmt, ...
     r->log->message(r->log->user, level, text);
 }
 
-ft_status ft__ptx_text(const char **out, ft__ptx_rows *r, const char *path,
-                       ft_error *err)
+ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_error *err)
 {
     size_t len;
     char *text;
-    ft_status st = ft__ptx_read(&text, &len, path, FT__MAX_TABLE_FILE, err);
+    ft_status st = ft__ptx_load(&text, &len, path, FT__MAX_TABLE_FILE, err);
 
     *out = NULL;
     if (st)
         return st;
-    *out = ft__arena_strndup(r->arena, text, len);
+    *out = ft__arena_strndup(a, text, len);
     free(text);
     return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", path);
 }
@@ -118,8 +117,9 @@ static ft_status walk_entry(struct walk *w, const char *path, int depth, ft_erro
     if (!S_ISREG(s.st_mode))
         return FT_OK;
     if (w->n == FT__PTX_MAX_FOLDER_FILES)
-        return ft_fail(err, FT_EFORMAT, 0, "%s: more than %d files; name the folder "
-                                           "below it that is meant",
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: more than %d files; name the folder "
+                       "below it that is meant",
                        path, FT__PTX_MAX_FOLDER_FILES);
     grown = ft__list_grow(w->path, w->n, &w->cap, sizeof(*grown));
     if (!grown)
@@ -190,9 +190,12 @@ static ft_status plain(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
                 if (!row || !name)
                     st = ft_fail(err, FT_ENOMEM, 0, "launches");
                 else
-                    *row = (ft__ptx_row){.module = f->path[i], .kernel = name, .count = 1,
-                                         .where = f->path[i],
-                                         .missing = "its launch: a launch file says it"};
+                    *row =
+                        (ft__ptx_row){.module = f->path[i],
+                                      .kernel = name,
+                                      .count = 1,
+                                      .where = f->path[i],
+                                      .missing = "its launch: a launch file says it"};
             }
         }
         ft_ptx_modules_free(m, n);

@@ -158,14 +158,15 @@ static bool read_described(struct reader *r, ft__json *j, ft__ptx_value *v)
         } else if (FT__IS(name, "offset")) {
             if (!read_number(r, j, "offset", 0, INT32_MAX, &v->number))
                 return false;
-        } else if (FT__IS(name, "bytes") ? !read_bytes(r, j, v)
-                   : FT__IS(name, "f16") ? !read_typed(r, j, v, false, 2)
+        } else if (FT__IS(name, "bytes")  ? !read_bytes(r, j, v)
+                   : FT__IS(name, "f16")  ? !read_typed(r, j, v, false, 2)
                    : FT__IS(name, "bf16") ? !read_typed(r, j, v, true, 2)
                    : FT__IS(name, "f32")  ? !read_typed(r, j, v, false, 4)
                    : FT__IS(name, "f64")
                        ? !read_typed(r, j, v, false, 8)
-                       : !refuse(r, "an argument has no \"%.*s\", but pointer, offset, "
-                                    "bytes, f16, bf16, f32, f64",
+                       : !refuse(r,
+                                 "an argument has no \"%.*s\", but pointer, offset, "
+                                 "bytes, f16, bf16, f32, f64",
                                  name.n < 60 ? (int)name.n : 60, name.s)) {
             return false;
         }
@@ -345,6 +346,8 @@ static ft_status failed(const struct reader *r, uint64_t at, ft_error *err)
 {
     if (r->no_memory)
         return ft_fail(err, FT_ENOMEM, at, "launches");
+    if (!r->name)
+        return ft_fail(err, FT_EFORMAT, at, "%s", *r->why ? r->why : r->doc.why);
     if (*r->why)
         return ft_fail(err, FT_EFORMAT, at, "%s, line %u: %s", r->name, r->line,
                        r->why);
@@ -359,8 +362,8 @@ ft_status ft__ptx_launch_file(ft__ptx_rows *rows, const char *text, size_t len,
     const char *p = text, *end = text + len;
 
     r.value = ft__arena_array(r.arena, FT__PTX_MAX_ARGS, sizeof(*r.value));
-    r.name = ft__arena_strndup(r.arena, name, strlen(name));
-    if (!r.value || !r.name)
+    r.name = name ? ft__arena_strndup(r.arena, name, strlen(name)) : NULL;
+    if (!r.value || !r.name != !name)
         return ft_fail(err, FT_ENOMEM, 0, "launches");
     while (p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
@@ -379,6 +382,7 @@ ft_status ft__ptx_launch_file(ft__ptx_rows *rows, const char *text, size_t len,
         p = stop ? stop + 1 : end;
     }
     if (rows->n == 0)
-        return ft_fail(err, FT_EFORMAT, 0, "%s: no launch in it", name);
+        return ft_fail(err, FT_EFORMAT, 0, "%s: no launch in it",
+                       name ? name : "launches");
     return FT_OK;
 }

@@ -29,14 +29,15 @@ static ft_status read_fd(char **out, size_t *len, int fd, const char *path, size
     *out = malloc((size_t)s.st_size + 1);
     if (!*out)
         return ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    while (n < (size_t)s.st_size && (got = read(fd, *out + n, (size_t)s.st_size - n)) > 0)
+    while (n < (size_t)s.st_size &&
+           (got = read(fd, *out + n, (size_t)s.st_size - n)) > 0)
         n += (size_t)got;
     (*out)[n] = '\0';
     *len = n;
     return FT_OK;
 }
 
-ft_status ft__ptx_read(char **out, size_t *len, const char *path, size_t most,
+ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
                        ft_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -87,7 +88,8 @@ static bool in_comment(const char *p, const char *end, bool inside)
 static const char *next_mark(struct parts *p, bool *module, uint32_t *line)
 {
     while (p->at < p->end) {
-        const char *begin = p->at, *stop = memchr(begin, '\n', (size_t)(p->end - begin));
+        const char *begin = p->at,
+                   *stop = memchr(begin, '\n', (size_t)(p->end - begin));
         const char *end = stop ? stop : p->end;
         bool comment = p->comment;
 
@@ -171,7 +173,7 @@ ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path, ft_err
 {
     size_t len, cap = 0;
     char *text;
-    ft_status st = ft__ptx_read(&text, &len, path, FT__PTX_MAX_FILE, err);
+    ft_status st = ft__ptx_load(&text, &len, path, FT__PTX_MAX_FILE, err);
 
     *out = NULL;
     *n = 0;
