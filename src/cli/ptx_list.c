@@ -180,6 +180,7 @@ static bool print_text(struct list *s)
     bool good;
 
     if (s->unique) {
+        puts("");
         ft__table_rule(s->table);
         ft__table_cell(s->table, "%" PRIu64 " different", s->unique);
         ft__table_cell(s->table, "%" PRIu64, s->launches);
@@ -252,7 +253,7 @@ static void print_head(const struct list *s, const char *path)
     for (size_t i = 0; i < s->n; i++)
         all += s->v[i].count;
     ft__put_clean(stdout, path);
-    printf(": %s, %" PRIu64 " launch%s\n\n",
+    printf(": %s, %" PRIu64 " launch%s\n",
            ft_ptx_source_name(ft_ptx_launches_source(s->l)), all, all == 1 ? "" : "es");
 }
 

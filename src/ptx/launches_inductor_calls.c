@@ -166,7 +166,9 @@ static const char *operand(ft__ptx_shape *out, const ft__ptx_tensors *t, const c
     if (!other)
         return v ? s : NULL;
     s = read_dims(out, s);
-    return s ? s + strcspn(s, ")") + strcspn(s + strcspn(s, ")"), ",\n") : NULL;
+    for (int depth = 1; s && *s && depth > 0; s++)
+        depth += (*s == '(') - (*s == ')');
+    return s;
 }
 
 /* (a, b), ((8, 3), (16, )) */

@@ -144,7 +144,7 @@ static bool read_typed(struct reader *r, ft__json *j, ft__ptx_value *v, bool bra
     return true;
 }
 
-/* {"pointer": 4096, "offset": 4}, {"f32": 1}, {"bytes": "00ff"} */
+/* {"pointer": 4096, "offset": 4, "fill": ...}, {"f32": 1}, {"bytes": "00ff"} */
 static bool read_described(struct reader *r, ft__json *j, ft__ptx_value *v)
 {
     ft__text name;
@@ -157,6 +157,9 @@ static bool read_described(struct reader *r, ft__json *j, ft__ptx_value *v)
                 return false;
         } else if (FT__IS(name, "offset")) {
             if (!read_number(r, j, "offset", 0, INT32_MAX, &v->number))
+                return false;
+        } else if (FT__IS(name, "fill")) { /* for who runs the launch */
+            if (!ft__json_skip(j, NULL))
                 return false;
         } else if (FT__IS(name, "bytes")  ? !read_bytes(r, j, v)
                    : FT__IS(name, "f16")  ? !read_typed(r, j, v, false, 2)
