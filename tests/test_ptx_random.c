@@ -58,9 +58,9 @@ static int agrees(uint64_t seed, uint32_t size, int depends, char *what, size_t 
         return 0;
     }
     if (!run_both(&b, &p, &err))
-        snprintf(what, n, "%s", err.msg);
+        snprintf(what, n, "%.300s", err.msg);
     else if (!depends && !b.counted.exact)
-        snprintf(what, n, "not exact: %s", b.counted.because ? b.counted.because : "?");
+        snprintf(what, n, "not exact: %.300s", b.counted.because ? b.counted.because : "?");
     else
         ok = ptx_compare(&b.counted, &b.ran, what, n) == 0;
     ptx_random_free(&p);
