@@ -295,12 +295,12 @@ static void branch(struct way *w, const ft__step *s)
     ft__there_split(r, &yes, &no, &w->t, &c);
     ft__run_threads(r, n, &yes);
     ft__run_count(r, s->item, n);
-    count_split(r, s, &yes, &no);
     if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
         w->from = w->block;
         w->block = anyone(r, &yes) ? b->jump : b->next;
         return;
     }
+    count_split(r, s, &yes, &no);
     for (uint32_t k = 0; k < r->words; k++)
         c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
     if (ft__set_any(r, &c.open)) {
@@ -311,82 +311,123 @@ static void branch(struct way *w, const ft__step *s)
     }
 }
 
-/* brx.idx: threads by their index, one target after the other. */
+/* Warps whose threads go on in different blocks. */
+static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
+                         const uint32_t *to)
+{
+    uint64_t n[FT__SETS] = {0};
+
+    for (unsigned set = 0; set < FT__SETS; set++)
+        for (uint32_t warp = 0; warp < r->warps; warp++) {
+            uint32_t who =
+                (uint32_t)(ft__there_set(t, set)->w[warp / 2] >> warp % 2 * 32);
+            const uint32_t *first =
+                who ? &to[warp * 32 + (uint32_t)__builtin_ctz(who)] : NULL;
+            bool parted = false;
+
+            for (; who; who &= who - 1)
+                parted |= to[warp * 32 + (uint32_t)__builtin_ctz(who)] != *first;
+            n[set] += parted;
+        }
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* Nobody knows where a brx.idx leads. */
+static void go_anywhere(struct way *w, const ft__step *s, uint32_t meet)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    bool *blocks = ahead(r, &part->flow, w->block, meet);
+    uint64_t n[FT__SETS];
+
+    ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
+    ft__run_threads(r, n, &w->t);
+    n[FT__SURE] = 0;
+    ft__run_count(r, s->item, n);
+    if (blocks) {
+        unbound(r, part, blocks);
+        forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
+    }
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* Where each thread goes; those that `taken` has not fall through. */
+static void find_targets(const struct way *w, uint32_t *to, const ft__set *taken,
+                         const ft__value *v, const ft__ptx_targets *list)
+{
+    const ft__flow *flow = &w->f->part->flow;
+
+    for (uint32_t l = 0; l < w->r->threads; l++) {
+        const uint32_t index = (uint32_t)(v->lane ? v->lane[l] : v->base);
+
+        to[l] = ft__set_has(taken->w, l)
+                    ? flow->of[list->index[index < list->n ? index : list->n - 1]]
+                    : flow->block[w->block].next;
+    }
+}
+
+/* Threads that go on in one block, after those of another. */
+static void go_each(struct way *w, const uint32_t *to, uint32_t meet)
+{
+    ft__run *r = w->r;
+    const ft__set here = w->t.of[FT__MAYBE];
+    ft__there rest = w->t, all, now;
+    bool first = true;
+
+    nobody(&all);
+    while (anyone(r, &rest)) {
+        ft__condition c = {.any_open = false};
+        uint32_t block = NONE;
+
+        for (uint32_t l = 0; l < r->threads; l++)
+            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
+                block = block == NONE ? to[l] : block;
+                c.holds.w[l / 64] |= (uint64_t)(to[l] == block) << l % 64;
+            }
+        ft__there_split(r, &now, &rest, &rest, &c);
+        if (first && ft__set_same(r, &now.of[FT__MAYBE], &here)) {
+            w->from = w->block;
+            w->block = block;
+            return;
+        }
+        first = false;
+        walk(r, w->f, block, meet, &now);
+        ft__there_join(r, &all, &now);
+    }
+    w->t = all;
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* brx.idx: threads by their index. */
 static void by_index(struct way *w, const ft__step *s)
 {
     ft__run *r = w->r;
     const ft__part *part = w->f->part;
-    const ft__flow *flow = &part->flow;
-    const uint32_t meet = flow->block[w->block].meet;
-    const ft__ptx_targets *list =
-        ft__flow_targets(part->f, &part->f->insn[s->insn]);
-    ft__there rest = w->t, all, taken = w->t, stay;
+    const uint32_t meet = part->flow.block[w->block].meet;
+    const ft__ptx_targets *list = ft__flow_targets(part->f, &part->f->insn[s->insn]);
+    uint32_t to[FT__MOST_THREADS];
+    ft__there taken = w->t, stay;
     ft__condition c = {.any_open = false};
     ft__value v;
     uint64_t n[FT__SETS];
-    bool parted = false;
 
-    nobody(&all);
-    nobody(&stay);
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
         ft__there_split(r, &taken, &stay, &w->t, &c);
-        rest = taken;
     }
     ft__value_get(r, &v, w->f, &part->source[s->source]);
     if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
-        bool *blocks = ahead(r, flow, w->block, meet);
-
-        ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
-        if (blocks) {
-            unbound(r, part, blocks);
-            forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
-        }
-        w->from = w->block;
-        w->block = meet;
+        go_anywhere(w, s, meet);
         return;
     }
     ft__form_pin(&r->forms, v.form);
     ft__run_threads(r, n, &taken);
     ft__run_count(r, s->item, n);
-    while (anyone(r, &rest)) {
-        ft__there now;
-        uint64_t index = UINT64_MAX;
-
-        memset(&c, 0, sizeof(c));
-        for (uint32_t l = 0; l < r->threads; l++)
-            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
-                const uint64_t one = (uint32_t)(v.lane ? v.lane[l] : v.base);
-                const uint64_t to =
-                    list->index[one < list->n ? one : list->n - 1];
-
-                if (index == UINT64_MAX)
-                    index = to;
-                c.holds.w[l / 64] |= (uint64_t)(to == index) << l % 64;
-            }
-        ft__there_split(r, &now, &rest, &rest, &c);
-        if (!parted) {
-            ft__there others = rest;
-
-            ft__there_join(r, &others, &stay);
-            count_split(r, s, &now, &others);
-            parted = true;
-            if (!anyone(r, &others)) {
-                w->from = w->block;
-                w->block = flow->of[index];
-                return;
-            }
-        }
-        walk(r, w->f, flow->of[index], meet, &now);
-        ft__there_join(r, &all, &now);
-    }
-    if (anyone(r, &stay)) {
-        walk(r, w->f, flow->block[w->block].next, meet, &stay);
-        ft__there_join(r, &all, &stay);
-    }
-    w->t = all;
-    w->from = w->block;
-    w->block = meet;
+    find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
+    count_parted(r, s, &w->t, to);
+    go_each(w, to, meet);
 }
 
 /* ---- leaving ---- */
