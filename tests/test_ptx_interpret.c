@@ -35,10 +35,12 @@ static void fill(arguments *a, const ptx_case *c)
         a->wanted[k] = calloc(size + 1, 1);
         ptx_arg_fill(a->given[k], &c->arg[k], k + 1);
         ptx_arg_fill(a->wanted[k], &c->arg[k], k + 1);
-        a->arg[k] = (ft_ptx_arg){.index = k, .bytes = a->given[k], .size = (uint32_t)size};
+        a->arg[k] =
+            (ft_ptx_arg){.index = k, .bytes = a->given[k], .size = (uint32_t)size};
         if (c->arg[k].size == 0) {
             a->address[k] = (uint64_t)(k + 1) << 32;
-            a->memory[a->n_memory++] = (ft__ptx_memory){a->address[k], a->given[k], size};
+            a->memory[a->n_memory++] =
+                (ft__ptx_memory){a->address[k], a->given[k], size};
             a->arg[k].bytes = &a->address[k];
             a->arg[k].size = sizeof a->address[k];
         }
@@ -79,8 +81,8 @@ static void compare(const ptx_case *c, const arguments *a, const char *target)
                                                              a->wanted[k], &at);
 
         if (d > c->tolerance) {
-            fprintf(stderr, "%s/%s, %s: argument %u differs by %g at %zu\n", target, c->module,
-                    c->kernel, k, d, at);
+            fprintf(stderr, "%s/%s, %s: argument %u differs by %g at %zu\n", target,
+                    c->module, c->kernel, k, d, at);
             check_failed++;
         }
     }
@@ -90,8 +92,9 @@ static size_t instructions_of(const ft_ptx *m, const char *kernel)
 {
     uint32_t k;
 
-    return ft__ptx_kernel_find(&k, m, kernel, NULL) ? 0
-                                                    : m->function[m->kernel_function[k]].n_insns;
+    return ft__ptx_kernel_find(&k, m, kernel, NULL)
+               ? 0
+               : m->function[m->kernel_function[k]].n_insns;
 }
 
 /* Whether the folder has this kernel. */
@@ -106,7 +109,8 @@ static int run_case(const char *root, const char *target, const ptx_case *c)
     ft_ptx *m;
     size_t n;
 
-    snprintf(path, sizeof path, "%s/examples/ptx/compiled/%s/%s.ptx", root, target, c->module);
+    snprintf(path, sizeof path, "%s/examples/ptx/compiled/%s/%s.ptx", root, target,
+             c->module);
     if (ft_ptx_open(&m, path, &err))
         return 0;
     n = instructions_of(m, c->kernel);
