@@ -1,12 +1,14 @@
 /* How well times of kernels are foretold from what they execute, on a GPU (or of a
  * kernel) that was left out:
  *
- *   ptx_neusight DATA_DIR TABLE EAGER.ptx [device|kernel [unknown|calls|CALL [SHARE]]]
+ *   ptx_neusight DATA_DIR TABLE PTX_DIR [device|kernel [unknown|calls|CALL [SHARE]]]
+ *   ptx_neusight DATA_DIR TABLE PTX_DIR train FILE
  *
  * TABLE is neusight_ops.csv.gz, whose elementwise, softmax and layer norm rows on GPUs of
- * NVIDIA's name grid and block; kernels of EAGER.ptx stand for theirs. What is known of
- * the host of a device left out: nothing, how long the smallest launches of every call
- * take, or those of one (mul). SHARE of the rows is drawn. */
+ * NVIDIA's name grid and block; the torch_*.ptx of PTX_DIR (examples/ptx/compiled/sm_80)
+ * stand for its kernels. What is known of the host of a device left out: nothing, how
+ * long the smallest launches of every call take, or those of one (mul). SHARE of the
+ * rows is drawn. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +20,11 @@
 #include "foretell/kernels.h"
 #include "run/rows.h"
 
-enum { MOST_DEVICES = 16, FLOAT = 4 };
+enum { MOST_DEVICES = 16, FLOAT = 4, N_MODULES = 3 };
+enum { ELEMENTWISE, SOFTMAX, LAYER_NORM };
+static const char *const kinds[] = {"elementwise", "softmax", "layer norm"};
+static const char *const modules[] = {"torch_elementwise", "torch_softmax",
+                                      "torch_layer_norm"};
 
 struct table {
     ft_kernel_row *row;
@@ -27,8 +33,10 @@ struct table {
     ft_device *device[MOST_DEVICES];
     char title[MOST_DEVICES][64];
     uint32_t n_devices;
-    ft_ptx *ptx;
-    ft_ptx_counter *counter;
+    struct module {
+        ft_ptx *ptx;
+        ft_ptx_counter *counter;
+    } module[N_MODULES];
     const char *data_dir;
     double counting_s;
 };
@@ -67,14 +75,23 @@ static const ft_device_facts *device(struct table *t, const char *title)
 /* ---- a row as a launch ---- */
 
 static const struct op {
-    const char *name, *kind;
-    int reads; /* tensors */
+    const char *name, *kernel;
+    int kind, reads; /* tensors */
+    uint32_t n;      /* which parameter is the number of elements */
 } ops[] = {
-    {"add", "elementwise", 2},  {"addu", "elementwise", 1}, {"mul", "elementwise", 2},
-    {"mulu", "elementwise", 1}, {"div", "elementwise", 2},  {"divu", "elementwise", 1},
-    {"pow", "elementwise", 2},  {"powu", "elementwise", 1}, {"relu", "elementwise", 1},
-    {"gelu", "elementwise", 1}, {"tanh", "elementwise", 1}, {"softmax", "softmax", 1},
-    {"ln", "layer norm", 1},
+    {"add", "torch_add", ELEMENTWISE, 2, 3},
+    {"addu", "torch_add_scalar", ELEMENTWISE, 1, 3},
+    {"mul", "torch_mul", ELEMENTWISE, 2, 3},
+    {"mulu", "torch_mul_scalar", ELEMENTWISE, 1, 3},
+    {"div", "torch_div", ELEMENTWISE, 2, 3},
+    {"divu", "torch_div_scalar", ELEMENTWISE, 1, 3},
+    {"pow", "torch_pow", ELEMENTWISE, 2, 3},
+    {"powu", "torch_pow_scalar", ELEMENTWISE, 1, 3},
+    {"relu", "torch_relu", ELEMENTWISE, 1, 2},
+    {"gelu", "torch_gelu", ELEMENTWISE, 1, 2},
+    {"tanh", "torch_tanh", ELEMENTWISE, 1, 2},
+    {"softmax", "torch_softmax", SOFTMAX, 1, 0},
+    {"ln", "torch_layer_norm", LAYER_NORM, 1, 0},
 };
 
 static const struct op *find_op(const char *name)
@@ -105,10 +122,10 @@ static void elementwise(struct launch *l, const struct op *op, double n)
     enum { OF_A_BLOCK = 512 };
     double tensors = op->reads + 1;
 
-    snprintf(l->kernel, sizeof(l->kernel), "eager_%s", op->name);
+    snprintf(l->kernel, sizeof(l->kernel), "%s", op->kernel);
     l->launches = fmax(1, round(n / (l->of.grid[0] * (double)OF_A_BLOCK)));
     l->n = (int32_t)(n / l->launches);
-    whole(l, 0, &l->n);
+    whole(l, op->n, &l->n);
     l->space.distinct_bytes = tensors * FLOAT * n / l->launches;
 }
 
@@ -123,19 +140,19 @@ static void softmax(struct launch *l, double rows, double columns)
     l->space.distinct_bytes = 2 * FLOAT * rows * columns;
     l->space.block_bytes = l->space.distinct_bytes / l->of.grid[0];
     if (columns <= 1024) {
-        snprintf(l->kernel, sizeof(l->kernel), "eager_softmax_%d", log2);
+        snprintf(l->kernel, sizeof(l->kernel), "torch_softmax_%d", 1 << log2);
         whole(l, 2, &l->rows);
         whole(l, 3, &l->columns);
         return;
     }
-    snprintf(l->kernel, sizeof(l->kernel), "eager_softmax_block");
+    snprintf(l->kernel, sizeof(l->kernel), "torch_softmax_block");
     l->of.dynamic_shared = l->of.block[0] * FLOAT;
     whole(l, 2, &l->columns);
 }
 
 static void layer_norm(struct launch *l, double rows, double columns)
 {
-    snprintf(l->kernel, sizeof(l->kernel), "eager_layer_norm");
+    snprintf(l->kernel, sizeof(l->kernel), "torch_layer_norm");
     l->columns = (int32_t)columns;
     l->of.dynamic_shared = l->of.block[1] * 3 / 2 * FLOAT;
     l->space.distinct_bytes = 2 * FLOAT * rows * columns + 2 * FLOAT * (columns + rows);
@@ -147,18 +164,41 @@ static void make_launch(struct launch *l, const struct op *op, double rows,
                         double columns)
 {
     l->launches = 1;
-    if (strcmp(op->name, "softmax") == 0)
-        softmax(l, rows, columns);
-    else if (strcmp(op->name, "ln") == 0)
-        layer_norm(l, rows, columns);
-    else
-        elementwise(l, op, rows * columns);
+    switch (op->kind) {
+    case SOFTMAX: softmax(l, rows, columns); break;
+    case LAYER_NORM: layer_norm(l, rows, columns); break;
+    default: elementwise(l, op, rows * columns);
+    }
     l->of.kernel = l->kernel;
     l->of.arg = l->arg;
     l->space.shared_bytes = l->of.dynamic_shared;
 }
 
 /* ---- reading ---- */
+
+static void open_module(struct module *m, const char *folder, const char *name)
+{
+    char path[4096];
+    ft_error err;
+
+    snprintf(path, sizeof(path), "%s/%s.ptx", folder, name);
+    if (ft_ptx_open(&m->ptx, path, &err) || ft_ptx_counter_new(&m->counter, m->ptx, &err))
+        die(&err);
+}
+
+static void find_space(ft_kernel_space *space, const struct module *m, const char *kernel)
+{
+    const ft_ptx_kernel *k;
+    size_t n = ft_ptx_kernels(m->ptx, &k);
+    ft_error err;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(k[i].name, kernel) == 0) {
+            if (ft_ptx_registers(&space->registers, m->ptx, i, &err))
+                die(&err);
+            space->shared_bytes += k[i].shared_bytes;
+        }
+}
 
 static void add(struct table *t, const struct op *op, struct launch *l,
                 const char *device_title, double time_s)
@@ -170,6 +210,7 @@ static void add(struct table *t, const struct op *op, struct launch *l,
                                .time_s = time_s};
     ft_ptx_counts counts;
     ft_error err;
+    const struct module *m = &t->module[op->kind];
     double begin;
 
     if (t->n == t->cap) {
@@ -179,13 +220,14 @@ static void add(struct table *t, const struct op *op, struct launch *l,
         if (!t->row || !t->kind)
             exit(1);
     }
+    find_space(&l->space, m, l->kernel);
     begin = now();
-    if (ft_ptx_count(&counts, t->counter, &l->of, &err))
+    if (ft_ptx_count(&counts, m->counter, &l->of, &err))
         die(&err);
     t->counting_s += now() - begin;
     t->row[t->n] = row;
     ft_kernel_work_make(&t->row[t->n].work, &counts, &l->space);
-    t->kind[t->n++] = op->kind;
+    t->kind[t->n++] = kinds[op->kind];
 }
 
 static void read_row(struct table *t, ft__rows *r)
@@ -277,7 +319,6 @@ static void figures(struct figures *f, const struct table *t, const ft_kernel_sa
 
 static void tables(const struct table *t, const ft_kernel_said *said)
 {
-    static const char *const kinds[] = {"elementwise", "softmax", "layer norm"};
     struct figures f = {.truth = calloc(t->n + 1, sizeof(double)),
                         .wide = calloc(t->n + 1, sizeof(double))};
     char name[80];
@@ -310,38 +351,69 @@ static void tell(void *user, const ft_regressor_attributes *of)
     printf("\n");
 }
 
-int main(int argc, char **argv)
+/* Learned from everything, kept, and asked. */
+static void train(const struct table *t, const ft_kernels_options *opt, const char *path)
 {
-    struct table t = {.data_dir = argc > 1 ? argv[1] : ""};
-    const char *host = argc > 5 ? argv[5] : "unknown";
-    ft_kernels_options opt = {.by_kernel = argc > 4 && strcmp(argv[4], "kernel") == 0,
-                              .seed = 1,
-                              .threads = 1};
-    ft_kernel_said *said;
+    enum { TIMES = 100000 };
+    ft_kernels *k = NULL;
+    ft_kernel_estimate e;
     ft_error err;
     double begin;
 
-    if (argc < 4)
-        return fprintf(stderr, "ptx_neusight DATA_DIR TABLE EAGER.ptx [device|kernel "
-                               "[unknown|calls|CALL [SHARE]]]\n"),
-               2;
-    if (ft_ptx_open(&t.ptx, argv[3], &err) || ft_ptx_counter_new(&t.counter, t.ptx, &err))
+    if (ft_kernels_train(&k, t->row, t->n, opt, &err) || ft_kernels_save(k, path, &err))
         die(&err);
-    read_table(&t, argv[2], argc > 6 ? atof(argv[6]) : 1);
-    said = calloc(t.n + 1, sizeof(*said));
-    if (!said)
-        return 1;
-    if (getenv("IMPORTANCE"))
-        opt.importance = tell;
+    ft_kernels_free(k);
+    if (ft_kernels_load(&k, path, &err))
+        die(&err);
     begin = now();
-    if (ft_kernels_evaluate(said, t.row, t.n,
+    for (size_t i = 0; i < TIMES; i++)
+        if (ft_kernel_predict(&e, k, &t->row[i % t->n].work, t->row[i % t->n].device,
+                              3e-5, &err))
+            die(&err);
+    printf("%.1f us to ask of one launch\n", 1e6 * (now() - begin) / TIMES);
+    ft_kernels_free(k);
+}
+
+static void evaluate(const struct table *t, const ft_kernels_options *opt,
+                     const char *host)
+{
+    ft_kernel_said *said = calloc(t->n + 1, sizeof(*said));
+    ft_error err;
+    double begin = now();
+
+    if (!said)
+        exit(1);
+    if (ft_kernels_evaluate(said, t->row, t->n,
                             strcmp(host, "unknown") == 0 ? FT_KERNELS_HOST_UNKNOWN
                             : strcmp(host, "calls") == 0 ? FT_KERNELS_HOST_CALLS
                                                          : FT_KERNELS_HOST_ONE,
-                            host, &opt, &err))
+                            host, opt, &err))
         die(&err);
-    printf("%zu launches counted in %.1f us each; learned and asked in %.1f s\n", t.n,
-           1e6 * t.counting_s / (double)t.n, now() - begin);
-    tables(&t, said);
+    printf("%zu launches counted in %.1f us each; learned and asked in %.1f s\n", t->n,
+           1e6 * t->counting_s / (double)t->n, now() - begin);
+    tables(t, said);
+    free(said);
+}
+
+int main(int argc, char **argv)
+{
+    struct table t = {.data_dir = argc > 1 ? argv[1] : ""};
+    const char *what = argc > 4 ? argv[4] : "device", *how = argc > 5 ? argv[5] : "unknown";
+    ft_kernels_options opt = {.by_kernel = strcmp(what, "kernel") == 0,
+                              .seed = 1,
+                              .threads = 1,
+                              .importance = tell};
+
+    if (argc < 4)
+        return fprintf(stderr, "ptx_neusight DATA_DIR TABLE PTX_DIR [device|kernel "
+                               "[unknown|calls|CALL [SHARE]]]\n"),
+               2;
+    for (int m = 0; m < N_MODULES; m++)
+        open_module(&t.module[m], argv[3], modules[m]);
+    read_table(&t, argv[2], argc > 6 ? atof(argv[6]) : 1);
+    if (strcmp(what, "train") == 0)
+        train(&t, &opt, how);
+    else
+        evaluate(&t, &opt, how);
     return 0;
 }

@@ -70,6 +70,9 @@ typedef struct ft_kernel_estimate {
 /* What was learned from measured launches. Immutable: threads may share one. */
 typedef struct ft_kernels ft_kernels;
 FT_API void ft_kernels_free(ft_kernels *k);
+/* FT_EIO: not there; FT_EFORMAT: damaged, or of another version. */
+FT_API ft_status ft_kernels_load(ft_kernels **out, const char *path, ft_error *err);
+FT_API ft_status ft_kernels_save(const ft_kernels *k, const char *path, ft_error *err);
 
 /* learned: NULL for the physical estimate with its default constants. call_s: what the
  * host needs for a call where launches are timed one by one from there; NaN: they
@@ -105,11 +108,12 @@ typedef struct ft_kernels_options {
 FT_API ft_status ft_kernels_train(ft_kernels **out, const ft_kernel_row *row, size_t n,
                                   const ft_kernels_options *opt, ft_error *err);
 
-/* What is known of the host of a device that is left out. */
+/* What is known of hosts of a device (kernel) that is left out: how long the smallest
+ * launches of calls take, from record to record. */
 typedef enum ft_kernels_host {
-    FT_KERNELS_HOST_UNKNOWN, /* as the hosts of other devices */
-    FT_KERNELS_HOST_ONE,     /* how long the smallest launches of one call take */
-    FT_KERNELS_HOST_CALLS,   /* the same of every call */
+    FT_KERNELS_HOST_UNKNOWN, /* nothing: hosts (calls) are as the others */
+    FT_KERNELS_HOST_ONE,     /* that of one call */
+    FT_KERNELS_HOST_CALLS,   /* that of every call */
 } ft_kernels_host;
 
 /* What was said of a row by what was learned without its device (kernel). s. */

@@ -352,9 +352,11 @@ static ft_status tell_importance(const struct lesson *l, const ft_importance *wo
 static ft_status regress(struct lesson *l, ft_error *err)
 {
     uint32_t width = ft__kernel_columns(l->opt->by_kernel);
-    ft__fit_options how = {.n_folds = l->n_folds,
+    ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA,
+                           .mix = 1,
+                           .n_folds = l->n_folds,
                            .gain = WORTH,
-                           .n_trees = 48,
+                           .n_trees = 32,
                            .seed = l->opt->seed,
                            .threads = l->opt->threads};
     ft_matrix m;
@@ -430,6 +432,7 @@ void ft_kernels_free(ft_kernels *k)
         return;
     ft__fit_free(&k->fit);
     ft__hosts_free(&k->hosts);
+    free(k->bytes);
     free(k);
 }
 

@@ -11,7 +11,11 @@ struct ft_kernels {
     ft__hosts hosts;
     ft__fit fit; /* of log(time / estimate) */
     int of_gpu;  /* its columns have the GPU's */
+    unsigned char *bytes; /* of a file: what the fit's models lie in */
 };
+/* As ft_kernels_load(), from bytes that are copied. */
+ft_status ft__kernels_load_image(ft_kernels **out, const void *image, size_t len,
+                                 ft_error *err);
 
 typedef struct ft__names {
     char **v;

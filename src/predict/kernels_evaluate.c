@@ -23,16 +23,18 @@ static uint32_t group(const struct trial *t, size_t i)
     return t->opt->by_kernel ? t->s->kernel[i] : t->s->device[i];
 }
 
-/* What is known of the host of a device that is left out. */
+/* What is known of hosts though a device or kernel is left out. */
 static void know_host(struct trial *t)
 {
     uint32_t calls = t->s->calls.n;
 
-    for (uint32_t c = 0; c < calls && !t->opt->by_kernel; c++)
-        if (t->host == FT_KERNELS_HOST_CALLS ||
-            (t->host == FT_KERNELS_HOST_ONE && t->call &&
-             strcmp(t->s->calls.v[c], t->call) == 0))
-            t->known[t->out * calls + c] = t->all[t->out * calls + c];
+    if (t->host == FT_KERNELS_HOST_UNKNOWN)
+        return;
+    for (uint32_t d = 0; d < t->s->devices.n; d++)
+        for (uint32_t c = 0; c < calls; c++)
+            if (t->host == FT_KERNELS_HOST_CALLS ||
+                (t->call && strcmp(t->s->calls.v[c], t->call) == 0))
+                t->known[d * calls + c] = t->all[d * calls + c];
 }
 
 static double same_kernel(const struct trial *t, uint32_t kernel)

@@ -109,7 +109,7 @@ static words words_of(const ft__ptx_lanes *w)
 {
     return (words){
         ft__ptx_lanes_has(w, FT__MOD_FTZ),     ft__ptx_lanes_has(w, FT__MOD_SAT),
-        ft__ptx_lanes_has(w, FT__MOD_RELU),    ft__ptx_lanes_has(w, FT__MOD_NAN_),
+        ft__ptx_lanes_has(w, FT__MOD_RELU),    ft__ptx_lanes_has(w, FT__MOD_COMPARE_NAN),
         ft__ptx_lanes_has(w, FT__MOD_XORSIGN), w->i->opcode};
 }
 
