@@ -14,6 +14,8 @@ static void guard(ft__parser *p, ft__ptx_insn *i)
         ft__ptx_expected(p, "a predicate register");
         return;
     }
+    if (s->type != FT__TYPE_PRED)
+        ft__ptx_expected(p, "a predicate");
     i->guard = (int32_t)reg;
     ft__ptx_next(p);
 }
@@ -151,5 +153,6 @@ void ft__ptx_instruction(ft__parser *p)
         return;
     i.class = (uint8_t)ft__ptx_classify(&i, (const uint16_t *)p->mods.at + i.mods);
     own_space(&i);
+    ft__check_instruction(p, &i);
     *(ft__ptx_insn *)ft__ptx_push(p, &p->insns, sizeof(i)) = i;
 }

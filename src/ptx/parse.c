@@ -223,6 +223,8 @@ static void target(ft__parser *p)
             p->m->target = ft__arena_strndup(&p->m->arena, at.start, at.len);
             if (!p->m->target)
                 ft__ptx_no_memory(p);
+            else
+                ft__check_target(p, p->m->target);
         }
     } while (ft__ptx_accept(p, ','));
 }
@@ -341,6 +343,7 @@ static void release(ft__parser *p)
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         free(lists[i]->at);
+    ft__check_end(p);
     free(p->symbols.bucket);
     free(p->words);
 }
@@ -355,6 +358,7 @@ ft_status ft__ptx_read(ft_ptx *m, ft_error *err)
         ft__ptx_no_memory(&p);
     else
         ft__words_begin(p.words);
+    ft__check_begin(&p);
     if (!p.st && ft__symbols_begin(&p))
         module(&p);
     if (!p.st)

@@ -57,6 +57,38 @@ typedef struct ft__fixup {
     uint32_t *target;
 } ft__fixup;
 
+/* What an operand has to be: a letter of forms.def. */
+typedef struct ft__want {
+    char role;
+    char pair;     /* '|' or '&' */
+    uint8_t type;  /* ft__ptx_type; FT__TYPE_NONE: any */
+    uint8_t count; /* elements of a vector; 0: no vector; FT__AS_WORDS */
+} ft__want;
+
+enum { FT__MAX_WANTED = 12, FT__AS_WORDS = 255 };
+
+/* A form that an opcode with certain words has. */
+typedef struct ft__rule {
+    ft__want want[FT__MAX_WANTED];
+    uint8_t n, least;
+    uint16_t version, target;
+} ft__rule;
+
+/* Rules are found once for each opcode with its words and kept. */
+typedef struct ft__rules_slot {
+    uint64_t key; /* 0: free */
+    uint32_t first, n;
+} ft__rules_slot;
+
+typedef struct ft__checker {
+    ft__ptx_list rules;
+    ft__rules_slot *slot;
+    uint32_t n_slots, used;
+    uint16_t first[FT__PTX_OPCODES + 1]; /* form of each opcode; all of it are in a row */
+    uint32_t sm;
+    char suffix; /* a or f of sm_90a; else 0 */
+} ft__checker;
+
 typedef struct ft__parser {
     ft__lex lex;
     ft_ptx *m;
@@ -74,6 +106,7 @@ typedef struct ft__parser {
     uint64_t offset[FT_PTX_SPACES]; /* where the next variable of a space may begin */
     uint32_t loc, nested;           /* operands that are open */
     uint64_t total_regs, total_initial;
+    ft__checker check;
     _Alignas(16) unsigned char spill[128]; /* where elements go that no memory is for */
 } ft__parser;
 
@@ -118,6 +151,17 @@ ft__symbol *ft__symbol_find(ft__parser *p, const char *name, uint32_t len,
 ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg);
 void ft__scope_open(ft__parser *p);
 void ft__scope_close(ft__parser *p); /* labels of it are resolved */
+
+/* ---- checks: what ptxas holds against a file ---- */
+
+void ft__check_begin(ft__parser *p);
+void ft__check_end(ft__parser *p);
+void ft__check_target(ft__parser *p, const char *name);
+/* Of an instruction with operands and words in their lists. */
+void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i);
+/* Operand number k of it is what is wanted; NULL: a reason why not. */
+bool ft__check_operand(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
+                       const ft__ptx_operand *o);
 
 /* ---- parts ---- */
 

@@ -30,7 +30,7 @@ static const char *const words[] = {
 };
 
 static const struct {
-    uint8_t bits, kind;
+    uint16_t bits, kind;
 } types[] = {
 #define FT__PTX_TYPE(e, name, bits, kind) {bits, FT__KIND_##kind},
 #include "ptx/types.def"
