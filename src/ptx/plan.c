@@ -74,14 +74,29 @@ static bool find_cells(ft__plan *p, ft__part *part)
 static bool give_slots(ft__plan *p, ft__part *part)
 {
     const ft__ptx_function *f = part->f;
+    const size_t most = (size_t)f->n_regs + part->n_cells + 1;
 
     part->slot = ft__arena_array(&p->arena, (size_t)f->n_regs + 1, sizeof(*part->slot));
-    if (!part->slot)
+    part->bits = ft__arena_array(&p->arena, most, sizeof(*part->bits));
+    part->hard = ft__arena_array(&p->arena, most, sizeof(*part->hard));
+    if (!part->slot || !part->bits || !part->hard)
         return false;
-    for (uint32_t r = 0; r < f->n_regs; r++)
-        part->slot[r] = part->need[r] ? part->n_slots++ : FT__NO_SLOT;
-    for (uint32_t c = 0; c < part->n_cells; c++)
+    for (uint32_t r = 0; r < f->n_regs; r++) {
+        const uint32_t bits = ft__ptx_type_bits(f->reg[r].type);
+
+        part->slot[r] = FT__NO_SLOT;
+        if (!part->need[r])
+            continue;
+        part->hard[part->n_slots] = part->need[r] & FT__HARD;
+        part->bits[part->n_slots] = (uint8_t)(bits < 64 ? bits : 64);
+        part->slot[r] = part->n_slots++;
+    }
+    for (uint32_t c = 0; c < part->n_cells; c++) {
+        part->hard[part->n_slots] = p->need[part->cell[c].variable] & FT__HARD;
+        part->bits[part->n_slots] =
+            (uint8_t)(part->cell[c].bytes < 8 ? part->cell[c].bytes * 8 : 64);
         part->cell[c].slot = part->n_slots++;
+    }
     for (uint32_t c = 0; c < part->n_calls; c++)
         if (part->call[c].pointer != FT__NO_SLOT)
             part->call[c].pointer = part->slot[part->call[c].pointer];
@@ -120,10 +135,8 @@ static ft__step *add(struct builder *w, ft__step_kind kind, uint32_t insn)
 static void add_dest(struct builder *w, ft__step *s, uint32_t slot)
 {
     w->n_dests++;
-    if (s) {
+    if (s)
         w->part->dest[s->dest + s->n_dest++] = slot;
-        w->p->n_items += 0;
-    }
 }
 
 static void add_source(struct builder *w, ft__step *s, ft__source source)
@@ -246,7 +259,7 @@ static void load_step(struct builder *w, uint32_t k)
         add_dests(w, s, k);
         if (s) {
             s->at = w->p->m->variable[at.variable].offset + at.offset;
-            s->bytes = (uint16_t)element_bytes(i);
+            s->bytes = (uint32_t)element_bytes(i);
             s->need = need_of(w->p, part, k);
         }
     } else if (i->n_types == 1 && i->space == FT_PTX_CONST && a) {
@@ -255,7 +268,7 @@ static void load_step(struct builder *w, uint32_t k)
         add_source(w, s, source_of(w, i, &part->f->operand[a->index]));
         if (s) {
             s->at = a->bits;
-            s->bytes = (uint16_t)element_bytes(i);
+            s->bytes = (uint32_t)element_bytes(i);
             s->need = need_of(w->p, part, k);
         }
     } else {
@@ -279,7 +292,7 @@ static void value_step(struct builder *w, uint32_t k)
         load_step(w, k);
     } else {
         const bool lanes = i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT ||
-                           i->opcode == FT__PTX_ACTIVEMASK || i->opcode == FT__PTX_SHFL;
+                           i->opcode == FT__PTX_ACTIVEMASK;
         const bool eval = !lanes && ft__ptx_computable(part->f, i);
 
         s = add(w, eval ? FT__STEP_EVAL : lanes ? FT__STEP_LANES : FT__STEP_UNKNOWN, k);
@@ -305,14 +318,20 @@ static void access_steps(struct builder *w, uint32_t k)
             !t[e].bytes)
             continue;
         s = add(w, FT__STEP_ACCESS, k);
-        add_source(w, s, source_of(w, i, &w->part->f->operand[a->index]));
+        if (i->opcode != FT__PTX_WMMA) /* has an address for all threads */
+            add_source(w, s, source_of(w, i, &w->part->f->operand[a->index]));
         if (!s)
             continue;
         s->item = items(w, 2);
         s->at = a->bits;
         s->space = t[e].space;
         s->store = t[e].store;
-        s->bytes = (uint16_t)t[e].bytes;
+        s->bytes = t[e].bytes;
+        if (i->opcode == FT__PTX_LDMATRIX || i->opcode == FT__PTX_STMATRIX) {
+            /* Rows of 16 bytes, whose addresses the first threads give. */
+            s->bytes = 16;
+            s->matrix = i->vector >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * i->vector) - 1;
+        }
     }
 }
 
@@ -430,9 +449,21 @@ bool ft__plan_steps(ft__plan *p)
 
 /* ---- the whole ---- */
 
+static bool calls(const ft__ptx_function *f)
+{
+    uint32_t k = 0;
+
+    while (k < f->n_insns && f->insn[k].opcode != FT__PTX_CALL)
+        k++;
+    return k < f->n_insns;
+}
+
 static bool make(ft__plan *p, uint32_t function, ft_error *err)
 {
-    p->part = ft__arena_array(&p->arena, (size_t)p->m->n_functions + 1, sizeof(*p->part));
+    p->part = ft__arena_array(&p->arena, calls(&p->m->function[function])
+                                             ? p->m->n_functions
+                                             : 1,
+                              sizeof(*p->part));
     if (!p->part)
         return false;
     p->part[0].f = &p->m->function[function];

@@ -50,7 +50,8 @@ typedef struct ft__step {
     uint8_t kind, need; /* FT__SOFT, FT__HARD */
     bool guard_not;
     uint8_t space, store; /* of ACCESS */
-    uint16_t bytes;       /* of a thread */
+    uint32_t bytes;       /* of a thread */
+    uint32_t matrix;      /* lanes whose addresses count; 0: all */
     uint32_t guard;       /* slot; NO_SLOT: none */
     uint32_t insn, item, call;
     uint32_t dest, n_dest, source, n_source;
@@ -82,7 +83,9 @@ typedef struct ft__part {
     uint8_t *need;               /* by register */
     uint32_t *slot;              /* by register */
     uint32_t n_slots;
-    bool *within; /* by slot: never read in another block than the one that wrote it */
+    uint8_t *bits; /* by slot */
+    bool *hard;    /* by slot */
+    bool *within;  /* by slot: never read in another block than the one that wrote it */
     ft__cell *cell;
     uint32_t n_cells;
     ft__step *step;
@@ -114,6 +117,8 @@ typedef struct ft__plan {
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
     size_t n_dues, most_dues;
+    ft_ptx_block *block; /* of all parts; NULL: not yet */
+    size_t n_blocks;
 } ft__plan;
 
 ft_status ft__plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,

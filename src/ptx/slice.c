@@ -222,8 +222,7 @@ static uint8_t needed(const ft__plan *p, const ft__part *part, uint32_t k)
 
 static bool across_lanes(const ft__ptx_insn *i)
 {
-    return i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT ||
-           i->opcode == FT__PTX_SHFL;
+    return i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT;
 }
 
 static void look_back(struct slicer *s, ft__part *part, uint32_t k)

@@ -1,0 +1,564 @@
+/* All threads of a block go through a function together; each warp's part of the way is
+ * the way it goes alone. Ways of a split are walked one after the other up to where
+ * they meet. */
+#include <string.h>
+
+#include "ptx/run.h"
+
+enum { NONE = FT__FLOW_NONE };
+
+/* Where a walk goes on. */
+struct way {
+    ft__run *r;
+    ft__frame *f;
+    uint32_t block, from, stop;
+    uint64_t walk;
+    ft__there t, waiting; /* waiting: at `stop` */
+};
+
+static void walk(ft__run *r, ft__frame *f, uint32_t block, uint32_t stop, ft__there *t);
+
+static bool anyone(const ft__run *r, const ft__there *t)
+{
+    return ft__set_any(r, &t->of[FT__MAYBE]);
+}
+
+static void nobody(ft__there *t)
+{
+    memset(t, 0, sizeof(*t));
+    t->known = true;
+}
+
+/* ---- conditions nobody knows ---- */
+
+/* Blocks that `to` leads to before `meet`. */
+static bool *ahead(ft__run *r, const ft__flow *flow, uint32_t to, uint32_t meet)
+{
+    bool *seen = ft__arena_array(&r->arena, (size_t)flow->n + 1, sizeof(*seen));
+    uint32_t *stack = ft__arena_array(&r->arena, (size_t)flow->n + 1, sizeof(*stack));
+    uint32_t n = 0;
+
+    if (!seen || !stack) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    if (to < flow->n && to != meet) {
+        seen[to] = true;
+        stack[n++] = to;
+    }
+    while (n) {
+        const uint32_t b = stack[--n];
+
+        r->steps += 8;
+        for (uint32_t e = flow->edges[b]; e < flow->edges[b + 1]; e++) {
+            const uint32_t next = flow->edge[e];
+
+            if (next < flow->n && next != meet && !seen[next]) {
+                seen[next] = true;
+                stack[n++] = next;
+            }
+        }
+    }
+    return seen;
+}
+
+/* What these blocks write is not known any more, to threads that may have come by. */
+static void forget_written(ft__run *r, ft__frame *f, const bool *blocks,
+                           const ft__set *who)
+{
+    const ft__part *part = f->part;
+
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        for (uint32_t s = part->steps[b]; blocks[b] && s < part->steps[b + 1]; s++)
+            for (uint32_t k = 0; k < part->step[s].n_dest; k++) {
+                const uint32_t slot = part->dest[part->step[s].dest + k];
+
+                if (slot != FT__NO_SLOT)
+                    ft__value_forget(r, &f->value[slot], who);
+            }
+    for (uint32_t c = 0; c < part->n_calls; c++)
+        for (uint32_t k = 0; k < part->call[c].n_results; k++)
+            for (uint32_t x = 0; x < part->n_cells; x++)
+                if (part->call[c].result[k].kind == FT__PTX_VARIABLE &&
+                    part->cell[x].variable == part->call[c].result[k].index)
+                    ft__value_forget(r, &f->value[part->cell[x].slot], who);
+}
+
+static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
+{
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        for (uint32_t k = part->item[b]; blocks[b] && k < part->item[b + 1]; k++)
+            r->unbounded[k] = true;
+    for (uint32_t n = 1; part->calls && n < r->p->n_parts; n++)
+        ft__run_unbound(r, &r->p->part[n]);
+}
+
+/* The way ends in a trap, or a call that does not return, whatever happens. */
+static bool to_ruin(const ft__part *part, uint32_t block)
+{
+    const ft__flow *flow = &part->flow;
+    uint32_t far = 0;
+
+    for (; block < flow->n && far < 16; far++) {
+        const ft__ptx_insn *i = &part->f->insn[flow->block[block].end - 1];
+
+        if (i->opcode == FT__PTX_TRAP && i->guard < 0)
+            return true;
+        if (i->opcode == FT__PTX_CALL && flow->block[block].next == flow->n)
+            return true;
+        if (flow->edges[block + 1] - flow->edges[block] != 1)
+            return false;
+        block = flow->edge[flow->edges[block]];
+    }
+    return false;
+}
+
+/* Values as they were, for the second of two ways. */
+static ft__value *save(ft__run *r, ft__frame *f)
+{
+    const uint32_t n = f->part->n_slots;
+    ft__value *kept = ft__arena_array(&r->arena, (size_t)n + 1, sizeof(*kept));
+
+    for (uint32_t s = 0; kept && s < n; s++) {
+        kept[s] = f->value[s];
+        if (kept[s].lane) {
+            kept[s].lane = ft__arena_array(&r->arena, r->words * 64, sizeof(uint64_t));
+            if (kept[s].lane)
+                memcpy(kept[s].lane, f->value[s].lane, r->threads * sizeof(uint64_t));
+        }
+        if (kept[s].unknown) {
+            kept[s].unknown = ft__arena_array(&r->arena, FT__WORDS, sizeof(uint64_t));
+            if (kept[s].unknown)
+                memcpy(kept[s].unknown, f->value[s].unknown, sizeof(r->all.w));
+        }
+        if ((f->value[s].lane && !kept[s].lane) ||
+            (f->value[s].unknown && !kept[s].unknown))
+            kept = NULL;
+    }
+    r->steps += (uint64_t)n * r->threads / 4;
+    if (!kept)
+        r->short_of_memory = true;
+    return kept;
+}
+
+/* Who went one way though they may go the other has what they had. */
+static void restore(ft__run *r, ft__frame *f, const ft__value *kept, const ft__set *open)
+{
+    for (uint32_t s = 0; s < f->part->n_slots; s++)
+        if (!kept[s].fresh)
+            ft__value_put(r, f, s, &kept[s], open, f->part->hard[s]);
+}
+
+/* After both ways: who was there for sure and cannot have left is there for sure. */
+static void meet_again(ft__run *r, struct way *w, const ft__there *before,
+                       const ft__set *open, const ft__set *left_before)
+{
+    if (w->t.known)
+        return;
+    for (uint32_t k = 0; k < r->words; k++)
+        w->t.of[FT__SURE].w[k] |= ft__there_set(before, FT__SURE)->w[k] & open->w[k] &
+                                  ~(w->f->left.w[k] & ~left_before->w[k]);
+}
+
+static void drop(const ft__run *r, ft__there *t, unsigned set, const ft__set *who)
+{
+    for (uint32_t k = 0; k < r->words; k++)
+        t->of[set].w[k] &= ~who->w[k];
+}
+
+static void add(const ft__run *r, ft__there *t, unsigned set, const ft__there *of,
+                const ft__set *who)
+{
+    for (uint32_t k = 0; k < r->words; k++)
+        t->of[set].w[k] |= ft__there_set(of, set)->w[k] & who->w[k];
+}
+
+/* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
+static void keep_off(struct way *w, ft__there *t, ft__there *other, bool round,
+                     const ft__set *open)
+{
+    add(w->r, other, FT__GUESS, t, open);
+    drop(w->r, t, FT__GUESS, open);
+    if (round)
+        drop(w->r, t, FT__MAYBE, open);
+}
+
+/* What both ways have left; `round`: some may go round for ever. */
+static void join_both(struct way *w, const ft__there *yes, const ft__there *no,
+                      bool round, bool always, const ft__set *open,
+                      const ft__set *left)
+{
+    ft__run *r = w->r;
+    const ft__there before = w->t;
+
+    w->t = *yes;
+    ft__there_join(r, &w->t, no);
+    if (round)
+        add(r, &w->t, FT__MAYBE, &before, open);
+    if (always)
+        add(r, &w->t, FT__GUESS, &before, open);
+    meet_again(r, w, &before, open, left);
+    w->t.known = ft__set_same(r, &w->t.of[FT__SURE], &w->t.of[FT__MAYBE]);
+}
+
+/* Threads of which nobody knows go both ways at once. */
+static void go_both(struct way *w, ft__there *yes, ft__there *no, uint32_t to,
+                    uint32_t next, uint32_t meet, const ft__set *open)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    const ft__set left = w->f->left;
+    bool *on_yes = ahead(r, &part->flow, to, meet);
+    bool *on_no = ahead(r, &part->flow, next, meet);
+    const ft__value *kept = save(r, w->f);
+    bool round_yes, round_no;
+
+    if (!on_yes || !on_no || !kept)
+        return;
+    round_yes = on_yes[w->block];
+    round_no = on_no[w->block];
+    if (round_yes)
+        unbound(r, part, on_yes);
+    if (round_no)
+        unbound(r, part, on_no);
+    if (round_yes || to_ruin(part, to))
+        keep_off(w, yes, no, round_yes, open);
+    if (round_no || to_ruin(part, next))
+        keep_off(w, no, yes, round_no, open);
+    if (round_yes && round_no)
+        drop(r, yes, FT__GUESS, open);
+    walk(r, w->f, to, meet, yes);
+    restore(r, w->f, kept, open);
+    walk(r, w->f, next, meet, no);
+    for (uint32_t k = 0; k < part->flow.n; k++)
+        on_yes[k] |= on_no[k];
+    forget_written(r, w->f, on_yes, open);
+    join_both(w, yes, no, round_yes || round_no, round_yes && round_no, open, &left);
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* ---- splits ---- */
+
+static void count_split(ft__run *r, const ft__step *s, const ft__there *yes,
+                        const ft__there *no)
+{
+    uint64_t n[FT__SETS] = {0};
+
+    for (unsigned set = 0; set < FT__SETS; set++)
+        for (uint32_t k = 0; k < r->words; k++) {
+            const uint64_t a = ft__there_set(yes, set)->w[k];
+            const uint64_t b = ft__there_set(no, set)->w[k];
+
+            n[set] += ((uint32_t)a && (uint32_t)b) + (a >> 32 && b >> 32);
+        }
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* One way now, the other then: what comes to `stop` waits there. */
+static void go_apart(struct way *w, ft__there *yes, ft__there *no, uint32_t to,
+                     uint32_t next, uint32_t meet)
+{
+    ft__run *r = w->r;
+
+    w->from = w->block;
+    if (meet == w->stop && (to == meet || next == meet)) {
+        ft__there_join(r, &w->waiting, to == meet ? yes : no);
+        w->t = to == meet ? *no : *yes;
+        w->block = to == meet ? next : to;
+        w->walk = ++r->walks; /* fewer are on the way */
+        return;
+    }
+    walk(r, w->f, to, meet, yes);
+    walk(r, w->f, next, meet, no);
+    w->t = *yes;
+    ft__there_join(r, &w->t, no);
+    w->block = meet;
+}
+
+static void branch(struct way *w, const ft__step *s)
+{
+    ft__run *r = w->r;
+    const ft__flow_block *b = &w->f->part->flow.block[w->block];
+    ft__condition c;
+    ft__there yes, no;
+    uint64_t n[FT__SETS];
+
+    if (s->guard == FT__NO_SLOT) {
+        ft__run_threads(r, n, &w->t);
+        ft__run_count(r, s->item, n);
+        w->from = w->block;
+        w->block = b->jump;
+        return;
+    }
+    ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
+    ft__there_split(r, &yes, &no, &w->t, &c);
+    ft__run_threads(r, n, &yes);
+    ft__run_count(r, s->item, n);
+    count_split(r, s, &yes, &no);
+    if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
+        w->from = w->block;
+        w->block = anyone(r, &yes) ? b->jump : b->next;
+        return;
+    }
+    for (uint32_t k = 0; k < r->words; k++)
+        c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
+    if (ft__set_any(r, &c.open)) {
+        ft__run_inexact(r, w->f, s->insn, "a branch depends on data");
+        go_both(w, &yes, &no, b->jump, b->next, b->meet, &c.open);
+    } else {
+        go_apart(w, &yes, &no, b->jump, b->next, b->meet);
+    }
+}
+
+/* brx.idx: threads by their index, one target after the other. */
+static void by_index(struct way *w, const ft__step *s)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    const ft__flow *flow = &part->flow;
+    const uint32_t meet = flow->block[w->block].meet;
+    const ft__ptx_targets *list =
+        ft__flow_targets(part->f, &part->f->insn[s->insn]);
+    ft__there rest = w->t, all, taken = w->t, stay;
+    ft__condition c = {.any_open = false};
+    ft__value v;
+    uint64_t n[FT__SETS];
+    bool parted = false;
+
+    nobody(&all);
+    nobody(&stay);
+    if (s->guard != FT__NO_SLOT) {
+        ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
+        ft__there_split(r, &taken, &stay, &w->t, &c);
+        rest = taken;
+    }
+    ft__value_get(r, &v, w->f, &part->source[s->source]);
+    if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
+        bool *blocks = ahead(r, flow, w->block, meet);
+
+        ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
+        if (blocks) {
+            unbound(r, part, blocks);
+            forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
+        }
+        w->from = w->block;
+        w->block = meet;
+        return;
+    }
+    ft__form_pin(&r->forms, v.form);
+    ft__run_threads(r, n, &taken);
+    ft__run_count(r, s->item, n);
+    while (anyone(r, &rest)) {
+        ft__there now;
+        uint64_t index = UINT64_MAX;
+
+        memset(&c, 0, sizeof(c));
+        for (uint32_t l = 0; l < r->threads; l++)
+            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
+                const uint64_t one = (uint32_t)(v.lane ? v.lane[l] : v.base);
+                const uint64_t to =
+                    list->index[one < list->n ? one : list->n - 1];
+
+                if (index == UINT64_MAX)
+                    index = to;
+                c.holds.w[l / 64] |= (uint64_t)(to == index) << l % 64;
+            }
+        ft__there_split(r, &now, &rest, &rest, &c);
+        if (!parted) {
+            ft__there others = rest;
+
+            ft__there_join(r, &others, &stay);
+            count_split(r, s, &now, &others);
+            parted = true;
+            if (!anyone(r, &others)) {
+                w->from = w->block;
+                w->block = flow->of[index];
+                return;
+            }
+        }
+        walk(r, w->f, flow->of[index], meet, &now);
+        ft__there_join(r, &all, &now);
+    }
+    if (anyone(r, &stay)) {
+        walk(r, w->f, flow->block[w->block].next, meet, &stay);
+        ft__there_join(r, &all, &stay);
+    }
+    w->t = all;
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* ---- leaving ---- */
+
+static void leave(struct way *w, const ft__step *s)
+{
+    ft__run *r = w->r;
+    const bool ret = w->f->part->f->insn[s->insn].opcode == FT__PTX_RET;
+    ft__there gone = w->t, rest;
+    ft__condition c;
+
+    if (s->guard != FT__NO_SLOT) {
+        ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
+        ft__there_split(r, &gone, &rest, &w->t, &c);
+        if (c.any_open)
+            ft__run_inexact(r, w->f, s->insn, "who leaves depends on data");
+    } else {
+        nobody(&rest);
+    }
+    for (uint32_t k = 0; k < r->words; k++) {
+        w->f->left.w[k] |= gone.of[FT__MAYBE].w[k];
+        if (w->f->part->f->entry)
+            w->f->present.w[k] &= ~ft__there_set(&gone, FT__SURE)->w[k];
+    }
+    if (ret && w->f->caller)
+        ft__there_join(r, &w->f->back, &gone);
+    else
+        ft__there_join(r, &w->f->exited, &gone);
+    w->from = w->block;
+    w->t = rest;
+    w->block = w->f->part->flow.block[w->block].next;
+}
+
+/* ---- blocks ---- */
+
+static void barrier(ft__run *r, const ft__there *on)
+{
+    for (uint32_t warp = 0; warp < r->warps; warp++) {
+        uint64_t n[FT__SETS];
+
+        for (unsigned set = 0; set < FT__SETS; set++)
+            n[set] = (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) != 0;
+        ft__run_count(r, r->p->barrier + warp, n);
+    }
+}
+
+/* Who takes part in a step, by its guard; `c`: what is known of that. */
+static void taking_part(struct way *w, const ft__step *s, ft__there *on,
+                        ft__condition *c)
+{
+    ft__there off;
+
+    *on = w->t;
+    c->any_open = false;
+    if (s->guard == FT__NO_SLOT)
+        return;
+    ft__run_guard(w->r, c, w->f, s->guard, s->guard_not);
+    ft__there_split(w->r, on, &off, &w->t, c);
+    if (ft__set_same(w->r, ft__there_set(on, FT__SURE), &on->of[FT__MAYBE]))
+        on->known = true;
+    else if (c->any_open)
+        ft__run_inexact(w->r, w->f, s->insn, "a guard depends on data");
+}
+
+/* Who may have written it, or not, does not know it. */
+static void value_step(struct way *w, const ft__step *s, const ft__there *on,
+                       const ft__condition *c)
+{
+    ft__run_eval(w->r, w->f, s, on, &on->of[FT__MAYBE]);
+    for (uint32_t k = 0; c->any_open && k < s->n_dest; k++)
+        if (w->f->part->dest[s->dest + k] != FT__NO_SLOT)
+            ft__value_forget(w->r, &w->f->value[w->f->part->dest[s->dest + k]],
+                             &c->open);
+}
+
+static void count_on(ft__run *r, const ft__step *s, const ft__there *on)
+{
+    uint64_t n[FT__SETS];
+
+    ft__run_threads(r, n, on);
+    ft__run_count(r, s->item, n);
+    ft__run_warps(r, n, on);
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* false: the step has said where to go on. */
+static bool one_step(struct way *w, const ft__step *s)
+{
+    ft__there on;
+    ft__condition c;
+
+    switch (s->kind) {
+    case FT__STEP_BRANCH: branch(w, s); return false;
+    case FT__STEP_INDEX: by_index(w, s); return false;
+    case FT__STEP_LEAVE: leave(w, s); return false;
+    default: break;
+    }
+    taking_part(w, s, &on, &c);
+    switch (s->kind) {
+    case FT__STEP_ON: count_on(w->r, s, &on); break;
+    case FT__STEP_ACCESS: ft__run_access(w->r, w->f, s, &on); break;
+    case FT__STEP_BARRIER: barrier(w->r, &on); break;
+    case FT__STEP_CALL:
+        ft__run_call(w->r, w->f, s, &w->t, &on);
+        w->from = w->block;
+        w->block = w->f->part->flow.block[w->block].next;
+        return false;
+    default:
+        if (anyone(w->r, &on))
+            value_step(w, s, &on, &c);
+        break;
+    }
+    return true;
+}
+
+static void block(struct way *w)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    const uint32_t here = w->block;
+    uint64_t n[FT__SETS];
+    bool on = true;
+
+    r->steps += 32;
+    ft__run_warps(r, n, &w->t);
+    ft__run_count(r, part->item[here], n);
+    ft__run_threads(r, n, &w->t);
+    ft__run_count(r, part->item[here] + 1, n);
+    for (uint32_t s = part->steps[here]; on && s < part->steps[here + 1]; s++)
+        on = one_step(w, &part->step[s]);
+    if (on) {
+        w->from = here;
+        w->block = part->flow.block[here].next;
+    }
+}
+
+/* From a block up to `stop`; t becomes who gets there. */
+static void walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__there *t)
+{
+    struct way w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
+    const uint32_t end = f->part->flow.n;
+
+    if (r->depth == FT__MOST_DEPTH)
+        ft__run_stop(r, f, 0, "branches are nested too deep");
+    r->depth++;
+    w.walk = ++r->walks;
+    nobody(&w.waiting);
+    while (!r->stopped && !r->short_of_memory && w.block != stop && w.block < end &&
+           anyone(r, &w.t)) {
+        const uint64_t before = w.walk;
+
+        if (r->steps > r->most_steps)
+            ft__run_stop(r, f, f->part->flow.block[w.block].first,
+                         "it takes too long to follow");
+        if (f->part->flow.block[w.block].header &&
+            !ft__trial_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
+            nobody(&w.t);
+            break;
+        }
+        block(&w);
+        if (w.walk != before)
+            ft__trial_leave(r, before);
+    }
+    ft__trial_leave(r, w.walk);
+    r->depth--;
+    if (r->stopped)
+        nobody(&w.t);
+    *t = w.waiting;
+    ft__there_join(r, t, &w.t);
+}
+
+void ft__run_walk(ft__run *r, ft__frame *f, ft__there *t)
+{
+    walk(r, f, 0, f->part->flow.n, t);
+}
