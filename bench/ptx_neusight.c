@@ -17,7 +17,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
-#include "foretell/kernels.h"
+#include "predict/kernels.h"
 #include "run/rows.h"
 
 enum { MOST_DEVICES = 16, FLOAT = 4, N_MODULES = 3 };
@@ -105,7 +105,7 @@ static const struct op *find_op(const char *name)
 struct launch {
     char kernel[40];
     int32_t rows, columns, n;
-    ft_ptx_arg arg[2];
+    ft_ptx_arg arg[12];
     ft_ptx_launch of;
     ft_kernel_space space;
     double launches;
@@ -186,18 +186,25 @@ static void open_module(struct module *m, const char *folder, const char *name)
         die(&err);
 }
 
-static void find_space(ft_kernel_space *space, const struct module *m, const char *kernel)
+/* Tensors lie where cudaMalloc() puts them. */
+static const uint64_t aligned[] = {1 << 20};
+
+static void know_kernel(struct launch *l, const struct module *m)
 {
     const ft_ptx_kernel *k;
     size_t n = ft_ptx_kernels(m->ptx, &k);
     ft_error err;
 
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(k[i].name, kernel) == 0) {
-            if (ft_ptx_registers(&space->registers, m->ptx, i, &err))
-                die(&err);
-            space->shared_bytes += k[i].shared_bytes;
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(k[i].name, l->kernel) != 0)
+            continue;
+        if (ft_ptx_registers(&l->space.registers, m->ptx, i, &err))
+            die(&err);
+        l->space.shared_bytes += k[i].shared_bytes;
+        for (uint32_t p = 0; p < k[i].n_params; p++)
+            if (k[i].param[p].size == sizeof(*aligned))
+                l->arg[l->of.n_args++] = (ft_ptx_arg){.index = p, .bytes = aligned, .size = 8};
+    }
 }
 
 static void add(struct table *t, const struct op *op, struct launch *l,
@@ -220,7 +227,7 @@ static void add(struct table *t, const struct op *op, struct launch *l,
         if (!t->row || !t->kind)
             exit(1);
     }
-    find_space(&l->space, m, l->kernel);
+    know_kernel(l, m);
     begin = now();
     if (ft_ptx_count(&counts, m->counter, &l->of, &err))
         die(&err);
@@ -365,12 +372,15 @@ static void train(const struct table *t, const ft_kernels_options *opt, const ch
     ft_kernels_free(k);
     if (ft_kernels_load(&k, path, &err))
         die(&err);
+    printf("%s:", k->fit.choice);
+    for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
+        printf(" %s %.3g", ft__kernel_name(i), k->theta.v[i]);
     begin = now();
     for (size_t i = 0; i < TIMES; i++)
         if (ft_kernel_predict(&e, k, &t->row[i % t->n].work, t->row[i % t->n].device,
                               3e-5, &err))
             die(&err);
-    printf("%.1f us to ask of one launch\n", 1e6 * (now() - begin) / TIMES);
+    printf("\n%.1f us to ask of one launch\n", 1e6 * (now() - begin) / TIMES);
     ft_kernels_free(k);
 }
 

@@ -8,6 +8,17 @@ enum { WARP = 32, SECTOR = 32 };
 /* How sharply host and device, of which one waits for the other, meet. */
 static const double MEET = 20;
 
+const char *ft__kernel_name(int i)
+{
+    static const char *const names[] = {
+#define FT__KERNEL_CONSTANT(name, ...) #name,
+#include "predict/kernel.def"
+#undef FT__KERNEL_CONSTANT
+    };
+
+    return names[i];
+}
+
 ft__kernel_theta ft__kernel_default(void)
 {
     return (ft__kernel_theta){{
@@ -132,7 +143,7 @@ static double from_memory(ft_kernel_terms *t, const ft_kernel_work *w, const ft_
                           const double *c)
 {
     double again = w->loaded_bytes + w->stored_bytes - w->block_bytes;
-    double reads = fmax(0, w->block_bytes - w->stored_bytes) / fmax(1, w->blocks);
+    double reads = fmax(0, w->distinct_bytes - w->stored_bytes) / fmax(1, w->blocks);
     double active = reads * fmin(w->blocks, t->resident * g->sms);
     double over = active / (c[FT__K_cache_keeps] * g->l2_bytes);
 

@@ -37,12 +37,6 @@ struct image {
     uint64_t n_rows;
 };
 
-static const char *const names[] = {
-#define FT__KERNEL_CONSTANT(name, ...) #name,
-#include "predict/kernel.def"
-#undef FT__KERNEL_CONSTANT
-};
-
 /* ---- writing ---- */
 
 static void put(ft__buf *b, const void *data, size_t len)
@@ -86,7 +80,7 @@ static void put_all(ft__buf *b, const ft_kernels *k)
     for (int c = 0; c < FT__N_KERNEL_CONSTANTS; c++) {
         struct constant v = {.value = k->theta.v[c]};
 
-        snprintf(v.name, sizeof(v.name), "%s", names[c]);
+        snprintf(v.name, sizeof(v.name), "%s", ft__kernel_name(c));
         put(b, &v, sizeof(v));
     }
     put(b, &i, sizeof(i));
@@ -176,7 +170,7 @@ static void get_constants(struct reader *r, ft_kernels *k, uint32_t n)
 
         get(r, &v, sizeof(v));
         v.name[NAME - 1] = '\0';
-        if (!r->st && (strcmp(v.name, names[c]) != 0 || !(v.value > 0) ||
+        if (!r->st && (strcmp(v.name, ft__kernel_name((int)c)) != 0 || !(v.value > 0) ||
                        !isfinite(v.value)))
             bad(r, "a constant that is none");
         k->theta.v[c] = v.value;
