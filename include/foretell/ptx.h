@@ -70,6 +70,11 @@ FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* bor
 FT_API uint32_t ft_ptx_version(const ft_ptx *m);
 FT_API const char *ft_ptx_target(const ft_ptx *m);
 
+/* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
+ * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */
+FT_API ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t i,
+                                  ft_error *err);
+
 /* ---- launches ---- */
 
 /* A scalar's bits, or an address: only its alignment matters. What is not given is

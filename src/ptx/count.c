@@ -35,7 +35,7 @@ void ft_ptx_counter_free(ft_ptx_counter *c)
     if (!c)
         return;
     for (uint32_t k = 0; k < c->m->n_kernels; k++)
-        ft__plan_free(c->plan[k]);
+        ft__ptx_plan_free(c->plan[k]);
     free(c->plan);
     free(c);
 }
@@ -261,7 +261,7 @@ static ft_status plan_for(ft__plan **out, ft_ptx_counter *c, uint32_t kernel,
     ft_status st = FT_OK;
 
     if (!c->plan[kernel])
-        st = ft__plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel], err);
+        st = ft__ptx_plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel], err);
     if (st == FT_OK && !c->plan[kernel]->block && !describe(c->plan[kernel]))
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
                      c->m->kernel[kernel].name);
