@@ -25,6 +25,7 @@ typedef struct ft_ptx_listed {
     const ft_ptx *module; /* NULL: a library's call */
     const ft_ptx_kernel *kernel;
     ft_ptx_launch launch;
+    uint64_t memory_bytes; /* of all pointers for which the list says it */
     uint64_t count;        /* how often */
     const char *library;   /* what is called; NULL: a kernel in PTX */
     const char *operation; /* spec of the same work; NULL: not known */

@@ -2,6 +2,7 @@
 #define CLI_PTX_H
 
 #include "cli/cli.h"
+#include "foretell/kernels.h"
 #include "foretell/ptx_launches.h"
 
 /* foretell ptx: what its files share. */
@@ -13,6 +14,7 @@ typedef struct ft__ptx_options {
     ft__texts params;
     const char *launches;
     const char *device;
+    uint64_t registers;
     uint64_t blocks;
 } ft__ptx_options;
 
@@ -23,6 +25,10 @@ typedef struct ft__ptx_counted {
     ft_ptx_counts counts;
     const ft_ptx_block *block; /* borrowed until the next launch is counted */
     size_t n_blocks;
+    const ft_device_facts *device; /* NULL: none was asked for */
+    uint32_t registers;            /* of a thread, on it; 0: no device */
+    bool registers_given;          /* not estimated */
+    ft_kernel_estimate estimate;   /* on it */
 } ft__ptx_counted;
 
 static inline uint64_t ft__ptx_sum(const ft_ptx_tally *t)
@@ -78,6 +84,15 @@ size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counte
 /* Sectors (of global) or cycles (of shared memory) that a request would need if the
  * bytes it asks for lay side by side. */
 double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
+
+/* ---- ptx_device.c: what a GPU makes of a launch ---- */
+/* The device that --device names; *out NULL: none. Complains itself. */
+int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
+/* v->estimate; nothing where d is NULL. */
+ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d,
+                           const ft__ptx_options *o, ft_error *err);
+void ft__ptx_estimate_print(const ft__ptx_counted *v);
+json_t *ft__ptx_estimate_json(const ft__ptx_counted *v);
 
 /* ---- ptx_list.c: many launches ---- */
 int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);

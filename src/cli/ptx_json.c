@@ -162,7 +162,7 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
         return json_pack("{s:o, s:o, s:o, s:o}", "name", text_or_null(v->name), "count",
                          ft__json_count(v->count), "library", ft__json_text(v->library),
                          "operation", text_or_null(v->operation));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "name",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name",
                      text_or_null(v->name), "count", ft__json_count(v->count), "module",
                      ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name),
                      "grid", dims_json(l->grid), "block", dims_json(l->block),
@@ -172,8 +172,9 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
 {
-    json_t *all = json_pack("{s:o, s:o}", "launch", ft__ptx_launch_json(v->launch),
-                            "counts", ft__ptx_counts_json(&v->counts));
+    json_t *all = json_pack("{s:o, s:o, s:o}", "launch", ft__ptx_launch_json(v->launch),
+                            "counts", ft__ptx_counts_json(&v->counts), "estimate",
+                            ft__ptx_estimate_json(v));
     ft__ptx_remark r[FT__PTX_REMARKS];
     size_t n = ft__ptx_remarks(r, v);
     json_t *remarks = json_array();

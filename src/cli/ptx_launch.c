@@ -247,6 +247,7 @@ bool ft__ptx_print(const ft__ptx_counted *v, const ft__ptx_options *o)
     good = print_classes(&v->counts) && print_memory(&v->counts);
     print_work(&v->counts);
     print_flow(&v->counts);
+    ft__ptx_estimate_print(v);
     good = good && print_blocks(v, o->blocks ? o->blocks : BLOCKS);
     print_remarks(v);
     return good;

@@ -102,7 +102,7 @@ static void on_lanes(struct remarks *s, const ft_ptx_counts *c)
 
 static void on_divergence(struct remarks *s, const ft_ptx_counts *c)
 {
-    double share = ratio(c->divergent.value, c->branches.value);
+    double share = ratio(c->divergent.low, c->branches.high);
 
     if (share > 0.05)
         say(s, share / 4, "%s of the warps' branches diverge",
