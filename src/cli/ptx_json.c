@@ -162,12 +162,13 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
         return json_pack("{s:o, s:o, s:o, s:o}", "name", text_or_null(v->name), "count",
                          ft__json_count(v->count), "library", ft__json_text(v->library),
                          "operation", text_or_null(v->operation));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name",
-                     text_or_null(v->name), "count", ft__json_count(v->count), "module",
-                     ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name),
-                     "grid", dims_json(l->grid), "block", dims_json(l->block),
-                     "cluster", dims_json(l->cluster), "dynamic_shared",
-                     (int)l->dynamic_shared, "missing", text_or_null(v->missing));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name",
+        text_or_null(v->name), "count", ft__json_count(v->count), "module",
+        ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name), "grid",
+        dims_json(l->grid), "block", dims_json(l->block), "cluster",
+        dims_json(l->cluster), "dynamic_shared", (int)l->dynamic_shared, "memory_bytes",
+        ft__json_count(v->memory_bytes), "missing", text_or_null(v->missing));
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)

@@ -117,11 +117,11 @@ static void on_block(struct remarks *s, const ft__ptx_counted *v)
     if (!ft__ptx_heaviest(&b, 1, v))
         return;
     share = ratio(ft__ptx_weight(b), ft__ptx_sum(v->counts.warp));
-    if (share > 0.5 && v->n_blocks > 1 && b->source)
+    if (share > 0.6 && v->n_blocks > 1 && b->source)
         say(s, 0.3, "the %u instructions of lines %u to %u, from %s:%u, are %s of all",
             b->instructions, b->line, b->last_line, b->source, b->source_line,
             ft__text_percent(share).s);
-    else if (share > 0.5 && v->n_blocks > 1)
+    else if (share > 0.6 && v->n_blocks > 1)
         say(s, 0.3, "the %u instructions of lines %u to %u are %s of all",
             b->instructions, b->line, b->last_line, ft__text_percent(share).s);
 }
