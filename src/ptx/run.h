@@ -81,6 +81,7 @@ typedef struct ft__run {
     uint64_t *count;     /* [n_items][FT__SETS] */
     bool *unbounded;     /* by item: as often as you like */
     uint64_t *in[5], *out[16];
+    struct ft__measured **measured; /* by step of all parts */
     ft__frame **pool;    /* by part: frames not in use */
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
