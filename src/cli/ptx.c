@@ -150,6 +150,7 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, const ft_device *d,
     if (st)
         return ft__cli_fail_asked(c, st, &err);
     v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
+    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
     if (c->json)
         return ft__cli_done(
             c, ft__json_print_take(ft__ptx_counted_json(&v, true), stdout));

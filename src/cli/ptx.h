@@ -1,6 +1,8 @@
 #ifndef CLI_PTX_H
 #define CLI_PTX_H
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "foretell/kernels.h"
 #include "foretell/ptx_launches.h"
@@ -25,6 +27,8 @@ typedef struct ft__ptx_counted {
     ft_ptx_counts counts;
     const ft_ptx_block *block; /* borrowed until the next launch is counted */
     size_t n_blocks;
+    const ft_ptx_access *access; /* as block */
+    size_t n_accesses;
     const ft_device_facts *device; /* NULL: none was asked for */
     uint32_t registers;            /* of a thread, on it; 0: no device */
     bool registers_given;          /* not estimated */
@@ -61,6 +65,14 @@ typedef struct ft__ptx_dims {
 } ft__ptx_dims;
 ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
 
+/* The file's name without its folders. */
+static inline const char *ft__ptx_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 /* ---- ptx_kernels.c: files without a launch ---- */
 int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
 
@@ -81,6 +93,10 @@ typedef struct ft__ptx_remark {
 } ft__ptx_remark;
 /* The weightiest first; the count comes back. */
 size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counted *v);
+/* The access that wastes most sectors (cycles), NULL: none wastes any; *least: what a
+ * request would need. */
+const ft_ptx_access *ft__ptx_wasteful(double *least, const ft__ptx_counted *v,
+                                      ft_ptx_space space, int stored);
 /* Sectors (of global) or cycles (of shared memory) that a request would need if the
  * bytes it asks for lay side by side. */
 double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);

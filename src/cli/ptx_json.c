@@ -147,6 +147,25 @@ static json_t *blocks_json(const ft__ptx_counted *v)
     return all;
 }
 
+static json_t *accesses_json(const ft__ptx_counted *v)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < v->n_accesses; i++) {
+        const ft_ptx_access *a = &v->access[i];
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:i, s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "line", (int)a->line,
+                      "source", a->source ? ft__json_text(a->source) : json_null(),
+                      "source_line", (int)a->source_line, "space",
+                      ft_ptx_space_name(a->space), "stored", a->stored, "bytes",
+                      (int)a->bytes, "requests", tally_json(&a->requests), "took",
+                      tally_json(&a->took)));
+    }
+    return all;
+}
+
 /* ---- launches ---- */
 
 static json_t *text_or_null(const char *s)
@@ -186,8 +205,9 @@ json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
     }
     for (size_t i = 0; i < n; i++)
         ft__json_append_take(&remarks, ft__json_text(r[i].s));
-    return ft__json_join_take(
-        all, json_pack("{s:o, s:o}", "blocks", blocks_json(v), "remarks", remarks));
+    return ft__json_join_take(all, json_pack("{s:o, s:o, s:o}", "blocks",
+                                             blocks_json(v), "accesses",
+                                             accesses_json(v), "remarks", remarks));
 }
 
 /* ---- CSV ---- */

@@ -414,3 +414,9 @@ size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out
     *out = NULL;
     return l->counted ? ft_ptx_blocks(l->counted, out) : 0;
 }
+
+size_t ft_ptx_launches_accesses(const ft_ptx_launches *l, const ft_ptx_access **out)
+{
+    *out = NULL;
+    return l->counted ? ft_ptx_accesses(l->counted, out) : 0;
+}

@@ -109,7 +109,7 @@ Conflicts, sectors and divergence are counted, and what stands out is said.
   76-95              18              8192           32.0  26.1 %  saxpy.cu:9
   130-146            12              8192           32.0  17.4 %  saxpy.cu:17
   
-  - shared loads take 8.0 cycles a request where 1.0 would do: bank conflicts
+  - shared loads take 8.0 cycles a request where 1.0 would do (bank conflicts); worst are those of saxpy.cu:22, 8.0 instead of 1.0
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param 3=100000 --json | pick launch.grid counts.threads counts.exact counts.classes.fp32.warp counts.spaces.global.bytes.loaded counts.sectors.stored estimate blocks.#
   launch.grid: [391, 1, 1]
   counts.threads: 100096
