@@ -129,6 +129,7 @@ typedef struct ft__condition {
 /* Those for which it holds, and those for which it does not. */
 void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
                      const ft__there *t, const ft__condition *c);
+void ft__there_spell_out(ft__there *t); /* not known, but all sets the same */
 void ft__there_join(const ft__run *r, ft__there *t, const ft__there *more);
 bool ft__there_same(const ft__run *r, const ft__there *a, const ft__there *b);
 void ft__there_remove(const ft__run *r, ft__there *t, const ft__there *gone);
