@@ -52,6 +52,7 @@ typedef struct ft__frame {
     ft__there back, exited; /* threads that returned, ended, before the end */
     ft__set left;    /* that may have gone before the function's end */
     ft__set present; /* that came in */
+    ft__set here;    /* in the block that is executed */
     uint32_t depth;
 } ft__frame;
 
@@ -182,8 +183,8 @@ void ft__run_walk(ft__run *r, ft__frame *f, ft__there *t);
 /* `t` loses who ends meanwhile. */
 void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
                   const ft__there *on);
-/* Items of a part, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__part *part);
+/* Blocks of a part, from the first up to the end, as often as you like. */
+void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end);
 
 /* Executes the block at r->at: counts[] and forms' bounds are of it then. */
 void ft__run_block(ft__run *r);

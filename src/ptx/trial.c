@@ -274,6 +274,7 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         ft__run_inexact(r, f, f->part->flow.block[t->block].first, "a loop never ends");
         for (uint32_t k = t->loop->first_item; k < t->loop->end_item; k++)
             r->unbounded[k] = true;
+        r->unbounded[r->p->barrier] = true;
         abandon(r, nth);
         return false;
     }

@@ -246,11 +246,9 @@ void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now
                    const ft__set *who, bool hard)
 {
     ft__value *v = &f->value[slot];
-    bool whole = f->part->within[slot] || v->fresh;
 
-    if (!whole)
-        whole = ft__set_same(r, who, &f->present);
-    if (whole) {
+    if (v->fresh || ft__set_same(r, who, &f->present) ||
+        (f->part->within[slot] && ft__set_same(r, who, &f->here))) {
         replace(r, v, now);
         return;
     }

@@ -87,10 +87,10 @@ static void forget_written(ft__run *r, ft__frame *f, const bool *blocks,
 static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
 {
     for (uint32_t b = 0; b < part->flow.n; b++)
-        for (uint32_t k = part->item[b]; blocks[b] && k < part->item[b + 1]; k++)
-            r->unbounded[k] = true;
+        if (blocks[b])
+            ft__run_unbound(r, part, b, b + 1);
     for (uint32_t n = 1; part->calls && n < r->p->n_parts; n++)
-        ft__run_unbound(r, &r->p->part[n]);
+        ft__run_unbound(r, &r->p->part[n], 0, r->p->part[n].flow.n);
 }
 
 /* Threads on their way through these blocks may end there, or return. */
@@ -581,6 +581,7 @@ static void block(struct way *w)
     bool on = true;
 
     r->steps += 32;
+    w->f->here = w->t.of[FT__MAYBE];
     ft__run_warps(r, n, &w->t);
     ft__run_count(r, part->item[here], n);
     ft__run_threads(r, n, &w->t);
