@@ -48,6 +48,19 @@ static void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
     CHECK(k->st == FT_OK);
 }
 
+/* The text with something else for '?'. */
+static void begin_with(kernel *k, const char *text, const char *with, uint32_t grid,
+                       uint32_t block)
+{
+    char all[2000];
+    size_t n = 0;
+
+    for (const char *c = text; *c; c++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%.*s", *c == '?' ? 400 : 1,
+                              *c == '?' ? with : c);
+    begin(k, all, grid, block);
+}
+
 static void give(kernel *k, uint32_t index, const void *bytes, uint32_t size)
 {
     k->arg[k->launch.n_args++] =
@@ -304,7 +317,7 @@ static void loads_that_feed_branches_give_bounds(void)
           3, 64);
     give(&k, 0, &x, 8);
     count(&k);
-    CHECK(!k.n.exact && strcmp(k.n.because, "line 12: a branch depends on data") == 0);
+    CHECK(!k.n.exact && strcmp(k.n.because, "line 15: a branch depends on data") == 0);
     CHECK(k.n.thread[FT_PTX_FP32].low == 0);
     CHECK(k.n.thread[FT_PTX_FP32].value == 3 * 32);
     CHECK(k.n.thread[FT_PTX_FP32].high == 3 * 64);
@@ -373,12 +386,9 @@ static void endless_loops_end(void)
     };
 
     for (size_t b = 0; b < sizeof body / sizeof *body; b++) {
-        char text[1000];
         kernel k;
 
-        snprintf(text, sizeof text, KERNEL("", "%s"), "%p", "%h", "%r", "%d", "%f",
-                 body[b]);
-        begin(&k, text, 1000, 256);
+        begin_with(&k, KERNEL("", "?"), body[b], 1000, 256);
         count(&k);
         CHECK(k.st == FT_OK && !k.n.exact && k.n.because);
         CHECK(k.n.warp[FT_PTX_CONTROL].high == UINT64_MAX);
@@ -414,17 +424,14 @@ static void sectors_are_those_that_warps_touch(void)
     const uint64_t x = 1 << 20;
 
     for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
-        char text[1200];
         kernel k;
 
-        snprintf(text, sizeof text,
-                 KERNEL(".param .u64 x", "%s"
-                                         "ld.param.u64 %%d0, [x];\n"
-                                         "mul.wide.u32 %%d1, %%r1, %s;\n"
-                                         "add.s64 %%d2, %%d0, %%d1;\n"
-                                         "ld.global.u32 %%r4, [%%d2];\nret;\n"),
-                 "%p", "%h", "%r", "%d", "%f", INDEX, at[n].scale);
-        begin(&k, text, at[n].grid, 64);
+        begin_with(&k,
+                   KERNEL(".param .u64 x", INDEX "ld.param.u64 %d0, [x];\n"
+                                                 "mul.wide.u32 %d1, %r1, ?;\n"
+                                                 "add.s64 %d2, %d0, %d1;\n"
+                                                 "ld.global.u32 %r4, [%d2];\nret;\n"),
+                   at[n].scale, at[n].grid, 64);
         give(&k, 0, &x, 8);
         count(&k);
         CHECK(is(&k.n.requests[FT_PTX_LOADED], at[n].grid * 2));
@@ -443,15 +450,13 @@ static void banks_conflict(void)
     } at[] = {{"4", 1}, {"8", 2}, {"128", 32}, {"132", 1}, {"0", 1}};
 
     for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
-        char text[1200];
         kernel k;
 
-        snprintf(text, sizeof text,
-                 KERNEL("", ".shared .align 16 .b8 s[8192];\n%s"
-                            "mov.u32 %%r1, s;\nmad.lo.s32 %%r2, %%r0, %s, %%r1;\n"
-                            "st.shared.u32 [%%r2], %%r0;\nret;\n"),
-                 "%p", "%h", "%r", "%d", "%f", TID, at[n].scale);
-        begin(&k, text, 5, 32);
+        begin_with(&k,
+                   KERNEL("", ".shared .align 16 .b8 s[8192];\n" TID
+                              "mov.u32 %r1, s;\nmad.lo.s32 %r2, %r0, ?, %r1;\n"
+                              "st.shared.u32 [%r2], %r0;\nret;\n"),
+                   at[n].scale, 5, 32);
         count(&k);
         CHECK(is(&k.n.shared[FT_PTX_STORED], 5));
         CHECK(is(&k.n.wavefronts[FT_PTX_STORED], 5 * at[n].cycles));
