@@ -268,11 +268,10 @@ static void complain(ft__parser *p, const ft__ptx_insn *i, const uint16_t *mods)
     const char *opcode = ft__ptx_opcode_name(i->opcode);
     bool types = false;
 
-    for (unsigned k = p->check.first[i->opcode];
-         k < N_FORMS && forms[k].opcode == i->opcode; k++) {
+    for (unsigned k = p->check.first[i->opcode]; k < N_FORMS; k++) {
         match m = {.i = i, .mods = mods};
 
-        if (!types_match(&m, &forms[k]))
+        if (forms[k].opcode != i->opcode || !types_match(&m, &forms[k]))
             continue;
         types = true;
         if (!match_words(&m, forms[k].words)) {
@@ -338,11 +337,10 @@ static ft__rules_slot *learn(ft__parser *p, const ft__ptx_insn *i, const uint16_
     const uint32_t first = (uint32_t)p->check.rules.n;
     ft__rules_slot *s;
 
-    for (unsigned k = p->check.first[i->opcode];
-         k < N_FORMS && forms[k].opcode == i->opcode; k++) {
+    for (unsigned k = p->check.first[i->opcode]; k < N_FORMS; k++) {
         match m = {.i = i, .mods = mods};
 
-        if (i->n_mods < 64 && match_types(&m, forms[k].types) &&
+        if (forms[k].opcode == i->opcode && i->n_mods < 64 && match_types(&m, forms[k].types) &&
             match_words(&m, forms[k].words) && m.used == all)
             add_rule(p, i, mods, &forms[k]);
     }

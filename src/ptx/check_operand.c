@@ -82,6 +82,12 @@ static bool was_short(uint32_t sreg)
     return sreg <= FT__SREG_NCTAID_W; /* they are the first of all */
 }
 
+/* %tid itself, of which %tid.x is a component. */
+static bool is_vector(uint32_t sreg)
+{
+    return was_short(sreg) && sreg % 5 == 0;
+}
+
 static bool special(unsigned type, uint32_t sreg)
 {
     if (ft__ptx_type_kind(type) == FT__KIND_FLOAT)
@@ -197,7 +203,8 @@ static bool of_mov(const ft__parser *p, const ft__ptx_insn *i, unsigned type,
     case FT__PTX_REG:
         return fits_register(type, reg_type(p, o), false) &&
                (!o->negated || (!destination && type == FT__TYPE_PRED));
-    case FT__PTX_SPECIAL: return i->vector > 1 || special(type, o->index);
+    case FT__PTX_SPECIAL:
+        return i->vector > 1 || (!is_vector(o->index) && special(type, o->index));
     case FT__PTX_VARIABLE:
     case FT__PTX_FUNCTION:
         return !o->negated && (o->kind == FT__PTX_FUNCTION || has_address(p, o)) &&
@@ -233,6 +240,16 @@ static bool destination(const ft__parser *p, const ft__want *w, const ft__ptx_op
            fits_register(w->type, reg_type(p, o), wider);
 }
 
+/* Sixteen barriers, whole warps at them. */
+static bool barrier(const ft__parser *p, const ft__want *w, const ft__ptx_operand *o)
+{
+    const ft__want number = {.role = 's', .type = FT__TYPE_U32};
+
+    if (o->kind == FT__PTX_INT)
+        return w->role == 'b' ? o->bits < 16 : o->bits % 32 == 0;
+    return source(p, &number, o, false);
+}
+
 static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                   const ft__ptx_operand *o)
 {
@@ -259,6 +276,8 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     case 'z':
         return o->kind == FT__PTX_INT || (o->kind == FT__PTX_REG &&
                fits_register(FT__TYPE_U32, reg_type(p, o), false));
+    case 'b':
+    case 'n': return barrier(p, w, o);
     case 'l': return o->kind == FT__PTX_LABEL;
     case 't': return o->kind == FT__PTX_TARGETS;
     default: return true;

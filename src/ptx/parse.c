@@ -62,18 +62,16 @@ void ft__ptx_no_memory(ft__parser *p)
 
 /* ---- lists ---- */
 
-void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size)
+bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size)
 {
-    void *at = list->at;
+    void *at = ft__list_grow(list->at, list->n, &list->cap, size);
 
-    if (list->n == list->cap)
-        at = ft__list_grow(list->at, list->n, &list->cap, size);
     if (!at) {
         ft__ptx_no_memory(p);
-        return memset(p->spill, 0, sizeof(p->spill));
+        return false;
     }
     list->at = at;
-    return memset((char *)at + list->n++ * size, 0, size);
+    return true;
 }
 
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size)
@@ -158,8 +156,8 @@ static void file(ft__parser *p)
     const char *at = p->lex.start;
 
     f->number = ft__ptx_small(p, "a file's number");
-    for (const ft__ptx_file *x = p->files.at; x < f; x++)
-        if (x->number == f->number)
+    for (size_t i = 0; i + 1 < p->files.n; i++)
+        if (((ft__ptx_file *)p->files.at)[i].number == f->number)
             ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
     f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
     if (!f->name)

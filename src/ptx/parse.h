@@ -1,6 +1,8 @@
 #ifndef PTX_PARSE_H
 #define PTX_PARSE_H
 
+#include <string.h>
+
 #include "ptx/lex.h"
 #include "ptx/words.h"
 
@@ -89,7 +91,7 @@ typedef struct ft__checker {
     ft__ptx_list rules;
     ft__rules_slot *slot;
     uint32_t n_slots, used;
-    uint16_t first[FT__PTX_OPCODES + 1]; /* form of each opcode; all of it are in a row */
+    uint16_t first[FT__PTX_OPCODES + 1]; /* first form of each opcode */
     uint32_t sm, since; /* since: the target's first PTX version */
     char suffix; /* a or f of sm_90a; else 0 */
 } ft__checker;
@@ -125,8 +127,17 @@ void ft__ptx_no_memory(ft__parser *p);
 
 /* ---- lists ---- */
 
+/* Room for one more; false: no memory. */
+bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size);
+
 /* A new, zeroed element of up to 128 bytes; never NULL. */
-void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size);
+static inline void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size)
+{
+    if (list->n == list->cap && !ft__ptx_room(p, list, size))
+        return memset(p->spill, 0, sizeof(p->spill));
+    return memset((char *)list->at + list->n++ * size, 0, size);
+}
+
 /* The list's elements in the arena; the list is then empty. */
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size);
 

@@ -516,6 +516,8 @@ void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
         ft__ptx_expected(p, "'.param' or '.reg'");
         return;
     }
+    if (to->n && *is_reg != (word == FT__MOD_REG))
+        ft__ptx_expected(p, "parameters that are all '.param' or all '.reg'");
     *is_reg = word == FT__MOD_REG;
     ft__ptx_next(p);
     d = declaration(p);
