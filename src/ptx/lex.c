@@ -299,8 +299,7 @@ static void punctuation(ft__lex *x)
 {
     const char c = *x->at++;
 
-    x->kind =
-        sort_of(c) & MARK ? (unsigned char)c : FT__TOK_BAD;
+    x->kind = sort_of(c) & MARK ? (unsigned char)c : FT__TOK_BAD;
     if (x->at < x->end && pair(c, *x->at))
         x->kind = pair(c, *x->at++);
 }

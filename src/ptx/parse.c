@@ -219,8 +219,8 @@ static void version(ft__parser *p)
 
 static bool is_option(const ft__lex *x)
 {
-    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug",
-                                          "map_f64_to_f32"};
+    static const char *const options[] = {"texmode_unified", "texmode_independent",
+                                          "debug", "map_f64_to_f32"};
 
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
         if (x->len == strlen(options[i]) && memcmp(x->start, options[i], x->len) == 0)
@@ -243,7 +243,8 @@ static void target(ft__parser *p)
     ft__check_target(p, at.start, p->m->target);
     ft__check_target_version(p, at.start);
     while (ft__ptx_accept(p, ',')) {
-        if (!is_option(&p->lex) && !(p->lex.len > 3 && memcmp(p->lex.start, "sm_", 3) == 0))
+        if (!is_option(&p->lex) &&
+            !(p->lex.len > 3 && memcmp(p->lex.start, "sm_", 3) == 0))
             ft__ptx_expected(p, "an option of the target");
         ft__ptx_next(p);
     }
@@ -322,7 +323,8 @@ static void declared(ft__parser *p)
     }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
         ft__ptx_function_read(p, word == FT__WORD_ENTRY, &linkage);
-    else if (word != FT__MOD_REG && p->lex.kind == FT__TOK_WORD && ft__ptx_is_variable(p))
+    else if (word != FT__MOD_REG && p->lex.kind == FT__TOK_WORD &&
+             ft__ptx_is_variable(p))
         ft__ptx_variables(p, &linkage);
     else
         ft__ptx_expected(p, "a directive");
