@@ -312,7 +312,8 @@ ft_status ft__run_new(ft__run **out, ft__plan *p, const ft_ptx_launch *l,
                                sizeof(*r->count));
     r->unbounded = ft__arena_array(&r->arena, p->n_items, sizeof(*r->unbounded));
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
-    if (!r->count || !r->unbounded || !r->pool || !make_lanes(r) ||
+    r->measured = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
+    if (!r->count || !r->unbounded || !r->pool || !r->measured || !make_lanes(r) ||
         !ft__forms_new(&r->forms))
         goto fail;
     *out = r;

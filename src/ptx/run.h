@@ -41,6 +41,7 @@ typedef struct ft__loop {
     ft__there there;
     uint64_t walk;  /* 0: never */
     uint32_t wait, pause;
+    uint32_t period; /* rounds that a trial takes together */
     bool open;
 } ft__loop;
 
@@ -56,12 +57,13 @@ typedef struct ft__frame {
     uint32_t depth;
 } ft__frame;
 
-/* One round of a loop, executed to be counted for many. */
+/* One round of a loop, or some, executed to be counted for many. */
 typedef struct ft__trial {
     ft__frame *frame;
     ft__loop *loop;
     uint64_t walk;
-    uint32_t block, symbol;
+    uint32_t block, symbol, left; /* rounds to go */
+    uint32_t wanted; /* more rounds, in which quotients would come out even */
     uint64_t *count; /* of the loop's items when it began, then of the barriers */
     ft__value *start;
     ft__set there;
@@ -81,6 +83,7 @@ typedef struct ft__run {
     uint64_t *count;     /* [n_items][FT__SETS] */
     bool *unbounded;     /* by item: as often as you like */
     uint64_t *in[5], *out[16];
+    struct ft__measured **measured; /* by step of all parts */
     ft__frame **pool;    /* by part: frames not in use */
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
@@ -172,6 +175,8 @@ bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *
 void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
                       const ft__set *who);
 
+/* A quotient by d would have been even, had the trials taken more rounds together. */
+void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d);
 /* Trials. arrive: at a header, from block `from`; false: those there go round for ever. */
 bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
                       uint64_t walk, const ft__there *t);
