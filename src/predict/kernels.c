@@ -323,7 +323,8 @@ static ft_status misses(struct lesson *l, ft_error *err)
             if (l->fold[j] != f)
                 continue;
             v = sample_of(l, l->row[j]);
-            l->y[j] = log(v.time_s / fill(l->x + j * width, &v, &theta, l->opt->by_kernel));
+            l->y[j] =
+                log(v.time_s / fill(l->x + j * width, &v, &theta, l->opt->by_kernel));
             l->group[j] = f;
         }
     }
@@ -377,7 +378,8 @@ static ft_status regress(struct lesson *l, ft_error *err)
     st = misses(l, err);
     m = (ft_matrix){l->x, l->n, width};
     if (!st)
-        st = ft__fit_make(&l->k->fit, l->said, l->spread, &m, l->y, l->group, &how, err);
+        st =
+            ft__fit_make(&l->k->fit, l->said, l->spread, &m, l->y, l->group, &how, err);
     if (!st && how.importance)
         st = tell_importance(l, how.importance, err);
     free(how.importance);

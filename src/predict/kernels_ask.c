@@ -54,8 +54,10 @@ void ft__kernels_ask(ft_kernel_estimate *out, const ft_kernels *k,
     ft__kernel_price(&out->terms, work, gpu, &theta);
     out->time = (ft_estimate){
         .value = ft__kernel_time(&out->terms, c->launches, c->call_s, &theta),
-        .low = ft__kernel_time(&out->terms, c->launches, c->call_s * exp(c->low), &theta),
-        .high = ft__kernel_time(&out->terms, c->launches, c->call_s * exp(c->high), &theta),
+        .low =
+            ft__kernel_time(&out->terms, c->launches, c->call_s * exp(c->low), &theta),
+        .high =
+            ft__kernel_time(&out->terms, c->launches, c->call_s * exp(c->high), &theta),
         .basis = FT_BASIS_SCALED,
         .why = ""};
     out->bound = bound_of(&out->terms, c);
@@ -86,7 +88,7 @@ ft_status ft_kernel_predict(ft_kernel_estimate *out, const ft_kernels *learned,
         return st;
     ft__kernels_ask(out, learned, work, &gpu, &call);
     if (!(gpu.power_w > 0))
-        out->power = out->energy = (ft_estimate){
-            NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "the device's file has no tdp_w"};
+        out->power = out->energy = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                                                 "the device's file has no tdp_w"};
     return FT_OK;
 }
