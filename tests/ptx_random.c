@@ -684,7 +684,8 @@ static void function(ft__buf *out, writer *w, uint32_t number, uint32_t size)
     w->uniform = 0;
     w->left = size;
     ids(w);
-    ADD("\tld.param.b32 %%r8, [one];\n\tld.param.b32 %%r9, [two];\n");
+    ADD("\tld.param.b32 %%r8, [one];\n\tld.param.b32 %%r9, [two];\n"
+        "\tst.param.b32 [result+0], %%r8;\n"); /* for early returns */
     first_values(w);
     statements(w, size);
     ADD("\tst.param.b32 [result+0], %%v%u;\n\tret;\n", below(w, VARIABLES));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/classes.h"
+#include "ptx/accesses.h"
 
 /* Steps of one launch, each about a nanosecond or less; beyond, there are bounds. */
 #define MOST_STEPS ((uint64_t)1 << 30)
@@ -130,7 +130,7 @@ static void add(uint64_t *to, uint64_t n, uint64_t times)
         *to = UINT64_MAX;
 }
 
-static ft_ptx_tally tally_of(const ft__run *r, const ft__totals *t, uint32_t item)
+ft_ptx_tally ft__ptx_tally_of(const ft__run *r, const ft__totals *t, uint32_t item)
 {
     const uint64_t *c = t->count + (size_t)item * FT__SETS;
 
@@ -142,7 +142,7 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t)
 {
     for (size_t k = 0; k < r->p->n_dues; k++) {
         const ft__due *due = &r->p->due[k];
-        const ft_ptx_tally one = tally_of(r, t, due->item);
+        const ft_ptx_tally one = ft__ptx_tally_of(r, t, due->item);
         ft_ptx_tally *to = (void *)((char *)out + due->at);
 
         add(&to->low, one.low, due->amount);
@@ -151,7 +151,8 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t)
     }
     out->barriers.low = t->barriers[FT__SURE];
     out->barriers.value = t->barriers[FT__GUESS];
-    out->barriers.high = t->barriers[FT__MAYBE];
+    out->barriers.high =
+        r->unbounded[r->p->barrier] ? UINT64_MAX : t->barriers[FT__MAYBE];
 }
 
 static bool exact(const ft_ptx_tally *t, size_t n)
@@ -193,16 +194,6 @@ static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
     return name;
 }
 
-static void find_source(ft_ptx_block *b, const ft_ptx *m, const ft__ptx_insn *i)
-{
-    if (!i->loc)
-        return;
-    b->source_line = m->loc[i->loc - 1].line;
-    for (uint32_t k = 0; k < m->n_files; k++)
-        if (m->file[k].number == m->loc[i->loc - 1].file)
-            b->source = m->file[k].name;
-}
-
 /* What does not depend on the launch, once for each plan. */
 static bool describe(ft__plan *p)
 {
@@ -225,7 +216,8 @@ static bool describe(ft__plan *p)
             to->last_line = part->f->insn[from->end - 1].line;
             to->instructions = from->end - from->first;
             to->label = label_at(p, part, &next, from->first);
-            find_source(to, p->m, &part->f->insn[from->first]);
+            to->source =
+                ft__ptx_source(&to->source_line, p->m, &part->f->insn[from->first]);
         }
     }
     p->n_blocks = n;
@@ -240,8 +232,8 @@ static void fill_blocks(ft__plan *p, const ft__run *r, const ft__totals *t)
         for (uint32_t b = 0; b < p->part[k].flow.n; b++, at++) {
             ft_ptx_block *to = &p->block[at];
 
-            to->warp = tally_of(r, t, p->part[k].item[b]);
-            to->thread = tally_of(r, t, p->part[k].item[b] + 1);
+            to->warp = ft__ptx_tally_of(r, t, p->part[k].item[b]);
+            to->thread = ft__ptx_tally_of(r, t, p->part[k].item[b] + 1);
             to->exact = to->warp.low == to->warp.high && to->thread.low == to->thread.high;
         }
 }
@@ -250,6 +242,12 @@ size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
 {
     *out = c->last ? c->last->block : NULL;
     return c->last ? c->last->n_blocks : 0;
+}
+
+size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
+{
+    *out = c->last ? c->last->access : NULL;
+    return c->last ? c->last->n_accesses : 0;
 }
 
 /* ---- the whole ---- */
@@ -286,7 +284,10 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_counter *c, ft__plan *p,
         sum_up(out, r, &t);
         conclude(out, c, r);
         fill_blocks(p, r, &t);
-        c->last = p;
+        if (ft__accesses_fill(p, r, &t))
+            c->last = p;
+        else
+            st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
     }
     ft__run_free(r);
     free(t.count);

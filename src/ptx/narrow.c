@@ -25,7 +25,9 @@ static bool format_of(format *f, unsigned type)
         break;
     case FT__TYPE_E4M3: *f = (format){8, 4, -6, 8, 0x7f, true}; break;
     case FT__TYPE_E5M2: *f = (format){8, 3, -14, 15, 0x7f, false}; break;
-    default: return false;
+    default:
+        *f = (format){64, 53, -1022, 1023, 0x7fffffffffffffff, false};
+        return false;
     }
     return true;
 }

@@ -87,10 +87,26 @@ static void forget_written(ft__run *r, ft__frame *f, const bool *blocks,
 static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
 {
     for (uint32_t b = 0; b < part->flow.n; b++)
-        for (uint32_t k = part->item[b]; blocks[b] && k < part->item[b + 1]; k++)
-            r->unbounded[k] = true;
+        if (blocks[b])
+            ft__run_unbound(r, part, b, b + 1);
     for (uint32_t n = 1; part->calls && n < r->p->n_parts; n++)
-        ft__run_unbound(r, &r->p->part[n]);
+        ft__run_unbound(r, &r->p->part[n], 0, r->p->part[n].flow.n);
+}
+
+/* Threads on their way through these blocks may end there, or return. */
+static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
+{
+    const ft__part *part = f->part;
+    bool may = false;
+
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        const ft__ptx_insn *i = &part->f->insn[part->flow.block[b].end - 1];
+        const ft__flow_kind kind = ft__flow_kind_of(i);
+
+        may |= blocks[b] && (kind == FT__FLOW_LEAVE || kind == FT__FLOW_CALL);
+    }
+    for (uint32_t k = 0; may && k < FT__WORDS; k++)
+        f->left.w[k] |= who->w[k];
 }
 
 /* The way ends in a trap, or a call that does not return, whatever happens. */
@@ -217,10 +233,14 @@ static void go_both(struct way *w, ft__there *yes, ft__there *no, uint32_t to,
         return;
     round_yes = on_yes[w->block];
     round_no = on_no[w->block];
-    if (round_yes)
+    if (round_yes) {
         unbound(r, part, on_yes);
-    if (round_no)
+        may_leave(w->f, on_yes, open);
+    }
+    if (round_no) {
         unbound(r, part, on_no);
+        may_leave(w->f, on_no, open);
+    }
     if (round_yes || to_ruin(part, to))
         keep_off(w, yes, no, round_yes, open);
     if (round_no || to_ruin(part, next))
@@ -295,12 +315,12 @@ static void branch(struct way *w, const ft__step *s)
     ft__there_split(r, &yes, &no, &w->t, &c);
     ft__run_threads(r, n, &yes);
     ft__run_count(r, s->item, n);
-    count_split(r, s, &yes, &no);
     if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
         w->from = w->block;
         w->block = anyone(r, &yes) ? b->jump : b->next;
         return;
     }
+    count_split(r, s, &yes, &no);
     for (uint32_t k = 0; k < r->words; k++)
         c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
     if (ft__set_any(r, &c.open)) {
@@ -311,82 +331,132 @@ static void branch(struct way *w, const ft__step *s)
     }
 }
 
-/* brx.idx: threads by their index, one target after the other. */
+/* Warps whose threads go on in different blocks. */
+static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
+                         const uint32_t *to)
+{
+    uint64_t n[FT__SETS] = {0};
+
+    for (unsigned set = 0; set < FT__SETS; set++)
+        for (uint32_t warp = 0; warp < r->warps; warp++) {
+            uint32_t who =
+                (uint32_t)(ft__there_set(t, set)->w[warp / 2] >> warp % 2 * 32);
+            const uint32_t *first =
+                who ? &to[warp * 32 + (uint32_t)__builtin_ctz(who)] : NULL;
+            bool parted = false;
+
+            for (; who; who &= who - 1)
+                parted |= to[warp * 32 + (uint32_t)__builtin_ctz(who)] != *first;
+            n[set] += parted;
+        }
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* Nobody knows where a brx.idx leads. */
+static void go_anywhere(struct way *w, const ft__step *s, uint32_t meet)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    bool *blocks = ahead(r, &part->flow, w->block, meet);
+    uint64_t n[FT__SETS];
+
+    ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
+    ft__run_threads(r, n, &w->t);
+    n[FT__SURE] = 0;
+    ft__run_count(r, s->item, n);
+    if (blocks) {
+        const ft__there before = w->t;
+        const ft__set left = w->f->left;
+
+        unbound(r, part, blocks);
+        forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
+        may_leave(w->f, blocks, &w->t.of[FT__MAYBE]);
+        if (!ft__set_same(r, &left, &w->f->left)) {
+            ft__there_spell_out(&w->t);
+            memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
+            meet_again(r, w, &before, &before.of[FT__MAYBE], &left);
+        }
+    }
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* Where each thread goes; those that `taken` has not fall through. */
+static void find_targets(const struct way *w, uint32_t *to, const ft__set *taken,
+                         const ft__value *v, const ft__ptx_targets *list)
+{
+    const ft__flow *flow = &w->f->part->flow;
+
+    for (uint32_t l = 0; l < w->r->threads; l++) {
+        const uint32_t index = (uint32_t)(v->lane ? v->lane[l] : v->base);
+
+        to[l] = ft__set_has(taken->w, l)
+                    ? flow->of[list->index[index < list->n ? index : list->n - 1]]
+                    : flow->block[w->block].next;
+    }
+}
+
+/* Threads that go on in one block, after those of another. */
+static void go_each(struct way *w, const uint32_t *to, uint32_t meet)
+{
+    ft__run *r = w->r;
+    const ft__set here = w->t.of[FT__MAYBE];
+    ft__there rest = w->t, all, now;
+    bool first = true;
+
+    nobody(&all);
+    while (anyone(r, &rest)) {
+        ft__condition c = {.any_open = false};
+        uint32_t block = NONE;
+
+        for (uint32_t l = 0; l < r->threads; l++)
+            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
+                block = block == NONE ? to[l] : block;
+                c.holds.w[l / 64] |= (uint64_t)(to[l] == block) << l % 64;
+            }
+        ft__there_split(r, &now, &rest, &rest, &c);
+        if (first && ft__set_same(r, &now.of[FT__MAYBE], &here)) {
+            w->from = w->block;
+            w->block = block;
+            return;
+        }
+        first = false;
+        walk(r, w->f, block, meet, &now);
+        ft__there_join(r, &all, &now);
+    }
+    w->t = all;
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* brx.idx: threads by their index. */
 static void by_index(struct way *w, const ft__step *s)
 {
     ft__run *r = w->r;
     const ft__part *part = w->f->part;
-    const ft__flow *flow = &part->flow;
-    const uint32_t meet = flow->block[w->block].meet;
-    const ft__ptx_targets *list =
-        ft__flow_targets(part->f, &part->f->insn[s->insn]);
-    ft__there rest = w->t, all, taken = w->t, stay;
+    const uint32_t meet = part->flow.block[w->block].meet;
+    const ft__ptx_targets *list = ft__flow_targets(part->f, &part->f->insn[s->insn]);
+    uint32_t to[FT__MOST_THREADS];
+    ft__there taken = w->t, stay;
     ft__condition c = {.any_open = false};
     ft__value v;
     uint64_t n[FT__SETS];
-    bool parted = false;
 
-    nobody(&all);
-    nobody(&stay);
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
         ft__there_split(r, &taken, &stay, &w->t, &c);
-        rest = taken;
     }
     ft__value_get(r, &v, w->f, &part->source[s->source]);
     if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
-        bool *blocks = ahead(r, flow, w->block, meet);
-
-        ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
-        if (blocks) {
-            unbound(r, part, blocks);
-            forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
-        }
-        w->from = w->block;
-        w->block = meet;
+        go_anywhere(w, s, meet);
         return;
     }
     ft__form_pin(&r->forms, v.form);
     ft__run_threads(r, n, &taken);
     ft__run_count(r, s->item, n);
-    while (anyone(r, &rest)) {
-        ft__there now;
-        uint64_t index = UINT64_MAX;
-
-        memset(&c, 0, sizeof(c));
-        for (uint32_t l = 0; l < r->threads; l++)
-            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
-                const uint64_t one = (uint32_t)(v.lane ? v.lane[l] : v.base);
-                const uint64_t to =
-                    list->index[one < list->n ? one : list->n - 1];
-
-                if (index == UINT64_MAX)
-                    index = to;
-                c.holds.w[l / 64] |= (uint64_t)(to == index) << l % 64;
-            }
-        ft__there_split(r, &now, &rest, &rest, &c);
-        if (!parted) {
-            ft__there others = rest;
-
-            ft__there_join(r, &others, &stay);
-            count_split(r, s, &now, &others);
-            parted = true;
-            if (!anyone(r, &others)) {
-                w->from = w->block;
-                w->block = flow->of[index];
-                return;
-            }
-        }
-        walk(r, w->f, flow->of[index], meet, &now);
-        ft__there_join(r, &all, &now);
-    }
-    if (anyone(r, &stay)) {
-        walk(r, w->f, flow->block[w->block].next, meet, &stay);
-        ft__there_join(r, &all, &stay);
-    }
-    w->t = all;
-    w->from = w->block;
-    w->block = meet;
+    find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
+    count_parted(r, s, &w->t, to);
+    go_each(w, to, meet);
 }
 
 /* ---- leaving ---- */
@@ -511,6 +581,7 @@ static void block(struct way *w)
     bool on = true;
 
     r->steps += 32;
+    w->f->here = w->t.of[FT__MAYBE];
     ft__run_warps(r, n, &w->t);
     ft__run_count(r, part->item[here], n);
     ft__run_threads(r, n, &w->t);

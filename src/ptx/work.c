@@ -154,16 +154,7 @@ static uint32_t operations(unsigned opcode)
     case FT__PTX_MAD: return 2;
     case FT__PTX_ADD:
     case FT__PTX_SUB:
-    case FT__PTX_MUL:
-    case FT__PTX_DIV:
-    case FT__PTX_RCP:
-    case FT__PTX_SQRT:
-    case FT__PTX_RSQRT:
-    case FT__PTX_SIN:
-    case FT__PTX_COS:
-    case FT__PTX_LG2:
-    case FT__PTX_EX2:
-    case FT__PTX_TANH: return 1;
+    case FT__PTX_MUL: return 1;
     default: return 0;
     }
 }
@@ -197,7 +188,10 @@ uint64_t ft__ptx_tensor_flops(const ft__ptx_function *f, const ft__ptx_insn *i)
     if (i->class != FT_PTX_TENSOR)
         return 0;
     switch (i->opcode) {
-    case FT__PTX_MMA:
+    case FT__PTX_MMA: /* four of the smallest at once */
+        return i->shape[0] == 8 && i->shape[2] == 4 && i->type[1] == FT__TYPE_F16
+                   ? 4 * product
+                   : product;
     case FT__PTX_WMMA: return product;
     case FT__PTX_WGMMA: return product / 4;
     default: return 0;
