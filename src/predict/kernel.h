@@ -74,9 +74,9 @@ typedef struct ft__hosts {
     double usual;     /* level of a host of which nothing is known */
     double low, high; /* 90 % of levels lie between, relative to `usual` */
 } ft__hosts;
-/* known[n_devices x n_calls]: logarithms; of skip_device (UINT32_MAX: none) none is. */
+/* known[n_devices x n_calls]: logarithms. */
 ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
-                         uint32_t n_calls, uint32_t skip_device, ft_error *err);
+                         uint32_t n_calls, ft_error *err);
 void ft__hosts_free(ft__hosts *h);
 
 #endif
