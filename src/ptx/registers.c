@@ -25,7 +25,7 @@ static bool has(const uint64_t *set, uint32_t r)
 
 static uint8_t size_of(unsigned type)
 {
-    static const uint8_t bits[] = {
+    static const uint16_t bits[] = {
 #define FT__PTX_TYPE(e, name, bits, kind) [FT__TYPE_##e] = bits,
 #include "ptx/types.def"
 #undef FT__PTX_TYPE
