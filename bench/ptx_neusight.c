@@ -4,11 +4,11 @@
  *   ptx_neusight DATA_DIR TABLE PTX_DIR [device|kernel [unknown|calls|CALL [SHARE]]]
  *   ptx_neusight DATA_DIR TABLE PTX_DIR train FILE
  *
- * TABLE is neusight_ops.csv.gz, whose elementwise, softmax and layer norm rows on GPUs of
- * NVIDIA's name grid and block; the torch_*.ptx of PTX_DIR (examples/ptx/compiled/sm_80)
- * stand for its kernels. What is known of the host of a device left out: nothing, how
- * long the smallest launches of every call take, or those of one (mul). SHARE of the
- * rows is drawn. */
+ * TABLE is neusight_ops.csv.gz, whose elementwise, softmax and layer norm rows on GPUs
+ * of NVIDIA's name grid and block; the torch_*.ptx of PTX_DIR
+ * (examples/ptx/compiled/sm_80) stand for its kernels. What is known of the host of a
+ * device left out: nothing, how long the smallest launches of every call take, or those
+ * of one (mul). SHARE of the rows is drawn. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,7 +182,8 @@ static void open_module(struct module *m, const char *folder, const char *name)
     ft_error err;
 
     snprintf(path, sizeof(path), "%s/%s.ptx", folder, name);
-    if (ft_ptx_open(&m->ptx, path, &err) || ft_ptx_counter_new(&m->counter, m->ptx, &err))
+    if (ft_ptx_open(&m->ptx, path, &err) ||
+        ft_ptx_counter_new(&m->counter, m->ptx, &err))
         die(&err);
 }
 
@@ -203,7 +204,8 @@ static void know_kernel(struct launch *l, const struct module *m)
         l->space.shared_bytes += k[i].shared_bytes;
         for (uint32_t p = 0; p < k[i].n_params; p++)
             if (k[i].param[p].size == sizeof(*aligned))
-                l->arg[l->of.n_args++] = (ft_ptx_arg){.index = p, .bytes = aligned, .size = 8};
+                l->arg[l->of.n_args++] =
+                    (ft_ptx_arg){.index = p, .bytes = aligned, .size = 8};
     }
 }
 
@@ -295,16 +297,19 @@ static void line(const char *name, struct figures *f)
     for (int a = 0; a < N_ANSWERS; a++)
         if (ft_errors_compute(&e[a], f->truth, f->answer[a], f->n, 0, &err))
             die(&err);
-    printf("%-28s %7zu  %5.1f %5.1f %5.1f %5.1f %7.4f  %5.1f / %4.2f  %5.1f  %5.1f  %5.1f\n",
-           name, f->n, 100 * e[SAID].mape, 100 * e[SAID].median_ape, 100 * e[SAID].p90_ape,
-           100 * e[SAID].within_10, e[SAID].r2, 100.0 * (double)f->covered / (double)f->n,
-           ft__median(f->wide, f->n), 100 * e[PHYSICS].median_ape,
-           100 * e[CONSTANT].median_ape, 100 * e[ROOFLINE].median_ape);
+    printf("%-28s %7zu  %5.1f %5.1f %5.1f %5.1f %7.4f  %5.1f / %4.2f  %5.1f  %5.1f  "
+           "%5.1f\n",
+           name, f->n, 100 * e[SAID].mape, 100 * e[SAID].median_ape,
+           100 * e[SAID].p90_ape, 100 * e[SAID].within_10, e[SAID].r2,
+           100.0 * (double)f->covered / (double)f->n, ft__median(f->wide, f->n),
+           100 * e[PHYSICS].median_ape, 100 * e[CONSTANT].median_ape,
+           100 * e[ROOFLINE].median_ape);
 }
 
 /* kind or device NULL: any. */
-static void figures(struct figures *f, const struct table *t, const ft_kernel_said *said,
-                    const char *kind, const ft_device_facts *of, const char *kernel)
+static void figures(struct figures *f, const struct table *t,
+                    const ft_kernel_said *said, const char *kind,
+                    const ft_device_facts *of, const char *kernel)
 {
     f->n = f->covered = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -354,12 +359,14 @@ static void tell(void *user, const ft_regressor_attributes *of)
     (void)user;
     printf("importance:");
     for (size_t i = 0; i < of->n && i < 8; i++)
-        printf(" %s %.1f;", of->attribute[i].name, 100 * of->attribute[i].worth.increase);
+        printf(" %s %.1f;", of->attribute[i].name,
+               100 * of->attribute[i].worth.increase);
     printf("\n");
 }
 
 /* Learned from everything, kept, and asked. */
-static void train(const struct table *t, const ft_kernels_options *opt, const char *path)
+static void train(const struct table *t, const ft_kernels_options *opt,
+                  const char *path)
 {
     enum { TIMES = 100000 };
     ft_kernels *k = NULL;
@@ -408,7 +415,8 @@ static void evaluate(const struct table *t, const ft_kernels_options *opt,
 int main(int argc, char **argv)
 {
     struct table t = {.data_dir = argc > 1 ? argv[1] : ""};
-    const char *what = argc > 4 ? argv[4] : "device", *how = argc > 5 ? argv[5] : "unknown";
+    const char *what = argc > 4 ? argv[4] : "device",
+               *how = argc > 5 ? argv[5] : "unknown";
     ft_kernels_options opt = {.by_kernel = strcmp(what, "kernel") == 0,
                               .seed = 1,
                               .threads = 1,

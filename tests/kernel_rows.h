@@ -77,14 +77,15 @@ static void make_rows(struct rows *r, uint32_t n_gpus, uint32_t each,
                 ft_kernel_row *row = &r->row[r->n++];
                 ft_kernel_terms t;
                 ft__gpu gpu;
-                double u = ft__prng_unit(&p), call_s = call ? (20 + g) * 1e-6 : (double)NAN;
+                double u = ft__prng_unit(&p),
+                       call_s = call ? (20 + g) * 1e-6 : (double)NAN;
 
-                *row = (ft_kernel_row){.device = &r->gpu[g],
-                                       .kernel = kernels[k],
-                                       .call = call ? kernels[k] : NULL,
-                                       .launches = 1,
-                                       .work = work_like(ceil(exp(12 * u)),
-                                                         k == 0   ? 5
+                *row = (ft_kernel_row){
+                    .device = &r->gpu[g],
+                    .kernel = kernels[k],
+                    .call = call ? kernels[k] : NULL,
+                    .launches = 1,
+                    .work = work_like(ceil(exp(12 * u)), k == 0   ? 5
                                                          : k == 1 ? 150
                                                                   : 2000)};
                 (void)ft__gpu_make(&gpu, row->device, NULL);

@@ -56,9 +56,9 @@ static void blocks_that_an_sm_holds_are_those_of_the_calculator(void)
     static const struct {
         double threads, registers, shared, blocks;
     } cases[] = {
-        {128, 16, 0, 16},     {128, 37, 0, 12}, {256, 64, 0, 4},  {1024, 64, 0, 1},
-        {32, 16, 0, 32},      {128, 255, 0, 2}, {64, 32, 0, 32},  {128, 16, 12288, 8},
-        {128, 16, 49152, 2},  {96, 40, 0, 16},  {512, 42, 0, 2},
+        {128, 16, 0, 16},    {128, 37, 0, 12}, {256, 64, 0, 4}, {1024, 64, 0, 1},
+        {32, 16, 0, 32},     {128, 255, 0, 2}, {64, 32, 0, 32}, {128, 16, 12288, 8},
+        {128, 16, 49152, 2}, {96, 40, 0, 16},  {512, 42, 0, 2},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -101,7 +101,8 @@ static void what_blocks_read_again_comes_from_the_cache_while_it_is_there(void)
 {
     for (double row = 64; row < 1e6; row *= 4) {
         const double blocks = 1e5;
-        ft_kernel_work w = {.blocks = blocks, .warps = 4 * blocks, .threads = 128 * blocks};
+        ft_kernel_work w = {
+            .blocks = blocks, .warps = 4 * blocks, .threads = 128 * blocks};
         ft_kernel_terms t;
 
         w.loaded_bytes = 3 * row * blocks;
@@ -127,8 +128,10 @@ static void the_host_is_waited_for_and_so_is_the_device(void)
 static void counts_become_work(void)
 {
     ft_ptx_counts c = {.blocks = 10, .warps = 40, .threads = 1280};
-    const ft_kernel_space space = {.registers = 20, .shared_bytes = 99,
-                                   .distinct_bytes = 1000, .block_bytes = 150};
+    const ft_kernel_space space = {.registers = 20,
+                                   .shared_bytes = 99,
+                                   .distinct_bytes = 1000,
+                                   .block_bytes = 150};
     const ft_kernel_space nothing = {0};
     ft_kernel_work w;
 
@@ -288,7 +291,8 @@ static void a_file_says_what_was_learned(void)
     for (size_t i = 0; k && again && i < r->n; i += 7) {
         ft_kernel_estimate a, b;
 
-        CHECK(ft_kernel_predict(&a, k, &r->row[i].work, &r->gpu[5], NAN, NULL) == FT_OK);
+        CHECK(ft_kernel_predict(&a, k, &r->row[i].work, &r->gpu[5], NAN, NULL) ==
+              FT_OK);
         CHECK(ft_kernel_predict(&b, again, &r->row[i].work, &r->gpu[5], NAN, NULL) ==
               FT_OK);
         CHECK(memcmp(&a.time.value, &b.time.value, sizeof(double)) == 0);

@@ -1,5 +1,6 @@
 /* Let one allocation after the other fail while kernels are learned from, kept and read
- * again: every failure must come back as FT_ENOMEM and leak nothing (run under ASan). */
+ * again: every failure must come back as FT_ENOMEM and leak nothing (run under ASan).
+ */
 #include <stdio.h>
 
 #include "check.h"

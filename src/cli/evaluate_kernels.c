@@ -79,8 +79,9 @@ static double pointer_bytes(const json_t *row)
 /* What launch files have; the rest is what was measured. */
 static json_t *launch_of(const json_t *row)
 {
-    static const char *const members[] = {"module", "target", "kernel", "grid", "block",
-                                          "cluster", "shared", "params", "name"};
+    static const char *const members[] = {"module", "target", "kernel",
+                                          "grid",   "block",  "cluster",
+                                          "shared", "params", "name"};
     json_t *out = json_object();
 
     for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -119,8 +120,8 @@ static ft_status add_line(struct file *f, json_t *row, const char *data_dir,
     f->timed = t;
     t[f->n++] = (struct timed){.time_s = number(row, "time_s"),
                                .registers = number(row, "registers"),
-                               .shared_bytes = number(row, "static_shared") +
-                                               number(row, "shared"),
+                               .shared_bytes =
+                                   number(row, "static_shared") + number(row, "shared"),
                                .pointer_bytes = pointer_bytes(row)};
     return FT_OK;
 }
@@ -137,11 +138,10 @@ static ft_status read_lines(struct file *f, FILE *fp, const char *data_dir,
         json_t *row = json_loads(text, 0, &why);
 
         line++;
-        st = json_is_object(row)
-                 ? add_line(f, row, data_dir, path, line, err)
-                 : ft_fail(err, FT_EFORMAT, 0, "%s:%zu:%d: %s", path, line,
-                           row ? 1 : why.column,
-                           row ? "an object is needed here" : why.text);
+        st = json_is_object(row) ? add_line(f, row, data_dir, path, line, err)
+                                 : ft_fail(err, FT_EFORMAT, 0, "%s:%zu:%d: %s", path,
+                                           line, row ? 1 : why.column,
+                                           row ? "an object is needed here" : why.text);
         json_decref(row);
     }
     free(text);
@@ -152,7 +152,8 @@ static ft_status read_lines(struct file *f, FILE *fp, const char *data_dir,
 static ft_status open_launches(struct file *f, const char *path, ft_error *err)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL, *text = NULL;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL,
+         *text = NULL;
     size_t len = 0;
     FILE *fp = open_memstream(&text, &len);
     bool good = fp != NULL;
@@ -372,8 +373,8 @@ int ft__kernels_evaluate(ft__cli *c, const char *paths, const char *leave_out,
                             "--kernels goes with --leave-out kernel or device");
     st = read_all(&m, paths, data_dir, &err);
     if (!st)
-        st = ft_kernels_evaluate(m.said, m.row, m.n, FT_KERNELS_HOST_UNKNOWN, NULL, &opt,
-                                 &err);
+        st = ft_kernels_evaluate(m.said, m.row, m.n, FT_KERNELS_HOST_UNKNOWN, NULL,
+                                 &opt, &err);
     code = st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, print(c, &m));
     measured_free(&m);
     return code;

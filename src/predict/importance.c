@@ -25,12 +25,11 @@ static int by_worth(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->name > y->name) - (x->name < y->name);
 }
 
-ft_status ft__importance_tell_named(const ft__importance_to *to,
-                                    const ft_regressor_attributes *of,
-                                    const ft_importance *worth,
-                                    void (*name)(const void *with, char out[NAME],
-                                                 uint32_t i),
-                                    const void *with, ft_error *err)
+ft_status
+ft__importance_tell_named(const ft__importance_to *to,
+                          const ft_regressor_attributes *of, const ft_importance *worth,
+                          void (*name)(const void *with, char out[NAME], uint32_t i),
+                          const void *with, ft_error *err)
 {
     ft_regressor_attributes all = *of;
     ft_attribute *a = calloc(of->n + 1, sizeof(*a));

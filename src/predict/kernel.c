@@ -106,8 +106,7 @@ static void reside(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu *g
     double shared = w->shared_bytes + g->reserved_bytes;
 
     t->resident = fmin(g->blocks, floor(g->warps / warps));
-    t->resident =
-        fmin(t->resident, floor(floor(g->registers / 4 / each) * 4 / warps));
+    t->resident = fmin(t->resident, floor(floor(g->registers / 4 / each) * 4 / warps));
     if (shared > 0)
         t->resident = fmin(t->resident, floor(g->shared_bytes / shared));
     t->resident = fmax(1, t->resident);
@@ -160,14 +159,13 @@ static double chain_cycles(const ft_kernel_work *w, const double *c)
 
     return c[FT__K_start_cycles] +
            (c[FT__K_plain_cycles] * plain + c[FT__K_special_cycles] * special +
-            c[FT__K_exchange_cycles] * exchange +
-            c[FT__K_load_cycles] * w->requests) /
+            c[FT__K_exchange_cycles] * exchange + c[FT__K_load_cycles] * w->requests) /
                fmax(1, w->warps);
 }
 
 static double blended(const ft_kernel_terms *t, double p)
 {
-    const double part[] = {t->issue_s,  t->compute_s, t->shared_s,
+    const double part[] = {t->issue_s, t->compute_s, t->shared_s,
                            t->cache_s, t->memory_s,  t->latency_s};
     double most = 0, s = 0;
 

@@ -11,7 +11,7 @@ typedef struct ft__gpu {
     double special_lanes; /* special functions likewise */
     double warps, blocks; /* most that an SM holds */
     double registers, shared_bytes; /* of an SM */
-    double reserved_bytes;          /* shared memory that a block costs beside its own */
+    double reserved_bytes; /* shared memory that a block costs beside its own */
     double bandwidth, l2_bytes;
     double peak_fp32, peak_fp64, peak_fp16, peak_tensor;
     double power_w;
@@ -68,15 +68,15 @@ ft_status ft__kernel_fit(ft__kernel_theta *out, const ft__kernel_sample *v, size
 /* log call_s = level of the host + part of the call. */
 typedef struct ft__hosts {
     uint32_t n_devices, n_calls;
-    double *known; /* logarithms, of each device and call; NaN: not known */
-    double *level; /* of each device; NaN */
-    double *part;  /* of each call; 0 where nothing is known of it */
-    double usual;  /* level of a host of which nothing is known */
+    double *known;    /* logarithms, of each device and call; NaN: not known */
+    double *level;    /* of each device; NaN */
+    double *part;     /* of each call; 0 where nothing is known of it */
+    double usual;     /* level of a host of which nothing is known */
     double low, high; /* 90 % of levels lie between, relative to `usual` */
 } ft__hosts;
-/* known[n_devices x n_calls]: logarithms; of skip_device (UINT32_MAX: none) none is. */
+/* known[n_devices x n_calls]: logarithms. */
 ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
-                         uint32_t n_calls, uint32_t skip_device, ft_error *err);
+                         uint32_t n_calls, ft_error *err);
 void ft__hosts_free(ft__hosts *h);
 
 #endif

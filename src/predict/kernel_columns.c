@@ -6,19 +6,40 @@
 /* Of the launch alone and of how it fits the GPU; then of the GPU itself, which tells
  * known ones apart. */
 static const char *const names[] = {
-    "issue / device",     "compute / device",    "shared / device",
-    "cache / device",     "memory / device",     "latency / device",
-    "launch / device",    "host / device",       "waves",
-    "tail",               "occupancy",           "warps of a block",
-    "active lanes",       "bytes / L2",          "read again",
-    "loaded / stored",    "sectors of requests", "instructions of warps",
-    "instructions / byte", "FLOPs / byte",       "special",
-    "integer",            "load and store",      "control",
-    "exchange",           "divergent branches",  "L2 hit",
+    "issue / device",
+    "compute / device",
+    "shared / device",
+    "cache / device",
+    "memory / device",
+    "latency / device",
+    "launch / device",
+    "host / device",
+    "waves",
+    "tail",
+    "occupancy",
+    "warps of a block",
+    "active lanes",
+    "bytes / L2",
+    "read again",
+    "loaded / stored",
+    "sectors of requests",
+    "instructions of warps",
+    "instructions / byte",
+    "FLOPs / byte",
+    "special",
+    "integer",
+    "load and store",
+    "control",
+    "exchange",
+    "divergent branches",
+    "L2 hit",
 };
 static const char *const of_gpus[] = {"SMs", "bytes / clock and SM", "L2 cache / SM",
                                       "lanes", "slots"};
-enum { N_NAMES = sizeof(names) / sizeof(*names), N_GPU = sizeof(of_gpus) / sizeof(*of_gpus) };
+enum {
+    N_NAMES = sizeof(names) / sizeof(*names),
+    N_GPU = sizeof(of_gpus) / sizeof(*of_gpus)
+};
 
 uint32_t ft__kernel_columns(int of_gpu)
 {
@@ -45,11 +66,14 @@ static double all(const ft_kernel_work *w)
 }
 
 void ft__kernel_fill(float *row, const ft_kernel_work *w, const ft__gpu *g,
-                     const ft_kernel_terms *t, double launches, double call_s, int of_gpu)
+                     const ft_kernel_terms *t, double launches, double call_s,
+                     int of_gpu)
 {
     const double *n = w->warp;
-    double device = t->device_s, bytes = w->loaded_bytes + w->stored_bytes, sum = all(w);
-    double flops = 64 * n[FT_PTX_FP32] + w->fp64_flops + w->fp16_flops + w->tensor_flops;
+    double device = t->device_s, bytes = w->loaded_bytes + w->stored_bytes,
+           sum = all(w);
+    double flops =
+        64 * n[FT_PTX_FP32] + w->fp64_flops + w->fp16_flops + w->tensor_flops;
     double integer = n[FT_PTX_INT] + n[FT_PTX_MUL] + n[FT_PTX_DIV] + n[FT_PTX_LOGIC];
 
     *row++ = ratio(t->issue_s, device);

@@ -147,7 +147,8 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
         size_t n = 0;
 
         for (uint32_t d = 0; d < h->n_devices; d++) {
-            double m = h->level[d] - told(scratch, h->level, h->n_devices, d, quantiles[q]);
+            double m =
+                h->level[d] - told(scratch, h->level, h->n_devices, d, quantiles[q]);
 
             if (!isfinite(m))
                 continue;
@@ -167,25 +168,24 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
 }
 
 ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
-                         uint32_t n_calls, uint32_t skip_device, ft_error *err)
+                         uint32_t n_calls, ft_error *err)
 {
     size_t most = (n_devices > n_calls ? n_devices : n_calls) + 1u;
-    double *left = malloc(most * sizeof(*left)), *scratch = malloc(most * sizeof(*left));
+    double *left = malloc(most * sizeof(*left)),
+           *scratch = malloc(most * sizeof(*left));
     ft_status st = FT_OK;
 
-    *out = (ft__hosts){.n_devices = n_devices,
-                       .n_calls = n_calls,
-                       .known = malloc(((size_t)n_devices * n_calls + 1) * sizeof(double)),
-                       .level = calloc(n_devices + 1u, sizeof(double)),
-                       .part = calloc(n_calls + 1u, sizeof(double)),
-                       .usual = NAN};
+    *out =
+        (ft__hosts){.n_devices = n_devices,
+                    .n_calls = n_calls,
+                    .known = malloc(((size_t)n_devices * n_calls + 1) * sizeof(double)),
+                    .level = calloc(n_devices + 1u, sizeof(double)),
+                    .part = calloc(n_calls + 1u, sizeof(double)),
+                    .usual = NAN};
     if (!left || !scratch || !out->known || !out->level || !out->part)
         st = ft_fail(err, FT_ENOMEM, 0, "%u devices", n_devices);
-    for (uint32_t d = 0; d < n_devices && !st; d++)
-        for (uint32_t c = 0; c < n_calls; c++)
-            out->known[d * n_calls + c] =
-                d == skip_device ? (double)NAN : known[d * n_calls + c];
     if (!st) {
+        memcpy(out->known, known, (size_t)n_devices * n_calls * sizeof(*known));
         part_from_level(out, left, scratch);
         st = choose_usual(out, scratch, err);
     }

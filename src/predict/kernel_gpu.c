@@ -37,10 +37,11 @@ static double or_else(double a, double b)
 
 static ft_status lack(const ft_device_facts *d, const char *what, ft_error *err)
 {
-    return ft_fail(err, FT_ENOTFOUND, 0,
-                   "%s: %s is not known, so the time of a kernel cannot be told; add it "
-                   "to the device's file",
-                   d->name, what);
+    return ft_fail(
+        err, FT_ENOTFOUND, 0,
+        "%s: %s is not known, so the time of a kernel cannot be told; add it "
+        "to the device's file",
+        d->name, what);
 }
 
 ft_status ft__gpu_make(ft__gpu *out, const ft_device_facts *d, ft_error *err)
@@ -80,7 +81,8 @@ ft_status ft__gpu_make(ft__gpu *out, const ft_device_facts *d, ft_error *err)
         .peak_tensor = d->compute_capability >= 7 ? or_else(d->peak_fp16, d->peak_fp32)
                                                   : d->peak_fp32,
         .power_w = d->tdp_w,
-        .stacked = d->year >= 2017 && d->bandwidth_bytes_per_s > 400 * d->memory_clock_hz,
+        .stacked =
+            d->year >= 2017 && d->bandwidth_bytes_per_s > 400 * d->memory_clock_hz,
     };
     return FT_OK;
 }

@@ -16,8 +16,8 @@
 enum { FIT_EACH = 24, LEARN_EACH = 160, SMALLEST = 5, MOST_FOLDS = 6 };
 /* A regressor has to better the estimate alone by this share. */
 static const double WORTH = 0.03;
-/* What is taken of smallest launches for the host's time is at most so far the
- * device's. */
+/* The smallest launches tell what the host needs as long as the device is busy for less
+ * than this share of them. */
 static const double HOSTS = 0.6;
 
 /* ---- rows and their names ---- */
@@ -323,7 +323,8 @@ static ft_status misses(struct lesson *l, ft_error *err)
             if (l->fold[j] != f)
                 continue;
             v = sample_of(l, l->row[j]);
-            l->y[j] = log(v.time_s / fill(l->x + j * width, &v, &theta, l->opt->by_kernel));
+            l->y[j] =
+                log(v.time_s / fill(l->x + j * width, &v, &theta, l->opt->by_kernel));
             l->group[j] = f;
         }
     }
@@ -377,7 +378,8 @@ static ft_status regress(struct lesson *l, ft_error *err)
     st = misses(l, err);
     m = (ft_matrix){l->x, l->n, width};
     if (!st)
-        st = ft__fit_make(&l->k->fit, l->said, l->spread, &m, l->y, l->group, &how, err);
+        st =
+            ft__fit_make(&l->k->fit, l->said, l->spread, &m, l->y, l->group, &how, err);
     if (!st && how.importance)
         st = tell_importance(l, how.importance, err);
     free(how.importance);
@@ -414,7 +416,7 @@ ft_status ft__kernels_learn(ft_kernels **out, const ft__launches *s, const char 
     if (!k)
         return ft_fail(err, FT_ENOMEM, 0, "what is learned");
     k->of_gpu = opt->by_kernel;
-    st = ft__hosts_make(&k->hosts, known, s->devices.n, s->calls.n, UINT32_MAX, err);
+    st = ft__hosts_make(&k->hosts, known, s->devices.n, s->calls.n, err);
     if (!st)
         st = learn(&l, use, err);
     lesson_free(&l);

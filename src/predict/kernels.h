@@ -9,8 +9,8 @@
 struct ft_kernels {
     ft__kernel_theta theta;
     ft__hosts hosts;
-    ft__fit fit; /* of log(time / estimate) */
-    int of_gpu;  /* its columns have the GPU's */
+    ft__fit fit;          /* of log(time / estimate) */
+    int of_gpu;           /* its columns have the GPU's */
     unsigned char *bytes; /* of a file: what the fit's models lie in */
 };
 /* As ft_kernels_load(), from bytes that are copied. */
@@ -40,7 +40,8 @@ ft_status ft__launches_calls(double *known, const ft__launches *s, const char *u
                              ft_error *err);
 
 /* What a call keeps the host busy, s. guessed: nothing is known of that host. */
-double ft__hosts_call(const ft__hosts *h, uint32_t device, uint32_t call, bool *guessed);
+double ft__hosts_call(const ft__hosts *h, uint32_t device, uint32_t call,
+                      bool *guessed);
 
 /* From the rows of use[]; what is known of hosts may be more than they tell. */
 ft_status ft__kernels_learn(ft_kernels **out, const ft__launches *s, const char *use,

@@ -3,7 +3,8 @@
  *   header
  *   constant[n_constants]   the estimate's, by name
  *   fit
- *   length, image           of each model, then of the spread; each a multiple of 8 bytes
+ *   length, image           of each model, then of the spread; each a multiple of 8
+ * bytes
  *
  * Little-endian. Nothing in it is believed before it was looked at. */
 #include <errno.h>
@@ -123,10 +124,11 @@ struct reader {
 static void bad(struct reader *r, const char *what)
 {
     if (!r->st)
-        r->st = ft_fail(r->err, FT_EFORMAT, r->len - r->left,
-                        "not what was learned of kernels: %s at byte %zu; make the file "
-                        "anew",
-                        what, r->len - r->left);
+        r->st =
+            ft_fail(r->err, FT_EFORMAT, r->len - r->left,
+                    "not what was learned of kernels: %s at byte %zu; make the file "
+                    "anew",
+                    what, r->len - r->left);
 }
 
 static void get(struct reader *r, void *to, size_t n)

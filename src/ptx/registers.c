@@ -25,7 +25,7 @@ static bool has(const uint64_t *set, uint32_t r)
 
 static uint8_t size_of(unsigned type)
 {
-    static const uint8_t bits[] = {
+    static const uint16_t bits[] = {
 #define FT__PTX_TYPE(e, name, bits, kind) [FT__TYPE_##e] = bits,
 #include "ptx/types.def"
 #undef FT__PTX_TYPE
@@ -72,7 +72,8 @@ static uint32_t put(struct life *l, uint32_t r, bool lives)
     const uint64_t bit = (uint64_t)1 << r % WORD_BITS;
     const bool did = has(l->now, r);
 
-    l->now[r / WORD_BITS] = lives ? l->now[r / WORD_BITS] | bit : l->now[r / WORD_BITS] & ~bit;
+    l->now[r / WORD_BITS] =
+        lives ? l->now[r / WORD_BITS] | bit : l->now[r / WORD_BITS] & ~bit;
     return did == lives ? 0 : l->size[r];
 }
 
@@ -140,7 +141,8 @@ static uint32_t most_alive(struct life *l)
     return most;
 }
 
-ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t kernel, ft_error *err)
+ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t kernel,
+                           ft_error *err)
 {
     struct life *l;
     ft__arena a = {0};
@@ -158,7 +160,8 @@ ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t kernel, ft_e
         l->now = ft__arena_array(&a, l->words, sizeof(*l->now));
         st = ft__flow_make(&l->flow, &a, m, l->f, err);
         if (!st)
-            l->in = ft__arena_array(&a, (size_t)l->flow.n * l->words + 1, sizeof(*l->in));
+            l->in =
+                ft__arena_array(&a, (size_t)l->flow.n * l->words + 1, sizeof(*l->in));
     }
     if (!st && (!l || !l->size || !l->now || !l->in))
         st = ft_fail(err, FT_ENOMEM, 0, "registers of kernel %u", kernel);

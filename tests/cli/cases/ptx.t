@@ -148,7 +148,7 @@ A size that is not known leaves bounds, too.
 On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
-  on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (56.2 us to 101 us), 232 W, bound by memory
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 232 W, bound by memory
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread
   each alone  issue 10.3 us, compute 1.21 us, cache 19.7 us, memory 66.5 us, latency 45.5 us, launch 1.50 us; 0.55 instructions a cycle and SM
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --json | pick estimate.device estimate.bound estimate.registers_given
