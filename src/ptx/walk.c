@@ -5,7 +5,7 @@
 
 #include "ptx/run.h"
 
-enum { NONE = FT__FLOW_NONE };
+enum { NONE = FT__FLOW_NONE, FORK_STEPS = 1 << 15 };
 
 /* Where a walk goes on. */
 struct way {
@@ -309,6 +309,7 @@ static void go_unknown(struct way *w, ft__there *yes, ft__there *no,
     struct fork k = {.to = b->jump, .next = b->next, .meet = b->meet};
     ft__arena work = {0};
 
+    w->r->steps += FORK_STEPS; /* ways may double with each of them */
     if (fork_new(w, &work, &k))
         go_both(w, yes, no, &k, open);
     ft__arena_free(&work);
