@@ -3,8 +3,8 @@
 
 #include "ptx/parse.h"
 
-/* Holds instructions against forms.def. The text of the forms is read as it stands, once
- * for each opcode with its words that a module has: a few hundred times. */
+/* Holds instructions against forms.def. The text of the forms is read as it stands,
+ * once for each opcode with its words that a module has: a few hundred times. */
 
 typedef struct form {
     uint8_t opcode;
@@ -41,18 +41,6 @@ void ft__check_end(ft__parser *p)
     free(p->check.rules.at);
 }
 
-/* sm_90a: 90 and a. */
-void ft__check_target(ft__parser *p, const char *name)
-{
-    const char *s = strchr(name, '_');
-    char *end;
-
-    if (!s || (strncmp(name, "sm_", 3) != 0 && strncmp(name, "compute_", 8) != 0))
-        return;
-    p->check.sm = (uint32_t)strtoul(s + 1, &end, 10);
-    p->check.suffix = *end;
-}
-
 /* ---- words ---- */
 
 static bool is(const char *text, size_t len, const char *name)
@@ -81,7 +69,8 @@ static bool is_shape(const char *text, size_t len, const uint16_t shape[3])
 }
 
 /* One of a|b|c, which ends at `end`. */
-static bool among(const char *text, const char *end, unsigned mod, const uint16_t shape[3])
+static bool among(const char *text, const char *end, unsigned mod,
+                  const uint16_t shape[3])
 {
     while (text < end) {
         const char *stop = memchr(text, '|', (size_t)(end - text));
@@ -99,8 +88,8 @@ typedef struct match {
     const ft__ptx_insn *i;
     const uint16_t *mods;
     uint64_t used;
-    unsigned fixed;         /* words that have their place, so far */
-    const char *need;       /* a group that no word is of */
+    unsigned fixed;   /* words that have their place, so far */
+    const char *need; /* a group that no word is of */
     int needed;
 } match;
 
@@ -117,6 +106,19 @@ static bool find_in_group(match *m, const char *text, const char *end, bool fixe
         return true;
     }
     return false;
+}
+
+/* Some words may be said twice. */
+static void forgive(match *m)
+{
+    static const uint16_t twice[] = {FT__MOD_UNI, FT__MOD_SYNC, FT__MOD_APPROX,
+                                     FT__MOD_SAT, FT__MOD_NAN};
+
+    for (unsigned k = 1; k < m->i->n_mods; k++)
+        for (unsigned j = 0; j < sizeof(twice) / sizeof(*twice); j++)
+            for (unsigned b = 0; b < k && m->mods[k] == twice[j]; b++)
+                if (m->mods[b] == m->mods[k])
+                    m->used |= (uint64_t)1 << k;
 }
 
 /* All words belong to a group, all groups that have to be there are. */
@@ -136,6 +138,7 @@ static bool match_words(match *m, const char *text)
         }
         text += len + (text[len] == ' ');
     }
+    forgive(m);
     return true;
 }
 
@@ -159,7 +162,8 @@ static bool match_types(match *m, const char *text)
 
 /* ---- operands of a form ---- */
 
-static uint8_t type_named(ft__parser *p, const ft__ptx_insn *i, const char *s, size_t len)
+static uint8_t type_named(ft__parser *p, const ft__ptx_insn *i, const char *s,
+                          size_t len)
 {
     if (len == 1 && *s >= '0' && *s <= '3')
         return i->type[*s - '0'];
@@ -179,7 +183,7 @@ static ft__want wanted(ft__parser *p, const ft__ptx_insn *i, const char *s, size
         k++;
     }
     if (k < len && s[k] == ':') {
-        const size_t type = strcspn(s + k + 1, "|&? ");
+        const size_t type = strcspn(s + k + 1, "|&?+ ");
 
         w.type = type_named(p, i, s + k + 1, type);
         k += 1 + type;
@@ -189,21 +193,62 @@ static ft__want wanted(ft__parser *p, const ft__ptx_insn *i, const char *s, size
     return w;
 }
 
-static void add_rule(ft__parser *p, const ft__ptx_insn *i, const form *f)
+/* Words that came later than the instructions they go with. */
+static void since(ft__rule *r, unsigned mod)
+{
+    static const struct {
+        uint16_t mod, version, target;
+    } words[] = {
+        {FT__MOD_SHARED_CTA, 78, 30},      {FT__MOD_SHARED_CLUSTER, 78, 90},
+        {FT__MOD_CLUSTER, 78, 90},         {FT__MOD_PARAM_ENTRY, 83, 10},
+        {FT__MOD_PARAM_FUNC, 83, 10},      {FT__MOD_L2_CACHE_HINT, 74, 80},
+        {FT__MOD_L2_64B, 74, 75},          {FT__MOD_L2_128B, 74, 75},
+        {FT__MOD_L2_256B, 74, 80},         {FT__MOD_L1_NO_ALLOCATE, 74, 70},
+        {FT__MOD_L1_EVICT_NORMAL, 74, 70}, {FT__MOD_L1_EVICT_FIRST, 74, 70},
+        {FT__MOD_L1_EVICT_LAST, 74, 70},   {FT__MOD_L1_EVICT_UNCHANGED, 74, 70},
+        {FT__TYPE_B128, 83, 70},
+    };
+
+    for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++) {
+        if (words[k].mod != mod)
+            continue;
+        r->version = r->version > words[k].version ? r->version : words[k].version;
+        r->target = r->target > words[k].target ? r->target : words[k].target;
+    }
+}
+
+static bool any(const ft__ptx_insn *i, const uint16_t *mods, unsigned mod)
+{
+    for (unsigned k = 0; k < i->n_mods; k++)
+        if (mods[k] == mod)
+            return true;
+    return false;
+}
+
+static void add_rule(ft__parser *p, const ft__ptx_insn *i, const uint16_t *mods,
+                     const form *f)
 {
     ft__rule *r = ft__ptx_push(p, &p->check.rules, sizeof(*r));
     const char *s = f->operands;
+    const bool hinted = any(i, mods, FT__MOD_L2_CACHE_HINT);
+    const bool wide = (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) &&
+                      ft__ptx_type_bits(i->type[0]) * i->vector > 128;
 
-    r->version = f->version;
-    r->target = f->target;
+    r->version = wide ? 88 : f->version;
+    r->target = wide ? 100 : f->target;
     while (*s && r->n < FT__MAX_WANTED) {
         const size_t len = strcspn(s, " ");
+        const char last = s[len - 1];
 
-        r->want[r->n++] = wanted(p, i, s, len);
-        if (s[len - 1] != '?')
-            r->least = r->n;
+        if (last != '+' || hinted) {
+            r->want[r->n++] = wanted(p, i, s, len);
+            if (last != '?')
+                r->least = r->n;
+        }
         s += len + (s[len] == ' ');
     }
+    for (unsigned k = 0; k < i->n_mods; k++)
+        since(r, mods[k]);
 }
 
 /* ---- what is wrong with the words ---- */
@@ -225,15 +270,15 @@ static void complain(ft__parser *p, const ft__ptx_insn *i, const uint16_t *mods)
     const char *opcode = ft__ptx_opcode_name(i->opcode);
     bool types = false;
 
-    for (unsigned k = p->check.first[i->opcode];
-         k < N_FORMS && forms[k].opcode == i->opcode; k++) {
+    for (unsigned k = p->check.first[i->opcode]; k < N_FORMS; k++) {
         match m = {.i = i, .mods = mods};
 
-        if (!types_match(&m, &forms[k]))
+        if (forms[k].opcode != i->opcode || !types_match(&m, &forms[k]))
             continue;
         types = true;
         if (!match_words(&m, forms[k].words)) {
-            ft__ptx_fail(p, place(p, i), "'%s' wants one of .%.*s", opcode, m.needed, m.need);
+            ft__ptx_fail(p, place(p, i), "'%s' wants one of .%.*s", opcode, m.needed,
+                         m.need);
             return;
         }
     }
@@ -295,13 +340,13 @@ static ft__rules_slot *learn(ft__parser *p, const ft__ptx_insn *i, const uint16_
     const uint32_t first = (uint32_t)p->check.rules.n;
     ft__rules_slot *s;
 
-    for (unsigned k = p->check.first[i->opcode];
-         k < N_FORMS && forms[k].opcode == i->opcode; k++) {
+    for (unsigned k = p->check.first[i->opcode]; k < N_FORMS; k++) {
         match m = {.i = i, .mods = mods};
 
-        if (i->n_mods < 64 && match_types(&m, forms[k].types) &&
-            match_words(&m, forms[k].words) && m.used == all)
-            add_rule(p, i, &forms[k]);
+        if (forms[k].opcode == i->opcode && i->n_mods < 64 &&
+            match_types(&m, forms[k].types) && match_words(&m, forms[k].words) &&
+            m.used == all)
+            add_rule(p, i, mods, &forms[k]);
     }
     if (p->check.rules.n == first)
         complain(p, i, mods);
@@ -315,11 +360,14 @@ static ft__rules_slot *learn(ft__parser *p, const ft__ptx_insn *i, const uint16_
 
 /* ---- instructions ---- */
 
-static bool available(const ft__parser *p, const ft__rule *r)
+/* Exchanges of a warp without .sync went with sm_70. */
+static bool available(const ft__parser *p, const ft__ptx_insn *i, const ft__rule *r)
 {
     const ft__checker *c = &p->check;
+    const bool retired =
+        (i->opcode == FT__PTX_SHFL || i->opcode == FT__PTX_VOTE) && r->version < 60;
 
-    if (r->version > p->m->version)
+    if (r->version > p->m->version || (retired && c->sm >= 70 && p->m->version >= 64))
         return false;
     if (r->target >= 9000)
         return c->sm == r->target / 100 && c->suffix;
@@ -353,8 +401,8 @@ static void refuse(ft__parser *p, const ft__ptx_insn *i, const ft__rule *r, uint
     for (uint32_t k = 0; k < n; k++) {
         if (fits(p, i, &r[k], &wrong)) {
             ft__ptx_fail(p, place(p, i),
-                         "this form of '%s' needs PTX %u.%u and sm_%u%s or later", opcode,
-                         r[k].version / 10, r[k].version % 10,
+                         "this form of '%s' needs PTX %u.%u and sm_%u%s or later",
+                         opcode, r[k].version / 10, r[k].version % 10,
                          r[k].target >= 9000  ? r[k].target / 100
                          : r[k].target >= 900 ? r[k].target / 10
                                               : r[k].target,
@@ -386,7 +434,10 @@ void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i)
         return;
     r = (const ft__rule *)p->check.rules.at + s->first;
     for (uint32_t k = 0; k < s->n; k++)
-        if (available(p, &r[k]) && fits(p, i, &r[k], &wrong))
+        if (available(p, i, &r[k]) && fits(p, i, &r[k], &wrong)) {
+            if (i->opcode == FT__PTX_CALL)
+                ft__check_call(p, i);
             return;
+        }
     refuse(p, i, r, s->n);
 }

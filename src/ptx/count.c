@@ -4,7 +4,7 @@
 
 #include "ptx/accesses.h"
 
-/* Steps of one launch, each about a nanosecond or less; beyond, there are bounds. */
+/* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
 #define MOST_STEPS ((uint64_t)1 << 30)
 
 struct ft_ptx_counter {

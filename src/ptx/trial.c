@@ -10,7 +10,8 @@
 #include "ptx/lanes.h"
 #include "ptx/run.h"
 
-enum { MOST_PAUSE = 64, MOST_PERIOD = 64 };
+/* With more forms than that, loops are gone round. */
+enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_FORMS = 4096 };
 
 static uint32_t slot_bits(const ft__part *part, uint32_t slot)
 {
@@ -186,6 +187,7 @@ static void end_trial(ft__run *r, uint64_t n)
 {
     ft__trial *t = &r->trial[r->n_trials - 1];
 
+    r->steps += 2 * (uint64_t)r->forms.n + t->frame->part->n_slots;
     advance(r, t, n);
     ft__form_close(&r->forms, t->symbol, n);
     t->loop->open = false;
@@ -376,7 +378,7 @@ static void open(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
     const uint32_t nth = r->n_trials;
     ft__trial *t = &r->trial[nth];
 
-    if (nth == FT__MOST_TRIALS)
+    if (nth == FT__MOST_TRIALS || r->forms.n > MOST_FORMS)
         return;
     *t = (ft__trial){.frame = f,
                      .loop = loop,

@@ -580,7 +580,7 @@ static void block(struct way *w)
     uint64_t n[FT__SETS];
     bool on = true;
 
-    r->steps += 32;
+    r->steps += 500;
     w->f->here = w->t.of[FT__MAYBE];
     ft__run_warps(r, n, &w->t);
     ft__run_count(r, part->item[here], n);
