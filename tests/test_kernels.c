@@ -223,6 +223,7 @@ static void constants_come_out_as_they_were_put_in(void)
     CHECK_NEAR(k->theta.v[FT__K_memory_share] / theta.v[FT__K_memory_share], 1, 0.03);
     CHECK_NEAR(k->theta.v[FT__K_plain_slots] / theta.v[FT__K_plain_slots], 1, 0.1);
     ft_kernels_free(k);
+    make_rows(r, 4, 40, &theta, 0, 0.01);
     CHECK(ft_kernels_evaluate(said, r->row, r->n, FT_KERNELS_HOST_UNKNOWN, NULL, &usual,
                               NULL) == FT_OK);
     CHECK(median_error(r, said) < 0.02);
@@ -240,7 +241,7 @@ static void a_host_is_known_by_one_of_its_calls(void)
     const ft__kernel_theta theta = ft__kernel_default();
     double known, unknown;
 
-    make_rows(r, 5, 60, &theta, 1, 0.01);
+    make_rows(r, 4, 40, &theta, 1, 0.01);
     CHECK(ft_kernels_evaluate(said, r->row, r->n, FT_KERNELS_HOST_ONE, "light", &usual,
                               NULL) == FT_OK);
     known = median_error(r, said);
@@ -260,7 +261,7 @@ static void what_the_estimate_misses_everywhere_is_learned(void)
     const ft__kernel_theta theta = ft__kernel_default();
     double with = 0, without = 0;
 
-    make_rows(r, 6, 60, &theta, 0, 0.01);
+    make_rows(r, 4, 40, &theta, 0, 0.01);
     for (size_t i = 0; i < r->n; i++)
         r->row[i].time_s *= strcmp(r->row[i].kernel, "middling") == 0 ? 1.4 : 1;
     CHECK(ft_kernels_evaluate(said, r->row, r->n, FT_KERNELS_HOST_UNKNOWN, NULL, &usual,

@@ -315,9 +315,10 @@ void ft__lex_next(ft__lex *x)
         x->kind = FT__TOK_END;
         return;
     }
-    if (!ended) {
+    if (!ended) { /* a comment without one */
         x->kind = FT__TOK_BAD;
         x->len = 2;
+        x->at = x->end;
         return;
     }
     if (sort_of(*x->at) & FIRST)
