@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
 #include "blocks.h"
 #include "check.h"
 #include "launches.h"
@@ -121,6 +122,34 @@ static void compare(const blocks *b, const char *kernel, const uint64_t *plain,
     }
 }
 
+/* What the counters of the kernel's own blocks hold is what is counted without running.
+ */
+static void check_agreement(const launch *l, const ft_ptx *m, const blocks *b,
+                            const uint64_t *plain)
+{
+    blocks own = {.per = 1, .at = malloc((b->n + 1) * sizeof *own.at)};
+    uint64_t *threads = calloc((size_t)b->n + 1, sizeof *threads);
+    uint32_t from = 0;
+    agreement a;
+    ft_error err;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        if (strcmp(b->at[i].function, l->kernel) == 0) {
+            threads[own.n] = plain[from];
+            own.at[own.n++] = b->at[i];
+            from += b->at[i].instructions;
+        }
+    CHECK(blocks_agree(&a, &own, threads, m, l, &err) == FT_OK);
+    if (a.outside || a.unknown) {
+        fprintf(stderr, "line %u, %s: %u outside, %u unknown, from line %u on\n",
+                l->line, l->kernel, a.outside, a.unknown, a.line);
+        check_failed++;
+    }
+    CHECK(a.same + a.within > 0);
+    free(threads);
+    free(own.at);
+}
+
 static void check_blocks(const launch *l, const ft_ptx *m, const uint64_t *plain)
 {
     ft_ptx_counts counts;
@@ -136,6 +165,8 @@ static void check_blocks(const launch *l, const ft_ptx *m, const uint64_t *plain
     CHECK(counted);
     if (counted)
         compare(&b, l->kernel, plain, counted);
+    if (b.text)
+        check_agreement(l, m, &b, plain);
     free(counted);
     ft_ptx_free(with);
     blocks_free(&b);
