@@ -13,7 +13,7 @@
  *   %c0 .. %c5   counters of the loops around
  *   %l0 .. %l3   variables of 64 bits
  *   %d0 .. %d5   what came out of memory; conditions use it only where they may
- *   %f0 .. %f5   floats, %h0 .. %h3 pairs of halves
+ *   %f0 .. %f5   floats, %h0 .. %h3 pairs of halves, %g floats of conditions
  *   %t, %p, %a   each written once: conditions, predicates, addresses */
 enum {
     FIXED = 12,
@@ -139,6 +139,14 @@ static uint32_t simple_condition(writer *w)
         ADD("\t%s.%s %%t%u, %s, %u;\n", chance(w, 50) ? "div" : "rem",
             chance(w, 50) ? "u32" : "s32", t, a.text, 1 + below(w, 12));
         ADD("\tsetp.%s %%p%u, %%t%u, %u;\n", comparison(w), p, t, below(w, 9));
+    } else if (chance(w, 15)) {
+        ADD("\tmov.b32 %%t%u, %s;\n\tcvt.rn.f32.s32 %%g%u, %%t%u;\n", t, a.text, t, t);
+        ADD("\tmul.f32 %%g%u, %%g%u, 0f3E800000;\n", t, t);
+        ADD("\tsetp.%s.f32 %%p%u, %%g%u, 0f40%02X0000;\n", chance(w, 50) ? "lt" : "geu",
+            p, t, below(w, 256));
+    } else if (chance(w, 15) && w->uniform < 2) {
+        ADD("\tsetp.%s.%c64 %%p%u, %%l%u, %d;\n", chance(w, 50) ? "lt" : "ge",
+            chance(w, 50) ? 's' : 'u', p, below(w, WIDE), (int)below(w, 100) - 20);
     } else {
         ADD("\tmov.b32 %%t%u, %s;\n", t, a.text);
         ADD("\tsetp.%s %%p%u, %%t%u, %s;\n", comparison(w), p, t, b.text);
@@ -574,6 +582,22 @@ static void repeat(writer *w)
     ADD("L%u:\n", end);
 }
 
+/* What lanes may jump out of, to its end, as out of a loop. */
+static void block(writer *w)
+{
+    const uint32_t end = w->labels++;
+    state s;
+
+    if (w->n_loops >= COUNTERS || w->depth >= 4)
+        return;
+    w->loops[w->n_loops++] = (loop){end, 1, -1};
+    s = enter(w, 0);
+    statements(w, 2 + below(w, 5));
+    leave(w, s);
+    w->n_loops--;
+    ADD("L%u:\n", end);
+}
+
 static void call(writer *w)
 {
     const name a = value(w), b = value(w);
@@ -602,11 +626,13 @@ static void statement(writer *w)
         leave_all(w);
     else if (kind < 32 && w->depth < 3)
         indexed(w);
-    else if (kind < 35)
+    else if (kind < 34)
+        block(w);
+    else if (kind < 37)
         call(w);
-    else if (kind < 38)
+    else if (kind < 40)
         barrier(w);
-    else if (kind < 41)
+    else if (kind < 42)
         across(w);
     else if (kind < 46)
         select_one(w);
@@ -666,9 +692,10 @@ static void registers(ft__buf *out, const writer *w)
         out,
         "\t.reg .pred %%p<%u>;\n\t.reg .b32 %%r<%d>, %%v<%d>, %%c<%d>, %%d<%d>, "
         "%%h<%d>;\n"
-        "\t.reg .b32 %%t<%u>;\n\t.reg .f32 %%f<%d>;\n\t.reg .b64 %%l<%d>, %%a<%u>;\n",
-        w->p + 1, FIXED, VARIABLES, COUNTERS, DATA, HALVES, w->t + 1, FLOATS, WIDE,
-        w->a + 1);
+        "\t.reg .b32 %%t<%u>;\n\t.reg .f32 %%f<%d>, %%g<%u>;\n\t.reg .b64 %%l<%d>, "
+        "%%a<%u>;\n",
+        w->p + 1, FIXED, VARIABLES, COUNTERS, DATA, HALVES, w->t + 1, FLOATS, w->t + 1,
+        WIDE, w->a + 1);
 }
 
 static void begin(writer *w)
@@ -684,7 +711,8 @@ static void function(ft__buf *out, writer *w, uint32_t number, uint32_t size)
     w->uniform = 0;
     w->left = size;
     ids(w);
-    ADD("\tld.param.b32 %%r8, [one];\n\tld.param.b32 %%r9, [two];\n");
+    ADD("\tld.param.b32 %%r8, [one];\n\tld.param.b32 %%r9, [two];\n"
+        "\tst.param.b32 [result+0], %%r8;\n"); /* for early returns */
     first_values(w);
     statements(w, size);
     ADD("\tst.param.b32 [result+0], %%v%u;\n\tret;\n", below(w, VARIABLES));

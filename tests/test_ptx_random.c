@@ -60,7 +60,8 @@ static int agrees(uint64_t seed, uint32_t size, int depends, char *what, size_t 
     if (!run_both(&b, &p, &err))
         snprintf(what, n, "%.300s", err.msg);
     else if (!depends && !b.counted.exact)
-        snprintf(what, n, "not exact: %.300s", b.counted.because ? b.counted.because : "?");
+        snprintf(what, n, "not exact: %.300s",
+                 b.counted.because ? b.counted.because : "?");
     else
         ok = ptx_compare(&b.counted, &b.ran, what, n) == 0;
     ptx_random_free(&p);

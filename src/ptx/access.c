@@ -167,37 +167,128 @@ static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__value *v,
     }
 }
 
-/* By sure threads at least 1, where there is one; of others what they are. */
-void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *on)
-{
-    uint64_t total[FT__SETS] = {0}, requests[FT__SETS];
-    ft__value v;
+/* ---- what was measured last ---- */
 
-    if (s->n_source)
-        ft__value_get(r, &v, f, &f->part->source[s->source]);
-    else
-        v = (ft__value){.nothing = true};
+/* Addresses that lie to each other as they did when this step was executed last, and
+ * have moved by what makes no difference, give what they gave. */
+struct ft__measured {
+    uint64_t *at;
+    ft__there on;
+    uint64_t base, by, total[FT__SETS];
+    bool each;
+};
+
+static uint64_t step_of(const ft__run *r, const ft__step *s, uint32_t form)
+{
+    const uint64_t by = form ? grain(r, form) : SECTOR;
+
+    return s->space == FT_PTX_SHARED && by > WORD ? WORD : by;
+}
+
+static bool as_before(const ft__run *r, const struct ft__measured *m,
+                      const ft__value *v, uint64_t by, const ft__there *on)
+{
+    uint64_t moved, other = 0;
+
+    if (m->by != by || m->each != (v->lane != NULL) || !ft__there_same(r, &m->on, on))
+        return false;
+    if (!v->lane)
+        return (v->base - m->base) % by == 0;
+    moved = 0;
+    for (uint32_t k = 0; k < r->words; k++)
+        if (on->of[FT__MAYBE].w[k]) {
+            const uint32_t l =
+                k * 64 + (uint32_t)__builtin_ctzll(on->of[FT__MAYBE].w[k]);
+
+            moved = v->lane[l] - m->at[l];
+            break;
+        }
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t who = on->of[FT__MAYBE].w[k];
+
+        for (uint32_t l = 0; l < 64; l++)
+            other |= (v->lane[k * 64 + l] - m->at[k * 64 + l] - moved) &
+                     (0 - (who >> l & 1));
+    }
+    return other == 0 && moved % by == 0;
+}
+
+static struct ft__measured *measured_at(ft__run *r, ft__frame *f, const ft__step *s)
+{
+    struct ft__measured **at =
+        &r->measured[(size_t)f->part->first_step + (size_t)(s - f->part->step)];
+
+    if (!*at) {
+        *at = ft__arena_alloc(&r->arena, sizeof(**at));
+        if (*at)
+            (*at)->at = ft__arena_array(&r->arena, (size_t)r->words * 64,
+                                        sizeof(uint64_t));
+        if (!*at || !(*at)->at) {
+            r->short_of_memory = true;
+            *at = NULL;
+        }
+    }
+    return *at;
+}
+
+static void remember(const ft__run *r, struct ft__measured *m, const ft__value *v,
+                     uint64_t by, const ft__there *on, const uint64_t total[FT__SETS])
+{
+    m->by = by;
+    m->on = *on;
+    m->base = v->base;
+    m->each = v->lane != NULL;
+    if (v->lane)
+        memcpy(m->at, v->lane, r->threads * sizeof(*m->at));
+    memcpy(m->total, total, sizeof(m->total));
+}
+
+/* ---- all warps ---- */
+
+static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
+                      const ft__value *v, const ft__there *on)
+{
     for (uint32_t warp = 0; warp < r->warps; warp++) {
         uint32_t who[FT__SETS];
         uint64_t one[FT__SETS];
 
         for (unsigned set = 0; set < FT__SETS; set++)
-            who[set] = (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32);
-        if (s->matrix)
-            for (unsigned set = 0; set < FT__SETS; set++)
-                who[set] &= s->matrix;
+            who[set] = (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) &
+                       (s->matrix ? s->matrix : UINT32_MAX);
         if (!who[FT__MAYBE])
             continue;
-        one_warp(r, one, &v, s, warp, who[FT__MAYBE]);
+        one_warp(r, one, v, s, warp, who[FT__MAYBE]);
         total[FT__MAYBE] += one[FT__MAYBE];
         if (who[FT__GUESS] && who[FT__GUESS] != who[FT__MAYBE])
-            one_warp(r, one, &v, s, warp, who[FT__GUESS]);
+            one_warp(r, one, v, s, warp, who[FT__GUESS]);
         total[FT__GUESS] += who[FT__GUESS] ? one[FT__GUESS] : 0;
         if (who[FT__SURE] && who[FT__SURE] != who[FT__GUESS])
-            one_warp(r, one, &v, s, warp, who[FT__SURE]);
+            one_warp(r, one, v, s, warp, who[FT__SURE]);
         total[FT__SURE] += who[FT__SURE] ? one[FT__SURE] : 0;
     }
-    r->steps += r->threads * 2;
+    r->steps += r->threads * 8;
+}
+
+void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *on)
+{
+    uint64_t total[FT__SETS] = {0}, requests[FT__SETS];
+    struct ft__measured *m = NULL;
+    ft__value v = {.nothing = true};
+    uint64_t by;
+
+    if (s->n_source)
+        ft__value_get(r, &v, f, &f->part->source[s->source]);
+    by = step_of(r, s, v.form);
+    if (!v.nothing && !v.unknown && !v.rough && !(m = measured_at(r, f, s)))
+        return;
+    if (m && as_before(r, m, &v, by, on)) {
+        memcpy(total, m->total, sizeof(total));
+    } else {
+        all_warps(r, total, s, &v, on);
+        if (m)
+            remember(r, m, &v, by, on, total);
+    }
+    r->steps += r->threads / 4;
     ft__run_warps(r, requests, on);
     ft__run_count(r, s->item, requests);
     ft__run_count(r, s->item + 1, total);

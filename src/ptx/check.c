@@ -41,18 +41,6 @@ void ft__check_end(ft__parser *p)
     free(p->check.rules.at);
 }
 
-/* sm_90a: 90 and a. */
-void ft__check_target(ft__parser *p, const char *name)
-{
-    const char *s = strchr(name, '_');
-    char *end;
-
-    if (!s || (strncmp(name, "sm_", 3) != 0 && strncmp(name, "compute_", 8) != 0))
-        return;
-    p->check.sm = (uint32_t)strtoul(s + 1, &end, 10);
-    p->check.suffix = *end;
-}
-
 /* ---- words ---- */
 
 static bool is(const char *text, size_t len, const char *name)
@@ -119,6 +107,19 @@ static bool find_in_group(match *m, const char *text, const char *end, bool fixe
     return false;
 }
 
+/* Some words may be said twice. */
+static void forgive(match *m)
+{
+    static const uint16_t twice[] = {FT__MOD_UNI, FT__MOD_SYNC, FT__MOD_APPROX, FT__MOD_SAT,
+                                     FT__MOD_NAN};
+
+    for (unsigned k = 1; k < m->i->n_mods; k++)
+        for (unsigned j = 0; j < sizeof(twice) / sizeof(*twice); j++)
+            for (unsigned b = 0; b < k && m->mods[k] == twice[j]; b++)
+                if (m->mods[b] == m->mods[k])
+                    m->used |= (uint64_t)1 << k;
+}
+
 /* All words belong to a group, all groups that have to be there are. */
 static bool match_words(match *m, const char *text)
 {
@@ -136,6 +137,7 @@ static bool match_words(match *m, const char *text)
         }
         text += len + (text[len] == ' ');
     }
+    forgive(m);
     return true;
 }
 
@@ -179,7 +181,7 @@ static ft__want wanted(ft__parser *p, const ft__ptx_insn *i, const char *s, size
         k++;
     }
     if (k < len && s[k] == ':') {
-        const size_t type = strcspn(s + k + 1, "|&? ");
+        const size_t type = strcspn(s + k + 1, "|&?+ ");
 
         w.type = type_named(p, i, s + k + 1, type);
         k += 1 + type;
@@ -189,21 +191,62 @@ static ft__want wanted(ft__parser *p, const ft__ptx_insn *i, const char *s, size
     return w;
 }
 
-static void add_rule(ft__parser *p, const ft__ptx_insn *i, const form *f)
+/* Words that came later than the instructions they go with. */
+static void since(ft__rule *r, unsigned mod)
+{
+    static const struct {
+        uint16_t mod, version, target;
+    } words[] = {
+        {FT__MOD_SHARED_CTA, 78, 30},       {FT__MOD_SHARED_CLUSTER, 78, 90},
+        {FT__MOD_CLUSTER, 78, 90},          {FT__MOD_PARAM_ENTRY, 83, 10},
+        {FT__MOD_PARAM_FUNC, 83, 10},       {FT__MOD_L2_CACHE_HINT, 74, 80},
+        {FT__MOD_L2_64B, 74, 75},           {FT__MOD_L2_128B, 74, 75},
+        {FT__MOD_L2_256B, 74, 80},          {FT__MOD_L1_NO_ALLOCATE, 74, 70},
+        {FT__MOD_L1_EVICT_NORMAL, 74, 70},  {FT__MOD_L1_EVICT_FIRST, 74, 70},
+        {FT__MOD_L1_EVICT_LAST, 74, 70},    {FT__MOD_L1_EVICT_UNCHANGED, 74, 70},
+        {FT__TYPE_B128, 83, 70},
+    };
+
+    for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++) {
+        if (words[k].mod != mod)
+            continue;
+        r->version = r->version > words[k].version ? r->version : words[k].version;
+        r->target = r->target > words[k].target ? r->target : words[k].target;
+    }
+}
+
+static bool any(const ft__ptx_insn *i, const uint16_t *mods, unsigned mod)
+{
+    for (unsigned k = 0; k < i->n_mods; k++)
+        if (mods[k] == mod)
+            return true;
+    return false;
+}
+
+static void add_rule(ft__parser *p, const ft__ptx_insn *i, const uint16_t *mods,
+                     const form *f)
 {
     ft__rule *r = ft__ptx_push(p, &p->check.rules, sizeof(*r));
     const char *s = f->operands;
+    const bool hinted = any(i, mods, FT__MOD_L2_CACHE_HINT);
+    const bool wide = (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) &&
+                      ft__ptx_type_bits(i->type[0]) * i->vector > 128;
 
-    r->version = f->version;
-    r->target = f->target;
+    r->version = wide ? 88 : f->version;
+    r->target = wide ? 100 : f->target;
     while (*s && r->n < FT__MAX_WANTED) {
         const size_t len = strcspn(s, " ");
+        const char last = s[len - 1];
 
-        r->want[r->n++] = wanted(p, i, s, len);
-        if (s[len - 1] != '?')
-            r->least = r->n;
+        if (last != '+' || hinted) {
+            r->want[r->n++] = wanted(p, i, s, len);
+            if (last != '?')
+                r->least = r->n;
+        }
         s += len + (s[len] == ' ');
     }
+    for (unsigned k = 0; k < i->n_mods; k++)
+        since(r, mods[k]);
 }
 
 /* ---- what is wrong with the words ---- */
@@ -301,7 +344,7 @@ static ft__rules_slot *learn(ft__parser *p, const ft__ptx_insn *i, const uint16_
 
         if (i->n_mods < 64 && match_types(&m, forms[k].types) &&
             match_words(&m, forms[k].words) && m.used == all)
-            add_rule(p, i, &forms[k]);
+            add_rule(p, i, mods, &forms[k]);
     }
     if (p->check.rules.n == first)
         complain(p, i, mods);
@@ -315,11 +358,14 @@ static ft__rules_slot *learn(ft__parser *p, const ft__ptx_insn *i, const uint16_
 
 /* ---- instructions ---- */
 
-static bool available(const ft__parser *p, const ft__rule *r)
+/* Exchanges of a warp without .sync went with sm_70. */
+static bool available(const ft__parser *p, const ft__ptx_insn *i, const ft__rule *r)
 {
     const ft__checker *c = &p->check;
+    const bool retired =
+        (i->opcode == FT__PTX_SHFL || i->opcode == FT__PTX_VOTE) && r->version < 60;
 
-    if (r->version > p->m->version)
+    if (r->version > p->m->version || (retired && c->sm >= 70 && p->m->version >= 64))
         return false;
     if (r->target >= 9000)
         return c->sm == r->target / 100 && c->suffix;
@@ -386,7 +432,10 @@ void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i)
         return;
     r = (const ft__rule *)p->check.rules.at + s->first;
     for (uint32_t k = 0; k < s->n; k++)
-        if (available(p, &r[k]) && fits(p, i, &r[k], &wrong))
+        if (available(p, i, &r[k]) && fits(p, i, &r[k], &wrong)) {
+            if (i->opcode == FT__PTX_CALL)
+                ft__check_call(p, i);
             return;
+        }
     refuse(p, i, r, s->n);
 }

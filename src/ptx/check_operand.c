@@ -95,6 +95,16 @@ static bool special(unsigned type, uint32_t sreg)
 
 /* ---- addresses ---- */
 
+bool ft__ptx_is_parameter(const ft__parser *p, uint32_t variable)
+{
+    const uint32_t *param = p->params.at;
+
+    for (size_t k = 0; k < p->params.n; k++)
+        if (param[k] == variable)
+            return true;
+    return false;
+}
+
 static bool in_space(const ft__parser *p, const ft__ptx_insn *i, const ft__ptx_operand *base)
 {
     const ft__ptx_variable *v = (const ft__ptx_variable *)p->variables.at + base->index;
@@ -114,7 +124,10 @@ static bool address(const ft__parser *p, const ft__ptx_insn *i, const ft__ptx_op
     if (o->kind != FT__PTX_ADDRESS)
         return false;
     switch (base->kind) {
-    case FT__PTX_VARIABLE: return any_space || in_space(p, i, base);
+    case FT__PTX_VARIABLE:
+        if (i->opcode == FT__PTX_ST && ft__ptx_is_parameter(p, base->index))
+            return false;
+        return any_space || in_space(p, i, base);
     case FT__PTX_REG:
         type = reg_type(p, base);
         kind = ft__ptx_type_kind(type);
@@ -123,6 +136,25 @@ static bool address(const ft__parser *p, const ft__ptx_insn *i, const ft__ptx_op
     case FT__PTX_INT: return any_space || i->space == FT_PTX_LOCAL;
     default: return false;
     }
+}
+
+/* Registers of a vector are of one sort, and one of them is there. */
+static bool alike(const ft__parser *p, const ft__ptx_operand *o)
+{
+    bool integers = false, floats = false, any = false;
+
+    for (uint32_t k = 0; k < o->n; k++) {
+        const ft__ptx_operand *e = child(p, o, k);
+        const unsigned type = e->kind == FT__PTX_REG ? reg_type(p, e) : FT__TYPE_NONE;
+
+        if (e->kind == FT__PTX_VECTOR || e->kind == FT__PTX_VARIABLE)
+            return false;
+        any = any || e->kind != FT__PTX_SINK;
+        integers = integers || e->kind == FT__PTX_INT || is_integer(type);
+        floats = floats || e->kind == FT__PTX_FLOAT ||
+                 (e->kind == FT__PTX_REG && ft__ptx_type_kind(type) == FT__KIND_FLOAT);
+    }
+    return any && !(integers && floats);
 }
 
 /* ---- mov ---- */
@@ -140,10 +172,16 @@ static bool pack(const ft__parser *p, unsigned type, const ft__ptx_operand *o)
         if (e->kind == FT__PTX_REG &&
             (ft__ptx_type_bits(reg_type(p, e)) != bits || e->negated))
             return false;
-        if (e->kind != FT__PTX_REG && e->kind != FT__PTX_SINK && e->kind != FT__PTX_INT)
-            return false;
     }
-    return true;
+    return alike(p, o);
+}
+
+/* Variables that arguments are passed in have none. */
+static bool has_address(const ft__parser *p, const ft__ptx_operand *o)
+{
+    const ft__ptx_variable *v = (const ft__ptx_variable *)p->variables.at + o->index;
+
+    return v->space != FT_PTX_PARAM || ft__ptx_is_parameter(p, o->index);
 }
 
 static bool of_mov(const ft__parser *p, const ft__ptx_insn *i, unsigned type,
@@ -162,7 +200,8 @@ static bool of_mov(const ft__parser *p, const ft__ptx_insn *i, unsigned type,
     case FT__PTX_SPECIAL: return i->vector > 1 || special(type, o->index);
     case FT__PTX_VARIABLE:
     case FT__PTX_FUNCTION:
-        return ft__ptx_type_bits(type) >= 32 && type != FT__TYPE_B128 &&
+        return !o->negated && (o->kind == FT__PTX_FUNCTION || has_address(p, o)) &&
+               ft__ptx_type_bits(type) >= 32 && type != FT__TYPE_B128 &&
                ft__ptx_type_kind(type) != FT__KIND_FLOAT;
     case FT__PTX_INT:
     case FT__PTX_FLOAT: return literal(type, o);
@@ -214,6 +253,14 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     case 'a': return address(p, i, o, false);
     case 'A': return address(p, i, o, true);
     case 'm': return of_mov(p, i, w->type, o);
+    case 'v':
+        return (o->kind == FT__PTX_VARIABLE && in_space(p, i, o)) ||
+               (o->kind == FT__PTX_REG && source(p, w, o, false)) || o->kind == FT__PTX_INT;
+    case 'z':
+        return o->kind == FT__PTX_INT || (o->kind == FT__PTX_REG &&
+               fits_register(FT__TYPE_U32, reg_type(p, o), false));
+    case 'l': return o->kind == FT__PTX_LABEL;
+    case 't': return o->kind == FT__PTX_TARGETS;
     default: return true;
     }
 }
@@ -221,7 +268,7 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
 static bool elements(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                      const ft__ptx_operand *o)
 {
-    if (o->kind != FT__PTX_VECTOR || o->n != w->count)
+    if (o->kind != FT__PTX_VECTOR || o->n != w->count || !alike(p, o))
         return false;
     for (uint32_t k = 0; k < o->n; k++) {
         const ft__ptx_operand *e = child(p, o, k);

@@ -4,7 +4,7 @@
 
 #include "ptx/classes.h"
 
-/* Steps of one launch, each about a nanosecond or less; beyond, there are bounds. */
+/* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
 #define MOST_STEPS ((uint64_t)1 << 30)
 
 struct ft_ptx_counter {
@@ -151,7 +151,8 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t)
     }
     out->barriers.low = t->barriers[FT__SURE];
     out->barriers.value = t->barriers[FT__GUESS];
-    out->barriers.high = t->barriers[FT__MAYBE];
+    out->barriers.high =
+        r->unbounded[r->p->barrier] ? UINT64_MAX : t->barriers[FT__MAYBE];
 }
 
 static bool exact(const ft_ptx_tally *t, size_t n)

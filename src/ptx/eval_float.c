@@ -238,7 +238,7 @@ static bool stretch(const ft__ptx_lanes *w, const words *k, uint32_t from, uint3
     case FT__TYPE_F64: ok = in_doubles(out, w, k, w->i->type[0], 0, from, n); break;
     default: return false;
     }
-    if (ok)
+    if (ok && n > 0)
         memcpy(w->d + from, out, n * sizeof *out);
     return ok;
 }

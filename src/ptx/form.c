@@ -7,7 +7,7 @@
 
 __extension__ typedef __int128 i128;
 
-enum { FIRST_SIZE = 64, MOST_FORMS = 1 << 16 };
+enum { FIRST_SIZE = 64 };
 
 bool ft__forms_new(ft__forms *w)
 {

@@ -146,10 +146,13 @@ static void forget_results(ft__run *r, ft__frame *f, const ft__call *c,
     }
 }
 
-void ft__run_unbound(ft__run *r, const ft__part *part)
+void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end)
 {
-    for (uint32_t k = part->item[0]; k < part->item[part->flow.n]; k++)
+    for (uint32_t k = part->item[block]; k < part->item[end]; k++)
         r->unbounded[k] = true;
+    for (uint32_t s = part->steps[block]; s < part->steps[end]; s++)
+        if (part->step[s].kind == FT__STEP_BARRIER)
+            r->unbounded[r->p->barrier] = true;
 }
 
 static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
@@ -157,7 +160,7 @@ static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__
 {
     ft__run_inexact(r, f, s->insn, why);
     for (uint32_t k = 0; k < r->p->n_parts; k++)
-        ft__run_unbound(r, &r->p->part[k]);
+        ft__run_unbound(r, &r->p->part[k], 0, r->p->part[k].flow.n);
     forget_results(r, f, c, &on->of[FT__MAYBE]);
 }
 
@@ -309,7 +312,8 @@ ft_status ft__run_new(ft__run **out, ft__plan *p, const ft_ptx_launch *l,
                                sizeof(*r->count));
     r->unbounded = ft__arena_array(&r->arena, p->n_items, sizeof(*r->unbounded));
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
-    if (!r->count || !r->unbounded || !r->pool || !make_lanes(r) ||
+    r->measured = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
+    if (!r->count || !r->unbounded || !r->pool || !r->measured || !make_lanes(r) ||
         !ft__forms_new(&r->forms))
         goto fail;
     *out = r;

@@ -310,6 +310,26 @@ static void lay_out(ft__ptx_machine *k)
     }
 }
 
+/* What no GPU has, or would fill the memory of this machine. */
+static ft_status check_sizes(const ft__ptx_machine *k)
+{
+    enum { SHARED = 1 << 20, LOCAL = 1 << 19, REGISTERS = 1 << 16, PARAM = 1 << 16 };
+    const uint64_t most = (uint64_t)1 << 28;
+    bool fits =
+        k->shared_size <= SHARED && k->global_size <= most && k->constant_size <= most;
+
+    for (uint32_t n = 0; n < k->m->n_functions; n++) {
+        const ft__ptx_function *f = &k->m->function[n];
+
+        fits = fits && f->local_bytes <= LOCAL && f->n_regs <= REGISTERS &&
+               k->code[n].param_size <= PARAM;
+    }
+    return fits ? FT_OK
+                : ft_fail(k->err, FT_EUNSUPPORTED, 0,
+                          "%s: more registers or memory than can be run here",
+                          k->m->name);
+}
+
 static void initialise(ft__ptx_machine *k)
 {
     for (uint32_t n = 0; n < k->m->n_variables; n++) {
@@ -358,6 +378,9 @@ static ft_status prepare(ft__ptx_machine *k)
     if (st)
         return st;
     lay_out(k);
+    st = check_sizes(k);
+    if (st)
+        return st;
     k->n_warps = (k->threads + FT__PTX_LANES - 1) / FT__PTX_LANES;
     k->warp = calloc(k->n_warps, sizeof *k->warp);
     k->shared = calloc(k->shared_size + 1, 1);

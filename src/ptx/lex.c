@@ -225,15 +225,14 @@ static unsigned digit(char c)
     return sort_of(c) & DIGIT ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a') + 10;
 }
 
-/* Digits of a base from p on; how far they go. Too many: kind is BAD. */
+/* Digits of a base from p on; how far they go. None: kind is BAD. What is too large
+ * loses its high bits, as it does for ptxas. */
 static const char *digits(ft__lex *x, const char *p, unsigned base)
 {
     const char *const begin = p;
     uint64_t v = 0;
 
     for (; p < x->end && sort_of(*p) & HEX && digit(*p) < base; p++) {
-        if (v > (UINT64_MAX - digit(*p)) / base)
-            x->kind = FT__TOK_BAD;
         v = v * base + digit(*p);
     }
     if (p == begin)
@@ -279,7 +278,7 @@ static void number(ft__lex *x)
         }
         p = digits(x, p, *p == '0' ? 8 : 10);
     }
-    if (x->kind == FT__TOK_INT && p < x->end && (*p | 32) == 'u') {
+    if (x->kind == FT__TOK_INT && p < x->end && *p == 'U') {
         x->width = 1;
         p++;
     }

@@ -139,6 +139,7 @@ typedef struct ft__ptx_function {
     const char *name; /* terminated */
     uint32_t line;
     bool entry, declared_only, noreturn;
+    uint16_t linkage; /* ft__ptx_mod or word of a directive in front of it; 0: none */
     ft__ptx_insn *insn;
     ft__ptx_operand *operand;
     uint16_t *mod;

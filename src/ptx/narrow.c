@@ -129,7 +129,7 @@ static uint64_t assembled(const format *f, unsigned type, uint64_t m, int e,
     const uint64_t sign = (uint64_t)negative << (f->bits - 1);
     const uint32_t shift = stored(f, type) - (f->digits - 1);
     const uint64_t top = (uint64_t)1 << (f->digits - 1);
-    const uint64_t beyond = (uint64_t)(f->most - f->least + 2);
+    const uint64_t beyond = (uint64_t)f->most - (uint64_t)f->least + 2;
     uint64_t v;
 
     if (m >> f->digits) {

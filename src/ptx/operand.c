@@ -138,9 +138,7 @@ static void variable(ft__parser *p, uint32_t index, unsigned opcode)
     bool element = false;
 
     ft__ptx_next(p);
-    if (p->lex.kind == '+' || p->lex.kind == '-') {
-        if (p->lex.kind == '+')
-            ft__ptx_next(p);
+    if (ft__ptx_accept(p, '+')) {
         bits = ft__ptx_constant(p);
     } else if (ft__ptx_accept(p, '[')) {
         bits = ft__ptx_constant(p) * element_bytes(p, index);
@@ -172,9 +170,7 @@ static void named(ft__parser *p, unsigned opcode)
     uint32_t number = 0;
     const ft__symbol *s = ft__symbol_here(p, &number);
 
-    if (opcode == FT__PTX_BRA ||
-        ((opcode == FT__PTX_BRX || opcode == FT__PTX_CALL) &&
-         (!s || s->kind == FT__SYMBOL_LABEL || s->kind == FT__SYMBOL_TARGETS))) {
+    if (opcode == FT__PTX_BRA) {
         wait_for_label(p);
         return;
     }
@@ -190,6 +186,10 @@ static void named(ft__parser *p, unsigned opcode)
     case FT__SYMBOL_VARIABLE: variable(p, number, opcode); break;
     case FT__SYMBOL_FUNCTION:
         push(p, FT__PTX_FUNCTION)->index = number;
+        ft__ptx_next(p);
+        break;
+    case FT__SYMBOL_TARGETS:
+        push(p, FT__PTX_TARGETS)->index = number;
         ft__ptx_next(p);
         break;
     default: ft__ptx_expected(p, "an operand"); break;
@@ -217,9 +217,7 @@ static void address(ft__parser *p)
     if (!p->st && top(p)->kind == FT__PTX_VARIABLE) {
         bits = top(p)->bits;
         top(p)->bits = 0;
-    } else if (p->lex.kind == '+' || p->lex.kind == '-') {
-        if (p->lex.kind == '+')
-            ft__ptx_next(p);
+    } else if (ft__ptx_accept(p, '+')) {
         bits = ft__ptx_constant(p);
     }
     if (ft__ptx_accept(p, ','))

@@ -134,7 +134,7 @@ static void location(ft__parser *p)
              line = ft__ptx_small(p, "a line");
 
     *l = (ft__ptx_loc){file, line};
-    (void)ft__ptx_small(p, "a column");
+    ft__ptx_expect(p, FT__TOK_INT, "a column");
     p->loc = (uint32_t)p->locs.n;
     while (ft__ptx_accept(p, ',')) {
         const bool name = p->lex.len == 13;
@@ -155,7 +155,12 @@ static void file(ft__parser *p)
 {
     ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
 
+    const char *at = p->lex.start;
+
     f->number = ft__ptx_small(p, "a file's number");
+    for (const ft__ptx_file *x = p->files.at; x < f; x++)
+        if (x->number == f->number)
+            ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
     f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
     if (!f->name)
         ft__ptx_no_memory(p);
@@ -210,88 +215,137 @@ static void version(ft__parser *p)
             v[part] = v[part] * 10 + (uint32_t)(s[i] - '0');
     }
     p->m->version = v[0] * 10 + v[1];
+    ft__check_version(p, s);
     ft__ptx_next(p);
 }
 
+static bool is_option(const ft__lex *x)
+{
+    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug",
+                                          "map_f64_to_f32"};
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (x->len == strlen(options[i]) && memcmp(x->start, options[i], x->len) == 0)
+            return true;
+    return false;
+}
+
+/* The first name is the GPU; more GPUs may follow, and options. */
 static void target(ft__parser *p)
 {
-    do {
-        const ft__lex at = p->lex;
+    const ft__lex at = p->lex;
 
-        if (ft__ptx_expect(p, FT__TOK_NAME, "a target such as sm_90") &&
-            !p->m->target) {
-            p->m->target = ft__arena_strndup(&p->m->arena, at.start, at.len);
-            if (!p->m->target)
-                ft__ptx_no_memory(p);
-            else
-                ft__check_target(p, p->m->target);
-        }
-    } while (ft__ptx_accept(p, ','));
+    if (!ft__ptx_expect(p, FT__TOK_NAME, "a target such as sm_90"))
+        return;
+    p->m->target = ft__arena_strndup(&p->m->arena, at.start, at.len);
+    if (!p->m->target) {
+        ft__ptx_no_memory(p);
+        return;
+    }
+    ft__check_target(p, at.start, p->m->target);
+    ft__check_target_version(p, at.start);
+    while (ft__ptx_accept(p, ',')) {
+        if (!is_option(&p->lex) && !(p->lex.len > 3 && memcmp(p->lex.start, "sm_", 3) == 0))
+            ft__ptx_expected(p, "an option of the target");
+        ft__ptx_next(p);
+    }
+}
+
+static void address_size(ft__parser *p)
+{
+    const uint32_t v = (uint32_t)p->lex.bits;
+
+    if (p->lex.kind != FT__TOK_INT || (p->lex.bits != 32 && p->lex.bits != 64))
+        ft__ptx_expected(p, "32 or 64");
+    p->m->address_size = v;
+    ft__ptx_next(p);
+}
+
+static bool begins(ft__parser *p, unsigned word)
+{
+    if (p->lex.kind != FT__TOK_WORD || ft__ptx_word(p) != word)
+        return false;
+    ft__ptx_next(p);
+    return true;
+}
+
+/* .version and .target, then perhaps .address_size. */
+static void header(ft__parser *p)
+{
+    if (begins(p, FT__WORD_VERSION))
+        version(p);
+    else
+        ft__ptx_expected(p, "'.version'");
+    if (begins(p, FT__WORD_TARGET))
+        target(p);
+    else
+        ft__ptx_expected(p, "'.target'");
+    if (begins(p, FT__WORD_ADDRESS_SIZE))
+        address_size(p);
+    if (!p->m->address_size)
+        p->m->address_size = 32;
+}
+
+static void function_name(ft__parser *p)
+{
+    const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
+
+    if (!s || s->kind != FT__SYMBOL_FUNCTION)
+        ft__ptx_expected(p, "a function's name");
+    ft__ptx_next(p);
 }
 
 static void alias(ft__parser *p)
 {
-    ft__ptx_expect(p, FT__TOK_NAME, "a name");
+    function_name(p);
     ft__ptx_expect(p, ',', "','");
-    ft__ptx_expect(p, FT__TOK_NAME, "a name");
+    function_name(p);
     ft__ptx_expect(p, ';', "';'");
 }
 
 static void pragma(ft__parser *p)
 {
-    ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
+    do
+        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
+    while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, ';', "';'");
 }
 
-static void declared(ft__parser *p, unsigned word, bool external)
+static void declared(ft__parser *p)
 {
+    ft__linkage linkage = {0};
+    unsigned word = ft__ptx_word(p);
+
+    if (word == FT__WORD_EXTERN || word == FT__WORD_VISIBLE || word == FT__MOD_WEAK ||
+        word == FT__WORD_COMMON) {
+        linkage.word = word;
+        ft__ptx_next(p);
+        word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
+    }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
-        ft__ptx_function_read(p, word == FT__WORD_ENTRY);
-    else if (word == FT__MOD_REG)
-        ft__ptx_expected(p, "a declaration of a module");
-    else if (ft__ptx_is_variable(p))
-        ft__ptx_variables(p, external);
+        ft__ptx_function_read(p, word == FT__WORD_ENTRY, &linkage);
+    else if (word != FT__MOD_REG && p->lex.kind == FT__TOK_WORD && ft__ptx_is_variable(p))
+        ft__ptx_variables(p, &linkage);
     else
         ft__ptx_expected(p, "a directive");
 }
 
 static void directive(ft__parser *p)
 {
-    unsigned word = ft__ptx_word(p);
-    bool external = false;
-
-    switch (word) {
-    case FT__WORD_VERSION:
-        ft__ptx_next(p);
-        version(p);
-        return;
-    case FT__WORD_TARGET:
-        ft__ptx_next(p);
-        target(p);
-        return;
-    case FT__WORD_ADDRESS_SIZE:
-        ft__ptx_next(p);
-        p->m->address_size = ft__ptx_small(p, "32 or 64");
-        return;
+    switch (ft__ptx_word(p)) {
     case FT__WORD_PRAGMA:
         ft__ptx_next(p);
         pragma(p);
-        return;
+        break;
     case FT__MOD_ALIAS:
         ft__ptx_next(p);
         alias(p);
-        return;
-    default: break;
+        break;
+    default:
+        if (!ft__ptx_debugging(p))
+            declared(p);
+        break;
     }
-    if (ft__ptx_debugging(p))
-        return;
-    while (word == FT__WORD_EXTERN || word == FT__WORD_VISIBLE ||
-           word == FT__MOD_WEAK || word == FT__WORD_COMMON) {
-        external = external || word == FT__WORD_EXTERN;
-        ft__ptx_next(p);
-        word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
-    }
-    declared(p, word, external);
 }
 
 /* @@DWARF of old files, to the end of the line. */
@@ -308,6 +362,7 @@ static bool dwarf(ft__parser *p)
 static void module(ft__parser *p)
 {
     ft__ptx_next(p);
+    header(p);
     while (p->lex.kind != FT__TOK_END) {
         if (p->lex.kind == FT__TOK_WORD)
             directive(p);

@@ -34,6 +34,11 @@ typedef struct ft__symbol {
     uint8_t type; /* of registers */
 } ft__symbol;
 
+/* Words in front of a declaration: FT__WORD_EXTERN, ..., FT__MOD_WEAK; 0: none. */
+typedef struct ft__linkage {
+    unsigned word;
+} ft__linkage;
+
 typedef struct ft__symbols {
     ft__ptx_list list;
     uint32_t *bucket, mask;
@@ -85,7 +90,7 @@ typedef struct ft__checker {
     ft__rules_slot *slot;
     uint32_t n_slots, used;
     uint16_t first[FT__PTX_OPCODES + 1]; /* form of each opcode; all of it are in a row */
-    uint32_t sm;
+    uint32_t sm, since; /* since: the target's first PTX version */
     char suffix; /* a or f of sm_90a; else 0 */
 } ft__checker;
 
@@ -104,6 +109,7 @@ typedef struct ft__parser {
     ft__ptx_list params, results, ignored;
     ft_ptx_kernel *kernel;
     uint64_t offset[FT_PTX_SPACES]; /* where the next variable of a space may begin */
+    uint32_t max_rank; /* .maxclusterrank */
     uint32_t loc, nested;           /* operands that are open */
     uint64_t total_regs, total_initial;
     ft__checker check;
@@ -144,6 +150,8 @@ bool ft__symbols_begin(ft__parser *p);
 /* Names a thing of the token's name; a second of that name in the scope is an error. */
 ft__symbol *ft__symbol_new(ft__parser *p, const char *name, uint32_t len, uint32_t hash,
                            ft__symbol_kind kind, uint32_t number);
+/* `%r<n>`, the first of them register `number`. */
+ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number, uint32_t n);
 /* The nearest of that name; NULL: none. */
 ft__symbol *ft__symbol_find(ft__parser *p, const char *name, uint32_t len,
                             uint32_t hash);
@@ -156,20 +164,32 @@ void ft__scope_close(ft__parser *p); /* labels of it are resolved */
 
 void ft__check_begin(ft__parser *p);
 void ft__check_end(ft__parser *p);
-void ft__check_target(ft__parser *p, const char *name);
+/* Of the header: what there is, and what goes with what. */
+void ft__check_version(ft__parser *p, const char *at);
+void ft__check_target(ft__parser *p, const char *at, const char *name);
+void ft__check_target_version(ft__parser *p, const char *at);
+/* A type that variables have, of that many elements. */
+void ft__check_variable_type(ft__parser *p, const char *at, unsigned type, uint32_t vector);
+/* The function's parameters against those of its declaration before. */
+void ft__check_again(ft__parser *p, const char *at, const ft__ptx_function *before);
+void ft__check_parameters(ft__parser *p, const char *at);
+void ft__check_call(ft__parser *p, const ft__ptx_insn *i);
 /* Of an instruction with operands and words in their lists. */
 void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i);
 /* Operand number k of it is what is wanted; NULL: a reason why not. */
 bool ft__check_operand(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                        const ft__ptx_operand *o);
 
+/* The variable is a parameter of the function that is read. */
+bool ft__ptx_is_parameter(const ft__parser *p, uint32_t variable);
+
 /* ---- parts ---- */
 
-void ft__ptx_function_read(ft__parser *p, bool entry);
+void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage);
 /* The kernel's parameters, registers and histogram, from what its function is now. */
 void ft__ptx_kernel_done(ft__parser *p);
 bool ft__ptx_is_variable(ft__parser *p); /* a word that begins one, .reg included */
-void ft__ptx_variables(ft__parser *p, bool external);
+void ft__ptx_variables(ft__parser *p, const ft__linkage *linkage);
 /* One parameter of a function or prototype, its word first; which list of the
  * function's it goes to. NULL: it is only read. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);

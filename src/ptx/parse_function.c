@@ -14,13 +14,23 @@ static void parameters(ft__parser *p, ft__ptx_list *to, bool *are_regs)
     ft__ptx_expect(p, ')', "',' or ')'");
 }
 
+static uint32_t positive(ft__parser *p)
+{
+    const char *at = p->lex.start;
+    const uint32_t v = ft__ptx_small(p, "a number");
+
+    if (!p->st && v == 0)
+        ft__ptx_fail(p, at, "found 0, expected a number above it");
+    return v;
+}
+
 /* 16 or 16, 8 or 16, 8, 4: what is not given is 1. */
 static void three(ft__parser *p, uint32_t v[3])
 {
     v[0] = v[1] = v[2] = 1;
-    v[0] = ft__ptx_small(p, "a number");
+    v[0] = positive(p);
     for (int i = 1; i < 3 && ft__ptx_accept(p, ','); i++)
-        v[i] = ft__ptx_small(p, "a number");
+        v[i] = positive(p);
 }
 
 static void pragma(ft__parser *p)
@@ -31,37 +41,54 @@ static void pragma(ft__parser *p)
     ft__ptx_expect(p, ';', "';'");
 }
 
-/* One word between parameters and body. */
+/* Words between parameters and body that device functions and prototypes have too. */
+static bool any_function(ft__parser *p, unsigned word)
+{
+    switch (word) {
+    case FT__WORD_PRAGMA: pragma(p); return true;
+    case FT__WORD_NORETURN:
+        if (p->kernel)
+            ft__ptx_expected(p, "'{': kernels return");
+        p->f->noreturn = true;
+        return true;
+    case FT__WORD_ABI_PRESERVE: (void)ft__ptx_small(p, "a number"); return true;
+    case FT__WORD_ABI_PRESERVE_CONTROL:
+    case FT__MOD_UNIFIED: return true;
+    default: return false;
+    }
+}
+
+/* Those of kernels, which say how many threads there are. */
 static void performance(ft__parser *p)
 {
+    const char *at = p->lex.start;
     const unsigned word = ft__ptx_word(p);
-    uint32_t unused[3], *to = unused;
+    ft_ptx_kernel *k = p->kernel;
 
     ft__ptx_next(p);
-    switch (word) {
-    case FT__WORD_PRAGMA: pragma(p); return;
-    case FT__WORD_NORETURN: p->f->noreturn = true; return;
-    case FT__WORD_EXPLICITCLUSTER:
-    case FT__WORD_ABI_PRESERVE_CONTROL:
-    case FT__MOD_UNIFIED:
-    case FT__WORD_BLOCKSARECLUSTERS: return;
-    case FT__WORD_MINNCTAPERSM:
-        unused[0] = ft__ptx_small(p, "a number");
-        if (p->kernel)
-            p->kernel->blocks_per_sm = unused[0];
+    if (any_function(p, word))
         return;
-    case FT__WORD_MAXNREG:
-    case FT__WORD_MAXNCTAPERSM:
-    case FT__WORD_ABI_PRESERVE:
-    case FT__WORD_MAXCLUSTERRANK: (void)ft__ptx_small(p, "a number"); return;
-    case FT__WORD_REQNTID: to = p->kernel ? p->kernel->required : unused; break;
-    case FT__WORD_MAXNTID: to = p->kernel ? p->kernel->most : unused; break;
-    case FT__WORD_REQNCTAPERCLUSTER:
-        to = p->kernel ? p->kernel->cluster : unused;
-        break;
-    default: ft__ptx_expected(p, "'{' or ';'"); return;
+    if (!k) {
+        ft__ptx_fail(p, at, "found '.%s', expected '{' or ';'", ft__ptx_mod_name(word));
+        return;
     }
-    three(p, to);
+    switch (word) {
+    case FT__WORD_EXPLICITCLUSTER:
+    case FT__WORD_BLOCKSARECLUSTERS: break;
+    case FT__WORD_MAXNCTAPERSM:
+    case FT__WORD_MINNCTAPERSM: k->blocks_per_sm = positive(p); break;
+    case FT__WORD_MAXNREG: (void)positive(p); break;
+    case FT__WORD_MAXCLUSTERRANK: p->max_rank = positive(p); break;
+    case FT__WORD_REQNTID: three(p, k->required); break;
+    case FT__WORD_MAXNTID: three(p, k->most); break;
+    case FT__WORD_REQNCTAPERCLUSTER: three(p, k->cluster); break;
+    default: ft__ptx_fail(p, at, "found '.%s', expected '{'", ft__ptx_mod_name(word)); break;
+    }
+    if ((k->required[0] && k->most[0]) || (k->cluster[0] && p->max_rank))
+        ft__ptx_fail(p, at, "'.%s' contradicts what stands before it",
+                     ft__ptx_mod_name(word));
+    if (word == FT__WORD_MAXNCTAPERSM && p->m->version >= 21)
+        ft__ptx_fail(p, at, "'.maxnctapersm' went with PTX 2.1");
 }
 
 /* ---- statements ---- */
@@ -125,17 +152,19 @@ static void prototype(ft__parser *p)
 {
     const size_t regs = p->regs.n, variables = p->variables.n;
     const uint64_t offset = p->offset[FT_PTX_PARAM];
+    ft_ptx_kernel *const kernel = p->kernel;
     bool are_regs = false;
 
+    p->kernel = NULL;
     (void)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets));
     ft__scope_open(p);
     parameters(p, &p->ignored, &are_regs);
-    if (!ft__ptx_accept(p, '_'))
-        ft__ptx_expect(p, FT__TOK_NAME, "'_'");
+    ft__ptx_expect(p, '_', "'_'");
     parameters(p, &p->ignored, &are_regs);
     while (p->lex.kind == FT__TOK_WORD)
         performance(p);
     ft__scope_close(p);
+    p->kernel = kernel;
     if (p->st)
         return;
     p->regs.n = regs;
@@ -173,30 +202,27 @@ static void label(ft__parser *p)
 
 static void directive(ft__parser *p)
 {
+    const ft__linkage own = {0};
     const unsigned word = ft__ptx_word(p);
 
     if (word == FT__MOD_REG) {
         ft__ptx_registers(p);
     } else if (ft__ptx_is_variable(p)) {
-        ft__ptx_variables(p, false);
+        ft__ptx_variables(p, &own);
     } else if (word == FT__WORD_PRAGMA) {
         ft__ptx_next(p);
         pragma(p);
-    } else if (word == FT__WORD_EXTERN || word == FT__WORD_VISIBLE) {
-        ft__ptx_next(p);
-        if (p->lex.kind == FT__TOK_WORD && ft__ptx_is_variable(p))
-            ft__ptx_variables(p, word == FT__WORD_EXTERN);
-        else
-            ft__ptx_expected(p, "a variable");
-    } else if (!ft__ptx_debugging(p)) {
+    } else if (word != FT__WORD_LOC || !ft__ptx_debugging(p)) {
         ft__ptx_expected(p, "a statement");
     }
 }
 
+/* Its names are of the same scope as the parameters'. */
 static void body(ft__parser *p)
 {
     const uint32_t depth = p->symbols.depth;
 
+    ft__ptx_next(p);
     do {
         switch (p->lex.kind) {
         case '{':
@@ -204,6 +230,10 @@ static void body(ft__parser *p)
             ft__ptx_next(p);
             break;
         case '}':
+            if (p->symbols.depth == depth) {
+                ft__ptx_next(p);
+                return;
+            }
             ft__scope_close(p);
             ft__ptx_next(p);
             break;
@@ -217,7 +247,7 @@ static void body(ft__parser *p)
         case FT__TOK_WORD: directive(p); break;
         default: ft__ptx_expected(p, "a statement"); break;
         }
-    } while (p->symbols.depth > depth && !p->st);
+    } while (!p->st);
 }
 
 /* ---- functions ---- */
@@ -251,6 +281,7 @@ static void begin(ft__parser *p)
         lists[i]->n = 0;
     p->offset[FT_PTX_PARAM] = p->offset[FT_PTX_SHARED] = p->offset[FT_PTX_LOCAL] = 0;
     p->loc = 0;
+    p->max_rank = 0;
 }
 
 /* What was read becomes the function's. */
@@ -323,8 +354,48 @@ static void heading(ft__parser *p)
         performance(p);
 }
 
-void ft__ptx_function_read(ft__parser *p, bool entry)
+/* extern: of somebody else, so that there is no body. */
+static void check_linkage(ft__parser *p, const char *at, const ft__linkage *linkage,
+                          bool is_new)
 {
+    if (linkage->word == FT__WORD_COMMON)
+        ft__ptx_fail(p, at, "'.common' is for variables");
+    else if (linkage->word == FT__WORD_EXTERN && p->lex.kind == '{')
+        ft__ptx_fail(p, at, "'%s' is .extern and has a body", p->f->name);
+    else if (!is_new && p->f->linkage != linkage->word)
+        ft__ptx_fail(p, at, "'%s' was declared with another linkage", p->f->name);
+    else if (!is_new && !p->f->declared_only)
+        ft__ptx_fail(p, at, "'%s' has a body already", p->f->name);
+    p->f->linkage = (uint16_t)linkage->word;
+}
+
+static void definition(ft__parser *p, const ft__lex *at, const ft__linkage *linkage,
+                       bool is_new)
+{
+    const ft__ptx_function before = *p->f;
+
+    ft__scope_open(p);
+    heading(p);
+    if (p->st)
+        return;
+    check_linkage(p, at->start, linkage, is_new);
+    ft__check_parameters(p, at->start);
+    if (!is_new)
+        ft__check_again(p, at->start, &before);
+    p->f->n_params = p->f->n_results = 0;
+    if (p->lex.kind == '{') {
+        p->f->declared_only = false;
+        p->f->line = at->token_line;
+        body(p);
+    } else {
+        ft__ptx_expect(p, ';', "'{' or ';'");
+    }
+    ft__scope_close(p);
+}
+
+void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage)
+{
+    const uint32_t n = (uint32_t)p->functions.n;
     ft__lex at;
 
     ft__ptx_next(p);
@@ -340,23 +411,12 @@ void ft__ptx_function_read(ft__parser *p, bool entry)
     p->f = (ft__ptx_function *)p->functions.at + p->function;
     if (p->st)
         return;
-    if (entry)
+    if (entry && p->functions.n > n)
         new_kernel(p);
-    ft__scope_open(p);
-    heading(p);
-    if (p->lex.kind == '{') {
-        if (!p->f->declared_only)
-            ft__ptx_fail(p, at.start, "'%s' has a body already", p->f->name);
-        p->f->declared_only = false;
-        p->f->line = at.token_line;
-        body(p);
-    } else {
-        ft__ptx_expect(p, ';', "'{' or ';'");
-    }
-    ft__scope_close(p);
+    definition(p, &at, linkage, p->functions.n > n);
     if (!p->st)
         keep(p);
-    if (!p->st && entry)
+    if (!p->st && p->kernel)
         ft__ptx_kernel_done(p);
     p->kernel = NULL;
     p->function = -1;

@@ -7,9 +7,10 @@
 enum { MAX_RANK = 16 };
 
 typedef struct declared {
+    const ft__linkage *linkage;
     uint8_t space, type;
     uint32_t align, vector; /* vector: elements of .v2 .v4 .v8; else 1 */
-    bool pointer, has_type;
+    bool pointer;
 } declared;
 
 bool ft__ptx_is_variable(ft__parser *p)
@@ -83,47 +84,45 @@ static void pointer(ft__parser *p, declared *d)
     }
 }
 
-static void one_word(ft__parser *p, declared *d)
+/* .align 8, .v2, attributes: in front of the type. */
+static bool before_type(ft__parser *p, declared *d)
 {
     const unsigned word = ft__ptx_word(p);
 
-    if (word < FT__PTX_TYPES && !d->has_type) {
-        d->type = (uint8_t)word;
-        d->has_type = true;
-        ft__ptx_next(p);
-        return;
-    }
     switch (word) {
     case FT__MOD_V2: d->vector = 2; break;
     case FT__MOD_V4: d->vector = 4; break;
-    case FT__MOD_V8: d->vector = 8; break;
     case FT__WORD_MANAGED: break;
     case FT__WORD_ALIGN:
         ft__ptx_next(p);
         d->align = alignment(p);
-        return;
+        return true;
     case FT__WORD_ATTRIBUTE:
         ft__ptx_next(p);
         attribute(p);
-        return;
-    case FT__WORD_PTR:
-        ft__ptx_next(p);
-        pointer(p, d);
-        return;
-    default: ft__ptx_expected(p, d->has_type ? "a name" : "a type"); return;
+        return true;
+    default: return false;
     }
     ft__ptx_next(p);
+    return true;
 }
 
 /* What stands between the space and the name. */
 static declared declaration(ft__parser *p)
 {
     declared d = {.vector = 1, .type = FT__TYPE_B32};
+    unsigned word;
 
-    while (p->lex.kind == FT__TOK_WORD)
-        one_word(p, &d);
-    if (!d.has_type)
+    while (p->lex.kind == FT__TOK_WORD && before_type(p, &d)) {
+    }
+    word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
+    if (word >= FT__PTX_TYPES) {
         ft__ptx_expected(p, "a type");
+        return d;
+    }
+    d.type = (uint8_t)word;
+    ft__check_variable_type(p, p->lex.start, word, d.vector);
+    ft__ptx_next(p);
     return d;
 }
 
@@ -171,7 +170,9 @@ static void register_name(ft__parser *p, const declared *d)
     }
     if (p->st)
         return;
-    s = ft__symbol_new(p, at.start, at.len, at.hash, kind, (uint32_t)p->regs.n);
+    s = kind == FT__SYMBOL_RANGE
+            ? ft__symbol_range(p, &at, (uint32_t)p->regs.n, n)
+            : ft__symbol_new(p, at.start, at.len, at.hash, kind, (uint32_t)p->regs.n);
     s->n = n;
     s->type = d->type;
     add_registers(p, &model, n, kind);
@@ -183,6 +184,10 @@ void ft__ptx_registers(ft__parser *p)
 
     ft__ptx_next(p);
     d = declaration(p);
+    if (ft__ptx_type_kind(d.type) == FT__KIND_OPAQUE)
+        ft__ptx_expected(p, "a type that registers have");
+    if (ft__ptx_accept(p, ';')) /* no names at all */
+        return;
     do
         register_name(p, &d);
     while (ft__ptx_accept(p, ','));
@@ -194,7 +199,7 @@ void ft__ptx_registers(ft__parser *p)
 typedef struct initial {
     uint8_t *bytes;
     uint64_t n, size;          /* written up to; room */
-    uint64_t stride[MAX_RANK]; /* bytes of an element of each dimension */
+    uint64_t dim[MAX_RANK], stride[MAX_RANK]; /* stride: bytes of an element of each */
     uint32_t rank, element;
     uint8_t type;
 } initial;
@@ -240,13 +245,17 @@ static void put(ft__parser *p, initial *v, uint64_t bits)
         v->bytes[v->n++] = (uint8_t)(i < 8 ? bits >> 8 * i : 0);
 }
 
-/* name, name + 4, generic(name), 0xff00(name): addresses, which are 0 here. */
+/* name, name + 4, generic(name): an address, which is 0 here. */
 static void address(ft__parser *p)
 {
-    ft__ptx_next(p);
-    if (ft__ptx_accept(p, '(')) {
-        if (p->lex.kind != FT__TOK_NAME)
-            ft__ptx_expected(p, "a name");
+    const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
+    const bool generic = p->lex.len == 7 && memcmp(p->lex.start, "generic", 7) == 0;
+
+    if (!generic && (!s || (s->kind != FT__SYMBOL_VARIABLE && s->kind != FT__SYMBOL_FUNCTION)))
+        ft__ptx_expected(p, "a variable or function");
+    ft__ptx_expect(p, FT__TOK_NAME, "a name");
+    if (generic) {
+        ft__ptx_expect(p, '(', "'('");
         address(p);
         ft__ptx_expect(p, ')', "')'");
     }
@@ -257,25 +266,42 @@ static void address(ft__parser *p)
     }
 }
 
+/* Which values a type takes: addresses only unsigned ones. */
+static void accepts(ft__parser *p, const char *at, uint8_t type, bool is_address, bool masked,
+                    uint8_t width)
+{
+    const ft__ptx_kind kind = ft__ptx_type_kind(type);
+    const bool holds_address = type == FT__TYPE_U64 || type == FT__TYPE_U32 ||
+                               (masked && type == FT__TYPE_U8);
+
+    if (is_address ? !holds_address
+        : width    ? type == FT__TYPE_F16 || (kind != FT__KIND_FLOAT && kind != FT__KIND_BITS)
+                   : kind == FT__KIND_FLOAT)
+        ft__ptx_fail(p, at, "the value is not of type .%s", ft__ptx_mod_name(type));
+}
+
 static void value(ft__parser *p, initial *v)
 {
-    uint8_t width;
-    uint64_t bits;
+    const char *at = p->lex.start;
+    uint8_t width = 0;
+    uint64_t bits = 0;
+    bool is_address = p->lex.kind == FT__TOK_NAME &&
+                      !(p->lex.len == 7 && memcmp(p->lex.start, "WARP_SZ", 7) == 0);
+    bool masked = false;
 
-    if (p->lex.kind == FT__TOK_NAME &&
-        !(p->lex.len == 7 && memcmp(p->lex.start, "WARP_SZ", 7) == 0)) {
+    if (is_address) {
         address(p);
-        put(p, v, 0);
-        return;
+    } else {
+        bits = ft__ptx_number(p, &width);
+        masked = width == 0 && ft__ptx_accept(p, '(');
     }
-    bits = ft__ptx_number(p, &width);
-    if (width == 0 && p->lex.kind == '(') { /* a mask of the address behind it */
-        ft__ptx_next(p);
+    if (masked) {
         address(p);
         ft__ptx_expect(p, ')', "')'");
-        bits = 0;
+        is_address = true;
     }
-    put(p, v, converted(bits, width, v->type));
+    accepts(p, at, v->type, is_address, masked, width);
+    put(p, v, is_address ? 0 : converted(bits, width, v->type));
 }
 
 static void pad(ft__parser *p, initial *v, uint64_t n)
@@ -284,27 +310,28 @@ static void pad(ft__parser *p, initial *v, uint64_t n)
         put(p, v, 0);
 }
 
+/* Braces as deep as there are dimensions; each level may be short. */
 static void values(ft__parser *p, initial *v, uint32_t level)
 {
     enum { MOST = 1 << 26 };
+    const uint64_t begin = v->n;
+    uint64_t n = 0;
 
-    if (!ft__ptx_accept(p, '{')) {
+    if (level == v->rank) {
         value(p, v);
         return;
     }
+    ft__ptx_expect(p, '{', "'{'");
     do {
-        const uint64_t begin = v->n;
-        const bool row = p->lex.kind == '{' && level + 1 < v->rank;
-
-        if (p->lex.kind == '{' && level + 1 >= MAX_RANK) {
-            ft__ptx_expected(p, "a value");
-            return;
-        }
         values(p, v, level + 1);
-        if (row && (p->total_initial += v->stride[level]) <= MOST)
-            pad(p, v, begin + v->stride[level]);
-        else if (row)
+        if (p->st)
+            return;
+        pad(p, v, begin + ++n * v->stride[level]);
+        p->total_initial += v->stride[level];
+        if (p->total_initial > MOST)
             ft__ptx_fail(p, p->lex.start, "more than %d bytes of initial values", MOST);
+        if (v->dim[level] && n > v->dim[level])
+            ft__ptx_fail(p, p->lex.start, "more values than the variable has");
     } while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, '}', "',' or '}'");
 }
@@ -327,15 +354,18 @@ static void settings(ft__parser *p)
 /* [4][8], [] first: elements; rank and dimensions into v, 0 where the size is open. */
 static uint64_t dimensions(ft__parser *p, initial *v)
 {
-    uint64_t dim[MAX_RANK], n = 1;
+    uint64_t n = 1, *dim = v->dim;
 
     while (ft__ptx_accept(p, '[')) {
-        if (v->rank == MAX_RANK) {
+        if (v->rank == MAX_RANK - 1) {
             ft__ptx_fail(p, p->lex.start, "more than %d dimensions", MAX_RANK);
             return 0;
         }
-        dim[v->rank++] = p->lex.kind == ']' ? 0 : ft__ptx_constant(p);
+        dim[v->rank] = p->lex.kind == ']' && v->rank == 0 ? 0 : p->lex.bits;
+        if (p->lex.kind != ']' || v->rank)
+            ft__ptx_expect(p, FT__TOK_INT, "a number");
         ft__ptx_expect(p, ']', "']'");
+        v->rank++;
     }
     for (uint32_t k = v->rank; k-- > 0;) {
         v->stride[k] = n * v->element;
@@ -362,8 +392,14 @@ static void place(ft__parser *p, ft__ptx_variable *v)
 /* An initial value, where there is one. */
 static void initialise(ft__parser *p, ft__ptx_variable *v, initial *i)
 {
+    const char *at = p->lex.start;
+
     if (!ft__ptx_accept(p, '='))
         return;
+    if ((v->space != FT_PTX_GLOBAL && v->space != FT_PTX_CONST) || v->external) {
+        ft__ptx_fail(p, at, "'%.*s' cannot have an initial value", (int)v->len, v->name);
+        return;
+    }
     if (ft__ptx_type_kind(v->type) == FT__KIND_OPAQUE) {
         settings(p);
         return;
@@ -371,15 +407,48 @@ static void initialise(ft__parser *p, ft__ptx_variable *v, initial *i)
     values(p, i, 0);
     if (v->size == 0)
         v->size = i->n;
-    if (i->n > v->size)
-        ft__ptx_fail(p, p->lex.start, "more values than '%.*s' has", (int)v->len,
-                     v->name);
     v->initial = i->bytes;
     v->initial_size = i->n;
 }
 
+/* What a space does not hold. */
+static void check(ft__parser *p, const ft__ptx_variable *v, const declared *d)
+{
+    const bool opaque = ft__ptx_type_kind(v->type) == FT__KIND_OPAQUE;
+    const bool parameter = d->linkage == NULL;
+
+    if (v->type == FT__TYPE_PRED)
+        ft__ptx_fail(p, v->name, "predicates are registers");
+    else if (opaque && !(parameter || (v->function < 0 && v->space == FT_PTX_GLOBAL)))
+        ft__ptx_fail(p, v->name, "textures and surfaces are .global or parameters");
+    else if (v->space == FT_PTX_PARAM && (d->vector > 1 || v->type == FT__TYPE_F16X2))
+        ft__ptx_fail(p, v->name, "'.param' does not hold this type");
+    else if (!parameter && v->size == 0 && !v->external && !opaque)
+        ft__ptx_fail(p, v->name, "'%.*s' has no size", (int)v->len, v->name);
+    else if (!parameter && v->function < 0 &&
+             (v->space == FT_PTX_PARAM || v->space == FT_PTX_LOCAL))
+        ft__ptx_fail(p, v->name, "variables of a module are .global, .const or .shared");
+    else if (!parameter && d->linkage->word == FT__WORD_COMMON && v->space != FT_PTX_GLOBAL)
+        ft__ptx_fail(p, v->name, "'.common' variables are .global");
+}
+
+/* What is declared as somebody else's may be defined here as well. */
+static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number, bool external)
+{
+    ft__symbol *s = ft__symbol_find(p, at->start, at->len, at->hash);
+    const ft__ptx_variable *v = p->variables.at;
+
+    if (s && s->kind == FT__SYMBOL_VARIABLE && s->scope == p->symbols.depth &&
+        (external || v[s->number].external)) {
+        if (!external)
+            s->number = number;
+        return;
+    }
+    ft__symbol_new(p, at->start, at->len, at->hash, FT__SYMBOL_VARIABLE, number);
+}
+
 /* A name with its dimensions and value; the variable's number. */
-static uint32_t variable(ft__parser *p, const declared *d, bool external)
+static uint32_t variable(ft__parser *p, const declared *d)
 {
     const ft__lex at = p->lex;
     const uint32_t bytes = (ft__ptx_type_bits(d->type) + 7) / 8 * d->vector;
@@ -387,48 +456,53 @@ static uint32_t variable(ft__parser *p, const declared *d, bool external)
                           .len = at.len,
                           .space = d->space,
                           .type = d->type,
-                          .external = external,
+                          .external = d->linkage && d->linkage->word == FT__WORD_EXTERN,
                           .pointer = d->pointer,
                           .function = p->function,
                           .align = d->align ? d->align : bytes};
     initial i = {.type = d->type, .element = bytes / d->vector};
     const uint32_t number = (uint32_t)p->variables.n;
 
-    if (p->lex.kind != '_' && !ft__ptx_expect(p, FT__TOK_NAME, "a name"))
-        return 0;
-    if (at.kind == '_')
+    if (at.kind == '_' && !d->linkage)
         ft__ptx_next(p);
+    else if (!ft__ptx_expect(p, FT__TOK_NAME, "a name"))
+        return 0;
     v.size = dimensions(p, &i) * d->vector * i.element;
-    if (d->vector > 1 && i.rank < MAX_RANK)
+    if (d->vector > 1) {
+        i.dim[i.rank] = d->vector;
         i.stride[i.rank++] = i.element;
+    }
     initialise(p, &v, &i);
+    check(p, &v, d);
     if (p->st)
         return 0;
     if (at.kind == FT__TOK_NAME)
-        ft__symbol_new(p, at.start, at.len, at.hash, FT__SYMBOL_VARIABLE, number);
+        name_variable(p, &at, number, v.external);
     place(p, &v);
     *(ft__ptx_variable *)ft__ptx_push(p, &p->variables, sizeof(v)) = v;
     return number;
 }
 
-void ft__ptx_variables(ft__parser *p, bool external)
+void ft__ptx_variables(ft__parser *p, const ft__linkage *linkage)
 {
-    const uint8_t space = space_of(ft__ptx_word(p));
+    const unsigned word = ft__ptx_word(p);
     declared d;
 
     ft__ptx_next(p);
-    if (space == FT_PTX_CONST && ft__ptx_accept(p, '[')) { /* a bank, in old files */
+    if (word == FT__MOD_TEX && p->m->version >= 15)
+        ft__ptx_expected(p, "'.global .texref': '.tex' went with PTX 1.5");
+    if (word == FT__MOD_CONST && p->m->version < 22 && ft__ptx_accept(p, '[')) {
         (void)ft__ptx_small(p, "a bank's number");
         ft__ptx_expect(p, ']', "']'");
     }
     d = declaration(p);
-    d.space = space;
-    if (p->st)
+    d.space = space_of(word);
+    d.linkage = linkage;
+    if (p->st || ft__ptx_accept(p, ';')) /* no names at all */
         return;
-    do {
-
-        (void)variable(p, &d, external);
-    } while (ft__ptx_accept(p, ','));
+    do
+        (void)variable(p, &d);
+    while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, ';', "',' or ';'");
 }
 
@@ -446,11 +520,18 @@ void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
     ft__ptx_next(p);
     d = declaration(p);
     d.space = FT_PTX_PARAM;
+    if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_PTR) {
+        ft__ptx_next(p);
+        pointer(p, &d);
+    } else if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_ALIGN) {
+        ft__ptx_next(p);
+        d.align = alignment(p);
+    }
     if (p->st)
         return;
     if (*is_reg)
         register_name(p, &d);
     else
-        number = variable(p, &d, false);
+        number = variable(p, &d);
     *(uint32_t *)ft__ptx_push(p, to, sizeof(number)) = number;
 }

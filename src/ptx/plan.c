@@ -419,6 +419,8 @@ static bool part_steps(ft__plan *p, ft__part *part)
 
     block_steps(&w);
     part->n_steps = w.n_steps;
+    part->first_step = p->n_steps;
+    p->n_steps += w.n_steps;
     part->n_sources = w.n_sources;
     part->n_dests = w.n_dests;
     part->step = ft__arena_array(&p->arena, (size_t)w.n_steps + 1, sizeof(*part->step));

@@ -90,6 +90,7 @@ typedef struct ft__part {
     uint32_t n_cells;
     ft__step *step;
     uint32_t *steps; /* by block */
+    uint32_t first_step; /* number of the first among all parts' */
     ft__source *source;
     uint32_t *dest, n_sources, n_dests, n_steps;
     ft__call *call;
@@ -114,6 +115,7 @@ typedef struct ft__plan {
     uint32_t n_parts;
     uint8_t *need;  /* by variable */
     bool *escaped;  /* by variable: its address goes where it is not followed */
+    uint32_t n_steps;
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
     size_t n_dues, most_dues;

@@ -134,6 +134,8 @@ static bool quotient(const struct ruling *w, uint32_t form, int64_t d, uint32_t 
         *out = ft__form_over(forms, form, d);
         return true;
     }
+    if (w->hard)
+        ft__trial_wants(w->r, form, (uint64_t)d);
     if (!w->hard || ft__form_of_loops(forms, form) || !w->out->lane)
         return false;
     *out = ft__form_derive(forms,

@@ -41,6 +41,7 @@ typedef struct ft__loop {
     ft__there there;
     uint64_t walk;  /* 0: never */
     uint32_t wait, pause;
+    uint32_t period; /* rounds that a trial takes together */
     bool open;
 } ft__loop;
 
@@ -52,15 +53,17 @@ typedef struct ft__frame {
     ft__there back, exited; /* threads that returned, ended, before the end */
     ft__set left;    /* that may have gone before the function's end */
     ft__set present; /* that came in */
+    ft__set here;    /* in the block that is executed */
     uint32_t depth;
 } ft__frame;
 
-/* One round of a loop, executed to be counted for many. */
+/* One round of a loop, or some, executed to be counted for many. */
 typedef struct ft__trial {
     ft__frame *frame;
     ft__loop *loop;
     uint64_t walk;
-    uint32_t block, symbol;
+    uint32_t block, symbol, left; /* rounds to go */
+    uint32_t wanted; /* more rounds, in which quotients would come out even */
     uint64_t *count; /* of the loop's items when it began, then of the barriers */
     ft__value *start;
     ft__set there;
@@ -80,6 +83,7 @@ typedef struct ft__run {
     uint64_t *count;     /* [n_items][FT__SETS] */
     bool *unbounded;     /* by item: as often as you like */
     uint64_t *in[5], *out[16];
+    struct ft__measured **measured; /* by step of all parts */
     ft__frame **pool;    /* by part: frames not in use */
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
@@ -129,6 +133,7 @@ typedef struct ft__condition {
 /* Those for which it holds, and those for which it does not. */
 void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
                      const ft__there *t, const ft__condition *c);
+void ft__there_spell_out(ft__there *t); /* not known, but all sets the same */
 void ft__there_join(const ft__run *r, ft__there *t, const ft__there *more);
 bool ft__there_same(const ft__run *r, const ft__there *a, const ft__there *b);
 void ft__there_remove(const ft__run *r, ft__there *t, const ft__there *gone);
@@ -170,6 +175,8 @@ bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *
 void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
                       const ft__set *who);
 
+/* A quotient by d would have been even, had the trials taken more rounds together. */
+void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d);
 /* Trials. arrive: at a header, from block `from`; false: those there go round for ever. */
 bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
                       uint64_t walk, const ft__there *t);
@@ -181,8 +188,8 @@ void ft__run_walk(ft__run *r, ft__frame *f, ft__there *t);
 /* `t` loses who ends meanwhile. */
 void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
                   const ft__there *on);
-/* Items of a part, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__part *part);
+/* Blocks of a part, from the first up to the end, as often as you like. */
+void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end);
 
 /* Executes the block at r->at: counts[] and forms' bounds are of it then. */
 void ft__run_block(ft__run *r);

@@ -115,7 +115,7 @@ static void compute(ft__run *r, const ft__part *part, const ft__step *s,
 
     if (each)
         span(r, who, &from, &n);
-    r->steps += n + 8;
+    r->steps += n + 100;
     for (uint32_t k = 0; k < s->n_source; k++) {
         if (a[k].lane) {
             in[k] = a[k].lane + from;

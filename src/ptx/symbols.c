@@ -93,31 +93,84 @@ ft__symbol *ft__symbol_find(ft__parser *p, const char *name, uint32_t len,
     return find(p, name, len, hash, false);
 }
 
+/* The number behind a stem, as `%r<100>` makes it. */
+static bool suffix(const char *s, uint32_t len, uint32_t *v)
+{
+    uint32_t n = 0;
+
+    if (len == 0 || len > 9)
+        return false;
+    for (uint32_t i = 0; i < len; i++)
+        n = n * 10 + (uint32_t)(s[i] - '0');
+    *v = n;
+    return true;
+}
+
+/* A register of a range and another name are the same. */
+static bool collides(ft__parser *p, const char *name, uint32_t len, const ft__symbol *range)
+{
+    uint32_t v = 0;
+
+    return len > range->len && memcmp(name, range->name, range->len) == 0 &&
+           suffix(name + range->len, len - range->len, &v) && v < range->n &&
+           range->scope == p->symbols.depth;
+}
+
+/* Is the range's name, or one of its registers, there in this scope? */
+static bool taken(ft__parser *p, const char *name, uint32_t len, uint32_t n)
+{
+    const ft__symbol range = {.name = name,
+                              .len = len,
+                              .n = n,
+                              .scope = (uint16_t)p->symbols.depth};
+
+    for (uint32_t i = (uint32_t)p->symbols.list.n;
+         i-- > 0 && symbol_at(p, i)->scope == p->symbols.depth;) {
+        const ft__symbol *s = symbol_at(p, i);
+
+        if (s->kind != FT__SYMBOL_RANGE && collides(p, s->name, s->len, &range))
+            return true;
+    }
+    return false;
+}
+
+/* A name in front of whose digits a range stands. */
+static bool in_range(ft__parser *p, const char *name, uint32_t len)
+{
+    uint32_t stem = len;
+    const ft__symbol *range;
+
+    while (stem > 0 && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+        stem--;
+    range = stem < len ? find(p, name, stem, ft__lex_hash(name, stem), true) : NULL;
+    return range && collides(p, name, len, range);
+}
+
+ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number, uint32_t n)
+{
+    ft__symbol *s;
+
+    if (taken(p, at->start, at->len, n))
+        ft__ptx_fail(p, at->start, "one of '%.*s' is there already", (int)at->len,
+                     at->start);
+    s = ft__symbol_new(p, at->start, at->len, at->hash, FT__SYMBOL_RANGE, number);
+    s->n = n;
+    return s;
+}
+
 ft__symbol *ft__symbol_new(ft__parser *p, const char *name, uint32_t len, uint32_t hash,
                            ft__symbol_kind kind, uint32_t number)
 {
     ft__symbol *s = find(p, name, len, hash, kind == FT__SYMBOL_RANGE);
 
-    if (s && s->scope == p->symbols.depth)
+    if ((s && (s->scope == p->symbols.depth || s->kind == FT__SYMBOL_CONSTANT)) ||
+        (kind != FT__SYMBOL_RANGE && in_range(p, name, len)))
         ft__ptx_fail(p, name, "'%.*s' is there already", (int)len, name);
     s = add(p, name, len, hash);
     s->kind = (uint8_t)kind;
     s->number = number;
     s->n = 1;
     return s;
-}
-
-/* The number behind a stem as `%r<100>` makes it: no zeros in front. */
-static bool suffix(const char *s, uint32_t len, uint32_t *v)
-{
-    uint32_t n = 0;
-
-    if (len == 0 || len > 9 || (len > 1 && *s == '0'))
-        return false;
-    for (uint32_t i = 0; i < len; i++)
-        n = n * 10 + (uint32_t)(s[i] - '0');
-    *v = n;
-    return true;
 }
 
 ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg)
@@ -154,14 +207,10 @@ void ft__scope_open(ft__parser *p)
 
 static void settle(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
 {
-    ft__ptx_operand *o = (ft__ptx_operand *)p->operands.at + x->operand;
-
-    if (x->target) {
+    if (x->target)
         *x->target = s->number;
-        return;
-    }
-    o->kind = s->kind == FT__SYMBOL_LABEL ? FT__PTX_LABEL : FT__PTX_TARGETS;
-    o->index = s->number;
+    else
+        ((ft__ptx_operand *)p->operands.at + x->operand)->index = s->number;
 }
 
 /* Names used in the scope that are labels of it; the others wait for the scope around.
@@ -174,8 +223,7 @@ static void resolve(ft__parser *p)
     for (size_t i = 0; i < p->fixups.n; i++) {
         ft__symbol *s = find(p, x[i].name, x[i].len, x[i].hash, false);
 
-        if (s && s->scope == p->symbols.depth &&
-            (s->kind == FT__SYMBOL_LABEL || s->kind == FT__SYMBOL_TARGETS)) {
+        if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {
             settle(p, &x[i], s);
         } else if (p->symbols.depth == 1) {
             ft__ptx_fail(p, x[i].name, "there is no label '%.*s'", (int)x[i].len,

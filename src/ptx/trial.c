@@ -3,13 +3,15 @@
  * One more round is executed with these amounts as multiples of a symbol: how many
  * rounds we are ahead. If at its end everything has changed by the same amounts again,
  * all rounds for which the bounds hold that this one met go the same way: they are
- * counted by multiplying. */
+ * counted by multiplying. Where quotients and remainders come out even only every so
+ * many rounds, a trial takes so many rounds together. */
 #include <string.h>
 
 #include "ptx/lanes.h"
 #include "ptx/run.h"
 
-enum { MOST_PAUSE = 64 };
+/* With more forms than that, loops are gone round. */
+enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_FORMS = 4096 };
 
 static uint32_t slot_bits(const ft__part *part, uint32_t slot)
 {
@@ -138,6 +140,7 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
     if (loop) {
         loop->was = ft__arena_array(&r->arena, live + 1, sizeof(*loop->was));
         loop->start = ft__arena_array(&r->arena, live + 1, sizeof(*loop->start));
+        loop->period = 1;
         items_of(r, f->part, block, &loop->first_item, &loop->end_item);
         loop->count = ft__arena_array(
             &r->arena, (size_t)(loop->end_item - loop->first_item + 32) * FT__SETS,
@@ -184,20 +187,56 @@ static void end_trial(ft__run *r, uint64_t n)
 {
     ft__trial *t = &r->trial[r->n_trials - 1];
 
+    r->steps += 2 * (uint64_t)r->forms.n + t->frame->part->n_slots;
     advance(r, t, n);
     ft__form_close(&r->forms, t->symbol, n);
     t->loop->open = false;
     r->n_trials--;
 }
 
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d)
+{
+    for (uint32_t k = 0; k < r->n_trials; k++) {
+        ft__trial *t = &r->trial[k];
+        const int64_t a = ft__form_at(&r->forms, form)->a[t->symbol];
+        const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
+
+        if (times > 1 && times <= MOST_PERIOD)
+            t->wanted = (uint32_t)(t->wanted / gcd(t->wanted, times) * times);
+        if (t->wanted > MOST_PERIOD)
+            t->wanted = 1;
+    }
+}
+
+/* It was for nothing: with more rounds together at once again, else some time later. */
+static void put_off(ft__loop *loop, uint32_t wanted)
+{
+    if (wanted > 1 && loop->period * (uint64_t)wanted <= MOST_PERIOD) {
+        loop->period *= wanted;
+        return;
+    }
+    loop->pause = loop->pause < MOST_PAUSE ? 2 * loop->pause + 1 : MOST_PAUSE;
+    loop->wait = loop->pause;
+}
+
 /* All from the nth on, without any rounds ahead. */
 static void abandon(ft__run *r, uint32_t nth)
 {
     while (r->n_trials > nth) {
-        ft__loop *loop = r->trial[r->n_trials - 1].loop;
+        const ft__trial *t = &r->trial[r->n_trials - 1];
 
-        loop->pause = loop->pause < MOST_PAUSE ? 2 * loop->pause + 1 : MOST_PAUSE;
-        loop->wait = loop->pause;
+        put_off(t->loop, t->wanted);
         end_trial(r, 0);
     }
 }
@@ -274,15 +313,17 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         ft__run_inexact(r, f, f->part->flow.block[t->block].first, "a loop never ends");
         for (uint32_t k = t->loop->first_item; k < t->loop->end_item; k++)
             r->unbounded[k] = true;
+        r->unbounded[r->p->barrier] = true;
         abandon(r, nth);
         return false;
     }
     multiply(r, t, n);
     if (n)
         as_expected(r, t, true);
-    t->loop->pause = n ? 0 : t->loop->pause < MOST_PAUSE ? 2 * t->loop->pause + 1
-                                                          : MOST_PAUSE;
-    t->loop->wait = t->loop->pause;
+    if (n)
+        t->loop->wait = t->loop->pause = 0;
+    else
+        put_off(t->loop, t->wanted);
     end_trial(r, n);
     return true;
 }
@@ -323,7 +364,8 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
         if (!linear && f->part->hard[live[k]])
             return false;
         if (linear)
-            v->form = ft__form_sum(&r->forms, v->form, one, by, bits);
+            v->form = ft__form_sum(&r->forms, v->form, one,
+                                   (int64_t)((uint64_t)by * loop->period), bits);
         else
             v->rough = true;
     }
@@ -336,13 +378,15 @@ static void open(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
     const uint32_t nth = r->n_trials;
     ft__trial *t = &r->trial[nth];
 
-    if (nth == FT__MOST_TRIALS)
+    if (nth == FT__MOST_TRIALS || r->forms.n > MOST_FORMS)
         return;
     *t = (ft__trial){.frame = f,
                      .loop = loop,
                      .walk = walk,
                      .block = block,
                      .symbol = FT__FIRST_LOOP + nth,
+                     .left = loop->period,
+                     .wanted = 1,
                      .there = there->of[FT__MAYBE]};
     remember(r, t);
     loop->open = true;
@@ -368,6 +412,8 @@ static bool finish(ft__run *r, ft__frame *f, const ft__loop *loop, bool again)
 
     while (r->trial[k].loop != loop)
         k++;
+    if (again && --r->trial[k].left)
+        return true;
     if (again)
         return close(r, f, k);
     abandon(r, k);
@@ -387,6 +433,8 @@ bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
     was_open = loop->open;
     if (was_open && !finish(r, f, loop, again))
         return false;
+    if (loop->open)
+        return true;
     if (!again) {
         loop->wait = loop->pause = 0;
     } else if (loop->wait > 1) {

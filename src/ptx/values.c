@@ -28,7 +28,7 @@ void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
 }
 
 /* All three sets stand there by themselves. */
-static void spell_out(ft__there *t)
+void ft__there_spell_out(ft__there *t)
 {
     if (t->known) {
         t->of[FT__SURE] = t->of[FT__GUESS] = t->of[FT__MAYBE];
@@ -39,7 +39,7 @@ static void spell_out(ft__there *t)
 void ft__there_join(const ft__run *r, ft__there *t, const ft__there *more)
 {
     if (!t->known || !more->known)
-        spell_out(t);
+        ft__there_spell_out(t);
     for (unsigned set = t->known ? FT__MAYBE : FT__SURE; set < FT__SETS; set++)
         for (uint32_t k = 0; k < r->words; k++)
             t->of[set].w[k] |= ft__there_set(more, set)->w[k];
@@ -49,7 +49,7 @@ void ft__there_remove(const ft__run *r, ft__there *t, const ft__there *gone)
 {
     /* Who may have gone is no longer there for sure; who has not for sure may be. */
     if (!t->known || !gone->known)
-        spell_out(t);
+        ft__there_spell_out(t);
     for (uint32_t k = 0; k < r->words; k++) {
         if (!t->known) {
             t->of[FT__SURE].w[k] &= ~gone->of[FT__MAYBE].w[k];
@@ -246,11 +246,9 @@ void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now
                    const ft__set *who, bool hard)
 {
     ft__value *v = &f->value[slot];
-    bool whole = f->part->within[slot] || v->fresh;
 
-    if (!whole)
-        whole = ft__set_same(r, who, &f->present);
-    if (whole) {
+    if (v->fresh || ft__set_same(r, who, &f->present) ||
+        (f->part->within[slot] && ft__set_same(r, who, &f->here))) {
         replace(r, v, now);
         return;
     }

@@ -87,10 +87,26 @@ static void forget_written(ft__run *r, ft__frame *f, const bool *blocks,
 static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
 {
     for (uint32_t b = 0; b < part->flow.n; b++)
-        for (uint32_t k = part->item[b]; blocks[b] && k < part->item[b + 1]; k++)
-            r->unbounded[k] = true;
+        if (blocks[b])
+            ft__run_unbound(r, part, b, b + 1);
     for (uint32_t n = 1; part->calls && n < r->p->n_parts; n++)
-        ft__run_unbound(r, &r->p->part[n]);
+        ft__run_unbound(r, &r->p->part[n], 0, r->p->part[n].flow.n);
+}
+
+/* Threads on their way through these blocks may end there, or return. */
+static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
+{
+    const ft__part *part = f->part;
+    bool may = false;
+
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        const ft__ptx_insn *i = &part->f->insn[part->flow.block[b].end - 1];
+        const ft__flow_kind kind = ft__flow_kind_of(i);
+
+        may |= blocks[b] && (kind == FT__FLOW_LEAVE || kind == FT__FLOW_CALL);
+    }
+    for (uint32_t k = 0; may && k < FT__WORDS; k++)
+        f->left.w[k] |= who->w[k];
 }
 
 /* The way ends in a trap, or a call that does not return, whatever happens. */
@@ -217,10 +233,14 @@ static void go_both(struct way *w, ft__there *yes, ft__there *no, uint32_t to,
         return;
     round_yes = on_yes[w->block];
     round_no = on_no[w->block];
-    if (round_yes)
+    if (round_yes) {
         unbound(r, part, on_yes);
-    if (round_no)
+        may_leave(w->f, on_yes, open);
+    }
+    if (round_no) {
         unbound(r, part, on_no);
+        may_leave(w->f, on_no, open);
+    }
     if (round_yes || to_ruin(part, to))
         keep_off(w, yes, no, round_yes, open);
     if (round_no || to_ruin(part, next))
@@ -345,8 +365,17 @@ static void go_anywhere(struct way *w, const ft__step *s, uint32_t meet)
     n[FT__SURE] = 0;
     ft__run_count(r, s->item, n);
     if (blocks) {
+        const ft__there before = w->t;
+        const ft__set left = w->f->left;
+
         unbound(r, part, blocks);
         forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
+        may_leave(w->f, blocks, &w->t.of[FT__MAYBE]);
+        if (!ft__set_same(r, &left, &w->f->left)) {
+            ft__there_spell_out(&w->t);
+            memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
+            meet_again(r, w, &before, &before.of[FT__MAYBE], &left);
+        }
     }
     w->from = w->block;
     w->block = meet;
@@ -551,7 +580,8 @@ static void block(struct way *w)
     uint64_t n[FT__SETS];
     bool on = true;
 
-    r->steps += 32;
+    r->steps += 500;
+    w->f->here = w->t.of[FT__MAYBE];
     ft__run_warps(r, n, &w->t);
     ft__run_count(r, part->item[here], n);
     ft__run_threads(r, n, &w->t);
