@@ -25,6 +25,7 @@ typedef struct ft_ptx_listed {
     const ft_ptx *module; /* NULL: a library's call */
     const ft_ptx_kernel *kernel;
     ft_ptx_launch launch;
+    uint64_t memory_bytes; /* of all pointers for which the list says it */
     uint64_t count;        /* how often */
     const char *library;   /* what is called; NULL: a kernel in PTX */
     const char *operation; /* spec of the same work; NULL: not known */
@@ -58,11 +59,14 @@ FT_API ft_ptx_source ft_ptx_launches_source(const ft_ptx_launches *l);
 /* In the program's order, where that is known. Borrowed. */
 FT_API size_t ft_ptx_launches_list(const ft_ptx_launches *l, const ft_ptx_listed **out);
 
-/* ft_ptx_count() of the i-th, and ft_ptx_blocks() of the one counted last. Analyses are
- * kept with the list. FT_EINVAL also: a library's call, or something is missing. */
+/* ft_ptx_count() of the i-th; ft_ptx_blocks(), ft_ptx_accesses() of the one counted
+ * last. Analyses are kept with the list. FT_EINVAL also: a library's call, or something
+ * is missing. */
 FT_API ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i,
                                        ft_error *err);
 FT_API size_t ft_ptx_launches_blocks(const ft_ptx_launches *l,
                                      const ft_ptx_block **out);
+FT_API size_t ft_ptx_launches_accesses(const ft_ptx_launches *l,
+                                       const ft_ptx_access **out);
 
 #endif

@@ -20,7 +20,9 @@ static const ft__option options[] = {
     {"launches", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, launches), "PATH",
      "a launch file, or a folder that Triton, Inductor or XLA left"},
     {"device", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, device), "D",
-     "what the launch makes of this GPU"},
+     "tell time, power and occupancy on this GPU"},
+    {"registers", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, registers), "N",
+     "of a thread, as ptxas -v says them; estimated otherwise"},
     {"blocks", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, blocks), "N",
      "how many blocks of instructions to list, the heaviest; 5"},
     {0},
@@ -134,7 +136,8 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
 
 /* ---- one launch ---- */
 
-static int count_one(ft__cli *c, ft_ptx_launches *l, const ft__ptx_options *o)
+static int count_one(ft__cli *c, ft_ptx_launches *l, const ft_device *d,
+                     const ft__ptx_options *o)
 {
     ft__ptx_counted v = {.times = 1};
     ft_error err = {0};
@@ -142,9 +145,12 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, const ft__ptx_options *o)
 
     ft_ptx_launches_list(l, &v.launch);
     st = ft_ptx_launches_count(&v.counts, l, 0, &err);
+    if (!st)
+        st = ft__ptx_estimate(&v, d, o, &err);
     if (st)
         return ft__cli_fail_asked(c, st, &err);
     v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
+    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
     if (c->json)
         return ft__cli_done(
             c, ft__json_print_take(ft__ptx_counted_json(&v, true), stdout));
@@ -153,17 +159,21 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, const ft__ptx_options *o)
 
 static int run_one(ft__cli *c, const ft__ptx_options *o)
 {
-    ft_ptx_launches *l;
+    ft_ptx_launches *l = NULL;
+    ft_device *d;
     int code;
 
     if (c->args.n != 1)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--grid is for one FILE; several launches are for a launch "
                             "file, --launches");
-    code = open_one(c, &l, o);
+    code = ft__ptx_device(c, &d, o);
     if (code == FT__EXIT_GOOD)
-        code = count_one(c, l, o);
+        code = open_one(c, &l, o);
+    if (code == FT__EXIT_GOOD)
+        code = count_one(c, l, d, o);
     ft_ptx_launches_free(l);
+    ft_device_free(d);
     return code;
 }
 
@@ -181,7 +191,7 @@ static int run(ft__cli *c, const void *given)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
-    if (!o->grid && (o->block || o->params.n || o->device))
+    if (!o->grid && (o->block || o->cluster || o->params.n || o->shared || o->device))
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--grid is missing: how many blocks does the launch have?");
     return o->grid ? run_one(c, o) : ft__ptx_kernels(c, o);

@@ -1,7 +1,10 @@
 #ifndef CLI_PTX_H
 #define CLI_PTX_H
 
+#include <string.h>
+
 #include "cli/cli.h"
+#include "foretell/kernels.h"
 #include "foretell/ptx_launches.h"
 
 /* foretell ptx: what its files share. */
@@ -13,6 +16,7 @@ typedef struct ft__ptx_options {
     ft__texts params;
     const char *launches;
     const char *device;
+    uint64_t registers;
     uint64_t blocks;
 } ft__ptx_options;
 
@@ -23,6 +27,12 @@ typedef struct ft__ptx_counted {
     ft_ptx_counts counts;
     const ft_ptx_block *block; /* borrowed until the next launch is counted */
     size_t n_blocks;
+    const ft_ptx_access *access; /* as block */
+    size_t n_accesses;
+    const ft_device_facts *device; /* NULL: none was asked for */
+    uint32_t registers;            /* of a thread, on it; 0: no device */
+    bool registers_given;          /* not estimated */
+    ft_kernel_estimate estimate;   /* on it */
 } ft__ptx_counted;
 
 static inline uint64_t ft__ptx_sum(const ft_ptx_tally *t)
@@ -55,6 +65,14 @@ typedef struct ft__ptx_dims {
 } ft__ptx_dims;
 ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
 
+/* The file's name without its folders. */
+static inline const char *ft__ptx_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 /* ---- ptx_kernels.c: files without a launch ---- */
 int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
 
@@ -75,9 +93,22 @@ typedef struct ft__ptx_remark {
 } ft__ptx_remark;
 /* The weightiest first; the count comes back. */
 size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counted *v);
+/* The access that wastes most sectors (cycles), NULL: none wastes any; *least: what a
+ * request would need. */
+const ft_ptx_access *ft__ptx_wasteful(double *least, const ft__ptx_counted *v,
+                                      ft_ptx_space space, int stored);
 /* Sectors (of global) or cycles (of shared memory) that a request would need if the
  * bytes it asks for lay side by side. */
 double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
+
+/* ---- ptx_device.c: what a GPU makes of a launch ---- */
+/* The device that --device names; *out NULL: none. Complains itself. */
+int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
+/* v->estimate; nothing where d is NULL. */
+ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d,
+                           const ft__ptx_options *o, ft_error *err);
+void ft__ptx_estimate_print(const ft__ptx_counted *v);
+json_t *ft__ptx_estimate_json(const ft__ptx_counted *v);
 
 /* ---- ptx_list.c: many launches ---- */
 int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);

@@ -147,6 +147,25 @@ static json_t *blocks_json(const ft__ptx_counted *v)
     return all;
 }
 
+static json_t *accesses_json(const ft__ptx_counted *v)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < v->n_accesses; i++) {
+        const ft_ptx_access *a = &v->access[i];
+
+        ft__json_append_take(
+            &all,
+            json_pack("{s:i, s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "line", (int)a->line,
+                      "source", a->source ? ft__json_text(a->source) : json_null(),
+                      "source_line", (int)a->source_line, "space",
+                      ft_ptx_space_name(a->space), "stored", a->stored, "bytes",
+                      (int)a->bytes, "requests", tally_json(&a->requests), "took",
+                      tally_json(&a->took)));
+    }
+    return all;
+}
+
 /* ---- launches ---- */
 
 static json_t *text_or_null(const char *s)
@@ -162,18 +181,20 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
         return json_pack("{s:o, s:o, s:o, s:o}", "name", text_or_null(v->name), "count",
                          ft__json_count(v->count), "library", ft__json_text(v->library),
                          "operation", text_or_null(v->operation));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "name",
-                     text_or_null(v->name), "count", ft__json_count(v->count), "module",
-                     ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name),
-                     "grid", dims_json(l->grid), "block", dims_json(l->block),
-                     "cluster", dims_json(l->cluster), "dynamic_shared",
-                     (int)l->dynamic_shared, "missing", text_or_null(v->missing));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name",
+        text_or_null(v->name), "count", ft__json_count(v->count), "module",
+        ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name), "grid",
+        dims_json(l->grid), "block", dims_json(l->block), "cluster",
+        dims_json(l->cluster), "dynamic_shared", (int)l->dynamic_shared, "memory_bytes",
+        ft__json_count(v->memory_bytes), "missing", text_or_null(v->missing));
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
 {
-    json_t *all = json_pack("{s:o, s:o}", "launch", ft__ptx_launch_json(v->launch),
-                            "counts", ft__ptx_counts_json(&v->counts));
+    json_t *all = json_pack("{s:o, s:o, s:o}", "launch", ft__ptx_launch_json(v->launch),
+                            "counts", ft__ptx_counts_json(&v->counts), "estimate",
+                            ft__ptx_estimate_json(v));
     ft__ptx_remark r[FT__PTX_REMARKS];
     size_t n = ft__ptx_remarks(r, v);
     json_t *remarks = json_array();
@@ -184,8 +205,9 @@ json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
     }
     for (size_t i = 0; i < n; i++)
         ft__json_append_take(&remarks, ft__json_text(r[i].s));
-    return ft__json_join_take(
-        all, json_pack("{s:o, s:o}", "blocks", blocks_json(v), "remarks", remarks));
+    return ft__json_join_take(all, json_pack("{s:o, s:o, s:o}", "blocks",
+                                             blocks_json(v), "accesses",
+                                             accesses_json(v), "remarks", remarks));
 }
 
 /* ---- CSV ---- */

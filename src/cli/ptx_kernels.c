@@ -123,29 +123,41 @@ struct shown {
     size_t n; /* kernels */
 };
 
-static void show(struct shown *s, const struct module *m)
+static bool meant(const struct shown *s, const ft_ptx_kernel *k)
+{
+    return !s->entry || strcmp(s->entry, k->name) == 0;
+}
+
+static void print_module(const struct shown *s, const struct module *m)
 {
     const ft_ptx_kernel *k;
     size_t n = ft_ptx_kernels(m->ptx, &k);
     uint32_t version = ft_ptx_version(m->ptx);
 
-    if (s->c->json)
-        ft__json_append_take(&s->json, module_json(m, s->entry));
-    else if (!s->c->csv) {
-        printf("%s", s->n ? "\n" : "");
-        ft__put_clean(stdout, m->path);
-        printf(": PTX %u.%u for %s, %zu kernel%s\n", version / 10, version % 10,
-               ft_ptx_target(m->ptx), n, n == 1 ? "" : "s");
-    }
+    printf("%s", s->n ? "\n" : "");
+    ft__put_clean(stdout, m->path);
+    printf(": PTX %u.%u for %s, %zu kernel%s\n", version / 10, version % 10,
+           ft_ptx_target(m->ptx), n, n == 1 ? "" : "s");
+}
+
+static void show(struct shown *s, const struct module *m)
+{
+    const ft_ptx_kernel *k;
+    size_t n = ft_ptx_kernels(m->ptx, &k), shown = 0;
+
     for (size_t i = 0; i < n; i++) {
-        if (s->entry && strcmp(s->entry, k[i].name) != 0)
+        if (!meant(s, &k[i]))
             continue;
+        if (shown++ == 0 && !s->c->json && !s->c->csv)
+            print_module(s, m);
         s->n++;
         if (s->c->csv)
             csv_kernel(m, &k[i]);
         else if (!s->c->json)
             print_kernel(&k[i]);
     }
+    if (shown && s->c->json)
+        ft__json_append_take(&s->json, module_json(m, s->entry));
 }
 
 static ft_status show_file(struct shown *s, const char *path, ft_error *err)

@@ -181,7 +181,7 @@ static void put_block(ft__table *t, const ft_ptx_block *b, uint64_t all)
     ft__table_cell(t, "%.1f", ratio(b->thread.value, b->warp.value));
     ft__table_cell(t, "%s", ft__text_percent(ratio(ft__ptx_weight(b), all)).s);
     if (b->source)
-        ft__table_cell(t, "%s:%u", b->source, b->source_line);
+        ft__table_cell(t, "%s:%u", ft__ptx_base(b->source), b->source_line);
     else
         ft__table_cell(t, "%s", b->label ? b->label : "");
 }
@@ -247,6 +247,7 @@ bool ft__ptx_print(const ft__ptx_counted *v, const ft__ptx_options *o)
     good = print_classes(&v->counts) && print_memory(&v->counts);
     print_work(&v->counts);
     print_flow(&v->counts);
+    ft__ptx_estimate_print(v);
     good = good && print_blocks(v, o->blocks ? o->blocks : BLOCKS);
     print_remarks(v);
     return good;

@@ -7,6 +7,10 @@
 #include "foretell/op.h"
 #include "report/units.h"
 
+#define COLUMNS                                                                        \
+    "kernel<|times>|grid>|block>|warps' instructions>|FLOP>|global memory>|"           \
+    "sectors a request>"
+
 struct list {
     ft__cli *c;
     ft_ptx_launches *l;
@@ -19,7 +23,10 @@ struct list {
     uint64_t calls;            /* of libraries */
     uint64_t missing;
     double warps, bytes, flops, tensor_flops; /* of all that were counted */
+    double time_s, energy_j;                  /* on the device */
     bool exact;
+    const ft__ptx_options *o;
+    ft_device *device; /* NULL: none */
 };
 
 /* ---- launches ---- */
@@ -50,6 +57,8 @@ static void put_launch(struct list *s, const ft__ptx_counted *v)
         ft__table_cell(s->table, "%.2f", sectors / requests);
     else
         ft__table_cell(s->table, "-");
+    if (s->device)
+        ft__table_cell(s->table, "%s", ft__text_seconds(v->estimate.time.value).s);
 }
 
 static void csv_launch(const ft__ptx_counted *v)
@@ -57,13 +66,14 @@ static void csv_launch(const ft__ptx_counted *v)
     const ft_ptx_launch *l = &v->launch->launch;
     const ft_ptx_counts *n = &v->counts;
 
-    ft__csv_row(stdout, "ssuuuuuuuuuuuuuuu", v->launch->path, v->launch->kernel->name,
+    ft__csv_row(stdout, "ssuuuuuuuuuuuuuuug", v->launch->path, v->launch->kernel->name,
                 v->times, (uint64_t)l->grid[0], (uint64_t)l->grid[1],
                 (uint64_t)l->grid[2], (uint64_t)l->block[0], (uint64_t)l->block[1],
                 (uint64_t)l->block[2], ft__ptx_sum(n->warp), ft__ptx_sum(n->thread),
                 ft__ptx_sum(n->on), ft__ptx_flops(n) - n->tensor_flops.value,
                 n->tensor_flops.value, ft__ptx_global_bytes(n),
-                n->sectors[0].value + n->sectors[1].value, (uint64_t)(n->exact != 0));
+                n->sectors[0].value + n->sectors[1].value, (uint64_t)(n->exact != 0),
+                v->device ? v->estimate.time.value : __builtin_nan(""));
 }
 
 static void add_up(struct list *s, const ft__ptx_counted *v)
@@ -76,6 +86,8 @@ static void add_up(struct list *s, const ft__ptx_counted *v)
     s->bytes += times * (double)ft__ptx_global_bytes(&v->counts);
     s->flops += times * (double)ft__ptx_flops(&v->counts);
     s->tensor_flops += times * (double)v->counts.tensor_flops.value;
+    s->time_s += times * v->estimate.time.value;
+    s->energy_j += times * v->estimate.energy.value;
     s->exact = s->exact && v->counts.exact;
 }
 
@@ -85,6 +97,8 @@ static ft_status count_launch(struct list *s, size_t i, ft_error *err)
     ft_error inner = {0};
     ft_status st = ft_ptx_launches_count(&v.counts, s->l, i, &inner);
 
+    if (!st)
+        st = ft__ptx_estimate(&v, s->device, s->o, &inner);
     if (st)
         return ft_fail(err, st == FT_EINVAL ? FT_EFORMAT : st, 0, "%s: %s",
                        v.launch->name ? v.launch->name : v.launch->kernel->name,
@@ -190,6 +204,8 @@ static bool print_text(struct list *s)
         ft__table_cell(s->table, "%s", ft__text_flops(s->flops).s);
         ft__table_cell(s->table, "%s", ft__text_bytes(s->bytes).s);
         ft__table_cell(s->table, " ");
+        if (s->device)
+            ft__table_cell(s->table, "%s", ft__text_seconds(s->time_s).s);
     }
     good = ft__table_print_take(s->table, s->unique ? stdout : NULL);
     s->table = NULL;
@@ -200,6 +216,10 @@ static bool print_text(struct list *s)
     if (s->tensor_flops > 0)
         printf("%s of the FLOPs are the tensor cores'\n",
                ft__text_percent(s->tensor_flops / s->flops).s);
+    if (s->device && s->unique)
+        printf("on %s, by its data sheet: %s and %s, without library calls\n",
+               ft_device_get(s->device)->title, ft__text_seconds(s->time_s).s,
+               ft__text_joules(s->energy_j).s);
     good = print_libraries(s) && good;
     print_missing(s);
     return good;
@@ -218,14 +238,16 @@ static bool print_json(struct list *s)
                                 ft__json_real(operation_flops(s->v[i].operation)));
             ft__json_append_take(&calls, one);
         }
-    all = json_pack("{s:s, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}}",
-                    "source", ft_ptx_source_name(ft_ptx_launches_source(s->l)),
-                    "launches", s->json, "libraries", calls, "totals", "launches",
-                    ft__json_count(s->launches), "different", ft__json_count(s->unique),
-                    "not_counted", ft__json_count(s->missing), "warp",
-                    ft__json_real(s->warps), "flops", ft__json_real(s->flops),
-                    "tensor_flops", ft__json_real(s->tensor_flops), "global_bytes",
-                    ft__json_real(s->bytes), "exact", s->exact);
+    all = json_pack(
+        "{s:s, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}}",
+        "source", ft_ptx_source_name(ft_ptx_launches_source(s->l)), "launches", s->json,
+        "libraries", calls, "totals", "launches", ft__json_count(s->launches),
+        "different", ft__json_count(s->unique), "not_counted",
+        ft__json_count(s->missing), "warp", ft__json_real(s->warps), "flops",
+        ft__json_real(s->flops), "tensor_flops", ft__json_real(s->tensor_flops),
+        "global_bytes", ft__json_real(s->bytes), "time_s",
+        ft__json_real(s->device ? s->time_s : __builtin_nan("")), "energy_j",
+        ft__json_real(s->device ? s->energy_j : __builtin_nan("")), "exact", s->exact);
     s->json = NULL;
     return ft__json_print_take(all, stdout);
 }
@@ -237,7 +259,7 @@ static int print_all(struct list *s)
 
     if (s->c->csv)
         puts("module,kernel,times,grid_x,grid_y,grid_z,block_x,block_y,block_z,warp,"
-             "thread,on,flops,tensor_flops,global_bytes,sectors,exact");
+             "thread,on,flops,tensor_flops,global_bytes,sectors,exact,time_s");
     st = count_all(s, &err);
     if (st)
         return ft__cli_fail(s->c, st, &err);
@@ -257,32 +279,36 @@ static void print_head(const struct list *s, const char *path)
            ft_ptx_source_name(ft_ptx_launches_source(s->l)), all, all == 1 ? "" : "es");
 }
 
-int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
+static int list(struct list *s)
 {
-    struct list s = {.c = c, .exact = true};
     ft_error err = {0};
-    ft_status st = ft_ptx_launches_open(&s.l, o->launches, &c->log, &err);
-    int code;
+    ft_status st = ft_ptx_launches_open(&s->l, s->o->launches, &s->c->log, &err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
-    s.n = ft_ptx_launches_list(s.l, &s.v);
-    if (!add_times(&s)) {
-        ft_ptx_launches_free(s.l);
-        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
+        return ft__cli_fail(s->c, st, &err);
+    s->n = ft_ptx_launches_list(s->l, &s->v);
+    if (!add_times(s))
+        return ft__cli_exit(s->c, FT__EXIT_BUG, "out of memory");
+    if (s->c->json)
+        s->json = json_array();
+    else if (!s->c->csv) {
+        print_head(s, s->o->launches);
+        s->table = ft__table_new(s->device ? COLUMNS "|time>" : COLUMNS);
     }
-    if (c->json)
-        s.json = json_array();
-    else if (!c->csv) {
-        print_head(&s, o->launches);
-        s.table =
-            ft__table_new("kernel<|times>|grid>|block>|warps' instructions>|FLOP>|"
-                          "global memory>|sectors a request>");
-    }
-    code = print_all(&s);
+    return print_all(s);
+}
+
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
+{
+    struct list s = {.c = c, .o = o, .exact = true};
+    int code = ft__ptx_device(c, &s.device, o);
+
+    if (code == FT__EXIT_GOOD)
+        code = list(&s);
     json_decref(s.json);
     ft__table_print_take(s.table, NULL);
     free(s.times);
     ft_ptx_launches_free(s.l);
+    ft_device_free(s.device);
     return code;
 }

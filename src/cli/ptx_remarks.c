@@ -51,29 +51,70 @@ static const char *accesses(int stored)
     return stored ? "stores" : "loads";
 }
 
-static void on_sectors(struct remarks *s, const ft_ptx_counts *c, int stored)
+const ft_ptx_access *ft__ptx_wasteful(double *least, const ft__ptx_counted *v,
+                                      ft_ptx_space space, int stored)
 {
+    const ft_ptx_access *worst = NULL;
+    double most = 0;
+
+    for (size_t i = 0; i < v->n_accesses; i++) {
+        const ft_ptx_access *a = &v->access[i];
+        /* 32 threads side by side, in sectors of 32 or cycles of 128 bytes. */
+        double ideal = a->bytes / (space == FT_PTX_GLOBAL ? 1.0 : 4.0);
+        double waste =
+            (double)a->took.value - (double)a->requests.value * (ideal < 1 ? 1 : ideal);
+
+        if (a->space != space || a->stored != stored || waste <= most)
+            continue;
+        most = waste;
+        worst = a;
+        *least = ideal < 1 ? 1 : ideal;
+    }
+    return worst;
+}
+
+/* "; worst are those of saxpy.cu:21, 32.0 instead of 4.0" */
+static ft__ptx_remark of_line(const ft__ptx_counted *v, ft_ptx_space space, int stored)
+{
+    ft__ptx_remark r = {""};
+    double least = 0;
+    const ft_ptx_access *a = ft__ptx_wasteful(&least, v, space, stored);
+
+    if (a && a->source)
+        snprintf(r.s, sizeof(r.s),
+                 "; worst are those of %.100s:%u, %.1f instead of %.1f",
+                 ft__ptx_base(a->source), a->source_line,
+                 ratio(a->took.value, a->requests.value), least);
+    else if (a)
+        snprintf(r.s, sizeof(r.s), "; worst are those of line %u, %.1f instead of %.1f",
+                 a->line, ratio(a->took.value, a->requests.value), least);
+    return r;
+}
+
+static void on_sectors(struct remarks *s, const ft__ptx_counted *v, int stored)
+{
+    const ft_ptx_counts *c = &v->counts;
     double took = ratio(c->sectors[stored].value, c->requests[stored].value);
     double ideal = ft__ptx_ideal(c, FT_PTX_GLOBAL, stored);
     uint64_t all = c->sectors[0].value + c->sectors[1].value;
 
     if (took > 1.25 * ideal)
         say(s, ratio(c->sectors[stored].value, all) * (1 - ideal / took),
-            "global %s touch %.1f sectors a request where %.1f would do: %s of the "
-            "bytes that are moved are asked for",
-            accesses(stored), took, ideal, ft__text_percent(ideal / took).s);
+            "global %s touch %.1f sectors a request where %.1f would do%s",
+            accesses(stored), took, ideal, of_line(v, FT_PTX_GLOBAL, stored).s);
 }
 
-static void on_conflicts(struct remarks *s, const ft_ptx_counts *c, int stored)
+static void on_conflicts(struct remarks *s, const ft__ptx_counted *v, int stored)
 {
+    const ft_ptx_counts *c = &v->counts;
     double took = ratio(c->wavefronts[stored].value, c->shared[stored].value);
     double ideal = ft__ptx_ideal(c, FT_PTX_SHARED, stored);
-    uint64_t all = ft__ptx_sum(c->warp);
 
     if (took > 1.25 * ideal)
-        say(s, ratio(c->wavefronts[stored].value, all),
-            "shared %s take %.1f cycles a request where %.1f would do: bank conflicts",
-            accesses(stored), took, ideal);
+        say(s, ratio(c->wavefronts[stored].value, ft__ptx_sum(c->warp)),
+            "shared %s take %.1f cycles a request where %.1f would do (bank "
+            "conflicts)%s",
+            accesses(stored), took, ideal, of_line(v, FT_PTX_SHARED, stored).s);
 }
 
 static void on_local(struct remarks *s, const ft_ptx_counts *c)
@@ -102,7 +143,7 @@ static void on_lanes(struct remarks *s, const ft_ptx_counts *c)
 
 static void on_divergence(struct remarks *s, const ft_ptx_counts *c)
 {
-    double share = ratio(c->divergent.value, c->branches.value);
+    double share = ratio(c->divergent.low, c->branches.high);
 
     if (share > 0.05)
         say(s, share / 4, "%s of the warps' branches diverge",
@@ -117,11 +158,11 @@ static void on_block(struct remarks *s, const ft__ptx_counted *v)
     if (!ft__ptx_heaviest(&b, 1, v))
         return;
     share = ratio(ft__ptx_weight(b), ft__ptx_sum(v->counts.warp));
-    if (share > 0.5 && v->n_blocks > 1 && b->source)
+    if (share > 0.6 && v->n_blocks > 1 && b->source)
         say(s, 0.3, "the %u instructions of lines %u to %u, from %s:%u, are %s of all",
-            b->instructions, b->line, b->last_line, b->source, b->source_line,
-            ft__text_percent(share).s);
-    else if (share > 0.5 && v->n_blocks > 1)
+            b->instructions, b->line, b->last_line, ft__ptx_base(b->source),
+            b->source_line, ft__text_percent(share).s);
+    else if (share > 0.6 && v->n_blocks > 1)
         say(s, 0.3, "the %u instructions of lines %u to %u are %s of all",
             b->instructions, b->line, b->last_line, ft__text_percent(share).s);
 }
@@ -169,8 +210,8 @@ size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counte
     struct remarks s = {.n = 0};
 
     for (int stored = 0; stored < 2; stored++) {
-        on_sectors(&s, c, stored);
-        on_conflicts(&s, c, stored);
+        on_sectors(&s, v, stored);
+        on_conflicts(&s, v, stored);
     }
     on_local(&s, c);
     on_lanes(&s, c);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/classes.h"
+#include "ptx/accesses.h"
 
 /* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
 #define MOST_STEPS ((uint64_t)1 << 30)
@@ -35,7 +35,7 @@ void ft_ptx_counter_free(ft_ptx_counter *c)
     if (!c)
         return;
     for (uint32_t k = 0; k < c->m->n_kernels; k++)
-        ft__plan_free(c->plan[k]);
+        ft__ptx_plan_free(c->plan[k]);
     free(c->plan);
     free(c);
 }
@@ -130,7 +130,7 @@ static void add(uint64_t *to, uint64_t n, uint64_t times)
         *to = UINT64_MAX;
 }
 
-static ft_ptx_tally tally_of(const ft__run *r, const ft__totals *t, uint32_t item)
+ft_ptx_tally ft__ptx_tally_of(const ft__run *r, const ft__totals *t, uint32_t item)
 {
     const uint64_t *c = t->count + (size_t)item * FT__SETS;
 
@@ -142,7 +142,7 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t)
 {
     for (size_t k = 0; k < r->p->n_dues; k++) {
         const ft__due *due = &r->p->due[k];
-        const ft_ptx_tally one = tally_of(r, t, due->item);
+        const ft_ptx_tally one = ft__ptx_tally_of(r, t, due->item);
         ft_ptx_tally *to = (void *)((char *)out + due->at);
 
         add(&to->low, one.low, due->amount);
@@ -194,16 +194,6 @@ static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
     return name;
 }
 
-static void find_source(ft_ptx_block *b, const ft_ptx *m, const ft__ptx_insn *i)
-{
-    if (!i->loc)
-        return;
-    b->source_line = m->loc[i->loc - 1].line;
-    for (uint32_t k = 0; k < m->n_files; k++)
-        if (m->file[k].number == m->loc[i->loc - 1].file)
-            b->source = m->file[k].name;
-}
-
 /* What does not depend on the launch, once for each plan. */
 static bool describe(ft__plan *p)
 {
@@ -226,7 +216,8 @@ static bool describe(ft__plan *p)
             to->last_line = part->f->insn[from->end - 1].line;
             to->instructions = from->end - from->first;
             to->label = label_at(p, part, &next, from->first);
-            find_source(to, p->m, &part->f->insn[from->first]);
+            to->source =
+                ft__ptx_source(&to->source_line, p->m, &part->f->insn[from->first]);
         }
     }
     p->n_blocks = n;
@@ -241,8 +232,8 @@ static void fill_blocks(ft__plan *p, const ft__run *r, const ft__totals *t)
         for (uint32_t b = 0; b < p->part[k].flow.n; b++, at++) {
             ft_ptx_block *to = &p->block[at];
 
-            to->warp = tally_of(r, t, p->part[k].item[b]);
-            to->thread = tally_of(r, t, p->part[k].item[b] + 1);
+            to->warp = ft__ptx_tally_of(r, t, p->part[k].item[b]);
+            to->thread = ft__ptx_tally_of(r, t, p->part[k].item[b] + 1);
             to->exact = to->warp.low == to->warp.high && to->thread.low == to->thread.high;
         }
 }
@@ -253,6 +244,12 @@ size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
     return c->last ? c->last->n_blocks : 0;
 }
 
+size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
+{
+    *out = c->last ? c->last->access : NULL;
+    return c->last ? c->last->n_accesses : 0;
+}
+
 /* ---- the whole ---- */
 
 static ft_status plan_for(ft__plan **out, ft_ptx_counter *c, uint32_t kernel,
@@ -261,7 +258,7 @@ static ft_status plan_for(ft__plan **out, ft_ptx_counter *c, uint32_t kernel,
     ft_status st = FT_OK;
 
     if (!c->plan[kernel])
-        st = ft__plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel], err);
+        st = ft__ptx_plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel], err);
     if (st == FT_OK && !c->plan[kernel]->block && !describe(c->plan[kernel]))
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
                      c->m->kernel[kernel].name);
@@ -287,7 +284,10 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_counter *c, ft__plan *p,
         sum_up(out, r, &t);
         conclude(out, c, r);
         fill_blocks(p, r, &t);
-        c->last = p;
+        if (ft__accesses_fill(p, r, &t))
+            c->last = p;
+        else
+            st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
     }
     ft__run_free(r);
     free(t.count);

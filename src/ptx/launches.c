@@ -162,6 +162,8 @@ static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file
 
     if (st)
         return st;
+    for (uint32_t i = 0; i < r->n_values; i++)
+        out->memory_bytes += r->value[i].memory; /* each at most 2^52, at most 1024 */
     out->path = f->path;
     out->launch.kernel = out->kernel->name;
     out->launch.dynamic_shared = r->shared ? r->shared : f->triton.shared;
@@ -411,4 +413,10 @@ size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out
 {
     *out = NULL;
     return l->counted ? ft_ptx_blocks(l->counted, out) : 0;
+}
+
+size_t ft_ptx_launches_accesses(const ft_ptx_launches *l, const ft_ptx_access **out)
+{
+    *out = NULL;
+    return l->counted ? ft_ptx_accesses(l->counted, out) : 0;
 }

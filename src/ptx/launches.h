@@ -27,6 +27,7 @@ typedef struct ft__ptx_value {
     double real;
     const uint8_t *bytes;
     uint32_t size;
+    uint64_t memory; /* of a pointer, bytes; 0: not said */
 } ft__ptx_value;
 
 typedef struct ft__ptx_row {

@@ -155,6 +155,7 @@ static bool read_described(struct reader *r, ft__json *j, ft__ptx_value *v)
             v->kind = FT__VALUE_POINTER;
             if (!read_number(r, j, "pointer", 0, FT__MAX_ELEMENTS, &n))
                 return false;
+            v->memory = (uint64_t)n;
         } else if (FT__IS(name, "offset")) {
             if (!read_number(r, j, "offset", 0, INT32_MAX, &v->number))
                 return false;

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "ptx/launches_folder.h"
 
 /* The text of PATH.ptx's neighbour PATH.END; *out NULL: there is none. */
@@ -102,12 +101,11 @@ static size_t walk_args(const char **out, const char *s, ft__arena *a)
 static ft_status read_names(ft__ptx_triton_facts *out, const char *text, ft__arena *a,
                             ft_error *err)
 {
-    const char *list = text ? strstr(text, "tt.func public @") : NULL;
-    size_t line = list ? strcspn(list, "\n") : 0;
+    const char *function = text ? strstr(text, "tt.func public @") : NULL;
+    const char *list = function ? strchr(function, '(') : NULL;
 
-    list = list ? strchr(list, '(') : NULL;
     /* A descriptor of a tensor becomes several parameters. */
-    if (!list || memchr(list, '\n', 1) || line > FT__MAX_ROW ||
+    if (!list || list > function + strcspn(function, "\n") ||
         strstr(list, "tensordesc"))
         return FT_OK;
     out->n_names = walk_args(NULL, list, a);

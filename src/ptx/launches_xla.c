@@ -214,14 +214,15 @@ static void window(const char *s, const char *word, int axis, int64_t usual,
 /* A convolution of two spatial dimensions, forward. */
 static const char *convolution(struct dump *d, const char *s)
 {
+    /* bf01_oi01->bf01 */
     const char *labels = in_line(s, "dim_labels="), *filter, *out;
     ft__ptx_shape x, w, y;
     ft__ptx_conv c;
     int64_t ignored;
 
-    if (!labels || !operand_shape(&x, d, s, 0) || !operand_shape(&w, d, s, 1) ||
-        !read_shape(&y, s) || x.n != 4 || w.n != 4 || y.n != 4 ||
-        !in_line(s, "Forward\""))
+    if (!labels || strcspn(labels, "\n") < 15 || !operand_shape(&x, d, s, 0) ||
+        !operand_shape(&w, d, s, 1) || !read_shape(&y, s) || x.n != 4 || w.n != 4 ||
+        y.n != 4 || !in_line(s, "Forward\""))
         return NULL;
     filter = labels + 5;
     out = labels + 11;
@@ -301,29 +302,37 @@ static void begin_body(struct dump *d)
     }
 }
 
-/* The word in front of " grid:", or behind "kernel = ". */
-static char *kernel_name(struct dump *d, const char *line)
+/* The word in front of " grid:", or behind "kernel = "; *out NULL: there is none. */
+static ft_status kernel_name(const char **out, struct dump *d, const char *line)
 {
     const char *end = strstr(line, " grid: ["), *begin = strstr(line, "kernel = ");
 
+    *out = NULL;
     if (begin) {
         begin += strlen("kernel = ");
-        return ft__arena_strndup(d->rows->arena, begin, strcspn(begin, ", "));
+        end = begin + strcspn(begin, ", ");
+    } else {
+        begin = end;
+        while (begin && begin > line && begin[-1] != ' ')
+            begin--;
     }
-    begin = end;
-    while (begin && begin > line && begin[-1] != ' ')
-        begin--;
-    return begin ? ft__arena_strndup(d->rows->arena, begin, (size_t)(end - begin))
-                 : NULL;
+    if (!begin || begin == end)
+        return FT_OK;
+    *out = ft__arena_strndup(d->rows->arena, begin, (size_t)(end - begin));
+    return *out ? FT_OK : ft_fail(d->err, FT_ENOMEM, 0, "%s", d->path);
 }
 
 static ft_status add_kernel(struct dump *d, ft__ptx_row *row, const char *line)
 {
     const char *shared = strstr(line, "shared_memory: ");
 
-    row->kernel = kernel_name(d, line);
+    ft_status st = kernel_name(&row->kernel, d, line);
+
+    if (st)
+        return st;
     if (!row->kernel)
-        return ft_fail(d->err, FT_ENOMEM, 0, "%s", d->path);
+        return ft_fail(d->err, FT_EFORMAT, 0, "%s, line %u: a launch without a kernel",
+                       d->path, row->line);
     row->module = module_of(d, row->kernel);
     row->shared = shared ? (uint32_t)strtoul(shared + 15, NULL, 10) : 0;
     if (!ft__find_dims(line, "threads: ", row->block))

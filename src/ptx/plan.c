@@ -484,7 +484,7 @@ static bool make(ft__plan *p, uint32_t function, ft_error *err)
     return ft__plan_dues(p);
 }
 
-ft_status ft__plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
+ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
                         ft_error *err)
 {
     ft__plan *p = calloc(1, sizeof(*p));
@@ -493,7 +493,7 @@ ft_status ft__plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
     if (p)
         p->m = m;
     if (!p || !make(p, function, err)) {
-        ft__plan_free(p);
+        ft__ptx_plan_free(p);
         return ft_fail(err, FT_ENOMEM, 0, "no memory to analyse %s",
                        m->function[function].name);
     }
@@ -501,7 +501,7 @@ ft_status ft__plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
     return FT_OK;
 }
 
-void ft__plan_free(ft__plan *p)
+void ft__ptx_plan_free(ft__plan *p)
 {
     if (!p)
         return;

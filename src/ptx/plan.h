@@ -121,11 +121,13 @@ typedef struct ft__plan {
     size_t n_dues, most_dues;
     ft_ptx_block *block; /* of all parts; NULL: not yet */
     size_t n_blocks;
+    ft_ptx_access *access; /* of all parts; NULL: not yet */
+    size_t n_accesses;
 } ft__plan;
 
-ft_status ft__plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
+ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
                         ft_error *err);
-void ft__plan_free(ft__plan *p);
+void ft__ptx_plan_free(ft__plan *p);
 
 /* Between the files that make a plan. */
 
