@@ -11,8 +11,7 @@
  * in front of basic blocks, as tools/ptx-measure has a GPU run them, count what is
  * executed, and that is what is counted of the blocks without running them. */
 
-/* Times each instruction of the kernel was issued, by threads; NULL: it does not run.
- */
+/* Times threads issued each instruction of the kernel; NULL: it does not run. */
 static uint64_t *run(ft_ptx_counts *out, const ft_ptx *m, const launch *l)
 {
     uint64_t *times = NULL;

@@ -52,6 +52,15 @@ static bool seconds(double *out, const char *text)
     return end != text && *end == '\0' && *out >= 0 && *out < 1e6;
 }
 
+static bool number(int *out, const char *text)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+
+    *out = (int)v;
+    return end != text && *end == '\0' && v >= 0 && v < 1024;
+}
+
 enum {
     TIME = 256,
     POWER,
@@ -78,14 +87,15 @@ static int take(options *o, int option, const char *text)
     case ONCE: o->once = true; break;
     case BLOCKS: o->blocks = true; break;
     case PRINT: o->print = true; break;
-    case DEVICE: o->device = atoi(text); break;
+    case DEVICE: good = number(&o->device, text); break;
     case CUDA_LIB: o->cuda = text; break;
     case NVML_LIB: o->nvml = text; break;
     case HELP: return usage(stdout) + 1;
     default: return usage(stderr) + 1;
     }
     if (!good)
-        fprintf(stderr, "ptx-measure: \"%s\" is no number of seconds\n", text);
+        fprintf(stderr, "ptx-measure: \"%s\" is no number of %s\n", text,
+                option == DEVICE ? "a GPU" : "seconds");
     return good ? 0 : USAGE + 1;
 }
 
