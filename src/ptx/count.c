@@ -9,8 +9,8 @@
 
 struct ft_ptx_counter {
     const ft_ptx *m;
-    ft__plan **plan; /* by kernel; NULL: not yet */
-    ft__run **run;   /* for blocks of the size that was last; NULL: none */
+    ft__plan **plan;      /* by kernel; NULL: not yet */
+    ft__run **run;        /* for blocks of the size that was last; NULL: none */
     const ft__plan *last; /* counted; NULL: none */
     char because[200];
 };
@@ -73,15 +73,16 @@ static ft_status check_sizes(const ft_ptx_kernel *k, const ft_ptx_launch *l,
             return ft_fail(err, FT_EINVAL, 0,
                            "%s: a block of %u x %u x %u threads; each is from 1 to %u, "
                            "%u, %u",
-                           k->name, l->block[0], l->block[1], l->block[2], most_block[0],
-                           most_block[1], most_block[2]);
-        if (required && l->block[x] != want)
-            return ft_fail(err, FT_EINVAL, 0,
-                           "%s: a block of %u x %u x %u threads; its .reqntid says %u x "
-                           "%u x %u",
                            k->name, l->block[0], l->block[1], l->block[2],
-                           k->required[0], k->required[1] ? k->required[1] : 1,
-                           k->required[2] ? k->required[2] : 1);
+                           most_block[0], most_block[1], most_block[2]);
+        if (required && l->block[x] != want)
+            return ft_fail(
+                err, FT_EINVAL, 0,
+                "%s: a block of %u x %u x %u threads; its .reqntid says %u x "
+                "%u x %u",
+                k->name, l->block[0], l->block[1], l->block[2], k->required[0],
+                k->required[1] ? k->required[1] : 1,
+                k->required[2] ? k->required[2] : 1);
         if (l->cluster[x] && l->grid[x] % l->cluster[x])
             return ft_fail(err, FT_EINVAL, 0,
                            "%s: a grid of %u x %u x %u blocks is not whole clusters of "
@@ -179,8 +180,8 @@ static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r)
     out->blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
     out->warps = out->blocks * r->warps;
     out->threads = out->blocks * r->threads;
-    out->exact = exact(out->warp, FT_PTX_CLASSES) && exact(out->thread, FT_PTX_CLASSES) &&
-                 exact(out->on, FT_PTX_CLASSES);
+    out->exact = exact(out->warp, FT_PTX_CLASSES) &&
+                 exact(out->thread, FT_PTX_CLASSES) && exact(out->on, FT_PTX_CLASSES);
     if (out->exact)
         return;
     snprintf(c->because, sizeof(c->because), "line %u: %s", r->why_line,
@@ -199,8 +200,8 @@ static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
 
     for (; *next < f->n_labels && f->label[*next].insn <= insn; (*next)++)
         if (f->label[*next].insn == insn)
-            name = ft__arena_strndup(&p->arena, f->label[*next].name,
-                                     f->label[*next].len);
+            name =
+                ft__arena_strndup(&p->arena, f->label[*next].name, f->label[*next].len);
     return name;
 }
 
@@ -253,7 +254,8 @@ static void fill_blocks(ft__plan *p, const ft__run *r, const ft__totals *t)
 
             to->warp = tally_of(r, t, p->part[k].item[b]);
             to->thread = tally_of(r, t, p->part[k].item[b] + 1);
-            to->exact = to->warp.low == to->warp.high && to->thread.low == to->thread.high;
+            to->exact =
+                to->warp.low == to->warp.high && to->thread.low == to->thread.high;
         }
 }
 

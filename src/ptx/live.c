@@ -76,13 +76,13 @@ static void find_always(struct lives *w)
             put(w->always, part->call[c].pointer);
     }
     for (uint32_t k = 0; !f->entry && k < f->n_params; k++)
-        always(w, &(ft__ptx_operand){
-                      .kind = f->params_are_regs ? FT__PTX_REG : FT__PTX_VARIABLE,
-                      .index = f->param[k]});
+        always(w, &(ft__ptx_operand){.kind = f->params_are_regs ? FT__PTX_REG
+                                                                : FT__PTX_VARIABLE,
+                                     .index = f->param[k]});
     for (uint32_t k = 0; k < f->n_results; k++)
-        always(w, &(ft__ptx_operand){
-                      .kind = f->results_are_regs ? FT__PTX_REG : FT__PTX_VARIABLE,
-                      .index = f->result[k]});
+        always(w, &(ft__ptx_operand){.kind = f->results_are_regs ? FT__PTX_REG
+                                                                 : FT__PTX_VARIABLE,
+                                     .index = f->result[k]});
 }
 
 /* in = use, and what lives behind and is not written here; until nothing changes. */

@@ -225,8 +225,8 @@ static uint32_t difference(ft__run *r, uint32_t was, uint32_t now, const ft__set
 static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set *who,
                   bool hard)
 {
-    const uint32_t d = v->form == now->form ? 0
-                                            : difference(r, v->form, now->form, who);
+    const uint32_t d =
+        v->form == now->form ? 0 : difference(r, v->form, now->form, who);
 
     if (d && hard)
         ft__form_pin(&r->forms, d);
@@ -392,7 +392,9 @@ static void get_special(ft__run *r, ft__value *out, uint32_t sreg)
     case FT__SREG_LANEMASK_LE:
     case FT__SREG_LANEMASK_LT:
     case FT__SREG_LANEMASK_GE:
-    case FT__SREG_LANEMASK_GT: out->lane = (uint64_t *)(uintptr_t)lanes_of(r, sreg); break;
+    case FT__SREG_LANEMASK_GT:
+        out->lane = (uint64_t *)(uintptr_t)lanes_of(r, sreg);
+        break;
     case FT__SREG_CLUSTER_CTARANK:
     case FT__SREG_CLUSTER_NCTARANK:
     case FT__SREG_IS_EXPLICIT_CLUSTER: of_cluster(r, out, sreg); break;
