@@ -271,8 +271,8 @@ static bool all_hold(const struct classes *w, uint32_t l)
     return true;
 }
 
-/* Blocks of the class leave the list; how many. */
-static uint64_t take_listed(struct classes *w)
+/* Blocks of the class leave the list. */
+static void take_listed(struct classes *w)
 {
     const ft__run *r = w->r;
     size_t kept = 0;
@@ -296,7 +296,6 @@ static uint64_t take_listed(struct classes *w)
     }
     w->r->steps += w->n_list * (2 + r->forms.n_symbols + w->n_bounds);
     w->n_list = kept;
-    return 0;
 }
 
 /* ---- classes ---- */
@@ -329,7 +328,6 @@ static void count(struct classes *w, uint64_t blocks)
     for (unsigned set = 0; set < FT__SETS; set++)
         add(&w->out->barriers[set], most[set], blocks);
     w->done += blocks;
-    w->out->classes++;
 }
 
 static bool of_box(struct classes *w)
@@ -383,7 +381,6 @@ static void stop(struct classes *w)
     }
     w->out->barriers[FT__GUESS] = (uint64_t)((double)w->out->barriers[FT__GUESS] * all);
     w->out->barriers[FT__MAYBE] = UINT64_MAX;
-    w->out->unfinished = true;
 }
 
 static bool all_classes(struct classes *w)

@@ -7,8 +7,6 @@
 typedef struct ft__totals {
     uint64_t *count; /* [n_items][FT__SETS] */
     uint64_t barriers[FT__SETS];
-    uint64_t classes; /* blocks that were executed */
-    bool unfinished;  /* stopped: sure counts only of what was executed */
 } ft__totals;
 
 /* out->count: zeros of the caller's. FT_ENOMEM. */

@@ -298,7 +298,7 @@ void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
     r->param = param;
     r->param_known = known;
     r->steps = 0;
-    r->stopped = r->inexact = false;
+    r->stopped = false;
     r->why = NULL;
     memset(r->unbounded, 0, r->p->n_items * sizeof(*r->unbounded));
 }

@@ -10,7 +10,7 @@
 
 enum { FT__MOST_THREADS = 1024, FT__WORDS = FT__MOST_THREADS / 64 };
 enum { FT__MOST_TRIALS = FT__SYMBOLS - FT__FIRST_LOOP };
-enum { FT__MOST_DEPTH = 400, FT__MOST_CALLS = 24 };
+enum { FT__MOST_DEPTH = 200, FT__MOST_CALLS = 24 };
 
 typedef struct ft__set {
     uint64_t w[FT__WORDS];
@@ -88,8 +88,8 @@ typedef struct ft__run {
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
     uint64_t walks, steps, most_steps;
-    bool stopped, short_of_memory, inexact;
-    const char *why; /* inexact or stopped: the first reason */
+    bool stopped, short_of_memory;
+    const char *why; /* counts are not exact: the first reason */
     uint32_t why_line;
     uint32_t depth;
 } ft__run;

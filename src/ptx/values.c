@@ -114,7 +114,6 @@ void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__there *t)
 
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why)
 {
-    r->inexact = true;
     if (!r->why) {
         r->why = why;
         r->why_line = insn < f->part->f->n_insns ? f->part->f->insn[insn].line : 0;
