@@ -1,6 +1,6 @@
 #include "ptx/dominate.h"
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 /* Everything but `ancestor` and `label` by number in the order of the walk, from 0. */
 struct lt {

@@ -6,7 +6,7 @@
 /* The control-flow graph of a function, as docs/ptx-counting.md has it: where blocks
  * begin, what follows on what, where threads that part meet again. */
 
-enum { FT__FLOW_NONE = UINT32_MAX };
+#define FT__FLOW_NONE UINT32_MAX
 
 typedef struct ft__flow_block {
     uint32_t first, end; /* instructions [first, end), never empty */

@@ -74,8 +74,8 @@ static bool find_origins(ft__plan *p, ft__part *part, ft__arena *work)
         return false;
     for (uint32_t k = 0; k < f->n_insns; k++)
         for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
-            if (part->ref[r]->kind == FT__PTX_REG)
-                writes[part->ref[r]->index] += writes[part->ref[r]->index] < 2;
+            if (part->ref[r]->kind == FT__PTX_REG && writes[part->ref[r]->index] < 2)
+                writes[part->ref[r]->index]++;
     for (uint32_t k = 0; f->params_are_regs && k < f->n_params; k++)
         writes[f->param[k]] = 2;
     for (uint32_t k = 0; k < f->n_insns; k++) {

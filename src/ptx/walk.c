@@ -3,7 +3,7 @@
  * they meet. */
 #include "ptx/way.h"
 
-enum { NONE = FT__FLOW_NONE };
+#define NONE FT__FLOW_NONE
 
 static void nobody(ft__there *t)
 {
@@ -23,7 +23,8 @@ static void count_split(ft__run *r, const ft__step *s, const ft__there *yes,
             const uint64_t a = ft__there_set(yes, set)->w[k];
             const uint64_t b = ft__there_set(no, set)->w[k];
 
-            n[set] += ((uint32_t)a && (uint32_t)b) + (a >> 32 && b >> 32);
+            n[set] += (uint64_t)((uint32_t)a && (uint32_t)b);
+            n[set] += (uint64_t)(a >> 32 && b >> 32);
         }
     ft__run_count(r, s->item + 1, n);
 }
