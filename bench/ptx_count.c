@@ -1,7 +1,7 @@
 /* How fast launches are counted.
- *   bench_ptx_count LAUNCHES...    launch files: each list as often as makes 300 launches
- *   bench_ptx_count -m FILE...     modules: read, and each kernel analysed and counted
- *                                  for 1000 blocks of unknown parameters */
+ *   bench_ptx_count LAUNCHES...    launch files: each list as often as makes 300
+ * launches bench_ptx_count -m FILE...     modules: read, and each kernel analysed and
+ * counted for 1000 blocks of unknown parameters */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +86,8 @@ static int count_module(sums *t, const ft_ptx *m, ft_error *err)
     if (ft_ptx_counter_new(&c, m, err))
         return 0;
     for (size_t i = 0; i < n; i++) {
-        ft_ptx_launch l = {.kernel = k[i].name, .grid = {1000, 1, 1}, .block = {128, 1, 1}};
+        ft_ptx_launch l = {
+            .kernel = k[i].name, .grid = {1000, 1, 1}, .block = {128, 1, 1}};
         ft_ptx_counts counts;
 
         for (int x = 0; k[i].required[0] && x < 3; x++)
@@ -123,7 +124,8 @@ static int modules(char **path, int n)
         count_s += ft__now_s() - begin;
         ft_ptx_free(m);
     }
-    printf("%d files, %" PRIu64 " kernels: read in %.1f ms, analysed and counted in %.1f "
+    printf("%d files, %" PRIu64
+           " kernels: read in %.1f ms, analysed and counted in %.1f "
            "ms, %" PRIu64 " exact without parameters\n",
            n, t.launches, read_s * 1e3, count_s * 1e3, t.exact);
     return 0;

@@ -11,7 +11,7 @@
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define KERNEL(params, body)                                                           \
-    HEAD ".entry k(" params ")\n{\n"                                                  \
+    HEAD ".entry k(" params ")\n{\n"                                                   \
          ".reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n"                    \
          ".reg .b64 %d<16>;\n.reg .f32 %f<16>;\n" body "}\n"
 #define TID "mov.u32 %r0, %tid.x;\n"
@@ -143,11 +143,12 @@ static void blocks_and_grids_have_three_dimensions(void)
     kernel k;
 
     begin(&k,
-          KERNEL("", "mov.u32 %r0, %tid.y;\nmov.u32 %r1, %tid.z;\nmov.u32 %r2, %ctaid.y;\n"
-                     "mov.u32 %r3, %ctaid.z;\nadd.s32 %r4, %r0, %r2;\n"
-                     "mad.lo.s32 %r4, %r3, %r1, %r4;\nsetp.gt.s32 %p1, %r4, 6;\n"
-                     "@%p1 add.f32 %f1, %f2, %f3;\n@%p1 exit;\nmul.lo.s32 %r5, %r4, 3;\n"
-                     "ret;\n"),
+          KERNEL("",
+                 "mov.u32 %r0, %tid.y;\nmov.u32 %r1, %tid.z;\nmov.u32 %r2, %ctaid.y;\n"
+                 "mov.u32 %r3, %ctaid.z;\nadd.s32 %r4, %r0, %r2;\n"
+                 "mad.lo.s32 %r4, %r3, %r1, %r4;\nsetp.gt.s32 %p1, %r4, 6;\n"
+                 "@%p1 add.f32 %f1, %f2, %f3;\n@%p1 exit;\nmul.lo.s32 %r5, %r4, 3;\n"
+                 "ret;\n"),
           3, 12);
     k.launch.block[1] = 11;
     k.launch.block[2] = 4;
@@ -232,18 +233,19 @@ static void calls_give_what_branches_need(void)
     kernel k;
 
     begin(&k,
-          HEAD ".func (.param .b32 out) twice(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
-               ".reg .pred %p;\nld.param.b32 %r0, [a];\nsetp.gt.u32 %p, %r0, 20;\n"
-               "@%p bra L;\nadd.s32 %r0, %r0, %r0;\nL: st.param.b32 [out], %r0;\nret;\n}\n"
-               ".func (.param .b32 out) more(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
-               "ld.param.b32 %r0, [a];\n{\n.param .b32 x;\n.param .b32 y;\n"
-               "st.param.b32 [x], %r0;\ncall (y), twice, (x);\nld.param.b32 %r1, [y];\n}\n"
-               "add.s32 %r1, %r1, 1;\nst.param.b32 [out], %r1;\nret;\n}\n"
-               ".entry k()\n{\n.reg .b32 %r<8>;\n.reg .pred %p<4>;\n.reg .f32 %f<4>;\n" INDEX
-               "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %r1;\n"
-               "call (y), more, (x);\nld.param.b32 %r4, [y];\n}\n"
-               "L: add.f32 %f1, %f2, %f3;\nsub.u32 %r4, %r4, 1;\n"
-               "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\nret;\n}\n",
+          HEAD
+          ".func (.param .b32 out) twice(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
+          ".reg .pred %p;\nld.param.b32 %r0, [a];\nsetp.gt.u32 %p, %r0, 20;\n"
+          "@%p bra L;\nadd.s32 %r0, %r0, %r0;\nL: st.param.b32 [out], %r0;\nret;\n}\n"
+          ".func (.param .b32 out) more(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
+          "ld.param.b32 %r0, [a];\n{\n.param .b32 x;\n.param .b32 y;\n"
+          "st.param.b32 [x], %r0;\ncall (y), twice, (x);\nld.param.b32 %r1, [y];\n}\n"
+          "add.s32 %r1, %r1, 1;\nst.param.b32 [out], %r1;\nret;\n}\n"
+          ".entry k()\n{\n.reg .b32 %r<8>;\n.reg .pred %p<4>;\n.reg .f32 %f<4>;\n" INDEX
+          "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %r1;\n"
+          "call (y), more, (x);\nld.param.b32 %r4, [y];\n}\n"
+          "L: add.f32 %f1, %f2, %f3;\nsub.u32 %r4, %r4, 1;\n"
+          "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\nret;\n}\n",
           2, 48);
     check_ran(&k);
     end(&k);
@@ -254,10 +256,11 @@ static void recursion_ends(void)
     kernel k;
 
     begin(&k,
-          HEAD ".func f(.param .b32 a)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r0, [a];\n{\n"
-               ".param .b32 x;\nst.param.b32 [x], %r0;\ncall f, (x);\n}\nret;\n}\n"
-               ".entry k()\n{\n.reg .b32 %r<4>;\n{\n.param .b32 x;\n"
-               "st.param.b32 [x], %r0;\ncall f, (x);\n}\nret;\n}\n",
+          HEAD
+          ".func f(.param .b32 a)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r0, [a];\n{\n"
+          ".param .b32 x;\nst.param.b32 [x], %r0;\ncall f, (x);\n}\nret;\n}\n"
+          ".entry k()\n{\n.reg .b32 %r<4>;\n{\n.param .b32 x;\n"
+          "st.param.b32 [x], %r0;\ncall f, (x);\n}\nret;\n}\n",
           1, 32);
     count(&k);
     CHECK(k.st == FT_OK && !k.n.exact);
@@ -289,10 +292,11 @@ static void halves_and_tensors_have_their_operations(void)
     kernel k;
 
     begin(&k,
-          KERNEL("", "fma.rn.f16x2 %r1, %r2, %r3, %r4;\nadd.f16 %h1, %h2, %h3;\n"
-                     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, "
-                     "%f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};\n"
-                     "ret;\n"),
+          KERNEL("",
+                 "fma.rn.f16x2 %r1, %r2, %r3, %r4;\nadd.f16 %h1, %h2, %h3;\n"
+                 "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, "
+                 "%f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};\n"
+                 "ret;\n"),
           5, 64);
     count(&k);
     CHECK(is(&k.n.flops[2], 5 * 64 * (4 + 1)));
@@ -330,11 +334,12 @@ static void spins_count_once(void)
 {
     kernel k;
 
-    begin(&k,
-          KERNEL(".param .u64 x",
-                 "ld.param.u64 %d0, [x];\nL: atom.global.cas.b32 %r4, [%d0], 0, 1;\n"
-                 "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\nadd.f32 %f1, %f2, %f3;\nret;\n"),
-          4, 32);
+    begin(
+        &k,
+        KERNEL(".param .u64 x",
+               "ld.param.u64 %d0, [x];\nL: atom.global.cas.b32 %r4, [%d0], 0, 1;\n"
+               "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\nadd.f32 %f1, %f2, %f3;\nret;\n"),
+        4, 32);
     count(&k);
     CHECK(!k.n.exact);
     CHECK(k.n.on[FT_PTX_ATOMIC].low == 128 && k.n.on[FT_PTX_ATOMIC].value == 128);
@@ -402,11 +407,12 @@ static void graphs_may_be_of_any_shape(void)
 
     /* Two ways into a loop, and one out of its middle. */
     begin(&k,
-          KERNEL("", TID "mov.u32 %r4, 0;\nand.b32 %r5, %r0, 1;\n"
-                         "setp.eq.u32 %p1, %r5, 0;\n@%p1 bra B;\n"
-                         "A: add.s32 %r4, %r4, 1;\nsetp.gt.u32 %p2, %r4, 9;\n@%p2 bra E;\n"
-                         "B: add.s32 %r4, %r4, 2;\nsetp.lt.u32 %p3, %r4, 20;\n@%p3 bra A;\n"
-                         "E: ret;\n"),
+          KERNEL("",
+                 TID "mov.u32 %r4, 0;\nand.b32 %r5, %r0, 1;\n"
+                     "setp.eq.u32 %p1, %r5, 0;\n@%p1 bra B;\n"
+                     "A: add.s32 %r4, %r4, 1;\nsetp.gt.u32 %p2, %r4, 9;\n@%p2 bra E;\n"
+                     "B: add.s32 %r4, %r4, 2;\nsetp.lt.u32 %p3, %r4, 20;\n@%p3 bra A;\n"
+                     "E: ret;\n"),
           2, 64);
     check_ran(&k);
     end(&k);
@@ -470,12 +476,12 @@ static void loops_over_memory_are_counted_whole(void)
     kernel k;
 
     begin(&k,
-          KERNEL(".param .u64 x",
-                 INDEX "ld.param.u64 %d0, [x];\nmul.wide.u32 %d1, %r1, 4;\n"
-                       "add.s64 %d0, %d0, %d1;\nmov.u32 %r5, 0;\n"
-                       "L: ld.global.u32 %r4, [%d0];\nadd.s64 %d0, %d0, 4096;\n"
-                       "add.s32 %r5, %r5, 1;\nsetp.ne.s32 %p1, %r5, 100000;\n@%p1 bra L;\n"
-                       "bar.sync 0;\nret;\n"),
+          KERNEL(".param .u64 x", INDEX
+                 "ld.param.u64 %d0, [x];\nmul.wide.u32 %d1, %r1, 4;\n"
+                 "add.s64 %d0, %d0, %d1;\nmov.u32 %r5, 0;\n"
+                 "L: ld.global.u32 %r4, [%d0];\nadd.s64 %d0, %d0, 4096;\n"
+                 "add.s32 %r5, %r5, 1;\nsetp.ne.s32 %p1, %r5, 100000;\n@%p1 bra L;\n"
+                 "bar.sync 0;\nret;\n"),
           1000, 128);
     give(&k, 0, &x, 8);
     count(&k);

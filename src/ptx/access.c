@@ -230,8 +230,8 @@ static struct ft__measured *measured_at(ft__run *r, ft__frame *f, const ft__step
     if (!*at) {
         *at = ft__arena_alloc(&r->arena, sizeof(**at));
         if (*at)
-            (*at)->at = ft__arena_array(&r->arena, (size_t)r->words * 64,
-                                        sizeof(uint64_t));
+            (*at)->at =
+                ft__arena_array(&r->arena, (size_t)r->words * 64, sizeof(uint64_t));
         if (!*at || !(*at)->at) {
             r->short_of_memory = true;
             *at = NULL;
@@ -262,8 +262,9 @@ static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
         uint64_t one[FT__SETS];
 
         for (unsigned set = 0; set < FT__SETS; set++)
-            who[set] = (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) &
-                       (s->matrix ? s->matrix : UINT32_MAX);
+            who[set] =
+                (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) &
+                (s->matrix ? s->matrix : UINT32_MAX);
         if (!who[FT__MAYBE])
             continue;
         one_warp(r, one, v, s, warp, who[FT__MAYBE]);

@@ -1,6 +1,7 @@
 /* Which thread blocks do the same as the one that was executed: all in which the bounds
- * hold that it met. Where these are bounds of x, y and z each, that is a box, and what is
- * left of a box is boxes again; else every block that is left is tried, many at a time. */
+ * hold that it met. Where these are bounds of x, y and z each, that is a box, and what
+ * is left of a box is boxes again; else every block that is left is tried, many at a
+ * time. */
 #include "ptx/classes.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct classes {
     uint32_t *bound; /* forms that may not hold everywhere */
     uint32_t n_bounds;
     uint64_t blocks, done;
-    int64_t *delta; /* [FT__SYMBOLS][CHUNK] */
+    int64_t *delta;  /* [FT__SYMBOLS][CHUNK] */
     uint64_t *lanes; /* [6][CHUNK] */
 };
 
@@ -95,7 +96,8 @@ static void limit(struct box *b, const ft__run *r, uint32_t k, const ft__form *f
     int64_t low = INT64_MIN, high = INT64_MAX;
 
     if (f->low != INT64_MIN)
-        *(a > 0 ? &low : &high) = a > 0 ? -floor_over(-f->low, a) : floor_over(f->low, a);
+        *(a > 0 ? &low : &high) =
+            a > 0 ? -floor_over(-f->low, a) : floor_over(f->low, a);
     if (f->high != INT64_MAX)
         *(a > 0 ? &high : &low) =
             a > 0 ? floor_over(f->high, a) : -floor_over(-f->high, a);
@@ -236,8 +238,9 @@ static void derive(struct classes *w, uint32_t k, uint32_t n)
         const ft__form *f = ft__form_at(&w->r->forms, s->form[0]);
 
         for (uint32_t l = 0; l < n; l++)
-            delta[l] = quotient((int64_t)s->source[0] + form_value(w, f, l), s->divisor) -
-                       quotient((int64_t)s->source[0], s->divisor);
+            delta[l] =
+                quotient((int64_t)s->source[0] + form_value(w, f, l), s->divisor) -
+                quotient((int64_t)s->source[0], s->divisor);
         return;
     }
     for (uint32_t x = 0; x < s->n_source; x++) {
@@ -251,10 +254,9 @@ static void derive(struct classes *w, uint32_t k, uint32_t n)
     }
     ft__ptx_eval(d, s->f, s->i, a, n);
     for (uint32_t l = 0; l < n; l++)
-        delta[l] = s->bits < 64 && s->is_signed
-                       ? ft__ptx_signed(out[l], s->bits) -
-                             ft__ptx_signed(s->value, s->bits)
-                       : (int64_t)(out[l] - s->value);
+        delta[l] = s->bits < 64 && s->is_signed ? ft__ptx_signed(out[l], s->bits) -
+                                                      ft__ptx_signed(s->value, s->bits)
+                                                : (int64_t)(out[l] - s->value);
 }
 
 static bool all_hold(const struct classes *w, uint32_t l)
@@ -269,8 +271,8 @@ static bool all_hold(const struct classes *w, uint32_t l)
     return true;
 }
 
-/* Blocks of the class leave the list; how many. */
-static uint64_t take_listed(struct classes *w)
+/* Blocks of the class leave the list. */
+static void take_listed(struct classes *w)
 {
     const ft__run *r = w->r;
     size_t kept = 0;
@@ -294,7 +296,6 @@ static uint64_t take_listed(struct classes *w)
     }
     w->r->steps += w->n_list * (2 + r->forms.n_symbols + w->n_bounds);
     w->n_list = kept;
-    return 0;
 }
 
 /* ---- classes ---- */
@@ -327,7 +328,6 @@ static void count(struct classes *w, uint64_t blocks)
     for (unsigned set = 0; set < FT__SETS; set++)
         add(&w->out->barriers[set], most[set], blocks);
     w->done += blocks;
-    w->out->classes++;
 }
 
 static bool of_box(struct classes *w)
@@ -379,10 +379,8 @@ static void stop(struct classes *w)
         if (k % FT__SETS == FT__MAYBE)
             w->out->count[k] = UINT64_MAX;
     }
-    w->out->barriers[FT__GUESS] =
-        (uint64_t)((double)w->out->barriers[FT__GUESS] * all);
+    w->out->barriers[FT__GUESS] = (uint64_t)((double)w->out->barriers[FT__GUESS] * all);
     w->out->barriers[FT__MAYBE] = UINT64_MAX;
-    w->out->unfinished = true;
 }
 
 static bool all_classes(struct classes *w)

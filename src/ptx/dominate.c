@@ -1,6 +1,6 @@
 #include "ptx/dominate.h"
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 /* Everything but `ancestor` and `label` by number in the order of the walk, from 0. */
 struct lt {
@@ -15,9 +15,9 @@ struct lt {
 static bool lt_new(struct lt *w, ft__arena *a, const ft__graph *g)
 {
     const size_t n = (size_t)g->n + 2;
-    uint32_t **part[] = {&w->number, &w->vertex, &w->parent, &w->semi,
-                         &w->ancestor, &w->label, &w->idom, &w->bucket,
-                         &w->behind, &w->stack, &w->at, &w->preds};
+    uint32_t **part[] = {&w->number,   &w->vertex, &w->parent, &w->semi,
+                         &w->ancestor, &w->label,  &w->idom,   &w->bucket,
+                         &w->behind,   &w->stack,  &w->at,     &w->preds};
 
     w->g = g;
     for (size_t k = 0; k < sizeof(part) / sizeof(*part); k++)

@@ -4,7 +4,7 @@
 
 #include "ptx/dominate.h"
 
-enum { NONE = FT__FLOW_NONE };
+#define NONE FT__FLOW_NONE
 
 ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i)
 {

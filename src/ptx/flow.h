@@ -6,22 +6,22 @@
 /* The control-flow graph of a function, as docs/ptx-counting.md has it: where blocks
  * begin, what follows on what, where threads that part meet again. */
 
-enum { FT__FLOW_NONE = UINT32_MAX };
+#define FT__FLOW_NONE UINT32_MAX
 
 typedef struct ft__flow_block {
-    uint32_t first, end;     /* instructions [first, end), never empty */
-    uint32_t next;           /* fallen through to; n: the end; NONE: nothing */
-    uint32_t jump;           /* of a bra; n: behind the last instruction; NONE: no bra */
-    uint32_t meet;           /* nearest post-dominator; n: the end */
-    uint32_t ring;           /* of blocks that reach each other: its number */
-    bool header;             /* a back edge leads here */
+    uint32_t first, end; /* instructions [first, end), never empty */
+    uint32_t next;       /* fallen through to; n: the end; NONE: nothing */
+    uint32_t jump;       /* of a bra; n: behind the last instruction; NONE: no bra */
+    uint32_t meet;       /* nearest post-dominator; n: the end */
+    uint32_t ring;       /* of blocks that reach each other: its number */
+    bool header;         /* a back edge leads here */
 } ft__flow_block;
 
 typedef struct ft__flow {
     ft__flow_block *block;
     uint32_t n;
-    uint32_t *of;            /* [n_insns + 1]: block of each instruction; the last: n */
-    uint32_t *edge, *edges;  /* block b leads to edge[edges[b]] ..., n among them */
+    uint32_t *of;           /* [n_insns + 1]: block of each instruction; the last: n */
+    uint32_t *edge, *edges; /* block b leads to edge[edges[b]] ..., n among them */
     uint32_t *ring_first, *ring_last; /* blocks of a ring lie between these */
     uint32_t n_rings;
 } ft__flow;

@@ -239,10 +239,9 @@ void ft__form_close(ft__forms *w, uint32_t k, uint64_t n)
         w->form[x].low = INT64_MIN;
         w->form[x].high = INT64_MAX;
         rest = ft__form_without(w, x, k);
-        ft__form_hold(w, rest,
-                      f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
-                      f.high == INT64_MAX ? f.high
-                                          : narrower(f.high, far > 0 ? far : 0));
+        ft__form_hold(
+            w, rest, f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
+            f.high == INT64_MAX ? f.high : narrower(f.high, far > 0 ? far : 0));
     }
 }
 

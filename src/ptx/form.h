@@ -18,7 +18,7 @@ enum { FT__SYMBOLS = 16, FT__FIRST_DERIVED = 3, FT__FIRST_LOOP = 11 };
 typedef struct ft__form {
     int64_t a[FT__SYMBOLS];
     int64_t low, high; /* the form is between, where all bounds hold */
-    uint32_t symbols; /* bits of those that are not 0 */
+    uint32_t symbols;  /* bits of those that are not 0 */
 } ft__form;
 
 typedef struct ft__symbol {
@@ -69,7 +69,8 @@ uint64_t ft__form_rounds(const ft__forms *w, uint32_t k);
 /* Symbol k has been from 0 to n, and is no more. */
 void ft__form_close(ft__forms *w, uint32_t k, uint64_t n);
 
-/* The symbol of what is computed from values of a whole block, as a form. 0: no room. */
+/* The symbol of what is computed from values of a whole block, as a form. 0: no room.
+ */
 uint32_t ft__form_derive(ft__forms *w, const ft__symbol *s);
 
 #endif

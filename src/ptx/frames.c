@@ -16,8 +16,8 @@ static ft__frame *frame_new(ft__run *r, ft__part *part)
     f = ft__arena_alloc(&r->arena, sizeof(*f));
     if (f) {
         f->part = part;
-        f->value = ft__arena_array(&r->arena, (size_t)part->n_slots + 1,
-                                   sizeof(*f->value));
+        f->value =
+            ft__arena_array(&r->arena, (size_t)part->n_slots + 1, sizeof(*f->value));
         f->loop =
             ft__arena_array(&r->arena, (size_t)part->flow.n + 1, sizeof(*f->loop));
     }
@@ -69,8 +69,8 @@ static void put(ft__run *r, ft__frame *f, uint32_t slot, ft__frame *from, uint32
                 const ft__set *who)
 {
     const ft__value nothing = {.nothing = true};
-    const ft__value *v = of == FT__NO_SLOT || from->value[of].fresh ? &nothing
-                                                                    : &from->value[of];
+    const ft__value *v =
+        of == FT__NO_SLOT || from->value[of].fresh ? &nothing : &from->value[of];
 
     if (slot != FT__NO_SLOT)
         ft__value_put(r, f, slot, v, who, f->part->hard[slot]);
@@ -298,7 +298,7 @@ void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
     r->param = param;
     r->param_known = known;
     r->steps = 0;
-    r->stopped = r->inexact = false;
+    r->stopped = false;
     r->why = NULL;
     memset(r->unbounded, 0, r->p->n_items * sizeof(*r->unbounded));
 }
@@ -311,8 +311,8 @@ static bool make_run(ft__run *r)
     r->words = (r->threads + 63) / 64;
     r->warps = (r->threads + 31) / 32;
     r->param_bytes = p->part[0].f->param_bytes;
-    r->count = ft__arena_array(&r->arena, (size_t)p->n_items * FT__SETS,
-                               sizeof(*r->count));
+    r->count =
+        ft__arena_array(&r->arena, (size_t)p->n_items * FT__SETS, sizeof(*r->count));
     r->unbounded = ft__arena_array(&r->arena, p->n_items, sizeof(*r->unbounded));
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
     r->measured =
@@ -321,7 +321,8 @@ static bool make_run(ft__run *r)
            ft__forms_new(&r->forms);
 }
 
-ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3], ft_error *err)
+ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
+                      ft_error *err)
 {
     ft__run *r = calloc(1, sizeof(*r));
 

@@ -3,8 +3,8 @@
 
 #include "ptx/plan.h"
 
-/* Words of all sets together; beyond, all that may live does. */
-enum { MOST_WORDS = 1 << 22 };
+/* Words of all sets together, and rounds over them; beyond, all that may live does. */
+enum { MOST_WORDS = 1 << 22, MOST_ROUNDS = 1000 };
 
 struct lives {
     ft__part *part;
@@ -76,23 +76,24 @@ static void find_always(struct lives *w)
             put(w->always, part->call[c].pointer);
     }
     for (uint32_t k = 0; !f->entry && k < f->n_params; k++)
-        always(w, &(ft__ptx_operand){
-                      .kind = f->params_are_regs ? FT__PTX_REG : FT__PTX_VARIABLE,
-                      .index = f->param[k]});
+        always(w, &(ft__ptx_operand){.kind = f->params_are_regs ? FT__PTX_REG
+                                                                : FT__PTX_VARIABLE,
+                                     .index = f->param[k]});
     for (uint32_t k = 0; k < f->n_results; k++)
-        always(w, &(ft__ptx_operand){
-                      .kind = f->results_are_regs ? FT__PTX_REG : FT__PTX_VARIABLE,
-                      .index = f->result[k]});
+        always(w, &(ft__ptx_operand){.kind = f->results_are_regs ? FT__PTX_REG
+                                                                 : FT__PTX_VARIABLE,
+                                     .index = f->result[k]});
 }
 
 /* in = use, and what lives behind and is not written here; until nothing changes. */
 static void flow_back(struct lives *w)
 {
     const ft__flow *flow = &w->part->flow;
+    uint32_t round = 0;
     bool changed = true;
 
     memcpy(w->in, w->use, (size_t)flow->n * w->words * sizeof(*w->in));
-    while (changed) {
+    while (changed && round++ < MOST_ROUNDS) {
         changed = false;
         for (uint32_t b = flow->n; b-- > 0;) {
             uint64_t *mine = w->in + (size_t)b * w->words;
@@ -110,6 +111,8 @@ static void flow_back(struct lives *w)
             }
         }
     }
+    if (changed)
+        w->in = NULL;
 }
 
 static bool keep_headers(ft__plan *p, struct lives *w)

@@ -198,11 +198,10 @@ static void add_sources(struct builder *w, ft__step *s, uint32_t k)
         add_source(w, s, source_of(w, &part->f->insn[k], part->ref[r]));
 }
 
-static uint8_t need_of(const ft__plan *p, const ft__part *part, uint32_t k)
+static uint8_t need_of(const ft__part *part, uint32_t k)
 {
     uint8_t need = 0;
 
-    (void)p;
     for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
         if (part->ref[r]->kind == FT__PTX_REG)
             need |= part->need[part->ref[r]->index];
@@ -259,7 +258,7 @@ static void load_step(struct builder *w, uint32_t k)
         if (s) {
             s->at = w->p->m->variable[at.variable].offset + at.offset;
             s->bytes = (uint32_t)element_bytes(i);
-            s->need = need_of(w->p, part, k);
+            s->need = need_of(part, k);
         }
     } else if (i->n_types == 1 && i->space == FT_PTX_CONST && a) {
         s = add(w, FT__STEP_CONST, k);
@@ -268,7 +267,7 @@ static void load_step(struct builder *w, uint32_t k)
         if (s) {
             s->at = a->bits;
             s->bytes = (uint32_t)element_bytes(i);
-            s->need = need_of(w->p, part, k);
+            s->need = need_of(part, k);
         }
     } else {
         add_dests(w, add(w, FT__STEP_UNKNOWN, k), k);
@@ -285,7 +284,7 @@ static void value_step(struct builder *w, uint32_t k)
     if (i->opcode == FT__PTX_ST && ft__plan_cells(&at, w->p, part, i) &&
         w->p->need[at.variable]) {
         copy_cells(w, k, &at);
-    } else if (!need_of(w->p, part, k) || i->opcode == FT__PTX_CALL) {
+    } else if (!need_of(part, k) || i->opcode == FT__PTX_CALL) {
         return;
     } else if (i->opcode == FT__PTX_LD) {
         load_step(w, k);
@@ -299,7 +298,7 @@ static void value_step(struct builder *w, uint32_t k)
         if (eval || lanes)
             add_sources(w, s, k);
         if (s)
-            s->need = need_of(w->p, part, k);
+            s->need = need_of(part, k);
     }
 }
 

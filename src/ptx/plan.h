@@ -15,7 +15,7 @@
  * Values that decide what is executed are hard; those that addresses alone come from
  * are soft: they may be rough without a count being wrong. */
 
-enum { FT__NO_SLOT = UINT32_MAX };
+#define FT__NO_SLOT UINT32_MAX
 enum { FT__SOFT = 1, FT__HARD = 2 };
 
 typedef enum ft__source_kind {

@@ -44,8 +44,8 @@ static void ends(const ft__run *r, const ft__value *v, uint32_t bits, bool is_si
     *most = -*least;
     for (uint32_t k = 0; k < r->words; k++)
         for (uint64_t m = who->w[k]; m; m &= m - 1) {
-            const i128 x = number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)], bits,
-                                  is_signed);
+            const i128 x =
+                number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)], bits, is_signed);
 
             *least = x < *least ? x : *least;
             *most = x > *most ? x : *most;
@@ -124,9 +124,9 @@ static bool shift_left(const struct ruling *w, uint32_t *form)
 
 /* ---- quotients and remainders ---- */
 
-/* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does not
- * divide the form, the quotient is a symbol of its own, that of one thread's value, and
- * the remainder is what is left; that it stays between 0 and d is a bound. */
+/* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does
+ * not divide the form, the quotient is a symbol of its own, that of one thread's value,
+ * and the remainder is what is left; that it stays between 0 and d is a bound. */
 static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
                      int64_t d, uint32_t *q, uint32_t *rest)
 {
@@ -274,7 +274,8 @@ static bool one_form(const struct ruling *w, uint32_t *form, uint32_t a, uint32_
     return true;
 }
 
-/* What of two things the threads took: bit 0: some the first, bit 1: some the second. */
+/* What of two things the threads took: bit 0: some the first, bit 1: some the second.
+ */
 static unsigned taken(const struct ruling *w, const ft__value *p)
 {
     unsigned both = 0;
@@ -343,16 +344,11 @@ static bool compared(const struct ruling *w, uint32_t *form)
         enum relation relation;
         bool is_unsigned;
     } known[] = {
-        {FT__MOD_EQ, EQUAL, false},
-        {FT__MOD_NE, EQUAL, false},
-        {FT__MOD_LT, LESS, false},
-        {FT__MOD_LE, LESS_OR_EQUAL, false},
-        {FT__MOD_GT, LESS_OR_EQUAL, false},
-        {FT__MOD_GE, LESS, false},
-        {FT__MOD_LO, LESS, true},
-        {FT__MOD_LS, LESS_OR_EQUAL, true},
-        {FT__MOD_HI, LESS_OR_EQUAL, true},
-        {FT__MOD_HS, LESS, true},
+        {FT__MOD_EQ, EQUAL, false},         {FT__MOD_NE, EQUAL, false},
+        {FT__MOD_LT, LESS, false},          {FT__MOD_LE, LESS_OR_EQUAL, false},
+        {FT__MOD_GT, LESS_OR_EQUAL, false}, {FT__MOD_GE, LESS, false},
+        {FT__MOD_LO, LESS, true},           {FT__MOD_LS, LESS_OR_EQUAL, true},
+        {FT__MOD_HI, LESS_OR_EQUAL, true},  {FT__MOD_HS, LESS, true},
     };
 
     *form = 0;

@@ -10,7 +10,7 @@
 
 enum { FT__MOST_THREADS = 1024, FT__WORDS = FT__MOST_THREADS / 64 };
 enum { FT__MOST_TRIALS = FT__SYMBOLS - FT__FIRST_LOOP };
-enum { FT__MOST_DEPTH = 400, FT__MOST_CALLS = 24 };
+enum { FT__MOST_DEPTH = 200, FT__MOST_CALLS = 24 };
 
 typedef struct ft__set {
     uint64_t w[FT__WORDS];
@@ -28,9 +28,9 @@ typedef struct ft__value {
     uint64_t *own, *masks; /* room for lane and unknown; NULL: not yet */
     uint64_t *unknown;     /* threads; NULL: none */
     uint32_t form;
-    bool nothing;          /* nobody knows it, of any thread */
-    bool rough;            /* form is not known: right in this block only */
-    bool fresh;            /* never written */
+    bool nothing; /* nobody knows it, of any thread */
+    bool rough;   /* form is not known: right in this block only */
+    bool fresh;   /* never written */
 } ft__value;
 
 /* A loop as it was when its header was met last. */
@@ -39,7 +39,7 @@ typedef struct ft__loop {
     uint64_t *count;        /* room for a trial's */
     uint32_t first_item, end_item, n_live;
     ft__there there;
-    uint64_t walk;  /* 0: never */
+    uint64_t walk; /* 0: never */
     uint32_t wait, pause;
     uint32_t period; /* rounds that a trial takes together */
     bool open;
@@ -48,12 +48,12 @@ typedef struct ft__loop {
 typedef struct ft__frame {
     ft__part *part;
     ft__value *value;
-    ft__loop **loop; /* by block */
+    ft__loop **loop;                 /* by block */
     struct ft__frame *caller, *free; /* free: list of those not in use */
-    ft__there back, exited; /* threads that returned, ended, before the end */
-    ft__set left;    /* that may have gone before the function's end */
-    ft__set present; /* that came in */
-    ft__set here;    /* in the block that is executed */
+    ft__there back, exited;          /* threads that returned, ended, before the end */
+    ft__set left;                    /* that may have gone before the function's end */
+    ft__set present;                 /* that came in */
+    ft__set here;                    /* in the block that is executed */
     uint32_t depth;
 } ft__frame;
 
@@ -80,16 +80,16 @@ typedef struct ft__run {
     uint64_t param_bytes;
     ft__set all;
     uint64_t *tid[3], *special[FT__PTX_SREGS];
-    uint64_t *count;     /* [n_items][FT__SETS] */
-    bool *unbounded;     /* by item: as often as you like */
+    uint64_t *count; /* [n_items][FT__SETS] */
+    bool *unbounded; /* by item: as often as you like */
     uint64_t *in[5], *out[16];
     struct ft__measured **measured; /* by step of all parts */
-    ft__frame **pool;    /* by part: frames not in use */
+    ft__frame **pool;               /* by part: frames not in use */
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
     uint64_t walks, steps, most_steps;
-    bool stopped, short_of_memory, inexact;
-    const char *why;     /* inexact or stopped: the first reason */
+    bool stopped, short_of_memory;
+    const char *why; /* counts are not exact: the first reason */
     uint32_t why_line;
     uint32_t depth;
 } ft__run;
@@ -177,7 +177,8 @@ void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_sig
 
 /* A quotient by d would have been even, had the trials taken more rounds together. */
 void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d);
-/* Trials. arrive: at a header, from block `from`; false: those there go round for ever. */
+/* Trials. arrive: at a header, from block `from`; false: those there go round for ever.
+ */
 bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
                       uint64_t walk, const ft__there *t);
 /* All trials of a walk, and what began after them, are over. */
@@ -195,7 +196,8 @@ void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t 
 void ft__run_block(ft__run *r);
 
 /* For blocks of this size; what a launch has besides, each time anew. */
-ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3], ft_error *err);
+ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
+                      ft_error *err);
 void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
                     const uint8_t *known);
 void ft__run_free(ft__run *r);

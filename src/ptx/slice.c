@@ -9,8 +9,8 @@ enum { MOST_ROUNDS = 64 };
 
 /* ---- places in memory ---- */
 
-const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f, const ft__ptx_insn *i,
-                                        uint32_t nth)
+const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
+                                        const ft__ptx_insn *i, uint32_t nth)
 {
     for (uint32_t k = 0; k < i->n_operands; k++) {
         const ft__ptx_operand *o = &f->operand[i->operands + k];
@@ -33,7 +33,8 @@ static bool origin_of(ft__origin *out, const ft__part *part, const ft__ptx_opera
     return true;
 }
 
-bool ft__plan_place(ft__origin *out, const ft__part *part, const ft__ptx_operand *address)
+bool ft__plan_place(ft__origin *out, const ft__part *part,
+                    const ft__ptx_operand *address)
 {
     if (!address || address->kind != FT__PTX_ADDRESS ||
         !origin_of(out, part, &part->f->operand[address->index]))
@@ -73,8 +74,8 @@ static bool find_origins(ft__plan *p, ft__part *part, ft__arena *work)
         return false;
     for (uint32_t k = 0; k < f->n_insns; k++)
         for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
-            if (part->ref[r]->kind == FT__PTX_REG)
-                writes[part->ref[r]->index] += writes[part->ref[r]->index] < 2;
+            if (part->ref[r]->kind == FT__PTX_REG && writes[part->ref[r]->index] < 2)
+                writes[part->ref[r]->index]++;
     for (uint32_t k = 0; f->params_are_regs && k < f->n_params; k++)
         writes[f->param[k]] = 2;
     for (uint32_t k = 0; k < f->n_insns; k++) {
@@ -154,8 +155,8 @@ static void find_escapes(ft__plan *p, const ft__part *part)
     for (uint32_t k = 0; k < f->n_insns; k++) {
         const ft__ptx_insn *i = &f->insn[k];
         const ft__ptx_operand *d = &f->operand[i->operands];
-        const bool moves = i->n_operands && d->kind == FT__PTX_REG &&
-                           part->origin[d->index].known;
+        const bool moves =
+            i->n_operands && d->kind == FT__PTX_REG && part->origin[d->index].known;
         const ft__ptx_operand *a = ft__plan_address(f, i, 0);
         ft__origin o;
 
@@ -201,7 +202,8 @@ static void need_operand(struct slicer *s, ft__part *part, const ft__ptx_operand
 {
     if (o->kind == FT__PTX_REG)
         need_reg(s, part, o->index, need);
-    else if (o->kind == FT__PTX_VARIABLE && s->p->m->variable[o->index].space == FT_PTX_PARAM)
+    else if (o->kind == FT__PTX_VARIABLE &&
+             s->p->m->variable[o->index].space == FT_PTX_PARAM)
         need_variable(s, o->index, need);
 }
 
@@ -257,10 +259,9 @@ static void look_into(struct slicer *s, ft__part *part, const ft__call *c)
                                             : s->p->need[f->param[k]]);
         for (uint32_t k = 0; k < f->n_results && k < c->n_results; k++) {
             const ft__ptx_operand *r = &c->result[k];
-            const uint8_t need = r->kind == FT__PTX_REG ? part->need[r->index]
-                                 : r->kind == FT__PTX_VARIABLE
-                                     ? s->p->need[r->index]
-                                     : 0;
+            const uint8_t need = r->kind == FT__PTX_REG        ? part->need[r->index]
+                                 : r->kind == FT__PTX_VARIABLE ? s->p->need[r->index]
+                                                               : 0;
 
             if (f->results_are_regs)
                 need_reg(s, to, f->result[k], need);

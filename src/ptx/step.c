@@ -182,7 +182,8 @@ static void eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
 /* ---- memory that is known ---- */
 
 /* Loads of signed numbers spread the sign over the register, stores cut it off. */
-static uint64_t extended(const ft__part *part, const ft__step *s, uint32_t k, uint64_t v)
+static uint64_t extended(const ft__part *part, const ft__step *s, uint32_t k,
+                         uint64_t v)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
     const uint32_t bits = ft__ptx_type_bits(i->type[0]);
@@ -243,7 +244,8 @@ static void param(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *wh
 
         if (slot == FT__NO_SLOT)
             continue;
-        v.nothing = at > r->param_bytes || s->bytes > r->param_bytes - at || s->bytes > 8;
+        v.nothing =
+            at > r->param_bytes || s->bytes > r->param_bytes - at || s->bytes > 8;
         for (uint32_t b = 0; !v.nothing && b < s->bytes; b++)
             v.nothing = !r->param_known[at + b];
         if (!v.nothing)
@@ -319,8 +321,8 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
     ft__value v = {.lane = r->out[0]};
     ft__condition c = {.any_open = false};
     const bool elect = i->opcode == FT__PTX_ELECT;
-    const bool ballot = i->opcode == FT__PTX_ACTIVEMASK ||
-                        ft__ptx_has(f->part->f, i, FT__MOD_BALLOT);
+    const bool ballot =
+        i->opcode == FT__PTX_ACTIVEMASK || ft__ptx_has(f->part->f, i, FT__MOD_BALLOT);
 
     if (!t->known || s->n_dest < 1) {
         forget(r, f, s, who);
@@ -345,14 +347,14 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
         const uint32_t there = (uint32_t)(who->w[l / 64] >> l % 64);
         const uint32_t yes = (uint32_t)(c.holds.w[l / 64] >> l % 64) & there;
         const bool uni = yes == 0 || yes == there;
-        const uint32_t one = ballot                                            ? yes
+        const uint32_t one = ballot                                    ? yes
                              : ft__ptx_has(f->part->f, i, FT__MOD_ALL) ? yes == there
                              : ft__ptx_has(f->part->f, i, FT__MOD_ANY) ? yes != 0
                                                                        : uni;
 
         for (uint32_t k = 0; k < 32 && l + k < r->threads; k++) {
-            r->out[0][l + k] = elect ? (uint64_t)(uint32_t)__builtin_ctz(there | 1u << 31)
-                                     : one;
+            r->out[0][l + k] =
+                elect ? (uint64_t)(uint32_t)__builtin_ctz(there | 1u << 31) : one;
             r->out[1][l + k] = elect && there >> k & 1 && !(there & ((1u << k) - 1));
         }
     }

@@ -114,7 +114,6 @@ void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__there *t)
 
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why)
 {
-    r->inexact = true;
     if (!r->why) {
         r->why = why;
         r->why_line = insn < f->part->f->n_insns ? f->part->f->insn[insn].line : 0;
@@ -225,8 +224,8 @@ static uint32_t difference(ft__run *r, uint32_t was, uint32_t now, const ft__set
 static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set *who,
                   bool hard)
 {
-    const uint32_t d = v->form == now->form ? 0
-                                            : difference(r, v->form, now->form, who);
+    const uint32_t d =
+        v->form == now->form ? 0 : difference(r, v->form, now->form, who);
 
     if (d && hard)
         ft__form_pin(&r->forms, d);
@@ -392,7 +391,9 @@ static void get_special(ft__run *r, ft__value *out, uint32_t sreg)
     case FT__SREG_LANEMASK_LE:
     case FT__SREG_LANEMASK_LT:
     case FT__SREG_LANEMASK_GE:
-    case FT__SREG_LANEMASK_GT: out->lane = (uint64_t *)(uintptr_t)lanes_of(r, sreg); break;
+    case FT__SREG_LANEMASK_GT:
+        out->lane = (uint64_t *)(uintptr_t)lanes_of(r, sreg);
+        break;
     case FT__SREG_CLUSTER_CTARANK:
     case FT__SREG_CLUSTER_NCTARANK:
     case FT__SREG_IS_EXPLICIT_CLUSTER: of_cluster(r, out, sreg); break;

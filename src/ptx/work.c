@@ -108,7 +108,8 @@ static uint32_t multimem(ft__traffic out[2], const ft__ptx_insn *i)
     if (i->class == FT_PTX_ATOMIC)
         return both(out, FT_PTX_GLOBAL, own_bytes(i));
     return one(out, FT_PTX_GLOBAL,
-               i->class == FT_PTX_STORE ? FT_PTX_STORED : FT_PTX_LOADED, 0, own_bytes(i));
+               i->class == FT_PTX_STORE ? FT_PTX_STORED : FT_PTX_LOADED, 0,
+               own_bytes(i));
 }
 
 uint32_t ft__ptx_traffic(ft__traffic out[2], const ft__ptx_function *f,
@@ -133,10 +134,8 @@ uint32_t ft__ptx_traffic(ft__traffic out[2], const ft__ptx_function *f,
     case FT__PTX_TEX:
     case FT__PTX_TLD4:
         return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, vector_leaves(f, i) * 4);
-    case FT__PTX_SULD:
-        return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, own_bytes(i));
-    case FT__PTX_SUST:
-        return one(out, FT_PTX_TEXTURE, FT_PTX_STORED, 0, own_bytes(i));
+    case FT__PTX_SULD: return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, own_bytes(i));
+    case FT__PTX_SUST: return one(out, FT_PTX_TEXTURE, FT_PTX_STORED, 0, own_bytes(i));
     case FT__PTX_SURED: return both(out, FT_PTX_TEXTURE, own_bytes(i));
     case FT__PTX_CP: return copied(out, f, i);
     case FT__PTX_TCGEN05: return tensor_memory(out, f, i);
@@ -159,7 +158,8 @@ static uint32_t operations(unsigned opcode)
     }
 }
 
-uint32_t ft__ptx_flops(unsigned *which, const ft__ptx_function *f, const ft__ptx_insn *i)
+uint32_t ft__ptx_flops(unsigned *which, const ft__ptx_function *f,
+                       const ft__ptx_insn *i)
 {
     const uint32_t n = operations(i->opcode);
 

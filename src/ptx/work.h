@@ -9,7 +9,6 @@ typedef struct ft__traffic {
     uint8_t space, store; /* FT_PTX_LOADED, FT_PTX_STORED */
     uint32_t operand;     /* which of its addresses, from 0 */
     uint32_t bytes;       /* of a thread; 0: not in the text */
-    uint32_t pieces;      /* accesses these are, all of one width */
 } ft__traffic;
 
 /* Memory it moves: at most 2; how many. Atomics load and store. */
