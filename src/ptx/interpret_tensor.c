@@ -408,8 +408,7 @@ static uint64_t stride_of(ft__ptx_step *s, uint32_t at, const matrix *m)
     uint64_t own[FT__PTX_LANES];
 
     if (s->i->n_operands > at)
-        return (uint32_t)ft__ptx_value(s, operand(s, at),
-                                       own)[ft__ptx_lowest(s->on)];
+        return (uint32_t)ft__ptx_value(s, operand(s, at), own)[ft__ptx_lowest(s->on)];
     return has(s, FT__MOD_ROW) ? m->cols : m->rows;
 }
 

@@ -67,7 +67,7 @@ typedef struct ft__ptx_step {
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
     uint32_t here, on; /* lanes there; whose guard holds */
-    ft__ptx_leaves leaf;
+    const ft__ptx_leaves *leaf;
 } ft__ptx_step;
 
 /* Where variables of the module's .global space lie. */
