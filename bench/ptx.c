@@ -17,8 +17,8 @@ static char *read_all(const char *path, size_t *len)
     long size;
 
     *len = 0;
-    if (fp && !fseek(fp, 0, SEEK_END) && (size = ftell(fp)) >= 0 && !fseek(fp, 0, SEEK_SET) &&
-        (text = malloc((size_t)size + 1)))
+    if (fp && !fseek(fp, 0, SEEK_END) && (size = ftell(fp)) >= 0 &&
+        !fseek(fp, 0, SEEK_SET) && (text = malloc((size_t)size + 1)))
         *len = fread(text, 1, (size_t)size, fp);
     if (fp)
         fclose(fp);
@@ -48,8 +48,9 @@ static int speed(const char *path)
         n = ft_ptx_kernels(m, &k);
         ft_ptx_free(m);
     }
-    printf("%s: %.2f MB, %zu kernels, %.2f ms, %.0f MB/s\n", path, (double)len * 1e-6, n,
-           1e3 * ft__median(seconds, ROUNDS), (double)len * 1e-6 / ft__median(seconds, ROUNDS));
+    printf("%s: %.2f MB, %zu kernels, %.2f ms, %.0f MB/s\n", path, (double)len * 1e-6,
+           n, 1e3 * ft__median(seconds, ROUNDS),
+           (double)len * 1e-6 / ft__median(seconds, ROUNDS));
     free(text);
     return 0;
 }

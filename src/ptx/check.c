@@ -3,8 +3,8 @@
 
 #include "ptx/parse.h"
 
-/* Holds instructions against forms.def. The text of the forms is read as it stands, once
- * for each opcode with its words that a module has: a few hundred times. */
+/* Holds instructions against forms.def. The text of the forms is read as it stands,
+ * once for each opcode with its words that a module has: a few hundred times. */
 
 typedef struct form {
     uint8_t opcode;
@@ -69,7 +69,8 @@ static bool is_shape(const char *text, size_t len, const uint16_t shape[3])
 }
 
 /* One of a|b|c, which ends at `end`. */
-static bool among(const char *text, const char *end, unsigned mod, const uint16_t shape[3])
+static bool among(const char *text, const char *end, unsigned mod,
+                  const uint16_t shape[3])
 {
     while (text < end) {
         const char *stop = memchr(text, '|', (size_t)(end - text));
@@ -87,8 +88,8 @@ typedef struct match {
     const ft__ptx_insn *i;
     const uint16_t *mods;
     uint64_t used;
-    unsigned fixed;         /* words that have their place, so far */
-    const char *need;       /* a group that no word is of */
+    unsigned fixed;   /* words that have their place, so far */
+    const char *need; /* a group that no word is of */
     int needed;
 } match;
 
@@ -110,8 +111,8 @@ static bool find_in_group(match *m, const char *text, const char *end, bool fixe
 /* Some words may be said twice. */
 static void forgive(match *m)
 {
-    static const uint16_t twice[] = {FT__MOD_UNI, FT__MOD_SYNC, FT__MOD_APPROX, FT__MOD_SAT,
-                                     FT__MOD_NAN};
+    static const uint16_t twice[] = {FT__MOD_UNI, FT__MOD_SYNC, FT__MOD_APPROX,
+                                     FT__MOD_SAT, FT__MOD_NAN};
 
     for (unsigned k = 1; k < m->i->n_mods; k++)
         for (unsigned j = 0; j < sizeof(twice) / sizeof(*twice); j++)
@@ -161,7 +162,8 @@ static bool match_types(match *m, const char *text)
 
 /* ---- operands of a form ---- */
 
-static uint8_t type_named(ft__parser *p, const ft__ptx_insn *i, const char *s, size_t len)
+static uint8_t type_named(ft__parser *p, const ft__ptx_insn *i, const char *s,
+                          size_t len)
 {
     if (len == 1 && *s >= '0' && *s <= '3')
         return i->type[*s - '0'];
@@ -197,13 +199,13 @@ static void since(ft__rule *r, unsigned mod)
     static const struct {
         uint16_t mod, version, target;
     } words[] = {
-        {FT__MOD_SHARED_CTA, 78, 30},       {FT__MOD_SHARED_CLUSTER, 78, 90},
-        {FT__MOD_CLUSTER, 78, 90},          {FT__MOD_PARAM_ENTRY, 83, 10},
-        {FT__MOD_PARAM_FUNC, 83, 10},       {FT__MOD_L2_CACHE_HINT, 74, 80},
-        {FT__MOD_L2_64B, 74, 75},           {FT__MOD_L2_128B, 74, 75},
-        {FT__MOD_L2_256B, 74, 80},          {FT__MOD_L1_NO_ALLOCATE, 74, 70},
-        {FT__MOD_L1_EVICT_NORMAL, 74, 70},  {FT__MOD_L1_EVICT_FIRST, 74, 70},
-        {FT__MOD_L1_EVICT_LAST, 74, 70},    {FT__MOD_L1_EVICT_UNCHANGED, 74, 70},
+        {FT__MOD_SHARED_CTA, 78, 30},      {FT__MOD_SHARED_CLUSTER, 78, 90},
+        {FT__MOD_CLUSTER, 78, 90},         {FT__MOD_PARAM_ENTRY, 83, 10},
+        {FT__MOD_PARAM_FUNC, 83, 10},      {FT__MOD_L2_CACHE_HINT, 74, 80},
+        {FT__MOD_L2_64B, 74, 75},          {FT__MOD_L2_128B, 74, 75},
+        {FT__MOD_L2_256B, 74, 80},         {FT__MOD_L1_NO_ALLOCATE, 74, 70},
+        {FT__MOD_L1_EVICT_NORMAL, 74, 70}, {FT__MOD_L1_EVICT_FIRST, 74, 70},
+        {FT__MOD_L1_EVICT_LAST, 74, 70},   {FT__MOD_L1_EVICT_UNCHANGED, 74, 70},
         {FT__TYPE_B128, 83, 70},
     };
 
@@ -268,15 +270,15 @@ static void complain(ft__parser *p, const ft__ptx_insn *i, const uint16_t *mods)
     const char *opcode = ft__ptx_opcode_name(i->opcode);
     bool types = false;
 
-    for (unsigned k = p->check.first[i->opcode];
-         k < N_FORMS && forms[k].opcode == i->opcode; k++) {
+    for (unsigned k = p->check.first[i->opcode]; k < N_FORMS; k++) {
         match m = {.i = i, .mods = mods};
 
-        if (!types_match(&m, &forms[k]))
+        if (forms[k].opcode != i->opcode || !types_match(&m, &forms[k]))
             continue;
         types = true;
         if (!match_words(&m, forms[k].words)) {
-            ft__ptx_fail(p, place(p, i), "'%s' wants one of .%.*s", opcode, m.needed, m.need);
+            ft__ptx_fail(p, place(p, i), "'%s' wants one of .%.*s", opcode, m.needed,
+                         m.need);
             return;
         }
     }
@@ -338,12 +340,12 @@ static ft__rules_slot *learn(ft__parser *p, const ft__ptx_insn *i, const uint16_
     const uint32_t first = (uint32_t)p->check.rules.n;
     ft__rules_slot *s;
 
-    for (unsigned k = p->check.first[i->opcode];
-         k < N_FORMS && forms[k].opcode == i->opcode; k++) {
+    for (unsigned k = p->check.first[i->opcode]; k < N_FORMS; k++) {
         match m = {.i = i, .mods = mods};
 
-        if (i->n_mods < 64 && match_types(&m, forms[k].types) &&
-            match_words(&m, forms[k].words) && m.used == all)
+        if (forms[k].opcode == i->opcode && i->n_mods < 64 &&
+            match_types(&m, forms[k].types) && match_words(&m, forms[k].words) &&
+            m.used == all)
             add_rule(p, i, mods, &forms[k]);
     }
     if (p->check.rules.n == first)
@@ -399,8 +401,8 @@ static void refuse(ft__parser *p, const ft__ptx_insn *i, const ft__rule *r, uint
     for (uint32_t k = 0; k < n; k++) {
         if (fits(p, i, &r[k], &wrong)) {
             ft__ptx_fail(p, place(p, i),
-                         "this form of '%s' needs PTX %u.%u and sm_%u%s or later", opcode,
-                         r[k].version / 10, r[k].version % 10,
+                         "this form of '%s' needs PTX %u.%u and sm_%u%s or later",
+                         opcode, r[k].version / 10, r[k].version % 10,
                          r[k].target >= 9000  ? r[k].target / 100
                          : r[k].target >= 900 ? r[k].target / 10
                                               : r[k].target,

@@ -98,5 +98,6 @@ void ft__check_call(ft__parser *p, const ft__ptx_insn *i)
     else if (!list_passes(p, f, c.results, true))
         ft__ptx_fail(p, place, "the results do not fit those of '%s'", f->name);
     else if (!list_passes(p, f, c.arguments, false))
-        ft__ptx_fail(p, place, "the arguments do not fit the parameters of '%s'", f->name);
+        ft__ptx_fail(p, place, "the arguments do not fit the parameters of '%s'",
+                     f->name);
 }

@@ -82,6 +82,12 @@ static bool was_short(uint32_t sreg)
     return sreg <= FT__SREG_NCTAID_W; /* they are the first of all */
 }
 
+/* %tid itself, of which %tid.x is a component. */
+static bool is_vector(uint32_t sreg)
+{
+    return was_short(sreg) && sreg % 5 == 0;
+}
+
 static bool special(unsigned type, uint32_t sreg)
 {
     if (ft__ptx_type_kind(type) == FT__KIND_FLOAT)
@@ -105,7 +111,8 @@ bool ft__ptx_is_parameter(const ft__parser *p, uint32_t variable)
     return false;
 }
 
-static bool in_space(const ft__parser *p, const ft__ptx_insn *i, const ft__ptx_operand *base)
+static bool in_space(const ft__parser *p, const ft__ptx_insn *i,
+                     const ft__ptx_operand *base)
 {
     const ft__ptx_variable *v = (const ft__ptx_variable *)p->variables.at + base->index;
 
@@ -114,8 +121,8 @@ static bool in_space(const ft__parser *p, const ft__ptx_insn *i, const ft__ptx_o
     return v->space == i->space;
 }
 
-static bool address(const ft__parser *p, const ft__ptx_insn *i, const ft__ptx_operand *o,
-                    bool any_space)
+static bool address(const ft__parser *p, const ft__ptx_insn *i,
+                    const ft__ptx_operand *o, bool any_space)
 {
     const ft__ptx_operand *base = child(p, o, 0);
     ft__ptx_kind kind;
@@ -164,7 +171,8 @@ static bool pack(const ft__parser *p, unsigned type, const ft__ptx_operand *o)
 {
     const uint32_t bits = ft__ptx_type_bits(type) / (o->n ? o->n : 1);
 
-    if ((o->n != 2 && o->n != 4) || ft__ptx_type_kind(type) != FT__KIND_BITS || bits < 8)
+    if ((o->n != 2 && o->n != 4) || ft__ptx_type_kind(type) != FT__KIND_BITS ||
+        bits < 8)
         return false;
     for (uint32_t k = 0; k < o->n; k++) {
         const ft__ptx_operand *e = child(p, o, k);
@@ -192,12 +200,12 @@ static bool of_mov(const ft__parser *p, const ft__ptx_insn *i, unsigned type,
     if (destination && o->kind != FT__PTX_REG && o->kind != FT__PTX_VECTOR)
         return false;
     switch (o->kind) {
-    case FT__PTX_VECTOR:
-        return i->vector > 1 ? o->n == i->vector : pack(p, type, o);
+    case FT__PTX_VECTOR: return i->vector > 1 ? o->n == i->vector : pack(p, type, o);
     case FT__PTX_REG:
         return fits_register(type, reg_type(p, o), false) &&
                (!o->negated || (!destination && type == FT__TYPE_PRED));
-    case FT__PTX_SPECIAL: return i->vector > 1 || special(type, o->index);
+    case FT__PTX_SPECIAL:
+        return i->vector > 1 || (!is_vector(o->index) && special(type, o->index));
     case FT__PTX_VARIABLE:
     case FT__PTX_FUNCTION:
         return !o->negated && (o->kind == FT__PTX_FUNCTION || has_address(p, o)) &&
@@ -226,11 +234,21 @@ static bool source(const ft__parser *p, const ft__want *w, const ft__ptx_operand
     return false;
 }
 
-static bool destination(const ft__parser *p, const ft__want *w, const ft__ptx_operand *o,
-                        bool wider)
+static bool destination(const ft__parser *p, const ft__want *w,
+                        const ft__ptx_operand *o, bool wider)
 {
     return o->kind == FT__PTX_REG && !o->negated && !o->half &&
            fits_register(w->type, reg_type(p, o), wider);
+}
+
+/* Sixteen barriers, whole warps at them. */
+static bool barrier(const ft__parser *p, const ft__want *w, const ft__ptx_operand *o)
+{
+    const ft__want number = {.role = 's', .type = FT__TYPE_U32};
+
+    if (o->kind == FT__PTX_INT)
+        return w->role == 'b' ? o->bits < 16 : o->bits % 32 == 0;
+    return source(p, &number, o, false);
 }
 
 static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
@@ -255,10 +273,14 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     case 'm': return of_mov(p, i, w->type, o);
     case 'v':
         return (o->kind == FT__PTX_VARIABLE && in_space(p, i, o)) ||
-               (o->kind == FT__PTX_REG && source(p, w, o, false)) || o->kind == FT__PTX_INT;
+               (o->kind == FT__PTX_REG && source(p, w, o, false)) ||
+               o->kind == FT__PTX_INT;
     case 'z':
-        return o->kind == FT__PTX_INT || (o->kind == FT__PTX_REG &&
-               fits_register(FT__TYPE_U32, reg_type(p, o), false));
+        return o->kind == FT__PTX_INT ||
+               (o->kind == FT__PTX_REG &&
+                fits_register(FT__TYPE_U32, reg_type(p, o), false));
+    case 'b':
+    case 'n': return barrier(p, w, o);
     case 'l': return o->kind == FT__PTX_LABEL;
     case 't': return o->kind == FT__PTX_TARGETS;
     default: return true;

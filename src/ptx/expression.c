@@ -200,6 +200,12 @@ static uint64_t opposite(uint64_t bits)
     return bits ^ (uint64_t)1 << 63;
 }
 
+/* 0f3f800000, whose sign is one of its bits. */
+static bool is_exact(const ft__lex *x)
+{
+    return x->len > 1 && ((x->start[1] | 32) == 'f' || (x->start[1] | 32) == 'd');
+}
+
 uint64_t ft__ptx_number(ft__parser *p, uint8_t *width)
 {
     const bool minus = p->lex.kind == '-';
@@ -210,7 +216,7 @@ uint64_t ft__ptx_number(ft__parser *p, uint8_t *width)
         ft__lex ahead = p->lex;
 
         ft__lex_next(&ahead);
-        if (ahead.kind == FT__TOK_FLOAT)
+        if (ahead.kind == FT__TOK_FLOAT && !is_exact(&ahead))
             ft__ptx_next(p);
     }
     if (p->lex.kind != FT__TOK_FLOAT)
@@ -218,9 +224,7 @@ uint64_t ft__ptx_number(ft__parser *p, uint8_t *width)
     *width = p->lex.width;
     bits = p->lex.bits;
     ft__ptx_next(p);
-    if (minus)
-        bits = *width == 32 ? bits ^ (uint64_t)1 << 31 : opposite(bits);
-    return bits;
+    return minus ? opposite(bits) : bits;
 }
 
 uint32_t ft__ptx_small(ft__parser *p, const char *what)

@@ -4,60 +4,44 @@
 
 #include "base/number.h"
 
-enum { NAMED = 1, DIGIT = 2, HEX = 4, BLANK = 8, FIRST = 16 };
-
-static const uint8_t sort[256] = {
-    [' '] = BLANK,
-    ['\t'] = BLANK,
-    ['\r'] = BLANK,
-    ['\f'] = BLANK,
-    ['\v'] = BLANK,
-#define DIGITS(c) [c] = NAMED | DIGIT | HEX
-    DIGITS('0'),
-    DIGITS('1'),
-    DIGITS('2'),
-    DIGITS('3'),
-    DIGITS('4'),
-    DIGITS('5'),
-    DIGITS('6'),
-    DIGITS('7'),
-    DIGITS('8'),
-    DIGITS('9'),
-#undef DIGITS
-#define LETTER(c) [c] = NAMED | FIRST, [c + 'a' - 'A'] = NAMED | FIRST
-#define HEXED(c) [c] = NAMED | FIRST | HEX, [c + 'a' - 'A'] = NAMED | FIRST | HEX
-    HEXED('A'),
-    HEXED('B'),
-    HEXED('C'),
-    HEXED('D'),
-    HEXED('E'),
-    HEXED('F'),
-    LETTER('G'),
-    LETTER('H'),
-    LETTER('I'),
-    LETTER('J'),
-    LETTER('K'),
-    LETTER('L'),
-    LETTER('M'),
-    LETTER('N'),
-    LETTER('O'),
-    LETTER('P'),
-    LETTER('Q'),
-    LETTER('R'),
-    LETTER('S'),
-    LETTER('T'),
-    LETTER('U'),
-    LETTER('V'),
-    LETTER('W'),
-    LETTER('X'),
-    LETTER('Y'),
-    LETTER('Z'),
-#undef LETTER
-#undef HEXED
-    ['_'] = NAMED | FIRST,
-    ['$'] = NAMED | FIRST,
-    ['%'] = FIRST,
+enum {
+    NAMED = 1, /* of a name or word */
+    DIGIT = 2,
+    HEX = 4,
+    BLANK = 8,
+    FIRST = 16, /* begins a name */
+    MARK = 32,
+    NUMERAL = NAMED | DIGIT | HEX,
+    LETTER = NAMED | FIRST,
+    HEXED = LETTER | HEX,
 };
+
+#define HASH_BEGIN 0x811c9dc5u
+
+/* What a character may be part of. */
+/* clang-format off */
+static const uint8_t sort[256] = {
+    [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK, ['\v'] = BLANK,
+    ['0'] = NUMERAL, ['1'] = NUMERAL, ['2'] = NUMERAL, ['3'] = NUMERAL, ['4'] = NUMERAL,
+    ['5'] = NUMERAL, ['6'] = NUMERAL, ['7'] = NUMERAL, ['8'] = NUMERAL, ['9'] = NUMERAL,
+    ['A'] = HEXED, ['B'] = HEXED, ['C'] = HEXED, ['D'] = HEXED, ['E'] = HEXED,
+    ['F'] = HEXED, ['G'] = LETTER, ['H'] = LETTER, ['I'] = LETTER, ['J'] = LETTER,
+    ['K'] = LETTER, ['L'] = LETTER, ['M'] = LETTER, ['N'] = LETTER, ['O'] = LETTER,
+    ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER,
+    ['U'] = LETTER, ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER,
+    ['Z'] = LETTER, ['_'] = LETTER, ['$'] = LETTER,
+    ['a'] = HEXED, ['b'] = HEXED, ['c'] = HEXED, ['d'] = HEXED, ['e'] = HEXED,
+    ['f'] = HEXED, ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER,
+    ['k'] = LETTER, ['l'] = LETTER, ['m'] = LETTER, ['n'] = LETTER, ['o'] = LETTER,
+    ['p'] = LETTER, ['q'] = LETTER, ['r'] = LETTER, ['s'] = LETTER, ['t'] = LETTER,
+    ['u'] = LETTER, ['v'] = LETTER, ['w'] = LETTER, ['x'] = LETTER, ['y'] = LETTER,
+    ['z'] = LETTER, ['%'] = FIRST | MARK,
+    ['('] = MARK, [')'] = MARK, ['{'] = MARK, ['}'] = MARK, ['['] = MARK, [']'] = MARK,
+    ['<'] = MARK, ['>'] = MARK, [','] = MARK, [';'] = MARK, [':'] = MARK, ['+'] = MARK,
+    ['-'] = MARK, ['*'] = MARK, ['/'] = MARK, ['|'] = MARK, ['&'] = MARK, ['^'] = MARK,
+    ['~'] = MARK, ['!'] = MARK, ['='] = MARK, ['?'] = MARK, ['@'] = MARK,
+};
+/* clang-format on */
 
 static uint8_t sort_of(char c)
 {
@@ -69,13 +53,16 @@ static uint32_t mix(uint32_t h, char c)
     return (h ^ (unsigned char)c) * 0x01000193u;
 }
 
+static uint32_t mix_all(uint32_t h, const char *s, const char *end)
+{
+    while (s < end)
+        h = mix(h, *s++);
+    return h;
+}
+
 uint32_t ft__lex_hash(const char *s, size_t len)
 {
-    uint32_t h = 0x811c9dc5u;
-
-    for (size_t i = 0; i < len; i++)
-        h = mix(h, s[i]);
-    return h;
+    return mix_all(HASH_BEGIN, s, s + len);
 }
 
 void ft__lex_begin(ft__lex *x, const char *text, size_t len)
@@ -145,31 +132,26 @@ char ft__lex_peek(ft__lex *x)
 
 static void name(ft__lex *x)
 {
-    uint32_t h = mix(0x811c9dc5u, *x->at), stem_hash = h;
-    const char *p = x->at + 1, *stem = p;
+    const char *const begin = x->at, *p = begin + 1, *stem;
 
-    for (; p < x->end && sort_of(*p) & NAMED; p++) {
-        h = mix(h, *p);
-        if (!(sort_of(*p) & DIGIT)) {
-            stem = p + 1;
-            stem_hash = h;
-        }
-    }
+    while (p < x->end && sort_of(*p) & NAMED)
+        p++;
+    stem = p;
+    while (stem > begin + 1 && sort_of(stem[-1]) & DIGIT)
+        stem--;
     x->kind = FT__TOK_NAME;
-    x->hash = h;
-    x->stem_hash = stem_hash;
-    x->stem = (uint32_t)(stem - x->start);
+    x->stem = (uint32_t)(stem - begin);
+    x->stem_hash = mix_all(HASH_BEGIN, begin, stem);
+    x->hash = mix_all(x->stem_hash, stem, p);
     x->at = p;
-    if (p - x->start == 1 && *x->start == '_')
-        x->kind = '_';
-    else if (p - x->start == 1 && *x->start == '%')
-        x->kind = '%';
+    if (p - begin == 1 && (*begin == '_' || *begin == '%'))
+        x->kind = (unsigned char)*begin;
 }
 
 /* .global, .shared::cta, .proxy.async is two. */
 static void word(ft__lex *x)
 {
-    uint32_t h = 0x811c9dc5u;
+    uint32_t h = HASH_BEGIN;
     const char *p = ++x->at;
 
     x->start = p;
@@ -282,7 +264,7 @@ static void number(ft__lex *x)
         x->width = 1;
         p++;
     }
-    if (x->bits >> 63)
+    if (x->kind == FT__TOK_INT && x->bits >> 63)
         x->width = 1;
     if (p < x->end && sort_of(*p) & (NAMED | FIRST))
         x->kind = FT__TOK_BAD;
@@ -317,8 +299,7 @@ static void punctuation(ft__lex *x)
 {
     const char c = *x->at++;
 
-    x->kind =
-        memchr("(){}[]<>,;:+-*/%|&^~!=?@", c, 24) ? (unsigned char)c : FT__TOK_BAD;
+    x->kind = sort_of(c) & MARK ? (unsigned char)c : FT__TOK_BAD;
     if (x->at < x->end && pair(c, *x->at))
         x->kind = pair(c, *x->at++);
 }

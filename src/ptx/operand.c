@@ -20,6 +20,9 @@ void ft__ptx_flush(ft__parser *p, size_t from, uint32_t *index, uint32_t *n)
     const ft__ptx_operand *o = p->stage.at;
 
     *index = (uint32_t)p->operands.n;
+    *n = 0;
+    if (p->stage.n < from) /* memory was short */
+        return;
     *n = (uint32_t)(p->stage.n - from);
     for (size_t i = from; i < p->stage.n; i++)
         *(ft__ptx_operand *)ft__ptx_push(p, &p->operands, sizeof(*o)) = o[i];

@@ -62,18 +62,16 @@ void ft__ptx_no_memory(ft__parser *p)
 
 /* ---- lists ---- */
 
-void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size)
+bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size)
 {
-    void *at = list->at;
+    void *at = ft__list_grow(list->at, list->n, &list->cap, size);
 
-    if (list->n == list->cap)
-        at = ft__list_grow(list->at, list->n, &list->cap, size);
     if (!at) {
         ft__ptx_no_memory(p);
-        return memset(p->spill, 0, sizeof(p->spill));
+        return false;
     }
     list->at = at;
-    return memset((char *)at + list->n++ * size, 0, size);
+    return true;
 }
 
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size)
@@ -158,8 +156,8 @@ static void file(ft__parser *p)
     const char *at = p->lex.start;
 
     f->number = ft__ptx_small(p, "a file's number");
-    for (const ft__ptx_file *x = p->files.at; x < f; x++)
-        if (x->number == f->number)
+    for (size_t i = 0; i + 1 < p->files.n; i++)
+        if (((ft__ptx_file *)p->files.at)[i].number == f->number)
             ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
     f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
     if (!f->name)
@@ -221,8 +219,8 @@ static void version(ft__parser *p)
 
 static bool is_option(const ft__lex *x)
 {
-    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug",
-                                          "map_f64_to_f32"};
+    static const char *const options[] = {"texmode_unified", "texmode_independent",
+                                          "debug", "map_f64_to_f32"};
 
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
         if (x->len == strlen(options[i]) && memcmp(x->start, options[i], x->len) == 0)
@@ -245,7 +243,8 @@ static void target(ft__parser *p)
     ft__check_target(p, at.start, p->m->target);
     ft__check_target_version(p, at.start);
     while (ft__ptx_accept(p, ',')) {
-        if (!is_option(&p->lex) && !(p->lex.len > 3 && memcmp(p->lex.start, "sm_", 3) == 0))
+        if (!is_option(&p->lex) &&
+            !(p->lex.len > 3 && memcmp(p->lex.start, "sm_", 3) == 0))
             ft__ptx_expected(p, "an option of the target");
         ft__ptx_next(p);
     }
@@ -324,7 +323,8 @@ static void declared(ft__parser *p)
     }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
         ft__ptx_function_read(p, word == FT__WORD_ENTRY, &linkage);
-    else if (word != FT__MOD_REG && p->lex.kind == FT__TOK_WORD && ft__ptx_is_variable(p))
+    else if (word != FT__MOD_REG && p->lex.kind == FT__TOK_WORD &&
+             ft__ptx_is_variable(p))
         ft__ptx_variables(p, &linkage);
     else
         ft__ptx_expected(p, "a directive");

@@ -1,6 +1,8 @@
 #ifndef PTX_PARSE_H
 #define PTX_PARSE_H
 
+#include <string.h>
+
 #include "ptx/lex.h"
 #include "ptx/words.h"
 
@@ -89,9 +91,9 @@ typedef struct ft__checker {
     ft__ptx_list rules;
     ft__rules_slot *slot;
     uint32_t n_slots, used;
-    uint16_t first[FT__PTX_OPCODES + 1]; /* form of each opcode; all of it are in a row */
-    uint32_t sm, since; /* since: the target's first PTX version */
-    char suffix; /* a or f of sm_90a; else 0 */
+    uint16_t first[FT__PTX_OPCODES + 1]; /* first form of each opcode */
+    uint32_t sm, since;                  /* since: the target's first PTX version */
+    char suffix;                         /* a or f of sm_90a; else 0 */
 } ft__checker;
 
 typedef struct ft__parser {
@@ -109,11 +111,11 @@ typedef struct ft__parser {
     ft__ptx_list params, results, ignored;
     ft_ptx_kernel *kernel;
     uint64_t offset[FT_PTX_SPACES]; /* where the next variable of a space may begin */
-    uint32_t max_rank; /* .maxclusterrank */
+    uint32_t max_rank;              /* .maxclusterrank */
     uint32_t loc, nested;           /* operands that are open */
     uint64_t total_regs, total_initial;
     ft__checker check;
-    _Alignas(16) unsigned char spill[128]; /* where elements go that no memory is for */
+    _Alignas(16) unsigned char spill[512]; /* where elements go that no memory is for */
 } ft__parser;
 
 /* ---- errors ---- */
@@ -125,8 +127,17 @@ void ft__ptx_no_memory(ft__parser *p);
 
 /* ---- lists ---- */
 
-/* A new, zeroed element of up to 128 bytes; never NULL. */
-void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size);
+/* Room for one more; false: no memory. */
+bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size);
+
+/* A new, zeroed element of up to sizeof(p->spill); never NULL. */
+static inline void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size)
+{
+    if (list->n == list->cap && !ft__ptx_room(p, list, size))
+        return memset(p->spill, 0, sizeof(p->spill));
+    return memset((char *)list->at + list->n++ * size, 0, size);
+}
+
 /* The list's elements in the arena; the list is then empty. */
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size);
 
@@ -151,7 +162,8 @@ bool ft__symbols_begin(ft__parser *p);
 ft__symbol *ft__symbol_new(ft__parser *p, const char *name, uint32_t len, uint32_t hash,
                            ft__symbol_kind kind, uint32_t number);
 /* `%r<n>`, the first of them register `number`. */
-ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number, uint32_t n);
+ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number,
+                             uint32_t n);
 /* The nearest of that name; NULL: none. */
 ft__symbol *ft__symbol_find(ft__parser *p, const char *name, uint32_t len,
                             uint32_t hash);
@@ -169,7 +181,8 @@ void ft__check_version(ft__parser *p, const char *at);
 void ft__check_target(ft__parser *p, const char *at, const char *name);
 void ft__check_target_version(ft__parser *p, const char *at);
 /* A type that variables have, of that many elements. */
-void ft__check_variable_type(ft__parser *p, const char *at, unsigned type, uint32_t vector);
+void ft__check_variable_type(ft__parser *p, const char *at, unsigned type,
+                             uint32_t vector);
 /* The function's parameters against those of its declaration before. */
 void ft__check_again(ft__parser *p, const char *at, const ft__ptx_function *before);
 void ft__check_parameters(ft__parser *p, const char *at);

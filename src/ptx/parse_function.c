@@ -82,7 +82,9 @@ static void performance(ft__parser *p)
     case FT__WORD_REQNTID: three(p, k->required); break;
     case FT__WORD_MAXNTID: three(p, k->most); break;
     case FT__WORD_REQNCTAPERCLUSTER: three(p, k->cluster); break;
-    default: ft__ptx_fail(p, at, "found '.%s', expected '{'", ft__ptx_mod_name(word)); break;
+    default:
+        ft__ptx_fail(p, at, "found '.%s', expected '{'", ft__ptx_mod_name(word));
+        break;
     }
     if ((k->required[0] && k->most[0]) || (k->cluster[0] && p->max_rank))
         ft__ptx_fail(p, at, "'.%s' contradicts what stands before it",
@@ -408,9 +410,9 @@ void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage
         return;
     }
     p->function = (int32_t)function_number(p, &at, entry);
-    p->f = (ft__ptx_function *)p->functions.at + p->function;
     if (p->st)
         return;
+    p->f = (ft__ptx_function *)p->functions.at + p->function;
     if (entry && p->functions.n > n)
         new_kernel(p);
     definition(p, &at, linkage, p->functions.n > n);

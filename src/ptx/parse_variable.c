@@ -198,7 +198,7 @@ void ft__ptx_registers(ft__parser *p)
 
 typedef struct initial {
     uint8_t *bytes;
-    uint64_t n, size;          /* written up to; room */
+    uint64_t n, size;                         /* written up to; room */
     uint64_t dim[MAX_RANK], stride[MAX_RANK]; /* stride: bytes of an element of each */
     uint32_t rank, element;
     uint8_t type;
@@ -251,7 +251,8 @@ static void address(ft__parser *p)
     const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
     const bool generic = p->lex.len == 7 && memcmp(p->lex.start, "generic", 7) == 0;
 
-    if (!generic && (!s || (s->kind != FT__SYMBOL_VARIABLE && s->kind != FT__SYMBOL_FUNCTION)))
+    if (!generic &&
+        (!s || (s->kind != FT__SYMBOL_VARIABLE && s->kind != FT__SYMBOL_FUNCTION)))
         ft__ptx_expected(p, "a variable or function");
     ft__ptx_expect(p, FT__TOK_NAME, "a name");
     if (generic) {
@@ -267,16 +268,17 @@ static void address(ft__parser *p)
 }
 
 /* Which values a type takes: addresses only unsigned ones. */
-static void accepts(ft__parser *p, const char *at, uint8_t type, bool is_address, bool masked,
-                    uint8_t width)
+static void accepts(ft__parser *p, const char *at, uint8_t type, bool is_address,
+                    bool masked, uint8_t width)
 {
     const ft__ptx_kind kind = ft__ptx_type_kind(type);
-    const bool holds_address = type == FT__TYPE_U64 || type == FT__TYPE_U32 ||
-                               (masked && type == FT__TYPE_U8);
+    const bool holds_address =
+        type == FT__TYPE_U64 || type == FT__TYPE_U32 || (masked && type == FT__TYPE_U8);
 
     if (is_address ? !holds_address
-        : width    ? type == FT__TYPE_F16 || (kind != FT__KIND_FLOAT && kind != FT__KIND_BITS)
-                   : kind == FT__KIND_FLOAT)
+        : width
+            ? type == FT__TYPE_F16 || (kind != FT__KIND_FLOAT && kind != FT__KIND_BITS)
+            : kind == FT__KIND_FLOAT)
         ft__ptx_fail(p, at, "the value is not of type .%s", ft__ptx_mod_name(type));
 }
 
@@ -397,7 +399,8 @@ static void initialise(ft__parser *p, ft__ptx_variable *v, initial *i)
     if (!ft__ptx_accept(p, '='))
         return;
     if ((v->space != FT_PTX_GLOBAL && v->space != FT_PTX_CONST) || v->external) {
-        ft__ptx_fail(p, at, "'%.*s' cannot have an initial value", (int)v->len, v->name);
+        ft__ptx_fail(p, at, "'%.*s' cannot have an initial value", (int)v->len,
+                     v->name);
         return;
     }
     if (ft__ptx_type_kind(v->type) == FT__KIND_OPAQUE) {
@@ -427,13 +430,16 @@ static void check(ft__parser *p, const ft__ptx_variable *v, const declared *d)
         ft__ptx_fail(p, v->name, "'%.*s' has no size", (int)v->len, v->name);
     else if (!parameter && v->function < 0 &&
              (v->space == FT_PTX_PARAM || v->space == FT_PTX_LOCAL))
-        ft__ptx_fail(p, v->name, "variables of a module are .global, .const or .shared");
-    else if (!parameter && d->linkage->word == FT__WORD_COMMON && v->space != FT_PTX_GLOBAL)
+        ft__ptx_fail(p, v->name,
+                     "variables of a module are .global, .const or .shared");
+    else if (!parameter && d->linkage->word == FT__WORD_COMMON &&
+             v->space != FT_PTX_GLOBAL)
         ft__ptx_fail(p, v->name, "'.common' variables are .global");
 }
 
 /* What is declared as somebody else's may be defined here as well. */
-static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number, bool external)
+static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number,
+                          bool external)
 {
     ft__symbol *s = ft__symbol_find(p, at->start, at->len, at->hash);
     const ft__ptx_variable *v = p->variables.at;
@@ -516,6 +522,8 @@ void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
         ft__ptx_expected(p, "'.param' or '.reg'");
         return;
     }
+    if (to->n && *is_reg != (word == FT__MOD_REG))
+        ft__ptx_expected(p, "parameters that are all '.param' or all '.reg'");
     *is_reg = word == FT__MOD_REG;
     ft__ptx_next(p);
     d = declaration(p);

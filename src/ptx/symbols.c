@@ -107,7 +107,8 @@ static bool suffix(const char *s, uint32_t len, uint32_t *v)
 }
 
 /* A register of a range and another name are the same. */
-static bool collides(ft__parser *p, const char *name, uint32_t len, const ft__symbol *range)
+static bool collides(ft__parser *p, const char *name, uint32_t len,
+                     const ft__symbol *range)
 {
     uint32_t v = 0;
 
@@ -119,10 +120,8 @@ static bool collides(ft__parser *p, const char *name, uint32_t len, const ft__sy
 /* Is the range's name, or one of its registers, there in this scope? */
 static bool taken(ft__parser *p, const char *name, uint32_t len, uint32_t n)
 {
-    const ft__symbol range = {.name = name,
-                              .len = len,
-                              .n = n,
-                              .scope = (uint16_t)p->symbols.depth};
+    const ft__symbol range = {
+        .name = name, .len = len, .n = n, .scope = (uint16_t)p->symbols.depth};
 
     for (uint32_t i = (uint32_t)p->symbols.list.n;
          i-- > 0 && symbol_at(p, i)->scope == p->symbols.depth;) {
@@ -146,7 +145,8 @@ static bool in_range(ft__parser *p, const char *name, uint32_t len)
     return range && collides(p, name, len, range);
 }
 
-ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number, uint32_t n)
+ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number,
+                             uint32_t n)
 {
     ft__symbol *s;
 
