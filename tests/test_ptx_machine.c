@@ -421,7 +421,7 @@ static void what_goes_wrong_is_told_with_its_place(void)
     refused("mov.u64 %l2, 0; ld.u32 %r4, [%l2];\n", FT_EINVAL, "of global memory");
     refused("setp.lt.u32 %p0, %r0, 32; @%p0 bar.sync 1; bar.sync 0;\n", FT_EINVAL,
             "waits for ever");
-    refused("bar.sync 16;\n", FT_EINVAL, "there is no barrier 16");
+    refused("mov.u32 %r4, 16; bar.sync %r4;\n", FT_EINVAL, "there is no barrier 16");
     refused("L: bra L;\n", FT_EUNSUPPORTED, "more than 10000 instructions");
     refused("T: .branchtargets A, B;\nbrx.idx %r0, T;\nA: B:\n", FT_EINVAL,
             "index 2 of 2 targets");
