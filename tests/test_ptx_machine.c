@@ -117,6 +117,16 @@ static void a_warp_goes_round_as_often_as_its_busiest_lane(void)
     CHECK(r.c.branches.value == 32 && r.c.divergent.value == 31);
 }
 
+static void a_loop_may_begin_with_the_kernel(void)
+{
+    const rig r = one(HEAD ".entry k(.param .u64 buffer) {\n" REGISTERS
+                           "L: add.u32 %r4, %r4, 1;\nmov.u32 %r0, %tid.x;\n"
+                           "setp.le.u32 %p0, %r4, %r0;\n@%p0 bra L;\nret;\n}\n");
+
+    CHECK(r.warp[0] == 32 && r.thread[0] == 32 * 33 / 2);
+    CHECK(r.warp[4] == 1 && r.thread[4] == 32);
+}
+
 static void threads_that_exit_do_not_keep_others_apart(void)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 4;\n"
@@ -454,6 +464,7 @@ int main(void)
     a_branch_that_is_not_taken_falls_through();
     a_guard_takes_threads_away_but_no_issue();
     a_warp_goes_round_as_often_as_its_busiest_lane();
+    a_loop_may_begin_with_the_kernel();
     threads_that_exit_do_not_keep_others_apart();
     sides_that_both_end_never_meet();
     an_indexed_branch_splits_by_target();
