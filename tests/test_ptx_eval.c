@@ -240,7 +240,7 @@ static uint64_t relu_half(uint64_t h)
     return (h & 0x7fff) <= 0x7c00 && (h >> 15) ? 0 : h;
 }
 
-/* Exact with all bits: a x b + c in long doubles, where these have enough. */
+/* Doubles lose something of a x b + c, which matters only if it breaks a tie. */
 static uint64_t nearest_bf16_fma(uint64_t a, uint64_t b, uint64_t c)
 {
     const double p = (double)ptx_from_bf16(U16(a)) * (double)ptx_from_bf16(U16(b));

@@ -117,6 +117,16 @@ static void a_warp_goes_round_as_often_as_its_busiest_lane(void)
     CHECK(r.c.branches.value == 32 && r.c.divergent.value == 31);
 }
 
+static void a_loop_may_begin_with_the_kernel(void)
+{
+    const rig r = one(HEAD ".entry k(.param .u64 buffer) {\n" REGISTERS
+                           "L: add.u32 %r4, %r4, 1;\nmov.u32 %r0, %tid.x;\n"
+                           "setp.le.u32 %p0, %r4, %r0;\n@%p0 bra L;\nret;\n}\n");
+
+    CHECK(r.warp[0] == 32 && r.thread[0] == 32 * 33 / 2);
+    CHECK(r.warp[4] == 1 && r.thread[4] == 32);
+}
+
 static void threads_that_exit_do_not_keep_others_apart(void)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 4;\n"
@@ -421,7 +431,7 @@ static void what_goes_wrong_is_told_with_its_place(void)
     refused("mov.u64 %l2, 0; ld.u32 %r4, [%l2];\n", FT_EINVAL, "of global memory");
     refused("setp.lt.u32 %p0, %r0, 32; @%p0 bar.sync 1; bar.sync 0;\n", FT_EINVAL,
             "waits for ever");
-    refused("bar.sync 16;\n", FT_EINVAL, "there is no barrier 16");
+    refused("mov.u32 %r4, 16; bar.sync %r4;\n", FT_EINVAL, "there is no barrier 16");
     refused("L: bra L;\n", FT_EUNSUPPORTED, "more than 10000 instructions");
     refused("T: .branchtargets A, B;\nbrx.idx %r0, T;\nA: B:\n", FT_EINVAL,
             "index 2 of 2 targets");
@@ -454,6 +464,7 @@ int main(void)
     a_branch_that_is_not_taken_falls_through();
     a_guard_takes_threads_away_but_no_issue();
     a_warp_goes_round_as_often_as_its_busiest_lane();
+    a_loop_may_begin_with_the_kernel();
     threads_that_exit_do_not_keep_others_apart();
     sides_that_both_end_never_meet();
     an_indexed_branch_splits_by_target();

@@ -49,17 +49,17 @@ static void evaluate(ft__ptx_step *s)
     uint64_t own[5][FT__PTX_LANES], out[8][FT__PTX_LANES], *d[8];
     const uint64_t *a[5];
 
-    if (s->leaf.n_d > 8) {
-        ft__ptx_unsupported(s, "%u results", s->leaf.n_d);
+    if (s->leaf->n_d > 8) {
+        ft__ptx_unsupported(s, "%u results", s->leaf->n_d);
         return;
     }
-    for (uint32_t n = 0; n < s->leaf.n_s && n < 5; n++)
-        a[n] = ft__ptx_value(s, s->leaf.s[n], own[n]);
-    for (uint32_t n = 0; n < s->leaf.n_d; n++)
+    for (uint32_t n = 0; n < s->leaf->n_s && n < 5; n++)
+        a[n] = ft__ptx_value(s, s->leaf->s[n], own[n]);
+    for (uint32_t n = 0; n < s->leaf->n_d; n++)
         d[n] = out[n];
     ft__ptx_eval(d, s->f, s->i, a, FT__PTX_LANES);
-    for (uint32_t n = 0; n < s->leaf.n_d; n++)
-        ft__ptx_put(s, s->leaf.d[n], out[n], s->on);
+    for (uint32_t n = 0; n < s->leaf->n_d; n++)
+        ft__ptx_put(s, s->leaf->d[n], out[n], s->on);
 }
 
 static void sleep_or_unsupported(ft__ptx_step *s)
@@ -85,8 +85,8 @@ static void move_special(ft__ptx_step *s)
 {
     uint64_t own[FT__PTX_LANES];
 
-    if (s->leaf.n_d == 1 && s->leaf.n_s == 1)
-        ft__ptx_put(s, s->leaf.d[0], ft__ptx_value(s, s->leaf.s[0], own), s->on);
+    if (s->leaf->n_d == 1 && s->leaf->n_s == 1)
+        ft__ptx_put(s, s->leaf->d[0], ft__ptx_value(s, s->leaf->s[0], own), s->on);
     else
         ft__ptx_unsupported(s, "moves of vectors");
 }
@@ -156,6 +156,7 @@ static void issue(ft__ptx_machine *k, ft__ptx_warp *w, ft__ptx_entry *e)
     ft__ptx_step s = {.k = k, .w = w, .frame = &w->frame[w->n - 1], .here = e->mask};
     const ft__ptx_code *code = s.frame->code;
     const uint32_t at = e->pc++;
+    ft__ptx_leaves leaf;
 
     s.f = code->f;
     s.i = &s.f->insn[at];
@@ -163,7 +164,8 @@ static void issue(ft__ptx_machine *k, ft__ptx_warp *w, ft__ptx_entry *e)
     code->warp[at]++;
     code->thread[at] += ft__ptx_count_lanes(s.here);
     code->on[at] += ft__ptx_count_lanes(s.on);
-    ft__ptx_leaves_of(&s.leaf, s.f, s.i);
+    ft__ptx_leaves_of(&leaf, s.f, s.i);
+    s.leaf = &leaf;
     ft__ptx_count_flops(&s);
     execute(&s);
     if (++k->steps > k->opt->most_steps && !k->st)

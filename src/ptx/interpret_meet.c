@@ -10,7 +10,8 @@
  * Nodes are stretches without a branch, and one end behind them. set[n] has what every
  * way from n to the end passes, n too; these lie on one chain, so the nearest of them
  * is the one with the largest set itself. A return or exit under a guard is no way to
- * the end: it takes lanes away, the others go on. */
+ * the end: it takes lanes away, the others go on. Bit g.n is of no node: it stays where
+ * there is no way to the end at all, in endless loops. */
 
 typedef struct graph {
     const ft__ptx_function *f;
@@ -113,8 +114,7 @@ static uint32_t nearest(const graph *g, uint32_t n, const uint32_t *size)
 {
     uint32_t best = g->n - 1;
 
-    if (size[n] == g->n &&
-        g->n > 2) /* of an endless loop nothing was ever taken away */
+    if (g->set[(size_t)n * g->words + g->n / 64] >> g->n % 64 & 1)
         return FT__PTX_NOWHERE;
     for (uint32_t k = 0; k < g->n; k++)
         if (k != n && (g->set[(size_t)n * g->words + k / 64] >> k % 64 & 1) &&
@@ -156,7 +156,7 @@ ft_status ft__ptx_meets(uint32_t *meet, const ft__ptx_function *f)
     if (begins == NULL || g.node == NULL || g.first == NULL)
         goto done;
     make_nodes(&g, begins);
-    g.words = (g.n + 63) / 64;
+    g.words = g.n / 64 + 1;
     g.set = calloc((size_t)g.n * g.words, sizeof *g.set);
     set = calloc(g.words, sizeof *set);
     size = calloc(g.n, sizeof *size);

@@ -268,7 +268,7 @@ static bool begin_access(ft__ptx_step *s, ft__ptx_access *a, uint32_t which,
 
 void ft__ptx_do_load(ft__ptx_step *s)
 {
-    const uint32_t bits = ft__ptx_type_bits(s->i->type[0]), n = s->leaf.n_d;
+    const uint32_t bits = ft__ptx_type_bits(s->i->type[0]), n = s->leaf->n_d;
     const bool is_signed = ft__ptx_type_kind(s->i->type[0]) == FT__KIND_SIGNED;
     uint8_t *p[FT__PTX_LANES];
     ft__ptx_access a;
@@ -286,7 +286,7 @@ void ft__ptx_do_load(ft__ptx_step *s)
                 v[l] = read_bytes(p[l] + e * bits / 8, bits / 8);
                 v[l] = is_signed ? (uint64_t)ft__ptx_signed(v[l], bits) : v[l];
             }
-        ft__ptx_put(s, s->leaf.d[e], v, s->on);
+        ft__ptx_put(s, s->leaf->d[e], v, s->on);
     }
 }
 

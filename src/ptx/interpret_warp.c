@@ -15,14 +15,14 @@ static const uint64_t *source(const ft__ptx_step *s, uint32_t n,
                               uint64_t own[FT__PTX_LANES])
 {
     memset(own, 0, FT__PTX_LANES * sizeof *own);
-    return n < s->leaf.n_s ? ft__ptx_value(s, s->leaf.s[n], own) : own;
+    return n < s->leaf->n_s ? ft__ptx_value(s, s->leaf->s[n], own) : own;
 }
 
 /* d, or p of d|p. */
 static void result(const ft__ptx_step *s, uint32_t n, const uint64_t *v)
 {
-    if (n < s->leaf.n_d)
-        ft__ptx_put(s, s->leaf.d[n], v, s->on);
+    if (n < s->leaf->n_d)
+        ft__ptx_put(s, s->leaf->d[n], v, s->on);
 }
 
 /* ---- shfl ---- */
@@ -91,7 +91,7 @@ static void vote(ft__ptx_step *s)
 {
     uint64_t own[FT__PTX_LANES], d[FT__PTX_LANES];
     const uint64_t *p = source(s, 0, own);
-    const bool negated = s->leaf.n_s > 0 && s->leaf.s[0]->negated;
+    const bool negated = s->leaf->n_s > 0 && s->leaf->s[0]->negated;
     const uint32_t yes = those(s, p, negated);
 
     if (has(s, FT__MOD_BALLOT))

@@ -9,7 +9,7 @@
 typedef struct ft__ptx_lanes {
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
-    uint64_t *d, *q; /* destinations; q: of p|q, else scratch for nobody */
+    uint64_t *d, *q;               /* destinations; q: of p|q, else NULL */
     const uint64_t *a, *b, *c, *e; /* sources */
     const uint64_t *o;             /* the fifth; NULL: none */
     uint32_t n, sources;           /* lanes; sources there are */

@@ -67,14 +67,13 @@ typedef struct ft__ptx_step {
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
     uint32_t here, on; /* lanes there; whose guard holds */
-    ft__ptx_leaves leaf;
+    const ft__ptx_leaves *leaf;
 } ft__ptx_step;
 
 /* Where variables of the module's .global space lie. */
 #define FT__PTX_GLOBAL_BASE ((uint64_t)0xffe0 << 48)
 
-/* Fails once: what comes later does not replace it. `lane` < 0: nobody in particular.
- */
+/* Fails once: what comes later does not replace it. */
 FT_PRINTF(3, 4) void ft__ptx_stop(ft__ptx_step *s, int lane, const char *fmt, ...);
 FT_PRINTF(2, 3) void ft__ptx_unsupported(ft__ptx_step *s, const char *fmt, ...);
 
