@@ -323,7 +323,7 @@ void ptx_shrinking(void *const *arg)
         for (int bit = 0; bit < 64; bit++)
             if ((n + i) >> bit)
                 steps = bit + 1;
-        for (double v = 1; v < (double)n; v *= 3)
+        for (uint64_t v = 1; v < n; v *= 3)
             steps += 1000;
         INTS(1)[i] = steps;
     }

@@ -1,70 +1,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
 #include "blocks.h"
 #include "check.h"
-#include "launches.h"
-#include "ptx/interpret.h"
 #include "ptx/module.h"
+#include "ptx_image.h"
 
-/* The launches of examples/ptx/launches.jsonl, run thread by thread: none leaves its
- * memory, and counters inserted in front of basic blocks count what is executed. */
+/* The launches of examples/ptx/launches.jsonl, run thread by thread: counters inserted
+ * in front of basic blocks, as tools/ptx-measure has a GPU run them, count what is
+ * executed, and that is what is counted of the blocks without running them. */
 
-typedef struct image {
-    ft__ptx_memory memory[LAUNCH_PARAMS];
-    uint64_t address[LAUNCH_PARAMS];
-    ft_ptx_arg arg[LAUNCH_PARAMS];
-    uint32_t n_memory;
-} image;
-
-static void prepare(image *im, const launch *l)
+/* Times each instruction of the kernel was issued, by threads; NULL: it does not run.
+ */
+static uint64_t *run(ft_ptx_counts *out, const ft_ptx *m, const launch *l)
 {
-    memset(im, 0, sizeof *im);
-    for (uint32_t i = 0; i < l->n_args; i++) {
-        const argument *a = &l->arg[i];
-
-        im->arg[i] = (ft_ptx_arg){.index = i, .bytes = a->bytes, .size = a->size};
-        if (a->memory) {
-            ft__ptx_memory *m = &im->memory[im->n_memory++];
-
-            *m =
-                (ft__ptx_memory){(uint64_t)(i + 1) << 36, malloc(a->memory), a->memory};
-            fill_bytes(m->bytes, a->memory, 0, &a->fill);
-            im->address[i] = m->address + a->offset;
-            im->arg[i].bytes = &im->address[i];
-        }
-    }
-}
-
-/* Runs it; times each instruction of the kernel was issued, by threads. */
-static uint64_t *run(const ft_ptx *m, const launch *l, ft_ptx_counts *counts)
-{
-    image im;
-    ft_error err;
-    uint32_t k;
     uint64_t *times = NULL;
+    ft_error err;
+    image im;
+    uint32_t k;
 
-    prepare(&im, l);
+    image_prepare(&im, l);
     if (ft__ptx_kernel_find(&k, m, l->kernel, &err) == FT_OK) {
-        ft_ptx_launch what = {.kernel = l->kernel,
-                              .dynamic_shared = l->shared,
-                              .arg = im.arg,
-                              .n_args = l->n_args};
         ft__ptx_run_options opt = {.memory = im.memory, .n_memory = im.n_memory};
 
         times = calloc(m->function[m->kernel_function[k]].n_insns + 1, sizeof *times);
         opt.thread = times;
-        memcpy(what.grid, l->grid, sizeof what.grid);
-        memcpy(what.block, l->block, sizeof what.block);
-        if (ft__ptx_run(counts, m, &what, &opt, &err)) {
-            fprintf(stderr, "%s, line %u: %s\n", l->kernel, l->line, err.msg);
-            check_failed++;
+        if (ft__ptx_run(out, m, &im.launch, &opt, &err)) {
+            fprintf(stderr, "line %u, %s: %s\n", l->line, l->kernel, err.msg);
             free(times);
             times = NULL;
         }
     }
-    for (uint32_t i = 0; i < im.n_memory; i++)
-        free(im.memory[i].bytes);
+    image_drop(&im);
     return times;
 }
 
@@ -91,51 +59,84 @@ static void compare(const blocks *b, const char *kernel, const uint64_t *plain,
     }
 }
 
-static void check_launch(const launch *l, const ft_ptx *m, const ft_ptx *with,
-                         const blocks *b)
+/* What the counters of the kernel's own blocks hold is what is counted without running.
+ */
+static void check_agreement(const launch *l, const ft_ptx *m, const blocks *b,
+                            const uint64_t *plain)
 {
-    ft_ptx_counts counts;
-    uint64_t *plain = run(m, l, &counts),
-             *counted = plain ? run(with, l, &counts) : NULL;
-
-    CHECK(plain && counted);
-    if (plain && counted)
-        compare(b, l->kernel, plain, counted);
-    free(plain);
-    free(counted);
-}
-
-static void counters_in_front_of_blocks_count_what_is_executed(const char *path)
-{
-    launches all;
+    blocks own = {.per = 1, .at = malloc((b->n + 1) * sizeof *own.at)};
+    uint64_t *threads = calloc((size_t)b->n + 1, sizeof *threads);
+    uint32_t from = 0;
+    agreement a;
     ft_error err;
 
-    CHECK(launches_read(&all, path, &err) == FT_OK);
-    for (size_t i = 0; i < all.n; i++) {
-        ft_ptx *m = NULL, *with = NULL;
-        blocks b = {0};
-
-        CHECK(ft_ptx_open(&m, all.row[i].module, &err) == FT_OK);
-        CHECK(blocks_insert(&b, m, &err) == FT_OK);
-        CHECK(ft_ptx_parse(&with, b.text, strlen(b.text), "with counters", &err) ==
-              FT_OK);
-        if (m && with)
-            check_launch(&all.row[i], m, with, &b);
-        ft_ptx_free(with);
-        ft_ptx_free(m);
-        blocks_free(&b);
+    for (uint32_t i = 0; i < b->n; i++)
+        if (strcmp(b->at[i].function, l->kernel) == 0) {
+            threads[own.n] = plain[from];
+            own.at[own.n++] = b->at[i];
+            from += b->at[i].instructions;
+        }
+    CHECK(blocks_agree(&a, &own, threads, m, l, &err) == FT_OK);
+    if (a.outside || a.unknown) {
+        fprintf(stderr, "line %u, %s: %u outside, %u unknown, from line %u on\n",
+                l->line, l->kernel, a.outside, a.unknown, a.line);
+        check_failed++;
     }
-    printf("%zu launches\n", all.n);
-    CHECK(all.n >= 700);
-    launches_free(&all);
+    CHECK(a.same + a.within > 0);
+    free(threads);
+    free(own.at);
+}
+
+static void check_blocks(const launch *l, const ft_ptx *m, const uint64_t *plain)
+{
+    ft_ptx_counts counts;
+    ft_ptx *with = NULL;
+    uint64_t *counted = NULL;
+    blocks b = {0};
+    ft_error err;
+
+    CHECK(blocks_insert(&b, m, &err) == FT_OK);
+    CHECK(b.text &&
+          ft_ptx_parse(&with, b.text, strlen(b.text), "with counters", &err) == FT_OK);
+    counted = with ? run(&counts, with, l) : NULL;
+    CHECK(counted);
+    if (counted)
+        compare(&b, l->kernel, plain, counted);
+    if (b.text)
+        check_agreement(l, m, &b, plain);
+    free(counted);
+    ft_ptx_free(with);
+    blocks_free(&b);
+}
+
+static void check_launch(const launch *l)
+{
+    ft_ptx_counts ran;
+    ft_error err;
+    ft_ptx *m = NULL;
+    uint64_t *plain = NULL;
+
+    CHECK(ft_ptx_open(&m, l->module, &err) == FT_OK);
+    plain = m ? run(&ran, m, l) : NULL;
+    CHECK(plain);
+    if (plain)
+        check_blocks(l, m, plain);
+    free(plain);
+    ft_ptx_free(m);
 }
 
 int main(int argc, char **argv)
 {
     char path[1024];
+    launches all;
+    ft_error err;
 
     snprintf(path, sizeof path, "%s/examples/ptx/launches.jsonl",
              argc > 1 ? argv[1] : ".");
-    counters_in_front_of_blocks_count_what_is_executed(path);
+    CHECK(launches_read(&all, path, &err) == FT_OK);
+    for (size_t i = 0; i < all.n; i++)
+        check_launch(&all.row[i]);
+    CHECK(all.n >= 700);
+    launches_free(&all);
     CHECK_DONE();
 }

@@ -1,12 +1,10 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "launches.h"
-#include "ptx/interpret.h"
 #include "ptx_compare.h"
+#include "ptx_image.h"
 
 /* Counting is held against running on the launches of examples/ptx/launches.jsonl, each
  * on all folders of compiled kernels that have the kernel. */
@@ -15,33 +13,6 @@ static const char *const targets[] = {"sm_75",    "sm_80",    "sm_90",    "sm_10
                                       "clang_35", "clang_50", "clang_60", "clang_70"};
 
 enum { TARGETS = sizeof targets / sizeof *targets };
-
-typedef struct image {
-    ft__ptx_memory memory[LAUNCH_PARAMS];
-    uint64_t address[LAUNCH_PARAMS];
-    ft_ptx_arg arg[LAUNCH_PARAMS];
-    uint32_t n_memory;
-} image;
-
-static void prepare(image *im, const launch *l)
-{
-    memset(im, 0, sizeof *im);
-    for (uint32_t i = 0; i < l->n_args; i++) {
-        const argument *a = &l->arg[i];
-
-        im->arg[i] = (ft_ptx_arg){.index = i, .bytes = a->bytes, .size = a->size};
-        if (a->memory) {
-            ft__ptx_memory *m = &im->memory[im->n_memory++];
-
-            *m =
-                (ft__ptx_memory){(uint64_t)(i + 1) << 36, malloc(a->memory), a->memory};
-            fill_bytes(m->bytes, a->memory, 0, &a->fill);
-            im->address[i] = m->address + a->offset;
-            im->arg[i].bytes = &im->address[i];
-            im->arg[i].size = sizeof im->address[i];
-        }
-    }
-}
 
 typedef struct totals {
     int launches, exact, missing;
@@ -55,8 +26,6 @@ static void complain(const char *path, const launch *l, const char *what)
 
 static void check_launch(totals *t, const char *path, const ft_ptx *m, const launch *l)
 {
-    ft_ptx_launch what = {
-        .kernel = l->kernel, .dynamic_shared = l->shared, .n_args = l->n_args};
     ft_ptx_counts counted, ran;
     ft_ptx_counter *c = NULL;
     ft__ptx_run_options opt = {0};
@@ -64,14 +33,12 @@ static void check_launch(totals *t, const char *path, const ft_ptx *m, const lau
     ft_error err;
     image im;
 
-    prepare(&im, l);
-    memcpy(what.grid, l->grid, sizeof what.grid);
-    memcpy(what.block, l->block, sizeof what.block);
-    what.arg = im.arg;
+    image_prepare(&im, l);
     opt.memory = im.memory;
     opt.n_memory = im.n_memory;
-    if (ft__ptx_run(&ran, m, &what, &opt, &err) || ft_ptx_counter_new(&c, m, &err) ||
-        ft_ptx_count(&counted, c, &what, &err)) {
+    if (ft__ptx_run(&ran, m, &im.launch, &opt, &err) ||
+        ft_ptx_counter_new(&c, m, &err) ||
+        ft_ptx_count(&counted, c, &im.launch, &err)) {
         complain(path, l, err.msg);
     } else {
         t->launches++;
@@ -80,8 +47,7 @@ static void check_launch(totals *t, const char *path, const ft_ptx *m, const lau
             complain(path, l, words);
     }
     ft_ptx_counter_free(c);
-    for (uint32_t i = 0; i < im.n_memory; i++)
-        free(im.memory[i].bytes);
+    image_drop(&im);
 }
 
 static int has_kernel(const ft_ptx *m, const char *name)

@@ -124,6 +124,31 @@ static void launches_are_counted_with_their_blocks(void)
     ft_ptx_launches_free(l);
 }
 
+static void what_accesses_take_adds_up_to_the_counts(void)
+{
+    ft_ptx_launches *l = opened("nvcc/launches.jsonl");
+    uint64_t global[2] = {0}, shared[2] = {0};
+    const ft_ptx_access *a;
+    ft_ptx_counts c;
+    ft_error err = {0};
+    size_t n;
+
+    CHECK(ft_ptx_launches_accesses(l, &a) == 0);
+    CHECK(ft_ptx_launches_count(&c, l, 1, &err) == FT_OK);
+    n = ft_ptx_launches_accesses(l, &a);
+    CHECK(n == 8);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(a[i].bytes == 4 && is(a[i].source, "saxpy.cu"));
+        CHECK(i == 0 || a[i].line > a[i - 1].line);
+        (a[i].space == FT_PTX_GLOBAL ? global : shared)[a[i].stored] += a[i].took.value;
+    }
+    for (int k = 0; k < 2; k++) {
+        CHECK(global[k] == c.sectors[k].value && global[k] > 0);
+        CHECK(shared[k] == c.wavefronts[k].value && shared[k] > 0);
+    }
+    ft_ptx_launches_free(l);
+}
+
 /* ---- lines that are refused ---- */
 
 #define SAXPY "{\"module\": \"nvcc/saxpy.ptx\", \"kernel\": \"saxpy\", "
@@ -477,6 +502,7 @@ int main(int argc, char **argv)
     launches_that_differ_in_name_and_count_only_are_the_same();
     a_folder_with_a_launch_file_is_that_file();
     launches_are_counted_with_their_blocks();
+    what_accesses_take_adds_up_to_the_counts();
     bad_lines_are_refused_with_what_is_wrong();
     numbers_take_the_types_of_their_parameters();
     halves_are_rounded_to_the_nearest_and_ties_to_even();

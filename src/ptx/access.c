@@ -12,10 +12,8 @@ struct shape {
     uint32_t n, bytes;
 };
 
-static uint32_t distinct(uint64_t *v, uint32_t n)
+static void sort(uint64_t *v, uint32_t n)
 {
-    uint32_t kept = 0;
-
     for (uint32_t k = 1; k < n; k++) { /* nearly always in order already */
         const uint64_t x = v[k];
         uint32_t to = k;
@@ -24,26 +22,35 @@ static uint32_t distinct(uint64_t *v, uint32_t n)
             v[to] = v[to - 1];
         v[to] = x;
     }
+}
+
+static uint32_t distinct(uint64_t *v, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    sort(v, n);
     for (uint32_t k = 0; k < n; k++)
         if (!kept || v[kept - 1] != v[k])
             v[kept++] = v[k];
     return kept;
 }
 
-static uint32_t sectors(const struct shape *s, uint64_t shift)
+/* Of addresses in order. */
+static uint32_t sectors(const struct shape *s, const uint64_t *at, uint64_t shift)
 {
-    uint64_t touched[64];
+    uint64_t behind = 0; /* the last one touched, plus one */
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < s->n; k++) {
-        const uint64_t first = (s->at[k] + shift) / SECTOR;
-        const uint64_t last = (s->at[k] + shift + s->bytes - 1) / SECTOR;
+        const uint64_t first = (at[k] + shift) / SECTOR;
+        const uint64_t end = (at[k] + shift + s->bytes - 1) / SECTOR + 1;
 
-        touched[n++] = first;
-        if (last != first)
-            touched[n++] = last;
+        if (end > behind) {
+            n += (uint32_t)(end - (first > behind ? first : behind));
+            behind = end;
+        }
     }
-    return distinct(touched, n);
+    return n;
 }
 
 /* The most words that one bank has to give to threads that are served together: all
@@ -98,7 +105,7 @@ static void measure(const ft__run *r, uint64_t out[FT__SETS], const struct shape
                     const uint8_t *lane, const ft__step *step, uint32_t form)
 {
     const uint64_t by = form ? grain(r, form) : SECTOR;
-    uint64_t sum = 0, times = 0;
+    uint64_t sum = 0, times = 0, at[32];
 
     if (step->space == FT_PTX_SHARED) {
         const uint32_t n = wavefronts(s, lane);
@@ -110,8 +117,10 @@ static void measure(const ft__run *r, uint64_t out[FT__SETS], const struct shape
     }
     out[FT__SURE] = UINT64_MAX;
     out[FT__MAYBE] = 0;
+    memcpy(at, s->at, s->n * sizeof(*at));
+    sort(at, s->n);
     for (uint64_t shift = 0; shift < SECTOR; shift += by, times++) {
-        const uint64_t n = sectors(s, shift);
+        const uint64_t n = sectors(s, at, shift);
 
         out[FT__SURE] = n < out[FT__SURE] ? n : out[FT__SURE];
         out[FT__MAYBE] = n > out[FT__MAYBE] ? n : out[FT__MAYBE];

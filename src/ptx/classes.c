@@ -54,13 +54,10 @@ static bool holds_everywhere(const struct classes *w, uint32_t form)
 {
     const ft__form *f = ft__form_at(&w->r->forms, form);
 
-    if (f->low == INT64_MIN && f->high == INT64_MAX && f->modulus == 1)
+    if (f->low == INT64_MIN && f->high == INT64_MAX)
         return true;
-    if (!of_places(f))
-        return false;
-    return (f->modulus == 1 ||
-            ft__form_divides(&w->r->forms, form, (int64_t)f->modulus)) &&
-           far_end(w->r, f, true) >= f->low && far_end(w->r, f, false) <= f->high;
+    return of_places(f) && far_end(w->r, f, true) >= f->low &&
+           far_end(w->r, f, false) <= f->high;
 }
 
 static bool find_bounds(struct classes *w)
@@ -83,8 +80,6 @@ static bool find_bounds(struct classes *w)
 /* Of one place alone: 0, 1, 2; 3: of more, or something else. */
 static uint32_t place_of(const ft__form *f)
 {
-    if (f->modulus != 1)
-        return 3;
     return f->symbols == 1 ? 0 : f->symbols == 2 ? 1 : f->symbols == 4 ? 2 : 3;
 }
 
@@ -223,6 +218,11 @@ static i128 form_value(const struct classes *w, const ft__form *f, uint32_t l)
     return sum;
 }
 
+static int64_t quotient(i128 a, int64_t d)
+{
+    return (int64_t)(a / d - (a % d < 0));
+}
+
 /* How far symbol k is from here, in each block of a chunk. */
 static void derive(struct classes *w, uint32_t k, uint32_t n)
 {
@@ -236,7 +236,8 @@ static void derive(struct classes *w, uint32_t k, uint32_t n)
         const ft__form *f = ft__form_at(&w->r->forms, s->form[0]);
 
         for (uint32_t l = 0; l < n; l++)
-            delta[l] = (int64_t)(form_value(w, f, l) / s->divisor);
+            delta[l] = quotient((int64_t)s->source[0] + form_value(w, f, l), s->divisor) -
+                       quotient((int64_t)s->source[0], s->divisor);
         return;
     }
     for (uint32_t x = 0; x < s->n_source; x++) {
@@ -262,7 +263,7 @@ static bool all_hold(const struct classes *w, uint32_t l)
         const ft__form *f = ft__form_at(&w->r->forms, w->bound[n]);
         const i128 v = form_value(w, f, l);
 
-        if (v < f->low || v > f->high || (f->modulus > 1 && v % (i128)f->modulus != 0))
+        if (v < f->low || v > f->high)
             return false;
     }
     return true;

@@ -9,7 +9,8 @@
 
 struct ft_ptx_counter {
     const ft_ptx *m;
-    ft__plan **plan; /* by kernel; NULL: not yet */
+    ft__plan **plan;      /* by kernel; NULL: not yet */
+    ft__run **run;        /* for blocks of the size that was last; NULL: none */
     const ft__plan *last; /* counted; NULL: none */
     char because[200];
 };
@@ -19,13 +20,19 @@ ft_status ft_ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *er
     ft_ptx_counter *c = calloc(1, sizeof(*c));
 
     *out = NULL;
-    if (c)
+    if (c) {
+        c->m = m;
         c->plan = calloc((size_t)m->n_kernels + 1, sizeof(ft__plan *));
-    if (!c || !c->plan) {
+        c->run = calloc((size_t)m->n_kernels + 1, sizeof(ft__run *));
+    }
+    if (!c || !c->plan || !c->run) {
+        if (c) {
+            free(c->plan);
+            free(c->run);
+        }
         free(c);
         return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", m->name);
     }
-    c->m = m;
     *out = c;
     return FT_OK;
 }
@@ -34,8 +41,11 @@ void ft_ptx_counter_free(ft_ptx_counter *c)
 {
     if (!c)
         return;
-    for (uint32_t k = 0; k < c->m->n_kernels; k++)
+    for (uint32_t k = 0; k < c->m->n_kernels; k++) {
+        ft__run_free(c->run[k]);
         ft__ptx_plan_free(c->plan[k]);
+    }
+    free(c->run);
     free(c->plan);
     free(c);
 }
@@ -63,15 +73,16 @@ static ft_status check_sizes(const ft_ptx_kernel *k, const ft_ptx_launch *l,
             return ft_fail(err, FT_EINVAL, 0,
                            "%s: a block of %u x %u x %u threads; each is from 1 to %u, "
                            "%u, %u",
-                           k->name, l->block[0], l->block[1], l->block[2], most_block[0],
-                           most_block[1], most_block[2]);
-        if (required && l->block[x] != want)
-            return ft_fail(err, FT_EINVAL, 0,
-                           "%s: a block of %u x %u x %u threads; its .reqntid says %u x "
-                           "%u x %u",
                            k->name, l->block[0], l->block[1], l->block[2],
-                           k->required[0], k->required[1] ? k->required[1] : 1,
-                           k->required[2] ? k->required[2] : 1);
+                           most_block[0], most_block[1], most_block[2]);
+        if (required && l->block[x] != want)
+            return ft_fail(
+                err, FT_EINVAL, 0,
+                "%s: a block of %u x %u x %u threads; its .reqntid says %u x "
+                "%u x %u",
+                k->name, l->block[0], l->block[1], l->block[2], k->required[0],
+                k->required[1] ? k->required[1] : 1,
+                k->required[2] ? k->required[2] : 1);
         if (l->cluster[x] && l->grid[x] % l->cluster[x])
             return ft_fail(err, FT_EINVAL, 0,
                            "%s: a grid of %u x %u x %u blocks is not whole clusters of "
@@ -169,8 +180,8 @@ static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r)
     out->blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
     out->warps = out->blocks * r->warps;
     out->threads = out->blocks * r->threads;
-    out->exact = exact(out->warp, FT_PTX_CLASSES) && exact(out->thread, FT_PTX_CLASSES) &&
-                 exact(out->on, FT_PTX_CLASSES);
+    out->exact = exact(out->warp, FT_PTX_CLASSES) &&
+                 exact(out->thread, FT_PTX_CLASSES) && exact(out->on, FT_PTX_CLASSES);
     if (out->exact)
         return;
     snprintf(c->because, sizeof(c->because), "line %u: %s", r->why_line,
@@ -189,8 +200,8 @@ static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
 
     for (; *next < f->n_labels && f->label[*next].insn <= insn; (*next)++)
         if (f->label[*next].insn == insn)
-            name = ft__arena_strndup(&p->arena, f->label[*next].name,
-                                     f->label[*next].len);
+            name =
+                ft__arena_strndup(&p->arena, f->label[*next].name, f->label[*next].len);
     return name;
 }
 
@@ -234,7 +245,8 @@ static void fill_blocks(ft__plan *p, const ft__run *r, const ft__totals *t)
 
             to->warp = ft__ptx_tally_of(r, t, p->part[k].item[b]);
             to->thread = ft__ptx_tally_of(r, t, p->part[k].item[b] + 1);
-            to->exact = to->warp.low == to->warp.high && to->thread.low == to->thread.high;
+            to->exact =
+                to->warp.low == to->warp.high && to->thread.low == to->thread.high;
         }
 }
 
@@ -252,31 +264,49 @@ size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
 
 /* ---- the whole ---- */
 
-static ft_status plan_for(ft__plan **out, ft_ptx_counter *c, uint32_t kernel,
-                          ft_error *err)
+static ft_status plan_for(ft_ptx_counter *c, uint32_t kernel, ft_error *err)
 {
     ft_status st = FT_OK;
 
     if (!c->plan[kernel])
-        st = ft__ptx_plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel], err);
+        st = ft__ptx_plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel],
+                               err);
     if (st == FT_OK && !c->plan[kernel]->block && !describe(c->plan[kernel]))
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
                      c->m->kernel[kernel].name);
-    *out = c->plan[kernel];
     return st;
 }
 
-static ft_status count(ft_ptx_counts *out, ft_ptx_counter *c, ft__plan *p,
+static ft_status run_for(ft__run **out, ft_ptx_counter *c, uint32_t kernel,
+                         const uint32_t block[3], ft_error *err)
+{
+    ft__run **r = &c->run[kernel];
+    ft_status st = FT_OK;
+
+    if (*r && (memcmp((*r)->block, block, sizeof((*r)->block)) != 0 ||
+               (*r)->short_of_memory)) {
+        ft__run_free(*r);
+        *r = NULL;
+    }
+    if (!*r)
+        st = ft__run_new(r, c->plan[kernel], block, err);
+    *out = *r;
+    return st;
+}
+
+static ft_status count(ft_ptx_counts *out, ft_ptx_counter *c, uint32_t kernel,
                        const ft_ptx_launch *l, const uint8_t *param,
                        const uint8_t *known, ft_error *err)
 {
+    ft__plan *p = c->plan[kernel];
     ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
     ft__run *r = NULL;
-    ft_status st = t.count ? ft__run_new(&r, p, l, param, known, err)
+    ft_status st = t.count ? run_for(&r, c, kernel, l->block, err)
                            : ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
                                      p->part[0].f->name);
 
     if (st == FT_OK) {
+        ft__run_launch(r, l, param, known);
         r->most_steps = MOST_STEPS;
         st = ft__classes_count(&t, r, err);
     }
@@ -287,9 +317,9 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_counter *c, ft__plan *p,
         if (ft__accesses_fill(p, r, &t))
             c->last = p;
         else
-            st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
+            st =
+                ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
     }
-    ft__run_free(r);
     free(t.count);
     return st;
 }
@@ -300,7 +330,6 @@ ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launc
     const ft__ptx_function *f;
     uint32_t kernel = 0;
     uint8_t *param = NULL;
-    ft__plan *p = NULL;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
@@ -319,9 +348,9 @@ ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launc
         st = put_arg(param, param + f->param_bytes, c->m, f, &c->m->kernel[kernel],
                      &l->arg[k], err);
     if (st == FT_OK)
-        st = plan_for(&p, c, kernel, err);
+        st = plan_for(c, kernel, err);
     if (st == FT_OK)
-        st = count(out, c, p, l, param, param + f->param_bytes, err);
+        st = count(out, c, kernel, l, param, param + f->param_bytes, err);
     free(param);
     return st;
 }

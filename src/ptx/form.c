@@ -29,7 +29,6 @@ void ft__forms_clear(ft__forms *w)
     memset(&w->form[0], 0, sizeof(w->form[0]));
     w->form[0].low = INT64_MIN;
     w->form[0].high = INT64_MAX;
-    w->form[0].modulus = 1;
     w->n = 1;
     w->n_symbols = FT__FIRST_DERIVED;
 }
@@ -100,7 +99,6 @@ static uint32_t intern(ft__forms *w, const int64_t a[FT__SYMBOLS])
     memcpy(f->a, a, sizeof(f->a));
     f->low = INT64_MIN;
     f->high = INT64_MAX;
-    f->modulus = 1;
     f->symbols = 0;
     for (uint32_t k = 0; k < FT__SYMBOLS; k++)
         f->symbols |= (uint32_t)(a[k] != 0) << k;
@@ -195,31 +193,6 @@ void ft__form_pin(ft__forms *w, uint32_t form)
     ft__form_hold(w, form, 0, 0);
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t r = a % b;
-
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
-void ft__form_divisible(ft__forms *w, uint32_t form, uint64_t modulus)
-{
-    ft__form *f = &w->form[form];
-    const uint64_t part = modulus / gcd(f->modulus, modulus);
-
-    if (!form)
-        return;
-    if (__builtin_mul_overflow(f->modulus, part, &f->modulus) ||
-        f->modulus > INT64_MAX) {
-        f->modulus = 1;
-        ft__form_pin(w, form);
-    }
-}
-
 static uint64_t magnitude(int64_t v)
 {
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
@@ -236,8 +209,6 @@ uint64_t ft__form_rounds(const ft__forms *w, uint32_t k)
 
         if (!a)
             continue;
-        if (f->modulus > 1 && magnitude(a) % f->modulus)
-            return 0;
         if (a > 0 ? f->high == INT64_MAX : f->low == INT64_MIN)
             continue;
         room = magnitude(a > 0 ? f->high : f->low) / magnitude(a);
@@ -267,14 +238,11 @@ void ft__form_close(ft__forms *w, uint32_t k, uint64_t n)
             continue;
         w->form[x].low = INT64_MIN;
         w->form[x].high = INT64_MAX;
-        w->form[x].modulus = 1;
         rest = ft__form_without(w, x, k);
         ft__form_hold(w, rest,
                       f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
                       f.high == INT64_MAX ? f.high
                                           : narrower(f.high, far > 0 ? far : 0));
-        if (f.modulus > 1)
-            ft__form_divisible(w, rest, f.modulus);
     }
 }
 

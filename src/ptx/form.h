@@ -17,15 +17,13 @@ enum { FT__SYMBOLS = 16, FT__FIRST_DERIVED = 3, FT__FIRST_LOOP = 11 };
 
 typedef struct ft__form {
     int64_t a[FT__SYMBOLS];
-    /* Where all hold: low <= form <= high, and modulus divides it. */
-    int64_t low, high;
-    uint64_t modulus; /* 1: any */
+    int64_t low, high; /* the form is between, where all bounds hold */
     uint32_t symbols; /* bits of those that are not 0 */
 } ft__form;
 
 typedef struct ft__symbol {
     const ft__ptx_function *f;
-    const ft__ptx_insn *i; /* what computes it; NULL: form / divisor */
+    const ft__ptx_insn *i; /* what computes it; NULL: source over divisor, down */
     uint64_t source[5], value;
     uint32_t form[5], source_bits[5], n_source;
     int64_t divisor;
@@ -65,15 +63,13 @@ bool ft__form_of_loops(const ft__forms *w, uint32_t form);
 /* From now on low <= form <= high is known to hold; 0 is always between. */
 void ft__form_hold(ft__forms *w, uint32_t form, int64_t low, int64_t high);
 void ft__form_pin(ft__forms *w, uint32_t form);
-void ft__form_divisible(ft__forms *w, uint32_t form, uint64_t modulus);
 
 /* Rounds that a loop may be ahead with all bounds holding; UINT64_MAX: any. */
 uint64_t ft__form_rounds(const ft__forms *w, uint32_t k);
 /* Symbol k has been from 0 to n, and is no more. */
 void ft__form_close(ft__forms *w, uint32_t k, uint64_t n);
 
-/* The symbol that an instruction makes of values of a whole block, as a form; NULL
- * instruction: form[0] over the divisor. 0: no room. */
+/* The symbol of what is computed from values of a whole block, as a form. 0: no room. */
 uint32_t ft__form_derive(ft__forms *w, const ft__symbol *s);
 
 #endif

@@ -287,40 +287,55 @@ static bool make_lanes(ft__run *r)
     return true;
 }
 
-ft_status ft__run_new(ft__run **out, ft__plan *p, const ft_ptx_launch *l,
-                      const uint8_t *param, const uint8_t *known, ft_error *err)
+void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
+                    const uint8_t *known)
 {
-    ft__run *r = calloc(1, sizeof(*r));
-
-    *out = NULL;
-    if (!r)
-        goto fail;
-    r->p = p;
     for (uint32_t k = 0; k < 3; k++) {
         r->grid[k] = l->grid[k];
-        r->block[k] = l->block[k];
         r->cluster[k] = l->cluster[k] ? l->cluster[k] : 1;
     }
     r->dynamic_shared = l->dynamic_shared;
-    r->threads = l->block[0] * l->block[1] * l->block[2];
-    r->words = (r->threads + 63) / 64;
-    r->warps = (r->threads + 31) / 32;
     r->param = param;
     r->param_known = known;
+    r->steps = 0;
+    r->stopped = r->inexact = false;
+    r->why = NULL;
+    memset(r->unbounded, 0, r->p->n_items * sizeof(*r->unbounded));
+}
+
+static bool make_run(ft__run *r)
+{
+    const ft__plan *p = r->p;
+
+    r->threads = r->block[0] * r->block[1] * r->block[2];
+    r->words = (r->threads + 63) / 64;
+    r->warps = (r->threads + 31) / 32;
     r->param_bytes = p->part[0].f->param_bytes;
     r->count = ft__arena_array(&r->arena, (size_t)p->n_items * FT__SETS,
                                sizeof(*r->count));
     r->unbounded = ft__arena_array(&r->arena, p->n_items, sizeof(*r->unbounded));
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
-    r->measured = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
-    if (!r->count || !r->unbounded || !r->pool || !r->measured || !make_lanes(r) ||
-        !ft__forms_new(&r->forms))
-        goto fail;
+    r->measured =
+        ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
+    return r->count && r->unbounded && r->pool && r->measured && make_lanes(r) &&
+           ft__forms_new(&r->forms);
+}
+
+ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3], ft_error *err)
+{
+    ft__run *r = calloc(1, sizeof(*r));
+
+    *out = NULL;
+    if (r) {
+        r->p = p;
+        memcpy(r->block, block, sizeof(r->block));
+    }
+    if (!r || !make_run(r)) {
+        ft__run_free(r);
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
+    }
     *out = r;
     return FT_OK;
-fail:
-    ft__run_free(r);
-    return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
 }
 
 void ft__run_free(ft__run *r)

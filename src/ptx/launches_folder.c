@@ -166,43 +166,42 @@ static bool has(const ft__ptx_files *f, const char *end)
     return false;
 }
 
+static ft_status add_kernels(ft__ptx_rows *r, const char *path, const ft_ptx *m,
+                             ft_error *err)
+{
+    const ft_ptx_kernel *k;
+    size_t n = ft_ptx_kernels(m, &k);
+
+    for (size_t i = 0; i < n; i++) {
+        ft__ptx_row *row = ft__ptx_row_add(r);
+        char *name = ft__arena_strndup(r->arena, k[i].name, strlen(k[i].name));
+
+        if (!row || !name)
+            return ft_fail(err, FT_ENOMEM, 0, "%s", path);
+        row->module = row->where = path;
+        row->kernel = name;
+        row->missing = "its launch: a launch file says it";
+    }
+    return FT_OK;
+}
+
 /* Modules of which nothing is known but themselves. */
 static ft_status plain(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
 {
-    for (size_t i = 0; i < f->n; i++) {
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < f->n && !st; i++) {
         ft_ptx **m;
         size_t n;
-        ft_status st;
 
         if (!ft__ends_with(f->path[i], ".ptx"))
             continue;
         st = ft_ptx_modules_open(&m, &n, f->path[i], err);
-        if (st)
-            return st;
-        for (size_t j = 0; j < n && !st; j++) {
-            const ft_ptx_kernel *k;
-            size_t kernels = ft_ptx_kernels(m[j], &k);
-
-            for (size_t e = 0; e < kernels && !st; e++) {
-                ft__ptx_row *row = ft__ptx_row_add(r);
-                char *name = ft__arena_strndup(r->arena, k[e].name, strlen(k[e].name));
-
-                if (!row || !name)
-                    st = ft_fail(err, FT_ENOMEM, 0, "launches");
-                else
-                    *row =
-                        (ft__ptx_row){.module = f->path[i],
-                                      .kernel = name,
-                                      .count = 1,
-                                      .where = f->path[i],
-                                      .missing = "its launch: a launch file says it"};
-            }
-        }
+        for (size_t j = 0; j < n && !st; j++)
+            st = add_kernels(r, f->path[i], m[j], err);
         ft_ptx_modules_free(m, n);
-        if (st)
-            return st;
     }
-    return FT_OK;
+    return st;
 }
 
 /* Rows come from one reader: the first that finds something. */
@@ -243,9 +242,8 @@ ft_status ft__ptx_folder(ft__ptx_rows *r, ft_ptx_source *source, const char *pat
 
     f.path = w.path;
     f.n = w.n;
-    if (!st && f.n) {
+    if (!st && f.n)
         qsort(f.path, f.n, sizeof(*f.path), by_name);
-    }
     if (!st)
         st = read_files(r, source, &f, err);
     free(w.path);

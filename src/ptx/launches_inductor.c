@@ -152,6 +152,12 @@ static ft_status choose_module(struct code *c, struct kernel *k)
                     "%s: %s is in the cache in %d versions and no .best_config says "
                     "which runs; the one with %u elements a block is taken",
                     c->path, k->entry, many, k->tile[0]);
+    if (best == 1 && k->file)
+        ft__ptx_say(
+            c->rows, FT_LOG_WARN,
+            "%s: no PTX of %s says that it was compiled from %s; it is taken by "
+            "its name",
+            c->path, k->entry, k->file);
     return st;
 }
 

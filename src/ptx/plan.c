@@ -50,10 +50,10 @@ static bool find_cells(ft__plan *p, ft__part *part)
     for (uint32_t k = 0; k < f->n_insns; k++)
         if (ft__plan_cells(&at, p, part, &f->insn[k]) && p->need[at.variable])
             for (uint32_t e = 0; e < f->insn[k].vector; e++)
-                part->cell[n++] = (ft__cell){
-                    .variable = at.variable,
-                    .offset = at.offset + e * element_bytes(&f->insn[k]),
-                    .bytes = element_bytes(&f->insn[k])};
+                part->cell[n++] =
+                    (ft__cell){.variable = at.variable,
+                               .offset = at.offset + e * element_bytes(&f->insn[k]),
+                               .bytes = element_bytes(&f->insn[k])};
     qsort(part->cell, n, sizeof(*part->cell), by_place);
     for (size_t k = 0; k < n; k++) {
         ft__cell *last = kept ? &part->cell[kept - 1] : NULL;
@@ -167,8 +167,7 @@ static ft__source source_of(const struct builder *w, const ft__ptx_insn *i,
                             const ft__ptx_operand *o)
 {
     switch (o->kind) {
-    case FT__PTX_REG:
-        return (ft__source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
+    case FT__PTX_REG: return (ft__source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
     case FT__PTX_SPECIAL: return (ft__source){FT__SOURCE_SPECIAL, o->index, 0};
     case FT__PTX_VARIABLE:
         return (ft__source){FT__SOURCE_CONSTANT, 0, address_of(w, o)};
@@ -330,7 +329,8 @@ static void access_steps(struct builder *w, uint32_t k)
         if (i->opcode == FT__PTX_LDMATRIX || i->opcode == FT__PTX_STMATRIX) {
             /* Rows of 16 bytes, whose addresses the first threads give. */
             s->bytes = 16;
-            s->matrix = i->vector >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * i->vector) - 1;
+            s->matrix =
+                i->vector >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * i->vector) - 1;
         }
     }
 }
@@ -462,9 +462,8 @@ static bool calls(const ft__ptx_function *f)
 
 static bool make(ft__plan *p, uint32_t function, ft_error *err)
 {
-    p->part = ft__arena_array(&p->arena, calls(&p->m->function[function])
-                                             ? p->m->n_functions
-                                             : 1,
+    p->part = ft__arena_array(&p->arena,
+                              calls(&p->m->function[function]) ? p->m->n_functions : 1,
                               sizeof(*p->part));
     if (!p->part)
         return false;
@@ -474,7 +473,8 @@ static bool make(ft__plan *p, uint32_t function, ft_error *err)
     if (!ft__plan_slice(p))
         return false;
     for (uint32_t n = 0; n < p->n_parts; n++)
-        if (ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err) != FT_OK)
+        if (ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err) !=
+            FT_OK)
             return false;
     if (!ft__plan_steps(p))
         return false;
@@ -485,7 +485,7 @@ static bool make(ft__plan *p, uint32_t function, ft_error *err)
 }
 
 ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
-                        ft_error *err)
+                            ft_error *err)
 {
     ft__plan *p = calloc(1, sizeof(*p));
 

@@ -40,10 +40,10 @@ typedef enum ft__step_kind {
     FT__STEP_ON,      /* items: threads with the guard on, warps with one of these */
     FT__STEP_ACCESS,  /* items: requests; sectors or wavefronts. source[0] + at */
     FT__STEP_BARRIER,
-    FT__STEP_BRANCH,  /* items: jumps, splits; the last of its block, as all below */
-    FT__STEP_INDEX,   /* items: jumps, splits; source[0]: the index */
+    FT__STEP_BRANCH, /* items: jumps, splits; the last of its block, as all below */
+    FT__STEP_INDEX,  /* items: jumps, splits; source[0]: the index */
     FT__STEP_LEAVE,
-    FT__STEP_CALL,    /* `call`: which of the part's */
+    FT__STEP_CALL, /* `call`: which of the part's */
 } ft__step_kind;
 
 typedef struct ft__step {
@@ -89,13 +89,13 @@ typedef struct ft__part {
     ft__cell *cell;
     uint32_t n_cells;
     ft__step *step;
-    uint32_t *steps; /* by block */
+    uint32_t *steps;     /* by block */
     uint32_t first_step; /* number of the first among all parts' */
     ft__source *source;
     uint32_t *dest, n_sources, n_dests, n_steps;
     ft__call *call;
     uint32_t n_calls;
-    uint32_t *item;  /* by block: the first of its items: by warps, by threads, steps' */
+    uint32_t *item; /* by block: the first of its items: by warps, by threads, steps' */
     uint32_t **live; /* by block: slots that live where it begins, SIZE_MAX last;
                         NULL: no header */
     bool calls;      /* something, anywhere */
@@ -113,8 +113,8 @@ typedef struct ft__plan {
     const ft_ptx *m;
     ft__part *part; /* the kernel's first */
     uint32_t n_parts;
-    uint8_t *need;  /* by variable */
-    bool *escaped;  /* by variable: its address goes where it is not followed */
+    uint8_t *need; /* by variable */
+    bool *escaped; /* by variable: its address goes where it is not followed */
     uint32_t n_steps;
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
@@ -126,7 +126,7 @@ typedef struct ft__plan {
 } ft__plan;
 
 ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
-                        ft_error *err);
+                            ft_error *err);
 void ft__ptx_plan_free(ft__plan *p);
 
 /* Between the files that make a plan. */
@@ -139,10 +139,11 @@ typedef struct ft__origin {
 } ft__origin;
 
 /* Where [a] of an instruction lies; false: not in one place. */
-bool ft__plan_place(ft__origin *out, const ft__part *part, const ft__ptx_operand *address);
+bool ft__plan_place(ft__origin *out, const ft__part *part,
+                    const ft__ptx_operand *address);
 /* The address among an instruction's operands, `nth` from 0; NULL: none. */
-const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f, const ft__ptx_insn *i,
-                                        uint32_t nth);
+const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
+                                        const ft__ptx_insn *i, uint32_t nth);
 /* It loads from or stores to one cell per element of memory that is followed. */
 bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
                     const ft__ptx_insn *i);

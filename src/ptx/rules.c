@@ -124,25 +124,42 @@ static bool shift_left(const struct ruling *w, uint32_t *form)
 
 /* ---- quotients and remainders ---- */
 
-/* Makes d divide the form in every block of the class; the quotient's form. 0 and false:
- * not to be had. */
-static bool quotient(const struct ruling *w, uint32_t form, int64_t d, uint32_t *out)
+/* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does not
+ * divide the form, the quotient is a symbol of its own, that of one thread's value, and
+ * the remainder is what is left; that it stays between 0 and d is a bound. */
+static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
+                     int64_t d, uint32_t *q, uint32_t *rest)
 {
     ft__forms *forms = &w->r->forms;
+    ft__symbol s = {.form = {v->form}, .n_source = 1, .divisor = d};
+    i128 least = d, most = 0;
 
-    if (ft__form_divides(forms, form, d)) {
-        *out = ft__form_over(forms, form, d);
+    *rest = 0;
+    if (ft__form_divides(forms, v->form, d)) {
+        *q = ft__form_over(forms, v->form, d);
         return true;
     }
     if (w->hard)
-        ft__trial_wants(w->r, form, (uint64_t)d);
-    if (!w->hard || ft__form_of_loops(forms, form) || !w->out->lane)
+        ft__trial_wants(w->r, v->form, (uint64_t)d);
+    if (!w->hard || ft__form_of_loops(forms, v->form) || !v->lane ||
+        d > (int64_t)1 << 40)
         return false;
-    *out = ft__form_derive(forms,
-                           &(ft__symbol){.form = {form}, .n_source = 1, .divisor = d});
-    if (*out)
-        ft__form_divisible(forms, form, (uint64_t)d);
-    return *out != 0;
+    for (uint32_t k = 0; k < w->r->words; k++)
+        for (uint64_t m = w->who->w[k]; m; m &= m - 1) {
+            const i128 x = number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)],
+                                  w->bits, is_signed);
+            const i128 r = (x % d + d) % d;
+
+            s.source[0] = (uint64_t)x;
+            least = r < least ? r : least;
+            most = r > most ? r : most;
+        }
+    *q = least > most ? 0 : ft__form_derive(forms, &s);
+    if (!*q)
+        return false;
+    *rest = ft__form_sum(forms, v->form, *q, -d, 64);
+    ft__form_hold(forms, *rest, clamped(-least), clamped(d - 1 - most));
+    return true;
 }
 
 /* By a positive constant, of what is not negative. */
@@ -150,23 +167,25 @@ static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
 {
     const i128 d = number(w->a[1].base, w->bits, w->is_signed);
     i128 least, most;
-    uint32_t q;
+    uint32_t q, rest;
 
     if (!is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
         return false;
     ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
-    if (least < 0 || !quotient(w, w->a[0].form, (int64_t)d, &q))
+    if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
     no_wrap(w, 0);
     ft__form_hold(&w->r->forms, w->a[0].form, clamped(-least), INT64_MAX);
-    *form = remainder ? 0 : q;
+    *form = remainder ? rest : q;
     return true;
 }
 
 static bool shift_right(const struct ruling *w, uint32_t *form)
 {
+    uint32_t rest;
+
     if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits || w->a[1].base > 62 ||
-        !quotient(w, w->a[0].form, (int64_t)1 << w->a[1].base, form))
+        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
         return false;
     no_wrap(w, 0);
     return true;
@@ -202,7 +221,7 @@ static bool masked(const struct ruling *w, uint32_t *form)
         return true;
     }
     return (mask & (mask + 1)) == 0 && mask < INT64_MAX &&
-           quotient(w, w->a[affine].form, (int64_t)mask + 1, &q);
+           quotient(w, &w->a[affine], false, (int64_t)mask + 1, &q, form);
 }
 
 /* or, xor of low bits that the form does not reach. */

@@ -194,8 +194,10 @@ void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t 
 /* Executes the block at r->at: counts[] and forms' bounds are of it then. */
 void ft__run_block(ft__run *r);
 
-ft_status ft__run_new(ft__run **out, ft__plan *p, const ft_ptx_launch *l,
-                      const uint8_t *param, const uint8_t *known, ft_error *err);
+/* For blocks of this size; what a launch has besides, each time anew. */
+ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3], ft_error *err);
+void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
+                    const uint8_t *known);
 void ft__run_free(ft__run *r);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "ptx/run.h"
 
-enum { NONE = FT__FLOW_NONE };
+enum { NONE = FT__FLOW_NONE, FORK_STEPS = 1 << 15 };
 
 /* Where a walk goes on. */
 struct way {
@@ -32,10 +32,11 @@ static void nobody(ft__there *t)
 /* ---- conditions nobody knows ---- */
 
 /* Blocks that `to` leads to before `meet`. */
-static bool *ahead(ft__run *r, const ft__flow *flow, uint32_t to, uint32_t meet)
+static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t to,
+                   uint32_t meet)
 {
-    bool *seen = ft__arena_array(&r->arena, (size_t)flow->n + 1, sizeof(*seen));
-    uint32_t *stack = ft__arena_array(&r->arena, (size_t)flow->n + 1, sizeof(*stack));
+    bool *seen = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*seen));
+    uint32_t *stack = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*stack));
     uint32_t n = 0;
 
     if (!seen || !stack) {
@@ -62,26 +63,47 @@ static bool *ahead(ft__run *r, const ft__flow *flow, uint32_t to, uint32_t meet)
     return seen;
 }
 
-/* What these blocks write is not known any more, to threads that may have come by. */
-static void forget_written(ft__run *r, ft__frame *f, const bool *blocks,
-                           const ft__set *who)
+/* Slots that these blocks may write, NO_SLOT last. */
+static uint32_t *written(ft__run *r, ft__arena *work, const ft__part *part,
+                         const bool *blocks)
 {
-    const ft__part *part = f->part;
+    uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
+    bool *is = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*is));
+    uint32_t n = 0;
 
+    if (!list || !is) {
+        r->short_of_memory = true;
+        return NULL;
+    }
     for (uint32_t b = 0; b < part->flow.n; b++)
         for (uint32_t s = part->steps[b]; blocks[b] && s < part->steps[b + 1]; s++)
-            for (uint32_t k = 0; k < part->step[s].n_dest; k++) {
-                const uint32_t slot = part->dest[part->step[s].dest + k];
-
-                if (slot != FT__NO_SLOT)
-                    ft__value_forget(r, &f->value[slot], who);
-            }
+            for (uint32_t k = 0; k < part->step[s].n_dest; k++)
+                if (part->dest[part->step[s].dest + k] != FT__NO_SLOT)
+                    is[part->dest[part->step[s].dest + k]] = true;
     for (uint32_t c = 0; c < part->n_calls; c++)
-        for (uint32_t k = 0; k < part->call[c].n_results; k++)
+        for (uint32_t k = 0; k < part->call[c].n_results; k++) {
+            const ft__ptx_operand *o = &part->call[c].result[k];
+
+            if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
+                is[part->slot[o->index]] = true;
             for (uint32_t x = 0; x < part->n_cells; x++)
-                if (part->call[c].result[k].kind == FT__PTX_VARIABLE &&
-                    part->cell[x].variable == part->call[c].result[k].index)
-                    ft__value_forget(r, &f->value[part->cell[x].slot], who);
+                is[part->cell[x].slot] |= o->kind == FT__PTX_VARIABLE &&
+                                          part->cell[x].variable == o->index;
+        }
+    for (uint32_t k = 0; k < part->n_slots; k++)
+        if (is[k])
+            list[n++] = k;
+    list[n] = FT__NO_SLOT;
+    r->steps += part->n_slots + part->n_steps;
+    return list;
+}
+
+/* They are not known any more, to threads that may have come by. */
+static void forget_written(ft__run *r, ft__frame *f, const uint32_t *slots,
+                           const ft__set *who)
+{
+    for (; *slots != FT__NO_SLOT; slots++)
+        ft__value_forget(r, &f->value[*slots], who);
 }
 
 static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
@@ -129,40 +151,45 @@ static bool to_ruin(const ft__part *part, uint32_t block)
     return false;
 }
 
-/* Values as they were, for the second of two ways. */
-static ft__value *save(ft__run *r, ft__frame *f)
+static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint32_t n)
 {
-    const uint32_t n = f->part->n_slots;
-    ft__value *kept = ft__arena_array(&r->arena, (size_t)n + 1, sizeof(*kept));
+    uint64_t *to = from ? ft__arena_array(work, n, sizeof(*to)) : NULL;
 
-    for (uint32_t s = 0; kept && s < n; s++) {
-        kept[s] = f->value[s];
-        if (kept[s].lane) {
-            kept[s].lane = ft__arena_array(&r->arena, r->words * 64, sizeof(uint64_t));
-            if (kept[s].lane)
-                memcpy(kept[s].lane, f->value[s].lane, r->threads * sizeof(uint64_t));
-        }
-        if (kept[s].unknown) {
-            kept[s].unknown = ft__arena_array(&r->arena, FT__WORDS, sizeof(uint64_t));
-            if (kept[s].unknown)
-                memcpy(kept[s].unknown, f->value[s].unknown, sizeof(r->all.w));
-        }
-        if ((f->value[s].lane && !kept[s].lane) ||
-            (f->value[s].unknown && !kept[s].unknown))
-            kept = NULL;
-    }
-    r->steps += (uint64_t)n * r->threads / 4;
+    if (to)
+        memcpy(to, from, n * sizeof(*to));
+    else if (from)
+        r->short_of_memory = true;
+    return to;
+}
+
+/* Values as they were, for the second of two ways; in the order of the slots. */
+static ft__value *save(ft__run *r, ft__arena *work, const ft__frame *f,
+                       const uint32_t *slots)
+{
+    ft__value *kept;
+    uint32_t n = 0;
+
+    while (slots[n] != FT__NO_SLOT)
+        n++;
+    kept = ft__arena_array(work, (size_t)n + 1, sizeof(*kept));
     if (!kept)
         r->short_of_memory = true;
+    for (uint32_t k = 0; kept && k < n; k++) {
+        kept[k] = f->value[slots[k]];
+        kept[k].lane = copied(r, work, kept[k].lane, r->threads);
+        kept[k].unknown = copied(r, work, kept[k].unknown, FT__WORDS);
+        r->steps += kept[k].lane ? r->threads : 4;
+    }
     return kept;
 }
 
 /* Who went one way though they may go the other has what they had. */
-static void restore(ft__run *r, ft__frame *f, const ft__value *kept, const ft__set *open)
+static void restore(ft__run *r, ft__frame *f, const ft__value *kept,
+                    const uint32_t *slots, const ft__set *open)
 {
-    for (uint32_t s = 0; s < f->part->n_slots; s++)
-        if (!kept[s].fresh)
-            ft__value_put(r, f, s, &kept[s], open, f->part->hard[s]);
+    for (; *slots != FT__NO_SLOT; slots++, kept++)
+        if (!kept->fresh)
+            ft__value_put(r, f, *slots, kept, open, f->part->hard[*slots]);
 }
 
 /* After both ways: who was there for sure and cannot have left is there for sure. */
@@ -217,45 +244,75 @@ static void join_both(struct way *w, const ft__there *yes, const ft__there *no,
     w->t.known = ft__set_same(r, &w->t.of[FT__SURE], &w->t.of[FT__MAYBE]);
 }
 
-/* Threads of which nobody knows go both ways at once. */
-static void go_both(struct way *w, ft__there *yes, ft__there *no, uint32_t to,
-                    uint32_t next, uint32_t meet, const ft__set *open)
+/* A split of threads of which nobody knows. */
+struct fork {
+    uint32_t to, next, meet;
+    bool *on_yes, *on_no; /* blocks before they meet */
+    uint32_t *slots;      /* written there */
+    ft__value *kept;
+};
+
+static bool fork_new(struct way *w, ft__arena *work, struct fork *k)
+{
+    ft__run *r = w->r;
+    const ft__flow *flow = &w->f->part->flow;
+    bool *both = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*both));
+
+    k->on_yes = ahead(r, work, flow, k->to, k->meet);
+    k->on_no = ahead(r, work, flow, k->next, k->meet);
+    if (!both || !k->on_yes || !k->on_no) {
+        r->short_of_memory = true;
+        return false;
+    }
+    for (uint32_t b = 0; b < flow->n; b++)
+        both[b] = k->on_yes[b] || k->on_no[b];
+    k->slots = written(r, work, w->f->part, both);
+    k->kept = k->slots ? save(r, work, w->f, k->slots) : NULL;
+    return !r->short_of_memory;
+}
+
+/* They go both ways at once. */
+static void go_both(struct way *w, ft__there *yes, ft__there *no, struct fork *k,
+                    const ft__set *open)
 {
     ft__run *r = w->r;
     const ft__part *part = w->f->part;
     const ft__set left = w->f->left;
-    bool *on_yes = ahead(r, &part->flow, to, meet);
-    bool *on_no = ahead(r, &part->flow, next, meet);
-    const ft__value *kept = save(r, w->f);
-    bool round_yes, round_no;
+    const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
 
-    if (!on_yes || !on_no || !kept)
-        return;
-    round_yes = on_yes[w->block];
-    round_no = on_no[w->block];
     if (round_yes) {
-        unbound(r, part, on_yes);
-        may_leave(w->f, on_yes, open);
+        unbound(r, part, k->on_yes);
+        may_leave(w->f, k->on_yes, open);
     }
     if (round_no) {
-        unbound(r, part, on_no);
-        may_leave(w->f, on_no, open);
+        unbound(r, part, k->on_no);
+        may_leave(w->f, k->on_no, open);
     }
-    if (round_yes || to_ruin(part, to))
+    if (round_yes || to_ruin(part, k->to))
         keep_off(w, yes, no, round_yes, open);
-    if (round_no || to_ruin(part, next))
+    if (round_no || to_ruin(part, k->next))
         keep_off(w, no, yes, round_no, open);
     if (round_yes && round_no)
         drop(r, yes, FT__GUESS, open);
-    walk(r, w->f, to, meet, yes);
-    restore(r, w->f, kept, open);
-    walk(r, w->f, next, meet, no);
-    for (uint32_t k = 0; k < part->flow.n; k++)
-        on_yes[k] |= on_no[k];
-    forget_written(r, w->f, on_yes, open);
+    walk(r, w->f, k->to, k->meet, yes);
+    restore(r, w->f, k->kept, k->slots, open);
+    walk(r, w->f, k->next, k->meet, no);
+    forget_written(r, w->f, k->slots, open);
     join_both(w, yes, no, round_yes || round_no, round_yes && round_no, open, &left);
     w->from = w->block;
-    w->block = meet;
+    w->block = k->meet;
+}
+
+static void go_unknown(struct way *w, ft__there *yes, ft__there *no,
+                       const ft__flow_block *b, const ft__set *open)
+{
+    struct fork k = {.to = b->jump, .next = b->next, .meet = b->meet};
+    ft__arena work = {0};
+
+    w->r->steps += FORK_STEPS; /* ways may double with each of them */
+    if (fork_new(w, &work, &k))
+        go_both(w, yes, no, &k, open);
+    ft__arena_free(&work);
 }
 
 /* ---- splits ---- */
@@ -325,7 +382,7 @@ static void branch(struct way *w, const ft__step *s)
         c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
     if (ft__set_any(r, &c.open)) {
         ft__run_inexact(r, w->f, s->insn, "a branch depends on data");
-        go_both(w, &yes, &no, b->jump, b->next, b->meet, &c.open);
+        go_unknown(w, &yes, &no, b, &c.open);
     } else {
         go_apart(w, &yes, &no, b->jump, b->next, b->meet);
     }
@@ -352,31 +409,41 @@ static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
     ft__run_count(r, s->item + 1, n);
 }
 
+/* Threads have been through these blocks, or not. */
+static void pass_unknown(struct way *w, ft__arena *work, const bool *blocks)
+{
+    ft__run *r = w->r;
+    const ft__there before = w->t;
+    const ft__set left = w->f->left;
+    const uint32_t *slots = written(r, work, w->f->part, blocks);
+
+    if (!slots)
+        return;
+    unbound(r, w->f->part, blocks);
+    forget_written(r, w->f, slots, &w->t.of[FT__MAYBE]);
+    may_leave(w->f, blocks, &w->t.of[FT__MAYBE]);
+    if (!ft__set_same(r, &left, &w->f->left)) {
+        ft__there_spell_out(&w->t);
+        memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
+        meet_again(r, w, &before, &before.of[FT__MAYBE], &left);
+    }
+}
+
 /* Nobody knows where a brx.idx leads. */
 static void go_anywhere(struct way *w, const ft__step *s, uint32_t meet)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
-    bool *blocks = ahead(r, &part->flow, w->block, meet);
+    ft__arena work = {0};
+    const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, meet);
     uint64_t n[FT__SETS];
 
     ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
     ft__run_threads(r, n, &w->t);
     n[FT__SURE] = 0;
     ft__run_count(r, s->item, n);
-    if (blocks) {
-        const ft__there before = w->t;
-        const ft__set left = w->f->left;
-
-        unbound(r, part, blocks);
-        forget_written(r, w->f, blocks, &w->t.of[FT__MAYBE]);
-        may_leave(w->f, blocks, &w->t.of[FT__MAYBE]);
-        if (!ft__set_same(r, &left, &w->f->left)) {
-            ft__there_spell_out(&w->t);
-            memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
-            meet_again(r, w, &before, &before.of[FT__MAYBE], &left);
-        }
-    }
+    if (blocks)
+        pass_unknown(w, &work, blocks);
+    ft__arena_free(&work);
     w->from = w->block;
     w->block = meet;
 }

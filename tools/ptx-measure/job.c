@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+
 enum { CHUNK = 1 << 22, ERROR_LOG = 4096, SHARED_WITHOUT_ASKING = 48 << 10 };
 
 /* ---- module ---- */
@@ -160,22 +162,11 @@ void job_describe(const job *j, json_t *out)
 
 /* ---- counters ---- */
 
-static ft_status read_counters(json_t *out, job *j, const blocks *b, ft_error *err)
+static void tell_blocks(json_t *out, const blocks *b, const uint64_t *value)
 {
-    uint64_t at, *value = calloc((size_t)b->n + 1, sizeof(*value) * b->per);
     json_t *list = json_array();
-    size_t size;
-    ft_status st = value && list ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "counters");
 
-    if (!st)
-        st = cuda_check(j->c,
-                        j->c->global_get(&at, &size, j->module, "foretell_counters"),
-                        "the counters are not there", err);
-    st = st ? st
-            : cuda_check(j->c,
-                         j->c->from_device(value, at, sizeof(*value) * b->per * b->n),
-                         "the counters are not read", err);
-    for (uint32_t i = 0; !st && i < b->n; i++) {
+    for (uint32_t i = 0; i < b->n; i++) {
         json_t *one = json_pack("{s:s, s:I, s:I, s:I}", "function", b->at[i].function,
                                 "line", (json_int_t)b->at[i].line, "instructions",
                                 (json_int_t)b->at[i].instructions, "threads",
@@ -187,12 +178,42 @@ static ft_status read_counters(json_t *out, job *j, const blocks *b, ft_error *e
         json_array_append_new(list, one);
     }
     json_object_set_new(out, "blocks", list);
-    free(value);
-    return st;
 }
 
-static ft_status count(json_t *out, const cuda *c, const launch *l, const blocks *b,
-                       ft_error *err)
+static void tell_agreement(json_t *out, const blocks *b, const uint64_t *value,
+                           const ft_ptx *m, const launch *l)
+{
+    agreement a;
+    ft_error err;
+
+    if (blocks_agree(&a, b, value, m, l, &err))
+        json_object_set_new(out, "not_counted", json_string(err.msg));
+    else
+        json_object_set_new(
+            out, "agreement",
+            json_pack("{s:I, s:I, s:I, s:I, s:I}", "same", (json_int_t)a.same, "within",
+                      (json_int_t)a.within, "outside", (json_int_t)a.outside, "unknown",
+                      (json_int_t)a.unknown, "line", (json_int_t)a.line));
+}
+
+/* Of a job that has run. */
+static ft_status read_counters(uint64_t *value, const job *j, const blocks *b,
+                               ft_error *err)
+{
+    uint64_t at;
+    size_t size;
+    ft_status st =
+        cuda_check(j->c, j->c->global_get(&at, &size, j->module, "foretell_counters"),
+                   "the counters are not there", err);
+
+    return st ? st
+              : cuda_check(j->c,
+                           j->c->from_device(value, at, sizeof(*value) * b->per * b->n),
+                           "the counters are not read", err);
+}
+
+static ft_status run_counters(uint64_t *value, const cuda *c, const launch *l,
+                              const blocks *b, ft_error *err)
 {
     job j;
     ft_status st = job_open(&j, c, l, b->text, err);
@@ -201,7 +222,7 @@ static ft_status count(json_t *out, const cuda *c, const launch *l, const blocks
         return st;
     st = job_launch(&j, err);
     st = st ? st : job_wait(&j, err);
-    st = st ? st : read_counters(out, &j, b, err);
+    st = st ? st : read_counters(value, &j, b, err);
     job_close(&j);
     return st;
 }
@@ -210,10 +231,18 @@ ft_status job_count_blocks(json_t *out, const cuda *c, const launch *l, ft_error
 {
     ft_ptx *m = NULL;
     blocks b = {0};
+    uint64_t *value = NULL;
     ft_status st = ft_ptx_open(&m, l->module, err);
 
     st = st ? st : blocks_insert(&b, m, err);
-    st = st ? st : count(out, c, l, &b, err);
+    if (!st && !(value = calloc((size_t)b.n * b.per + 1, sizeof(*value))))
+        st = ft_fail(err, FT_ENOMEM, 0, "counters");
+    st = st ? st : run_counters(value, c, l, &b, err);
+    if (!st) {
+        tell_blocks(out, &b, value);
+        tell_agreement(out, &b, value, m, l);
+    }
+    free(value);
     blocks_free(&b);
     ft_ptx_free(m);
     return st;

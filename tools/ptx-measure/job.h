@@ -28,7 +28,8 @@ ft_status job_wait(job *j, ft_error *err);
 /* What the driver says of the kernel, and what there is to read, into the row `out`. */
 void job_describe(const job *j, json_t *out);
 
-/* Runs it once and reads the counters back: out->"blocks". */
+/* Runs it once and reads the counters back, out->"blocks", and says how many of them
+ * are what foretell counts, out->"agreement". */
 ft_status job_count_blocks(json_t *out, const cuda *c, const launch *l, ft_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "ptx/module.h"
 
-enum { MOST_MEMORY_LOG2 = 36, DEFAULT_MEMORY = 1 << 20 };
+enum { MOST_MEMORY_LOG2 = 36, DEFAULT_MEMORY = 1 << 20, MOST_SHARED = 1 << 20 };
 
 /* ---- arguments ---- */
 
@@ -196,6 +196,7 @@ static ft_status read_row(launch *l, const char *path, ft_error *err)
 {
     const char *module = json_string_value(json_object_get(l->row, "module"));
     const char *kernel = json_string_value(json_object_get(l->row, "kernel"));
+    json_int_t shared = json_integer_value(json_object_get(l->row, "shared"));
     const ft_ptx_kernel *k;
     ft_ptx *m = NULL;
     uint32_t i = 0;
@@ -207,7 +208,9 @@ static ft_status read_row(launch *l, const char *path, ft_error *err)
     if (!read_three(l->grid, json_object_get(l->row, "grid")) ||
         !read_three(l->block, json_object_get(l->row, "block")))
         return bad(err, l, "\"grid\" and \"block\" are one to three numbers from 1 on");
-    l->shared = (uint32_t)json_integer_value(json_object_get(l->row, "shared"));
+    if (shared < 0 || shared > MOST_SHARED)
+        return bad(err, l, "\"shared\" is a number of bytes that a block can have");
+    l->shared = (uint32_t)shared;
     l->module = beside(path, module);
     if (!l->module)
         return ft_fail(err, FT_ENOMEM, 0, "a name");

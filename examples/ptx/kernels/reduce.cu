@@ -125,7 +125,7 @@ extern "C" __global__ void prefix_sum(const float *x, float *out, int n)
         out[blockIdx.x * n + t] = s[from][t];
 }
 
-// Wrap-around of all integers, as many kinds of reduction as sm_80 has in one instruction.
+// A warp adds its values up in one instruction where there is one, from sm_80 on.
 extern "C" __global__ void sum_redux(const int *x, int *total, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, v = i < n ? x[i] : 0;

@@ -15,9 +15,7 @@ __device__ static inline moments online(float v, moments m)
 __device__ static inline moments combine(moments b, moments a)
 {
     float delta = b.mean - a.mean, count = a.count + b.count;
-    if (count <= 0.0f)
-        return {0.0f, 0.0f, 0.0f};
-    float scale = 1.0f / count, of_a = a.count * scale, of_b = b.count * scale;
+    float scale = 1.0f / fmaxf(count, 1.0f), of_a = a.count * scale, of_b = b.count * scale;
     return {of_a * a.mean + of_b * b.mean, a.sigma + b.sigma + delta * delta * a.count * of_b,
             count};
 }

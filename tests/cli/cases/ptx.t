@@ -255,7 +255,7 @@ What is missing or wrong is said.
   foretell ptx: nowhere.ptx: No such file or directory
   [3]
   $ foretell ptx ptx/README.md
-  foretell ptx: ptx/README.md:1:1: found '#', expected a directive
+  foretell ptx: ptx/README.md:1:1: found '#', expected '.version'
   [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry sax
   foretell ptx: no kernel is called sax
