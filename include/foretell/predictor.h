@@ -217,6 +217,21 @@ FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
 FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
                                        const ft_device_use *on, const ft_graph *g,
                                        ft_error *err);
+/* The values of an estimate; NaN: not known. */
+typedef struct ft_brief {
+    double time_s;
+    double energy_j;
+    double power_w;
+    double memory_bytes;
+} ft_brief;
+/* A device under many settings, quickly: out[i] is bit for bit what
+ * ft_predict_network_on() says of setting[i], or ft_predict_network_physics() where p is
+ * NULL; all NaN where that fails of this setting alone, as above its highest clock.
+ * on->setting is not looked at. */
+FT_API ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
+                                         const ft_device_use *on,
+                                         const char *const *setting, size_t n,
+                                         const ft_graph *g, ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,

@@ -1,6 +1,8 @@
 #ifndef PREDICT_ASK_H
 #define PREDICT_ASK_H
 
+#include <stdbool.h>
+
 #include "predict/clock.h"
 #include "predict/estimate.h"
 #include "predict/physics.h"
@@ -22,6 +24,8 @@ typedef struct ft__asked {
 ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta *theta,
                        const ft_graph *g, ft_error *err);
 void ft__ask_close(ft__asked *a);
+/* What the device draws at most under a cap (NaN: none), W. */
+double ft__ask_cap(const ft_device_facts *d, double power_w);
 
 void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
@@ -43,6 +47,28 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * it: every operation by what specifications say of both. */
 ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err);
+
+/* ---- the same of many settings: what no clock and no cap changes is found once ---- */
+typedef struct ft__ask_range {
+    ft__asked a; /* its clocks are there where a drive names one */
+    const ft__drive *drive;
+    size_t n;
+    const ft__theta *theta; /* that `sustained` is of; NULL: of none */
+    double *sustained;      /* by drive; NaN: not known yet */
+    bool *open;             /* by drive: false: ft__ask_open() would fail */
+} ft__ask_range;
+/* *on but its setting; FT_ENOTFOUND where no drive can be asked about. */
+ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,
+                             const ft__theta *theta, const ft__drive *drive, size_t n,
+                             const ft_graph *g, ft_error *err);
+void ft__ask_range_close(ft__ask_range *r);
+/* busy_s[n] as ft__ask_terms() with this theta, power_w[n] as ft__ask_power(). */
+ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
+                           const ft__theta *theta, const ft_op *op, ft_error *err);
+ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta *theta,
+                              const ft_op *op, ft_error *err);
+/* Can the device be asked about at this clock (NaN: as it comes)? */
+bool ft__ask_may(const ft_device_facts *d, double clock_hz);
 /* Says why energy is missing, where it is. */
 void ft__ask_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
 

@@ -6,6 +6,7 @@
 #include "predict/ask.h"
 #include "predict/correct.h"
 #include "predict/known.h"
+#include "predict/many.h"
 #include "predict/predictor.h"
 #include "predict/sweep.h"
 
@@ -415,6 +416,143 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);
     return FT_OK;
+}
+
+/* ---- many settings ---- */
+
+/* A setting that the device was not measured under, and whose answer is that of the
+ * measured one, scaled. */
+static bool is_elsewhere(const ft__family *f, const ft_device_use *on,
+                         const char *setting)
+{
+    ft__dataset asked = {.device = (char *)ft_device_get(on->device)->name,
+                         .setting = (char *)setting,
+                         .policy = (char *)on->policy,
+                         .file = (ft_device *)on->device};
+    ft__sweep unused;
+
+    return !on->known && ft__family_knows(f, FT__METRIC_TIME, &asked) &&
+           !was_driven_so(f, &asked) && !ft__sweep_find(&unused, f, &asked);
+}
+
+/* Constants by which operation i is priced; its class's, unless choose_form() took the
+ * others. */
+static const ft__theta *theta_of(const struct asking *q, uint32_t i,
+                                 const ft__learner *l, const ft__theta *plain)
+{
+    const ft_op *op = ft_graph_op(q->g, i);
+
+    return !q->tf32 && is_tf32(q, op) ? plain : &l->base.theta[ft_kind_class(op->kind)];
+}
+
+static ft_status price_elsewhere(ft__many *m, struct asking *q, ft__ask_range *r,
+                                 ft_error *err)
+{
+    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
+    const ft__theta plain = ft__physics_default();
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < m->n_ops && !st; i++) {
+        const ft_op *op = ft_graph_op(m->g, i);
+        const ft__theta *theta = theta_of(q, i, l, &plain);
+        const ft__theta *of_class = &l->base.theta[ft_kind_class(op->kind)];
+
+        st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r, theta, op,
+                              err);
+        /* Power is told by the constants of the class in any case. */
+        if (!st && theta != of_class)
+            st = ft__ask_range_power(&m->power_w[i * m->n], r, of_class, op, err);
+    }
+    return st;
+}
+
+static void brief_elsewhere(ft_brief *out, ft__many *m, struct asking *q, size_t k,
+                            const ft__schedule *s)
+{
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        double busy = m->busy_s[i * m->n + k];
+        double share = isnan(q->share[i]) ? NAN : busy / q->bare_form[i].busy_s;
+        double factor = share * device_share(&q->bare_form[i]);
+        ft__task *task = &m->task[i];
+
+        task->power_w = m->power_w[i * m->n + k];
+        task->bare_s = task->alone_s = busy;
+        if (ft__costs_nothing(ft_graph_op(m->g, i)))
+            continue;
+        task->alone_s = isfinite(factor) && q->time[i].value > 0
+                            ? q->time[i].value * factor
+                            : (double)NAN;
+    }
+    ft__estimate_brief(out, m->task, m->n_ops, s,
+                       ft__ask_cap(q->a.device, m->drive[k].power_w));
+}
+
+static ft_status elsewhere(ft_brief *out, ft__many *m, struct asking *q,
+                           ft__ask_range *r, const unsigned char *which, ft_error *err)
+{
+    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
+    ft__schedule s;
+    ft_status st = make(q, err);
+
+    if (!st)
+        st = ask_learners(q, err);
+    if (!st)
+        st = price_elsewhere(m, q, r, err);
+    if (st)
+        return st;
+    q->a.theta = l->base.theta[0];
+    s = ft__ask_schedule(&q->a);
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        ft_estimate unused;
+
+        m->task[i] = (ft__task){.count = (double)ft_graph_op_count(m->g, i)};
+        ft__ask_bare(&m->task[i], &unused, &q->a, ft_graph_op(m->g, i), &q->bare[i]);
+    }
+    for (size_t k = 0; k < m->n; k++) {
+        if (!which[k])
+            continue;
+        m->done[k] = 1;
+        if (r->open[k])
+            brief_elsewhere(&out[k], m, q, k, &s);
+    }
+    return FT_OK;
+}
+
+ft_status ft__many_by_family(ft_brief *out, ft__many *m, const ft_predictor *p,
+                             ft_error *err)
+{
+    const ft__theta theta = ft__physics_default();
+    struct asking q = {.f = p->family, .g = m->g, .n = m->n_ops};
+    unsigned char *which = calloc(m->n + 1, 1);
+    ft_device_use on = *m->on;
+    ft__buf setting = {0};
+    ft__ask_range r = {0};
+    ft_status st = which ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
+    size_t first = m->n;
+
+    for (size_t k = 0; k < m->n && !st; k++) {
+        which[k] = is_elsewhere(q.f, m->on, m->setting[k]);
+        if (which[k] && first == m->n &&
+            ft__ask_may(ft_device_get(on.device), m->drive[k].clock_hz))
+            first = k;
+    }
+    if (!st && first < m->n) {
+        on.setting = m->setting[first];
+        st = open_device(&q, &setting, &on, err);
+        if (!st) {
+            on.policy = q.on.policy;
+            st = ft__ask_range_open(&r, &on, &theta, m->drive, m->n, m->g, err);
+        }
+        if (!st)
+            st = elsewhere(out, m, &q, &r, which, err);
+    }
+    ft__ask_range_close(&r);
+    ft__ask_close(&q.a);
+    ft__ask_close(&q.measured);
+    asking_free(&q);
+    ft__buf_free(&setting);
+    free(which);
+    return st;
 }
 
 ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
