@@ -177,6 +177,14 @@ FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t poli
 /* The same for one operation that stands alone (a spec list, a sample). */
 FT_API void ft_op_lower(ft_op *op, uint32_t policy);
 
+/* ---- another element type ---- */
+/* fp32, fp16, bf16: what networks are computed in without being quantised. */
+FT_API int ft_dtype_is_plain_float(ft_dtype t);
+/* The same network with all of these cast to `to`, one of them: weights, activations
+ * and arithmetic. FT_EINVAL: `to` is none of them. */
+FT_API ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to,
+                               ft_error *err);
+
 /* ---- training ---- */
 typedef enum ft_optimizer {
     FT_OPTIMIZER_NONE,

@@ -31,20 +31,6 @@ const char *ft__graph_dtype(const ft_graph *g)
     return ft_dtype_name(dtype);
 }
 
-int ft__dtype_check(ft__cli *c, const char *asked, const char *dtype)
-{
-    if (!asked || strcmp(asked, dtype) == 0)
-        return FT__EXIT_GOOD;
-    if (ft_dtype_from_name(asked, strlen(asked)) == FT_DTYPE_NONE)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "there is no element type \"%s\"",
-                            asked);
-    return ft__cli_exit(
-        c, FT__EXIT_MISSING,
-        "the model computes in %s; foretelling it in %s needs the model "
-        "exported in %s",
-        dtype, asked, asked);
-}
-
 static ft_status estimate(ft_network_estimate *out, const ft__source *from,
                           const ft_graph *g, ft_error *err)
 {

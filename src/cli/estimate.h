@@ -118,7 +118,5 @@ void ft__energy_why(char *why, size_t size, const char *device,
 int64_t ft__graph_batch(const ft_graph *g);
 /* The type of the operation with the most arithmetic. */
 const char *ft__graph_dtype(const ft_graph *g);
-/* Complains where the model computes in another type than asked for; NULL: none was. */
-int ft__dtype_check(ft__cli *c, const char *asked, const char *dtype);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/estimate.h"
 
 enum { MAX_VALUES = 64, MAX_STDIN = 64 << 20 };
 
@@ -153,6 +153,32 @@ static ft_status import(ft_graph **out, const char *path, const ft_import_option
     return ft_import_file(out, path, opt, err);
 }
 
+/* In place of *g, where it computes in another type. */
+static ft_status cast(ft_graph **g, const char *asked, ft_error *err)
+{
+    const char *own = ft__graph_dtype(*g);
+    ft_dtype to = ft_dtype_from_name(asked, strlen(asked));
+    ft_graph *made;
+    ft_status st;
+
+    if (to == FT_DTYPE_NONE)
+        return ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", asked);
+    if (strcmp(asked, own) == 0)
+        return FT_OK;
+    if (!ft_dtype_is_plain_float(to) ||
+        !ft_dtype_is_plain_float(ft_dtype_from_name(own, strlen(own))))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the model computes in %s; foretelling it in %s needs the model "
+                       "exported in %s",
+                       own, asked, asked);
+    st = ft_graph_cast(&made, *g, to, err);
+    if (st)
+        return st;
+    ft_graph_free(*g);
+    *g = made;
+    return FT_OK;
+}
+
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err)
 {
@@ -162,6 +188,12 @@ ft_status ft__model_import(ft_graph **out, const char *path,
     *out = NULL;
     if (!st)
         st = import(out, path, &p.how, err);
+    if (!st && opt->dtype)
+        st = cast(out, opt->dtype, err);
+    if (st) {
+        ft_graph_free(*out);
+        *out = NULL;
+    }
     while (p.n_copies)
         free(p.copy[--p.n_copies]);
     /* Nothing is missing here: the file holds what is not taken. */

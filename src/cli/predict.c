@@ -15,8 +15,7 @@ static const ft__option options[] = {
      "learned"},
     FT__ENGINE_OPTIONS(ft__predict_options, "the software that will run it; ",
                        "threads it may use; "),
-    {"dtype", 0, FT__OPT_TEXT, offsetof(ft__predict_options, dtype), "T",
-     "element type, such as fp32; the model's own"},
+    FT__DTYPE_OPTION(ft__predict_options, model),
     {"top", 0, FT__OPT_COUNT, offsetof(ft__predict_options, top), "N",
      "how many of the heaviest operations to list; 10"},
     {"max-batch", 0, FT__OPT_FLAG, offsetof(ft__predict_options, max_batch), NULL,
@@ -190,7 +189,6 @@ static int run(ft__cli *c, const void *user)
         q.graph = g;
         q.dtype = ft__graph_dtype(g);
         ft__path_data(c, q.data_dir);
-        code = ft__dtype_check(c, o->dtype, q.dtype);
     }
     if (!code)
         code = open_predictor(&q);

@@ -11,7 +11,6 @@ typedef struct ft__predict_options {
     const char *predictor;
     const char *method;
     const char *engine;
-    const char *dtype;
     uint64_t threads;
     uint64_t top;
     ft__step_options step;

@@ -19,7 +19,6 @@ typedef struct ft__rank_options {
     const char *clocks;
     ft__texts prices;
     const char *co2;
-    const char *dtype;
     const char *correct;
     uint64_t top;
     uint64_t seed;

@@ -202,7 +202,7 @@ ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,
     st = ft__ask_open(&out->a, &plain, theta, g, err);
     if (st)
         return st;
-    out->sustained = malloc((n + 1) * sizeof(*out->sustained));
+    out->sustained = malloc((n + 1) * FT__MOST_THETAS * sizeof(*out->sustained));
     out->open = malloc((n + 1) * sizeof(*out->open));
     if (!out->sustained || !out->open)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
@@ -228,14 +228,23 @@ struct range_op {
     ft__chip chip;
     ft__pace pace;
     struct draw draw;
+    double *sustained; /* by drive */
 };
 
-static double sustained_of(ft__ask_range *r, size_t k, const ft__chip *chip,
-                           const ft__theta *theta)
+/* Where what these constants sustain is remembered. */
+static double *sustained_of(ft__ask_range *r, const ft__theta *theta)
 {
-    if (isnan(r->sustained[k]))
-        r->sustained[k] = ft__sustained(chip, theta);
-    return r->sustained[k];
+    size_t i = 0;
+    double *out;
+
+    while (i < FT__MOST_THETAS && r->theta[i] && r->theta[i] != theta)
+        i++;
+    i = i < FT__MOST_THETAS ? i : 0;
+    out = r->sustained + i * r->n;
+    for (size_t k = 0; k < r->n && r->theta[i] != theta; k++)
+        out[k] = NAN;
+    r->theta[i] = theta;
+    return out;
 }
 
 static double power_at(const struct range_op *p, const ft__drive *drive)
@@ -262,7 +271,9 @@ static void price_at(struct range_op *p, size_t k, const ft__theta *theta,
         hold_to(&p->chip, &r->a, clock_under_cap(&r->a, free_w, drive->power_w));
         sustained = ft__sustained(&p->chip, theta);
     } else {
-        sustained = sustained_of(r, k, &p->chip, theta);
+        if (isnan(p->sustained[k]))
+            p->sustained[k] = ft__sustained(&p->chip, theta);
+        sustained = p->sustained[k];
     }
     ft__pace_move(&p->pace, &p->chip, sustained);
     ft__ready_price(&t, &p->ready, &p->pace);
@@ -314,12 +325,10 @@ ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
     for (size_t k = 0; k < r->n; k++) {
         busy_s[k] = 0;
         power_w[k] = NAN;
-        if (r->theta != theta)
-            r->sustained[k] = NAN;
     }
     if (ft__costs_nothing(op))
         return FT_OK;
-    r->theta = theta;
+    p.sustained = sustained_of(r, theta);
     good = range_op_make(&p, &theta, &cpu, op, &arena);
     for (size_t k = 0; k < r->n && good; k++)
         price_at(&p, k, theta, &busy_s[k], &power_w[k]);

@@ -43,18 +43,21 @@ ft__schedule ft__ask_schedule(const ft__asked *a);
 extern const double ft__elsewhere_error;
 /* Does one setting name a clock or a cap that the other has otherwise, or not? */
 bool ft__setting_differs(const char *asked, const char *measured);
+bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
 /* From what a network takes as the device was measured to what it takes as *on drives
  * it: every operation by what specifications say of both. */
 ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err);
 
 /* ---- the same of many settings: what no clock and no cap changes is found once ---- */
+enum { FT__MOST_THETAS = 2 * FT_CLASS_COUNT }; /* that are remembered */
 typedef struct ft__ask_range {
     ft__asked a; /* its clocks are there where a drive names one */
     const ft__drive *drive;
     size_t n;
-    const ft__theta *theta; /* that `sustained` is of; NULL: of none */
-    double *sustained;      /* by drive; NaN: not known yet */
+    /* By constants and drive; NaN: not known yet. */
+    const ft__theta *theta[FT__MOST_THETAS]; /* NULL: none yet */
+    double *sustained;
     bool *open;             /* by drive: false: ft__ask_open() would fail */
 } ft__ask_range;
 /* *on but its setting; FT_ENOTFOUND where no drive can be asked about. */

@@ -420,19 +420,41 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
 
 /* ---- many settings ---- */
 
-/* A setting that the device was not measured under, and whose answer is that of the
- * measured one, scaled. */
-static bool is_elsewhere(const ft__family *f, const ft_device_use *on,
-                         const char *setting)
-{
-    ft__dataset asked = {.device = (char *)ft_device_get(on->device)->name,
-                         .setting = (char *)setting,
-                         .policy = (char *)on->policy,
-                         .file = (ft_device *)on->device};
-    ft__sweep unused;
+/* What the family measured of the device that is asked about. */
+struct seen {
+    bool any;
+    uint32_t at_clocks;  /* datasets whose setting names a clock */
+    ft__drive *drive; /* of every dataset of the device */
+    uint32_t n;
+};
 
-    return !on->known && ft__family_knows(f, FT__METRIC_TIME, &asked) &&
-           !was_driven_so(f, &asked) && !ft__sweep_find(&unused, f, &asked);
+static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *asked,
+                     ft_error *err)
+{
+    *out = (struct seen){.any = ft__family_knows(f, FT__METRIC_TIME, asked),
+                         .drive = calloc(f->n_datasets + 1u, sizeof(*out->drive))};
+    if (!out->drive)
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        if (strcmp(f->dataset[i].device, asked->device) != 0)
+            continue;
+        out->drive[out->n] = ft__drive_of(f->dataset[i].setting);
+        out->at_clocks += out->drive[out->n++].clock_hz > 0;
+    }
+    return FT_OK;
+}
+
+/* Was it not measured as *drive says, so that its answer is that of another setting,
+ * scaled? */
+static bool is_elsewhere(const struct seen *s, const ft__drive *drive)
+{
+    /* Several clocks may tell of others: ft__sweep_find(). */
+    if (!s->any || s->at_clocks > 1)
+        return false;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!ft__drive_differs(drive, &s->drive[i]))
+            return false;
+    return true;
 }
 
 /* Constants by which operation i is priced; its class's, unless choose_form() took the
@@ -518,39 +540,52 @@ static ft_status elsewhere(ft_brief *out, ft__many *m, struct asking *q,
     return FT_OK;
 }
 
-ft_status ft__many_by_family(ft_brief *out, ft__many *m, const ft_predictor *p,
-                             ft_error *err)
+static ft_status by_elsewhere(ft_brief *out, ft__many *m, const ft_predictor *p,
+                              const unsigned char *which, size_t first, ft_error *err)
 {
     const ft__theta theta = ft__physics_default();
     struct asking q = {.f = p->family, .g = m->g, .n = m->n_ops};
-    unsigned char *which = calloc(m->n + 1, 1);
     ft_device_use on = *m->on;
     ft__buf setting = {0};
     ft__ask_range r = {0};
-    ft_status st = which ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
-    size_t first = m->n;
+    ft_status st;
 
-    for (size_t k = 0; k < m->n && !st; k++) {
-        which[k] = is_elsewhere(q.f, m->on, m->setting[k]);
-        if (which[k] && first == m->n &&
-            ft__ask_may(ft_device_get(on.device), m->drive[k].clock_hz))
-            first = k;
+    on.setting = m->setting[first];
+    st = open_device(&q, &setting, &on, err);
+    if (!st) {
+        on.policy = q.on.policy;
+        st = ft__ask_range_open(&r, &on, &theta, m->drive, m->n, m->g, err);
     }
-    if (!st && first < m->n) {
-        on.setting = m->setting[first];
-        st = open_device(&q, &setting, &on, err);
-        if (!st) {
-            on.policy = q.on.policy;
-            st = ft__ask_range_open(&r, &on, &theta, m->drive, m->n, m->g, err);
-        }
-        if (!st)
-            st = elsewhere(out, m, &q, &r, which, err);
-    }
+    if (!st)
+        st = elsewhere(out, m, &q, &r, which, err);
     ft__ask_range_close(&r);
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);
     asking_free(&q);
     ft__buf_free(&setting);
+    return st;
+}
+
+ft_status ft__many_by_family(ft_brief *out, ft__many *m, const ft_predictor *p,
+                             ft_error *err)
+{
+    const ft_device_facts *d = ft_device_get(m->on->device);
+    const ft__dataset asked = {.device = (char *)d->name};
+    unsigned char *which = calloc(m->n + 1, 1);
+    size_t first = m->n;
+    struct seen seen;
+    ft_status st = see(&seen, p->family, &asked, err);
+
+    if (!st && !which)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
+    for (size_t k = 0; k < m->n && !st && !m->on->known; k++) {
+        which[k] = is_elsewhere(&seen, &m->drive[k]);
+        if (which[k] && first == m->n && ft__ask_may(d, m->drive[k].clock_hz))
+            first = k;
+    }
+    if (!st && first < m->n)
+        st = by_elsewhere(out, m, p, which, first, err);
+    free(seen.drive);
     free(which);
     return st;
 }
