@@ -16,10 +16,12 @@ static ft_dtype cast_of(ft_dtype t, ft_dtype to)
 
 static void cast_attribute(ft_op *op, ft_key_id key, ft_dtype to)
 {
-    int64_t t = ft_op_at(op, key, 0);
+    uint32_t n;
+    /* Of an operation of one's own. */
+    int64_t *t = (int64_t *)ft_op_get(op, key, &n);
 
-    if (t > 0 && t < FT_DTYPE_COUNT && ft_dtype_is_plain_float((ft_dtype)t))
-        ft_op_set1(op, key, (int64_t)to);
+    if (t && n && ft_dtype_is_plain_float((ft_dtype)*t))
+        *t = (int64_t)to;
 }
 
 static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype to)
