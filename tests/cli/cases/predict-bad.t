@@ -177,8 +177,8 @@ What is missing is named, with the way to get it.
   $ foretell predict data/models/resnet50.onnx --device a30,
   foretell predict: --device wants names joined by commas, at most 256 answers in all, not "a30,"
   [2]
-  $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16
-  foretell predict: the model computes in fp32; foretelling it in fp16 needs the model exported in fp16
+  $ foretell predict data/models/resnet50.onnx --device a30 --dtype int8
+  foretell predict: the model computes in fp32; foretelling it in int8 needs the model exported in int8
   [4]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype float
   foretell predict: there is no element type "float"
