@@ -49,6 +49,18 @@ bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
 ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err);
 
+/* What each unique operation of g needs of host and device, but its count: from
+ * specifications, or as a family says. */
+typedef struct ft__tasks {
+    ft__task *task; /* the caller's, one for each */
+    ft__schedule schedule;
+    double cap_w;
+} ft__tasks;
+ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_graph *g,
+                            ft_error *err);
+ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
+                           const ft_device_use *on, const ft_graph *g, ft_error *err);
+
 /* ---- the same of many settings: what no clock and no cap changes is found once ---- */
 enum { FT__MOST_THETAS = 2 * FT_CLASS_COUNT }; /* that are remembered */
 typedef struct ft__ask_range {

@@ -73,6 +73,11 @@ static double bound(const ft__clocks *c, const ft__clock_row *r)
            (1 + exp(-(v[BOUND] + v[BOUND_POWER] * log(power) + v[BOUND_HINT] * hint)));
 }
 
+static double to_power(double v, double q)
+{
+    return q == 3 ? v * v * v : pow(v, q);
+}
+
 /* What of a ratio does not depend on the clocks asked for. The share `bound` of the time,
  * at the clocks measured, is memory's. */
 void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock_row *r)
@@ -85,18 +90,18 @@ void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock
     out->core = relative(r->core_hz, out->core_top);
     out->memory = relative(r->memory_hz, out->memory_top);
     out->bound = bound(c, r);
-    out->whole = pow(pow(1 - out->bound, q) + pow(out->bound, q), 1 / q);
+    out->held = to_power(out->bound, q);
+    out->whole = pow(to_power(1 - out->bound, q) + out->held, 1 / q);
     out->power = relative(r->power_w, c->power_w);
     out->volt = voltage(v, out->core);
     out->level = v[IDLE] * out->volt / voltage(v, 1) + v[MEMORY] * out->memory;
-    out->held = pow(out->bound, q);
 }
 
 static double time_ratio(const ft__clock_start *s, double core, double memory)
 {
     double q = s->c->v[SMOOTH];
-    double held = memory == 1 ? s->held : pow(s->bound / memory, q);
-    double then = pow(pow((1 - s->bound) / core, q) + held, 1 / q);
+    double held = memory == 1 ? s->held : to_power(s->bound / memory, q);
+    double then = pow(to_power((1 - s->bound) / core, q) + held, 1 / q);
 
     return then / s->whole;
 }
@@ -110,7 +115,11 @@ static ft__clock_ratio ratio_at(const ft__clock_start *s, double core_hz,
         isfinite(memory_hz) ? relative(memory_hz, s->memory_top) : s->memory;
     /* A workload that takes less than what is always taken has its own share of it. */
     double level = fmin(s->level, 0.8 * s->power);
-    ft__clock_ratio out = {.power = NAN};
+    ft__clock_ratio out = {.time_low = NAN,
+                           .time_high = NAN,
+                           .power = NAN,
+                           .power_low = NAN,
+                           .power_high = NAN};
 
     out.time = time_ratio(s, core / s->core, memory / s->memory);
     rest = s->power - level;
@@ -132,7 +141,7 @@ static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
 
 double ft__clocks_power(const ft__clock_start *s, double core_hz)
 {
-    return exp(log(ratio_at(s, core_hz, NAN).power));
+    return ratio_at(s, core_hz, NAN).power;
 }
 
 static double miss(double from, double to, double ratio)
@@ -399,6 +408,11 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
     ft__clock_said time, power;
     float row[N_COLUMNS];
 
+    if (!c->time.miss && !c->power.miss) {
+        if (!isfinite(measured->power_w))
+            r.power = NAN;
+        return r;
+    }
     columns(row, c, measured, core_hz, memory_hz);
     time = ft__clock_trees_at(&c->time, row, log(r.time));
     power = ft__clock_trees_at(&c->power, row, log(r.power));

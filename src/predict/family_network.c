@@ -418,6 +418,36 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     return FT_OK;
 }
 
+ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
+                           const ft_device_use *on, const ft_graph *g, ft_error *err)
+{
+    struct asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    const ft__learner *l;
+    ft__buf setting = {0};
+    ft_estimate unused;
+    ft_status st = open_device(&q, &setting, on, err);
+
+    if (!st)
+        st = make(&q, err);
+    if (!st)
+        st = ask_learners(&q, err);
+    l = st ? NULL : ft__family_learner(q.f, FT__METRIC_TIME, &q.on);
+    for (uint32_t i = 0; l && i < q.n; i++) {
+        out->task[i] = (ft__task){.power_w = NAN};
+        take(&out->task[i], &unused, &q, i, l);
+    }
+    if (l) {
+        q.a.theta = l->base.theta[0];
+        out->schedule = ft__ask_schedule(&q.a);
+        out->cap_w = q.a.cap_w;
+    }
+    ft__ask_close(&q.a);
+    ft__ask_close(&q.measured);
+    asking_free(&q);
+    ft__buf_free(&setting);
+    return st;
+}
+
 /* ---- many settings ---- */
 
 /* What the family measured of the device that is asked about. */

@@ -133,15 +133,20 @@ int ft__tensor_serves(const ft__pass *p, const ft__chip *chip)
 
 /* Three resources that work at the same time: a power mean, for none hides the others
  * wholly where they are of one size. */
+static double share_to(double share, double power)
+{
+    return share == 1 ? 1 : pow(share, power);
+}
+
 static double blended(double a, double b, double c, double power)
 {
     double most = fmax(fmax(a, b), c);
 
     if (!(most > 0))
         return 0;
-    return most *
-           pow(pow(a / most, power) + pow(b / most, power) + pow(c / most, power),
-               1 / power);
+    return most * pow(share_to(a / most, power) + share_to(b / most, power) +
+                          share_to(c / most, power),
+                      1 / power);
 }
 
 void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
