@@ -61,11 +61,13 @@ static void settings_of(char text[N][64], const char *out[N])
     for (int i = 0; i < N; i++) {
         switch (i % 6) {
         case 0: snprintf(text[i], 64, "clock=%dMHz", 400 + 40 * i); break;
-        case 1: snprintf(text[i], 64, "clock=%dMHz power=%dW", 500 + 9 * i, 20 + 2 * i);
+        case 1:
+            snprintf(text[i], 64, "clock=%dMHz power=%dW", 500 + 9 * i, 20 + 2 * i);
             break;
         case 2: snprintf(text[i], 64, "power=%dW", 30 + 4 * i); break;
         case 3: snprintf(text[i], 64, "memory=%dMHz", 700 + 5 * i); break;
-        case 4: snprintf(text[i], 64, "clock=%d.5MHz memory=900MHz", 300 + 16 * i);
+        case 4:
+            snprintf(text[i], 64, "clock=%d.5MHz memory=900MHz", 300 + 16 * i);
             break;
         default: text[i][0] = '\0';
         }

@@ -1,4 +1,5 @@
-/* Networks cut over devices, and networks dealt to devices, against trying every way. */
+/* Networks cut over devices, and networks dealt to devices, against trying every way.
+ */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -101,8 +102,8 @@ static void check_split(const struct rig *r)
 {
     for (int by = 0; by < FT_PLACE_BY_COUNT; by++) {
         ft_split s;
-        ft_status st = ft_place_split(&s, NULL, r->device, r->n, r->g, (ft_place_by)by,
-                                      NULL);
+        ft_status st =
+            ft_place_split(&s, NULL, r->device, r->n, r->g, (ft_place_by)by, NULL);
         double least = least_of(r, (ft_place_by)by);
 
         CHECK((st == FT_OK) == isfinite(least));
@@ -113,7 +114,8 @@ static void check_split(const struct rig *r)
 
 static void two_devices_are_cut_as_well_as_trying_all_cuts(void)
 {
-    static const char *const names[] = {"t4", "a30"}, *const back[] = {"a30", "jetson-tx2"};
+    static const char *const names[] = {"t4", "a30"}, *const back[] = {"a30",
+                                                                       "jetson-tx2"};
     struct rig r = rig_of("resnet18", 64, names, 2);
 
     check_split(&r);
@@ -142,7 +144,8 @@ static void parts_keep_within_the_memory(void)
     ft_split s, alone[2];
 
     CHECK(ft_place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
-    r.device[0].limit_bytes = r.device[1].limit_bytes = 0.97 * alone[0].stage[0].memory_bytes;
+    r.device[0].limit_bytes = r.device[1].limit_bytes =
+        0.97 * alone[0].stage[0].memory_bytes;
     check_split(&r);
     CHECK(ft_place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
     CHECK(s.fits && s.stage[0].end > 0 && s.stage[0].end < ft_graph_n_nodes(r.g));

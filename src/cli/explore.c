@@ -315,9 +315,10 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
     if (code)
         return code;
     if (o->search)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--search: predictions are quick, so that every point is asked "
-                            "about: leave it out, or draw some with --design");
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--search: predictions are quick, so that every point is asked "
+            "about: leave it out, or draw some with --design");
     code = ft__sweep_run(c, &s, x, &how.design);
     if (code)
         return code;
@@ -327,7 +328,8 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
         return ft__cli_done(c, true);
     }
     st = ft__swept_trials(&t, &drawn, &n_front, &s, LOOKED_AT, seed, &err);
-    code = st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, &e, x, &t, drawn, seed);
+    code =
+        st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, &e, x, &t, drawn, seed);
     if (!code) {
         e.foretold = s.n * s.n_workloads;
         e.n_front = n_front;

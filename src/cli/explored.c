@@ -173,7 +173,7 @@ static void column(double *out, const ft__explored *e, uint32_t w, size_t c)
         const ft_trial *t = &e->t.v[i];
 
         out[i] = !counts(e, i, w)   ? (double)NAN
-                 : c >= e->n_params             ? t->value[c - e->n_params]
+                 : c >= e->n_params ? t->value[c - e->n_params]
                  : e->param[c].type == FT_PARAM_CATEGORICAL && e->param[c].n_values > 2
                      ? NAN
                      : t->point[c];

@@ -181,8 +181,7 @@ int ft__predict_open(ft__predict_question *q)
 {
     int code = open_predictor(q);
 
-    return code ? code
-                : ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
+    return code ? code : ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
 }
 
 void ft__predict_share(ft__predict_question *q, const ft__predict_question *of)

@@ -144,8 +144,8 @@ static ft_status cache(ft__device_cache *d, const char *asked, const char *data_
     *v = (struct ft__cached_device){0};
     snprintf(v->asked, sizeof(v->asked), "%s", asked);
     snprintf(v->name, sizeof(v->name), "%s", asked);
-    st = ft__device_resolve(v->name, sizeof(v->name), v->note, sizeof(v->note), data_dir,
-                            err);
+    st = ft__device_resolve(v->name, sizeof(v->name), v->note, sizeof(v->note),
+                            data_dir, err);
     if (!st)
         d->n++;
     return st;
@@ -208,7 +208,8 @@ static ft_status find_learned(ft__found *f, ft__answer *a,
     f->from.predictor = q->predictor;
     if (*a->use.setting)
         st = load_device(f, a, q, err);
-    f->from.on = (ft_device_use){f->from.on.device, a->use.setting, a->use.policy, NULL};
+    f->from.on =
+        (ft_device_use){f->from.on.device, a->use.setting, a->use.policy, NULL};
     return st;
 }
 

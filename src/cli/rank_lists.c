@@ -87,7 +87,8 @@ static int open_devices(struct lists *s)
         st = ft_device_load(&s->device[d], q->data_dir, q->device[d], &err);
         on.device = s->device[d];
         if (!st)
-            st = ft_pricer_new(&s->pricer[d], predictor_for(s, q->device[d]), &on, &err);
+            st =
+                ft_pricer_new(&s->pricer[d], predictor_for(s, q->device[d]), &on, &err);
     }
     return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
 }
@@ -95,8 +96,8 @@ static int open_devices(struct lists *s)
 /* ---- what is asked for ---- */
 
 /* All quantities of a network, as ft_rank() has them. */
-static double quantity(const ft__rank_question *q, const ft_brief *b, const char *device,
-                       ft_rank_by of)
+static double quantity(const ft__rank_question *q, const ft_brief *b,
+                       const char *device, ft_rank_by of)
 {
     switch (of) {
     case FT_RANK_BY_TIME: return b->time_s;
@@ -279,10 +280,11 @@ static int read_all(struct lists *s)
                               : NULL;
 
             if (!grown)
-                return ft__cli_exit(s->q->c, FT__EXIT_INPUT,
-                                    "standard input: network %zu has more than 64 MiB of "
-                                    "text",
-                                    s->n + 1);
+                return ft__cli_exit(
+                    s->q->c, FT__EXIT_INPUT,
+                    "standard input: network %zu has more than 64 MiB of "
+                    "text",
+                    s->n + 1);
             s->text = grown;
             s->cap_text = 2 * s->cap_text + 2 * BLOCK;
         }
@@ -348,11 +350,10 @@ static int put_in_order(struct lists *s)
     }
     for (size_t i = 0; i < all; i++)
         if (s->place[i].state == FT_RANK_PLACED)
-            v[s->n_placed++] =
-                (struct sorted){quantity(s->q, &s->place[i].brief,
-                                         s->q->device[i % s->q->n_devices],
-                                         s->q->r.how.by),
-                                i};
+            v[s->n_placed++] = (struct sorted){
+                quantity(s->q, &s->place[i].brief, s->q->device[i % s->q->n_devices],
+                         s->q->r.how.by),
+                i};
     qsort(v, s->n_placed, sizeof(*v), upwards);
     for (size_t i = 0; i < s->n_placed; i++)
         s->order[i] = v[i].at;
@@ -394,8 +395,8 @@ static void print_bad(const struct lists *s)
             shown++;
         }
     if (s->n_bad > shown)
-        ft__cli_exit(s->q->c, FT__EXIT_INPUT, "and %zu more are skipped; --csv names them",
-                     s->n_bad - shown);
+        ft__cli_exit(s->q->c, FT__EXIT_INPUT,
+                     "and %zu more are skipped; --csv names them", s->n_bad - shown);
 }
 
 static bool print_table(const struct lists *s, uint64_t top)
@@ -419,10 +420,9 @@ static bool print_table(const struct lists *s, uint64_t top)
         if (several)
             ft__table_cell(t, "%s", device);
         if (own)
-            ft__table_cell(t, "%s",
-                           text_of(q->r.how.by,
-                                   quantity(q, &p->brief, device, q->r.how.by))
-                               .s);
+            ft__table_cell(
+                t, "%s",
+                text_of(q->r.how.by, quantity(q, &p->brief, device, q->r.how.by)).s);
         for (int i = 0; i < N_ALWAYS; i++)
             ft__table_cell(
                 t, "%s",
@@ -431,7 +431,8 @@ static bool print_table(const struct lists *s, uint64_t top)
     }
     printed = ft__table_print_take(t, stdout);
     if (printed && s->n_placed)
-        puts("\n*: no other is at least as good in time, energy and memory and better in "
+        puts("\n*: no other is at least as good in time, energy and memory and better "
+             "in "
              "one");
     return printed;
 }
@@ -501,22 +502,21 @@ static bool print_json(const struct lists *s, uint64_t top)
         const struct place *p = &s->place[s->order[k]];
 
         ft__json_append_take(
-            &all, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "network",
-                            ft__json_text(
-                                s->network[s->order[k] / s->q->n_devices].name),
-                            "device", s->q->device[s->order[k] % s->q->n_devices],
-                            "time_s", ft__json_real(p->brief.time_s), "energy_j",
-                            ft__json_real(p->brief.energy_j), "power_w",
-                            ft__json_real(p->brief.power_w), "memory_bytes",
-                            ft__json_real(p->brief.memory_bytes), "pareto",
-                            (int)p->pareto));
+            &all,
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "network",
+                      ft__json_text(s->network[s->order[k] / s->q->n_devices].name),
+                      "device", s->q->device[s->order[k] % s->q->n_devices], "time_s",
+                      ft__json_real(p->brief.time_s), "energy_j",
+                      ft__json_real(p->brief.energy_j), "power_w",
+                      ft__json_real(p->brief.power_w), "memory_bytes",
+                      ft__json_real(p->brief.memory_bytes), "pareto", (int)p->pareto));
     }
     for (size_t i = 0; i < s->n; i++)
         if (s->network[i].why)
-            ft__json_append_take(&bad, json_pack("{s:o, s:o, s:o}", "number",
-                                                 ft__json_count(i + 1), "network",
-                                                 ft__json_text(s->network[i].name), "why",
-                                                 ft__json_text(s->network[i].why)));
+            ft__json_append_take(
+                &bad, json_pack("{s:o, s:o, s:o}", "number", ft__json_count(i + 1),
+                                "network", ft__json_text(s->network[i].name), "why",
+                                ft__json_text(s->network[i].why)));
     return ft__json_print_take(
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "by",
                   ft_rank_by_name(s->q->r.how.by), "networks", ft__json_count(s->n),
@@ -542,20 +542,20 @@ static int print(const struct lists *s)
 
 static int check(const ft__rank_question *q)
 {
-    const char *not = q->o->batches      ? "batches"
-                      : q->o->clocks     ? "clocks"
-                      : q->o->correct    ? "correct"
-                      : q->step.given    ? "mode"
-                      : q->o->model.batch || q->o->model.dims.n || q->o->model.inputs.n ||
-                              q->o->model.dtype
+    const char *not = q->o->batches   ? "batches"
+                      : q->o->clocks  ? "clocks"
+                      : q->o->correct ? "correct"
+                      : q->step.given ? "mode"
+                      : q->o->model.batch || q->o->model.dims.n ||
+                              q->o->model.inputs.n || q->o->model.dtype
                           ? "batch, --dim, --input and --dtype"
                           : NULL;
 
-    if (not)
+    if (not )
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--stdin: lists of operations have their sizes in their "
                             "lines: --%s does not apply",
-                            not);
+                            not );
     if (q->by != FT__BY_PHYSICS)
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--stdin: --method is physics, or left out");
@@ -565,9 +565,10 @@ static int check(const ft__rank_question *q)
                             "lists");
     for (size_t i = 0; i < q->n_devices; i++)
         if (strcmp(q->device[i], "local") == 0)
-            return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                                "--stdin: networks are ranked by families of devices and "
-                                "data sheets; local has neither");
+            return ft__cli_exit(
+                q->c, FT__EXIT_USAGE,
+                "--stdin: networks are ranked by families of devices and "
+                "data sheets; local has neither");
     return FT__EXIT_GOOD;
 }
 

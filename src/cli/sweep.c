@@ -221,15 +221,14 @@ static int ask_workload(struct sweep *s, uint32_t workload)
 
     for (size_t d = 0; d < s->drive.n && !code; d++)
         code = ft__asker_setting(s->asker, &s->setting[d], workload,
-                                 s->out->point +
-                                     s->drive.first[d] * s->out->n_params);
+                                 s->out->point + s->drive.first[d] * s->out->n_params);
     for (size_t g = 0; g < s->group.n && !code; g++)
         code = ask_group(s, workload, g);
     return code;
 }
 
 int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
-              const ft_design_options *design)
+                  const ft_design_options *design)
 {
     const ft_parameter *param;
     const ft_objective *objective;

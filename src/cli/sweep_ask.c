@@ -97,12 +97,12 @@ static void asked_free(struct asked *k)
 
 static int check_asked(const ft__asker *a, const struct asked *k)
 {
-    const char *one = k->o->clocks                                   ? "--clocks"
-                      : k->o->max_batch                              ? "--max-batch"
-                      : k->o->must_fit                               ? "--must-fit"
-                      : k->o->device && strchr(k->o->device, ',')    ? "--device D,D2"
-                      : k->c.args.n && !strcmp(k->c.args.v[0], "-")  ? "standard input"
-                                                                     : NULL;
+    const char *one = k->o->clocks                                  ? "--clocks"
+                      : k->o->max_batch                             ? "--max-batch"
+                      : k->o->must_fit                              ? "--must-fit"
+                      : k->o->device && strchr(k->o->device, ',')   ? "--device D,D2"
+                      : k->c.args.n && !strcmp(k->c.args.v[0], "-") ? "standard input"
+                                                                    : NULL;
 
     return one ? ft__cli_exit(a->c, FT__EXIT_INPUT,
                               "%s: predict: a point is one question: %s asks more",
@@ -228,9 +228,10 @@ static int find_context(ft__asker *a, struct asked *k, struct context **out)
             return FT__EXIT_GOOD;
         }
     if (a->n_contexts == MAX_CONTEXTS)
-        return ft__cli_exit(a->c, FT__EXIT_INPUT,
-                            "%s: predict: more than %d predictors, engines and the like",
-                            ft_exploration_name(a->x), MAX_CONTEXTS);
+        return ft__cli_exit(
+            a->c, FT__EXIT_INPUT,
+            "%s: predict: more than %d predictors, engines and the like",
+            ft_exploration_name(a->x), MAX_CONTEXTS);
     x = calloc(1, sizeof(*x));
     if (!x)
         return ft__cli_done(a->c, false);
@@ -378,8 +379,7 @@ static int answer(ft__asker *a, ft__forecast *out, char *why, size_t size,
                   const char *const *setting, size_t n_settings)
 {
     ft_error err = {0};
-    ft_status st =
-        lower(n, ft__source_policy(from), &k->q.step, &err);
+    ft_status st = lower(n, ft__source_policy(from), &k->q.step, &err);
 
     if (!st)
         st = depends_on_setting(from)

@@ -15,7 +15,8 @@ static const double *values_of(const ft__swept *s, uint32_t w, size_t i)
     return s->value + (w * s->n + i) * s->n_objectives;
 }
 
-static bool keeps_limits(const ft__swept *s, const ft_objective *o, uint32_t w, size_t i)
+static bool keeps_limits(const ft__swept *s, const ft_objective *o, uint32_t w,
+                         size_t i)
 {
     const double *v = values_of(s, w, i);
 
@@ -51,7 +52,7 @@ static double *rows_of(const ft__swept *s, uint32_t w, size_t *n_columns)
         bool open = keeps_limits(s, o, w, i);
 
         for (size_t j = 0; j < *n_columns; j++)
-            y[i * *n_columns + j] = !open                 ? (double)NAN
+            y[i * *n_columns + j] = !open                   ? (double)NAN
                                     : o[column[j]].maximize ? -v[column[j]]
                                                             : v[column[j]];
     }
@@ -110,7 +111,8 @@ static uint64_t draw(uint64_t *state)
 }
 
 /* `most` of all points, each with the same chance. */
-static void mark_drawn(unsigned char *in, const ft__swept *s, size_t most, uint64_t seed)
+static void mark_drawn(unsigned char *in, const ft__swept *s, size_t most,
+                       uint64_t seed)
 {
     size_t need = most < s->n ? most : s->n;
 
@@ -179,7 +181,8 @@ static ft_status add_marked(ft_trials *out, size_t *cap, unsigned char **drawn,
 }
 
 ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, size_t *n_front,
-                           const ft__swept *s, size_t most, uint64_t seed, ft_error *err)
+                           const ft__swept *s, size_t most, uint64_t seed,
+                           ft_error *err)
 {
     unsigned char *in = malloc(s->n + 1);
     size_t cap = 0;
@@ -263,7 +266,7 @@ void ft__swept_csv(const ft__swept *s)
                     printf("%.17g", v);
             }
             putchar(',');
-            csv_text(why                        ? s->reason[why - 1]
+            csv_text(why                      ? s->reason[why - 1]
                      : !s->fits[w * s->n + i] ? "does not fit the device's memory"
                                               : "");
             putchar('\n');

@@ -52,11 +52,11 @@ typedef struct ft__swept {
 
 /* Complains itself. */
 int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
-              const ft_design_options *design);
+                  const ft_design_options *design);
 void ft__swept_free(ft__swept *s);
 /* Every point on the front of its workload, the best and the worst of every objective,
- * and `most` of each workload drawn by lot, of which (*drawn)[i] says whether trial i is
- * one; the caller frees it. *n_front of them are on a front. FT_ENOMEM. */
+ * and `most` of each workload drawn by lot, of which (*drawn)[i] says whether trial i
+ * is one; the caller frees it. *n_front of them are on a front. FT_ENOMEM. */
 ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, size_t *n_front,
                            const ft__swept *s, size_t most, uint64_t seed,
                            ft_error *err);

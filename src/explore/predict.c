@@ -47,8 +47,8 @@ static void read_prices(ft__yaml *y, ft__node *map, ft_exploration *x)
 
 void ft__read_predict(ft__yaml *y, ft__node *root, ft_exploration *x)
 {
-    static const char *const of_runs[] = {"command",     "build", "runs",
-                                          "environment", "device"};
+    static const char *const of_runs[] = {"command", "build", "runs", "environment",
+                                          "device"};
     ft__node *words = ft__yaml_get(y, root, "predict"), *at;
 
     x->predict = ft__read_words(y, words, "predict");

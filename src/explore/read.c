@@ -51,8 +51,7 @@ const char *ft__read_name(ft__yaml *y, ft__node *n, const char *where)
     return text;
 }
 
-ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where,
-                         const char *but)
+ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where, const char *but)
 {
     ft__names out = {0};
     size_t n = ft__yaml_pairs(map);
@@ -375,9 +374,9 @@ static uint64_t print_of(const ft_exploration *x)
 static void all(ft__yaml *y, ft_exploration *x)
 {
     static const char *const keys[] = {
-        "name",      "command",    "build",     "constants",  "environment", "device",
-        "workloads", "parameters", "forbidden", "objectives", "runs",        "predict",
-        "prices",    NULL};
+        "name",   "command",   "build",      "constants", "environment",
+        "device", "workloads", "parameters", "forbidden", "objectives",
+        "runs",   "predict",   "prices",     NULL};
     ft__node *root = ft__yaml_root(y), *at;
 
     if (y->st || !ft__yaml_keys(y, root, "", keys))
@@ -388,8 +387,10 @@ static void all(ft__yaml *y, ft_exploration *x)
         x->command =
             ft__read_words(y, ft__yaml_need(y, root, "", "command"), "command");
     x->build = ft__read_words(y, ft__yaml_get(y, root, "build"), "build");
-    x->constants = ft__read_names(y, ft__yaml_get(y, root, "constants"), "constants", "");
-    x->environment = ft__read_names(y, ft__yaml_get(y, root, "environment"), "environment", "");
+    x->constants =
+        ft__read_names(y, ft__yaml_get(y, root, "constants"), "constants", "");
+    x->environment =
+        ft__read_names(y, ft__yaml_get(y, root, "environment"), "environment", "");
     if ((at = ft__yaml_get(y, root, "device")))
         x->device = ft__yaml_text(y, at, "device");
     workloads(y, ft__yaml_get(y, root, "workloads"), x);

@@ -61,7 +61,8 @@ ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_gr
 ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
                            const ft_device_use *on, const ft_graph *g, ft_error *err);
 
-/* ---- the same of many settings: what no clock and no cap changes is found once ---- */
+/* ---- the same of many settings: what no clock and no cap changes is found once ----
+ */
 enum { FT__MOST_THETAS = 2 * FT_CLASS_COUNT }; /* that are remembered */
 typedef struct ft__ask_range {
     ft__asked a; /* its clocks are there where a drive names one */
@@ -70,7 +71,7 @@ typedef struct ft__ask_range {
     /* By constants and drive; NaN: not known yet. */
     const ft__theta *theta[FT__MOST_THETAS]; /* NULL: none yet */
     double *sustained;
-    bool *open;             /* by drive: false: ft__ask_open() would fail */
+    bool *open; /* by drive: false: ft__ask_open() would fail */
 } ft__ask_range;
 /* *on but its setting; FT_ENOTFOUND where no drive can be asked about. */
 ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,

@@ -13,13 +13,14 @@ static const double SAME = 1e-12;
 struct search {
     const ft_assign_case *c;
     ft_place_by by;
-    size_t *order;     /* of the networks: the longest first */
-    double *least_s;   /* of those from place k on, on the best device of each, added up */
+    size_t *order; /* of the networks: the longest first */
+    double
+        *least_s; /* of those from place k on, on the best device of each, added up */
     double *least_j;
-    double *load_s;    /* of each device */
+    double *load_s; /* of each device */
     double *load_bytes;
     double energy_j;
-    uint32_t *device;  /* by network, as it stands */
+    uint32_t *device; /* by network, as it stands */
     uint32_t *best;
     double best_value; /* INFINITY: none yet */
     uint64_t steps, most_steps;

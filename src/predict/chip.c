@@ -144,10 +144,10 @@ void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
     out->facts = d;
     out->nominal_hz = nominal;
     out->flops = nominal_flops(chip, d, policy, op);
-    out->gain = chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) &&
-                        !chip->tensor
-                    ? matrix_gain(d)
-                    : 1;
+    out->gain =
+        chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !chip->tensor
+            ? matrix_gain(d)
+            : 1;
 }
 
 void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive)

@@ -78,8 +78,8 @@ static double to_power(double v, double q)
     return q == 3 ? v * v * v : pow(v, q);
 }
 
-/* What of a ratio does not depend on the clocks asked for. The share `bound` of the time,
- * at the clocks measured, is memory's. */
+/* What of a ratio does not depend on the clocks asked for. The share `bound` of the
+ * time, at the clocks measured, is memory's. */
 void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock_row *r)
 {
     const double *v = c->v, q = v[SMOOTH];

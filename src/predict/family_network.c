@@ -453,8 +453,8 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
 /* What the family measured of the device that is asked about. */
 struct seen {
     bool any;
-    uint32_t at_clocks;  /* datasets whose setting names a clock */
-    ft__drive *drive; /* of every dataset of the device */
+    uint32_t at_clocks; /* datasets whose setting names a clock */
+    ft__drive *drive;   /* of every dataset of the device */
     uint32_t n;
 };
 

@@ -34,8 +34,7 @@ static ft_status by_physics(ft_brief *out, ft__many *m, ft_error *err)
     const ft__theta theta = ft__physics_default();
     ft__ask_range r;
     ft__schedule s;
-    ft_status st =
-        ft__ask_range_open(&r, m->on, &theta, m->drive, m->n, m->g, err);
+    ft_status st = ft__ask_range_open(&r, m->on, &theta, m->drive, m->n, m->g, err);
 
     if (!st)
         tasks_of(m, &r.a);

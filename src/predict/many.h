@@ -11,9 +11,9 @@ typedef struct ft__many {
     size_t n;
     const ft_graph *g;
     uint32_t n_ops;
-    double *busy_s;  /* of operation i under setting k: [i * n + k] */
-    double *power_w; /* likewise */
-    ft__task *task;  /* of every operation, what no setting changes */
+    double *busy_s;      /* of operation i under setting k: [i * n + k] */
+    double *power_w;     /* likewise */
+    ft__task *task;      /* of every operation, what no setting changes */
     unsigned char *done; /* by setting */
 } ft__many;
 

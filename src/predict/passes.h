@@ -96,10 +96,10 @@ typedef struct ft__way {
  * memory before and behind it. */
 typedef struct ft__algorithm {
     ft__pass pass;
-    double share;  /* of the rate of a plain product */
-    double added;  /* B of those passes */
-    double starts; /* of kernels */
-    int tensor;    /* on tensor cores, of numbers of 16 bits at most */
+    double share;       /* of the rate of a plain product */
+    double added;       /* B of those passes */
+    double starts;      /* of kernels */
+    int tensor;         /* on tensor cores, of numbers of 16 bits at most */
     const ft__way *way; /* NULL: worked out as it is priced */
     uint32_t n_ways;
 } ft__algorithm;

@@ -208,7 +208,8 @@ static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
 {
     ft__way way[FT__MAX_WAYS], *own;
 
-    a->n_ways = a->tensor ? ft__tensor_ways(way, a, pace) : ft__product_ways(way, a, pace);
+    a->n_ways =
+        a->tensor ? ft__tensor_ways(way, a, pace) : ft__product_ways(way, a, pace);
     own = ft__arena_array(arena, a->n_ways, sizeof(*own));
     if (own)
         memcpy(own, way, a->n_ways * sizeof(*own));

@@ -91,8 +91,8 @@ void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__pace *pace
 
 void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
 {
-    out->memory_s = (p->read + p->written) /
-                    (pace->chip->bandwidth * pace->c[FT__C_cache_share]);
+    out->memory_s =
+        (p->read + p->written) / (pace->chip->bandwidth * pace->c[FT__C_cache_share]);
     out->busy_s = STORE_S + out->memory_s;
     out->aside_s = out->busy_s;
 }

@@ -108,8 +108,8 @@ void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
         else
             ft__product_price(&t, &a[i], pace);
         if (a[i].starts > 0) {
-            double s = ft__cached_s(a[i].added, pace) +
-                       a[i].starts * pace->c[FT__C_kernel_s];
+            double s =
+                ft__cached_s(a[i].added, pace) + a[i].starts * pace->c[FT__C_kernel_s];
 
             t.memory_s += s;
             t.busy_s += s;

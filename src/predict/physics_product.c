@@ -39,7 +39,8 @@ static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
     w.drawn = blocks * (t->m + t->n) * depth * p->size;
     w.cores = fmin(cores, blocks);
     if (split > 1)
-        w.extra = (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
+        w.extra =
+            (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
     return w;
 }
 
@@ -93,11 +94,10 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
 
 void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
-    const struct machine m = {.pace = pace,
-                              .rate =
-                                  pace->chip->peak_flops * out->sustained * a->share,
-                              .core_cache =
-                                  pace->chip->clock_hz * pace->c[FT__C_cache_width]};
+    const struct machine m = {
+        .pace = pace,
+        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct plan plan = a->way ? best_of(a, &m) : best_cut(&a->pass, &m);
 
     out->compute_s = plan.compute_s;
@@ -127,8 +127,7 @@ static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
     double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
 
     return a->split == 1 && work_a * SURELY <= work_b &&
-           a->drawn / a->cores * SURELY <=
-               (at_least > drawn_b ? at_least : drawn_b);
+           a->drawn / a->cores * SURELY <= (at_least > drawn_b ? at_least : drawn_b);
 }
 
 uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,

@@ -16,7 +16,7 @@ struct machine {
     const double *c;
     double cores;
     double core_rate[FT__N_TILE_SIZES]; /* FLOP/s of one core on tiles of a size */
-    double core_cache; /* B/s of one core from the last-level cache */
+    double core_cache;                  /* B/s of one core from the last-level cache */
 };
 
 struct plan {

@@ -111,8 +111,7 @@ static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
 {
     const ft_place_device *x = &p->device[d];
 
-    p->tasks[d].task =
-        calloc(ft_graph_n_ops(p->g) + 1u, sizeof(*p->tasks[d].task));
+    p->tasks[d].task = calloc(ft_graph_n_ops(p->g) + 1u, sizeof(*p->tasks[d].task));
     if (!p->tasks[d].task)
         return ft_fail(err, FT_ENOMEM, 0, "placing");
     if (x->predictor && !x->predictor->family)
@@ -139,8 +138,7 @@ static ft_status open(struct placing *p, const ft_place_device *device, size_t n
     p->alive = calloc(p->n + 2u, sizeof(*p->alive));
     p->weights = calloc(p->n + 2u, sizeof(*p->weights));
     p->row = calloc(p->n + 1u, sizeof(*p->row));
-    if (!st &&
-        (!p->n_sent || !p->sent_bytes || !p->alive || !p->weights || !p->row))
+    if (!st && (!p->n_sent || !p->sent_bytes || !p->alive || !p->weights || !p->row))
         st = ft_fail(err, FT_ENOMEM, 0, "placing");
     if (!st)
         st = find_sent(p, err);
@@ -260,8 +258,7 @@ static double value_of(const ft_stage *s, const ft_place_device *d, ft_place_by 
 {
     switch (by) {
     case FT_PLACE_BY_PERIOD: return fmax(s->time_s, s->sent_s);
-    case FT_PLACE_BY_ENERGY:
-        return s->energy_j + s->sent_bytes * d->link_j_per_byte;
+    case FT_PLACE_BY_ENERGY: return s->energy_j + s->sent_bytes * d->link_j_per_byte;
     default: return s->time_s + s->sent_s;
     }
 }

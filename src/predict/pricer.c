@@ -15,8 +15,8 @@ static const double MOST_ELEMENTS = 0x1p50;
 
 /* A line of a list, without its count. */
 struct line {
-    uint32_t op;    /* unique operation, or SLOW */
-    uint64_t bytes; /* alive while it runs, but weights */
+    uint32_t op;       /* unique operation, or SLOW */
+    uint64_t bytes;    /* alive while it runs, but weights */
     double weights[2]; /* elements, and how wide they are: */
     ft_dtype dtype[2];
 };
@@ -100,8 +100,7 @@ static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
         st = x->p ? ft_predict_network_on(&e, x->p, &x->on, lowered, err)
                   : ft_predict_network_physics(&e, &x->on, lowered, err);
     if (!st) {
-        *out =
-            (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+        *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
         ft_network_estimate_free(&e);
     }
     ft_graph_free(g);
@@ -252,8 +251,8 @@ static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
 }
 
 /* Lines from `first` on, one a node of both graphs. */
-static bool learn(ft_pricer *x, uint32_t first, const ft_graph *g, const ft_graph *lowered,
-                  const ft__task *task)
+static bool learn(ft_pricer *x, uint32_t first, const ft_graph *g,
+                  const ft_graph *lowered, const ft__task *task)
 {
     for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
         const ft_node *n = ft_graph_node(lowered, i);
@@ -381,7 +380,8 @@ static bool by_lines(ft_brief *out, ft_pricer *x, const ft_listed *list)
 }
 
 /* Lines that no list had before. */
-static ft_status find_fresh(ft_pricer *x, const ft_listed *list, size_t n, ft_error *err)
+static ft_status find_fresh(ft_pricer *x, const ft_listed *list, size_t n,
+                            ft_error *err)
 {
     uint32_t first = (uint32_t)x->n_lines;
 
