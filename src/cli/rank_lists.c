@@ -36,6 +36,7 @@ struct lists {
     size_t n_listed;
     size_t *order; /* of places, the best first */
     size_t n_placed;
+    char unknown[256]; /* why nothing is known of a device, the first */
 };
 
 /* ---- devices ---- */
@@ -166,6 +167,10 @@ static int price(struct lists *s)
             *p = (struct place){.brief = s->list[i].brief, .state = FT_RANK_UNKNOWN};
             if (!s->list[i].status)
                 p->state = (unsigned char)judge(s, &p->brief, d);
+            else if (s->list[i].status == FT_ENOTFOUND && !*s->unknown)
+                snprintf(s->unknown, sizeof(s->unknown), "%s", s->list[i].why);
+            else if (s->list[i].status == FT_ENOTFOUND)
+                continue;
             else if (!n->why && !(n->why = strdup(s->list[i].why)))
                 return ft__cli_done(s->q->c, false);
         }
@@ -526,6 +531,21 @@ static bool print_json(const struct lists *s, uint64_t top)
         stdout);
 }
 
+/* What is wrong with the input goes before "no", and that before what is missing. */
+static int verdict(const struct lists *s)
+{
+    if (s->n_bad)
+        print_bad(s);
+    if (*s->unknown)
+        ft__cli_exit(s->q->c, FT__EXIT_MISSING, "%s", s->unknown);
+    if (s->n_bad)
+        return FT__EXIT_INPUT;
+    if (s->n_placed)
+        return FT__EXIT_GOOD;
+    return count_state(s, FT_RANK_UNKNOWN) == s->n * s->q->n_devices ? FT__EXIT_MISSING
+                                                                     : FT__EXIT_NO;
+}
+
 static int print(const struct lists *s)
 {
     const uint64_t top = s->q->o->top ? s->q->o->top : 20;
@@ -607,12 +627,8 @@ int ft__rank_lists(ft__rank_question *q)
         code = put_in_order(s);
     if (!code)
         code = print(s);
-    if (!code && s->n_bad) {
-        print_bad(s);
-        code = FT__EXIT_INPUT;
-    } else if (!code && !s->n_placed) {
-        code = FT__EXIT_NO;
-    }
+    if (!code)
+        code = verdict(s);
     lists_free(s);
     return code;
 }
