@@ -205,6 +205,25 @@ static void what_is_no_list_says_why_and_harms_no_other(void)
     ft_device_free(d);
 }
 
+/* Zeros are bytes like others: they make no operation, and move no line. */
+static void zeros_in_a_line_harm_no_other(void)
+{
+    static const char odd[] = "re\0lu x=8x8 dtype=fp32\nrelu x=8x16 dtype=fp32\n",
+                      good[] = "relu x=8x32 dtype=fp32\ngelu x=8x8 dtype=fp32 *3\n";
+    ft_listed list[] = {{.text = odd, .len = sizeof(odd) - 1},
+                        {.text = good, .len = sizeof(good) - 1}};
+    ft_device *d = device_of("a30");
+    const ft_device_use on = {.device = d};
+    ft_pricer *x = NULL;
+
+    CHECK(ft_pricer_new(&x, NULL, &on, NULL) == FT_OK);
+    CHECK(ft_pricer_price(x, list, 2, NULL) == FT_OK);
+    CHECK(list[0].status == FT_EFORMAT);
+    CHECK(n_differ(&list[1], 1, &on, NULL) == 0);
+    ft_pricer_free(x);
+    ft_device_free(d);
+}
+
 static void every_line_may_be_cut_anywhere(void)
 {
     static const char whole[] =
@@ -237,6 +256,7 @@ int main(int argc, char **argv)
     backward_lines_and_processors_too();
     by_a_family_a_list_is_what_it_is_alone();
     what_is_no_list_says_why_and_harms_no_other();
+    zeros_in_a_line_harm_no_other();
     every_line_may_be_cut_anywhere();
     CHECK_DONE();
 }

@@ -125,21 +125,30 @@ static size_t trimmed(const char *s, size_t len)
     return len;
 }
 
+/* Where the star of " *COUNT" stands; len: there is none. */
+static size_t star_of(const char *line, size_t len)
+{
+    size_t at = len;
+
+    while (at > 0 && line[at - 1] >= '0' && line[at - 1] <= '9')
+        at--;
+    return at > 0 && line[at - 1] == '*' ? at - 1 : len;
+}
+
 static void cut_count(struct cursor *c)
 {
-    size_t star = c->len;
+    size_t star = star_of(c->line, c->len), end = c->len;
 
     c->count = 1;
-    while (star > 0 && c->line[star - 1] >= '0' && c->line[star - 1] <= '9')
-        star--;
-    if (star == 0 || c->line[star - 1] != '*')
+    if (star == end)
         return;
     c->count = 0;
-    for (size_t i = star; i < c->len && c->count < MOST_ELEMENTS; i++)
+    for (size_t i = star + 1; i < end && c->count < MOST_ELEMENTS; i++)
         c->count = c->count * 10 + (c->line[i] - '0');
-    if (c->count >= MOST_ELEMENTS)
+    c->len = trimmed(c->line, star);
+    /* A second count is none. */
+    if (c->count >= MOST_ELEMENTS || star_of(c->line, c->len) < c->len)
         c->count = 0;
-    c->len = trimmed(c->line, star - 1);
 }
 
 /* False: there are no more. */
@@ -319,8 +328,8 @@ static ft_status price_fresh(ft_pricer *x, uint32_t first, uint32_t n, const cha
     st = price_text(x, first, n, text, len, err);
     if (st || is_priced(x, first) || n == 1)
         return st;
-    for (uint32_t i = 0; i < n / 2; i++)
-        half += strcspn(text + half, "\n") + 1;
+    for (uint32_t i = 0; i < n / 2; i++) /* each line ends with one */
+        half = (size_t)((const char *)memchr(text + half, '\n', len - half) - text) + 1;
     st = price_fresh(x, first, n / 2, text, half, err);
     return st ? st
               : price_fresh(x, first + n / 2, n - n / 2, text + half, len - half, err);
@@ -353,10 +362,10 @@ static bool by_lines(ft_brief *out, ft_pricer *x, const ft_listed *list)
 
     x->network++;
     while (next_line(&c)) {
-        uint32_t i = line_of(x, &c);
+        uint32_t i = c.count > 0 ? line_of(x, &c) : FT_NONE;
         const struct line *l;
 
-        if (i == FT_NONE || c.count == 0 || x->line[i].op == (uint32_t)SLOW)
+        if (i == FT_NONE || x->line[i].op == (uint32_t)SLOW)
             return false;
         l = &x->line[i];
         weights += weight_bytes(l, c.count);
@@ -391,7 +400,7 @@ static ft_status find_fresh(ft_pricer *x, const ft_listed *list, size_t n,
         struct cursor c = {.at = list[i].text, .end = list[i].text + list[i].len};
 
         while (next_line(&c))
-            if (line_of(x, &c) == FT_NONE)
+            if (c.count > 0 && line_of(x, &c) == FT_NONE)
                 return ft_fail(err, FT_ENOMEM, 0, "%zu lists", n);
     }
     return price_fresh(x, first, x->n_fresh, x->fresh.s, x->fresh.len, err);
