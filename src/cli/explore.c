@@ -281,11 +281,11 @@ static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
 
 /* ---- the command ---- */
 
-enum verb { RUN, RESUME, REPORT, N_VERBS };
+enum verb { RUN, RESUME, REPORT, VERIFY, N_VERBS };
 
 static int verb_of(ft__cli *c, enum verb *out)
 {
-    static const char *const names[] = {"run", "resume", "report"};
+    static const char *const names[] = {"run", "resume", "report", "verify"};
     const char *near;
 
     for (*out = RUN; *out < N_VERBS; ++*out)
@@ -293,13 +293,14 @@ static int verb_of(ft__cli *c, enum verb *out)
             return FT__EXIT_GOOD;
     near = ft__suggest(c->args.v[0], names, N_VERBS);
     return ft__cli_exit(
-        c, FT__EXIT_USAGE, "\"%s\" is not one of run, resume, report%s%s%s",
+        c, FT__EXIT_USAGE, "\"%s\" is not one of run, resume, report, verify%s%s%s",
         c->args.v[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* Of a sweep nothing is kept: it is asked again. */
-enum { LOOKED_AT = 2000 };
-static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x)
+enum { LOOKED_AT = 2000, VERIFIED = 3 };
+static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x,
+                    bool verify)
 {
     ft_explore_options how = {0};
     uint64_t seed = o->seed ? o->seed : 1;
@@ -322,7 +323,7 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
     code = ft__sweep_run(c, &s, x, &how.design);
     if (code)
         return code;
-    if (c->csv) {
+    if (c->csv && !verify) {
         ft__swept_csv(&s);
         ft__swept_free(&s);
         return ft__cli_done(c, true);
@@ -334,7 +335,8 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
         e.foretold = s.n * s.n_workloads;
         e.n_front = n_front;
         e.seconds = s.seconds;
-        code = show(c, o, &e);
+        code = verify ? ft__sweep_verify(c, &e, o->top ? o->top : VERIFIED)
+                      : show(c, o, &e);
         ft__explored_free(&e);
     }
     ft__swept_free(&s);
@@ -382,7 +384,12 @@ static int run(ft__cli *c, const void *user)
     st = ft_exploration_load(&x, c->args.v[1], &err);
     if (st)
         return ft__cli_fail(c, st, &err);
-    code = ft_exploration_predicts(x) ? foretell(c, user, x)
+    code = ft_exploration_predicts(x) ? foretell(c, user, x, verb == VERIFY)
+           : verb == VERIFY
+               ? ft__cli_exit(c, FT__EXIT_USAGE,
+                              "verify measures what was foretold: %s has no predict, its "
+                              "points are run",
+                              ft_exploration_name(x))
                                       : with_store(c, user, verb, x);
     ft_exploration_free(x);
     return code;
@@ -390,7 +397,7 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__explore_command = {
     .name = "explore",
-    .arguments = "run|resume|report SPACE.yaml",
+    .arguments = "run|resume|report|verify SPACE.yaml",
     .summary = "what settings do to time, energy and memory",
     .more =
         "SPACE.yaml says what is run and what can be set where: environment, "
@@ -401,7 +408,8 @@ const ft__command ft__explore_command = {
         "every run is\nkept at once. resume: go on where it was cut off. report: "
         "fronts, "
         "what decides,\ncorrelations, and whether the best of one workload suits "
-        "another.",
+        "another. Where SPACE.yaml has\npredict, nothing is run: every point is foretold; "
+        "verify measures some of the front.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
                 "  foretell explore run space.yaml --search model --points 40\n"

@@ -449,6 +449,81 @@ int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
     return code;
 }
 
+/* ---- measuring ---- */
+
+/* A word for the shell, quoted. */
+static void add_word(char *command, size_t size, const char *word)
+{
+    size_t at = strlen(command);
+
+    if (at + 4 * strlen(word) + 4 >= size)
+        return;
+    command[at++] = ' ';
+    command[at++] = '\'';
+    for (; *word; word++) {
+        if (*word == '\'')
+            at += (size_t)snprintf(command + at, size - at, "'\\'");
+        command[at++] = *word;
+    }
+    snprintf(command + at, size - at, "'");
+}
+
+static void add_option(char *command, size_t size, const char *name, const char *value)
+{
+    add_word(command, size, name);
+    add_word(command, size, value);
+}
+
+static void add_count(char *command, size_t size, const char *name, uint64_t n)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+    if (n)
+        add_option(command, size, name, text);
+}
+
+static void make_command(char *command, size_t size, const ft__cli *c,
+                         const struct asked *k, const char *engine)
+{
+    char self[FT__PATH_MAX];
+
+    *command = '\0';
+    ft__path_self(self);
+    add_word(command, size, self);
+    add_word(command, size, "measure");
+    add_word(command, size, k->c.args.v[0]);
+    add_word(command, size, "--json");
+    add_option(command, size, "--engine", engine);
+    add_count(command, size, "--threads", k->o->threads);
+    add_count(command, size, "--batch", k->o->model.batch);
+    add_count(command, size, "--trips", k->o->model.trips);
+    for (size_t i = 0; i < k->o->model.dims.n; i++)
+        add_option(command, size, "--dim", k->o->model.dims.v[i]);
+    for (size_t i = 0; i < k->o->model.inputs.n; i++)
+        add_option(command, size, "--input", k->o->model.inputs.v[i]);
+    if (c->plugin_dir)
+        add_option(command, size, "--plugin-dir", c->plugin_dir);
+}
+
+bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
+                       const double *point)
+{
+    struct context *context;
+    struct asked k;
+    bool here = !parse(a, &k, workload, point) &&
+                (!k.o->device || strcmp(k.o->device, "local") == 0) &&
+                !*k.q.use.setting && !k.o->model.dtype &&
+                k.q.step.mode == FT_MODE_INFERENCE && !find_context(a, &k, &context);
+
+    if (here) {
+        ft__predict_share(&k.q, &context->q);
+        make_command(command, size, a->c, &k, k.q.engine);
+    }
+    asked_free(&k);
+    return here;
+}
+
 double ft__forecast_value(const ft__forecast *f, const ft_objective *o)
 {
     const double items = o->per_item ? f->items : 1;

@@ -33,6 +33,10 @@ int ft__asker_setting(ft__asker *a, const char **out, uint32_t workload,
 int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
                   uint32_t workload, const double *point, const char *const *setting,
                   size_t n);
+/* The command for the shell that measures a point here, as JSON; false: it is of another
+ * device, is driven otherwise than this machine was measured, or nothing that runs. */
+bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
+                       const double *point);
 /* The value of an objective; NaN: not known. */
 double ft__forecast_value(const ft__forecast *f, const ft_objective *o);
 
@@ -60,6 +64,11 @@ void ft__swept_free(ft__swept *s);
 ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, size_t *n_front,
                            const ft__swept *s, size_t most, uint64_t seed,
                            ft_error *err);
+struct ft__explored;
+/* ---- sweep_verify.c: measures `most` points of the front at most ---- */
+int ft__sweep_verify(ft__cli *c, const struct ft__explored *e, uint64_t most);
+
+/* ---- swept.c ---- */
 /* A line a point and workload. */
 void ft__swept_csv(const ft__swept *s);
 

@@ -125,3 +125,31 @@ Mistakes.
   $ foretell explore run anywhere.yaml --search model
   foretell explore: --search: predictions are quick, so that every point is asked about: leave it out, or draw some with --design
   [2]
+
+What was foretold of this machine can be measured: some points of the front.
+
+  $ foretell collect --engine fake data/models/resnet18.onnx data/models/squeezenet1_1.onnx -q >/dev/null; foretell train --engine fake >/dev/null
+  $ cat >here.yaml <<'END'
+  > name: here
+  > predict: ["data/models/{model}.onnx", --engine, fake, --batch, "{batch}"]
+  > parameters:
+  >   - {name: model, values: [resnet18, squeezenet1_1]}
+  >   - {name: batch, values: [1, 2], ordered: true}
+  > objectives: [{name: time, per: item}, memory]
+  > END
+  $ foretell explore run here.yaml --csv | cut -d , -f 1-3,6
+  workload,model,batch,failure
+  ,resnet18,1,
+  ,resnet18,2,
+  ,squeezenet1_1,1,
+  ,squeezenet1_1,2,
+  $ foretell explore verify here.yaml --top 1 | blur
+  front point  time foretold  measured  differs by
+  ----
+  model=squeezenet1_1 batch=2  # s  # s  # %
+  $ foretell explore verify anywhere.yaml
+  foretell explore: no point of the front is of this machine as it was measured: device local, forward, in the model's own type
+  [4]
+  $ sed -e 's/predict: .*/command: "true {device} {batch} {dtype} {clock} {cap}"/' -e '/prices/d' -e '/per: item/d' anywhere.yaml >run.yaml; foretell explore verify run.yaml
+  foretell explore: verify measures what was foretold: anywhere has no predict, its points are run
+  [2]
