@@ -92,8 +92,7 @@ extern const ft__option ft__global_options[];
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
     ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command,
-    ft__evaluate_command, ft__rank_command, ft__explore_command,
-    ft__place_command;
+    ft__evaluate_command, ft__rank_command, ft__explore_command, ft__place_command;
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
@@ -181,10 +180,10 @@ int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {
-    uint64_t batch;   /* 0: not given */
-    uint64_t trips;   /* 0: not given */
-    ft__texts dims;   /* "name=value" */
-    ft__texts inputs; /* "name=1x3x224x224" */
+    uint64_t batch;    /* 0: not given */
+    uint64_t trips;    /* 0: not given */
+    ft__texts dims;    /* "name=value" */
+    ft__texts inputs;  /* "name=1x3x224x224" */
     const char *dtype; /* that it is cast to; NULL: as it is */
 } ft__model_options;
 /* For commands that ask what another element type would bring. */

@@ -9,35 +9,7 @@
 #include "foretell/explore.h"
 #include "report/units.h"
 
-enum { AT_ONCE = 256, BLOCK = 1 << 20, MOST_TEXT = 64 << 20, SHOWN_BAD = 5 };
-
-/* One network on one device. */
-struct place {
-    ft_brief brief;
-    unsigned char state; /* ft_rank_state */
-    unsigned char pareto;
-};
-
-struct network {
-    char *name;
-    char *why; /* it is none; NULL */
-};
-
-struct lists {
-    ft__rank_question *q;
-    ft_device **device;
-    ft_pricer **pricer;
-    struct network *network;
-    struct place *place; /* network * n_devices + device */
-    size_t n, cap, n_bad;
-    char *text; /* what is read and not yet looked at */
-    size_t len, cap_text;
-    ft_listed list[AT_ONCE];
-    size_t n_listed;
-    size_t *order; /* of places, the best first */
-    size_t n_placed;
-    char unknown[256]; /* why nothing is known of a device, the first */
-};
+enum { BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 
 /* ---- devices ---- */
 
@@ -55,7 +27,7 @@ static const ft_predictor *family_of(const ft__rank_question *q)
 
 /* By the family that is named, otherwise by the one that knows the first network best.
  */
-static const ft_predictor *predictor_for(struct lists *s, const char *device)
+static const ft_predictor *predictor_for(ft__lists *s, const char *device)
 {
     const ft_predictor *p = family_of(s->q);
     ft_graph *g = NULL;
@@ -70,7 +42,7 @@ static const ft_predictor *predictor_for(struct lists *s, const char *device)
 }
 
 /* When the first networks are there. */
-static int open_devices(struct lists *s)
+static int open_devices(ft__lists *s)
 {
     ft__rank_question *q = s->q;
     ft_error err = {0};
@@ -97,8 +69,8 @@ static int open_devices(struct lists *s)
 /* ---- what is asked for ---- */
 
 /* All quantities of a network, as ft_rank() has them. */
-static double quantity(const ft__rank_question *q, const ft_brief *b,
-                       const char *device, ft_rank_by of)
+double ft__lists_quantity(const ft__rank_question *q, const ft_brief *b,
+                          const char *device, ft_rank_by of)
 {
     switch (of) {
     case FT_RANK_BY_TIME: return b->time_s;
@@ -113,7 +85,7 @@ static double quantity(const ft__rank_question *q, const ft_brief *b,
     return NAN;
 }
 
-static ft_rank_state judge(const struct lists *s, const ft_brief *b, size_t d)
+static ft_rank_state judge(const ft__lists *s, const ft_brief *b, size_t d)
 {
     const ft__rank_question *q = s->q;
     const ft_rank_options *how = &q->r.how;
@@ -121,24 +93,24 @@ static ft_rank_state judge(const struct lists *s, const ft_brief *b, size_t d)
     if (b->memory_bytes > ft_device_get(s->device[d])->memory_bytes)
         return FT_RANK_TOO_LARGE;
     for (uint32_t i = 0; i < how->n_limits; i++) {
-        double v = quantity(q, b, q->device[d], how->limit[i].of);
+        double v = ft__lists_quantity(q, b, q->device[d], how->limit[i].of);
 
         if (isnan(v))
             return FT_RANK_UNKNOWN;
         if (v > how->limit[i].most)
             return FT_RANK_OVER_LIMIT;
     }
-    return isnan(quantity(q, b, q->device[d], how->by)) ? FT_RANK_UNKNOWN
-                                                        : FT_RANK_PLACED;
+    return isnan(ft__lists_quantity(q, b, q->device[d], how->by)) ? FT_RANK_UNKNOWN
+                                                                  : FT_RANK_PLACED;
 }
 
 /* ---- reading ---- */
 
-static bool room(struct lists *s)
+static bool room(ft__lists *s)
 {
     size_t more = 2 * s->cap + 1024;
-    struct network *networks;
-    struct place *places;
+    ft__list_network *networks;
+    ft__list_place *places;
 
     if (s->n < s->cap)
         return true;
@@ -151,7 +123,7 @@ static bool room(struct lists *s)
 }
 
 /* Prices what is listed: networks n - n_listed to n. */
-static int price(struct lists *s)
+static int price(ft__lists *s)
 {
     const size_t first = s->n - s->n_listed;
     ft_error err = {0};
@@ -161,10 +133,10 @@ static int price(struct lists *s)
         if (ft_pricer_price(s->pricer[d], s->list, s->n_listed, &err))
             return ft__cli_fail(s->q->c, err.status, &err);
         for (size_t i = 0; i < s->n_listed; i++) {
-            struct network *n = &s->network[first + i];
-            struct place *p = &s->place[(first + i) * s->q->n_devices + d];
+            ft__list_network *n = &s->network[first + i];
+            ft__list_place *p = &s->place[(first + i) * s->q->n_devices + d];
 
-            *p = (struct place){.brief = s->list[i].brief, .state = FT_RANK_UNKNOWN};
+            *p = (ft__list_place){.brief = s->list[i].brief, .state = FT_RANK_UNKNOWN};
             if (!s->list[i].status)
                 p->state = (unsigned char)judge(s, &p->brief, d);
             else if (s->list[i].status == FT_ENOTFOUND && !*s->unknown)
@@ -182,7 +154,7 @@ static int price(struct lists *s)
 }
 
 /* The name behind "---", or the number. */
-static char *name_of(const struct lists *s, const char *line, size_t len)
+static char *name_of(const ft__lists *s, const char *line, size_t len)
 {
     char number[32];
 
@@ -216,7 +188,7 @@ static bool says_something(const char *text, size_t len)
 
 /* The next network of the text; its length with the line that names it. 0: its end is
  * not there yet. */
-static size_t whole_network(const struct lists *s, size_t at, bool last)
+static size_t whole_network(const ft__lists *s, size_t at, bool last)
 {
     size_t i = at;
 
@@ -233,7 +205,7 @@ static size_t whole_network(const struct lists *s, size_t at, bool last)
     return last ? s->len - at : 0;
 }
 
-static int add_network(struct lists *s, const char *text, size_t len)
+static int add_network(ft__lists *s, const char *text, size_t len)
 {
     const char *end = memchr(text, '\n', len);
     size_t head = end ? (size_t)(end - text) : len;
@@ -243,7 +215,7 @@ static int add_network(struct lists *s, const char *text, size_t len)
         return FT__EXIT_GOOD;
     if (!room(s))
         return ft__cli_done(s->q->c, false);
-    s->network[s->n] = (struct network){.name = name_of(s, text, named ? head : 0)};
+    s->network[s->n] = (ft__list_network){.name = name_of(s, text, named ? head : 0)};
     if (!s->network[s->n].name)
         return ft__cli_done(s->q->c, false);
     s->n++;
@@ -256,7 +228,7 @@ static int add_network(struct lists *s, const char *text, size_t len)
 }
 
 /* Networks whose end is there; the rest of the text stays. */
-static int take_networks(struct lists *s, bool last)
+static int take_networks(ft__lists *s, bool last)
 {
     size_t at = 0, len;
     int code = FT__EXIT_GOOD;
@@ -264,7 +236,7 @@ static int take_networks(struct lists *s, bool last)
     while (!code && at < s->len && (len = whole_network(s, at, last))) {
         code = add_network(s, s->text + at, len);
         at += len;
-        if (!code && s->n_listed == AT_ONCE)
+        if (!code && s->n_listed == FT__LISTS_AT_ONCE)
             code = price(s);
     }
     if (!code && s->n_listed)
@@ -274,7 +246,7 @@ static int take_networks(struct lists *s, bool last)
     return code;
 }
 
-static int read_all(struct lists *s)
+static int read_all(ft__lists *s)
 {
     int code = FT__EXIT_GOOD;
 
@@ -318,7 +290,7 @@ static int upwards(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool mark_pareto(struct lists *s)
+static bool mark_pareto(ft__lists *s)
 {
     size_t all = s->n * s->q->n_devices;
     double *y = malloc((3 * all + 1) * sizeof(*y));
@@ -328,7 +300,7 @@ static bool mark_pareto(struct lists *s)
     for (size_t i = 0; i < all && y; i++)
         powered = powered || !isnan(s->place[i].brief.energy_j);
     for (size_t i = 0; i < all && y; i++) {
-        const struct place *p = &s->place[i];
+        const ft__list_place *p = &s->place[i];
         bool in = p->state == FT_RANK_PLACED;
 
         y[3 * i] = in ? p->brief.time_s : (double)NAN;
@@ -343,7 +315,7 @@ static bool mark_pareto(struct lists *s)
     return good;
 }
 
-static int put_in_order(struct lists *s)
+static int put_in_order(ft__lists *s)
 {
     const size_t all = s->n * s->q->n_devices;
     struct sorted *v = malloc((all + 1) * sizeof(*v));
@@ -356,206 +328,14 @@ static int put_in_order(struct lists *s)
     for (size_t i = 0; i < all; i++)
         if (s->place[i].state == FT_RANK_PLACED)
             v[s->n_placed++] = (struct sorted){
-                quantity(s->q, &s->place[i].brief, s->q->device[i % s->q->n_devices],
-                         s->q->r.how.by),
+                ft__lists_quantity(s->q, &s->place[i].brief,
+                                   s->q->device[i % s->q->n_devices], s->q->r.how.by),
                 i};
     qsort(v, s->n_placed, sizeof(*v), upwards);
     for (size_t i = 0; i < s->n_placed; i++)
         s->order[i] = v[i].at;
     free(v);
     return FT__EXIT_GOOD;
-}
-
-/* ---- printing ---- */
-
-static ft__text text_of(ft_rank_by of, double v)
-{
-    switch (of) {
-    case FT_RANK_BY_TIME: return ft__text_seconds(v);
-    case FT_RANK_BY_ENERGY: return ft__text_joules(v);
-    case FT_RANK_BY_POWER: return ft__text_watts(v);
-    case FT_RANK_BY_MEMORY: return ft__text_bytes(v);
-    default: return ft__text_plain(v);
-    }
-}
-
-/* Quantities that always have a column. */
-static const ft_rank_by always[] = {FT_RANK_BY_TIME, FT_RANK_BY_ENERGY,
-                                    FT_RANK_BY_MEMORY};
-enum { N_ALWAYS = 3 };
-
-static bool has_column(ft_rank_by by)
-{
-    return by == FT_RANK_BY_TIME || by == FT_RANK_BY_ENERGY || by == FT_RANK_BY_MEMORY;
-}
-
-static void print_bad(const struct lists *s)
-{
-    size_t shown = 0;
-
-    for (size_t i = 0; i < s->n && shown < SHOWN_BAD; i++)
-        if (s->network[i].why) {
-            ft__cli_exit(s->q->c, FT__EXIT_INPUT, "network %zu (%s) is skipped: %s",
-                         i + 1, s->network[i].name, s->network[i].why);
-            shown++;
-        }
-    if (s->n_bad > shown)
-        ft__cli_exit(s->q->c, FT__EXIT_INPUT,
-                     "and %zu more are skipped; --csv names them", s->n_bad - shown);
-}
-
-static bool print_table(const struct lists *s, uint64_t top)
-{
-    const ft__rank_question *q = s->q;
-    const bool own = !has_column(q->r.how.by), several = q->n_devices > 1;
-    const char *by = ft_rank_by_name(q->r.how.by);
-    char columns[128];
-    ft__table *t;
-    bool printed;
-
-    snprintf(columns, sizeof(columns), "#>|network<%s%s%s%s|time>|energy>|memory>|<",
-             several ? "|device<" : "", own ? "|" : "", own ? by : "", own ? ">" : "");
-    t = ft__table_new(columns);
-    for (size_t k = 0; k < s->n_placed && k < top; k++) {
-        const struct place *p = &s->place[s->order[k]];
-        const char *device = q->device[s->order[k] % q->n_devices];
-
-        ft__table_cell(t, "%zu", k + 1);
-        ft__table_cell(t, "%s", s->network[s->order[k] / q->n_devices].name);
-        if (several)
-            ft__table_cell(t, "%s", device);
-        if (own)
-            ft__table_cell(
-                t, "%s",
-                text_of(q->r.how.by, quantity(q, &p->brief, device, q->r.how.by)).s);
-        for (int i = 0; i < N_ALWAYS; i++)
-            ft__table_cell(
-                t, "%s",
-                text_of(always[i], quantity(q, &p->brief, device, always[i])).s);
-        ft__table_cell(t, "%s", p->pareto ? "*" : "");
-    }
-    printed = ft__table_print_take(t, stdout);
-    if (printed && s->n_placed)
-        puts("\n*: no other is at least as good in time, energy and memory and better "
-             "in "
-             "one");
-    return printed;
-}
-
-static size_t count_state(const struct lists *s, ft_rank_state state)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n * s->q->n_devices; i++)
-        n += s->place[i].state == state && !s->network[i / s->q->n_devices].why;
-    return n;
-}
-
-static bool print_text(const struct lists *s)
-{
-    printf("%zu network%s by %s", s->n - s->n_bad, s->n - s->n_bad == 1 ? "" : "s",
-           ft_rank_by_name(s->q->r.how.by));
-    for (size_t d = 0; d < s->q->n_devices; d++)
-        printf("%s%s", d ? ", " : " on ", s->q->device[d]);
-    printf(": %zu placed, %zu miss a limit, %zu do not fit, %zu are not known\n\n",
-           s->n_placed, count_state(s, FT_RANK_OVER_LIMIT),
-           count_state(s, FT_RANK_TOO_LARGE), count_state(s, FT_RANK_UNKNOWN));
-    return print_table(s, s->q->o->top ? s->q->o->top : 20);
-}
-
-static const char *state_name(const struct lists *s, size_t i)
-{
-    static const char *const names[] = {
-        [FT_RANK_PLACED] = "placed",
-        [FT_RANK_TOO_LARGE] = "too large",
-        [FT_RANK_OVER_LIMIT] = "over limit",
-        [FT_RANK_UNKNOWN] = "unknown",
-    };
-
-    return s->network[i / s->q->n_devices].why ? "bad" : names[s->place[i].state];
-}
-
-/* In the order in which they came. */
-static void print_csv(const struct lists *s)
-{
-    const size_t n_devices = s->q->n_devices;
-    size_t *placed = calloc(s->n * n_devices + 1, sizeof(*placed));
-
-    for (size_t k = 0; placed && k < s->n_placed; k++)
-        placed[s->order[k]] = k + 1;
-    puts("place,network,device,state,time_s,energy_j,power_w,memory_bytes,pareto,why");
-    for (size_t i = 0; placed && i < s->n * n_devices; i++) {
-        const struct place *p = &s->place[i];
-        const struct network *n = &s->network[i / n_devices];
-        char place[32] = "";
-
-        if (placed[i])
-            snprintf(place, sizeof(place), "%zu", placed[i]);
-        ft__csv_row(stdout, "ssssggggus", place, n->name, s->q->device[i % n_devices],
-                    state_name(s, i), p->brief.time_s, p->brief.energy_j,
-                    p->brief.power_w, p->brief.memory_bytes, (uint64_t)p->pareto,
-                    n->why ? n->why : "");
-    }
-    free(placed);
-}
-
-static bool print_json(const struct lists *s, uint64_t top)
-{
-    json_t *all = json_array(), *bad = json_array();
-
-    for (size_t k = 0; k < s->n_placed && k < top; k++) {
-        const struct place *p = &s->place[s->order[k]];
-
-        ft__json_append_take(
-            &all,
-            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "network",
-                      ft__json_text(s->network[s->order[k] / s->q->n_devices].name),
-                      "device", s->q->device[s->order[k] % s->q->n_devices], "time_s",
-                      ft__json_real(p->brief.time_s), "energy_j",
-                      ft__json_real(p->brief.energy_j), "power_w",
-                      ft__json_real(p->brief.power_w), "memory_bytes",
-                      ft__json_real(p->brief.memory_bytes), "pareto", (int)p->pareto));
-    }
-    for (size_t i = 0; i < s->n; i++)
-        if (s->network[i].why)
-            ft__json_append_take(
-                &bad, json_pack("{s:o, s:o, s:o}", "number", ft__json_count(i + 1),
-                                "network", ft__json_text(s->network[i].name), "why",
-                                ft__json_text(s->network[i].why)));
-    return ft__json_print_take(
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "by",
-                  ft_rank_by_name(s->q->r.how.by), "networks", ft__json_count(s->n),
-                  "placed", ft__json_count(s->n_placed), "over_limit",
-                  ft__json_count(count_state(s, FT_RANK_OVER_LIMIT)), "skipped", bad,
-                  "best", all),
-        stdout);
-}
-
-/* What is wrong with the input goes before "no", and that before what is missing. */
-static int verdict(const struct lists *s)
-{
-    if (s->n_bad)
-        print_bad(s);
-    if (*s->unknown)
-        ft__cli_exit(s->q->c, FT__EXIT_MISSING, "%s", s->unknown);
-    if (s->n_bad)
-        return FT__EXIT_INPUT;
-    if (s->n_placed)
-        return FT__EXIT_GOOD;
-    return count_state(s, FT_RANK_UNKNOWN) == s->n * s->q->n_devices ? FT__EXIT_MISSING
-                                                                     : FT__EXIT_NO;
-}
-
-static int print(const struct lists *s)
-{
-    const uint64_t top = s->q->o->top ? s->q->o->top : 20;
-    bool printed = true;
-
-    if (s->q->c->csv)
-        print_csv(s);
-    else
-        printed = s->q->c->json ? print_json(s, top) : print_text(s);
-    return ft__cli_done(s->q->c, printed);
 }
 
 /* ---- all of it ---- */
@@ -592,7 +372,7 @@ static int check(const ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-static void lists_free(struct lists *s)
+static void lists_free(ft__lists *s)
 {
     for (size_t d = 0; s->device && d < s->q->n_devices; d++) {
         ft_pricer_free(s->pricer ? s->pricer[d] : NULL);
@@ -613,7 +393,7 @@ static void lists_free(struct lists *s)
 
 int ft__rank_lists(ft__rank_question *q)
 {
-    struct lists *s = calloc(1, sizeof(*s));
+    ft__lists *s = calloc(1, sizeof(*s));
     int code = s ? check(q) : ft__cli_done(q->c, false);
 
     if (!s)
@@ -626,9 +406,9 @@ int ft__rank_lists(ft__rank_question *q)
     if (!code)
         code = put_in_order(s);
     if (!code)
-        code = print(s);
+        code = ft__lists_print(s);
     if (!code)
-        code = verdict(s);
+        code = ft__lists_verdict(s);
     lists_free(s);
     return code;
 }

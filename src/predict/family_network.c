@@ -5,10 +5,9 @@
 
 #include "predict/ask.h"
 #include "predict/correct.h"
+#include "predict/family_asking.h"
 #include "predict/known.h"
-#include "predict/many.h"
 #include "predict/predictor.h"
-#include "predict/sweep.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
@@ -20,27 +19,6 @@ static const double share_unknown = 0.6;
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
 static const double z90 = 1.645;
 
-struct asking {
-    const ft__family *f;
-    ft__dataset on;
-    const ft_graph *g;
-    uint32_t n;
-    bool known;    /* the device was measured */
-    ft_op *form;   /* in which an operation is asked for: one that was learned */
-    double *share; /* of that form's time; NaN: no form of it was learned */
-    ft__terms *bare, *bare_form;
-    ft__answer *time, *power;
-    bool powered; /* power was learned */
-    bool tf32;    /* products in TF32 are among what was learned */
-    ft__asked a;
-    ft__asked measured; /* the device as it was measured: */
-    bool elsewhere;     /* which is at another clock or under another cap */
-    bool swept;         /* it is, but was measured at several: */
-    ft__sweep sweep;
-    const ft_known *few; /* a few measurements of it, or NULL */
-    uint32_t n_few;      /* that corrected the answers */
-};
-
 /* ---- which form ---- */
 
 static bool is_learned(const ft__learner *l, const ft_op *op)
@@ -51,14 +29,13 @@ static bool is_learned(const ft__learner *l, const ft_op *op)
     return false;
 }
 
-static void terms_of(ft__terms *t, struct asking *q, const ft__learner *l,
-                     const ft_op *op)
+static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft_op *op)
 {
     q->a.theta = l->base.theta[ft_kind_class(op->kind)];
     ft__ask_terms(t, &q->a, op);
 }
 
-static bool is_tf32(const struct asking *q, const ft_op *op)
+bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
 {
     ft__chip chip;
 
@@ -79,7 +56,7 @@ static bool saw_tf32(const ft__family *f)
 
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
-static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
+static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
 {
     const ft_op *op = ft_graph_op(q->g, i);
     ft_op *form = &q->form[i];
@@ -90,7 +67,7 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op))
         return;
-    if (!q->tf32 && is_tf32(q, op)) {
+    if (!q->tf32 && ft__asking_tf32(q, op)) {
         q->a.theta = ft__physics_default();
         ft__ask_terms(&q->bare[i], &q->a, op);
         return;
@@ -116,19 +93,18 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
 
 /* ---- one operation ---- */
 
-/* What is left of a time alone when the host's part is taken out. */
-static double device_share(const ft__terms *t)
+double ft__device_share(const ft__terms *t)
 {
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
 
-static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i,
+static void take(ft__task *task, ft_estimate *time, ft__asking *q, uint32_t i,
                  const ft__learner *l)
 {
     const ft_op *op = ft_graph_op(q->g, i);
     const ft__terms *bare = &q->bare[i];
     const ft__answer *a = &q->time[i];
-    double factor = q->share[i] * device_share(&q->bare_form[i]);
+    double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
     q->a.theta = l->base.theta[ft_kind_class(op->kind)];
     task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
@@ -154,7 +130,7 @@ static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i
 /* ---- the network ---- */
 
 /* Errors of operations are independent in part. */
-static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
+static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
 {
     double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common, share;
     ft__stray out;
@@ -197,7 +173,7 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     return out;
 }
 
-static ft_status ask_metric(ft__answer *out, const struct asking *q, ft__metric metric,
+static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric metric,
                             ft_error *err)
 {
     return q->swept
@@ -205,7 +181,7 @@ static ft_status ask_metric(ft__answer *out, const struct asking *q, ft__metric 
                : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
 }
 
-static ft_status ask_learners(struct asking *q, ft_error *err)
+ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 {
     ft_error none = {0};
     ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
@@ -222,7 +198,7 @@ static ft_status ask_learners(struct asking *q, ft_error *err)
                               : FT_OK;
 }
 
-static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *err)
+static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
     ft__task *task = calloc(q->n + 1u, sizeof(*task));
@@ -245,7 +221,7 @@ static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *
     return st;
 }
 
-static ft_status make(struct asking *q, ft_error *err)
+ft_status ft__asking_make(ft__asking *q, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
 
@@ -262,7 +238,7 @@ static ft_status make(struct asking *q, ft_error *err)
     return FT_OK;
 }
 
-static void asking_free(struct asking *q)
+void ft__asking_free(ft__asking *q)
 {
     free(q->form);
     free(q->share);
@@ -300,8 +276,8 @@ static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *
 }
 
 /* What is not said is as in what was learned from. */
-static ft_status open_device(struct asking *q, ft__buf *setting,
-                             const ft_device_use *on, ft_error *err)
+ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
+                          ft_error *err)
 {
     static const char as_usual[] = "default";
     const ft__theta theta = ft__physics_default();
@@ -387,25 +363,25 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
                            const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
-    struct asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
     const ft_device_facts *d = ft_device_get(on->device);
     const ft_estimate exact = {0};
     ft__buf setting = {0};
     ft_status st = ft__estimate_start(out, g, err);
 
     if (!st)
-        st = open_device(&q, &setting, on, err);
+        st = ft__asking_open(&q, &setting, on, err);
     if (!st)
-        st = make(&q, err);
+        st = ft__asking_make(&q, err);
     if (!st)
-        st = ask_learners(&q, err);
+        st = ft__asking_learn(&q, err);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
         st = ft__estimate_memory_of_device(out, d, g, err);
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);
-    asking_free(&q);
+    ft__asking_free(&q);
     ft__buf_free(&setting);
     if (st) {
         ft_network_estimate_free(out);
@@ -421,16 +397,16 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
 ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
                            const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
-    struct asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
     const ft__learner *l;
     ft__buf setting = {0};
     ft_estimate unused;
-    ft_status st = open_device(&q, &setting, on, err);
+    ft_status st = ft__asking_open(&q, &setting, on, err);
 
     if (!st)
-        st = make(&q, err);
+        st = ft__asking_make(&q, err);
     if (!st)
-        st = ask_learners(&q, err);
+        st = ft__asking_learn(&q, err);
     l = st ? NULL : ft__family_learner(q.f, FT__METRIC_TIME, &q.on);
     for (uint32_t i = 0; l && i < q.n; i++) {
         out->task[i] = (ft__task){.power_w = NAN};
@@ -443,180 +419,8 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     }
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);
-    asking_free(&q);
+    ft__asking_free(&q);
     ft__buf_free(&setting);
-    return st;
-}
-
-/* ---- many settings ---- */
-
-/* What the family measured of the device that is asked about. */
-struct seen {
-    bool any;
-    uint32_t at_clocks; /* datasets whose setting names a clock */
-    ft__drive *drive;   /* of every dataset of the device */
-    uint32_t n;
-};
-
-static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *asked,
-                     ft_error *err)
-{
-    *out = (struct seen){.any = ft__family_knows(f, FT__METRIC_TIME, asked),
-                         .drive = calloc(f->n_datasets + 1u, sizeof(*out->drive))};
-    if (!out->drive)
-        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
-    for (uint32_t i = 0; i < f->n_datasets; i++) {
-        if (strcmp(f->dataset[i].device, asked->device) != 0)
-            continue;
-        out->drive[out->n] = ft__drive_of(f->dataset[i].setting);
-        out->at_clocks += out->drive[out->n++].clock_hz > 0;
-    }
-    return FT_OK;
-}
-
-/* Was it not measured as *drive says, so that its answer is that of another setting,
- * scaled? */
-static bool is_elsewhere(const struct seen *s, const ft__drive *drive)
-{
-    /* Several clocks may tell of others: ft__sweep_find(). */
-    if (!s->any || s->at_clocks > 1)
-        return false;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (!ft__drive_differs(drive, &s->drive[i]))
-            return false;
-    return true;
-}
-
-/* Constants by which operation i is priced; its class's, unless choose_form() took the
- * others. */
-static const ft__theta *theta_of(const struct asking *q, uint32_t i,
-                                 const ft__learner *l, const ft__theta *plain)
-{
-    const ft_op *op = ft_graph_op(q->g, i);
-
-    return !q->tf32 && is_tf32(q, op) ? plain : &l->base.theta[ft_kind_class(op->kind)];
-}
-
-static ft_status price_elsewhere(ft__many *m, struct asking *q, ft__ask_range *r,
-                                 ft_error *err)
-{
-    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
-    const ft__theta plain = ft__physics_default();
-    ft_status st = FT_OK;
-
-    for (uint32_t i = 0; i < m->n_ops && !st; i++) {
-        const ft_op *op = ft_graph_op(m->g, i);
-        const ft__theta *theta = theta_of(q, i, l, &plain);
-        const ft__theta *of_class = &l->base.theta[ft_kind_class(op->kind)];
-
-        st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r, theta, op,
-                              err);
-        /* Power is told by the constants of the class in any case. */
-        if (!st && theta != of_class)
-            st = ft__ask_range_power(&m->power_w[i * m->n], r, of_class, op, err);
-    }
-    return st;
-}
-
-static void brief_elsewhere(ft_brief *out, ft__many *m, struct asking *q, size_t k,
-                            const ft__schedule *s)
-{
-    for (uint32_t i = 0; i < m->n_ops; i++) {
-        double busy = m->busy_s[i * m->n + k];
-        double share = isnan(q->share[i]) ? NAN : busy / q->bare_form[i].busy_s;
-        double factor = share * device_share(&q->bare_form[i]);
-        ft__task *task = &m->task[i];
-
-        task->power_w = m->power_w[i * m->n + k];
-        task->bare_s = task->alone_s = busy;
-        if (ft__costs_nothing(ft_graph_op(m->g, i)))
-            continue;
-        task->alone_s = isfinite(factor) && q->time[i].value > 0
-                            ? q->time[i].value * factor
-                            : (double)NAN;
-    }
-    ft__estimate_brief(out, m->task, m->n_ops, s,
-                       ft__ask_cap(q->a.device, m->drive[k].power_w));
-}
-
-static ft_status elsewhere(ft_brief *out, ft__many *m, struct asking *q,
-                           ft__ask_range *r, const unsigned char *which, ft_error *err)
-{
-    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
-    ft__schedule s;
-    ft_status st = make(q, err);
-
-    if (!st)
-        st = ask_learners(q, err);
-    if (!st)
-        st = price_elsewhere(m, q, r, err);
-    if (st)
-        return st;
-    q->a.theta = l->base.theta[0];
-    s = ft__ask_schedule(&q->a);
-    for (uint32_t i = 0; i < m->n_ops; i++) {
-        ft_estimate unused;
-
-        m->task[i] = (ft__task){.count = (double)ft_graph_op_count(m->g, i)};
-        ft__ask_bare(&m->task[i], &unused, &q->a, ft_graph_op(m->g, i), &q->bare[i]);
-    }
-    for (size_t k = 0; k < m->n; k++) {
-        if (!which[k])
-            continue;
-        m->done[k] = 1;
-        if (r->open[k])
-            brief_elsewhere(&out[k], m, q, k, &s);
-    }
-    return FT_OK;
-}
-
-static ft_status by_elsewhere(ft_brief *out, ft__many *m, const ft_predictor *p,
-                              const unsigned char *which, size_t first, ft_error *err)
-{
-    const ft__theta theta = ft__physics_default();
-    struct asking q = {.f = p->family, .g = m->g, .n = m->n_ops};
-    ft_device_use on = *m->on;
-    ft__buf setting = {0};
-    ft__ask_range r = {0};
-    ft_status st;
-
-    on.setting = m->setting[first];
-    st = open_device(&q, &setting, &on, err);
-    if (!st) {
-        on.policy = q.on.policy;
-        st = ft__ask_range_open(&r, &on, &theta, m->drive, m->n, m->g, err);
-    }
-    if (!st)
-        st = elsewhere(out, m, &q, &r, which, err);
-    ft__ask_range_close(&r);
-    ft__ask_close(&q.a);
-    ft__ask_close(&q.measured);
-    asking_free(&q);
-    ft__buf_free(&setting);
-    return st;
-}
-
-ft_status ft__many_by_family(ft_brief *out, ft__many *m, const ft_predictor *p,
-                             ft_error *err)
-{
-    const ft_device_facts *d = ft_device_get(m->on->device);
-    const ft__dataset asked = {.device = (char *)d->name};
-    unsigned char *which = calloc(m->n + 1, 1);
-    size_t first = m->n;
-    struct seen seen;
-    ft_status st = see(&seen, p->family, &asked, err);
-
-    if (!st && !which)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
-    for (size_t k = 0; k < m->n && !st && !m->on->known; k++) {
-        which[k] = is_elsewhere(&seen, &m->drive[k]);
-        if (which[k] && first == m->n && ft__ask_may(d, m->drive[k].clock_hz))
-            first = k;
-    }
-    if (!st && first < m->n)
-        st = by_elsewhere(out, m, p, which, first, err);
-    free(seen.drive);
-    free(which);
     return st;
 }
 
