@@ -7,7 +7,7 @@
 
 enum { MAX_CONTEXTS = 64, MAX_GRAPHS = 512, MAX_DEVICES = 512, KEY_MAX = 1200 };
 
-/* Predictor and measurements, as some options name them. */
+/* Predictor and measurements that some options name. */
 struct context {
     char key[KEY_MAX];
     ft__predict_question q; /* whose options and command line have ended */
@@ -23,7 +23,6 @@ struct network {
     uint64_t used; /* when last */
 };
 
-/* What answers for a device under one context, of one network. */
 struct ft__asker {
     ft__cli *c;
     const ft_exploration *x;
