@@ -384,13 +384,14 @@ static int run(ft__cli *c, const void *user)
     st = ft_exploration_load(&x, c->args.v[1], &err);
     if (st)
         return ft__cli_fail(c, st, &err);
-    code = ft_exploration_predicts(x) ? foretell(c, user, x, verb == VERIFY)
-           : verb == VERIFY
-               ? ft__cli_exit(c, FT__EXIT_USAGE,
-                              "verify measures what was foretold: %s has no predict, its "
-                              "points are run",
-                              ft_exploration_name(x))
-                                      : with_store(c, user, verb, x);
+    code =
+        ft_exploration_predicts(x) ? foretell(c, user, x, verb == VERIFY)
+        : verb == VERIFY
+            ? ft__cli_exit(c, FT__EXIT_USAGE,
+                           "verify measures what was foretold: %s has no predict, its "
+                           "points are run",
+                           ft_exploration_name(x))
+            : with_store(c, user, verb, x);
     ft_exploration_free(x);
     return code;
 }
@@ -408,7 +409,8 @@ const ft__command ft__explore_command = {
         "every run is\nkept at once. resume: go on where it was cut off. report: "
         "fronts, "
         "what decides,\ncorrelations, and whether the best of one workload suits "
-        "another. Where SPACE.yaml has\npredict, nothing is run: every point is foretold; "
+        "another. Where SPACE.yaml has\npredict, nothing is run: every point is "
+        "foretold; "
         "verify measures some of the front.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
