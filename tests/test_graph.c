@@ -502,6 +502,55 @@ static void weights_listed_one_by_one_are_all_weights(void)
     weights_add_up("gru x=5x2x8 hidden=16");
 }
 
+static ft_graph *listed(const char *text)
+{
+    ft_graph *g;
+    ft_error err = {0};
+
+    CHECK(ft_import_ops(&g, text, strlen(text), "list", &err) == FT_OK);
+    return g;
+}
+
+static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
+{
+    ft_graph *g = listed("linear x=1x512 out=100 dtype=fp32 *2\n"
+                         "relu x=1x100 dtype=fp32\nrelu x=1x100 dtype=bf16 *3\n"
+                         "cast x=1x100 to=fp32 dtype=int64\n");
+    static const char *const now[] = {"linear x=1x512 out=100 dtype=bf16",
+                                      "relu x=1x100 dtype=bf16",
+                                      "cast x=1x100 to=bf16 dtype=int64"};
+    static const uint64_t times[] = {2, 4, 1};
+    ft_graph *made;
+    ft_error err = {0};
+
+    CHECK(ft_graph_dtype(g) == FT_DTYPE_fp32);
+    CHECK(ft_graph_cast(&made, g, FT_DTYPE_int8, &err) == FT_EINVAL && !made);
+    CHECK(ft_graph_cast(&made, g, FT_DTYPE_bf16, &err) == FT_OK);
+    ft_graph_free(g);
+    g = made;
+    CHECK(ft_graph_n_assumptions(g) == 1);
+    CHECK(ft_graph_n_ops(g) == 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        char text[256];
+
+        ft_op_print(ft_graph_op(g, i), text, sizeof(text));
+        CHECK(strcmp(text, now[i]) == 0);
+        CHECK(ft_graph_op_count(g, i) == times[i]);
+    }
+    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+        const ft_node *n = ft_graph_node(g, i);
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(ft_graph_op(g, n->op), 0, &s, &t);
+        CHECK(ft_graph_tensor(g, n->out[0])->dtype == t);
+    }
+    ft_graph_free(g);
+    g = listed("linear x=1x512 out=100 dtype=int8\n");
+    CHECK(ft_graph_cast(&made, g, FT_DTYPE_fp16, &err) == FT_EINVAL && !made);
+    ft_graph_free(g);
+}
+
 int main(void)
 {
     a_canonical_spec_reads_and_writes_itself();
@@ -520,5 +569,6 @@ int main(void)
     what_passes_its_operand_on_costs_nothing();
     a_collective_moves_its_data_around_a_ring();
     weights_listed_one_by_one_are_all_weights();
+    a_cast_changes_what_is_computed_in_and_nothing_else();
     CHECK_DONE();
 }

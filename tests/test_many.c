@@ -235,27 +235,6 @@ static void a_cast_network_is_that_network_in_half_the_bytes(void)
     ft_graph_free(half);
 }
 
-static void what_is_counted_stays_what_it_is(void)
-{
-    static const char list[] = "gather x=1000x64 y=8 axis=0 dtype=fp32\n"
-                               "cast x=8x64 to=fp16 dtype=fp32\n"
-                               "linear x=8x64 out=64 weights=int4 dtype=fp32 *3\n"
-                               "relu x=8 dtype=int32\n";
-    ft_graph *g = NULL, *cast = NULL;
-    ft_error err = {0};
-
-    CHECK(ft_import_ops(&g, list, strlen(list), "list", NULL) == FT_OK);
-    CHECK(ft_graph_cast(&cast, g, FT_DTYPE_bf16, &err) == FT_OK);
-    CHECK(ft_graph_n_ops(cast) == 4 && ft_graph_op_count(cast, 2) == 3);
-    CHECK(ft_op_at(ft_graph_op(cast, 1), FT_K_to, 0) == FT_DTYPE_bf16);
-    CHECK(ft_op_at(ft_graph_op(cast, 2), FT_K_weights, 0) == FT_DTYPE_int4);
-    CHECK(ft_graph_op(cast, 3)->dtype == FT_DTYPE_int32);
-    ft_graph_free(cast);
-    CHECK(ft_graph_cast(&cast, g, FT_DTYPE_int8, &err) == FT_EINVAL && !cast);
-    CHECK(strstr(err.msg, "fp32, fp16 and bf16"));
-    ft_graph_free(g);
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -268,6 +247,5 @@ int main(int argc, char **argv)
     more_settings_than_are_worked_on_at_once();
     a_device_of_which_too_little_is_known_says_nothing();
     a_cast_network_is_that_network_in_half_the_bytes();
-    what_is_counted_stays_what_it_is();
     CHECK_DONE();
 }

@@ -98,7 +98,7 @@ FT_API ft_status ft_hypervolume(double *out, const double *y, size_t n, size_t m
 /* ---- search: ask for points, tell what came of them ---- */
 
 typedef enum ft_searcher {
-    FT_SEARCH_MODEL, /* forests with their spread, expected gain of hypervolume, chance
+    FT_SEARCH_MODEL, /* what was told, learned; expected gain of hypervolume, chance
                         that limits are kept */
     FT_SEARCH_NSGA2, /* Deb et al. 2002 */
     FT_SEARCH_RANDOM,

@@ -170,20 +170,21 @@ typedef ft_status (*ft_memory_at)(void *arg, int64_t batch, uint64_t *bytes,
 FT_API ft_status ft_memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at,
                                      void *arg, ft_error *err);
 
+/* ---- in another element type ---- */
+/* The type of the operation with the most arithmetic. */
+FT_API ft_dtype ft_graph_dtype(const ft_graph *g);
+/* The same network with everything of that type cast to `to`, as model.to(dtype) does it;
+ * what has another type (indices, masks, quantised weights) stays. FT_EINVAL: either of
+ * them is none of fp64, fp32, fp16, bf16. */
+FT_API ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to,
+                               ft_error *err);
+
 /* ---- how an engine runs a graph: FT_POLICY_ bits, see op.h ---- */
 /* A new graph as an engine with this policy executes it. */
 FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                                 ft_error *err);
 /* The same for one operation that stands alone (a spec list, a sample). */
 FT_API void ft_op_lower(ft_op *op, uint32_t policy);
-
-/* ---- another element type ---- */
-/* fp32, fp16, bf16: what networks are computed in without being quantised. */
-FT_API int ft_dtype_is_plain_float(ft_dtype t);
-/* The same network with all of these cast to `to`, one of them: weights, activations
- * and arithmetic. FT_EINVAL: `to` is none of them. */
-FT_API ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to,
-                               ft_error *err);
 
 /* ---- training ---- */
 typedef enum ft_optimizer {

@@ -294,8 +294,8 @@ bool ft__answer_print(const ft__answer *a, uint64_t top)
     if (*a->verify)
         printf("verify%s: %s\n", a->sheet || *a->family ? " on that device" : "",
                a->verify);
-    else if (ft_graph_mode(a->graph) == FT_MODE_TRAINING)
-        puts("to verify it there is no command yet: the engines run forward passes");
+    else
+        puts("to verify it takes an engine that runs training steps: --engine torch");
     return true;
 }
 

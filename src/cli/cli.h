@@ -184,14 +184,8 @@ typedef struct ft__model_options {
     uint64_t trips;    /* 0: not given */
     ft__texts dims;    /* "name=value" */
     ft__texts inputs;  /* "name=1x3x224x224" */
-    const char *dtype; /* that it is cast to; NULL: as it is */
+    const char *dtype; /* NULL: the model's own */
 } ft__model_options;
-/* For commands that ask what another element type would bring. */
-#define FT__DTYPE_OPTION(type, member)                                                 \
-    {                                                                                  \
-        "dtype", 0, FT__OPT_TEXT, offsetof(type, member.dtype), "T",                   \
-            "cast to this element type, fp32, fp16 or bf16; the model's own"           \
-    }
 /* FT_EINVAL: the options do not fit the model. */
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err);
@@ -206,6 +200,9 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
         {"dim",         0,                                                             \
          FT__OPT_TEXTS, offsetof(type, member.dims),                                   \
          "NAME=N",      "value of a symbolic dimension; may be repeated"},             \
+        {"dtype",      0,                                                              \
+         FT__OPT_TEXT, offsetof(type, member.dtype),                                   \
+         "T",          "element type: fp64, fp32, fp16, bf16; the model's own"},       \
         {"input",        0,                                                            \
          FT__OPT_TEXTS,  offsetof(type, member.inputs),                                \
          "NAME=AxBx...", "shape of an input; may be repeated"},                        \

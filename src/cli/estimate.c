@@ -14,23 +14,6 @@ int64_t ft__graph_batch(const ft_graph *g)
     return 0;
 }
 
-const char *ft__graph_dtype(const ft_graph *g)
-{
-    ft_dtype dtype = FT_DTYPE_fp32;
-    double most = -1;
-
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        ft_cost c;
-
-        ft_op_cost(ft_graph_op(g, i), &c);
-        if (c.flops > most) {
-            most = c.flops;
-            dtype = ft_graph_op(g, i)->dtype;
-        }
-    }
-    return ft_dtype_name(dtype);
-}
-
 ft_status ft__estimate_lowered(ft_network_estimate *out, const ft__source *from,
                                const ft_graph *g, ft_error *err)
 {

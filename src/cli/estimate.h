@@ -120,7 +120,5 @@ void ft__energy_why(char *why, size_t size, const char *device,
 
 /* Of the first input; 0: there is none. */
 int64_t ft__graph_batch(const ft_graph *g);
-/* The type of the operation with the most arithmetic. */
-const char *ft__graph_dtype(const ft_graph *g);
 
 #endif

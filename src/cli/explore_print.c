@@ -154,16 +154,18 @@ static void print_influence(const ft__explored *e, const ft__aspect *a)
 
 /* ---- correlations ---- */
 
+static void correlation_cell(ft__table *t, const ft_correlation *c)
+{
+    if (isnan(c->r))
+        ft__table_cell(t, "-");
+    else
+        ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", c->r, c->low, c->high);
+}
+
 static void correlation_cells(ft__table *t, const ft__relation *r)
 {
-    for (int k = 0; k < FT_CORRELATION_COUNT; k++) {
-        const ft_correlation *c = &r->r[k];
-
-        if (isnan(c->r))
-            ft__table_cell(t, "-");
-        else
-            ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", c->r, c->low, c->high);
-    }
+    for (int k = 0; k < FT_CORRELATION_COUNT; k++)
+        correlation_cell(t, &r->r[k]);
 }
 
 static bool print_correlations(const ft__explored *e, uint32_t w)
@@ -207,7 +209,7 @@ static bool print_transfers(const ft__explored *e, size_t k)
 
         ft__table_cell(t, "%s", e->workload[f->from]);
         ft__table_cell(t, "%s", e->workload[f->to]);
-        ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", f->rank.r, f->rank.low, f->rank.high);
+        correlation_cell(t, &f->rank);
         if (isnan(f->regret))
             ft__table_cell(t, "not known");
         else if (isnan(f->regret_error))
@@ -279,6 +281,17 @@ static double surely(const ft_transfer *f)
     return f->regret - 1.96 * f->regret_error;
 }
 
+static struct remark {
+    char s[64];
+} ranks(const ft_transfer *f)
+{
+    struct remark r = {""};
+
+    if (!isnan(f->rank.r))
+        snprintf(r.s, sizeof(r.s), " (ranks correlate %+.2f)", f->rank.r);
+    return r;
+}
+
 static void say_transfer(const ft__explored *e, size_t k)
 {
     const ft_transfer *worst = NULL;
@@ -297,9 +310,9 @@ static void say_transfer(const ft__explored *e, size_t k)
                e->objective[k].name);
     else
         printf("- What is best for %s costs %s %s in %s against its own best, the most "
-               "of all pairs (ranks correlate %+.2f).\n",
+               "of all pairs%s.\n",
                e->workload[worst->from], e->workload[worst->to],
-               ft__text_percent(worst->regret).s, e->objective[k].name, worst->rank.r);
+               ft__text_percent(worst->regret).s, e->objective[k].name, ranks(worst).s);
 }
 
 static void print_summary(const ft__explored *e)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/estimate.h"
 #include "cli/power.h"
 #include "cli/settings.h"
 #include "foretell/predictor.h"
@@ -46,6 +47,7 @@ struct result {
     const char *model;
     const char *step; /* what was run: "one forward pass" */
     bool training;
+    int64_t batch; /* 0: there is none */
     const ft_session *session;
     ft_monitor *monitor;
     ft_meter *meter; /* or NULL */
@@ -56,6 +58,12 @@ struct result {
     bool foretold;
     ft_network_estimate e;
 };
+
+/* Items a second; NaN: there is no batch. */
+static double rate_of(const struct result *r)
+{
+    return r->batch > 0 ? (double)r->batch / r->t.time.value : NAN;
+}
 
 /* Memory as predict counts it. */
 static double memory_of(const ft_network_timing *t)
@@ -109,6 +117,9 @@ static void print_measured(const struct result *r)
            ft__text_seconds(r->most_s).s);
     printf("                 %" PRIu64 " %s in %" PRIu64 " batches\n", m->iterations,
            r->training ? "steps" : "passes", m->n);
+    if (r->batch > 1)
+        printf("rate             %.4g items/s at batch %" PRId64 "\n", rate_of(r),
+               r->batch);
     printf("memory           %s\n", ft__text_bytes(memory_of(&r->t)).s);
     printf("                 weights %s, ",
            ft__text_bytes((double)r->t.weight_bytes).s);
@@ -231,15 +242,15 @@ static bool print_json(const struct result *r)
 
     return ft__json_print_take(
         ft__json_join_take(
-            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                      ft__json_text(r->model), "mode",
-                      r->training ? "training" : "inference", "device",
-                      ft__json_text(ft_session_device(s)), "engine",
-                      ft__json_text(ft_session_engine(s)), "engine_version",
-                      ft__json_text(ft_session_engine_version(s)), "setting",
-                      ft__json_text(ft_session_setting(s)), "time", time_json(r),
-                      "memory", memory_json(r), "predicted", predicted_json(r),
-                      "readings", readings_json(r)),
+            json_pack(
+                "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+                ft__json_text(r->model), "mode", r->training ? "training" : "inference",
+                "device", ft__json_text(ft_session_device(s)), "engine",
+                ft__json_text(ft_session_engine(s)), "engine_version",
+                ft__json_text(ft_session_engine_version(s)), "setting",
+                ft__json_text(ft_session_setting(s)), "time", time_json(r),
+                "items_per_s", ft__json_real(rate_of(r)), "memory", memory_json(r),
+                "predicted", predicted_json(r), "readings", readings_json(r)),
             loop_json(r)),
         stdout);
 }
@@ -290,8 +301,13 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
     if (st)
         return st;
     r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
+    r->batch = ft__graph_batch(g);
     r->step = ft__step_name(step, made ? made : g);
-    if (!r->training && ft_session_runs_whole(s, path))
+    if (!r->training && ft_session_runs_whole(s, path) && o->model.dtype)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "%s runs the file as it is: instead of --dtype, export it in %s",
+                     ft_session_engine(s), o->model.dtype);
+    else if (!r->training && ft_session_runs_whole(s, path))
         st = ft_measure_model(&r->t, s, path, g, &how, err);
     else
         st = ft_measure_network(&r->t, s, made ? made : g, &how, err);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/estimate.h"
+#include "cli/cli.h"
 
 enum { MAX_VALUES = 64, MAX_STDIN = 64 << 20 };
 
@@ -153,47 +153,32 @@ static ft_status import(ft_graph **out, const char *path, const ft_import_option
     return ft_import_file(out, path, opt, err);
 }
 
-/* In place of *g, where it computes in another type. */
-static ft_status cast(ft_graph **g, const char *asked, ft_error *err)
+/* In place of *g. */
+static ft_status cast(ft_graph **g, ft_dtype to, ft_error *err)
 {
-    const char *own = ft__graph_dtype(*g);
-    ft_dtype to = ft_dtype_from_name(asked, strlen(asked));
     ft_graph *made;
-    ft_status st;
+    ft_status st = ft_graph_cast(&made, *g, to, err);
 
-    if (to == FT_DTYPE_NONE)
-        return ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", asked);
-    if (strcmp(asked, own) == 0)
-        return FT_OK;
-    if (!ft_dtype_is_plain_float(to) ||
-        !ft_dtype_is_plain_float(ft_dtype_from_name(own, strlen(own))))
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "the model computes in %s; foretelling it in %s needs the model "
-                       "exported in %s",
-                       own, asked, asked);
-    st = ft_graph_cast(&made, *g, to, err);
-    if (st)
-        return st;
     ft_graph_free(*g);
     *g = made;
-    return FT_OK;
+    return st;
 }
 
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err)
 {
     struct parsed p = {0};
+    ft_dtype dtype =
+        opt->dtype ? ft_dtype_from_name(opt->dtype, strlen(opt->dtype)) : FT_DTYPE_NONE;
     ft_status st = parse(&p, opt, err);
 
     *out = NULL;
+    if (!st && opt->dtype && dtype == FT_DTYPE_NONE)
+        st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", opt->dtype);
     if (!st)
         st = import(out, path, &p.how, err);
     if (!st && opt->dtype)
-        st = cast(out, opt->dtype, err);
-    if (st) {
-        ft_graph_free(*out);
-        *out = NULL;
-    }
+        st = cast(out, dtype, err);
     while (p.n_copies)
         free(p.copy[--p.n_copies]);
     /* Nothing is missing here: the file holds what is not taken. */

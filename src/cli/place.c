@@ -43,7 +43,6 @@ static const ft__option options[] = {
      "a predictor for a family of devices; the best one there is"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME",
      "physics: from data sheets alone, whatever was learned"},
-    FT__DTYPE_OPTION(struct options, model),
     FT__USE_OPTIONS(struct options, use),
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),

@@ -15,7 +15,6 @@ static const ft__option options[] = {
      "learned"},
     FT__ENGINE_OPTIONS(ft__predict_options, "the software that will run it; ",
                        "threads it may use; "),
-    FT__DTYPE_OPTION(ft__predict_options, model),
     {"top", 0, FT__OPT_COUNT, offsetof(ft__predict_options, top), "N",
      "how many of the heaviest operations to list; 10"},
     {"max-batch", 0, FT__OPT_FLAG, offsetof(ft__predict_options, max_batch), NULL,
@@ -217,7 +216,7 @@ static int run(ft__cli *c, const void *user)
         code = ft__predict_open(&q);
     if (!code) {
         q.graph = g;
-        q.dtype = ft__graph_dtype(g);
+        q.dtype = ft_dtype_name(ft_graph_dtype(g));
         code = answer_all(&q, a, x);
     }
     ft__predict_end(&q);

@@ -18,10 +18,18 @@ static void make_verify(ft__answer *a, const ft__predict_question *q)
 {
     char number[64];
 
-    if (ft_graph_mode(a->graph) == FT_MODE_TRAINING || q->o->model.dtype)
-        return;
+    bool training = ft_graph_mode(a->graph) == FT_MODE_TRAINING;
+
+    if (training && strcmp(q->engine, "torch") != 0)
+        return; /* no other engine takes steps */
     add_text(a, "foretell measure %s", q->c->args.v[0]);
     add_text(a, " --engine %s", q->engine);
+    if (training)
+        add_text(a, " --mode %s", "training");
+    if (training && q->o->step.optimizer)
+        add_text(a, " --optimizer %s", q->o->step.optimizer);
+    if (q->o->model.dtype)
+        add_text(a, " --dtype %s", q->o->model.dtype);
     if (q->o->threads) {
         snprintf(number, sizeof(number), "%llu", (unsigned long long)q->o->threads);
         add_text(a, " --threads %s", number);

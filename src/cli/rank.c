@@ -29,7 +29,6 @@ static const ft__option options[] = {
      "what device D costs; without D: every one; may be repeated"},
     {"co2", 0, FT__OPT_TEXT, offsetof(ft__rank_options, co2), "400g/kWh",
      "of the electricity"},
-    FT__DTYPE_OPTION(ft__rank_options, model),
     {"stdin", 0, FT__OPT_FLAG, offsetof(ft__rank_options, lists), NULL,
      "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
      "operations"},

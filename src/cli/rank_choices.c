@@ -419,7 +419,7 @@ static int read_models(ft__rank_question *q)
     q->r.model = ft_graph_name(q->graph[0]);
     q->r.step = ft__step_name(&q->step, q->graph[0]);
     q->r.mode = ft__mode_name(q->graph[0]);
-    q->r.dtype = ft__graph_dtype(q->graph[0]);
+    q->r.dtype = ft_dtype_name(ft_graph_dtype(q->graph[0]));
     return FT__EXIT_GOOD;
 }
 

@@ -497,6 +497,8 @@ static void make_command(char *command, size_t size, const ft__cli *c,
     add_count(command, size, "--threads", k->o->threads);
     add_count(command, size, "--batch", k->o->model.batch);
     add_count(command, size, "--trips", k->o->model.trips);
+    if (k->o->model.dtype)
+        add_option(command, size, "--dtype", k->o->model.dtype);
     for (size_t i = 0; i < k->o->model.dims.n; i++)
         add_option(command, size, "--dim", k->o->model.dims.v[i]);
     for (size_t i = 0; i < k->o->model.inputs.n; i++)
@@ -512,8 +514,8 @@ bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t worklo
     struct asked k;
     bool here = !parse(a, &k, workload, point) &&
                 (!k.o->device || strcmp(k.o->device, "local") == 0) &&
-                !*k.q.use.setting && !k.o->model.dtype &&
-                k.q.step.mode == FT_MODE_INFERENCE && !find_context(a, &k, &context);
+                !*k.q.use.setting && k.q.step.mode == FT_MODE_INFERENCE &&
+                !find_context(a, &k, &context);
 
     if (here) {
         ft__predict_share(&k.q, &context->q);

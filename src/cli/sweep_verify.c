@@ -56,7 +56,8 @@ static int ask(ft__asker *a, double *time_s, const ft_trial *t)
     int code = ft__asker_setting(a, &setting, t->workload, t->point);
 
     if (!code)
-        code = ft__asker_ask(a, &f, why, sizeof(why), t->workload, t->point, &setting, 1);
+        code =
+            ft__asker_ask(a, &f, why, sizeof(why), t->workload, t->point, &setting, 1);
     *time_s = code ? NAN : f.brief.time_s;
     return code;
 }
@@ -88,8 +89,7 @@ static int verify(ft__cli *c, ft__asker *a, const ft__explored *e, unsigned char
         return code ? code
                     : ft__cli_exit(c, FT__EXIT_MISSING,
                                    "no point of the front is of this machine as it was "
-                                   "measured: device local, forward, in the model's own "
-                                   "type");
+                                   "measured: device local, inference");
     }
     return ft__cli_done(c, ft__table_print_take(t, stdout));
 }

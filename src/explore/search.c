@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POPULATION = 24, MOST_FIRST = 24 };
+enum { POPULATION = 24, FIRST = 10 };
 
 const char *ft_searcher_name(ft_searcher s)
 {
@@ -65,24 +65,17 @@ static const ft__searcher_ops *const searcher[FT_SEARCH_COUNT] = {
 
 /* ---- ask and tell ---- */
 
-/* More than a few save the model from settling on what it saw first. */
-static uint32_t first_points(const ft_search *s, const ft_search_options *opt)
+static uint32_t first_points(const ft_search_options *opt)
 {
-    uint32_t vary = 0;
-
     if (opt->first)
         return opt->first;
-    if (opt->searcher == FT_SEARCH_NSGA2)
-        return POPULATION;
-    for (size_t k = 0; k < s->s->n; k++)
-        vary += s->s->param[k].n_values != 1;
-    return 8 + 2 * vary < MOST_FIRST ? 8 + 2 * vary : MOST_FIRST;
+    return opt->searcher == FT_SEARCH_NSGA2 ? POPULATION : FIRST;
 }
 
 static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err)
 {
     const ft_design_options design = {
-        .design = FT_DESIGN_LATIN, .n = first_points(s, opt), .seed = opt->seed};
+        .design = FT_DESIGN_LATIN, .n = first_points(opt), .seed = opt->seed};
     ft_status st = FT_OK;
 
     for (uint32_t k = 0; k < s->m; k++)

@@ -19,6 +19,9 @@ struct ft_search {
     size_t n, cap;
     double *first; /* points of the hypercube that are still to be asked for */
     size_t n_first;
+    /* Of the model's process: what was found on the first so many points. */
+    size_t tuned_on;
+    double rate[FT__MAX_PARAMS], noise;
 };
 
 /* How points are chosen once those of the hypercube are known. ask() proposes into

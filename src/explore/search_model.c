@@ -1,7 +1,5 @@
-/* Bayesian optimisation with forests: F. Hutter, H. Hoos, K. Leyton-Brown, Sequential
- * model-based optimization for general algorithm configuration, LION 2011; by expected
- * gain of hypervolume (gain.h), times the chance that limits are kept (Gardner et al.
- * 2014). */
+/* Bayesian optimisation (Jones, Schonlau, Welch 1998) by expected gain of hypervolume
+ * (gain.h), times the chance that limits are kept (Gardner et al. 2014). */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +36,7 @@ static void draw(ft_search *s, double *point)
 }
 
 /* While nothing is within limits, what counts is how little is expected beyond them. */
-static double worth(ft_search *s, const ft__surrogate *o, const double *point,
+static double worth(ft_search *s, ft__surrogate *o, const double *point,
                     double *gain)
 {
     double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], chance = 1, beyond = 0;
@@ -59,7 +57,7 @@ static double worth(ft_search *s, const ft__surrogate *o, const double *point,
     return *gain;
 }
 
-static bool best_candidate(ft_search *s, const ft__surrogate *o, double *best,
+static bool best_candidate(ft_search *s, ft__surrogate *o, double *best,
                            double *gain)
 {
     double point[FT__MAX_PARAMS], most = -INFINITY;

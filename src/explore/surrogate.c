@@ -6,7 +6,7 @@
 
 #include "learn/walk.h"
 
-enum { TREES = 16 };
+enum { TREES = 16, TUNED_EVERY = 8 };
 
 /* ---- scales ---- */
 
@@ -128,12 +128,45 @@ static ft_status find_base(ft__surrogate *o, const ft_search *s, ft_error *err)
 
 /* ---- learning ---- */
 
-static ft_status fit(ft__surrogate *o, const ft_search *s, ft_error *err)
+/* What is expected where nothing is known, scaled: half-way to the reference. */
+static const double middle = 0.5;
+
+static void take_middle(ft__surrogate *o, const ft_search *s)
+{
+    for (uint32_t k = 0; k < s->m; k++)
+        for (size_t i = 0; i < o->n; i++)
+            o->target[k * s->n + i] -= middle;
+}
+
+/* Lengths hold for some points to come. They depend on the first points alone, so that
+ * a search that was cut off goes on as it would have. */
+static ft_status tune(ft__surrogate *o, ft_search *s, ft_error *err)
+{
+    const size_t all = o->n;
+    ft_status st = FT_OK;
+
+    o->n -= all < TUNED_EVERY ? 0 : all % TUNED_EVERY;
+    if (s->tuned_on != o->n) {
+        scale_targets(o, s);
+        take_middle(o, s);
+        st =
+            ft__process_tune(&o->process, s->s, o->x, o->target, s->n, o->n, s->m, err);
+        s->tuned_on = st ? 0 : o->n;
+        memcpy(s->rate, o->process.rate, sizeof(s->rate));
+        s->noise = o->process.noise;
+    }
+    memcpy(o->process.rate, s->rate, sizeof(s->rate));
+    o->process.noise = s->noise;
+    o->n = all;
+    return st;
+}
+
+static ft_status fit_trees(ft__surrogate *o, const ft_search *s, ft_error *err)
 {
     const ft_forest_options opt = {
         .kind = FT_FOREST_EXTRA, .n_trees = TREES, .seed = s->n};
     const ft_matrix x = {o->x, o->n, s->s->n};
-    ft_status st = ft__gain_start(&o->gain, o->best, o->n_best, s->m, err);
+    ft_status st = FT_OK;
 
     for (uint32_t k = 0; k < s->m && !st; k++) {
         double *t = o->target + k * s->n;
@@ -146,10 +179,22 @@ static ft_status fit(ft__surrogate *o, const ft_search *s, ft_error *err)
     return st;
 }
 
-ft_status ft__surrogate_learn(ft__surrogate *o, const ft_search *s, ft_error *err)
+static ft_status fit(ft__surrogate *o, const ft_search *s, ft_error *err)
+{
+    ft_status st = ft__gain_start(&o->gain, o->best, o->n_best, s->m, err);
+
+    if (st)
+        return st;
+    if (o->n > FT__PROCESS_MOST)
+        return fit_trees(o, s, err);
+    take_middle(o, s);
+    return ft__process_fit(&o->process, s->s, o->x, o->target, s->n, o->n, s->m, err);
+}
+
+ft_status ft__surrogate_learn(ft__surrogate *o, ft_search *s, ft_error *err)
 {
     const size_t n = s->n + 1;
-    ft_status st;
+    ft_status st = FT_OK;
 
     o->row = malloc(n * sizeof(*o->row));
     o->base = malloc(n * sizeof(*o->base));
@@ -162,8 +207,11 @@ ft_status ft__surrogate_learn(ft__surrogate *o, const ft_search *s, ft_error *er
     take_rows(o, s);
     if (o->n < FT__SURROGATE_LEAST)
         return FT_OK;
+    if (o->n <= FT__PROCESS_MOST)
+        st = tune(o, s, err);
     scale_targets(o, s);
-    st = find_base(o, s, err);
+    if (!st)
+        st = find_base(o, s, err);
     return st ? st : fit(o, s, err);
 }
 
@@ -176,17 +224,16 @@ void ft__surrogate_free(ft__surrogate *o)
     free(o->x);
     free(o->column);
     ft__gain_free(&o->gain);
+    ft__process_free(&o->process);
     for (uint32_t k = 0; k < FT__MAX_OBJECTIVES; k++)
         ft_forest_free(o->forest[k]);
 }
 
-void ft__surrogate_ask(const ft__surrogate *o, const ft_search *s, const double *point,
-                       double *mean, double *sigma)
+static void ask_trees(const ft__surrogate *o, const ft_search *s, const double *point,
+                      const float *x, double *mean, double *sigma)
 {
     double column[FT__MAX_TREND], tree[TREES];
-    float x[FT__MAX_PARAMS];
 
-    write_row(s, x, point);
     ft__trend_columns(s->s, point, column);
     for (uint32_t k = 0; k < s->m; k++) {
         double sum = 0, square = 0;
@@ -199,4 +246,19 @@ void ft__surrogate_ask(const ft__surrogate *o, const ft_search *s, const double 
         mean[k] = sum + ft__trend_at(&o->trend[k], column);
         sigma[k] = sqrt(fmax(0, square - sum * sum));
     }
+}
+
+void ft__surrogate_ask(ft__surrogate *o, const ft_search *s, const double *point,
+                       double *mean, double *sigma)
+{
+    float x[FT__MAX_PARAMS];
+
+    write_row(s, x, point);
+    if (o->n > FT__PROCESS_MOST) {
+        ask_trees(o, s, point, x, mean, sigma);
+        return;
+    }
+    ft__process_ask(&o->process, s->s, x, mean, sigma);
+    for (uint32_t k = 0; k < s->m; k++)
+        mean[k] += middle;
 }

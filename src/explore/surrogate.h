@@ -2,6 +2,7 @@
 #define EXPLORE_SURROGATE_H
 
 #include "explore/gain.h"
+#include "explore/process.h"
 #include "explore/search.h"
 #include "explore/trend.h"
 #include "foretell/learn.h"
@@ -14,13 +15,14 @@ typedef struct ft__scale {
     double limit; /* scaled */
 } ft__scale;
 
-/* What is expected of points: for each objective a trend, and for what is left a forest
- * of randomised trees, whose spread is nothing where a point is known and grows away
- * from it. Zero-initialise. */
+/* What is expected of points: a Gaussian process; beyond FT__PROCESS_MOST points, where
+ * that is dear, for each objective a trend, and for what is left a forest of randomised
+ * trees, whose spread, too, is nothing where a point is known and grows away from it.
+ * Zero-initialise. */
 typedef struct ft__surrogate {
     size_t n;       /* points told that did not fail */
     size_t *row;    /* of the search, that these are */
-    double *target; /* n of each objective, scaled; then what the trend leaves */
+    double *target; /* n of each objective, scaled; then what is to be learned of it */
     float *x;
     double *column; /* of trends */
     size_t columns;
@@ -30,17 +32,18 @@ typedef struct ft__surrogate {
     size_t n_best, n_base;
     ft__scale scale[FT__MAX_OBJECTIVES];
     ft__trend trend[FT__MAX_OBJECTIVES];
-    ft_forest *forest[FT__MAX_OBJECTIVES];
+    ft__process process;
+    ft_forest *forest[FT__MAX_OBJECTIVES]; /* NULL: the process knows */
     ft__gain gain;
 } ft__surrogate;
 
 enum { FT__SURROGATE_LEAST = 4 }; /* points to be fitted to */
 
 /* Learn from all that was told; with fewer points than that, only n is set. */
-ft_status ft__surrogate_learn(ft__surrogate *o, const ft_search *s, ft_error *err);
+ft_status ft__surrogate_learn(ft__surrogate *o, ft_search *s, ft_error *err);
 void ft__surrogate_free(ft__surrogate *o);
 /* Mean and spread of each objective, scaled. */
-void ft__surrogate_ask(const ft__surrogate *o, const ft_search *s, const double *point,
+void ft__surrogate_ask(ft__surrogate *o, const ft_search *s, const double *point,
                        double *mean, double *sigma);
 
 #endif

@@ -1,36 +1,58 @@
-/* A graph in another floating-point type. */
-#include <stdlib.h>
+/* A network in another floating-point type: model.to(dtype). */
+#include <stdbool.h>
 #include <string.h>
 
 #include "graph/build.h"
 
-int ft_dtype_is_plain_float(ft_dtype t)
+ft_dtype ft_graph_dtype(const ft_graph *g)
 {
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp16 || t == FT_DTYPE_bf16;
+    ft_dtype dtype = FT_DTYPE_fp32;
+    double most = -1;
+
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+        ft_cost c;
+
+        ft_op_cost(ft_graph_op(g, i), &c);
+        if (c.flops > most) {
+            most = c.flops;
+            dtype = ft_graph_op(g, i)->dtype;
+        }
+    }
+    return dtype;
 }
 
-static ft_dtype cast_of(ft_dtype t, ft_dtype to)
+static bool castable(ft_dtype t)
 {
-    return ft_dtype_is_plain_float(t) ? to : t;
+    return t == FT_DTYPE_fp64 || t == FT_DTYPE_fp32 || t == FT_DTYPE_fp16 ||
+           t == FT_DTYPE_bf16;
 }
 
-static void cast_attribute(ft_op *op, ft_key_id key, ft_dtype to)
+static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
 {
-    uint32_t n;
-    /* Of an operation of one's own. */
-    int64_t *t = (int64_t *)ft_op_get(op, key, &n);
+    static const ft_key_id key[] = {FT_K_to, FT_K_weights};
+    ft_op op = *of;
 
-    if (t && n && ft_dtype_is_plain_float((ft_dtype)*t))
-        *t = (int64_t)to;
+    if (op.dtype == from)
+        op.dtype = to;
+    for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
+        uint32_t n;
+        const int64_t *named = ft_op_get(&op, key[k], &n);
+
+        if (n && *named == (int64_t)from)
+            op.value[named - op.value] = (int64_t)to;
+    }
+    return op;
 }
 
-static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype to)
+static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype to)
 {
     for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
         const ft_tensor *t = ft_graph_tensor(g, i);
 
-        ft__build_tensor(b, t->name, strlen(t->name), t->role, cast_of(t->dtype, to),
-                         &t->shape);
+        ft__build_tensor(b, t->name, strlen(t->name), t->role,
+                         t->dtype == from ? to : t->dtype, &t->shape);
+        if (ft__build_failed(b))
+            return;
         ft__build_set_layout(b, i, t->layout);
         ft__build_open(b, i, t->open);
         ft__build_container(b, i, t->container);
@@ -41,13 +63,11 @@ static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype to)
     }
 }
 
-static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtype to)
+static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtype from,
+                      ft_dtype to)
 {
-    ft_op op = *ft_graph_op(g, n->op);
+    const ft_op op = cast_op(ft_graph_op(g, n->op), from, to);
 
-    op.dtype = cast_of(op.dtype, to);
-    cast_attribute(&op, FT_K_to, to);
-    cast_attribute(&op, FT_K_weights, to);
     ft__build_phase(b, n->phase);
     ft__build_scope(b, n->scope, strlen(n->scope));
     ft__build_repeat(b,
@@ -55,28 +75,40 @@ static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtyp
                                        n->params, n->n_params, n->out, n->n_out),
                      n->repeat);
     /* Results in the memory of others, which views have by themselves. */
-    for (uint32_t j = 0; j < n->n_out; j++) {
-        uint32_t of = ft_graph_tensor(g, n->out[j])->storage;
+    for (uint32_t j = 0; j < n->n_out && !ft__build_failed(b); j++) {
+        const uint32_t of = ft_graph_tensor(g, n->out[j])->storage;
 
-        if (of != n->out[j] && !ft__build_failed(b))
+        if (of != n->out[j])
             ft__build_alias(b, n->out[j], of);
     }
 }
 
+static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *err)
+{
+    if (!castable(to))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "networks are told in fp64, fp32, fp16 or bf16, not in %s",
+                       ft_dtype_name(to));
+    if (!castable(from))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s computes in %s, which no cast changes: export it in %s",
+                       ft_graph_name(g), ft_dtype_name(from), ft_dtype_name(to));
+    return FT_OK;
+}
+
 ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
 {
+    const ft_dtype from = ft_graph_dtype(g);
+    ft_status st = check(g, from, to, err);
     ft__build *b;
 
     *out = NULL;
-    if (!ft_dtype_is_plain_float(to))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "%s: a graph can be cast to fp32, fp16 and bf16, not to %s",
-                       ft_graph_name(g), ft_dtype_name(to));
+    if (st)
+        return st;
     b = ft__build_new(ft_graph_name(g));
     if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "%s in %s", ft_graph_name(g),
-                       ft_dtype_name(to));
-    copy_tensors(b, g, to);
+        return ft_fail(err, FT_ENOMEM, 0, "casting %s", ft_graph_name(g));
+    copy_tensors(b, g, from, to);
     for (uint32_t i = 0; i < ft_graph_n_outputs(g); i++)
         ft__build_output(b, ft_graph_output(g, i));
     for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
@@ -84,8 +116,9 @@ ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error
     for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)
         ft__build_bounded(b, "%s", ft_graph_bounded(g, i));
     for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !ft__build_failed(b); i++)
-        copy_node(b, g, ft_graph_node(g, i), to);
-    ft__build_assume(b, "cast to %s: weights, activations and arithmetic",
-                     ft_dtype_name(to));
+        copy_node(b, g, ft_graph_node(g, i), from, to);
+    if (from != to)
+        ft__build_assume(b, "cast from %s to %s: weights, activations and arithmetic",
+                         ft_dtype_name(from), ft_dtype_name(to));
     return ft__build_finish_take(out, b, err);
 }

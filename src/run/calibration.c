@@ -118,6 +118,11 @@ static const double least_floor = 0.0175;
 /* What else differs when the calibration does, more than its own scatter. */
 static const double may_differ = 0.04;
 
+/* How far operations and the calibration part in another state, as a share of how far
+ * that is away: of 107 operations an hour apart, in four pairs, 90 to 97 % of the 90 %
+ * intervals held with it (docs/notes/statistics.md). */
+static const double of_state = 0.7;
+
 enum {
     KEPT = sizeof(((ft_session *)0)->calibrations) / sizeof(double),
     ENOUGH = 5, /* to say what is usual */
@@ -155,6 +160,13 @@ double ft__calibration_scatter(const ft_session *s)
         return least_floor;
     centre = ft__quantile(v, n, 0.5);
     return fmax(least_floor, ft__mad(v, n, centre) / centre);
+}
+
+double ft__calibration_doubt(const ft_session *s, uint32_t like, double seconds)
+{
+    double usual = ft__calibration_usual(s) * s->usual_ratio[like];
+
+    return usual > 0 && seconds > 0 ? of_state * fabs(log(seconds / usual)) : 0;
 }
 
 /* Something long to run, issued many times: does waiting take part of the time? */

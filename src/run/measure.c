@@ -172,6 +172,11 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
     return FT_OK;
 }
 
+static void add_error(ft_measurement *m, double relative)
+{
+    m->error = hypot(m->error, relative * m->value);
+}
+
 /* As many of n as fit together; *taken of them. */
 static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
                               ft_session *s, const ft_op *ops, size_t n, bool calibrate,
@@ -189,12 +194,18 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
         group_free(&g);
         return st;
     }
-    if (calibrate && !(opt->error_floor != 0))
+    calibrate = calibrate && !(opt->error_floor != 0);
+    if (calibrate)
         with_floor.error_floor = ft__calibration_scatter(s);
     for (size_t i = 0; i < g.n; i++) {
+        ft__timed *t = &g.timed[at];
+
         if (!g.job[i])
             continue;
-        (void)finish(&out[i], &why[i], &g, i, &g.timed[at++]);
+        at++;
+        if (!finish(&out[i], &why[i], &g, i, t) && calibrate)
+            add_error(&out[i].time,
+                      ft__calibration_doubt(s, t->like, out[i].calibration_s));
     }
     group_free(&g);
     return FT_OK;

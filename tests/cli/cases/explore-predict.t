@@ -148,7 +148,7 @@ What was foretold of this machine can be measured: some points of the front.
   ----
   model=squeezenet1_1 batch=2  # s  # s  # %
   $ foretell explore verify anywhere.yaml
-  foretell explore: no point of the front is of this machine as it was measured: device local, forward, in the model's own type
+  foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]
   $ sed -e 's/predict: .*/command: "true {device} {batch} {dtype} {clock} {cap}"/' -e '/prices/d' -e '/per: item/d' anywhere.yaml >run.yaml; foretell explore verify run.yaml
   foretell explore: verify measures what was foretold: anywhere has no predict, its points are run

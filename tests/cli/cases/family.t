@@ -147,3 +147,7 @@ A family that comes with foretell is corrected as well.
   $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
   corrected_by: 70
   time.basis: "scaled"
+  $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16 --json | pick dtype memory.weights verify
+  dtype: "fp16"
+  memory.weights: 51060944.0
+  verify: "foretell measure data/models/resnet50.onnx --engine onednn --dtype fp16"

@@ -178,8 +178,8 @@ What is missing is named, with the way to get it.
   foretell predict: --device wants names joined by commas, at most 256 answers in all, not "a30,"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype int8
-  foretell predict: the model computes in fp32; foretelling it in int8 needs the model exported in int8
-  [4]
+  foretell predict: networks are told in fp64, fp32, fp16 or bf16, not in int8
+  [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype float
   foretell predict: there is no element type "float"
   [2]

@@ -236,7 +236,7 @@ Foretold for a device: by phase, and memory by part.
   conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.9 %  1.87 ms   624 us  254 us  1.53 ms  scaled
   conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.0 %  1.67 ms   557 us  227 us  1.37 ms  scaled
   
-  to verify it there is no command yet: the engines run forward passes
+  to verify it takes an engine that runs training steps: --engine torch
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
   mode: "training"
   step: "one step of forward, backward and SGD"
@@ -287,7 +287,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   
   warning: 4 of 66 unique operations are of kinds never measured: their times are lower bounds
   warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds
-  to verify it there is no command yet: the engines run forward passes
+  to verify it takes an engine that runs training steps: --engine torch
   $ foretell predict data/models/resnet18.onnx --engine fake --mode training --json | pick phases.0.phase phases.0.time.basis phases.1.phase phases.1.time.basis phases.2.time.basis warnings
   phases.0.phase: "forward"
   phases.0.time.basis: "measured"

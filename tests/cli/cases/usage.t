@@ -47,6 +47,7 @@ Every command explains itself, with examples.
         --loss-on R            with training: first (the default) or all results
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
+        --dtype T              element type: fp64, fp32, fp16, bf16; the model's own
         --input NAME=AxBx...   shape of an input; may be repeated
         --trips N              rounds of loops that end when data says so
   
