@@ -70,6 +70,11 @@ FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* bor
 FT_API uint32_t ft_ptx_version(const ft_ptx *m);
 FT_API const char *ft_ptx_target(const ft_ptx *m);
 
+/* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
+ * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */
+FT_API ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t i,
+                                  ft_error *err);
+
 /* ---- launches ---- */
 
 /* A scalar's bits, or an address: only its alignment matters. What is not given is
@@ -132,6 +137,18 @@ typedef struct ft_ptx_block {
     int exact;
 } ft_ptx_block;
 
+/* An instruction that accesses global or shared memory. */
+typedef struct ft_ptx_access {
+    uint32_t line;          /* in the PTX file */
+    const char *source;     /* file of `.loc`; NULL: none */
+    uint32_t source_line;
+    ft_ptx_space space;
+    int stored;             /* FT_PTX_LOADED, FT_PTX_STORED */
+    uint32_t bytes;         /* of a thread */
+    ft_ptx_tally requests;  /* of warps */
+    ft_ptx_tally took;      /* sectors of global memory, wavefronts of shared memory */
+} ft_ptx_access;
+
 /* Counts launches of one module; what a kernel's analysis finds is kept. The module is
  * borrowed. One thread at a time. */
 typedef struct ft_ptx_counter ft_ptx_counter;
@@ -144,5 +161,7 @@ FT_API ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
 /* Of the last launch counted, the kernel's blocks in the order of the text; functions
  * it calls after it. Borrowed until the next. */
 FT_API size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
+/* And its accesses, in the same order. */
+FT_API size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
 
 #endif

@@ -28,6 +28,7 @@ struct options {
     const char *by;
     const char *rank;
     bool clocks;
+    const char *kernels;
     const char *networks;
     const char *lists;
     uint64_t seed;
@@ -73,6 +74,9 @@ static const ft__option options[] = {
      "kernels, networks and operations known at their highest clocks alone, told at "
      "all "
      "others; 10 folds unless --folds or --test say otherwise"},
+    {"kernels", 0, FT__OPT_TEXT, offsetof(struct options, kernels), "FILE,...",
+     "kernels in PTX that ptx-measure timed (their modules beside these files), each "
+     "told from the others; with --leave-out device by GPUs"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "these networks, measured whole, foretold from operations (--where) that are not "
      "theirs; with --leave-out network (unless said otherwise) or device; with "
@@ -325,8 +329,13 @@ static int run(ft__cli *c, const void *user)
     ft_evaluation e;
     uint32_t by = 0;
     bool printed;
-    int code = check_networks(c, o);
+    int code;
 
+    if (o->kernels) {
+        ft__path_data(c, data);
+        return ft__kernels_evaluate(c, o->kernels, o->leave_out, data, how.seed);
+    }
+    code = check_networks(c, o);
     if (!code && !o->networks)
         code = read_options(c, &how, &by, o);
     if (!code)

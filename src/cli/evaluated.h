@@ -19,6 +19,11 @@ int ft__networks_evaluate(ft__cli *c, const char *path,
 int ft__clocks_evaluate(ft__cli *c, const char *path, const char *test,
                         const ft_clocks_options *how);
 
+/* evaluate --kernels: what ptx-measure wrote, "a.jsonl,b.jsonl"; leave_out: "kernel"
+ * (NULL) or "device". An exit code. */
+int ft__kernels_evaluate(ft__cli *c, const char *paths, const char *leave_out,
+                         const char *data_dir, uint64_t seed);
+
 /* evaluate --choose on the store at `path`; an exit code. */
 int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
 /* "active,random" as bits 1 << ft_criterion; an exit code. */

@@ -25,34 +25,44 @@ static int by_worth(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->name > y->name) - (x->name < y->name);
 }
 
-ft_status ft__importance_tell(const ft__importance_to *to,
-                              const ft_regressor_attributes *of,
-                              const ft_importance *worth, const ft__columns *columns,
-                              ft_error *err)
+ft_status
+ft__importance_tell_named(const ft__importance_to *to,
+                          const ft_regressor_attributes *of, const ft_importance *worth,
+                          void (*name)(const void *with, char out[NAME], uint32_t i),
+                          const void *with, ft_error *err)
 {
     ft_regressor_attributes all = *of;
-    ft_attribute *a;
-    char(*name)[NAME];
-    bool good;
+    ft_attribute *a = calloc(of->n + 1, sizeof(*a));
+    char(*text)[NAME] = calloc(of->n + 1, sizeof(*text));
+    bool good = a && text;
 
-    if (!to)
-        return FT_OK;
-    a = calloc(of->n + 1, sizeof(*a));
-    name = calloc(of->n + 1, sizeof(*name));
-    good = a && name;
     for (uint32_t i = 0; good && i < of->n; i++) {
-        if (columns)
-            ft__columns_name(columns, name[i], i);
-        else
-            snprintf(name[i], NAME, "%s", ft__feature_name(i));
-        a[i] = (ft_attribute){.name = name[i], .worth = worth[i]};
+        name(with, text[i], i);
+        a[i] = (ft_attribute){.name = text[i], .worth = worth[i]};
     }
     if (good) {
         qsort(a, of->n, sizeof(*a), by_worth);
         all.attribute = a;
         to->tell(to->user, &all);
     }
-    free(name);
+    free(text);
     free(a);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "importance");
+}
+
+static void name_column(const void *with, char out[NAME], uint32_t i)
+{
+    if (with)
+        ft__columns_name(with, out, i);
+    else
+        snprintf(out, NAME, "%s", ft__feature_name(i));
+}
+
+ft_status ft__importance_tell(const ft__importance_to *to,
+                              const ft_regressor_attributes *of,
+                              const ft_importance *worth, const ft__columns *columns,
+                              ft_error *err)
+{
+    return to ? ft__importance_tell_named(to, of, worth, name_column, columns, err)
+              : FT_OK;
 }

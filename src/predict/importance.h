@@ -15,6 +15,12 @@ typedef struct ft__importance_to {
  * them in how->importance, which the caller frees. */
 ft_status ft__importance_want(ft__fit_options *how, const ft__importance_to *to,
                               uint32_t n_columns, ft_error *err);
+/* Of of->n columns; name(i, with) in a buffer of 48 bytes. */
+ft_status
+ft__importance_tell_named(const ft__importance_to *to,
+                          const ft_regressor_attributes *of, const ft_importance *worth,
+                          void (*name)(const void *with, char out[48], uint32_t i),
+                          const void *with, ft_error *err);
 /* of->n columns, which are those of features.h where `columns` is NULL; without `to`
  * nothing happens. */
 ft_status ft__importance_tell(const ft__importance_to *to,

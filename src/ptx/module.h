@@ -54,14 +54,16 @@ typedef enum ft__ptx_kind {
 
 const char *ft__ptx_opcode_name(unsigned opcode);
 const char *ft__ptx_mod_name(unsigned mod);
-uint32_t ft__ptx_type_bits(unsigned type); /* PRED: 1 */
+const char *ft__ptx_sreg_name(unsigned sreg); /* "%tid.x" */
+uint32_t ft__ptx_type_bits(unsigned type);    /* PRED: 1 */
 ft__ptx_kind ft__ptx_type_kind(unsigned type);
 
 typedef enum ft__ptx_operand_kind {
-    FT__PTX_REG,      /* index: register */
-    FT__PTX_INT,      /* bits: the value, 64 bits, two's complement */
-    FT__PTX_FLOAT,    /* bits: of a double; width 32: written 0f........, bits of a float */
-    FT__PTX_SPECIAL,  /* index: ft__ptx_sreg, %tid.x ... */
+    FT__PTX_REG,     /* index: register */
+    FT__PTX_INT,     /* bits: the value, 64 bits, two's complement */
+    FT__PTX_FLOAT,   /* bits: of a double; width 32: written 0f........, bits of a float
+                      */
+    FT__PTX_SPECIAL, /* index: ft__ptx_sreg, %tid.x ... */
     FT__PTX_VARIABLE, /* index: its address, plus bits */
     FT__PTX_LABEL,    /* index: instruction it stands before (may be n_insns) */
     FT__PTX_TARGETS,  /* index: list of .branchtargets, .calltargets, or a prototype */
@@ -78,16 +80,17 @@ typedef struct ft__ptx_operand {
     uint8_t kind;
     bool negated; /* !p, or -x */
     uint8_t width;
-    uint8_t half; /* REG of a video instruction: selector as written, b0 .. h1; else 0 */
+    uint8_t half; /* REG of a video instruction: its selector, 1 .. 4 b0 .. b3, 5 and 6
+                     h0 and h1, more: several at once, digits in bits; else 0 */
     uint32_t index, n;
     uint64_t bits;
 } ft__ptx_operand;
 
 typedef struct ft__ptx_insn {
-    uint32_t at, line; /* byte and line in the text */
-    uint32_t loc;      /* 1 + index into module.loc; 0: none */
+    uint32_t at, line;       /* byte and line in the text */
+    uint32_t loc;            /* 1 + index into module.loc; 0: none */
     uint32_t mods, operands; /* first of each in the function's */
-    int32_t guard;     /* register; -1: none */
+    int32_t guard;           /* register; -1: none */
     bool guard_not;
     uint8_t opcode, class, space; /* ft__ptx_opcode, ft_ptx_class, ft_ptx_space */
     uint8_t n_mods, n_operands, n_types;
@@ -97,21 +100,27 @@ typedef struct ft__ptx_insn {
 } ft__ptx_insn;
 
 typedef struct ft__ptx_reg {
-    const char *name; /* NULL: a component or one of `%r<100>`; see ft__ptx_reg_name() */
-    uint32_t len, number;
+    const char *name; /* as declared; see ft__ptx_reg_name() */
+    uint32_t len;
+    uint32_t number; /* 1 + n: %rn of `%r<100>`; 0: the name is all */
     uint8_t type;
+    char component; /* 'x' .. 'w' of a vector; 0: none */
 } ft__ptx_reg;
 
 typedef struct ft__ptx_variable {
     const char *name;
     uint32_t len, align;
-    uint64_t size;  /* bytes; 0: .extern of unknown size */
+    uint64_t size; /* bytes; 0: .extern of unknown size */
     uint8_t space, type;
     bool external;
-    int32_t function;       /* whose it is; -1: the module's */
-    const uint8_t *initial; /* size bytes; NULL: zeros. Addresses in it are 0 */
-    uint64_t offset; /* of its space: PARAM from the first parameter on; SHARED and LOCAL
-                        of a function, CONST and GLOBAL of the module, aligned */
+    uint32_t seen;    /* by the parser */
+    int32_t function; /* whose it is; -1: the module's */
+    bool pointer;     /* a parameter declared .ptr */
+    const uint8_t
+        *initial; /* its first bytes, the others are 0. Addresses in it are 0 */
+    uint64_t initial_size;
+    uint64_t offset; /* of its space: PARAM from the first parameter on; SHARED and
+                        LOCAL of a function, CONST and GLOBAL of the module, aligned */
 } ft__ptx_variable;
 
 typedef struct ft__ptx_label {
@@ -130,6 +139,7 @@ typedef struct ft__ptx_function {
     const char *name; /* terminated */
     uint32_t line;
     bool entry, declared_only, noreturn;
+    uint16_t linkage; /* ft__ptx_mod or word of a directive in front of it; 0: none */
     ft__ptx_insn *insn;
     ft__ptx_operand *operand;
     uint16_t *mod;
@@ -164,7 +174,7 @@ struct ft_ptx {
     ft__ptx_loc *loc;
     ft__ptx_file *file;
     uint32_t n_functions, n_variables, n_locs, n_files;
-    ft_ptx_kernel *kernel;  /* entries, in order */
+    ft_ptx_kernel *kernel; /* entries, in order */
     uint32_t *kernel_function;
     uint32_t n_kernels;
     uint64_t shared_bytes; /* of the module's own .shared variables */
@@ -177,6 +187,8 @@ typedef enum ft__ptx_sreg {
     FT__PTX_SREGS
 } ft__ptx_sreg;
 
+/* Reads m->text; what is read so far is the arena's. */
+ft_status ft__ptx_read(ft_ptx *m, ft_error *err);
 bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i, unsigned mod);
 /* "%r12", for messages; into buf. */
 const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t reg);

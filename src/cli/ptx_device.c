@@ -1,0 +1,129 @@
+/* What a GPU makes of a launch: time, power, occupancy, and what sets the time. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/estimate.h"
+#include "cli/ptx.h"
+#include "report/units.h"
+
+int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
+{
+    char name[128], note[256], data_dir[FT__PATH_MAX];
+    ft_error err = {0};
+    ft_status st;
+
+    *out = NULL;
+    if (!o->device)
+        return FT__EXIT_GOOD;
+    ft__path_data(c, data_dir);
+    if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--device %.60s...: too long",
+                            o->device);
+    st = ft__device_resolve(name, sizeof(name), note, sizeof(note), data_dir, &err);
+    if (!st)
+        st = ft_device_load(out, data_dir, name, &err);
+    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+}
+
+/* The kernel's place in its module. */
+static uint32_t index_of(const ft_ptx_listed *v)
+{
+    const ft_ptx_kernel *first;
+
+    ft_ptx_kernels(v->module, &first);
+    return (uint32_t)(v->kernel - first);
+}
+
+ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d,
+                           const ft__ptx_options *o, ft_error *err)
+{
+    ft_kernel_space space = {
+        .shared_bytes =
+            v->launch->kernel->shared_bytes + v->launch->launch.dynamic_shared,
+        .distinct_bytes = (double)v->launch->memory_bytes,
+    };
+    ft_kernel_work work;
+    ft_status st = FT_OK;
+
+    if (!d)
+        return FT_OK;
+    v->device = ft_device_get(d);
+    v->registers = (uint32_t)o->registers;
+    v->registers_given = o->registers > 0;
+    if (!v->registers)
+        st = ft_ptx_registers(&v->registers, v->launch->module, index_of(v->launch),
+                              err);
+    space.registers = v->registers;
+    ft_kernel_work_make(&work, &v->counts, &space);
+    return st ? st
+              : ft_kernel_predict(&v->estimate, NULL, &work, v->device, (double)NAN,
+                                  err);
+}
+
+static const struct {
+    const char *name;
+    size_t at;
+} terms[] = {
+#define TERM(name)                                                                     \
+    {                                                                                  \
+#name, offsetof(ft_kernel_terms, name##_s)                                     \
+    }
+    TERM(issue),  TERM(compute), TERM(shared), TERM(cache),
+    TERM(memory), TERM(latency), TERM(launch),
+#undef TERM
+};
+
+static double term(const ft_kernel_terms *t, size_t i)
+{
+    double s;
+
+    memcpy(&s, (const char *)t + terms[i].at, sizeof(s));
+    return s;
+}
+
+void ft__ptx_estimate_print(const ft__ptx_counted *v)
+{
+    const ft_kernel_estimate *e = &v->estimate;
+    const char *before = "";
+
+    if (!v->device)
+        return;
+    printf("\non %s, by its data sheet: %s (%s to %s), %s, bound by %s\n",
+           v->device->title, ft__text_seconds(e->time.value).s,
+           ft__text_seconds(e->time.low).s, ft__text_seconds(e->time.high).s,
+           ft__text_watts(e->power.value).s, e->bound);
+    printf(
+        "occupancy   %s of the warps an SM can hold, %.0f blocks on each; %.2f waves; "
+        "%u registers a thread%s\n",
+        ft__text_percent(e->terms.occupancy).s, e->terms.resident, e->terms.waves,
+        v->registers, v->registers_given ? "" : " (estimated)");
+    printf("each alone  ");
+    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+        if (term(&e->terms, i) > 0) {
+            printf("%s%s %s", before, terms[i].name,
+                   ft__text_seconds(term(&e->terms, i)).s);
+            before = ", ";
+        }
+    printf("; %.2f instructions a cycle and SM\n", e->ipc);
+}
+
+json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
+{
+    const ft_kernel_estimate *e = &v->estimate;
+    json_t *parts = json_object();
+
+    if (!v->device) {
+        json_decref(parts);
+        return json_null();
+    }
+    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+        json_object_set_new(parts, terms[i].name, ft__json_real(term(&e->terms, i)));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:s, s:i, s:b, s:o, s:o, s:o, s:o}", "device",
+        v->device->name, "time", ft__json_estimate(&e->time, "s"), "power",
+        ft__json_estimate(&e->power, "W"), "energy", ft__json_estimate(&e->energy, "J"),
+        "ipc", ft__json_real(e->ipc), "bound", e->bound, "registers", (int)v->registers,
+        "registers_given", v->registers_given, "occupancy",
+        ft__json_real(e->terms.occupancy), "resident", ft__json_real(e->terms.resident),
+        "waves", ft__json_real(e->terms.waves), "terms", parts);
+}

@@ -1,0 +1,180 @@
+#include "ptx/module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const class_names[] = {
+#define FT_PTX_CLASS(e, name, about) name,
+#include "foretell/ptx_classes.def"
+#undef FT_PTX_CLASS
+};
+
+static const char *const class_abouts[] = {
+#define FT_PTX_CLASS(e, name, about) about,
+#include "foretell/ptx_classes.def"
+#undef FT_PTX_CLASS
+};
+
+const char *ft_ptx_class_name(ft_ptx_class c)
+{
+    return (unsigned)c < FT_PTX_CLASSES ? class_names[c] : "?";
+}
+
+const char *ft_ptx_class_about(ft_ptx_class c)
+{
+    return (unsigned)c < FT_PTX_CLASSES ? class_abouts[c] : "?";
+}
+
+const char *ft_ptx_space_name(ft_ptx_space s)
+{
+    static const char *const names[] = {"generic", "global", "shared",  "local",
+                                        "const",   "param",  "texture", "tensor"};
+
+    return (unsigned)s < FT_PTX_SPACES ? names[s] : "?";
+}
+
+/* ---- reading ---- */
+
+static ft_status read_file(char **text, size_t *len, const char *path, ft_error *err)
+{
+    FILE *fp = fopen(path, "rb");
+    ft_status st = FT_EIO;
+    long size;
+
+    *text = NULL;
+    if (!fp)
+        return ft_fail(err, FT_EIO, 0, "%s: cannot be opened", path);
+    if (fseek(fp, 0, SEEK_END) || (size = ftell(fp)) < 0 || fseek(fp, 0, SEEK_SET)) {
+        ft_fail(err, st, 0, "%s: is no file that can be read", path);
+        goto done;
+    }
+    *len = (size_t)size;
+    *text = malloc(*len + 1);
+    if (!*text)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", path);
+    else if (fread(*text, 1, *len, fp) != *len)
+        ft_fail(err, st, 0, "%s: cannot be read", path);
+    else
+        st = FT_OK;
+done:
+    fclose(fp);
+    return st;
+}
+
+static ft_status new_module(ft_ptx **out, const char *text, size_t len,
+                            const char *name, ft_error *err)
+{
+    ft_ptx *m = calloc(1, sizeof(*m));
+    ft_status st;
+
+    *out = NULL;
+    if (!m)
+        return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    m->text = text;
+    m->len = len;
+    m->name = ft__arena_strndup(&m->arena, name, strlen(name));
+    if (!m->name)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    else if (len >= UINT32_MAX)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: more than 4 GiB of text", name);
+    else
+        st = ft__ptx_read(m, err);
+    if (st)
+        ft_ptx_free(m);
+    else
+        *out = m;
+    return st;
+}
+
+ft_status ft_ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
+                       ft_error *err)
+{
+    return new_module(out, text, len, name, err);
+}
+
+ft_status ft_ptx_open(ft_ptx **out, const char *path, ft_error *err)
+{
+    char *text;
+    size_t len = 0;
+    ft_status st = read_file(&text, &len, path, err);
+
+    *out = NULL;
+    if (!st)
+        st = new_module(out, text, len, path, err);
+    if (st)
+        free(text);
+    else
+        (*out)->owned = text;
+    return st;
+}
+
+void ft_ptx_free(ft_ptx *m)
+{
+    if (!m)
+        return;
+    free(m->owned);
+    ft__arena_free(&m->arena);
+    free(m);
+}
+
+/* ---- asking ---- */
+
+size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out)
+{
+    *out = m->kernel;
+    return m->n_kernels;
+}
+
+uint32_t ft_ptx_version(const ft_ptx *m)
+{
+    return m->version;
+}
+
+const char *ft_ptx_target(const ft_ptx *m)
+{
+    return m->target;
+}
+
+bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i, unsigned mod)
+{
+    for (unsigned k = 0; k < i->n_mods; k++)
+        if (f->mod[i->mods + k] == mod)
+            return true;
+    return false;
+}
+
+const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t reg)
+{
+    const ft__ptx_reg *r = &f->reg[reg];
+    const int len = r->len < 40 ? (int)r->len : 40;
+
+    if (r->number)
+        snprintf(buf, 64, "%.*s%u", len, r->name, r->number - 1);
+    else if (r->component)
+        snprintf(buf, 64, "%.*s.%c", len, r->name, r->component);
+    else
+        snprintf(buf, 64, "%.*s", len, r->name);
+    return buf;
+}
+
+ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
+                              ft_error *err)
+{
+    *out = 0;
+    if (!name && m->n_kernels == 1)
+        return FT_OK;
+    if (m->n_kernels == 0)
+        return ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel in it", m->name);
+    if (!name)
+        return ft_fail(err, FT_ENEEDED, 0,
+                       "%s: %u kernels are in it: say which, such as %s", m->name,
+                       m->n_kernels, m->kernel[0].name);
+    for (uint32_t i = 0; i < m->n_kernels; i++) {
+        if (strcmp(m->kernel[i].name, name) == 0) {
+            *out = i;
+            return FT_OK;
+        }
+    }
+    return ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel '%s'", m->name, name);
+}

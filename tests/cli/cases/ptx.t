@@ -1,0 +1,298 @@
+What a file holds: kernels, their parameters, registers and instructions.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx
+  ptx/nvcc/saxpy.ptx: PTX 9.0 for sm_80, 2 kernels
+  
+  saxpy    line 16
+    parameters    saxpy_param_0 (pointer), saxpy_param_1 (pointer), saxpy_param_2 (4 B), saxpy_param_3 (4 B)
+    block         left to the launch
+    registers     2 predicates, 0 of 16, 11 of 32, 8 of 64 bits declared; ptxas allocates fewer
+    memory        0 B shared, 0 B local
+    instructions  20 in the text: 6 load, 3 move, 2 int, 2 mul, 2 convert, 2 control, 1 fp32, 1 compare, 1 store
+  
+  transpose    line 61
+    parameters    transpose_param_0 (pointer), transpose_param_1 (pointer), transpose_param_2 (4 B), transpose_param_3 (4 B)
+    block         at most 128 threads
+    registers     13 predicates, 0 of 16, 43 of 32, 13 of 64 bits declared; ptxas allocates fewer
+    memory        0 B shared, 0 B local
+    instructions  69 in the text: 16 int, 12 logic, 8 mul, 8 load, 7 move, 6 compare, 5 control, 4 store, 2 convert, 1 sync
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --json | pick files.#  files.0.target files.0.kernels.0.name files.0.kernels.0.parameters.2 files.0.kernels.0.instructions.fp32
+  files.#: 1
+  files.0.target: "sm_80"
+  files.0.kernels.0.name: "saxpy"
+  files.0.kernels.0.parameters.2: {"name": "saxpy_param_2", "size": 4, "align": 4, "pointer": false}
+  files.0.kernels.0.instructions.fp32: 1
+  $ foretell ptx ptx/nvcc/saxpy.ptx --csv
+  file,kernel,line,parameters,block_x,block_y,block_z,predicates,registers_16,registers_32,registers_64,shared_bytes,local_bytes,instructions
+  ptx/nvcc/saxpy.ptx,saxpy,16,4,0,0,0,2,0,11,8,0,0,20
+  ptx/nvcc/saxpy.ptx,transpose,61,4,0,0,0,13,0,43,13,0,0,69
+
+A text of cuobjdump's holds several modules.
+
+  $ foretell ptx ptx/nvcc/cuobjdump.txt --entry saxpy | grep PTX
+  ptx/nvcc/cuobjdump.txt: PTX 9.0 for sm_80, 2 kernels
+  ptx/nvcc/cuobjdump.txt: PTX 9.0 for sm_90, 2 kernels
+
+What a launch executes. Parameters that are used as addresses need no value.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param saxpy_param_2=0.5 --param 3=100000
+  saxpy of ptx/nvcc/saxpy.ptx (sm_80)
+  grid 391, block 256: 391 blocks, 3128 warps, 100096 threads
+  shared memory of a block: 0 B
+  counts are exact
+  
+  instructions  of warps    share  of threads  predicated on  threads of 32
+  -------------------------------------------------------------------------
+  load             18762   30.0 %      600384         600384           32.0
+  move              9384   15.0 %      300288         300288           32.0
+  control           6256   10.0 %      200192         100192           16.0
+  mul               6253   10.0 %      200096         200096           32.0
+  int               6250   10.0 %      200000         200000           32.0
+  convert           6250   10.0 %      200000         200000           32.0
+  compare           3128    5.0 %      100096         100096           32.0
+  fp32              3125    5.0 %      100000         100000           32.0
+  store             3125    5.0 %      100000         100000           32.0
+  -------------------------------------------------------------------------
+  all              62533  100.0 %     2001056        1901056           30.4
+  
+  memory           bytes  requests     a request  would do
+  --------------------------------------------------------
+  global loads   781 KiB      6250  4.00 sectors      4.00
+  global stores  391 KiB      3125  4.00 sectors      4.00
+  
+  work        200 kFLOP in fp32; 0.167 FLOP a byte of global memory
+  branches    3128 conditional ones of warps, 0.0 % divergent
+  
+  lines  instructions  entered by warps  threads of 32   share  from
+  ------------------------------------------------------------------------
+  30-41            10              3128           32.0  50.0 %  saxpy.cu:1
+  44-53             9              3125           32.0  45.0 %  saxpy.cu:3
+  57-57             1              3128           32.0   5.0 %  saxpy.cu:7
+  
+  - 5.0 integer instructions stand beside each floating-point one
+
+Conflicts, sectors and divergence are counted, and what stands out is said.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry transpose --grid 32,64 --block 16,8 --shared 1024 --param 2=512 --param 3=1024 --blocks 2
+  transpose of ptx/nvcc/saxpy.ptx (sm_80)
+  grid 32 x 64, block 16 x 8: 2048 blocks, 8192 warps, 262144 threads
+  shared memory of a block: 1024 B, 1024 of them dynamic
+  counts are exact
+  
+  instructions  of warps    share  of threads  predicated on  threads of 32
+  -------------------------------------------------------------------------
+  int             131072   23.2 %     4194304        4194304           32.0
+  logic            98304   17.4 %     3145728        3145728           32.0
+  mul              65536   11.6 %     2097152        2097152           32.0
+  load             65536   11.6 %     2097152        2097152           32.0
+  move             57344   10.1 %     1835008        1835008           32.0
+  compare          49152    8.7 %     1572864        1572864           32.0
+  control          40960    7.2 %     1310720         262144            6.4
+  store            32768    5.8 %     1048576        1048576           32.0
+  convert          16384    2.9 %      524288         524288           32.0
+  sync              8192    1.4 %      262144         262144           32.0
+  -------------------------------------------------------------------------
+  all             565248  100.0 %    18087936       17039360           30.1
+  
+  memory            bytes  requests     a request  would do
+  ---------------------------------------------------------
+  global loads   2.00 MiB     16384  4.00 sectors      4.00
+  global stores  2.00 MiB     16384  4.00 sectors      4.00
+  shared loads   2.00 MiB     16384   8.00 cycles      1.00
+  shared stores  2.00 MiB     16384   1.00 cycles      1.00
+  
+  work        no floating-point arithmetic
+  branches    32768 conditional ones of warps, 0.0 % divergent; 2048 barriers of blocks
+  
+  lines    instructions  entered by warps  threads of 32   share  from
+  ---------------------------------------------------------------------------
+  76-95              18              8192           32.0  26.1 %  saxpy.cu:9
+  130-146            12              8192           32.0  17.4 %  saxpy.cu:17
+  
+  - shared loads take 8.0 cycles a request where 1.0 would do (bank conflicts); worst are those of saxpy.cu:22, 8.0 instead of 1.0
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param 3=100000 --json | pick launch.grid counts.threads counts.exact counts.classes.fp32.warp counts.spaces.global.bytes.loaded counts.sectors.stored estimate blocks.#
+  launch.grid: [391, 1, 1]
+  counts.threads: 100096
+  counts.exact: true
+  counts.classes.fp32.warp: {"low": 3125, "value": 3125, "high": 3125}
+  counts.spaces.global.bytes.loaded: {"low": 800000, "value": 800000, "high": 800000}
+  counts.sectors.stored: {"low": 12500, "value": 12500, "high": 12500}
+  estimate: null
+  blocks.#: 3
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param 3=100000 --csv | head -3
+  class,warp,warp_low,warp_high,thread,thread_low,thread_high,on,on_low,on_high
+  fp32,3125,3125,3125,100000,100000,100000,100000,100000,100000
+  int,6250,6250,6250,200000,200000,200000,200000,200000,200000
+
+A branch that depends on data: bounds, and why.
+
+  $ foretell ptx examples/ptx/compiled/sm_80/elementwise.ptx --entry gelu --grid 100 --block 256 --param 2=25000 | head -12
+  gelu of examples/ptx/compiled/sm_80/elementwise.ptx (sm_80)
+  grid 100, block 256: 100 blocks, 800 warps, 25600 threads
+  shared memory of a block: 0 B
+  counts are estimates between bounds: line 344: a branch depends on data
+  
+  instructions                of warps    share                    of threads                 predicated on  threads of 32
+  ------------------------------------------------------------------------------------------------------------------------
+  fp32          12512 (10948 to 12512)   32.5 %     375000 (350000 to 400000)     375000 (350000 to 400000)           30.0
+  compare                         9402   24.4 %                        300600                        300600           32.0
+  move             3182 (2400 to 3182)    8.3 %       89300 (76800 to 101800)       89300 (76800 to 101800)           28.1
+  load                            3182    8.3 %                        101800                        101800           32.0
+  control                         2382    6.2 %                         76200        38700 (26200 to 51200)           16.2
+
+A size that is not known leaves bounds, too.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 | sed -n 4p
+  counts are estimates between bounds: line 41: a branch depends on data
+
+On a GPU: time, power, occupancy.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 232 W, bound by memory
+  occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread
+  each alone  issue 10.3 us, compute 1.21 us, cache 19.7 us, memory 66.5 us, latency 45.5 us, launch 1.50 us; 0.55 instructions a cycle and SM
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --json | pick estimate.device estimate.bound estimate.registers_given
+  estimate.device: "a100-sxm-80gb"
+  estimate.bound: "memory"
+  estimate.registers_given: false
+
+A launch file: launches that are the same are one row, library calls are named.
+
+  $ foretell ptx --launches ptx/nvcc
+  ptx/nvcc: launch file, 12 launches
+  
+  kernel       times     grid   block  warps' instructions       FLOP  global memory  sectors a request
+  -----------------------------------------------------------------------------------------------------
+  saxpy            3      391     256                62533  200 kFLOP       1.14 MiB               4.00
+  transpose        3  32 x 64  16 x 8               565248     0 FLOP       4.00 MiB               4.00
+  saxpy            1        1      32                   11     0 FLOP            0 B                  -
+  -----------------------------------------------------------------------------------------------------
+  3 different      7                               1883354  600 kFLOP       15.4 MiB                   
+  
+  counts are exact
+  
+  library call, not in PTX  times       FLOP  as operation
+  ---------------------------------------------------------------------------------
+  cublasSgemm                   4  604 MFLOP  matmul x=512x768 y=768x768 dtype=fp32
+  cudnnSoftmaxForward           1          -  -
+  $ foretell ptx --launches ptx/nvcc/launches.jsonl --json | pick source launches.# launches.0.times libraries.# libraries.0.operation totals.launches
+  source: "launch file"
+  launches.#: 3
+  launches.0.times: 3
+  libraries.#: 2
+  libraries.0.operation: "matmul x=512x768 y=768x768 dtype=fp32"
+  totals.launches: 7
+  $ foretell ptx --launches ptx/nvcc/launches.jsonl --csv | cut -d, -f1-9
+  module,kernel,times,grid_x,grid_y,grid_z,block_x,block_y,block_z
+  ptx/nvcc/saxpy.ptx,saxpy,3,391,1,1,256,1,1
+  ptx/nvcc/saxpy.ptx,transpose,3,32,64,1,16,8,1
+  ptx/nvcc/cuobjdump.txt,saxpy,1,1,1,1,32,1,1
+
+What Triton, Inductor and XLA left behind.
+
+  $ foretell ptx --launches ptx/triton
+  ptx/triton: Triton cache, 2 launches
+  
+  not counted, for what is missing:
+    add_kernel: its grid, which Triton does not keep: a launch file says it
+    softmax_kernel: its grid, which Triton does not keep: a launch file says it
+  $ foretell ptx ptx/triton/2*/add_kernel.ptx --grid 98 --param n=100000 | head -4
+  add_kernel of ptx/triton/2IJGZHDPAIY3GYIVY7CEQEAL43KDZ4VQAM4TZGX7D54IZP2MINCQ/add_kernel.ptx (sm_80)
+  grid 98, block 128: 98 blocks, 392 warps, 12544 threads
+  shared memory of a block: 0 B
+  counts are exact
+  $ foretell ptx --launches ptx/inductor
+  warning: ptx/inductor/3a/c3azvyplqc3ruv6mrantjcnnfqd7g45qk3bh3en4dte6dp4rol2v.py: triton_poi_fused_1 is in the cache in 2 versions and no .best_config says which runs; the one with 256 elements a block is taken
+  ptx/inductor: Inductor cache, 7 launches
+  
+  kernel                                             times  grid  block  warps' instructions        FLOP  global memory  sectors a request
+  ----------------------------------------------------------------------------------------------------------------------------------------
+  triton_poi_fused_0                                     1   256    256               139264   786 kFLOP       3.50 MiB               2.17
+  triton_poi_fused_1                                     1    32    128                21760      0 FLOP        544 KiB              31.27
+  triton_per_fused_2                                     1     8    256              16512 *   254 kFLOP       96.0 KiB              16.00
+  triton_per_fused_exp_prepare_softmax_online_sub_3      1     8    256                 8320   117 kFLOP       62.5 KiB              15.62
+  ----------------------------------------------------------------------------------------------------------------------------------------
+  4 different                                            4                            185856  1.16 MFLOP       4.19 MiB                   
+  
+  * an estimate between bounds; --json has them
+  
+  library call, not in PTX    times        FLOP  as operation
+  -----------------------------------------------------------------------------------------------------------------
+  extern_kernels.convolution      1  7.08 MFLOP  conv2d x=8x3x32x32 out=16 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+  extern_kernels.addmm            1  12.6 MFLOP  linear x=8x1024 out=768 bias=1 dtype=fp32
+  extern_kernels.addmm            1  12.3 MFLOP  linear x=8x768 out=1000 bias=1 dtype=fp32
+  $ foretell ptx -q --launches ptx/xla --device h100
+  ptx/xla: XLA dump, 28 launches
+  
+  kernel                times  grid  block  warps' instructions        FLOP  global memory  sectors a request     time
+  --------------------------------------------------------------------------------------------------------------------
+  wrapped_transpose_1       1    64     32                 7424      0 FLOP       72.0 KiB               5.80  3.53 us
+  wrapped_transpose         1   256    128                61440      0 FLOP       1.00 MiB               2.67  3.63 us
+  input_reduce_fusion       1    64    256                39936   181 kFLOP       2.00 MiB              14.33  3.20 us
+  loop_multiply_fusion      1     4    128                  240    512 FLOP       4.00 KiB               4.00  2.08 us
+  loop_compare_fusion       6     1      1                    9      0 FLOP         5.00 B               1.00  2.07 us
+  loop_add_fusion           5     1      1                    6      0 FLOP         8.00 B               1.00  2.07 us
+  wrapped_tanh              5     4    128                  528  10.2 kFLOP       4.00 KiB               4.00  2.13 us
+  triton_softmax_2          1    32     32                 2688  39.9 kFLOP       14.0 KiB               4.33  2.52 us
+  --------------------------------------------------------------------------------------------------------------------
+  8 different              21                            114452   272 kFLOP       3.11 MiB                     48.4 us
+  
+  counts are exact
+  on NVIDIA H100 SXM5 80 GB, by its data sheet: 48.4 us and 6.43 mJ, without library calls
+  
+  library call, not in PTX           times        FLOP  as operation
+  -------------------------------------------------------------------------------------------------------------------------
+  kCopy                                  1           -  -
+  __cudnn$convBiasActivationForward      1   151 MFLOP  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  matmul x=8x64 y=64x64 dtype=fp32
+
+What is missing or wrong is said.
+
+  $ foretell ptx
+  foretell ptx: FILE is missing, or --launches PATH; see foretell ptx --help
+  [2]
+  $ foretell ptx nowhere.ptx
+  foretell ptx: nowhere.ptx: No such file or directory
+  [3]
+  $ foretell ptx ptx/README.md
+  foretell ptx: ptx/README.md:1:1: found '#', expected '.version'
+  [3]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry sax
+  foretell ptx: no kernel is called sax
+  [4]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --grid 1 --block 1
+  foretell ptx: ptx/nvcc/saxpy.ptx: 2 kernels are in it: say which, such as saxpy
+  [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --block 32
+  foretell ptx: --grid is missing: how many blocks does the launch have?
+  [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1
+  foretell ptx: block is missing: saxpy has no .reqntid that says it
+  [3]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1,2,x
+  foretell ptx: --grid wants up to three whole numbers such as 32,8, not "1,2,x"
+  [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 2000
+  foretell ptx: saxpy: a block of 2000 x 1 x 1 threads; each is from 1 to 1024, 1024, 64
+  [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param n=3
+  foretell ptx: saxpy has no parameter n
+  [4]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3
+  foretell ptx: --param wants NAME=VALUE such as n=4096 or x=pointer, not "3"
+  [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=0.5
+  foretell ptx: parameter saxpy_param_3 of 4 bytes is an integer, and is given a fraction
+  [3]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=ptr
+  foretell ptx: an argument is "pointer" or a number, not "ptr"
+  [3]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --launches ptx/nvcc
+  foretell ptx: --launches says which kernels and which grids: it stands without FILE, --grid, --block and --param
+  [2]
+  $ foretell ptx --launches data/devices
+  foretell ptx: data/devices: neither launches.jsonl nor PTX is in it or below it
+  [3]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --device ryzen
+  foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, rtx-2070, rtx-2070-super, rtx-2080-ti, rtx-3080, rtx-3090, rtx-4080, rtx-4090, rtx-5080, rtx-5090, rtx-a6000, rtx-pro-6000, rtx-pro-6000-max-q, rtx-pro-6000-server, a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a30, a40, arc-pro-b60, b200, b300, core-i7-4790, epyc-7543, epyc-7763, epyc-9354, epyc-9654, gb200, gb300, graviton-2, graviton-3, gtx-1070, gtx-1080, gtx-1080-ti, gtx-980-ti, h100-nvl, h100-pcie, h100-sxm, h200-sxm, iphone-6, iphone-7, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano, jetson-tk1, jetson-tx1, jetson-tx2, k40, k80, l4, l40, l40s, m40, m60, mali-t628-mp6, mi100, mi210, mi25, mi250, mi250x, mi300x, p100-pcie-16gb, p100-sxm2-16gb, p4, p40, quadro-p4000, quadro-rtx-6000, quadro-rtx-8000, t4, titan-rtx, titan-v, titan-x-maxwell, titan-x-pascal, titan-xp, v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32 ...
+  [4]

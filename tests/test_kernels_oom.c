@@ -1,0 +1,45 @@
+/* Let one allocation after the other fail while kernels are learned from, kept and read
+ * again: every failure must come back as FT_ENOMEM and leak nothing (run under ASan).
+ */
+#include <stdio.h>
+
+#include "check.h"
+#include "kernel_rows.h"
+#include "refuse.h"
+
+static ft_status once(const struct rows *r)
+{
+    static const char path[] = "test_kernels_oom.ftk";
+    const ft_kernels_options opt = {.seed = 1, .threads = 1};
+    ft_kernels *k = NULL, *again = NULL;
+    ft_status st = ft_kernels_train(&k, r->row, r->n, &opt, NULL);
+
+    CHECK((st == FT_OK) == (k != NULL));
+    if (!st)
+        st = ft_kernels_save(k, path, NULL);
+    if (!st)
+        st = ft_kernels_load(&again, path, NULL);
+    allocs_left = -1;
+    ft_kernels_free(k);
+    ft_kernels_free(again);
+    remove(path);
+    return st;
+}
+
+int main(void)
+{
+    static struct rows r;
+    const ft__kernel_theta theta = ft__kernel_default();
+    ft_status st = FT_ENOMEM;
+    int n = 0;
+
+    make_rows(&r, 3, 4, &theta, 1, 0.2);
+    for (n = 1; st != FT_OK && n < 100000; n += 1 + n / 8) {
+        allocs_left = n;
+        st = once(&r);
+        /* A file that cannot be opened for want of memory is not there. */
+        CHECK(st == FT_OK || st == FT_ENOMEM || st == FT_EIO);
+    }
+    CHECK(st == FT_OK && n > 50);
+    CHECK_DONE();
+}

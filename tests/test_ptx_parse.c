@@ -1,0 +1,302 @@
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "ptx/module.h"
+#include "refuse.h"
+
+static const char HEAD[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
+
+static ft_ptx *parse(const char *body, ft_error *err)
+{
+    static char text[1 << 16]; /* borrowed by the module */
+    ft_ptx *m;
+    const int len = snprintf(text, sizeof(text), "%s%s", HEAD, body);
+
+    (void)ft_ptx_parse(&m, text, (size_t)len, "t", err);
+    return m;
+}
+
+static ft_ptx *kernel(const char *body)
+{
+    static char text[1 << 15];
+    ft_error err = {0};
+    ft_ptx *m;
+
+    snprintf(text, sizeof(text),
+             ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n%s\n}\n", body);
+    m = parse(text, &err);
+    if (!m)
+        printf("%s\n", err.msg);
+    return m;
+}
+
+static void folder(const char *root, const char *name,
+                   void (*each)(const char *path, const char *first))
+{
+    char path[2048], file[3072], first[512];
+    struct dirent *e;
+    int n = 0;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "%s/tests/data/ptx/%s", root, name);
+    d = opendir(path);
+    CHECK(d != NULL);
+    while (d && (e = readdir(d)) != NULL) {
+        FILE *fp;
+
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(file, sizeof(file), "%s/%s", path, e->d_name);
+        fp = fopen(file, "r");
+        CHECK(fp && fgets(first, sizeof(first), fp));
+        if (fp)
+            fclose(fp);
+        each(file, first);
+        n++;
+    }
+    if (d)
+        closedir(d);
+    CHECK(n > 0);
+}
+
+static void is_read(const char *path, const char *first)
+{
+    ft_error err = {0};
+    ft_ptx *m;
+
+    (void)first;
+    CHECK(ft_ptx_open(&m, path, &err) == FT_OK);
+    if (err.msg[0])
+        printf("%s\n", err.msg);
+    ft_ptx_free(m);
+}
+
+/* Its first line says "// line:column: what". */
+static void is_refused_as_it_says(const char *path, const char *first)
+{
+    ft_error err = {0};
+    char want[1024];
+    ft_ptx *m;
+
+    snprintf(want, sizeof(want), "%s:%.*s", path, (int)strcspn(first + 3, "\n"),
+             first + 3);
+    CHECK(ft_ptx_open(&m, path, &err) == FT_EFORMAT);
+    CHECK(m == NULL);
+    CHECK(strcmp(err.msg, want) == 0);
+    if (strcmp(err.msg, want) != 0)
+        printf("%s, but\n%s\n", want, err.msg);
+}
+
+static void a_kernel_is_described(void)
+{
+    ft_error err;
+    const ft_ptx_kernel *k;
+    ft_ptx *m =
+        parse(".shared .align 16 .b8 tile[1024];\n"
+              ".visible .entry add(.param .u64 x, .param .u64 y, .param .f32 a)\n"
+              ".reqntid 64, 2\n.minnctapersm 3\n{\n"
+              ".reg .pred %p<2>; .reg .b32 %r<5>; .reg .f32 %f<3>; .reg .b64 %rd<7>;\n"
+              ".shared .align 8 .b64 bar;\n"
+              "ld.param.u64 %rd1, [x]; cvta.to.global.u64 %rd2, %rd1;\n"
+              "ld.global.f32 %f1, [%rd2]; fma.rn.f32 %f1, %f1, %f1, %f1;\n"
+              "mov.u32 %r1, tile; st.shared.f32 [%r1], %f1;\nret;\n}\n",
+              &err);
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    CHECK(ft_ptx_kernels(m, &k) == 1);
+    CHECK(strcmp(k->name, "add") == 0 && k->line == 5);
+    CHECK(k->n_params == 3 && k->param[0].pointer == 1 && k->param[1].pointer == 0);
+    CHECK(strcmp(k->param[2].name, "a") == 0 && k->param[2].size == 4);
+    CHECK(k->required[0] == 64 && k->required[1] == 2 && k->required[2] == 1);
+    CHECK(k->blocks_per_sm == 3 && k->shared_bytes == 1024 + 8);
+    CHECK(k->registers[0] == 2 && k->registers[2] == 8 && k->registers[3] == 7);
+    CHECK(k->instructions[FT_PTX_FP32] == 1 && k->instructions[FT_PTX_LOAD] == 2);
+    CHECK(k->instructions[FT_PTX_STORE] == 1 && k->instructions[FT_PTX_MOVE] == 1);
+    CHECK(ft_ptx_version(m) == 80 && strcmp(ft_ptx_target(m), "sm_90") == 0);
+    ft_ptx_free(m);
+}
+
+static void labels_of_a_scope_hide_those_around_it(void)
+{
+    ft_ptx *m = kernel("L: { bra L; L: ret; }\nbra L;\nret;");
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    const ft__ptx_function *f = &m->function[0];
+
+    CHECK(f->n_insns == 4 && f->n_labels == 2);
+    CHECK(f->operand[f->insn[0].operands].index == 1);
+    CHECK(f->operand[f->insn[2].operands].index == 0);
+    ft_ptx_free(m);
+}
+
+static void registers_of_a_scope_are_others(void)
+{
+    char name[64];
+    ft_ptx *m = kernel(".reg .b32 %r<3>;\nmov.b32 %r1, 1;\n"
+                       "{ .reg .b64 %r1; mov.b64 %r1, 2; }\nmov.b32 %r1, 3;\nret;");
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    const ft__ptx_function *f = &m->function[0];
+
+    CHECK(f->operand[f->insn[0].operands].index == 1);
+    CHECK(f->operand[f->insn[1].operands].index == 3);
+    CHECK(f->operand[f->insn[2].operands].index == 1);
+    CHECK(f->reg[3].type == FT__TYPE_B64);
+    CHECK(strcmp(ft__ptx_reg_name(name, f, 1), "%r1") == 0);
+    CHECK(strcmp(ft__ptx_reg_name(name, f, 3), "%r1") == 0);
+    ft_ptx_free(m);
+}
+
+static void numbers_are_read_in_all_ways_of_writing(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t bits;
+    } cases[] = {
+        {"0x1F", 31},
+        {"0b101", 5},
+        {"017", 15},
+        {"5U", 5},
+        {"-3", (uint64_t)-3},
+        {"(2+3)*4", 20},
+        {"7/2", 3},
+        {"-7 % 4", (uint64_t)-3},
+        {"1<<5|3", 35},
+        {"~0", UINT64_MAX},
+        {"1?2:3", 2},
+        {"WARP_SZ-1", 31},
+        {"5>3&&0", 0},
+        {"!5", 0},
+        {"0xffffffffffffffff/2", UINT64_MAX / 2},
+    };
+    char text[128];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(text, sizeof(text), ".reg .b64 d; mov.b64 d, %s; ret;", cases[i].text);
+        ft_ptx *m = kernel(text);
+
+        CHECK(m != NULL);
+        if (!m)
+            continue;
+        CHECK(m->function[0].operand[1].bits == cases[i].bits);
+        ft_ptx_free(m);
+    }
+}
+
+static void classes_depend_on_types_and_words(void)
+{
+    static const struct {
+        const char *text;
+        ft_ptx_class class;
+    } cases[] = {
+        {"add.s32 r, r, r;", FT_PTX_INT},
+        {"add.f32 f, f, f;", FT_PTX_FP32},
+        {"add.f64 d, d, d;", FT_PTX_FP64},
+        {"fma.rn.f16x2 b, b, b, b;", FT_PTX_FP16},
+        {"mul.lo.s32 r, r, r;", FT_PTX_MUL},
+        {"mul.f32 f, f, f;", FT_PTX_FP32},
+        {"div.s32 r, r, r;", FT_PTX_DIV},
+        {"div.rn.f32 f, f, f;", FT_PTX_SPECIAL},
+        {"cp.async.commit_group;", FT_PTX_SYNC},
+        {"cp.async.ca.shared.global [r], [p], 4;", FT_PTX_COPY},
+        {"bar.sync 0;", FT_PTX_SYNC},
+    };
+    char text[256];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(text, sizeof(text),
+                 ".reg .s32 r; .reg .f32 f; .reg .f64 d; .reg .b32 b;\n%s\nret;",
+                 cases[i].text);
+        ft_ptx *m = kernel(text);
+
+        CHECK(m != NULL);
+        if (!m)
+            continue;
+        CHECK(m->function[0].insn[0].class == (uint8_t)cases[i].class);
+        ft_ptx_free(m);
+    }
+}
+
+static void initial_values_are_bytes(void)
+{
+    static const uint8_t want[] = {1, 0, 2, 0, 0, 0, 3, 0};
+    ft_error err;
+    ft_ptx *m = parse(".global .u16 x[2][3] = {{1, 2}, {3}};\n", &err);
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    CHECK(m->variable[0].size == 12 && m->variable[0].initial_size == 12);
+    CHECK(memcmp(m->variable[0].initial, want, sizeof(want)) == 0);
+    ft_ptx_free(m);
+}
+
+static void kernels_are_found_by_name_or_alone(void)
+{
+    ft_error err;
+    uint32_t k = 9;
+    ft_ptx *m = parse(".entry a(){ret;}\n.entry b(){ret;}\n", &err);
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    CHECK(ft__ptx_kernel_find(&k, m, "b", &err) == FT_OK && k == 1);
+    CHECK(ft__ptx_kernel_find(&k, m, "c", &err) == FT_ENOTFOUND);
+    CHECK(ft__ptx_kernel_find(&k, m, NULL, &err) == FT_ENEEDED);
+    ft_ptx_free(m);
+}
+
+static void a_missing_file_is_said(void)
+{
+    ft_error err = {0};
+    ft_ptx *m;
+
+    CHECK(ft_ptx_open(&m, "/nowhere/k.ptx", &err) == FT_EIO);
+    CHECK(m == NULL && strstr(err.msg, "/nowhere/k.ptx"));
+}
+
+static void any_allocation_may_fail(const char *root)
+{
+    char path[2048];
+    ft_status st = FT_ENOMEM;
+    ft_error err;
+    ft_ptx *m;
+
+    snprintf(path, sizeof(path), "%s/tests/data/ptx/good/language.ptx", root);
+    for (int n = 1; st != FT_OK && n < 10000; n++) {
+        allocs_left = n;
+        st = ft_ptx_open(&m, path, &err);
+        allocs_left = -1;
+        /* stdio's own buffer is none of ours */
+        CHECK(st == FT_OK || st == FT_ENOMEM || st == FT_EIO);
+        CHECK((st == FT_OK) == (m != NULL));
+        ft_ptx_free(m);
+    }
+    CHECK(st == FT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    const char *root = argc > 1 ? argv[1] : ".";
+
+    folder(root, "good", is_read);
+    folder(root, "bad", is_refused_as_it_says);
+    a_kernel_is_described();
+    labels_of_a_scope_hide_those_around_it();
+    registers_of_a_scope_are_others();
+    numbers_are_read_in_all_ways_of_writing();
+    classes_depend_on_types_and_words();
+    initial_values_are_bytes();
+    kernels_are_found_by_name_or_alone();
+    a_missing_file_is_said();
+    any_allocation_may_fail(root);
+    CHECK_DONE();
+}
