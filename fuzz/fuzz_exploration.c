@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ft_parameter *p;
     ft_error err;
     double unit[256], point[256], back[256];
-    char text[1 << 14];
-    size_t n;
+    char text[1 << 14], **words;
+    size_t n, n_words;
 
     if (ft_exploration_read(&x, (const char *)data, size, "fuzz", &err)) {
         if (x)
@@ -33,6 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         if (ft_point_parse(x, back, text, &err))
             abort();
+        if (ft_exploration_predicts(x) &&
+            ft_exploration_words(&words, &n_words, x, 0, point, &err))
+            abort();
+        if (ft_exploration_predicts(x))
+            free(words);
         for (size_t k = 0; k < n; k++)
             if (!(back[k] == point[k] || (isnan(back[k]) && isnan(point[k]))))
                 abort();

@@ -76,7 +76,7 @@ static void an_operation_at_the_hosts_floor_is_the_devices_bare_time(void)
 static void a_pass_that_is_waited_for_begins_with_the_first_launch(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__pass p;
+    ft__played p;
 
     s.launch_s = 2e-3;
     ft__schedule_play(&p, three, 3, &s);
@@ -89,7 +89,7 @@ static void a_pass_that_is_waited_for_begins_with_the_first_launch(void)
 static void a_pass_with_a_slow_host_has_gaps(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__pass p;
+    ft__played p;
 
     s.launch_s = 4e-3;
     ft__schedule_play(&p, three, 3, &s);
@@ -133,7 +133,7 @@ static void more_work_never_takes_less(void)
     memcpy(t, three, sizeof(t));
     for (int i = 0; i < 6; i++) {
         ft__load l;
-        ft__pass p;
+        ft__played p;
 
         t[i % 3].count += 1;
         ft__schedule_load(&l, t, 3);

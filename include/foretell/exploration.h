@@ -20,6 +20,7 @@ typedef enum ft_measured {
     FT_MEASURED_MEMORY, /* B, the largest peak */
     FT_MEASURED_MATCH,  /* a number in what the command writes, median of runs */
     FT_MEASURED_SIZE,   /* B, of a file */
+    FT_MEASURED_COST,   /* time x price: of predictions alone */
     FT_MEASURED_COUNT
 } ft_measured;
 
@@ -30,6 +31,7 @@ typedef struct ft_objective {
     const char *pattern; /* MATCH: extended regular expression, the number in ( ) */
     const char *file;    /* SIZE */
     const char *unit;    /* "s", "J", "W", "B"; of a MATCH as the file says, or "" */
+    int per_item; /* of predictions: of one item of a batch, not of a pass */
     int maximize;
     double limit; /* at most (at least, if maximized); NaN: none */
 } ft_objective;
@@ -59,6 +61,22 @@ FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char 
 /* FT_EFORMAT: not a point of this space. */
 FT_API ft_status ft_point_parse(const ft_exploration *x, double *point,
                                 const char *text, ft_error *err);
+
+/* ---- predictions instead of runs ---- */
+
+/* Words behind `foretell predict` in place of a command; 0: the exploration is run. */
+FT_API size_t ft_exploration_predicts(const ft_exploration *x);
+/* As the file has word i; "" beyond the last. Does {name} of parameter k stand in it? */
+FT_API const char *ft_exploration_word(const ft_exploration *x, size_t i);
+FT_API int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k);
+/* The words at a point, everything put in its place, ended by NULL; freed with free().
+ * An option whose value comes out empty, since its parameter has no say, is left out
+ * with it. */
+FT_API ft_status ft_exploration_words(char ***out, size_t *n, const ft_exploration *x,
+                                      uint32_t workload, const double *point,
+                                      ft_error *err);
+/* What a device costs, a second; NaN: the file does not say. */
+FT_API double ft_exploration_price(const ft_exploration *x, const char *device);
 
 /* ---- running ---- */
 

@@ -217,6 +217,41 @@ FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
 FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
                                        const ft_device_use *on, const ft_graph *g,
                                        ft_error *err);
+/* The values of an estimate; NaN: not known. */
+typedef struct ft_brief {
+    double time_s;
+    double energy_j;
+    double power_w;
+    double memory_bytes;
+} ft_brief;
+/* A device under many settings, quickly: out[i] is bit for bit what
+ * ft_predict_network_on() says of setting[i], or ft_predict_network_physics() where p is
+ * NULL; all NaN where that fails of this setting alone, as above its highest clock.
+ * on->setting is not looked at. */
+FT_API ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
+                                         const ft_device_use *on,
+                                         const char *const *setting, size_t n,
+                                         const ft_graph *g, ft_error *err);
+/* ---- many networks, each a list of operations as ft_import_ops() reads it ---- */
+/* One device, one setting. What operations take is remembered from list to list:
+ * generated networks have most of theirs in common. Not for two threads at once. */
+typedef struct ft_pricer ft_pricer;
+/* p: a family, or NULL: specifications; on->known is not looked at. All that *on points
+ * to outlives the pricer. */
+FT_API ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p,
+                               const ft_device_use *on, ft_error *err);
+FT_API void ft_pricer_free(ft_pricer *p);
+typedef struct ft_listed {
+    const char *text;
+    size_t len;
+    ft_brief brief;
+    ft_status status; /* of this list; then all of brief is NaN */
+    char why[240];
+} ft_listed;
+/* Fills brief, status and why of n lists: bit for bit what ft_predict_network_on() or
+ * ft_predict_network_physics() says of each, lowered with FT_POLICY_STRIDED_VIEWS.
+ * Fails on what is wrong with all of them alone. */
+FT_API ft_status ft_pricer_price(ft_pricer *p, ft_listed *list, size_t n, ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
 FT_API ft_status ft_predict_network_roofline(ft_network_estimate *out,

@@ -14,8 +14,8 @@ int64_t ft__graph_batch(const ft_graph *g)
     return 0;
 }
 
-static ft_status estimate(ft_network_estimate *out, const ft__source *from,
-                          const ft_graph *g, ft_error *err)
+ft_status ft__estimate_lowered(ft_network_estimate *out, const ft__source *from,
+                               const ft_graph *g, ft_error *err)
 {
     const ft_device_facts *sheet =
         from->on.device ? ft_device_get(from->on.device) : NULL;
@@ -32,22 +32,25 @@ static ft_status estimate(ft_network_estimate *out, const ft__source *from,
     return ft_predict_network_physics(out, &from->on, g, err);
 }
 
+uint32_t ft__source_policy(const ft__source *from)
+{
+    ft_predictor_info info = {0};
+
+    if (from->predictor)
+        ft_predictor_get_info(from->predictor, &info);
+    return from->predictor && !info.n_datasets ? info.policy : FT_POLICY_STRIDED_VIEWS;
+}
+
 ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
                             const ft_graph *g, const ft__step *step, ft_error *err)
 {
-    uint32_t policy = FT_POLICY_STRIDED_VIEWS;
-    ft_predictor_info info;
     ft_status st;
 
     *out = (ft__estimate){0};
-    if (from->predictor) {
-        ft_predictor_get_info(from->predictor, &info);
-        policy = info.n_datasets ? policy : info.policy;
-    }
-    st = ft__step_lower(&out->made, g, policy, step, err);
+    st = ft__step_lower(&out->made, g, ft__source_policy(from), step, err);
     out->graph = out->made ? out->made : g;
     if (!st)
-        st = estimate(&out->e, from, out->graph, err);
+        st = ft__estimate_lowered(&out->e, from, out->graph, err);
     if (st)
         ft__estimate_free(out);
     return st;

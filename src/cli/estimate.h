@@ -104,6 +104,10 @@ typedef struct ft__estimate {
 ft_status ft__estimate_make(ft__estimate *out, const ft__source *from,
                             const ft_graph *g, const ft__step *step, ft_error *err);
 void ft__estimate_free(ft__estimate *x);
+/* How graphs are lowered before it is asked, and asking about such a one. */
+uint32_t ft__source_policy(const ft__source *from);
+ft_status ft__estimate_lowered(ft_network_estimate *out, const ft__source *from,
+                               const ft_graph *g, ft_error *err);
 /* The largest batch that needs no more than this; 0: none does. */
 ft_status ft__estimate_max_batch(int64_t *batch, const ft__source *from,
                                  const char *model, const ft__model_options *how,

@@ -4,6 +4,7 @@
 
 #include "cli/explored.h"
 #include "cli/settings.h"
+#include "cli/swept.h"
 
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12 };
 
@@ -243,11 +244,25 @@ static int write_page(ft__cli *c, const ft__explored *e, const char *path)
                 : ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", path);
 }
 
+static int show(ft__cli *c, const struct options *o, const ft__explored *e)
+{
+    bool printed = true;
+    int code;
+
+    if (c->json)
+        printed = ft__explored_json(e);
+    else if (c->csv)
+        ft__explored_csv(e);
+    else
+        printed = ft__explored_print(e, o->top ? o->top : DEFAULT_TOP);
+    code = ft__cli_done(c, printed);
+    return !code && o->html ? write_page(c, e, o->html) : code;
+}
+
 static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
                   ft_store *store)
 {
     ft__explored e;
-    bool printed = true;
     int code = ft__explored_make(c, &e, x, store, o->seed ? o->seed : 1);
 
     if (code)
@@ -258,15 +273,7 @@ static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
                             "foretell explore run %s",
                             ft_exploration_name(x), c->args.v[1]);
     } else {
-        if (c->json)
-            printed = ft__explored_json(&e);
-        else if (c->csv)
-            ft__explored_csv(&e);
-        else
-            printed = ft__explored_print(&e, o->top ? o->top : DEFAULT_TOP);
-        code = ft__cli_done(c, printed);
-        if (!code && o->html)
-            code = write_page(c, &e, o->html);
+        code = show(c, o, &e);
     }
     ft__explored_free(&e);
     return code;
@@ -274,11 +281,11 @@ static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
 
 /* ---- the command ---- */
 
-enum verb { RUN, RESUME, REPORT, N_VERBS };
+enum verb { RUN, RESUME, REPORT, VERIFY, N_VERBS };
 
 static int verb_of(ft__cli *c, enum verb *out)
 {
-    static const char *const names[] = {"run", "resume", "report"};
+    static const char *const names[] = {"run", "resume", "report", "verify"};
     const char *near;
 
     for (*out = RUN; *out < N_VERBS; ++*out)
@@ -286,8 +293,54 @@ static int verb_of(ft__cli *c, enum verb *out)
             return FT__EXIT_GOOD;
     near = ft__suggest(c->args.v[0], names, N_VERBS);
     return ft__cli_exit(
-        c, FT__EXIT_USAGE, "\"%s\" is not one of run, resume, report%s%s%s",
+        c, FT__EXIT_USAGE, "\"%s\" is not one of run, resume, report, verify%s%s%s",
         c->args.v[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* Of a sweep nothing is kept: it is asked again. */
+enum { LOOKED_AT = 2000, VERIFIED = 3 };
+static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x,
+                    bool verify)
+{
+    ft_explore_options how = {0};
+    uint64_t seed = o->seed ? o->seed : 1;
+    ft__swept s;
+    ft__explored e;
+    ft_trials t;
+    ft_error err = {0};
+    unsigned char *drawn;
+    size_t n_front;
+    ft_status st;
+    int code = plan_of(c, &how, o);
+
+    if (code)
+        return code;
+    if (o->search)
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--search: predictions are quick, so that every point is asked "
+            "about: leave it out, or draw some with --design");
+    code = ft__sweep_run(c, &s, x, &how.design);
+    if (code)
+        return code;
+    if (c->csv && !verify) {
+        ft__swept_csv(&s);
+        ft__swept_free(&s);
+        return ft__cli_done(c, true);
+    }
+    st = ft__swept_trials(&t, &drawn, &n_front, &s, LOOKED_AT, seed, &err);
+    code =
+        st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, &e, x, &t, drawn, seed);
+    if (!code) {
+        e.foretold = s.n * s.n_workloads;
+        e.n_front = n_front;
+        e.seconds = s.seconds;
+        code = verify ? ft__sweep_verify(c, &e, o->top ? o->top : VERIFIED)
+                      : show(c, o, &e);
+        ft__explored_free(&e);
+    }
+    ft__swept_free(&s);
+    return code;
 }
 
 static int with_store(ft__cli *c, const struct options *given, enum verb verb,
@@ -331,14 +384,21 @@ static int run(ft__cli *c, const void *user)
     st = ft_exploration_load(&x, c->args.v[1], &err);
     if (st)
         return ft__cli_fail(c, st, &err);
-    code = with_store(c, user, verb, x);
+    code =
+        ft_exploration_predicts(x) ? foretell(c, user, x, verb == VERIFY)
+        : verb == VERIFY
+            ? ft__cli_exit(c, FT__EXIT_USAGE,
+                           "verify measures what was foretold: %s has no predict, its "
+                           "points are run",
+                           ft_exploration_name(x))
+            : with_store(c, user, verb, x);
     ft_exploration_free(x);
     return code;
 }
 
 const ft__command ft__explore_command = {
     .name = "explore",
-    .arguments = "run|resume|report SPACE.yaml",
+    .arguments = "run|resume|report|verify SPACE.yaml",
     .summary = "what settings do to time, energy and memory",
     .more =
         "SPACE.yaml says what is run and what can be set where: environment, "
@@ -349,7 +409,9 @@ const ft__command ft__explore_command = {
         "every run is\nkept at once. resume: go on where it was cut off. report: "
         "fronts, "
         "what decides,\ncorrelations, and whether the best of one workload suits "
-        "another.",
+        "another. Where SPACE.yaml has\npredict, nothing is run: every point is "
+        "foretold; "
+        "verify measures some of the front.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
                 "  foretell explore run space.yaml --search model --points 40\n"

@@ -352,12 +352,23 @@ static void print_failures(const ft__explored *e)
                e->failed - shown);
 }
 
+static void print_foretold(const ft__explored *e)
+{
+    printf("%s: %zu points foretold in %s, none was run\n", ft_exploration_name(e->x),
+           e->foretold, ft__text_seconds(e->seconds).s);
+    if (e->t.n < e->foretold)
+        puts("effects and medians below are of points drawn by lot");
+}
+
 bool ft__explored_print(const ft__explored *e, uint64_t top)
 {
     bool printed = true;
 
-    printf("%s: %zu results (points and workloads), %zu runs in all, %zu failed\n",
-           ft_exploration_name(e->x), e->t.n, e->runs, e->failed);
+    if (e->foretold)
+        print_foretold(e);
+    else
+        printf("%s: %zu results (points and workloads), %zu runs in all, %zu failed\n",
+               ft_exploration_name(e->x), e->t.n, e->runs, e->failed);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++)
         printed = print_front(e, w, top);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++) {

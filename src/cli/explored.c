@@ -48,8 +48,17 @@ void ft__explored_free(ft__explored *e)
     free(e->transfer);
     free(e->front);
     free(e->hypervolume);
+    free(e->drawn);
     ft_trials_free(&e->t);
     *e = (ft__explored){0};
+}
+
+/* Does trial i say something of all points of workload w? */
+static bool counts(const ft__explored *e, size_t i, uint32_t w)
+{
+    const ft_trial *t = &e->t.v[i];
+
+    return t->workload == w && !t->failure && (!e->drawn || e->drawn[i]);
 }
 
 /* ---- one workload, one objective ---- */
@@ -69,7 +78,7 @@ static bool rows_of(struct rows *r, const ft__explored *e, uint32_t w, size_t k)
     for (size_t i = 0; r->point && r->y && i < e->t.n; i++) {
         const ft_trial *t = &e->t.v[i];
 
-        if (t->workload != w || t->failure || isnan(t->value[k]))
+        if (!counts(e, i, w) || isnan(t->value[k]))
             continue;
         memcpy(r->point + r->n * e->n_params, t->point, e->n_params * sizeof(double));
         r->y[r->n++] = t->value[k];
@@ -163,8 +172,8 @@ static void column(double *out, const ft__explored *e, uint32_t w, size_t c)
     for (size_t i = 0; i < e->t.n; i++) {
         const ft_trial *t = &e->t.v[i];
 
-        out[i] = t->workload != w || t->failure ? NAN
-                 : c >= e->n_params             ? t->value[c - e->n_params]
+        out[i] = !counts(e, i, w)   ? (double)NAN
+                 : c >= e->n_params ? t->value[c - e->n_params]
                  : e->param[c].type == FT_PARAM_CATEGORICAL && e->param[c].n_values > 2
                      ? NAN
                      : t->point[c];
@@ -324,25 +333,35 @@ static ft_status analyse(ft__explored *e, uint64_t seed, ft_error *err)
     return st;
 }
 
-int ft__explored_make(ft__cli *c, ft__explored *e, const ft_exploration *x,
-                      ft_store *store, uint64_t seed)
+int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
+                      ft_trials *trials_take, unsigned char *drawn_take, uint64_t seed)
 {
     ft_error err = {0};
-    ft_status st;
+    ft_status st = FT_OK;
 
-    *e = (ft__explored){.x = x};
+    *e = (ft__explored){.x = x, .t = *trials_take, .drawn = drawn_take};
     e->n_params = ft_space_params(ft_exploration_space(x), &e->param);
     e->n_objectives = ft_exploration_objectives(x, &e->objective);
     e->n_workloads = ft_exploration_workloads(x, &e->workload);
-    st = ft_trials_load(&e->t, x, store, &err);
-    for (size_t i = 0; i < e->t.n && !st; i++) {
+    for (size_t i = 0; i < e->t.n; i++) {
         e->runs += e->t.v[i].runs;
         e->failed += e->t.v[i].failure != NULL;
     }
-    if (!st && e->t.n)
+    if (e->t.n)
         st = analyse(e, seed, &err);
     if (!st)
         return FT__EXIT_GOOD;
     ft__explored_free(e);
     return ft__cli_fail(c, st, &err);
+}
+
+int ft__explored_make(ft__cli *c, ft__explored *e, const ft_exploration *x,
+                      ft_store *store, uint64_t seed)
+{
+    ft_trials t = {0};
+    ft_error err = {0};
+    ft_status st = ft_trials_load(&t, x, store, &err);
+
+    *e = (ft__explored){0};
+    return st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, e, x, &t, NULL, seed);
 }

@@ -42,11 +42,19 @@ typedef struct ft__explored {
     ft_transfer *transfer; /* n_transfers of each objective */
     size_t n_transfers;
     size_t runs, failed;
+    /* Of a sweep, 0 of runs: how many points were foretold, how many of those that are
+     * here are on a front, and how long it took. */
+    size_t foretold, n_front;
+    double seconds;
+    unsigned char *drawn; /* those that stand for all of them; NULL: all do */
 } ft__explored;
 
 /* x is borrowed. Complains itself. */
 int ft__explored_make(ft__cli *c, ft__explored *e, const ft_exploration *x,
                       ft_store *store, uint64_t seed);
+/* The same of trials that are there already, which it takes; drawn_take may be NULL. */
+int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
+                      ft_trials *trials_take, unsigned char *drawn_take, uint64_t seed);
 void ft__explored_free(ft__explored *e);
 
 /* A value of objective k with its unit. */

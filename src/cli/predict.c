@@ -169,37 +169,60 @@ static int read_options(ft__predict_question *q)
     return code ? code : check_method(q);
 }
 
+int ft__predict_read(ft__predict_question *q)
+{
+    q->engine = q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE;
+    ft__path_data(q->c, q->data_dir);
+    return read_options(q);
+}
+
+int ft__predict_open(ft__predict_question *q)
+{
+    int code = open_predictor(q);
+
+    return code ? code : ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
+}
+
+void ft__predict_share(ft__predict_question *q, const ft__predict_question *of)
+{
+    q->predictor = of->predictor;
+    q->info = of->info;
+    memcpy(q->predictor_path, of->predictor_path, sizeof(q->predictor_path));
+    if (of->predictor && !of->info.n_datasets)
+        q->engine = of->info.engine;
+    q->families = of->families;
+    q->known = of->known;
+}
+
+void ft__predict_end(ft__predict_question *q)
+{
+    ft_predictor_free(q->predictor);
+    ft_known_free(q->known);
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const ft__predict_options *o = user;
-    ft__predict_question q = {
-        .c = c, .o = o, .engine = o->engine ? o->engine : FT__DEFAULT_ENGINE};
     ft__answer *a = calloc(MAX_ANSWERS, sizeof(*a));
     ft__estimate *x = calloc(MAX_ANSWERS, sizeof(*x));
+    ft__families *families = calloc(1, sizeof(*families));
+    ft__predict_question q = {.c = c, .o = o, .families = families};
     ft_graph *g = NULL;
-    int code;
-
-    q.families = calloc(1, sizeof(*q.families));
-    code = a && x && q.families ? read_options(&q) : ft__cli_done(c, false);
+    int code = a && x && families ? ft__predict_read(&q) : ft__cli_done(c, false);
 
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
+    if (!code)
+        code = ft__predict_open(&q);
     if (!code) {
         q.graph = g;
         q.dtype = ft_dtype_name(ft_graph_dtype(g));
-        ft__path_data(c, q.data_dir);
-    }
-    if (!code)
-        code = open_predictor(&q);
-    if (!code)
-        code = ft__known_open(c, &q.known, o->correct, q.data_dir);
-    if (!code)
         code = answer_all(&q, a, x);
-    ft_predictor_free(q.predictor);
-    ft_known_free(q.known);
-    if (q.families)
-        ft__families_close(q.families);
-    free(q.families);
+    }
+    ft__predict_end(&q);
+    if (families)
+        ft__families_close(families);
+    free(families);
     ft_graph_free(g);
     free(a);
     free(x);

@@ -110,29 +110,102 @@ static ft_status find_max_batch(ft__answer *a, const ft__predict_question *q,
                                   &q->step, a->limit_bytes, err);
 }
 
-/* ---- answers ---- */
+/* ---- devices ---- */
 
-static ft_status predict(ft__answer *a, ft__estimate *x, const ft__predict_question *q,
-                         const ft__source *from, ft_error *err)
+struct ft__cached_device {
+    char asked[128];
+    char name[128];
+    char note[512];
+    ft_device *device; /* NULL: there is no such file */
+};
+
+void ft__device_cache_free(ft__device_cache *d)
 {
-    ft_status st = ft__estimate_make(x, from, q->graph, &q->step, err);
-
-    if (st)
-        return st;
-    a->graph = x->graph;
-    a->e = x->e;
-    a->step = ft__step_name(&q->step, x->graph);
-    a->by = q->by;
-    return find_max_batch(a, q, from, err);
+    for (size_t i = 0; i < d->n; i++)
+        ft_device_free(d->v[i].device);
+    free(d->v);
+    *d = (ft__device_cache){0};
 }
+
+static struct ft__cached_device *cached(const ft__device_cache *d, const char *asked)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (strcmp(d->v[i].asked, asked) == 0)
+            return &d->v[i];
+    return NULL;
+}
+
+static ft_status cache(ft__device_cache *d, const char *asked, const char *data_dir,
+                       ft_error *err)
+{
+    struct ft__cached_device *v = d->v;
+    ft_status st;
+
+    if (d->n == d->cap) {
+        v = realloc(v, (2 * d->cap + 16) * sizeof(*v));
+        if (!v)
+            return ft_fail(err, FT_ENOMEM, 0, "%s", asked);
+        d->v = v;
+        d->cap = 2 * d->cap + 16;
+    }
+    v = &d->v[d->n];
+    *v = (struct ft__cached_device){0};
+    snprintf(v->asked, sizeof(v->asked), "%s", asked);
+    snprintf(v->name, sizeof(v->name), "%s", asked);
+    st = ft__device_resolve(v->name, sizeof(v->name), v->note, sizeof(v->note),
+                            data_dir, err);
+    if (!st)
+        d->n++;
+    return st;
+}
+
+/* a->device by the name of its file, with a note on which variant was taken. */
+static ft_status resolve(ft__answer *a, const ft__predict_question *q, ft_error *err)
+{
+    const struct ft__cached_device *known;
+    ft_status st;
+
+    if (!q->devices)
+        return ft__device_resolve(a->device, sizeof(a->device), a->device_note,
+                                  sizeof(a->device_note), q->data_dir, err);
+    if (!cached(q->devices, a->device) &&
+        (st = cache(q->devices, a->device, q->data_dir, err)))
+        return st;
+    known = cached(q->devices, a->device);
+    snprintf(a->device, sizeof(a->device), "%s", known->name);
+    snprintf(a->device_note, sizeof(a->device_note), "%s", known->note);
+    return FT_OK;
+}
+
+/* Into f, which owns it unless it is kept for other questions. */
+static ft_status load_device(ft__found *f, const ft__answer *a,
+                             const ft__predict_question *q, ft_error *err)
+{
+    struct ft__cached_device *known;
+    ft_status st;
+
+    if (!q->devices) {
+        st = ft_device_load(&f->device, q->data_dir, a->device, err);
+        f->from.on.device = f->device;
+        return st;
+    }
+    if (!cached(q->devices, a->device) &&
+        (st = cache(q->devices, a->device, q->data_dir, err)))
+        return st;
+    known = cached(q->devices, a->device);
+    st = known->device ? FT_OK
+                       : ft_device_load(&known->device, q->data_dir, a->device, err);
+    f->from.on.device = known->device;
+    return st;
+}
+
+/* ---- where the answer comes from ---- */
 
 /* By the predictor of the device itself; where it is driven otherwise than it was
  * measured, with the help of its data sheet. */
-static ft_status predict_learned(ft__answer *a, ft__estimate *x,
-                                 const ft__predict_question *q, ft_error *err)
+static ft_status find_learned(ft__found *f, ft__answer *a,
+                              const ft__predict_question *q, ft_error *err)
 {
-    ft__source from = {.predictor = q->predictor};
-    ft_device *d = NULL;
     ft_status st = FT_OK;
 
     snprintf(a->engine, sizeof(a->engine), "%s %s", q->info.engine,
@@ -140,13 +213,11 @@ static ft_status predict_learned(ft__answer *a, ft__estimate *x,
     snprintf(a->setting, sizeof(a->setting), "%s",
              *a->use.setting ? a->use.setting : q->info.setting);
     snprintf(a->known_as, sizeof(a->known_as), "%s", q->info.device);
+    f->from.predictor = q->predictor;
     if (*a->use.setting)
-        st = ft_device_load(&d, q->data_dir, a->device, err);
-    if (!st) {
-        from.on = (ft_device_use){d, a->use.setting, a->use.policy, NULL};
-        st = predict(a, x, q, &from, err);
-    }
-    ft_device_free(d);
+        st = load_device(f, a, q, err);
+    f->from.on =
+        (ft_device_use){f->from.on.device, a->use.setting, a->use.policy, NULL};
     return st;
 }
 
@@ -171,26 +242,23 @@ static ft_status find_family(const ft_predictor **out, ft__answer *a,
 
 /* Without a predictor of that very device: by a family of devices, otherwise from what
  * the device's data sheet says. */
-static ft_status predict_any(ft__answer *a, ft__estimate *x,
-                             const ft__predict_question *q, ft_error *err)
+static ft_status find_any(ft__found *f, ft__answer *a, const ft__predict_question *q,
+                          ft_error *err)
 {
-    ft__source from = {.by = q->by};
-    ft_device *d;
-    ft_status st = ft_device_load(&d, q->data_dir, a->device, err);
+    ft_status st = load_device(f, a, q, err);
+    const ft_device_facts *d;
 
     if (st)
         return st;
-    a->limit_bytes = ft_device_get(d)->memory_bytes;
-    snprintf(a->known_as, sizeof(a->known_as), "%s", ft_device_get(d)->title);
+    d = ft_device_get(f->from.on.device);
+    a->limit_bytes = d->memory_bytes;
+    snprintf(a->known_as, sizeof(a->known_as), "%s", d->title);
     snprintf(a->setting, sizeof(a->setting), "%s", a->use.setting);
-    from.on = (ft_device_use){d, a->use.setting, a->use.policy,
-                              ft__known_of(q->known, a->device)};
-    st = find_family(&from.predictor, a, q, err);
-    a->sheet = !from.predictor;
-    a->among = from.predictor && ft__family_has(from.predictor, a->device);
-    if (!st)
-        st = predict(a, x, q, &from, err);
-    ft_device_free(d);
+    f->from.on = (ft_device_use){f->from.on.device, a->use.setting, a->use.policy,
+                                 ft__known_of(q->known, a->device)};
+    st = find_family(&f->from.predictor, a, q, err);
+    a->sheet = !f->from.predictor;
+    a->among = f->from.predictor && ft__family_has(f->from.predictor, a->device);
     return st;
 }
 
@@ -234,34 +302,42 @@ static bool knows(const ft__predict_question *q, const char *device)
            (strcmp(device, "local") == 0 || strcmp(q->info.device, device) == 0);
 }
 
-int ft__predict_answer(ft__answer *a, ft__estimate *x, const ft__predict_question *q)
+static int check_local(const ft__answer *a, const ft__predict_question *q, bool learned)
+{
+    if (q->o->method)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s needs a data sheet: --device with a name that "
+                            "foretell devices lists",
+                            q->o->method);
+    if (!learned)
+        return no_predictor(q);
+    if (*a->use.setting)
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "--device local is answered as it was measured: foretell "
+                            "collect --clocks, then foretell train --setting and "
+                            "--predictor, for another clock or cap");
+    return FT__EXIT_GOOD;
+}
+
+int ft__predict_find(ft__found *f, ft__answer *a, const ft__predict_question *q)
 {
     const bool local = strcmp(a->device, "local") == 0;
     bool learned = knows(q, a->device);
     ft_error err = {0};
     ft_status st = FT_OK;
+    int code;
 
+    *f = (ft__found){.from = {.by = q->by}};
     if (!learned) {
-        st = ft__device_resolve(a->device, sizeof(a->device), a->device_note,
-                                sizeof(a->device_note), q->data_dir, &err);
+        st = resolve(a, q, &err);
         learned = knows(q, a->device);
     }
     if (st)
         return ft__cli_fail(q->c, st, &err);
-
     a->limit_bytes = NAN;
-    if (local && q->o->method)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method %s needs a data sheet: --device with a name that "
-                            "foretell devices lists",
-                            q->o->method);
-    if (local && !learned)
-        return no_predictor(q);
-    if (local && *a->use.setting)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                            "--device local is answered as it was measured: foretell "
-                            "collect --clocks, then foretell train --setting and "
-                            "--predictor, for another clock or cap");
+    code = local ? check_local(a, q, learned) : FT__EXIT_GOOD;
+    if (code)
+        return code;
     if (!learned && q->o->predictor && !q->info.n_datasets)
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
                             "%s is a predictor for %s, not for %s", q->o->predictor,
@@ -269,7 +345,46 @@ int ft__predict_answer(ft__answer *a, ft__estimate *x, const ft__predict_questio
     if (local)
         st = check_machine(a, q, &err);
     if (!st)
-        st = learned ? predict_learned(a, x, q, &err) : predict_any(a, x, q, &err);
+        st = learned ? find_learned(f, a, q, &err) : find_any(f, a, q, &err);
+    if (!st)
+        return FT__EXIT_GOOD;
+    ft__found_free(f);
+    return ft__cli_fail_asked(q->c, st, &err);
+}
+
+void ft__found_free(ft__found *f)
+{
+    ft_device_free(f->device);
+    f->device = NULL;
+}
+
+/* ---- answers ---- */
+
+static ft_status predict(ft__answer *a, ft__estimate *x, const ft__predict_question *q,
+                         const ft__source *from, ft_error *err)
+{
+    ft_status st = ft__estimate_make(x, from, q->graph, &q->step, err);
+
+    if (st)
+        return st;
+    a->graph = x->graph;
+    a->e = x->e;
+    a->step = ft__step_name(&q->step, x->graph);
+    a->by = q->by;
+    return find_max_batch(a, q, from, err);
+}
+
+int ft__predict_answer(ft__answer *a, ft__estimate *x, const ft__predict_question *q)
+{
+    ft_error err = {0};
+    ft__found found;
+    ft_status st;
+    int code = ft__predict_find(&found, a, q);
+
+    if (code)
+        return code;
+    st = predict(a, x, q, &found.from, &err);
+    ft__found_free(&found);
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
     if (q->o->must_fit && !(a->limit_bytes > 0))

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rank_question.h"
+#include "cli/rank_lists.h"
 
 static const ft__option options[] = {
     {"by", 0, FT__OPT_TEXT, offsetof(ft__rank_options, by), "WHAT",
@@ -29,6 +29,9 @@ static const ft__option options[] = {
      "what device D costs; without D: every one; may be repeated"},
     {"co2", 0, FT__OPT_TEXT, offsetof(ft__rank_options, co2), "400g/kWh",
      "of the electricity"},
+    {"stdin", 0, FT__OPT_FLAG, offsetof(ft__rank_options, lists), NULL,
+     "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
+     "operations"},
     {"top", 0, FT__OPT_COUNT, offsetof(ft__rank_options, top), "N",
      "how many places to list; 20"},
     {"seed", 0, FT__OPT_COUNT, offsetof(ft__rank_options, seed), "N",
@@ -40,7 +43,7 @@ static const ft__option options[] = {
     {0},
 };
 
-static double price_of(const ft__rank_question *q, const char *device)
+double ft__rank_price(const ft__rank_question *q, const char *device)
 {
     double v = NAN;
 
@@ -61,7 +64,7 @@ static ft_rank_entry entry_of(const ft__rank_question *q, ft__choice *x)
                            .power = x->power,
                            .memory = x->memory,
                            .memory_limit_bytes = x->limit_bytes,
-                           .price_per_s = price_of(q, x->device),
+                           .price_per_s = ft__rank_price(q, x->device),
                            .co2_g_per_j = q->co2_g_per_j};
 }
 
@@ -146,6 +149,35 @@ static int check_known(const ft__rank_question *q)
     return q->known ? ft__known_none(q->c, q->o->correct) : FT__EXIT_GOOD;
 }
 
+/* One network in every way, or many in one. */
+static int answer(ft__rank_question *q)
+{
+    int code;
+
+    if (q->o->lists) {
+        code = ft__rank_find_devices(q);
+        return code ? code : ft__rank_lists(q);
+    }
+    code = ft__rank_find_choices(q);
+    if (!code)
+        code = check_known(q);
+    if (!code)
+        code = rank(q);
+    if (!code)
+        code = print(q);
+    return code ? code : verdict(q);
+}
+
+static int check_model(const ft__rank_question *q)
+{
+    if (q->o->lists && q->c->args.n)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE, "--stdin or MODEL, not both");
+    if (!q->o->lists && !q->c->args.n)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "MODEL is missing: foretell rank MODEL, or --stdin");
+    return FT__EXIT_GOOD;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     ft__rank_question *q = calloc(1, sizeof(*q));
@@ -156,17 +188,11 @@ static int run(ft__cli *c, const void *user)
     q->c = c;
     q->o = user;
     ft__path_data(c, q->data_dir);
-    code = ft__rank_read_options(q);
+    code = check_model(q);
     if (!code)
-        code = ft__rank_find_choices(q);
+        code = ft__rank_read_options(q);
     if (!code)
-        code = check_known(q);
-    if (!code)
-        code = rank(q);
-    if (!code)
-        code = print(q);
-    if (!code)
-        code = verdict(q);
+        code = answer(q);
     for (size_t i = 0; i < q->n_predictors; i++)
         ft_predictor_free(q->predictor[i]);
     for (size_t b = 0; b < q->n_batches; b++)
@@ -186,7 +212,7 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__rank_command = {
     .name = "rank",
-    .arguments = "MODEL",
+    .arguments = "MODEL | --stdin",
     .summary = "order devices, batches and clocks by what a model takes there",
     .more =
         "Devices with a predictor are ranked by what it learned, others by one for a\n"
@@ -201,8 +227,10 @@ const ft__command ft__rank_command = {
         "l4.ftp\n"
         "  foretell rank bert.onnx --dim seq=128 --by cost --price a30=0.6/h --price "
         "l4=0.8/h \\\n"
-        "                --limit time=10ms --batches 1,8,32\n",
-    .least_args = 1,
+        "                --limit time=10ms --batches 1,8,32\n"
+        "  generate | foretell rank --stdin --devices a30,l4 --by energy --limit "
+        "time=2ms\n",
+    .least_args = 0,
     .most_args = 1,
     .has_csv = true,
     .options_size = sizeof(ft__rank_options),

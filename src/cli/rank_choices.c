@@ -423,12 +423,10 @@ static int read_models(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-int ft__rank_find_choices(ft__rank_question *q)
+int ft__rank_find_devices(ft__rank_question *q)
 {
-    int code = read_models(q);
+    int code = find_local(q);
 
-    if (!code)
-        code = find_local(q);
     if (!code)
         code = open_predictors(q);
     if (!code)
@@ -437,6 +435,15 @@ int ft__rank_find_choices(ft__rank_question *q)
         code = ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
     if (!code)
         code = name_devices(q);
+    return code;
+}
+
+int ft__rank_find_choices(ft__rank_question *q)
+{
+    int code = read_models(q);
+
+    if (!code)
+        code = ft__rank_find_devices(q);
     for (size_t i = 0; i < q->n_devices && !code; i++) {
         ft__use use = q->use;
 

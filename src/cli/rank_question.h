@@ -20,6 +20,7 @@ typedef struct ft__rank_options {
     ft__texts prices;
     const char *co2;
     const char *correct;
+    bool lists; /* --stdin */
     uint64_t top;
     uint64_t seed;
     ft__use_options use;
@@ -60,7 +61,11 @@ typedef struct ft__rank_question {
 
 /* Complain themselves. */
 int ft__rank_read_options(ft__rank_question *q);
-/* Reads the model, opens predictors, and fills q->r.choice. */
+/* Opens predictors and names devices: q->device. */
+int ft__rank_find_devices(ft__rank_question *q);
+/* What a device costs, a second; NaN: not known. */
+double ft__rank_price(const ft__rank_question *q, const char *device);
+/* Reads the model, finds devices, and fills q->r.choice. */
 int ft__rank_find_choices(ft__rank_question *q);
 
 #endif

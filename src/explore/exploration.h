@@ -24,6 +24,8 @@ struct ft_exploration {
     ft__arena arena;
     const char *name;
     ft__words command;
+    ft__words predict;     /* instead of it, n > 0: words behind foretell predict */
+    ft__names prices;      /* of devices, "2.49/h" */
     ft__words build;       /* n 0: none */
     ft__names constants;   /* {name} in command, build and files */
     ft__names environment; /* of every run */

@@ -17,7 +17,7 @@ enum {
     MAX_OBJECTIVES = FT__MAX_OBJECTIVES,
 };
 
-static ft__words words(ft__yaml *y, ft__node *n, const char *where)
+ft__words ft__read_words(ft__yaml *y, ft__node *n, const char *where)
 {
     ft__words w = {.n = ft__yaml_count(n),
                    .shell = !ft__yaml_is(n, YAML_SEQUENCE_NODE)};
@@ -51,8 +51,7 @@ const char *ft__read_name(ft__yaml *y, ft__node *n, const char *where)
     return text;
 }
 
-/* A mapping of names to texts, without `but`. */
-static ft__names names(ft__yaml *y, ft__node *map, const char *where, const char *but)
+ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where, const char *but)
 {
     ft__names out = {0};
     size_t n = ft__yaml_pairs(map);
@@ -84,16 +83,18 @@ static const struct {
     [FT_MEASURED_TIME] = {"time", "s"},     [FT_MEASURED_P95] = {"p95", "s"},
     [FT_MEASURED_ENERGY] = {"energy", "J"}, [FT_MEASURED_POWER] = {"power", "W"},
     [FT_MEASURED_MEMORY] = {"memory", "B"}, [FT_MEASURED_MATCH] = {"match", ""},
-    [FT_MEASURED_SIZE] = {"size", "B"},
+    [FT_MEASURED_SIZE] = {"size", "B"},     [FT_MEASURED_COST] = {"cost", ""},
 };
 
 /* By the keys it has, or by its name. */
-static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o)
+static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool foretold)
 {
     ft__node *match = ft__yaml_get(y, n, "match"), *file = ft__yaml_get(y, n, "file");
     ft__node *of = ft__yaml_get(y, n, "measure");
     const char *what = of ? ft__yaml_text(y, of, "measure") : o->name;
 
+    if (foretold && (match || file))
+        ft__yaml_fail(y, n, o->name, "nothing is run: match and file go with command");
     if (!!match + !!file + !!of > 1)
         ft__yaml_fail(y, n, o->name, "only one of match, file and measure can be");
     o->what = match ? FT_MEASURED_MATCH : FT_MEASURED_SIZE;
@@ -103,9 +104,15 @@ static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o)
         o->file = ft__yaml_text(y, file, "file");
     if (match || file || y->st)
         return;
-    for (o->what = 0; o->what < FT_MEASURED_MATCH; o->what++)
-        if (strcmp(measured[o->what].name, what) == 0)
+    for (o->what = 0; o->what < FT_MEASURED_COUNT; o->what++)
+        if (strcmp(measured[o->what].name, what) == 0 &&
+            ft__can_measure(o->what, foretold))
             return;
+    if (foretold)
+        ft__yaml_fail(y, n, o->name,
+                      "what is \"%s\"? Predicted are time, energy, power, memory and "
+                      "cost",
+                      what);
     ft__yaml_fail(y, n, o->name,
                   "what is \"%s\"? Measured are time, p95, energy, power and memory; a "
                   "number in the output by match, the size of a file by file",
@@ -168,10 +175,24 @@ static double limit(ft__yaml *y, ft__node *n, const ft_objective *o)
     return *unit && strcmp(unit, o->unit) != 0 ? no_limit(y, n, o, text) : v;
 }
 
-static void objective(ft__yaml *y, ft__node *n, ft_objective *o)
+/* per: item */
+static void of_item(ft__yaml *y, ft__node *at, ft_objective *o, bool foretold)
+{
+    const char *text = at ? ft__yaml_text(y, at, o->name) : NULL;
+
+    if (!text)
+        return;
+    if (!foretold)
+        ft__yaml_fail(y, at, o->name, "per goes with predict; a command's runs are it");
+    else if (strcmp(text, "item") != 0 && strcmp(text, "pass") != 0)
+        ft__yaml_fail(y, at, o->name, "per: pass or item, not \"%s\"", text);
+    o->per_item = !y->st && *text == 'i';
+}
+
+static void objective(ft__yaml *y, ft__node *n, ft_objective *o, bool foretold)
 {
     static const char *const keys[] = {"name", "measure", "match", "file", "domain",
-                                       "unit", "goal",    "limit", NULL};
+                                       "unit", "goal",    "limit", "per",  NULL};
     const char *goal = "minimize";
     ft__node *at;
 
@@ -184,7 +205,7 @@ static void objective(ft__yaml *y, ft__node *n, ft_objective *o)
     }
     if (y->st)
         return;
-    what_is_measured(y, n, o);
+    what_is_measured(y, n, o, foretold);
     check_pattern(y, n, o);
     if (y->st)
         return;
@@ -196,6 +217,7 @@ static void objective(ft__yaml *y, ft__node *n, ft_objective *o)
         o->unit = ft__yaml_text(y, at, o->name);
     if ((at = ft__yaml_get(y, n, "domain")))
         o->domain = ft__yaml_text(y, at, o->name);
+    of_item(y, ft__yaml_get(y, n, "per"), o, foretold);
     if ((at = ft__yaml_get(y, n, "goal")))
         goal = ft__yaml_text(y, at, o->name);
     if (!y->st && strcmp(goal, "minimize") != 0 && strcmp(goal, "maximize") != 0)
@@ -223,7 +245,7 @@ static void objectives(ft__yaml *y, ft__node *list, ft_exploration *x)
         ft__node *at = ft__yaml_at(y, list, x->n_objectives);
         ft_objective *o = &x->objective[x->n_objectives];
 
-        objective(y, at, o);
+        objective(y, at, o, x->predict.n > 0);
         for (size_t i = 0; i < x->n_objectives && !y->st; i++)
             if (strcmp(x->objective[i].name, o->name) == 0)
                 ft__yaml_fail(y, at, "objectives", "\"%s\" stands here twice", o->name);
@@ -254,7 +276,7 @@ static void workloads(ft__yaml *y, ft__node *list, ft_exploration *x)
             ft__node *named = ft__yaml_need(y, at, "workloads", "name");
 
             name = y->st ? NULL : ft__read_name(y, named, "workloads");
-            x->of_workload[i] = names(y, at, "workloads", "name");
+            x->of_workload[i] = ft__read_names(y, at, "workloads", "name");
         }
         x->workload[i] = name;
         for (size_t j = 0; j < i && !y->st; j++)
@@ -352,17 +374,23 @@ static uint64_t print_of(const ft_exploration *x)
 static void all(ft__yaml *y, ft_exploration *x)
 {
     static const char *const keys[] = {
-        "name",      "command",    "build",     "constants",  "environment", "device",
-        "workloads", "parameters", "forbidden", "objectives", "runs",        NULL};
+        "name",   "command",   "build",      "constants", "environment",
+        "device", "workloads", "parameters", "forbidden", "objectives",
+        "runs",   "predict",   "prices",     NULL};
     ft__node *root = ft__yaml_root(y), *at;
 
     if (y->st || !ft__yaml_keys(y, root, "", keys))
         return;
     x->name = ft__read_name(y, ft__yaml_need(y, root, "", "name"), "name");
-    x->command = words(y, ft__yaml_need(y, root, "", "command"), "command");
-    x->build = words(y, ft__yaml_get(y, root, "build"), "build");
-    x->constants = names(y, ft__yaml_get(y, root, "constants"), "constants", "");
-    x->environment = names(y, ft__yaml_get(y, root, "environment"), "environment", "");
+    ft__read_predict(y, root, x);
+    if (!x->predict.n)
+        x->command =
+            ft__read_words(y, ft__yaml_need(y, root, "", "command"), "command");
+    x->build = ft__read_words(y, ft__yaml_get(y, root, "build"), "build");
+    x->constants =
+        ft__read_names(y, ft__yaml_get(y, root, "constants"), "constants", "");
+    x->environment =
+        ft__read_names(y, ft__yaml_get(y, root, "environment"), "environment", "");
     if ((at = ft__yaml_get(y, root, "device")))
         x->device = ft__yaml_text(y, at, "device");
     workloads(y, ft__yaml_get(y, root, "workloads"), x);

@@ -43,6 +43,15 @@ static void where(struct params *s, ft__node *n, ft_parameter *p)
     ft__node *env = ft__yaml_get(s->y, n, "environment");
     ft__node *set = ft__yaml_get(s->y, n, "setting");
 
+    if (s->x->predict.n) {
+        if (env || set)
+            ft__yaml_fail(s->y, n, p->name,
+                          "nothing is run: environment and setting go with command");
+        else if (!occurs(&s->x->predict, p->name))
+            ft__yaml_fail(s->y, n, p->name,
+                          "where does it act? {%s} does not stand in predict", p->name);
+        return;
+    }
     if (env && set)
         ft__yaml_fail(s->y, n, p->name, "only one of environment and setting can be");
     if (env) {
@@ -303,10 +312,10 @@ static void check_places(struct params *s, ft__node *at, const char *where,
 
 static void check_all_places(struct params *s, ft__node *root)
 {
-    const ft__words *words[] = {&s->x->command, &s->x->build};
-    static const char *const name[] = {"command", "build"};
+    const ft__words *words[] = {&s->x->command, &s->x->build, &s->x->predict};
+    static const char *const name[] = {"command", "build", "predict"};
 
-    for (int w = 0; w < 2; w++)
+    for (int w = 0; w < 3; w++)
         for (size_t i = 0; i < words[w]->n && !s->y->st; i++)
             check_places(s, ft__yaml_get(s->y, root, name[w]), name[w],
                          words[w]->word[i]);

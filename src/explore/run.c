@@ -512,6 +512,9 @@ ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
     ft_status st;
 
     *out = (ft_explored){0};
+    if (x->predict.n)
+        return ft_fail(err, FT_EINVAL, 0, "%s: its points are foretold, not run",
+                       x->name);
     if (x->build.n && !opt->build_dir)
         return ft_fail(err, FT_EINVAL, 0, "%s: builds need a folder", x->name);
     st = ft__trials_of(store, &w.exploration, x->name, x->print, w.err);

@@ -1,9 +1,11 @@
 #include "predict/ask.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/pairs.h"
+#include "predict/passes.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
  * of truth over estimate. */
@@ -14,23 +16,41 @@ static const double bound_high = 10;
  * Python take this many times as long. */
 static const double layer_factor = 1.8;
 
+static double top_clock(const ft_device_facts *d)
+{
+    return isfinite(d->boost_clock_hz) ? d->boost_clock_hz : d->base_clock_hz;
+}
+
+/* What a clock does to power, by what GPUs have in common. */
+static ft_status fit_clocks(ft__asked *a, ft_error *err)
+{
+    const ft__clock_row highest = {.core_hz = top_clock(a->device),
+                                   .memory_hz = NAN,
+                                   .time_s = NAN,
+                                   .power_w = a->device->tdp_w};
+
+    return ft__clocks_fit(&a->clocks, &highest, 1, 0, 0, err);
+}
+
+static bool has_clock(const ft_device_facts *d, double clock_hz)
+{
+    return clock_hz <= 1.001 * top_clock(d);
+}
+
 static ft_status find_clock(ft__asked *a, ft_error *err)
 {
     const ft_device_facts *d = a->device;
-    double top = isfinite(d->boost_clock_hz) ? d->boost_clock_hz : d->base_clock_hz;
-    const ft__clock_row highest = {
-        .core_hz = top, .memory_hz = NAN, .time_s = NAN, .power_w = d->tdp_w};
 
     a->clock_hz = ft__pair_number(a->setting, "clock");
     if (isnan(a->clock_hz))
         return FT_OK;
-    if (!(top > 0))
+    if (!(top_clock(d) > 0))
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s: the clock its peak rate belongs to is not known", d->name);
-    if (a->clock_hz > 1.001 * top)
+    if (!has_clock(d, a->clock_hz))
         return ft_fail(err, FT_ENOTFOUND, 0, "%s: its highest clock is %.0f MHz",
-                       d->name, top / 1e6);
-    return ft__clocks_fit(&a->clocks, &highest, 1, 0, 0, err);
+                       d->name, top_clock(d) / 1e6);
+    return fit_clocks(a, err);
 }
 
 static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *err)
@@ -51,6 +71,11 @@ static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *er
     return FT_OK;
 }
 
+double ft__ask_cap(const ft_device_facts *d, double power_w)
+{
+    return isfinite(power_w) ? power_w : d->tdp_w > 0 ? d->tdp_w : INFINITY;
+}
+
 ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta *theta,
                        const ft_graph *g, ft_error *err)
 {
@@ -63,9 +88,7 @@ ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta 
                        .theta = *theta};
     cap = ft__pair_number(out->setting, "power");
     out->capped = isfinite(cap);
-    out->cap_w = isfinite(cap)            ? cap
-                 : out->device->tdp_w > 0 ? out->device->tdp_w
-                                          : INFINITY;
+    out->cap_w = ft__ask_cap(out->device, cap);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
 }
@@ -76,29 +99,52 @@ void ft__ask_close(ft__asked *a)
     a->clocks = NULL;
 }
 
+/* What it draws at the clock that it comes with if nothing holds it back, and how that
+ * changes with the clock. */
+struct draw {
+    double power_w; /* NaN: a CPU, or not known */
+    bool clocked;
+    ft__clock_start start;
+};
+
+static void draw_of(struct draw *out, const ft__asked *a, const ft__terms *t,
+                    const ft__chip *chip)
+{
+    ft__clock_row row = {.core_hz = chip->clock_hz,
+                         .memory_hz = NAN,
+                         .time_s = t->busy_s,
+                         .power_w = ft__physics_power(t, chip, &a->theta)};
+
+    out->power_w = row.power_w;
+    out->clocked = a->clocks && isfinite(row.power_w);
+    for (int i = 0; i < FT__CLOCK_HINTS; i++)
+        row.hint[i] = NAN;
+    row.hint[0] = fmin(1, t->memory_s / t->busy_s);
+    if (out->clocked)
+        ft__clocks_start(&out->start, a->clocks, &row);
+}
+
+static double draw_at(const struct draw *d, double clock_hz)
+{
+    return d->clocked && isfinite(clock_hz)
+               ? d->power_w * ft__clocks_power(&d->start, clock_hz)
+               : d->power_w;
+}
+
 /* What the device would draw if nothing held it back; NaN: a CPU, or not known. */
 static double free_power(const ft__asked *a, const ft_op *op)
 {
-    ft__clock_row row = {.memory_hz = NAN};
+    struct draw d;
     ft__chip chip;
     ft__terms t;
-    double w;
 
     ft__chip_make(&chip, a->device, "", a->policy, op);
     if (!chip.gpu || ft__costs_nothing(op))
         return NAN;
     ft__physics(&t, op, &chip, &a->theta);
     t.total_s = t.busy_s;
-    w = ft__physics_power(&t, &chip, &a->theta);
-    if (!a->clocks || !isfinite(w))
-        return w;
-    row.core_hz = chip.clock_hz;
-    row.time_s = t.busy_s;
-    row.power_w = w;
-    for (int i = 0; i < FT__CLOCK_HINTS; i++)
-        row.hint[i] = NAN;
-    row.hint[0] = fmin(1, t.memory_s / t.busy_s);
-    return w * ft__clocks_at(a->clocks, &row, a->clock_hz, NAN).power;
+    draw_of(&d, a, &t, &chip);
+    return draw_at(&d, a->clock_hz);
 }
 
 double ft__ask_power(const ft__asked *a, const ft_op *op)
@@ -110,27 +156,201 @@ double ft__ask_power(const ft__asked *a, const ft_op *op)
 
 /* What switches draws as the clock times the square of the voltage, which falls with
  * the clock: nearly its cube. */
-static double clock_under_cap(const ft__asked *a, const ft_op *op)
+static double clock_under_cap(const ft__asked *a, double free_w, double cap_w)
 {
     double idle = a->theta.v[FT__C_power_idle] * a->device->tdp_w;
-    double wanted = free_power(a, op) - idle, left = fmax(0.05 * idle, a->cap_w - idle);
+    double wanted = free_w - idle, left = fmax(0.05 * idle, cap_w - idle);
 
     return wanted > left ? cbrt(left / wanted) : 1;
 }
 
+static void hold_to(ft__chip *chip, const ft__asked *a, double share)
+{
+    chip->power_w = a->device->tdp_w; /* the clock is what the cap takes */
+    chip->clock_hz *= share;
+    chip->peak_flops *= share;
+    chip->vector_flops *= share;
+}
+
 void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op)
 {
-    double share = a->capped ? clock_under_cap(a, op) : 1;
     ft__chip chip;
 
     ft__chip_make(&chip, a->device, a->setting, a->policy, op);
     if (a->capped)
-        chip.power_w = a->device->tdp_w; /* the clock is what the cap takes */
-    chip.clock_hz *= share;
-    chip.peak_flops *= share;
-    chip.vector_flops *= share;
+        hold_to(&chip, a, clock_under_cap(a, free_power(a, op), a->cap_w));
     ft__physics(out, op, &chip, &a->theta);
 }
+
+/* ---- many settings ---- */
+
+bool ft__ask_may(const ft_device_facts *d, double clock_hz)
+{
+    return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
+}
+
+ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,
+                             const ft__theta *theta, const ft__drive *drive, size_t n,
+                             const ft_graph *g, ft_error *err)
+{
+    ft_device_use plain = *on;
+    bool clocked = false;
+    ft_status st;
+
+    *out = (ft__ask_range){.drive = drive, .n = n};
+    plain.setting = "";
+    st = ft__ask_open(&out->a, &plain, theta, g, err);
+    if (st)
+        return st;
+    out->sustained = malloc((n + 1) * FT__MOST_THETAS * sizeof(*out->sustained));
+    out->open = malloc((n + 1) * sizeof(*out->open));
+    if (!out->sustained || !out->open)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
+    for (size_t k = 0; k < n; k++) {
+        out->open[k] = ft__ask_may(out->a.device, drive[k].clock_hz);
+        clocked = clocked || (out->open[k] && !isnan(drive[k].clock_hz));
+    }
+    return clocked ? fit_clocks(&out->a, err) : FT_OK;
+}
+
+void ft__ask_range_close(ft__ask_range *r)
+{
+    ft__ask_close(&r->a);
+    free(r->sustained);
+    free(r->open);
+}
+
+/* One operation of many settings. */
+struct range_op {
+    ft__ask_range *r;
+    ft__ready ready;
+    ft__chip_range chips;
+    ft__chip chip;
+    ft__pace pace;
+    struct draw draw;
+    double *sustained; /* by drive */
+};
+
+/* Where what these constants sustain is remembered. */
+static double *sustained_of(ft__ask_range *r, const ft__theta *theta)
+{
+    size_t i = 0;
+    double *out;
+
+    while (i < FT__MOST_THETAS && r->theta[i] && r->theta[i] != theta)
+        i++;
+    i = i < FT__MOST_THETAS ? i : 0;
+    out = r->sustained + i * r->n;
+    for (size_t k = 0; k < r->n && r->theta[i] != theta; k++)
+        out[k] = NAN;
+    r->theta[i] = theta;
+    return out;
+}
+
+static double power_at(const struct range_op *p, const ft__drive *drive)
+{
+    double free_w = draw_at(&p->draw, drive->clock_hz);
+
+    return isfinite(free_w) ? fmin(free_w, ft__ask_cap(p->r->a.device, drive->power_w))
+                            : free_w;
+}
+
+static void price_at(struct range_op *p, size_t k, const ft__theta *theta,
+                     double *busy_s, double *power_w)
+{
+    ft__ask_range *r = p->r;
+    const ft__drive *drive = &r->drive[k];
+    double sustained;
+    ft__terms t;
+
+    *power_w = power_at(p, drive);
+    ft__chip_drive(&p->chip, &p->chips, drive);
+    if (isfinite(drive->power_w)) {
+        double free_w = draw_at(&p->draw, drive->clock_hz);
+
+        hold_to(&p->chip, &r->a, clock_under_cap(&r->a, free_w, drive->power_w));
+        sustained = ft__sustained(&p->chip, theta);
+    } else {
+        if (isnan(p->sustained[k]))
+            p->sustained[k] = ft__sustained(&p->chip, theta);
+        sustained = p->sustained[k];
+    }
+    ft__pace_move(&p->pace, &p->chip, sustained);
+    ft__ready_price(&t, &p->ready, &p->pace);
+    *busy_s = t.busy_s;
+}
+
+/* At the clock that the device comes with: what it would draw there. */
+static void find_draw(struct range_op *p)
+{
+    const ft__drive as_it_comes = {NAN, NAN, NAN};
+    ft__terms t;
+
+    ft__chip_drive(&p->chip, &p->chips, &as_it_comes);
+    p->draw = (struct draw){.power_w = NAN};
+    if (!p->chip.gpu)
+        return;
+    ft__ready_price(&t, &p->ready, &p->pace);
+    t.total_s = t.busy_s;
+    draw_of(&p->draw, &p->r->a, &t, &p->chip);
+}
+
+/* What no setting changes of an operation; `cpu` is room for constants. */
+static bool range_op_make(struct range_op *p, const ft__theta **theta, ft__theta *cpu,
+                          const ft_op *op, ft__arena *arena)
+{
+    const ft__drive as_it_comes = {NAN, NAN, NAN};
+    ft__ask_range *r = p->r;
+
+    r->a.theta = **theta;
+    ft__chip_range_make(&p->chips, r->a.device, "", r->a.policy, op);
+    p->chip = p->chips.chip;
+    ft__chip_drive(&p->chip, &p->chips, &as_it_comes);
+    if (!ft__ready_make(&p->ready, op, &p->chip, *theta, arena))
+        return false;
+    *theta = ft__theta_for(cpu, *theta, &p->chip);
+    ft__pace_make(&p->pace, &p->chip, *theta);
+    find_draw(p);
+    return true;
+}
+
+ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
+                           const ft__theta *theta, const ft_op *op, ft_error *err)
+{
+    struct range_op p = {.r = r};
+    ft__arena arena = {0};
+    ft__theta cpu;
+    bool good;
+
+    for (size_t k = 0; k < r->n; k++) {
+        busy_s[k] = 0;
+        power_w[k] = NAN;
+    }
+    if (ft__costs_nothing(op))
+        return FT_OK;
+    p.sustained = sustained_of(r, theta);
+    good = range_op_make(&p, &theta, &cpu, op, &arena);
+    for (size_t k = 0; k < r->n && good; k++)
+        price_at(&p, k, theta, &busy_s[k], &power_w[k]);
+    ft__arena_free(&arena);
+    return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
+}
+
+ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta *theta,
+                              const ft_op *op, ft_error *err)
+{
+    struct range_op p = {.r = r};
+    ft__arena arena = {0};
+    ft__theta cpu;
+    bool good = ft__costs_nothing(op) || range_op_make(&p, &theta, &cpu, op, &arena);
+
+    for (size_t k = 0; k < r->n && good && !ft__costs_nothing(op); k++)
+        power_w[k] = power_at(&p, &r->drive[k]);
+    ft__arena_free(&arena);
+    return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
+}
+
+/* ---- host and device ---- */
 
 static ft__task_group group_of(const ft_op *op)
 {

@@ -1,6 +1,8 @@
 #ifndef PREDICT_ASK_H
 #define PREDICT_ASK_H
 
+#include <stdbool.h>
+
 #include "predict/clock.h"
 #include "predict/estimate.h"
 #include "predict/physics.h"
@@ -22,6 +24,8 @@ typedef struct ft__asked {
 ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta *theta,
                        const ft_graph *g, ft_error *err);
 void ft__ask_close(ft__asked *a);
+/* What the device draws at most under a cap (NaN: none), W. */
+double ft__ask_cap(const ft_device_facts *d, double power_w);
 
 void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
@@ -39,10 +43,48 @@ ft__schedule ft__ask_schedule(const ft__asked *a);
 extern const double ft__elsewhere_error;
 /* Does one setting name a clock or a cap that the other has otherwise, or not? */
 bool ft__setting_differs(const char *asked, const char *measured);
+bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
 /* From what a network takes as the device was measured to what it takes as *on drives
  * it: every operation by what specifications say of both. */
 ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err);
+
+/* What each unique operation of g needs of host and device, but its count: from
+ * specifications, or as a family says. */
+typedef struct ft__tasks {
+    ft__task *task; /* the caller's, one for each */
+    ft__schedule schedule;
+    double cap_w;
+} ft__tasks;
+ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_graph *g,
+                            ft_error *err);
+ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
+                           const ft_device_use *on, const ft_graph *g, ft_error *err);
+
+/* ---- the same of many settings: what no clock and no cap changes is found once ----
+ */
+enum { FT__MOST_THETAS = 2 * FT_CLASS_COUNT }; /* that are remembered */
+typedef struct ft__ask_range {
+    ft__asked a; /* its clocks are there where a drive names one */
+    const ft__drive *drive;
+    size_t n;
+    /* By constants and drive; NaN: not known yet. */
+    const ft__theta *theta[FT__MOST_THETAS]; /* NULL: none yet */
+    double *sustained;
+    bool *open; /* by drive: false: ft__ask_open() would fail */
+} ft__ask_range;
+/* *on but its setting; FT_ENOTFOUND where no drive can be asked about. */
+ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,
+                             const ft__theta *theta, const ft__drive *drive, size_t n,
+                             const ft_graph *g, ft_error *err);
+void ft__ask_range_close(ft__ask_range *r);
+/* busy_s[n] as ft__ask_terms() with this theta, power_w[n] as ft__ask_power(). */
+ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
+                           const ft__theta *theta, const ft_op *op, ft_error *err);
+ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta *theta,
+                              const ft_op *op, ft_error *err);
+/* Can the device be asked about at this clock (NaN: as it comes)? */
+bool ft__ask_may(const ft_device_facts *d, double clock_hz);
 /* Says why energy is missing, where it is. */
 void ft__ask_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
 

@@ -99,45 +99,82 @@ static int caches(const char *setting)
     return v && len == 7 && memcmp(v, "written", len) == 0;
 }
 
+ft__drive ft__drive_of(const char *setting)
+{
+    return (ft__drive){.clock_hz = ft__pair_number(setting, "clock"),
+                       .memory_hz = ft__pair_number(setting, "memory"),
+                       .power_w = ft__pair_number(setting, "power")};
+}
+
+/* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
+static double nominal_flops(ft__chip *chip, const ft_device_facts *d,
+                            const char *policy, const ft_op *op)
+{
+    double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
+
+    chip->tensor = chip->gpu && isfinite(peak) && has_tensor_cores(d);
+    /* Without them, libraries add 16-bit products up in fp32, at its rate. */
+    if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
+        peak = NAN;
+    if (op->dtype == FT_DTYPE_fp64)
+        return first_known(d->peak_fp64, d->peak_fp32 / 32);
+    return first_known(peak, d->peak_fp32);
+}
+
+void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
+                         const char *setting, const char *policy, const ft_op *op)
+{
+    double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
+    ft__chip *chip = &out->chip;
+
+    *chip = (ft__chip){.cores = d->cores,
+                       .l2_bytes = d->l2_bytes,
+                       .memory_bytes = d->memory_bytes,
+                       .tensor_flops = d->peak_fp16,
+                       .process_nm = d->process_nm,
+                       .year = d->year,
+                       .slots = optimizer_slots(setting),
+                       .activated = activated(setting),
+                       .caches = caches(setting),
+                       .gpu = is(d->type, "gpu"),
+                       .lanes = d->peak_fp32 / (2 * d->cores * nominal),
+                       .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
+    if (!chip->gpu)
+        chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
+    out->facts = d;
+    out->nominal_hz = nominal;
+    out->flops = nominal_flops(chip, d, policy, op);
+    out->gain =
+        chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !chip->tensor
+            ? matrix_gain(d)
+            : 1;
+}
+
+void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive)
+{
+    const ft_device_facts *d = r->facts;
+    double scale = isfinite(drive->clock_hz) && r->nominal_hz > 0
+                       ? drive->clock_hz / r->nominal_hz
+                       : 1;
+
+    out->clock_hz = first_known(drive->clock_hz, r->nominal_hz);
+    out->vector_flops = d->peak_fp32 * scale;
+    out->peak_flops = r->flops * scale * r->gain;
+    out->bandwidth = d->bandwidth_bytes_per_s;
+    if (isfinite(drive->memory_hz) && d->memory_clock_hz > 0)
+        out->bandwidth *= drive->memory_hz / d->memory_clock_hz;
+    out->power_w = first_known(drive->power_w, d->tdp_w);
+}
+
 void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
                    const char *policy, const ft_op *op)
 {
-    double clock = ft__pair_number(setting, "clock"), scale;
-    double memory = ft__pair_number(setting, "memory");
-    double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
-    double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
+    const ft__drive drive = ft__drive_of(setting);
+    ft__chip_range range;
 
-    *out =
-        (ft__chip){.cores = d->cores,
-                   .clock_hz = first_known(clock, nominal),
-                   .bandwidth = d->bandwidth_bytes_per_s,
-                   .l2_bytes = d->l2_bytes,
-                   .memory_bytes = d->memory_bytes,
-                   .power_w = first_known(ft__pair_number(setting, "power"), d->tdp_w),
-                   .tensor_flops = d->peak_fp16,
-                   .process_nm = d->process_nm,
-                   .year = d->year,
-                   .slots = optimizer_slots(setting),
-                   .activated = activated(setting),
-                   .caches = caches(setting),
-                   .gpu = is(d->type, "gpu")};
-    scale = isfinite(clock) && nominal > 0 ? clock / nominal : 1;
-    out->vector_flops = d->peak_fp32 * scale;
-    out->tensor = out->gpu && isfinite(peak) && has_tensor_cores(d);
-    /* Without them, libraries add 16-bit products up in fp32, at its rate. */
-    if (out->gpu && !out->tensor && ft_dtype_bits(op->dtype) == 16)
-        peak = NAN;
-    out->peak_flops = isfinite(peak) ? peak * scale : out->vector_flops;
-    if (out->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !out->tensor)
-        out->peak_flops *= matrix_gain(d);
-    out->lanes = d->peak_fp32 / (2 * d->cores * nominal);
-    out->bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz;
-    if (op->dtype == FT_DTYPE_fp64)
-        out->peak_flops = first_known(d->peak_fp64, d->peak_fp32 / 32) * scale;
-    if (isfinite(memory) && d->memory_clock_hz > 0)
-        out->bandwidth *= memory / d->memory_clock_hz;
-    if (!out->gpu)
-        out->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
+    ft__chip_range_make(&range, d, setting, policy, op);
+    *out = range.chip;
+    ft__chip_drive(out, &range, &drive);
 }
 
 const char *ft__chip_lacks(const ft__chip *chip)

@@ -73,39 +73,75 @@ static double bound(const ft__clocks *c, const ft__clock_row *r)
            (1 + exp(-(v[BOUND] + v[BOUND_POWER] * log(power) + v[BOUND_HINT] * hint)));
 }
 
-/* The share `bound` of the time, at the clocks measured, is memory's. */
-static double time_ratio(const double *v, double bound, double core, double memory)
+static double to_power(double v, double q)
 {
-    double q = v[SMOOTH];
-    double then = pow(pow((1 - bound) / core, q) + pow(bound / memory, q), 1 / q);
+    return q == 3 ? v * v * v : pow(v, q);
+}
 
-    return then / pow(pow(1 - bound, q) + pow(bound, q), 1 / q);
+/* What of a ratio does not depend on the clocks asked for. The share `bound` of the
+ * time, at the clocks measured, is memory's. */
+void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock_row *r)
+{
+    const double *v = c->v, q = v[SMOOTH];
+
+    out->c = c;
+    out->core_top = c->core_hz > 0 ? c->core_hz : r->core_hz;
+    out->memory_top = c->memory_hz > 0 ? c->memory_hz : r->memory_hz;
+    out->core = relative(r->core_hz, out->core_top);
+    out->memory = relative(r->memory_hz, out->memory_top);
+    out->bound = bound(c, r);
+    out->held = to_power(out->bound, q);
+    out->whole = pow(to_power(1 - out->bound, q) + out->held, 1 / q);
+    out->power = relative(r->power_w, c->power_w);
+    out->volt = voltage(v, out->core);
+    out->level = v[IDLE] * out->volt / voltage(v, 1) + v[MEMORY] * out->memory;
+}
+
+static double time_ratio(const ft__clock_start *s, double core, double memory)
+{
+    double q = s->c->v[SMOOTH];
+    double held = memory == 1 ? s->held : to_power(s->bound / memory, q);
+    double then = pow(to_power((1 - s->bound) / core, q) + held, 1 / q);
+
+    return then / s->whole;
+}
+
+static ft__clock_ratio ratio_at(const ft__clock_start *s, double core_hz,
+                                double memory_hz)
+{
+    const double *v = s->c->v;
+    double core = relative(core_hz, s->core_top), volt = voltage(v, core), rest, swing;
+    double memory =
+        isfinite(memory_hz) ? relative(memory_hz, s->memory_top) : s->memory;
+    /* A workload that takes less than what is always taken has its own share of it. */
+    double level = fmin(s->level, 0.8 * s->power);
+    ft__clock_ratio out = {.time_low = NAN,
+                           .time_high = NAN,
+                           .power = NAN,
+                           .power_low = NAN,
+                           .power_high = NAN};
+
+    out.time = time_ratio(s, core / s->core, memory / s->memory);
+    rest = s->power - level;
+    swing = volt * volt / (s->volt * s->volt) *
+            (v[CLOCKED] * core / s->core + (1 - v[CLOCKED]) / out.time);
+    level *= (v[IDLE] * volt / voltage(v, 1) + v[MEMORY] * memory) / s->level;
+    out.power = (level + rest * swing) / s->power;
+    return out;
 }
 
 static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
                                 double core_hz, double memory_hz)
 {
-    const double *v = c->v;
-    double core_top = c->core_hz > 0 ? c->core_hz : r->core_hz;
-    double memory_top = c->memory_hz > 0 ? c->memory_hz : r->memory_hz;
-    double core0 = relative(r->core_hz, core_top), core = relative(core_hz, core_top);
-    double memory0 = relative(r->memory_hz, memory_top), power0, rest, swing, level;
-    double memory = isfinite(memory_hz) ? relative(memory_hz, memory_top) : memory0;
-    double volt0 = voltage(v, core0), volt = voltage(v, core);
-    ft__clock_ratio out = {.power = NAN};
+    ft__clock_start s;
 
-    out.time = time_ratio(v, bound(c, r), core / core0, memory / memory0);
-    power0 = relative(r->power_w, c->power_w);
-    level = v[IDLE] * volt0 / voltage(v, 1) + v[MEMORY] * memory0;
-    /* A workload that takes less than what is always taken has its own share of it. */
-    level = fmin(level, 0.8 * power0);
-    rest = power0 - level;
-    swing = volt * volt / (volt0 * volt0) *
-            (v[CLOCKED] * core / core0 + (1 - v[CLOCKED]) / out.time);
-    level *= (v[IDLE] * volt / voltage(v, 1) + v[MEMORY] * memory) /
-             (v[IDLE] * volt0 / voltage(v, 1) + v[MEMORY] * memory0);
-    out.power = (level + rest * swing) / power0;
-    return out;
+    ft__clocks_start(&s, c, r);
+    return ratio_at(&s, core_hz, memory_hz);
+}
+
+double ft__clocks_power(const ft__clock_start *s, double core_hz)
+{
+    return ratio_at(s, core_hz, NAN).power;
 }
 
 static double miss(double from, double to, double ratio)
@@ -372,6 +408,11 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
     ft__clock_said time, power;
     float row[N_COLUMNS];
 
+    if (!c->time.miss && !c->power.miss) {
+        if (!isfinite(measured->power_w))
+            r.power = NAN;
+        return r;
+    }
     columns(row, c, measured, core_hz, memory_hz);
     time = ft__clock_trees_at(&c->time, row, log(r.time));
     power = ft__clock_trees_at(&c->power, row, log(r.power));

@@ -2,7 +2,6 @@
  */
 #include <math.h>
 
-#include "base/pairs.h"
 #include "predict/ask.h"
 #include "predict/predictor.h"
 
@@ -10,18 +9,23 @@
  */
 const double ft__elsewhere_error = 0.2;
 
-static bool differs(const char *asked, const char *measured, const char *name)
+static bool differs(double asked, double measured)
 {
-    double a = ft__pair_number(asked, name), b = ft__pair_number(measured, name);
+    return isfinite(asked) && !(fabs(asked - measured) <= 1e-3 * asked);
+}
 
-    return isfinite(a) && !(fabs(a - b) <= 1e-3 * a);
+bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured)
+{
+    return differs(asked->clock_hz, measured->clock_hz) ||
+           differs(asked->memory_hz, measured->memory_hz) ||
+           differs(asked->power_w, measured->power_w);
 }
 
 bool ft__setting_differs(const char *asked, const char *measured)
 {
-    return asked &&
-           (differs(asked, measured, "clock") || differs(asked, measured, "memory") ||
-            differs(asked, measured, "power"));
+    const ft__drive a = ft__drive_of(asked), b = ft__drive_of(measured);
+
+    return ft__drive_differs(&a, &b);
 }
 
 static void scale(ft_estimate *e, double ratio)

@@ -5,9 +5,9 @@
 
 #include "predict/ask.h"
 #include "predict/correct.h"
+#include "predict/family_asking.h"
 #include "predict/known.h"
 #include "predict/predictor.h"
-#include "predict/sweep.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
@@ -19,27 +19,6 @@ static const double share_unknown = 0.6;
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
 static const double z90 = 1.645;
 
-struct asking {
-    const ft__family *f;
-    ft__dataset on;
-    const ft_graph *g;
-    uint32_t n;
-    bool known;    /* the device was measured */
-    ft_op *form;   /* in which an operation is asked for: one that was learned */
-    double *share; /* of that form's time; NaN: no form of it was learned */
-    ft__terms *bare, *bare_form;
-    ft__answer *time, *power;
-    bool powered; /* power was learned */
-    bool tf32;    /* products in TF32 are among what was learned */
-    ft__asked a;
-    ft__asked measured; /* the device as it was measured: */
-    bool elsewhere;     /* which is at another clock or under another cap */
-    bool swept;         /* it is, but was measured at several: */
-    ft__sweep sweep;
-    const ft_known *few; /* a few measurements of it, or NULL */
-    uint32_t n_few;      /* that corrected the answers */
-};
-
 /* ---- which form ---- */
 
 static bool is_learned(const ft__learner *l, const ft_op *op)
@@ -50,14 +29,13 @@ static bool is_learned(const ft__learner *l, const ft_op *op)
     return false;
 }
 
-static void terms_of(ft__terms *t, struct asking *q, const ft__learner *l,
-                     const ft_op *op)
+static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft_op *op)
 {
     q->a.theta = l->base.theta[ft_kind_class(op->kind)];
     ft__ask_terms(t, &q->a, op);
 }
 
-static bool is_tf32(const struct asking *q, const ft_op *op)
+bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
 {
     ft__chip chip;
 
@@ -78,7 +56,7 @@ static bool saw_tf32(const ft__family *f)
 
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
-static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
+static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
 {
     const ft_op *op = ft_graph_op(q->g, i);
     ft_op *form = &q->form[i];
@@ -89,7 +67,7 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op))
         return;
-    if (!q->tf32 && is_tf32(q, op)) {
+    if (!q->tf32 && ft__asking_tf32(q, op)) {
         q->a.theta = ft__physics_default();
         ft__ask_terms(&q->bare[i], &q->a, op);
         return;
@@ -115,19 +93,18 @@ static void choose_form(struct asking *q, uint32_t i, const ft__learner *l)
 
 /* ---- one operation ---- */
 
-/* What is left of a time alone when the host's part is taken out. */
-static double device_share(const ft__terms *t)
+double ft__device_share(const ft__terms *t)
 {
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
 
-static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i,
+static void take(ft__task *task, ft_estimate *time, ft__asking *q, uint32_t i,
                  const ft__learner *l)
 {
     const ft_op *op = ft_graph_op(q->g, i);
     const ft__terms *bare = &q->bare[i];
     const ft__answer *a = &q->time[i];
-    double factor = q->share[i] * device_share(&q->bare_form[i]);
+    double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
     q->a.theta = l->base.theta[ft_kind_class(op->kind)];
     task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
@@ -153,7 +130,7 @@ static void take(ft__task *task, ft_estimate *time, struct asking *q, uint32_t i
 /* ---- the network ---- */
 
 /* Errors of operations are independent in part. */
-static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
+static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
 {
     double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common, share;
     ft__stray out;
@@ -196,7 +173,7 @@ static ft__stray stray_of(const ft_network_estimate *e, const struct asking *q)
     return out;
 }
 
-static ft_status ask_metric(ft__answer *out, const struct asking *q, ft__metric metric,
+static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric metric,
                             ft_error *err)
 {
     return q->swept
@@ -204,7 +181,7 @@ static ft_status ask_metric(ft__answer *out, const struct asking *q, ft__metric 
                : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
 }
 
-static ft_status ask_learners(struct asking *q, ft_error *err)
+ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 {
     ft_error none = {0};
     ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
@@ -221,7 +198,7 @@ static ft_status ask_learners(struct asking *q, ft_error *err)
                               : FT_OK;
 }
 
-static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *err)
+static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
     ft__task *task = calloc(q->n + 1u, sizeof(*task));
@@ -244,7 +221,7 @@ static ft_status assemble(ft_network_estimate *out, struct asking *q, ft_error *
     return st;
 }
 
-static ft_status make(struct asking *q, ft_error *err)
+ft_status ft__asking_make(ft__asking *q, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
 
@@ -261,7 +238,7 @@ static ft_status make(struct asking *q, ft_error *err)
     return FT_OK;
 }
 
-static void asking_free(struct asking *q)
+void ft__asking_free(ft__asking *q)
 {
     free(q->form);
     free(q->share);
@@ -299,8 +276,8 @@ static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *
 }
 
 /* What is not said is as in what was learned from. */
-static ft_status open_device(struct asking *q, ft__buf *setting,
-                             const ft_device_use *on, ft_error *err)
+ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
+                          ft_error *err)
 {
     static const char as_usual[] = "default";
     const ft__theta theta = ft__physics_default();
@@ -386,25 +363,25 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
                            const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
-    struct asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
     const ft_device_facts *d = ft_device_get(on->device);
     const ft_estimate exact = {0};
     ft__buf setting = {0};
     ft_status st = ft__estimate_start(out, g, err);
 
     if (!st)
-        st = open_device(&q, &setting, on, err);
+        st = ft__asking_open(&q, &setting, on, err);
     if (!st)
-        st = make(&q, err);
+        st = ft__asking_make(&q, err);
     if (!st)
-        st = ask_learners(&q, err);
+        st = ft__asking_learn(&q, err);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
         st = ft__estimate_memory_of_device(out, d, g, err);
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);
-    asking_free(&q);
+    ft__asking_free(&q);
     ft__buf_free(&setting);
     if (st) {
         ft_network_estimate_free(out);
@@ -415,6 +392,36 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);
     return FT_OK;
+}
+
+ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
+                           const ft_device_use *on, const ft_graph *g, ft_error *err)
+{
+    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    const ft__learner *l;
+    ft__buf setting = {0};
+    ft_estimate unused;
+    ft_status st = ft__asking_open(&q, &setting, on, err);
+
+    if (!st)
+        st = ft__asking_make(&q, err);
+    if (!st)
+        st = ft__asking_learn(&q, err);
+    l = st ? NULL : ft__family_learner(q.f, FT__METRIC_TIME, &q.on);
+    for (uint32_t i = 0; l && i < q.n; i++) {
+        out->task[i] = (ft__task){.power_w = NAN};
+        take(&out->task[i], &unused, &q, i, l);
+    }
+    if (l) {
+        q.a.theta = l->base.theta[0];
+        out->schedule = ft__ask_schedule(&q.a);
+        out->cap_w = q.a.cap_w;
+    }
+    ft__ask_close(&q.a);
+    ft__ask_close(&q.measured);
+    ft__asking_free(&q);
+    ft__buf_free(&setting);
+    return st;
 }
 
 ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,

@@ -1,6 +1,9 @@
 #ifndef PREDICT_PASSES_H
 #define PREDICT_PASSES_H
 
+#include <stdbool.h>
+
+#include "base/arena.h"
 #include "predict/physics.h"
 
 /* The kernels that an operation is run as, each a product or a stream of memory. */
@@ -59,35 +62,95 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
 
 /* Share of the peak that the power budget sustains: docs/physics.md. */
 double ft__sustained(const ft__chip *chip, const ft__theta *theta);
+
+/* Sizes of tiles, each half as large as the one before. */
+enum { FT__N_TILE_SIZES = 5 };
+/* What a chip reaches, worked out once for many passes. Points to chip and constants.
+ */
+typedef struct ft__pace {
+    const ft__chip *chip;
+    const double *c;
+    double sustained;
+    double memory_rate; /* B/s */
+    double cache_rate;  /* of all cores, B/s */
+    double kept_bytes;  /* working set of which the last-level cache keeps half */
+    double tile[FT__N_TILE_SIZES]; /* share of the rate that tiles of a size reach */
+    double tensor_half; /* of tensor cores: of one size, over that of the next */
+} ft__pace;
+void ft__pace_make(ft__pace *out, const ft__chip *chip, const ft__theta *theta);
+/* The same constants on the same chip driven otherwise. */
+void ft__pace_move(ft__pace *pace, const ft__chip *chip, double sustained);
+
+/* One way of cutting a product into tiles, as far as no clock changes it. */
+typedef struct ft__way {
+    double work;  /* FLOPs, with those that are lost */
+    double drawn; /* B from the last-level cache, by so many cores: */
+    double cores;
+    double extra; /* B of partial results that are added up */
+    double waves;
+    uint32_t halved; /* size of the tiles */
+    uint32_t split;  /* k, into so many parts */
+} ft__way;
+
+/* One algorithm for a product or convolution: a product of its own, and passes over
+ * memory before and behind it. */
+typedef struct ft__algorithm {
+    ft__pass pass;
+    double share;       /* of the rate of a plain product */
+    double added;       /* B of those passes */
+    double starts;      /* of kernels */
+    int tensor;         /* on tensor cores, of numbers of 16 bits at most */
+    const ft__way *way; /* NULL: worked out as it is priced */
+    uint32_t n_ways;
+} ft__algorithm;
+enum { FT__MAX_ALGORITHMS = 5, FT__MAX_WAYS = 64 };
+/* Those of a pass that is a product or a convolution, the plainest first. */
+uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
+                        const ft__chip *chip, const double *c);
+/* The fastest of them: all of *out but its launches. */
+void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
+                          const ft__pace *pace);
+/* The ways that may be the fastest at some clock of the chip. */
+uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+                          const ft__pace *pace);
+uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+                         const ft__pace *pace);
+
+/* An operation with all of this found: to be priced at many clocks. */
+typedef struct ft__ready {
+    ft__work work;
+    const ft__algorithm *algorithm; /* of every pass one after the other */
+    uint32_t n_algorithms[FT__MAX_PASSES];
+} ft__ready;
+/* `arena` owns what it points to; false: no memory. chip->gpu, and what else no clock
+ * and no cap changes, hold for every price. */
+bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__chip *chip,
+                    const ft__theta *theta, ft__arena *arena);
+/* As ft__physics() of the pace's chip and constants, but launch_s and total_s. */
+void ft__ready_price(ft__terms *out, const ft__ready *r, const ft__pace *pace);
+/* Constants that hold on the chip: those of CPUs, or the same. *room: for them. */
+const ft__theta *ft__theta_for(ft__theta *room, const ft__theta *theta,
+                               const ft__chip *chip);
+
 /* One kernel of each class, without its launch: compute_s, cache_s, memory_s, waves,
  * fill and busy_s of *out. */
-void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                       const ft__theta *theta);
-void ft__conv_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                    const ft__theta *theta);
-/* The best way of cutting a product whose arithmetic runs at `share` of the rate of a
- * plain one. */
-void ft__product_cut(ft__terms *out, const ft__pass *p, double share,
-                     const ft__chip *chip, const ft__theta *theta);
-void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                      const ft__theta *theta);
-/* Seconds to move `bytes` when `working_set` is touched. */
-double ft__cached_s(double bytes, double working_set, const ft__chip *chip,
-                    const ft__theta *theta);
+void ft__direct_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
+void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
+/* The best way of cutting a product. */
+void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+/* Seconds to move `bytes` when as many are touched. */
+double ft__cached_s(double bytes, const ft__pace *pace);
 
 /* Products on tensor cores of numbers of 16 bits at most. */
 int ft__tensor_serves(const ft__pass *p, const ft__chip *chip);
-void ft__tensor_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                      const ft__theta *theta);
 /* Attention as one kernel: where tensor cores serve, forward. */
 int ft__attention_serves(const ft_op *op, const ft__chip *chip);
 void ft__attention_pass(ft__pass *out, const ft_op *op);
-void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                         const ft__theta *theta);
+void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
 /* What stores the keys and values of an attention's new tokens, as a pass of its own.
  */
 void ft__cache_pass(ft__pass *out, const ft__pass *attention);
-void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                     const ft__theta *theta);
+void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
 
 #endif

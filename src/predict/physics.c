@@ -2,6 +2,7 @@
 #include "predict/physics.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "predict/passes.h"
 
@@ -85,42 +86,107 @@ static ft__theta of_cpu(const ft__theta *theta)
     return t;
 }
 
-static void price(ft__terms *out, const ft__work *w, const ft__chip *chip,
-                  const ft__theta *theta)
+const ft__theta *ft__theta_for(ft__theta *room, const ft__theta *theta,
+                               const ft__chip *chip)
 {
-    const double *c = theta->v;
+    if (chip->gpu)
+        return theta;
+    *room = of_cpu(theta);
+    return room;
+}
 
-    *out = (ft__terms){.fill = 1, .sustained = ft__sustained(chip, theta)};
+/* ---- a chip's pace ---- */
+
+static double memory_rate(const ft__chip *chip, const double *c)
+{
+    int stacked = chip->bus_bytes > 400 && chip->year >= 2017;
+
+    double wide = chip->lanes > 140 ? c[FT__C_wide_memory] : 1;
+
+    return chip->bandwidth * c[FT__C_memory_share] * wide *
+           (stacked ? c[FT__C_stacked_share] : 1);
+}
+
+void ft__pace_move(ft__pace *pace, const ft__chip *chip, double sustained)
+{
+    pace->chip = chip;
+    pace->sustained = sustained;
+    pace->memory_rate = memory_rate(chip, pace->c);
+    pace->cache_rate = chip->clock_hz * chip->cores * pace->c[FT__C_cache_width];
+    pace->kept_bytes = chip->l2_bytes * pace->c[FT__C_cache_keeps];
+}
+
+void ft__pace_make(ft__pace *out, const ft__chip *chip, const ft__theta *theta)
+{
+    double half = exp2(-theta->v[FT__C_tile_slope]);
+
+    out->c = theta->v;
+    out->tile[0] = theta->v[FT__C_tile_share];
+    for (int i = 1; i < FT__N_TILE_SIZES; i++)
+        out->tile[i] = out->tile[i - 1] * half;
+    out->tensor_half = exp2(-theta->v[FT__C_tensor_slope]);
+    ft__pace_move(out, chip, ft__sustained(chip, theta));
+}
+
+/* ---- one operation ---- */
+
+static bool has_algorithms(const ft__pass *p)
+{
+    return p->what == FT__PASS_PRODUCT || p->what == FT__PASS_CONV;
+}
+
+static void price_other(ft__terms *one, const ft__pass *p, const ft__pace *pace)
+{
+    if (p->what == FT__PASS_DIRECT)
+        ft__direct_price(one, p, pace);
+    else if (p->what == FT__PASS_ATTENTION)
+        ft__attention_price(one, p, pace);
+    else if (p->what == FT__PASS_CACHE)
+        ft__cache_price(one, p, pace);
+    else
+        ft__stream_price(one, p, pace);
+}
+
+/* ready: NULL where algorithms are to be found first. */
+static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
+                  const ft__ready *ready)
+{
+    const double *c = pace->c;
+    const ft__algorithm *known = ready ? ready->algorithm : NULL;
+
+    *out = (ft__terms){.fill = 1, .sustained = pace->sustained};
     for (uint32_t i = 0; i < w->n; i++) {
         const ft__pass *p = &w->pass[i];
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
-        if (p->what == FT__PASS_PRODUCT)
-            ft__product_price(&one, p, chip, theta);
-        else if (p->what <= FT__PASS_DIRECT)
-            ft__conv_price(&one, p, chip, theta);
-        else if (p->what == FT__PASS_ATTENTION)
-            ft__attention_price(&one, p, chip, theta);
-        else if (p->what == FT__PASS_CACHE)
-            ft__cache_price(&one, p, chip, theta);
-        else
-            ft__stream_price(&one, p, chip, theta);
+        if (!has_algorithms(p)) {
+            price_other(&one, p, pace);
+        } else if (ready) {
+            ft__algorithms_price(&one, known, ready->n_algorithms[i], pace);
+            known += ready->n_algorithms[i];
+        } else {
+            ft__algorithm found[FT__MAX_ALGORITHMS];
+            uint32_t n = ft__algorithms(found, p, pace->chip, c);
+
+            ft__algorithms_price(&one, found, n, pace);
+        }
         add(out, &one, p->count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += p->count * p->kernels;
     }
     out->busy_s += out->kernels * c[FT__C_kernel_s];
-    out->launch_s = w->n ? host_s(w, c) : 0;
-    out->total_s = together(out->launch_s, out->busy_s, c[FT__C_overlap]);
 }
 
 void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
                     const ft__theta *theta)
 {
     ft__theta cpu;
+    ft__pace pace;
 
-    if (!chip->gpu)
-        cpu = of_cpu(theta);
-    price(out, w, chip, chip->gpu ? theta : &cpu);
+    theta = ft__theta_for(&cpu, theta, chip);
+    ft__pace_make(&pace, chip, theta);
+    price(out, w, &pace, NULL);
+    out->launch_s = w->n ? host_s(w, theta->v) : 0;
+    out->total_s = together(out->launch_s, out->busy_s, theta->v[FT__C_overlap]);
 }
 
 void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
@@ -134,4 +200,52 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
     }
     ft__work_make(&w, op, chip);
     ft__work_price(out, &w, chip, theta);
+}
+
+/* ---- the same at many clocks ---- */
+
+static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
+{
+    ft__way way[FT__MAX_WAYS], *own;
+
+    a->n_ways =
+        a->tensor ? ft__tensor_ways(way, a, pace) : ft__product_ways(way, a, pace);
+    own = ft__arena_array(arena, a->n_ways, sizeof(*own));
+    if (own)
+        memcpy(own, way, a->n_ways * sizeof(*own));
+    a->way = own;
+    return own != NULL;
+}
+
+bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__chip *chip,
+                    const ft__theta *theta, ft__arena *arena)
+{
+    ft__algorithm found[FT__MAX_PASSES * FT__MAX_ALGORITHMS], *own;
+    uint32_t n = 0;
+    bool good = true;
+    ft__theta cpu;
+    ft__pace pace;
+
+    theta = ft__theta_for(&cpu, theta, chip);
+    ft__pace_make(&pace, chip, theta);
+    ft__work_make(&out->work, op, chip);
+    for (uint32_t i = 0; i < out->work.n; i++) {
+        out->n_algorithms[i] =
+            has_algorithms(&out->work.pass[i])
+                ? ft__algorithms(found + n, &out->work.pass[i], chip, pace.c)
+                : 0;
+        n += out->n_algorithms[i];
+    }
+    for (uint32_t i = 0; i < n && good; i++)
+        good = find_ways(&found[i], &pace, arena);
+    own = ft__arena_array(arena, n + 1, sizeof(*own));
+    if (own)
+        memcpy(own, found, n * sizeof(*own));
+    out->algorithm = own;
+    return good && own;
+}
+
+void ft__ready_price(ft__terms *out, const ft__ready *r, const ft__pace *pace)
+{
+    price(out, &r->work, pace, r);
 }

@@ -35,6 +35,26 @@ typedef struct ft__chip {
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
                    const char *policy, const ft_op *op);
+/* How a setting drives a device; NaN: as it comes. */
+typedef struct ft__drive {
+    double clock_hz;
+    double memory_hz;
+    double power_w; /* cap */
+} ft__drive;
+ft__drive ft__drive_of(const char *setting);
+/* A chip at any clock and under any cap: ft__chip_make() in two steps, of which the
+ * second is quick. */
+typedef struct ft__chip_range {
+    ft__chip chip; /* what no clock and no cap changes */
+    const ft_device_facts *facts;
+    double nominal_hz;
+    double flops; /* at that clock */
+    double gain;  /* of matrix cores that peak rates leave out */
+} ft__chip_range;
+void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
+                         const char *setting, const char *policy, const ft_op *op);
+/* *out: a copy of r->chip, or what was made of one. */
+void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive);
 /* The name of what is not known of a chip and has to be, or NULL: an estimate can be
  * made. */
 const char *ft__chip_lacks(const ft__chip *chip);

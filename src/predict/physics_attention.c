@@ -80,21 +80,19 @@ static void few_queries(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                 c[FT__C_attention_blend]);
 }
 
-void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                         const ft__theta *theta)
+void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
 {
     if (p->m * p->heads / p->kv_heads > ROWS && p->m > 1)
-        many_queries(out, p, chip, theta->v);
+        many_queries(out, p, pace->chip, pace->c);
     else
-        few_queries(out, p, chip, theta->v);
+        few_queries(out, p, pace->chip, pace->c);
     out->fill = out->waves / ceil(out->waves);
 }
 
-void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                     const ft__theta *theta)
+void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
 {
     out->memory_s =
-        (p->read + p->written) / (chip->bandwidth * theta->v[FT__C_cache_share]);
+        (p->read + p->written) / (pace->chip->bandwidth * pace->c[FT__C_cache_share]);
     out->busy_s = STORE_S + out->memory_s;
     out->aside_s = out->busy_s;
 }

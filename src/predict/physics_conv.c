@@ -1,4 +1,4 @@
-/* Convolutions: the fastest of the algorithms that libraries have for them. */
+/* Products and convolutions: the fastest of the algorithms that libraries have. */
 #include <math.h>
 
 #include "predict/passes.h"
@@ -28,30 +28,34 @@ static ft__pass transformed(const ft__pass *p, const struct pieces *t)
     return q;
 }
 
-/* Seconds of an algorithm whose transforms pass through memory. */
-static void apart(ft__terms *out, const ft__pass *p, const struct pieces *t,
-                  double share, const ft__chip *chip, const ft__theta *theta)
+/* An algorithm whose transforms pass through memory. */
+static ft__algorithm apart(const ft__pass *p, const struct pieces *t, double share)
 {
-    ft__pass q = transformed(p, t);
-    double pieces = p->gradient == FT_WRT_WEIGHTS ? q.k / t->work : q.m;
+    ft__algorithm a = {.pass = transformed(p, t), .share = share, .starts = 2};
+    double pieces = p->gradient == FT_WRT_WEIGHTS ? a.pass.k / t->work : a.pass.m;
     double points =
         t->points * (t->work > 1 ? 2 : 1); /* complex ones are two numbers */
     double spread = pieces * points * p->batch * (p->in + p->out) * p->size;
     double weights = p->in * p->out * p->batch * points * p->size;
-    double extra = p->tensors + spread + weights, s;
 
-    q.read = spread + weights;
-    q.written = 0;
-    ft__product_cut(out, &q, share, chip, theta);
-    s = ft__cached_s(extra, extra, chip, theta) + 2 * theta->v[FT__C_kernel_s];
-    out->memory_s += s;
-    out->busy_s += s;
+    a.added = p->tensors + spread + weights;
+    a.pass.read = spread + weights;
+    a.pass.written = 0;
+    return a;
 }
 
-static void take_faster(ft__terms *best, const ft__terms *other)
+/* A gradient of the data as one product, whose columns are added up afterwards. */
+static ft__algorithm by_columns(const ft__pass *p, double share)
 {
-    if (other->busy_s < best->busy_s)
-        *best = *other;
+    ft__algorithm a = {.pass = *p, .share = share, .starts = 1};
+    double values = p->out * p->taps * p->columns * p->batch * p->size;
+
+    a.pass.m = p->out * p->taps;
+    a.pass.n = p->columns;
+    a.pass.k = p->in;
+    a.pass.written = values;
+    a.added = values + p->written;
+    return a;
 }
 
 static double direction(const ft__pass *p, const double *c)
@@ -61,68 +65,68 @@ static double direction(const ft__pass *p, const double *c)
                                            : 1;
 }
 
-/* One channel a group: every value is read for few operations. */
-static void direct(ft__terms *out, const ft__pass *p, double share,
-                   const ft__chip *chip, const ft__theta *theta)
-{
-    double bytes = p->read + p->written;
-
-    out->compute_s = p->flops / (chip->vector_flops * out->sustained * share);
-    out->memory_s = ft__cached_s(bytes, bytes, chip, theta);
-    out->busy_s = fmax(out->compute_s, out->memory_s);
-    out->waves = 1;
-}
-
-/* A gradient of the data as one product, whose columns are added up afterwards. */
-static void by_columns(ft__terms *out, const ft__pass *p, double share,
-                       const ft__chip *chip, const ft__theta *theta)
-{
-    ft__pass q = *p;
-    double values = p->out * p->taps * p->columns * p->batch * p->size, s;
-
-    q.m = p->out * p->taps;
-    q.n = p->columns;
-    q.k = p->in;
-    q.read = p->read;
-    q.written = values;
-    ft__product_cut(out, &q, share, chip, theta);
-    s = ft__cached_s(values + p->written, values + p->written, chip, theta) +
-        theta->v[FT__C_kernel_s];
-    out->memory_s += s;
-    out->busy_s += s;
-}
-
-void ft__conv_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                    const ft__theta *theta)
+uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
+                        const ft__chip *chip, const double *c)
 {
     static const struct pieces fused = {2, 16, 1}, wide = {4, 36, 1};
-    const double *c = theta->v;
     double share = direction(p, c);
-    ft__terms other = *out;
+    uint32_t n = 0;
 
-    if (p->what == FT__PASS_DIRECT) {
-        direct(out, p, share * c[FT__C_direct_share], chip, theta);
-        return;
+    if (p->what == FT__PASS_PRODUCT) {
+        out[0] = (ft__algorithm){
+            .pass = *p, .share = 1, .tensor = ft__tensor_serves(p, chip)};
+        return 1;
     }
-    ft__product_cut(out, p, share * c[FT__C_conv_share], chip, theta);
-    if (p->columns > 0) {
-        by_columns(&other, p, c[FT__C_conv_share], chip, theta);
-        take_faster(out, &other);
-    }
+    out[n++] = (ft__algorithm){.pass = *p, .share = share * c[FT__C_conv_share]};
+    if (p->columns > 0)
+        out[n++] = by_columns(p, c[FT__C_conv_share]);
     if (chip->tensor || !chip->gpu || p->kernel < 3)
-        return;
+        return n;
     if (p->kernel == 3) {
-        ft__pass q = transformed(p, &fused);
-
-        ft__product_cut(&other, &q, share * c[FT__C_fused_share], chip, theta);
-        take_faster(out, &other);
-        apart(&other, p, &wide, share * c[FT__C_apart_share], chip, theta);
-        take_faster(out, &other);
+        out[n++] = (ft__algorithm){.pass = transformed(p, &fused),
+                                   .share = share * c[FT__C_fused_share]};
+        out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
     }
     if (p->kernel < 16) {
         struct pieces fft = {33 - p->kernel, 32 * 17, 4};
 
-        apart(&other, p, &fft, share * c[FT__C_fft_share], chip, theta);
-        take_faster(out, &other);
+        out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
     }
+    return n;
+}
+
+void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
+                          const ft__pace *pace)
+{
+    ft__terms best = {.busy_s = INFINITY};
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft__terms t = *out;
+
+        if (a[i].tensor)
+            ft__tensor_price(&t, &a[i], pace);
+        else
+            ft__product_price(&t, &a[i], pace);
+        if (a[i].starts > 0) {
+            double s =
+                ft__cached_s(a[i].added, pace) + a[i].starts * pace->c[FT__C_kernel_s];
+
+            t.memory_s += s;
+            t.busy_s += s;
+        }
+        if (i == 0 || t.busy_s < best.busy_s)
+            best = t;
+    }
+    *out = best;
+}
+
+/* One channel a group: every value is read for few operations. */
+void ft__direct_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
+{
+    double share = direction(p, pace->c) * pace->c[FT__C_direct_share];
+
+    out->compute_s = p->flops / (pace->chip->vector_flops * out->sustained * share);
+    out->memory_s = ft__cached_s(p->read + p->written, pace);
+    out->busy_s = fmax(out->compute_s, out->memory_s);
+    out->waves = 1;
 }

@@ -3,29 +3,17 @@
 
 #include "predict/passes.h"
 
-static double memory_rate(const ft__chip *chip, const double *c)
-{
-    int stacked = chip->bus_bytes > 400 && chip->year >= 2017;
-
-    double wide = chip->lanes > 140 ? c[FT__C_wide_memory] : 1;
-
-    return chip->bandwidth * c[FT__C_memory_share] * wide *
-           (stacked ? c[FT__C_stacked_share] : 1);
-}
-
 /* What was touched just before is still in the last-level cache, the less the more
  * there is of it. */
-double ft__cached_s(double bytes, double working_set, const ft__chip *chip,
-                    const ft__theta *theta)
+double ft__cached_s(double bytes, const ft__pace *pace)
 {
-    const double *c = theta->v;
-    double memory = bytes / memory_rate(chip, c), hit, fast, over;
+    double memory = bytes / pace->memory_rate, hit, fast, over;
 
-    if (!(chip->l2_bytes > 0) || !(chip->clock_hz > 0))
+    if (!(pace->chip->l2_bytes > 0) || !(pace->chip->clock_hz > 0))
         return memory;
-    over = working_set / (chip->l2_bytes * c[FT__C_cache_keeps]);
+    over = bytes / pace->kept_bytes;
     hit = 1 / (1 + over * over * over);
-    fast = bytes / (chip->clock_hz * chip->cores * c[FT__C_cache_width]);
+    fast = bytes / pace->cache_rate;
     return hit * fmin(fast, memory) + (1 - hit) * memory;
 }
 
@@ -49,12 +37,12 @@ static double passes(const ft__pass *p, const ft__chip *chip, const double *c)
     }
 }
 
-void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                      const ft__theta *theta)
+void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
 {
-    double bytes = p->read + p->written, times = passes(p, chip, theta->v);
+    double bytes = p->read + p->written, times = passes(p, pace->chip, pace->c);
 
-    out->memory_s = times * ft__cached_s(bytes, bytes, chip, theta);
-    out->compute_s = p->special / (chip->vector_flops * theta->v[FT__C_special_rate]);
+    out->memory_s = times * ft__cached_s(bytes, pace);
+    out->compute_s =
+        p->special / (pace->chip->vector_flops * pace->c[FT__C_special_rate]);
     out->busy_s = fmax(out->memory_s, out->compute_s);
 }

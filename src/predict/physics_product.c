@@ -1,4 +1,4 @@
-/* Matrix products and convolutions: tiles dealt to cores in waves. */
+/* Matrix products: tiles dealt to cores in waves. */
 #include <math.h>
 
 #include "predict/passes.h"
@@ -6,48 +6,71 @@
 /* Tiles of the result that a core works on at a time; halved: 128 x 128 by 2^halved. */
 static const struct tile {
     double m, n;
-    int halved;
+    uint32_t halved;
 } tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
              {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
-enum { N_TILES = sizeof(tiles) / sizeof(*tiles), N_HALVED = 5, MOST_SPLIT = 256 };
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
+static const double LEAST_DEPTH = 64; /* of a part, where k is split */
+static const double ENOUGH_WAVES = 2; /* then it is not */
 
 struct machine {
-    const ft__chip *chip;
-    const ft__theta *theta;
-    double share[N_HALVED]; /* of the rate that tiles of a size reach */
-    double rate;            /* FLOP/s */
-    double core_cache;      /* B/s of one core from the last-level cache */
+    const ft__pace *pace;
+    double rate;       /* FLOP/s */
+    double core_cache; /* B/s of one core from the last-level cache */
 };
 
 struct plan {
     double compute_s, cache_s, waves, total_s;
 };
 
-/* One way of cutting the product: k in `split` parts, added up afterwards. */
-static struct plan cut(const ft__pass *p, const struct tile *t, double split,
-                       const struct machine *m)
+/* k in `split` parts, added up afterwards. */
+static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
+                      const ft__pace *pace)
 {
-    const double *c = m->theta->v;
-    double cores = m->chip->cores;
+    const double *c = pace->c;
+    double cores = pace->chip->cores;
     double blocks = ceil(p->m / t->m) * ceil(p->n / t->n) * p->batch * split;
     double depth = ceil(p->k / split / 8) * 8, whole;
-    struct plan plan = {.waves = blocks / cores};
+    ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
-    whole = ceil(plan.waves);
-    plan.compute_s = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
-                     (depth + c[FT__C_depth_start]) * cores /
-                     (m->rate * m->share[t->halved]);
+    whole = ceil(w.waves);
+    w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
+             (depth + c[FT__C_depth_start]) * cores;
+    w.drawn = blocks * (t->m + t->n) * depth * p->size;
+    w.cores = fmin(cores, blocks);
+    if (split > 1)
+        w.extra =
+            (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
+    return w;
+}
+
+static struct plan price(const ft__way *w, const struct machine *m)
+{
+    struct plan plan = {.waves = w->waves};
+
+    plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
     if (m->core_cache > 0)
-        plan.cache_s = blocks * (t->m + t->n) * depth * p->size /
-                       (m->core_cache * fmin(cores, blocks));
+        plan.cache_s = w->drawn / (m->core_cache * w->cores);
     plan.total_s = fmax(plan.compute_s, plan.cache_s);
-    if (split > 1) {
-        double extra = 2 * split * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
-
-        plan.total_s +=
-            ft__cached_s(extra, extra, m->chip, m->theta) + c[FT__C_kernel_s];
-    }
+    if (w->split > 1)
+        plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
     return plan;
+}
+
+static struct plan best_of(const ft__algorithm *a, const struct machine *m)
+{
+    struct plan best = {.total_s = INFINITY};
+
+    for (uint32_t i = 0; i < a->n_ways; i++) {
+        struct plan plan;
+
+        if (a->way[i].split > 1 && best.waves > ENOUGH_WAVES)
+            continue;
+        plan = price(&a->way[i], m);
+        if (plan.total_s < best.total_s)
+            best = plan;
+    }
+    return best;
 }
 
 static struct plan best_cut(const ft__pass *p, const struct machine *m)
@@ -55,46 +78,76 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
     struct plan best = {.total_s = INFINITY};
 
     for (int i = 0; i < N_TILES; i++)
-        for (int split = 1; split <= MOST_SPLIT; split *= 2) {
+        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
             struct plan plan;
+            ft__way w;
 
-            if (split > 1 && (p->k / split < 64 || best.waves > 2))
+            if (split > 1 && (p->k / split < LEAST_DEPTH || best.waves > ENOUGH_WAVES))
                 break;
-            plan = cut(p, &tiles[i], split, m);
+            w = way_of(p, &tiles[i], split, m->pace);
+            plan = price(&w, m);
             if (plan.total_s < best.total_s)
                 best = plan;
         }
     return best;
 }
 
-void ft__product_cut(ft__terms *out, const ft__pass *p, double share,
-                     const ft__chip *chip, const ft__theta *theta)
+void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
-    const double *c = theta->v;
-    double half = exp2(-c[FT__C_tile_slope]), bytes = p->read + p->written;
-    struct machine m = {.chip = chip,
-                        .theta = theta,
-                        .rate = chip->peak_flops * out->sustained * share,
-                        .core_cache = chip->clock_hz * c[FT__C_cache_width]};
-    struct plan plan;
+    const struct machine m = {
+        .pace = pace,
+        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
+    struct plan plan = a->way ? best_of(a, &m) : best_cut(&a->pass, &m);
 
-    m.share[0] = c[FT__C_tile_share];
-    for (int i = 1; i < N_HALVED; i++)
-        m.share[i] = m.share[i - 1] * half;
-    plan = best_cut(p, &m);
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
-    out->memory_s = ft__cached_s(bytes, bytes, chip, theta);
+    out->memory_s = ft__cached_s(a->pass.read + a->pass.written, pace);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
     out->busy_s = fmax(plan.total_s, out->memory_s);
 }
 
-void ft__product_price(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                       const ft__theta *theta)
+/* ---- which ways are worth keeping ---- */
+
+/* Beyond what rounding may bring. */
+static const double SURELY = 1 + 1e-9;
+
+/* A way that is always tried, and faster at every clock. Arithmetic and cache go with
+ * the clock alike; of the sustained share only the most is known. */
+static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
+                  const ft__pace *pace)
 {
-    if (ft__tensor_serves(p, chip))
-        ft__tensor_price(out, p, chip, theta);
-    else
-        ft__product_cut(out, p, 1, chip, theta);
+    const ft__chip *chip = pace->chip;
+    double most = pace->c[FT__C_sustain_most] * fmax(1, pace->c[FT__C_wide_share]);
+    double bytes_per_flop = chip->clock_hz * pace->c[FT__C_cache_width] /
+                            (chip->peak_flops * most * of->share);
+    double work_a = a->work / pace->tile[a->halved],
+           work_b = b->work / pace->tile[b->halved];
+    double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
+
+    return a->split == 1 && work_a * SURELY <= work_b &&
+           a->drawn / a->cores * SURELY <= (at_least > drawn_b ? at_least : drawn_b);
+}
+
+uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+                          const ft__pace *pace)
+{
+    bool many = true; /* none leaves cores idle, so that none is split */
+    uint32_t n = 0;
+
+    for (int i = 0; i < N_TILES; i++)
+        many = many && way_of(&a->pass, &tiles[i], 1, pace).waves > ENOUGH_WAVES;
+    for (int i = 0; i < N_TILES; i++)
+        for (uint32_t split = 1; split <= (many ? 1 : MOST_SPLIT); split *= 2) {
+            bool beaten = false;
+
+            if (split > 1 && a->pass.k / split < LEAST_DEPTH)
+                break;
+            out[n] = way_of(&a->pass, &tiles[i], split, pace);
+            for (uint32_t j = 0; j < n && !beaten; j++)
+                beaten = beats(&out[j], &out[n], a, pace);
+            n += !beaten;
+        }
+    return n;
 }

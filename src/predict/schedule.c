@@ -67,10 +67,10 @@ double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time
     return fmin(s->idle_w * time_s + fmax(0, added), l->cap_w * time_s);
 }
 
-void ft__schedule_play(ft__pass *out, const ft__task *task, size_t n,
+void ft__schedule_play(ft__played *out, const ft__task *task, size_t n,
                        const ft__schedule *s)
 {
-    *out = (ft__pass){0};
+    *out = (ft__played){0};
     for (size_t i = 0; i < n; i++) {
         const ft__task *w = &task[i];
         double device = ft__schedule_device(w) *

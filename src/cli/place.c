@@ -1,0 +1,497 @@
+/* foretell place: one network over several devices, or several networks on them. */
+#include "foretell/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/predict_question.h"
+#include "report/units.h"
+
+enum { MAX_MODELS = 64 };
+
+struct options {
+    ft__model_options model;
+    ft__step_options step;
+    ft__use_options use;
+    const char *devices;
+    const char *by;
+    const char *link;
+    const char *latency;
+    const char *link_energy;
+    const char *limit;
+    const char *predictor;
+    const char *method;
+};
+
+static const ft__option options[] = {
+    {"devices", 0, FT__OPT_TEXT, offsetof(struct options, devices), "D,D,...",
+     "names that foretell devices lists; parts of one network go to them in this "
+     "order"},
+    {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "WHAT",
+     "the least time (the default), period (from pass to pass, one network alone) or "
+     "energy"},
+    {"link", 0, FT__OPT_TEXT, offsetof(struct options, link), "RATE",
+     "of one network: what joins each device to the next, such as 16GB/s or 10Gbit/s"},
+    {"latency", 0, FT__OPT_TEXT, offsetof(struct options, latency), "TIME",
+     "of one network: what each tensor takes beyond that; 10us"},
+    {"link-energy", 0, FT__OPT_TEXT, offsetof(struct options, link_energy), "J/B",
+     "of one network: what sending takes, such as 60pJ/B; 0"},
+    {"limit", 0, FT__OPT_TEXT, offsetof(struct options, limit), "TIME",
+     "of several networks: all are to be done by then"},
+    {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
+     "a predictor for a family of devices; the best one there is"},
+    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME",
+     "physics: from data sheets alone, whatever was learned"},
+    FT__USE_OPTIONS(struct options, use),
+    FT__STEP_OPTIONS(struct options, step),
+    FT__MODEL_OPTIONS(struct options, model),
+    {0},
+};
+
+struct question {
+    ft__cli *c;
+    const struct options *o;
+    ft__predict_options asked; /* what predict would be asked */
+    ft__predict_question q;
+    ft__families families;
+    ft_place_by by;
+    double rate, latency_s, j_per_byte, limit_s;
+    char name[FT_PLACE_MAX_DEVICES][128];
+    ft__found found[FT_PLACE_MAX_DEVICES];
+    double limit_bytes[FT_PLACE_MAX_DEVICES];
+    size_t n_devices;
+    ft_graph *graph[MAX_MODELS];
+    size_t n_models;
+};
+
+/* ---- options ---- */
+
+static int read_link(struct question *p)
+{
+    static const char *const rates[] = {"B/s",  "kB/s",   "MB/s",   "GB/s",
+                                        "TB/s", "Mbit/s", "Gbit/s", NULL};
+    static const double per_s[] = {1, 1e3, 1e6, 1e9, 1e12, 1e6 / 8, 1e9 / 8};
+    static const char *const joules[] = {"J/B", "pJ/B", "nJ/B", NULL};
+    static const double per_byte[] = {1, 1e-12, 1e-9};
+
+    p->rate = p->limit_s = INFINITY;
+    p->latency_s = 1e-5;
+    if (p->o->link && !ft__number_from_text(&p->rate, p->o->link, rates, per_s))
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--link %s: it wants a rate such as 16GB/s or 10Gbit/s",
+                            p->o->link);
+    if (p->o->latency && !ft__seconds_from_text(&p->latency_s, p->o->latency))
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--latency %s: it wants a time such as 10us",
+                            p->o->latency);
+    if (p->o->link_energy &&
+        !ft__number_from_text(&p->j_per_byte, p->o->link_energy, joules, per_byte))
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--link-energy %s: it wants joules a byte, such as 60pJ/B",
+                            p->o->link_energy);
+    if (p->o->limit && !ft__seconds_from_text(&p->limit_s, p->o->limit))
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--limit %s: it wants a time such as 20ms", p->o->limit);
+    return FT__EXIT_GOOD;
+}
+
+static int check(const struct question *p)
+{
+    bool several = p->c->args.n > 1;
+    const char *of_one = p->o->link          ? "link"
+                         : p->o->latency     ? "latency"
+                         : p->o->link_energy ? "link-energy"
+                                             : NULL;
+
+    if (!p->o->devices)
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--devices is missing: two or more that foretell devices "
+                            "lists");
+    if (several && of_one)
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--%s is for one network that is cut; several run whole",
+                            of_one);
+    if (several && p->by == FT_PLACE_BY_PERIOD)
+        return ft__cli_exit(p->c, FT__EXIT_USAGE, "--by period is for one network");
+    if (!several && !p->o->link)
+        return ft__cli_exit(
+            p->c, FT__EXIT_USAGE,
+            "one network is cut over the devices: --link says what joins "
+            "them, such as --link 16GB/s");
+    if (!several && p->o->limit)
+        return ft__cli_exit(p->c, FT__EXIT_USAGE, "--limit is for several networks");
+    return FT__EXIT_GOOD;
+}
+
+static int read_options(struct question *p)
+{
+    const char *by = p->o->by ? p->o->by : "time";
+    int code = read_link(p);
+
+    p->by = ft_place_by_from_name(by, strlen(by));
+    if (!code && p->by == FT_PLACE_BY_COUNT)
+        code = ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "--by %s: it is one of time, period, energy", by);
+    if (!code)
+        code = check(p);
+    p->asked = (ft__predict_options){.model = p->o->model,
+                                     .predictor = p->o->predictor,
+                                     .method = p->o->method,
+                                     .step = p->o->step,
+                                     .use = p->o->use};
+    p->q = (ft__predict_question){.c = p->c, .o = &p->asked, .families = &p->families};
+    if (!code)
+        code = ft__predict_read(&p->q);
+    if (!code && p->q.by != FT__BY_PHYSICS)
+        code = ft__cli_exit(p->c, FT__EXIT_USAGE, "--method is physics, or left out");
+    return code ? code : ft__predict_open(&p->q);
+}
+
+/* ---- models and devices ---- */
+
+static int read_models(struct question *p)
+{
+    int code = FT__EXIT_GOOD;
+
+    for (; p->n_models < p->c->args.n && !code; p->n_models++)
+        code = ft__model_read(p->c, &p->graph[p->n_models], p->c->args.v[p->n_models],
+                              &p->o->model);
+    return code;
+}
+
+static int find_device(struct question *p, const char *name, size_t len)
+{
+    ft__answer *says = calloc(1, sizeof(*says));
+    size_t d = p->n_devices;
+    int code;
+
+    if (!says)
+        return ft__cli_done(p->c, false);
+    snprintf(says->device, sizeof(says->device), "%.*s", (int)len, name);
+    says->use = p->q.use;
+    p->q.graph = p->graph[0];
+    code = strcmp(says->device, "local") == 0
+               ? ft__cli_exit(p->c, FT__EXIT_USAGE,
+                              "local: networks are placed by families of devices and "
+                              "data sheets, which it has not")
+               : ft__predict_find(&p->found[d], says, &p->q);
+    if (!code) {
+        snprintf(p->name[d], sizeof(p->name[d]), "%s", says->device);
+        p->limit_bytes[d] = says->limit_bytes;
+        p->found[d].from.on.setting = p->q.use.setting;
+        p->n_devices++;
+    }
+    free(says);
+    return code;
+}
+
+static int find_devices(struct question *p)
+{
+    const char *list = p->o->devices;
+    int code = FT__EXIT_GOOD;
+
+    for (bool more = true; more && !code;) {
+        size_t len = strcspn(list, ",");
+
+        if (!len || p->n_devices == FT_PLACE_MAX_DEVICES)
+            return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                                "--devices wants 1 to %d names joined by commas, not "
+                                "\"%s\"",
+                                FT_PLACE_MAX_DEVICES, p->o->devices);
+        code = find_device(p, list, len);
+        more = list[len] == ',';
+        list += len + more;
+    }
+    return code;
+}
+
+/* ---- one network ---- */
+
+static json_t *stage_json(const struct question *p, const ft_split *s,
+                          const ft_graph *g, size_t d)
+{
+    const ft_stage *x = &s->stage[d];
+    bool any = x->first < x->end;
+
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", p->name[d],
+        "nodes", ft__json_count(x->end - x->first), "from",
+        any ? ft__json_text(ft_graph_node(g, x->first)->name) : json_null(), "to",
+        any ? ft__json_text(ft_graph_node(g, x->end - 1)->name) : json_null(), "time_s",
+        ft__json_real(x->time_s), "energy_j", ft__json_real(x->energy_j),
+        "memory_bytes", ft__json_real(x->memory_bytes), "sent_tensors",
+        ft__json_count(x->n_sent), "sent_bytes", ft__json_real(x->sent_bytes), "sent_s",
+        ft__json_real(x->sent_s));
+}
+
+static bool print_split_json(const struct question *p, const ft_split *s,
+                             const ft_split *alone, const ft_graph *g)
+{
+    json_t *stages = json_array(), *whole = json_array();
+
+    for (size_t d = 0; d < p->n_devices; d++) {
+        ft__json_append_take(&stages, stage_json(p, s, g, d));
+        ft__json_append_take(
+            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", p->name[d], "time_s",
+                              ft__json_real(alone[d].time_s), "energy_j",
+                              ft__json_real(alone[d].energy_j), "fits", alone[d].fits));
+    }
+    return ft__json_print_take(
+        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model",
+                  ft__json_text(ft_graph_name(g)), "by", ft_place_by_name(p->by),
+                  "time_s", ft__json_real(s->time_s), "period_s",
+                  ft__json_real(s->period_s), "energy_j", ft__json_real(s->energy_j),
+                  "parts", stages, "alone", whole),
+        stdout);
+}
+
+static bool print_parts(const struct question *p, const ft_split *s, const ft_graph *g)
+{
+    ft__table *t =
+        ft__table_new("device<|nodes>|from<|to<|time>|energy>|memory>|sends>|"
+                      "in>");
+
+    for (size_t d = 0; d < p->n_devices; d++) {
+        const ft_stage *x = &s->stage[d];
+        bool any = x->first < x->end;
+
+        ft__table_cell(t, "%s", p->name[d]);
+        ft__table_cell(t, "%u", x->end - x->first);
+        ft__table_cell(t, "%s", any ? ft_graph_node(g, x->first)->name : "-");
+        ft__table_cell(t, "%s", any ? ft_graph_node(g, x->end - 1)->name : "-");
+        ft__table_cell(t, "%s", ft__text_seconds(any ? x->time_s : NAN).s);
+        ft__table_cell(t, "%s", ft__text_joules(any ? x->energy_j : NAN).s);
+        ft__table_cell(t, "%s", ft__text_bytes(any ? x->memory_bytes : NAN).s);
+        ft__table_cell(t, "%s", ft__text_bytes(x->n_sent ? x->sent_bytes : NAN).s);
+        ft__table_cell(t, "%s", ft__text_seconds(x->n_sent ? x->sent_s : NAN).s);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
+static bool print_split(const struct question *p, const ft_split *s,
+                        const ft_split *alone, const ft_graph *g)
+{
+    static const char *const of[] = {"time of one pass", "time from pass to pass",
+                                     "energy of one pass"};
+    bool printed;
+
+    printf("%s: the least %s, of all ways to cut its %u nodes\n\n", ft_graph_name(g),
+           of[p->by], ft_graph_n_nodes(g));
+    printed = print_parts(p, s, g);
+    printf("\none pass takes %s and %s; passes that follow each other take %s each\n",
+           ft__text_seconds(s->time_s).s, ft__text_joules(s->energy_j).s,
+           ft__text_seconds(s->period_s).s);
+    for (size_t d = 0; d < p->n_devices; d++)
+        printf("alone on %s: %s, %s%s\n", p->name[d],
+               ft__text_seconds(alone[d].time_s).s,
+               ft__text_joules(alone[d].energy_j).s,
+               alone[d].fits ? "" : "; it does not fit there");
+    return printed;
+}
+
+static int split(struct question *p)
+{
+    ft_place_device device[FT_PLACE_MAX_DEVICES];
+    ft_split s, alone[FT_PLACE_MAX_DEVICES];
+    ft_graph *g = NULL;
+    ft_error err = {0};
+    ft_status st =
+        ft__step_lower(&g, p->graph[0], FT_POLICY_STRIDED_VIEWS, &p->q.step, &err);
+    bool printed;
+
+    for (size_t d = 0; d < p->n_devices; d++)
+        device[d] = (ft_place_device){.predictor = p->found[d].from.predictor,
+                                      .use = p->found[d].from.on,
+                                      .limit_bytes = p->limit_bytes[d],
+                                      .link_bytes_per_s = p->rate,
+                                      .link_latency_s = p->latency_s,
+                                      .link_j_per_byte = p->j_per_byte};
+    if (!st)
+        st = ft_place_split(&s, alone, device, p->n_devices, g, p->by, &err);
+    if (st) {
+        ft_graph_free(g);
+        /* That nothing fits is an answer. */
+        return st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
+                                  : ft__cli_fail_asked(p->c, st, &err);
+    }
+    printed =
+        p->c->json ? print_split_json(p, &s, alone, g) : print_split(p, &s, alone, g);
+    ft_graph_free(g);
+    return ft__cli_done(p->c, printed);
+}
+
+/* ---- several networks ---- */
+
+struct estimates {
+    double time_s[MAX_MODELS * FT_PLACE_MAX_DEVICES];
+    double energy_j[MAX_MODELS * FT_PLACE_MAX_DEVICES];
+    double memory_bytes[MAX_MODELS * FT_PLACE_MAX_DEVICES];
+};
+
+static int estimate_all(struct question *p, struct estimates *e)
+{
+    for (size_t i = 0; i < p->n_models; i++)
+        for (size_t d = 0; d < p->n_devices; d++) {
+            ft__source from = p->found[d].from;
+            size_t at = i * p->n_devices + d;
+            ft__estimate x;
+            ft_error err = {0};
+            const char *path;
+            ft_status st;
+
+            if (!p->o->predictor && !p->o->method)
+                from.predictor =
+                    ft__families_best(&p->families, p->name[d], p->graph[i], &path);
+            st = ft__estimate_make(&x, &from, p->graph[i], &p->q.step, &err);
+            if (st && st != FT_ENOTFOUND)
+                return ft__cli_fail_asked(p->c, st, &err);
+            e->time_s[at] = e->energy_j[at] = e->memory_bytes[at] = NAN;
+            if (st)
+                continue;
+            e->time_s[at] = x.e.time.value;
+            e->energy_j[at] = x.e.energy.value;
+            e->memory_bytes[at] = x.e.memory.value;
+            ft__estimate_free(&x);
+        }
+    return FT__EXIT_GOOD;
+}
+
+static bool print_assignment(const struct question *p, const struct estimates *e,
+                             const ft_assignment *a)
+{
+    ft__table *t = ft__table_new("network<|device<|time>|energy>|memory>");
+    bool printed;
+
+    printf("%zu networks on %zu devices: the least %s\n\n", p->n_models, p->n_devices,
+           p->by == FT_PLACE_BY_ENERGY ? "energy" : "time until all are done");
+    for (size_t i = 0; i < p->n_models; i++) {
+        size_t at = i * p->n_devices + a->device[i];
+
+        ft__table_cell(t, "%s", ft_graph_name(p->graph[i]));
+        ft__table_cell(t, "%s", p->name[a->device[i]]);
+        ft__table_cell(t, "%s", ft__text_seconds(e->time_s[at]).s);
+        ft__table_cell(t, "%s", ft__text_joules(e->energy_j[at]).s);
+        ft__table_cell(t, "%s", ft__text_bytes(e->memory_bytes[at]).s);
+    }
+    printed = ft__table_print_take(t, stdout);
+    printf("\nall are done after %s and have taken %s; ", ft__text_seconds(a->time_s).s,
+           ft__text_joules(a->energy_j).s);
+    if (a->exact)
+        puts("no other way is better");
+    else
+        printf("the search was cut short: no way is below %s\n",
+               p->by == FT_PLACE_BY_ENERGY ? ft__text_joules(a->bound).s
+                                           : ft__text_seconds(a->bound).s);
+    return printed;
+}
+
+static bool print_assignment_json(const struct question *p, const struct estimates *e,
+                                  const ft_assignment *a)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < p->n_models; i++) {
+        size_t at = i * p->n_devices + a->device[i];
+
+        ft__json_append_take(&all,
+                             json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
+                                       ft__json_text(ft_graph_name(p->graph[i])),
+                                       "device", p->name[a->device[i]], "time_s",
+                                       ft__json_real(e->time_s[at]), "energy_j",
+                                       ft__json_real(e->energy_j[at]), "memory_bytes",
+                                       ft__json_real(e->memory_bytes[at])));
+    }
+    return ft__json_print_take(
+        json_pack("{s:s, s:o, s:o, s:b, s:o, s:o}", "by", ft_place_by_name(p->by),
+                  "time_s", ft__json_real(a->time_s), "energy_j",
+                  ft__json_real(a->energy_j), "exact", a->exact, "bound",
+                  ft__json_real(a->bound), "networks", all),
+        stdout);
+}
+
+static int assign(struct question *p)
+{
+    struct estimates *e = calloc(1, sizeof(*e));
+    ft_assign_case c = {
+        .networks = p->n_models, .devices = p->n_devices, .limit_s = p->limit_s};
+    ft_assignment a = {0};
+    ft_error err = {0};
+    ft_status st;
+    int code = e ? estimate_all(p, e) : ft__cli_done(p->c, false);
+
+    if (!code) {
+        c.time_s = e->time_s;
+        c.energy_j = e->energy_j;
+        c.memory_bytes = e->memory_bytes;
+        c.limit_bytes = p->limit_bytes;
+        st = ft_place_assign(&a, &c, p->by, &err);
+        code = st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
+               : st               ? ft__cli_fail_asked(p->c, st, &err)
+                                  : FT__EXIT_GOOD;
+    }
+    if (!code)
+        code = ft__cli_done(p->c, p->c->json ? print_assignment_json(p, e, &a)
+                                             : print_assignment(p, e, &a));
+    ft_assignment_free(&a);
+    free(e);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static int run(ft__cli *c, const void *user)
+{
+    struct question *p = calloc(1, sizeof(*p));
+    ft_error err = {0};
+    int code;
+
+    if (!p)
+        return ft__cli_done(c, false);
+    p->c = c;
+    p->o = user;
+    code = read_options(p);
+    if (!code)
+        code = read_models(p);
+    if (!code && !p->o->method && ft__families_open(&p->families, p->q.data_dir, &err))
+        code = ft__cli_fail(c, err.status, &err);
+    if (!code)
+        code = find_devices(p);
+    if (!code)
+        code = p->n_models > 1 ? assign(p) : split(p);
+    for (size_t d = 0; d < p->n_devices; d++)
+        ft__found_free(&p->found[d]);
+    for (size_t i = 0; i < p->n_models; i++)
+        ft_graph_free(p->graph[i]);
+    ft__predict_end(&p->q);
+    ft__families_close(&p->families);
+    free(p);
+    return code;
+}
+
+const ft__command ft__place_command = {
+    .name = "place",
+    .arguments = "MODEL...",
+    .summary = "cut a network over devices, or deal several networks to them",
+    .more =
+        "One model is cut into parts, one behind the other, for the devices of "
+        "--devices\n"
+        "in their order, joined by --link; what a part reads of earlier ones is sent.\n"
+        "Every way of cutting is looked at. Several models are dealt to the devices "
+        "whole:\n"
+        "each device runs its own in turn and holds them in memory. Branch and bound: "
+        "the\n"
+        "answer says whether it is the best there is. Exit code 1: no way fits.",
+    .examples =
+        "  foretell place vgg16.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency "
+        "1ms\n"
+        "  foretell place resnet50.onnx vit.onnx bert.onnx --devices l4,a30 --by "
+        "energy "
+        "\\\n"
+        "                 --limit 20ms\n",
+    .least_args = 1,
+    .most_args = MAX_MODELS,
+    .options_size = sizeof(struct options),
+    .options = options,
+    .run = run,
+};

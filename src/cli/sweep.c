@@ -1,0 +1,268 @@
+/* Every point of a design, foretold: points that differ in clocks and cap alone are
+ * asked about together. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/swept.h"
+
+enum { MAX_REASONS = UINT16_MAX, REASON = 256 };
+
+/* Rows with the same values in some of their columns have one number. */
+struct numbers {
+    uint32_t *of;    /* row -> number */
+    uint32_t *first; /* number -> its first row */
+    size_t n;
+};
+
+struct sweep {
+    ft__cli *c;
+    ft__swept *out;
+    ft__asker *asker;
+    struct numbers group, drive;
+    uint32_t *start, *member; /* rows of group g: member[start[g]] to start[g + 1] */
+    size_t largest;           /* group */
+    const char **setting;     /* of every drive */
+    const char **asked;       /* of the members of a group */
+    ft__forecast *forecast;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- numbering ---- */
+
+static uint64_t hash_row(const double *row, const bool *counts, size_t n)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+
+    for (size_t k = 0; k < n; k++) {
+        uint64_t bits = 0;
+
+        if (!counts[k])
+            continue;
+        if (!isnan(row[k]))
+            memcpy(&bits, &row[k], sizeof(bits));
+        else
+            bits = ~(uint64_t)0;
+        h = (h ^ bits) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+static bool same_row(const double *a, const double *b, const bool *counts, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (counts[k] && !(a[k] == b[k] || (isnan(a[k]) && isnan(b[k]))))
+            return false;
+    return true;
+}
+
+/* False: out of memory. */
+static bool number_rows(struct numbers *out, const ft__swept *s, const bool *counts)
+{
+    size_t size = 64;
+    uint32_t *slot;
+
+    while (size < 2 * s->n)
+        size *= 2;
+    slot = malloc(size * sizeof(*slot));
+    out->of = malloc((s->n + 1) * sizeof(*out->of));
+    out->first = malloc((s->n + 1) * sizeof(*out->first));
+    if (slot && out->of && out->first)
+        memset(slot, 0xff, size * sizeof(*slot));
+    for (size_t i = 0; slot && out->of && out->first && i < s->n; i++) {
+        const double *row = s->point + i * s->n_params;
+        size_t at = hash_row(row, counts, s->n_params) & (size - 1);
+
+        while (slot[at] != UINT32_MAX &&
+               !same_row(row, s->point + out->first[slot[at]] * s->n_params, counts,
+                         s->n_params))
+            at = (at + 1) & (size - 1);
+        if (slot[at] == UINT32_MAX) {
+            slot[at] = (uint32_t)out->n;
+            out->first[out->n++] = (uint32_t)i;
+        }
+        out->of[i] = slot[at];
+    }
+    free(slot);
+    return slot && out->of && out->first;
+}
+
+static bool find_groups(struct sweep *s)
+{
+    ft__swept *o = s->out;
+    bool *counts = calloc(o->n_params, sizeof(*counts)), good = counts;
+
+    for (size_t k = 0; k < o->n_params && good; k++)
+        counts[k] = ft__asker_is_drive(o->x, k);
+    good = good && number_rows(&s->drive, o, counts);
+    for (size_t k = 0; k < o->n_params && good; k++)
+        counts[k] = !counts[k];
+    good = good && number_rows(&s->group, o, counts);
+    free(counts);
+    return good;
+}
+
+static bool list_members(struct sweep *s)
+{
+    size_t n = s->out->n;
+
+    s->start = calloc(s->group.n + 2, sizeof(*s->start));
+    s->member = malloc((n + 1) * sizeof(*s->member));
+    if (!s->start || !s->member)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        s->start[s->group.of[i] + 2]++;
+    for (size_t g = 0; g < s->group.n; g++) {
+        if (s->start[g + 2] > s->largest)
+            s->largest = s->start[g + 2];
+        s->start[g + 2] += s->start[g + 1];
+    }
+    for (size_t i = 0; i < n; i++)
+        s->member[s->start[s->group.of[i] + 1]++] = (uint32_t)i;
+    return true;
+}
+
+static bool make(struct sweep *s)
+{
+    ft__swept *o = s->out;
+    size_t all = o->n * o->n_workloads;
+
+    if (!find_groups(s) || !list_members(s))
+        return false;
+    o->value = malloc((all * o->n_objectives + 1) * sizeof(*o->value));
+    o->fits = malloc(all + 1);
+    o->why = calloc(all + 1, sizeof(*o->why));
+    s->setting = calloc(s->drive.n + 1, sizeof(*s->setting));
+    s->asked = calloc(s->largest + 1, sizeof(*s->asked));
+    s->forecast = malloc((s->largest + 1) * sizeof(*s->forecast));
+    s->asker = ft__asker_new(s->c, o->x);
+    return o->value && o->fits && o->why && s->setting && s->asked && s->forecast &&
+           s->asker;
+}
+
+static void sweep_free(struct sweep *s)
+{
+    ft__asker_free(s->asker);
+    free(s->group.of);
+    free(s->group.first);
+    free(s->drive.of);
+    free(s->drive.first);
+    free(s->start);
+    free(s->member);
+    free(s->setting);
+    free(s->asked);
+    free(s->forecast);
+}
+
+/* ---- asking ---- */
+
+/* Its number; 0: there are too many reasons, or no memory for another. */
+static uint16_t note_reason(ft__swept *o, const char *why)
+{
+    char(*grown)[REASON];
+
+    for (size_t i = 0; i < o->n_reasons; i++)
+        if (strncmp(o->reason[i], why, REASON - 1) == 0)
+            return (uint16_t)(i + 1);
+    if (o->n_reasons + 1 >= MAX_REASONS)
+        return 0;
+    grown = realloc(o->reason, (o->n_reasons + 1) * sizeof(*grown));
+    if (!grown)
+        return 0;
+    o->reason = grown;
+    snprintf(o->reason[o->n_reasons], REASON, "%s", why);
+    return (uint16_t)++o->n_reasons;
+}
+
+static void take(ft__swept *o, uint32_t workload, size_t i, const ft__forecast *f,
+                 uint16_t why)
+{
+    const ft_objective *objective;
+    size_t row = workload * o->n + i, m = ft_exploration_objectives(o->x, &objective);
+
+    for (size_t k = 0; k < m; k++)
+        o->value[row * m + k] = ft__forecast_value(f, &objective[k]);
+    o->fits[row] = !(f->brief.memory_bytes > f->limit_bytes);
+    o->why[row] = isnan(f->brief.time_s) ? why : 0;
+}
+
+static int ask_group(struct sweep *s, uint32_t workload, size_t g)
+{
+    const size_t first = s->start[g], n = s->start[g + 1] - first;
+    char why[REASON];
+    uint16_t reason;
+    int code;
+
+    for (size_t i = 0; i < n; i++)
+        s->asked[i] = s->setting[s->drive.of[s->member[first + i]]];
+    code = ft__asker_ask(s->asker, s->forecast, why, sizeof(why), workload,
+                         s->out->point + s->group.first[g] * s->out->n_params, s->asked,
+                         n);
+    if (code)
+        return code;
+    reason = *why ? note_reason(s->out, why) : 0;
+    for (size_t i = 0; i < n; i++)
+        take(s->out, workload, s->member[first + i], &s->forecast[i], reason);
+    return FT__EXIT_GOOD;
+}
+
+static int ask_workload(struct sweep *s, uint32_t workload)
+{
+    int code = FT__EXIT_GOOD;
+
+    for (size_t d = 0; d < s->drive.n && !code; d++)
+        code = ft__asker_setting(s->asker, &s->setting[d], workload,
+                                 s->out->point + s->drive.first[d] * s->out->n_params);
+    for (size_t g = 0; g < s->group.n && !code; g++)
+        code = ask_group(s, workload, g);
+    return code;
+}
+
+int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
+                  const ft_design_options *design)
+{
+    const ft_parameter *param;
+    const ft_objective *objective;
+    const char *const *workload;
+    const double begun = now_s();
+    struct sweep s = {.c = c, .out = out};
+    ft_error err = {0};
+    ft_status st;
+    int code = FT__EXIT_GOOD;
+
+    *out = (ft__swept){.x = x,
+                       .n_params = ft_space_params(ft_exploration_space(x), &param),
+                       .n_objectives = ft_exploration_objectives(x, &objective),
+                       .n_workloads = ft_exploration_workloads(x, &workload)};
+    st = ft_design_make(&out->point, &out->n, ft_exploration_space(x), design, &err);
+    if (st)
+        return ft__cli_fail_asked(c, st, &err);
+    if (!make(&s))
+        code = ft__cli_done(c, false);
+    for (uint32_t w = 0; w < out->n_workloads && !code; w++)
+        code = ask_workload(&s, w);
+    sweep_free(&s);
+    out->seconds = now_s() - begun;
+    if (code)
+        ft__swept_free(out);
+    return code;
+}
+
+void ft__swept_free(ft__swept *s)
+{
+    free(s->point);
+    free(s->value);
+    free(s->fits);
+    free(s->why);
+    free(s->reason);
+    *s = (ft__swept){0};
+}

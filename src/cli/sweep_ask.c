@@ -1,0 +1,540 @@
+/* Questions of a sweep: what many points share is opened once. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/swept.h"
+
+enum { MAX_CONTEXTS = 64, MAX_GRAPHS = 512, MAX_DEVICES = 512, KEY_MAX = 1200 };
+
+/* Predictor and measurements that some options name. */
+struct context {
+    char key[KEY_MAX];
+    ft__predict_question q; /* whose options and command line have ended */
+};
+
+/* A model as it is read, and as engines of a policy run it. */
+struct network {
+    char *key;
+    ft_graph *imported;
+    ft_graph *lowered;
+    uint32_t policy;
+    double items;
+    uint64_t used; /* when last */
+};
+
+struct ft__asker {
+    ft__cli *c;
+    const ft_exploration *x;
+    struct context *context[MAX_CONTEXTS];
+    size_t n_contexts;
+    struct network network[MAX_GRAPHS];
+    size_t n_networks;
+    uint64_t clock;
+    ft__device_cache devices;
+    ft__families families;
+    char **setting; /* each once */
+    size_t n_settings, cap_settings;
+};
+
+ft__asker *ft__asker_new(ft__cli *c, const ft_exploration *x)
+{
+    ft__asker *a = calloc(1, sizeof(*a));
+
+    if (a) {
+        a->c = c;
+        a->x = x;
+    }
+    return a;
+}
+
+static void network_free(struct network *n)
+{
+    free(n->key);
+    if (n->lowered != n->imported)
+        ft_graph_free(n->lowered);
+    ft_graph_free(n->imported);
+    *n = (struct network){0};
+}
+
+void ft__asker_free(ft__asker *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->n_contexts; i++) {
+        ft__predict_end(&a->context[i]->q);
+        free(a->context[i]);
+    }
+    for (size_t i = 0; i < a->n_networks; i++)
+        network_free(&a->network[i]);
+    for (size_t i = 0; i < a->n_settings; i++)
+        free(a->setting[i]);
+    free(a->setting);
+    ft__device_cache_free(&a->devices);
+    ft__families_close(&a->families);
+    free(a);
+}
+
+/* ---- one question ---- */
+
+/* The words of a point, parsed. */
+struct asked {
+    char **words;
+    char **argv;
+    ft__cli c;
+    ft__predict_options *o;
+    ft__predict_question q;
+};
+
+static void asked_free(struct asked *k)
+{
+    if (k->o)
+        ft__options_free(&k->c, k->o);
+    free(k->argv);
+    free(k->words);
+}
+
+static int check_asked(const ft__asker *a, const struct asked *k)
+{
+    const char *one = k->o->clocks                                  ? "--clocks"
+                      : k->o->max_batch                             ? "--max-batch"
+                      : k->o->must_fit                              ? "--must-fit"
+                      : k->o->device && strchr(k->o->device, ',')   ? "--device D,D2"
+                      : k->c.args.n && !strcmp(k->c.args.v[0], "-") ? "standard input"
+                                                                    : NULL;
+
+    return one ? ft__cli_exit(a->c, FT__EXIT_INPUT,
+                              "%s: predict: a point is one question: %s asks more",
+                              ft_exploration_name(a->x), one)
+               : FT__EXIT_GOOD;
+}
+
+static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double *point)
+{
+    static const ft__command *const commands[] = {&ft__predict_command, NULL};
+    static char program[] = "predict"; /* and command */
+    void *options = NULL;
+    ft_error err = {0};
+    size_t n;
+    ft_status st;
+    int code;
+
+    *k = (struct asked){.c = {.quiet = a->c->quiet, .log = a->c->log}};
+    st = ft_exploration_words(&k->words, &n, a->x, workload, point, &err);
+    if (st)
+        return ft__cli_fail(a->c, st, &err);
+    k->argv = calloc(n + 3, sizeof(*k->argv));
+    if (!k->argv)
+        return ft__cli_done(a->c, false);
+    k->argv[0] = k->argv[1] = program;
+    memcpy(k->argv + 2, k->words, n * sizeof(*k->words));
+    code = ft__options_parse(&k->c, &options, commands, (int)n + 2, k->argv);
+    k->o = options;
+    if (code >= 0 || !k->o)
+        return code > 0 ? code : FT__EXIT_USAGE;
+    if (!k->c.data_dir)
+        k->c.data_dir = a->c->data_dir;
+    k->q = (ft__predict_question){.c = &k->c, .o = k->o, .devices = &a->devices};
+    code = check_asked(a, k);
+    return code ? code : ft__predict_read(&k->q);
+}
+
+/* ---- settings ---- */
+
+static const char *keep_setting(ft__asker *a, const char *text)
+{
+    char **grown = a->setting;
+
+    if (a->n_settings == a->cap_settings) {
+        a->cap_settings = 2 * a->cap_settings + 64;
+        grown = realloc(grown, a->cap_settings * sizeof(*grown));
+        if (!grown)
+            return NULL;
+        a->setting = grown;
+    }
+    a->setting[a->n_settings] = strdup(text);
+    return a->setting[a->n_settings] ? a->setting[a->n_settings++] : NULL;
+}
+
+int ft__asker_setting(ft__asker *a, const char **out, uint32_t workload,
+                      const double *point)
+{
+    struct asked k;
+    int code = parse(a, &k, workload, point);
+
+    if (!code) {
+        *out = keep_setting(a, k.q.use.setting);
+        code = *out ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
+    }
+    asked_free(&k);
+    return code;
+}
+
+/* Is word i the value of this option, or both in one? */
+static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
+{
+    const char *word = ft_exploration_word(x, i);
+    size_t len = strlen(option);
+
+    return (i > 0 && strcmp(ft_exploration_word(x, i - 1), option) == 0) ||
+           (strncmp(word, option, len) == 0 && word[len] == '=');
+}
+
+bool ft__asker_is_drive(const ft_exploration *x, size_t k)
+{
+    static const char *const drives[] = {"--clock", "--memory-clock", "--power-cap"};
+    bool any = false;
+
+    for (size_t i = 0; i < ft_exploration_predicts(x); i++) {
+        bool drive = false;
+
+        if (!ft_exploration_word_has(x, i, k))
+            continue;
+        for (size_t d = 0; d < sizeof(drives) / sizeof(*drives); d++)
+            drive = drive || is_value_of(x, i, drives[d]);
+        if (!drive)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- what answers ---- */
+
+static void add_key(char *key, const char *text)
+{
+    size_t len = strlen(key);
+
+    snprintf(key + len, KEY_MAX - len, "%s\n", text ? text : "");
+}
+
+/* The same predictor and measurements, opened once. */
+static int find_context(ft__asker *a, struct asked *k, struct context **out)
+{
+    char key[KEY_MAX] = "", threads[32];
+    struct context *x;
+    int code;
+
+    snprintf(threads, sizeof(threads), "%llu", (unsigned long long)k->o->threads);
+    add_key(key, k->o->predictor);
+    add_key(key, k->o->method);
+    add_key(key, k->o->engine);
+    add_key(key, threads);
+    add_key(key, k->o->correct);
+    for (size_t i = 0; i < a->n_contexts; i++)
+        if (strcmp(a->context[i]->key, key) == 0) {
+            *out = a->context[i];
+            return FT__EXIT_GOOD;
+        }
+    if (a->n_contexts == MAX_CONTEXTS)
+        return ft__cli_exit(
+            a->c, FT__EXIT_INPUT,
+            "%s: predict: more than %d predictors, engines and the like",
+            ft_exploration_name(a->x), MAX_CONTEXTS);
+    x = calloc(1, sizeof(*x));
+    if (!x)
+        return ft__cli_done(a->c, false);
+    memcpy(x->key, key, sizeof(key));
+    x->q = k->q;
+    x->q.families = &a->families;
+    code = ft__predict_open(&x->q);
+    a->context[a->n_contexts++] = x;
+    *out = x;
+    return code;
+}
+
+static void network_key(char *key, const struct asked *k)
+{
+    const ft__model_options *m = &k->o->model;
+    char counts[64];
+
+    *key = '\0';
+    add_key(key, k->c.args.v[0]);
+    snprintf(counts, sizeof(counts), "%llu %llu", (unsigned long long)m->batch,
+             (unsigned long long)m->trips);
+    add_key(key, counts);
+    add_key(key, m->dtype);
+    add_key(key, k->o->step.mode);
+    add_key(key, k->o->step.optimizer);
+    add_key(key, k->o->step.loss);
+    add_key(key, k->o->step.loss_on);
+    for (size_t i = 0; i < m->dims.n; i++)
+        add_key(key, m->dims.v[i]);
+    for (size_t i = 0; i < m->inputs.n; i++)
+        add_key(key, m->inputs.v[i]);
+}
+
+/* A free place, or that of the one that was not used for longest. */
+static struct network *place_for(ft__asker *a)
+{
+    struct network *oldest = &a->network[0];
+
+    if (a->n_networks < MAX_GRAPHS)
+        return &a->network[a->n_networks++];
+    for (size_t i = 1; i < MAX_GRAPHS; i++)
+        if (a->network[i].used < oldest->used)
+            oldest = &a->network[i];
+    network_free(oldest);
+    return oldest;
+}
+
+static int find_network(ft__asker *a, struct asked *k, struct network **out)
+{
+    char key[KEY_MAX];
+    struct network *n;
+    int64_t batch;
+    int code;
+
+    network_key(key, k);
+    for (size_t i = 0; i < a->n_networks; i++)
+        if (a->network[i].key && strcmp(a->network[i].key, key) == 0) {
+            a->network[i].used = ++a->clock;
+            *out = &a->network[i];
+            return FT__EXIT_GOOD;
+        }
+    n = *out = place_for(a);
+    n->used = ++a->clock;
+    code = ft__model_read(&k->c, &n->imported, k->c.args.v[0], &k->o->model);
+    if (code)
+        return code;
+    batch = ft__graph_batch(n->imported);
+    n->items = batch > 0 ? (double)batch : 1;
+    n->key = strdup(key);
+    return n->key ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
+}
+
+/* As engines with this policy run it. */
+static ft_status lower(struct network *n, uint32_t policy, const ft__step *step,
+                       ft_error *err)
+{
+    ft_status st;
+
+    if (n->lowered && n->policy == policy)
+        return FT_OK;
+    if (n->lowered != n->imported)
+        ft_graph_free(n->lowered);
+    n->lowered = NULL;
+    st = ft__step_lower(&n->lowered, n->imported, policy, step, err);
+    if (!st && !n->lowered)
+        n->lowered = n->imported;
+    n->policy = policy;
+    return st;
+}
+
+/* ---- answers ---- */
+
+/* Whatever the setting, it is the same. */
+static ft_status ask_once(ft__forecast *out, size_t n, const ft__source *from,
+                          const ft_graph *g, ft_error *err)
+{
+    ft_network_estimate e;
+    ft_status st = ft__estimate_lowered(&e, from, g, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < n; i++)
+        out[i].brief =
+            (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+    ft_network_estimate_free(&e);
+    return FT_OK;
+}
+
+static ft_status ask_many(ft__forecast *out, size_t n, const char *const *setting,
+                          const ft__source *from, const ft_graph *g, ft_error *err)
+{
+    ft_brief *brief = malloc((n + 1) * sizeof(*brief));
+    ft_status st = brief ? ft_predict_network_many(brief, from->predictor, &from->on,
+                                                   setting, n, g, err)
+                         : ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
+
+    for (size_t i = 0; i < n && !st; i++)
+        out[i].brief = brief[i];
+    free(brief);
+    return st;
+}
+
+static bool depends_on_setting(const ft__source *from)
+{
+    return from->on.device && (from->predictor || from->by == FT__BY_PHYSICS);
+}
+
+/* Why the first of these settings has no answer, in words. */
+static void find_why(char *why, size_t size, const ft__source *from,
+                     const char *setting, const ft_graph *g)
+{
+    ft__source one = *from;
+    ft_network_estimate e;
+    ft_error err = {0};
+
+    one.on.setting = setting;
+    if (ft__estimate_lowered(&e, &one, g, &err))
+        snprintf(why, size, "%s", err.msg);
+    else
+        ft_network_estimate_free(&e);
+}
+
+static int answer(ft__asker *a, ft__forecast *out, char *why, size_t size,
+                  struct asked *k, struct network *n, const ft__source *from,
+                  const char *const *setting, size_t n_settings)
+{
+    ft_error err = {0};
+    ft_status st = lower(n, ft__source_policy(from), &k->q.step, &err);
+
+    if (!st)
+        st = depends_on_setting(from)
+                 ? ask_many(out, n_settings, setting, from, n->lowered, &err)
+                 : ask_once(out, n_settings, from, n->lowered, &err);
+    if (st == FT_ENOTFOUND) {
+        snprintf(why, size, "%s", err.msg);
+        return FT__EXIT_GOOD;
+    }
+    if (st)
+        return ft__cli_fail_asked(a->c, st, &err);
+    for (size_t i = 0; i < n_settings; i++)
+        if (isnan(out[i].brief.time_s)) {
+            find_why(why, size, from, setting[i], n->lowered);
+            break;
+        }
+    return FT__EXIT_GOOD;
+}
+
+static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size_t size,
+               const char *const *setting, size_t n)
+{
+    struct context *context = NULL;
+    struct network *network;
+    ft__answer *says;
+    ft__found found;
+    int code = find_network(a, k, &network);
+
+    if (!code)
+        code = find_context(a, k, &context);
+    if (code)
+        return code;
+    ft__predict_share(&k->q, &context->q);
+    k->q.graph = network->imported;
+    says = calloc(1, sizeof(*says));
+    if (!says)
+        return ft__cli_done(a->c, false);
+    snprintf(says->device, sizeof(says->device), "%s",
+             k->o->device ? k->o->device : "local");
+    says->use = k->q.use;
+    code = ft__predict_find(&found, says, &k->q);
+    for (size_t i = 0; i < n && !code; i++)
+        out[i] = (ft__forecast){.brief = {NAN, NAN, NAN, NAN},
+                                .items = network->items,
+                                .price_per_s = ft_exploration_price(
+                                    a->x, k->o->device ? k->o->device : "local"),
+                                .limit_bytes = says->limit_bytes};
+    if (!code) {
+        code = answer(a, out, why, size, k, network, &found.from, setting, n);
+        ft__found_free(&found);
+    }
+    free(says);
+    return code;
+}
+
+int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
+                  uint32_t workload, const double *point, const char *const *setting,
+                  size_t n)
+{
+    struct asked k;
+    int code = parse(a, &k, workload, point);
+
+    *why = '\0';
+    if (!code)
+        code = ask(a, &k, out, why, size, setting, n);
+    asked_free(&k);
+    return code;
+}
+
+/* ---- measuring ---- */
+
+/* A word for the shell, quoted. */
+static void add_word(char *command, size_t size, const char *word)
+{
+    size_t at = strlen(command);
+
+    if (at + 4 * strlen(word) + 4 >= size)
+        return;
+    command[at++] = ' ';
+    command[at++] = '\'';
+    for (; *word; word++) {
+        if (*word == '\'')
+            at += (size_t)snprintf(command + at, size - at, "'\\'");
+        command[at++] = *word;
+    }
+    snprintf(command + at, size - at, "'");
+}
+
+static void add_option(char *command, size_t size, const char *name, const char *value)
+{
+    add_word(command, size, name);
+    add_word(command, size, value);
+}
+
+static void add_count(char *command, size_t size, const char *name, uint64_t n)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+    if (n)
+        add_option(command, size, name, text);
+}
+
+static void make_command(char *command, size_t size, const ft__cli *c,
+                         const struct asked *k, const char *engine)
+{
+    char self[FT__PATH_MAX];
+
+    *command = '\0';
+    ft__path_self(self);
+    add_word(command, size, self);
+    add_word(command, size, "measure");
+    add_word(command, size, k->c.args.v[0]);
+    add_word(command, size, "--json");
+    add_option(command, size, "--engine", engine);
+    add_count(command, size, "--threads", k->o->threads);
+    add_count(command, size, "--batch", k->o->model.batch);
+    add_count(command, size, "--trips", k->o->model.trips);
+    if (k->o->model.dtype)
+        add_option(command, size, "--dtype", k->o->model.dtype);
+    for (size_t i = 0; i < k->o->model.dims.n; i++)
+        add_option(command, size, "--dim", k->o->model.dims.v[i]);
+    for (size_t i = 0; i < k->o->model.inputs.n; i++)
+        add_option(command, size, "--input", k->o->model.inputs.v[i]);
+    if (c->plugin_dir)
+        add_option(command, size, "--plugin-dir", c->plugin_dir);
+}
+
+bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
+                       const double *point)
+{
+    struct context *context;
+    struct asked k;
+    bool here = !parse(a, &k, workload, point) &&
+                (!k.o->device || strcmp(k.o->device, "local") == 0) &&
+                !*k.q.use.setting && k.q.step.mode == FT_MODE_INFERENCE &&
+                !find_context(a, &k, &context);
+
+    if (here) {
+        ft__predict_share(&k.q, &context->q);
+        make_command(command, size, a->c, &k, k.q.engine);
+    }
+    asked_free(&k);
+    return here;
+}
+
+double ft__forecast_value(const ft__forecast *f, const ft_objective *o)
+{
+    const double items = o->per_item ? f->items : 1;
+
+    switch (o->what) {
+    case FT_MEASURED_TIME: return f->brief.time_s / items;
+    case FT_MEASURED_ENERGY: return f->brief.energy_j / items;
+    case FT_MEASURED_POWER: return f->brief.power_w;
+    case FT_MEASURED_MEMORY: return f->brief.memory_bytes;
+    case FT_MEASURED_COST: return f->brief.time_s / items * f->price_per_s;
+    default: return NAN;
+    }
+}

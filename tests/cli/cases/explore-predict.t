@@ -1,0 +1,155 @@
+A space whose objectives are foretold: nothing is run, every point is what predict says.
+
+  $ cat >anywhere.yaml <<'END'
+  > name: anywhere
+  > predict: [data/models/resnet18.onnx, --device, "{device}", --batch, "{batch}", --dtype, "{dtype}", --clock, "{clock}", --power-cap, "{cap}"]
+  > prices: {a30: 0.60/h, l4: 0.80/h}
+  > parameters:
+  >   - {name: device, values: [a30, l4, jetson-tk1]}
+  >   - {name: batch, values: [1, 16], ordered: true}
+  >   - {name: dtype, values: [fp32, fp16]}
+  >   - {name: clock, values: [700, 1000, 1300], ordered: true, when: {device: [a30, l4]}}
+  >   - {name: cap, values: [60, 70], ordered: true, when: {device: [l4]}}
+  > objectives:
+  >   - {name: time, per: item}
+  >   - {name: energy, per: item}
+  >   - {name: latency, measure: time, limit: 10 ms}
+  >   - {name: cost, per: item}
+  > END
+  $ foretell explore run anywhere.yaml --top 3 | blur | head -9
+  anywhere: 40 points foretold in # s, none was run
+  
+  front: 10 points that no other beats in every objective, hypervolume #
+  best settings  time  energy  latency  cost
+  ----
+  device=a30 batch=16 dtype=fp16 clock=1300  # s  7.50 mJ  # s  1.309e-08
+  device=a30 batch=16 dtype=fp16 clock=1000  # s  6.27 mJ  # s  1.558e-08
+  device=l4 batch=16 dtype=fp16 clock=1300 cap=60  # s  5.72 mJ  # s  4.482e-08
+  and 7 more; --top shows them
+  $ foretell explore report anywhere.yaml --csv | head -4
+  workload,device,batch,dtype,clock,cap,time,energy,latency,cost,failure
+  ,a30,1,fp32,700,,0.0012366,0.036727020000000006,0.0012366,2.061e-07,
+  ,a30,1,fp32,1000,,0.0012366,0.036727020000000006,0.0012366,2.061e-07,
+  ,a30,1,fp32,1300,,0.0012366,0.039432399852441478,0.0012366,2.061e-07,
+  $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
+  41
+  $ cat >compare <<'END'
+  > import csv, json, subprocess
+  > def same(text, value):  # JSON has 15 digits
+  >     return (float('%.15g' % float(text)) if text else None) == value
+  > n = 0
+  > rows = list(csv.DictReader(open('all.csv')))
+  > for row in rows[::3]:
+  >     words = [f'--{o}={row[k]}' for o, k in (('device', 'device'), ('batch', 'batch'), ('dtype', 'dtype'), ('clock', 'clock'), ('power-cap', 'cap')) if row[k]]
+  >     said = json.loads(subprocess.run(['foretell', 'predict', 'data/models/resnet18.onnx', '--json', *words], capture_output=True).stdout)
+  >     n += same(row['latency'], said['time']['value']) and (row['batch'] != '1' or same(row['energy'], said['energy']['value']))
+  > print(len(rows[::3]), n)
+  > END
+  $ python3 compare
+  14 14
+  $ foretell explore run anywhere.yaml --json | pick name foretold runs fronts.0.workload
+  name: "anywhere"
+  foretold: 40
+  runs: 0
+  fronts.0.workload: ""
+
+Several networks are workloads.
+
+  $ cat >two.yaml <<'END'
+  > name: two
+  > predict: ["data/models/{file}.onnx", --device, a30, --batch, "{batch}", --mode, "{mode}", --method, physics]
+  > workloads: [{name: small, file: squeezenet1_1}, {name: large, file: resnet50}]
+  > parameters:
+  >   - {name: batch, values: [1, 2, 4, 8, 16, 32, 512], ordered: true}
+  >   - {name: mode, values: [inference, training]}
+  > objectives: [{name: time, per: item}, memory]
+  > END
+  $ foretell explore run two.yaml --top 2 | grep -A5 -e ^small -e ^failed
+  small: 5 points that no other beats in every objective, hypervolume 0.999
+  best settings              time    memory
+  -----------------------------------------
+  batch=16 mode=inference  111 us   110 MiB
+  batch=8 mode=inference   203 us  57.5 MiB
+  and 3 more; --top shows them
+  --
+  small    large     +0.86 (+0.54..+0.96)                    1.7 %              -                 -
+  large    small     +0.86 (+0.54..+0.96)                   81.6 %              -                 -
+  told from few: median error of the rest, learned from 10 points of the workload at random;
+  then with all points of the other one as well
+  
+  does the best carry over? memory
+  --
+  small    large     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %              -                 -
+  large    small     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %              -                 -
+  told from few: median error of the rest, learned from 10 points of the workload at random;
+  then with all points of the other one as well
+  
+  in short
+  $ foretell explore run two.yaml --csv | tail -2
+  large,512,inference,0.00062165706328845484,5344952736,
+  large,512,training,0.0019029998282849667,21743444296,
+
+Mistakes.
+
+  $ sed 's/{clock}/{clok}/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:8: clock: where does it act? {clock} does not stand in predict
+  [3]
+  $ sed 's|0.60/h|cheap|' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:3: prices: a30: a price such as 2.49/h is wanted, not "cheap"
+  [3]
+  $ sed 's/name: energy/name: p95/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:12: p95: what is "p95"? Predicted are time, energy, power, memory and cost
+  [3]
+  $ sed 's/per: item/per: hour/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:11: time: per: pass or item, not "hour"
+  [3]
+  $ (cat anywhere.yaml; echo 'command: [true]') >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:15: command: nothing is run where predict stands
+  [3]
+  $ sed 's/predict: .*/predict: foretell predict {device}/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:2: predict: a list of words is wanted: [model.onnx, --device, '{device}']
+  [3]
+  $ sed 's/--device, /--divice, /' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell predict: unknown option --divice; did you mean --device?
+  see foretell predict --help
+  [2]
+  $ sed 's/resnet18/nosuch/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell predict: data/models/nosuch.onnx: No such file or directory
+  [3]
+  $ sed 's/l4, jetson-tk1/l4, jetson-tk9/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano, a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a30, a40, arc-pro-b60, b200, b300, core-i7-4790, epyc-7543, epyc-7763, epyc-9354, epyc-9654, gb200, gb300, graviton-2, graviton-3, gtx-1070, gtx-1080, gtx-1080-ti, gtx-980-ti, h100-nvl, h100-pcie, h100-sxm, h200-sxm, iphone-6, iphone-7, k40, k80, l4, l40, l40s, m40, m60, mali-t628-mp6, mi100, mi210, mi25, mi250, mi250x, mi300x, p100-pcie-16gb, p100-sxm2-16gb, p4, p40, quadro-p4000, quadro-rtx-6000, quadro-rtx-8000, raspberry-pi-3, raspberry-pi-4, rtx-2070, rtx-2070-super, rtx-2080-ti, rtx-3080, rtx-3090, rtx-4080, rtx-4090, rtx-5080, rtx-5090, rtx-a6000, rtx-pro-6000, rtx-pro-6000-max-q, rtx-pro-6000-server, t4, titan-rtx, titan-v, titan-x-maxwell, titan-x-pascal, titan-xp, v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32 ...
+  [4]
+  $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
+  foretell explore: bad.yaml:8: when: device has no value "a30"
+  [3]
+  $ foretell explore run anywhere.yaml --search model
+  foretell explore: --search: predictions are quick, so that every point is asked about: leave it out, or draw some with --design
+  [2]
+
+What was foretold of this machine can be measured: some points of the front.
+
+  $ foretell collect --engine fake data/models/resnet18.onnx data/models/squeezenet1_1.onnx -q >/dev/null; foretell train --engine fake >/dev/null
+  $ cat >here.yaml <<'END'
+  > name: here
+  > predict: ["data/models/{model}.onnx", --engine, fake, --batch, "{batch}"]
+  > parameters:
+  >   - {name: model, values: [resnet18, squeezenet1_1]}
+  >   - {name: batch, values: [1, 2], ordered: true}
+  > objectives: [{name: time, per: item}, memory]
+  > END
+  $ foretell explore run here.yaml --csv | cut -d , -f 1-3,6
+  workload,model,batch,failure
+  ,resnet18,1,
+  ,resnet18,2,
+  ,squeezenet1_1,1,
+  ,squeezenet1_1,2,
+  $ foretell explore verify here.yaml --top 1 | blur
+  front point  time foretold  measured  differs by
+  ----
+  model=squeezenet1_1 batch=2  # s  # s  # %
+  $ foretell explore verify anywhere.yaml
+  foretell explore: no point of the front is of this machine as it was measured: device local, inference
+  [4]
+  $ sed -e 's/predict: .*/command: "true {device} {batch} {dtype} {clock} {cap}"/' -e '/prices/d' -e '/per: item/d' anywhere.yaml >run.yaml; foretell explore verify run.yaml
+  foretell explore: verify measures what was foretold: anywhere has no predict, its points are run
+  [2]

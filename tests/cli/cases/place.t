@@ -1,0 +1,83 @@
+One network over two devices, by what is foretold of every part.
+
+  $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics
+  resnet50.onnx: the least time from pass to pass, of all ways to cut its 122 nodes
+  
+  device  nodes  from                 to                     time  energy   memory    sends       in
+  --------------------------------------------------------------------------------------------------
+  t4         27  conv1/Conv           layer2.0.relu/Relu  70.8 ms  3.83 J  626 MiB  294 MiB  30.8 ms
+  l4         95  layer2.0.conv2/Conv  fc/Gemm             76.8 ms  3.80 J  525 MiB        -        -
+  
+  one pass takes 178 ms and 7.63 J; passes that follow each other take 76.8 ms each
+  alone on t4: 237 ms, 13.2 J
+  alone on l4: 136 ms, 6.40 J
+  $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
+  period_s: 0.0768181162627735
+  parts.0.nodes: 27
+  parts.1.nodes: 95
+  parts.0.sent_bytes: 308281344.0
+  alone.1.time_s: 0.135509985520748
+  $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
+  
+  one pass takes 3.14 ms and 118 mJ; passes that follow each other take 3.14 ms each
+  alone on jetson-tx2: 24.3 ms, 280 mJ
+  alone on a30: 3.14 ms, 118 mJ
+  $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
+  one pass takes 359 ms and 19.2 J; passes that follow each other take 359 ms each
+  alone on jetson-tk1: 8.52 s, -; it does not fit there
+  alone on t4: 359 ms, 19.2 J
+
+Several networks on several devices.
+
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx data/models/vit_b_16.onnx data/models/mobilenet_v2.onnx --devices l4,t4,a30 --method physics
+  4 networks on 3 devices: the least time until all are done
+  
+  network            device     time   energy    memory
+  -----------------------------------------------------
+  resnet50.onnx      a30     3.14 ms   154 mJ   107 MiB
+  vgg16.onnx         a30     3.15 ms   433 mJ   553 MiB
+  vit_b_16.onnx      l4      7.15 ms   382 mJ   336 MiB
+  mobilenet_v2.onnx  t4      2.73 ms  83.1 mJ  23.1 MiB
+  
+  all are done after 7.15 ms and have taken 1.05 J; no other way is better
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
+  by: "energy"
+  exact: true
+  networks.0.device: "l4"
+  networks.1.device: "l4"
+
+No way is an answer.
+
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4 --limit 1ms
+  foretell place: there is no way to place them all within the limits
+  [1]
+  $ foretell place data/models/vgg16.onnx --mode training --batch 128 --devices jetson-tk1,jetson-tk1 --link 1GB/s
+  foretell place: no way of cutting it fits the devices' memory
+  [1]
+
+Mistakes.
+
+  $ foretell place data/models/resnet50.onnx --devices t4,l4
+  foretell place: one network is cut over the devices: --link says what joins them, such as --link 16GB/s
+  [2]
+  $ foretell place data/models/resnet50.onnx --link 16GB/s
+  foretell place: --devices is missing: two or more that foretell devices lists
+  [2]
+  $ foretell place data/models/resnet50.onnx --devices t4,l4 --link fast
+  foretell place: --link fast: it wants a rate such as 16GB/s or 10Gbit/s
+  [2]
+  $ foretell place data/models/resnet50.onnx --devices t4,local --link 16GB/s
+  foretell place: local: networks are placed by families of devices and data sheets, which it has not
+  [2]
+  $ foretell place data/models/resnet50.onnx --devices t4,,l4 --link 16GB/s
+  foretell place: --devices wants 1 to 8 names joined by commas, not "t4,,l4"
+  [2]
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices t4,l4 --link 16GB/s
+  foretell place: --link is for one network that is cut; several run whole
+  [2]
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices t4,l4 --by speed
+  foretell place: --by speed: it is one of time, period, energy
+  [2]
+  $ foretell place data/models/resnet50.onnx --devices t4,l4 --link 16GB/s --method roofline
+  foretell place: --method is physics, or left out
+  [2]

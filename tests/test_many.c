@@ -1,0 +1,251 @@
+/* A network under many settings at once is what it is under each of them. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/predictor.h"
+
+static char root[900];
+
+static bool same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
+}
+
+static ft_device *device_of(const char *name)
+{
+    char data[1024];
+    ft_device *d = NULL;
+
+    snprintf(data, sizeof(data), "%s/data", root);
+    CHECK(ft_device_load(&d, data, name, NULL) == FT_OK);
+    return d;
+}
+
+static ft_predictor *predictor_of(const char *name)
+{
+    char path[1024];
+    ft_predictor *p = NULL;
+
+    snprintf(path, sizeof(path), "%s/data/predictors/%s", root, name);
+    CHECK(ft_predictor_load(&p, path, NULL) == FT_OK);
+    return p;
+}
+
+static ft_graph *network(const char *model, int64_t batch, ft_dtype dtype, bool train)
+{
+    const ft_import_options how = {.batch = batch};
+    const ft_step_options step = {FT_OPTIMIZER_ADAM, FT_LOSS_AUTO, 0};
+    ft_graph *read = NULL, *cast = NULL, *made = NULL, *out = NULL;
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
+    CHECK(ft_import_file(&read, path, &how, NULL) == FT_OK);
+    CHECK(ft_graph_cast(&cast, read, dtype, NULL) == FT_OK);
+    if (train)
+        CHECK(ft_graph_train(&made, cast, &step, NULL) == FT_OK);
+    CHECK(ft_graph_lower(&out, made ? made : cast, FT_POLICY_STRIDED_VIEWS, NULL) ==
+          FT_OK);
+    ft_graph_free(read);
+    ft_graph_free(cast);
+    ft_graph_free(made);
+    return out;
+}
+
+enum { N = 60 };
+/* Clocks, caps, both, a memory clock, nothing; some above what the device has. */
+static void settings_of(char text[N][64], const char *out[N])
+{
+    for (int i = 0; i < N; i++) {
+        switch (i % 6) {
+        case 0: snprintf(text[i], 64, "clock=%dMHz", 400 + 40 * i); break;
+        case 1:
+            snprintf(text[i], 64, "clock=%dMHz power=%dW", 500 + 9 * i, 20 + 2 * i);
+            break;
+        case 2: snprintf(text[i], 64, "power=%dW", 30 + 4 * i); break;
+        case 3: snprintf(text[i], 64, "memory=%dMHz", 700 + 5 * i); break;
+        case 4:
+            snprintf(text[i], 64, "clock=%d.5MHz memory=900MHz", 300 + 16 * i);
+            break;
+        default: text[i][0] = '\0';
+        }
+        out[i] = text[i];
+    }
+}
+
+static int n_differ(const ft_brief *said, const ft_predictor *p, ft_device_use on,
+                    const char *const *setting, const ft_graph *g, int *n_known)
+{
+    int differ = 0;
+
+    for (int i = 0; i < N; i++) {
+        ft_network_estimate e;
+        ft_status st;
+
+        on.setting = setting[i];
+        st = p ? ft_predict_network_on(&e, p, &on, g, NULL)
+               : ft_predict_network_physics(&e, &on, g, NULL);
+        if (st) {
+            differ += !isnan(said[i].time_s);
+            continue;
+        }
+        ++*n_known;
+        differ += !same(said[i].time_s, e.time.value) ||
+                  !same(said[i].energy_j, e.energy.value) ||
+                  !same(said[i].power_w, e.power.value) ||
+                  !same(said[i].memory_bytes, e.memory.value);
+        ft_network_estimate_free(&e);
+    }
+    return differ;
+}
+
+static void check_network(const ft_graph *g, const char *device, const ft_predictor *p)
+{
+    ft_device *d = device_of(device);
+    const ft_device_use on = {.device = d};
+    ft_brief said[N];
+    char text[N][64];
+    const char *setting[N];
+    int n_known = 0;
+
+    settings_of(text, setting);
+    CHECK(ft_predict_network_many(said, p, &on, setting, N, g, NULL) == FT_OK);
+    CHECK(n_differ(said, p, on, setting, g, &n_known) == 0);
+    CHECK(n_known >= N / 3);
+    ft_device_free(d);
+}
+
+/* Without tensor cores, with TF32, of a CPU, of AMD. */
+static const char *const devices[] = {"p100-pcie-16gb", "a30",   "h100-sxm",
+                                      "epyc-7763",      "mi100", "jetson-tx2"};
+
+static void by_specifications_every_setting_is_as_alone(void)
+{
+    static const ft_dtype dtypes[] = {FT_DTYPE_fp32, FT_DTYPE_fp16};
+
+    for (size_t t = 0; t < 2; t++)
+        for (int train = 0; train < 2; train++) {
+            ft_graph *g = network("resnet18", 4, dtypes[t], train);
+
+            for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+                check_network(g, devices[i], NULL);
+            ft_graph_free(g);
+        }
+}
+
+static void attention_and_depthwise_convolutions_too(void)
+{
+    static const char *const models[] = {"vit_b_16", "mobilenet_v2", "bert-6"};
+
+    for (size_t m = 0; m < 3; m++) {
+        ft_graph *g = network(models[m], 2, FT_DTYPE_bf16, false);
+
+        check_network(g, "h200-sxm", NULL);
+        check_network(g, "t4", NULL);
+        ft_graph_free(g);
+    }
+}
+
+static void of_a_family_every_setting_is_as_alone(void)
+{
+    static const char *const known[] = {"v100-pcie-32gb", "a100-pcie-40gb", "mi100",
+                                        "a30"};
+    ft_predictor *p = predictor_of("nvidia-fp32.ftp");
+
+    for (int train = 0; train < 2; train++) {
+        ft_graph *g = network("resnet18", 8, FT_DTYPE_fp32, train);
+
+        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+            check_network(g, known[i], p);
+        ft_graph_free(g);
+    }
+    ft_predictor_free(p);
+}
+
+static void of_one_that_knows_power_too(void)
+{
+    ft_predictor *p = predictor_of("llm.ftp");
+    ft_graph *g = network("bert-6", 8, FT_DTYPE_bf16, false);
+
+    check_network(g, "h200-sxm", p);
+    check_network(g, "gb200", p);
+    check_network(g, "l4", p);
+    ft_graph_free(g);
+    ft_predictor_free(p);
+}
+
+static void more_settings_than_are_worked_on_at_once(void)
+{
+    enum { MANY = 1500 };
+    static char text[MANY][32];
+    static const char *setting[MANY];
+    static ft_brief said[MANY];
+    ft_graph *g = network("squeezenet1_1", 1, FT_DTYPE_fp32, false);
+    ft_device *d = device_of("l4");
+    const ft_device_use on = {.device = d};
+    ft_network_estimate e;
+    ft_device_use one = on;
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof(text[i]), "clock=%dMHz", 300 + i);
+        setting[i] = text[i];
+    }
+    CHECK(ft_predict_network_many(said, NULL, &on, setting, MANY, g, NULL) == FT_OK);
+    one.setting = setting[MANY - 1];
+    CHECK(ft_predict_network_physics(&e, &one, g, NULL) == FT_OK);
+    CHECK(same(said[MANY - 1].time_s, e.time.value));
+    CHECK(same(said[MANY - 1].energy_j, e.energy.value));
+    ft_network_estimate_free(&e);
+    ft_device_free(d);
+    ft_graph_free(g);
+}
+
+static void a_device_of_which_too_little_is_known_says_nothing(void)
+{
+    const char *setting[] = {"", "clock=500MHz"};
+    ft_graph *g = network("resnet18", 1, FT_DTYPE_fp32, false);
+    ft_device *d = device_of("iphone-6");
+    const ft_device_use on = {.device = d};
+    ft_brief said[2];
+
+    CHECK(ft_predict_network_many(said, NULL, &on, setting, 2, g, NULL) == FT_OK);
+    CHECK(isnan(said[0].time_s) && isnan(said[1].memory_bytes));
+    ft_device_free(d);
+    ft_graph_free(g);
+}
+
+/* ---- another element type ---- */
+
+static void a_cast_network_is_that_network_in_half_the_bytes(void)
+{
+    ft_graph *whole = network("resnet18", 4, FT_DTYPE_fp32, false),
+             *half = network("resnet18", 4, FT_DTYPE_fp16, false);
+    ft_totals a, b;
+
+    ft_graph_totals(whole, &a);
+    ft_graph_totals(half, &b);
+    CHECK(a.flops == b.flops && a.parameters == b.parameters);
+    CHECK(a.weight_bytes == 2 * b.weight_bytes && a.bytes_read == 2 * b.bytes_read);
+    CHECK(ft_graph_n_nodes(whole) == ft_graph_n_nodes(half));
+    for (uint32_t i = 0; i < ft_graph_n_ops(half); i++)
+        CHECK(ft_graph_op(half, i)->dtype != FT_DTYPE_fp32);
+    ft_graph_free(whole);
+    ft_graph_free(half);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(root, sizeof(root), "%s", argv[1]);
+    by_specifications_every_setting_is_as_alone();
+    attention_and_depthwise_convolutions_too();
+    of_a_family_every_setting_is_as_alone();
+    of_one_that_knows_power_too();
+    more_settings_than_are_worked_on_at_once();
+    a_device_of_which_too_little_is_known_says_nothing();
+    a_cast_network_is_that_network_in_half_the_bytes();
+    CHECK_DONE();
+}
