@@ -145,10 +145,11 @@ static bool address(const ft__parser *p, const ft__ptx_insn *i,
     }
 }
 
-/* Registers of a vector are of one sort, and one of them is there. */
+/* Registers of a vector are of one size and sort, and one of them is there. */
 static bool alike(const ft__parser *p, const ft__ptx_operand *o)
 {
     bool integers = false, floats = false, any = false;
+    uint32_t bits = 0;
 
     for (uint32_t k = 0; k < o->n; k++) {
         const ft__ptx_operand *e = child(p, o, k);
@@ -156,6 +157,10 @@ static bool alike(const ft__parser *p, const ft__ptx_operand *o)
 
         if (e->kind == FT__PTX_VECTOR || e->kind == FT__PTX_VARIABLE)
             return false;
+        if (e->kind == FT__PTX_REG && bits && ft__ptx_type_bits(type) != bits)
+            return false;
+        if (e->kind == FT__PTX_REG)
+            bits = ft__ptx_type_bits(type);
         any = any || e->kind != FT__PTX_SINK;
         integers = integers || e->kind == FT__PTX_INT || is_integer(type);
         floats = floats || e->kind == FT__PTX_FLOAT ||
