@@ -34,6 +34,11 @@ static const struct {
     int32_t dims, size[4], a[4], b[4];
 } broadcast_shape = {3, {7, 5, 13, 0}, {0, 13, 1, 0}, {13, 0, 1, 0}};
 
+/* Of images 3 x 11 x 9: 5 filters of 3 x 3, stride 2, pad 1. */
+static const struct {
+    int32_t batch, channels, height, width, filters, size, stride, pad, rows, columns;
+} conv_strided = {2, 3, 11, 9, 5, 3, 2, 1, 6, 5};
+
 const ptx_case ptx_cases[] = {
 #define PTX_CASE(module, kernel, grid, block, shared, reference, tolerance, ...)       \
     {module, kernel,    {THREE grid}, {THREE block},                                   \

@@ -88,11 +88,12 @@ void ptx_bias_relu(void *const *arg)
 /* Of the one shape that ptx_kernels.c has: [7, 5, 13]. */
 void ptx_add_broadcast(void *const *arg)
 {
+    float *out = arg[2];
     for (int i = 0; i < 7; i++)
         for (int j = 0; j < 5; j++)
             for (int k = 0; k < 13; k++)
-                FLOATS(2)
-    [(i * 5 + j) * 13 + k] = FLOATS(0)[j * 13 + k] + FLOATS(1)[i * 13 + k];
+                out[(i * 5 + j) * 13 + k] =
+                    FLOATS(0)[j * 13 + k] + FLOATS(1)[i * 13 + k];
 }
 
 void ptx_axpy(void *const *arg)
@@ -144,11 +145,11 @@ static double sum_of(const float *x, int n, int step)
 /* x, part, n: of blocks of 256 */
 void ptx_sum_256(void *const *arg)
 {
+    float *out = arg[1];
     int n = INT(2);
     for (int b = 0; b * 256 < n; b++)
-        FLOATS(1)
-        [b] = (float)sum_of(FLOATS(0) + 256 * b, n - 256 * b < 256 ? n - 256 * b : 256,
-                            1);
+        out[b] = (float)sum_of(FLOATS(0) + 256 * b,
+                               n - 256 * b < 256 ? n - 256 * b : 256, 1);
 }
 
 /* By two blocks of 96 threads, 192 apart. */
@@ -220,13 +221,13 @@ void ptx_softmax_rows(void *const *arg)
 
 void ptx_cross_entropy(void *const *arg)
 {
+    float *out = arg[2];
     int n = INT(4);
     const int32_t *label = arg[1];
     for (int r = 0; r < INT(3); r++)
-        FLOATS(2)
-    [r] = label[r] < 0 ? 0
-                       : (float)(log_sum(FLOATS(0) + r * n, n) -
-                                 (double)FLOATS(0)[r * n + label[r]]);
+        out[r] = label[r] < 0 ? 0
+                              : (float)(log_sum(FLOATS(0) + r * n, n) -
+                                        (double)FLOATS(0)[r * n + label[r]]);
 }
 
 /* Of values that lie `step` apart. */
@@ -240,14 +241,14 @@ static void moments(const float *x, int n, double *mean, double *variance)
 
 static void layer_norm(void *const *arg, int rows, int n, double eps)
 {
+    float *out = arg[3];
     for (int r = 0; r < rows; r++) {
         double mean, variance;
         moments(FLOATS(0) + r * n, n, &mean, &variance);
         for (int i = 0; i < n; i++)
-            FLOATS(3)
-        [r * n + i] = (float)(((double)FLOATS(0)[r * n + i] - mean) /
-                                  sqrt(variance + eps) * (double)FLOATS(1)[i] +
-                              (double)FLOATS(2)[i]);
+            out[r * n + i] = (float)(((double)FLOATS(0)[r * n + i] - mean) /
+                                         sqrt(variance + eps) * (double)FLOATS(1)[i] +
+                                     (double)FLOATS(2)[i]);
     }
 }
 
@@ -266,15 +267,16 @@ void ptx_layer_norm_rows(void *const *arg)
 /* x, weight, out, n, eps: of three rows */
 void ptx_rms_norm(void *const *arg)
 {
+    float *out = arg[2];
     int n = INT(3);
     for (int r = 0; r < 3; r++) {
         double sum = 0;
         for (int i = 0; i < n; i++)
             sum += pow((double)FLOATS(0)[r * n + i], 2);
         for (int i = 0; i < n; i++)
-            FLOATS(2)
-        [r * n + i] = (float)((double)FLOATS(0)[r * n + i] * (double)FLOATS(1)[i] /
-                              sqrt(sum / n + (double)FLOAT(4)));
+            out[r * n + i] =
+                (float)((double)FLOATS(0)[r * n + i] * (double)FLOATS(1)[i] /
+                        sqrt(sum / n + (double)FLOAT(4)));
     }
 }
 

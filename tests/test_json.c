@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "check.h"
-#include "import/json.h"
 
 enum { MAX = 4096 };
 

@@ -92,7 +92,7 @@ extern const ft__option ft__global_options[];
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
     ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command,
-    ft__evaluate_command, ft__rank_command, ft__explore_command;
+    ft__evaluate_command, ft__rank_command, ft__explore_command, ft__ptx_command;
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among

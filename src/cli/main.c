@@ -4,11 +4,14 @@
 #include "cli/cli.h"
 
 static const ft__command *const commands[] = {
-    &ft__predict_command,  &ft__rank_command,    &ft__measure_command,
-    &ft__validate_command, &ft__ops_command,     &ft__collect_command,
-    &ft__train_command,    &ft__show_command,    &ft__evaluate_command,
-    &ft__data_command,     &ft__devices_command, &ft__doctor_command,
-    &ft__clocks_command,   &ft__explore_command, NULL,
+    &ft__predict_command,  &ft__rank_command,
+    &ft__measure_command,  &ft__validate_command,
+    &ft__ops_command,      &ft__collect_command,
+    &ft__train_command,    &ft__show_command,
+    &ft__evaluate_command, &ft__data_command,
+    &ft__devices_command,  &ft__doctor_command,
+    &ft__clocks_command,   &ft__explore_command,
+    &ft__ptx_command,      NULL,
 };
 
 static void overview(FILE *fp)

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "graph/build.h"
-#include "import/json.h"
 #include "import/table.h"
 
 /* Reading a torch.export archive, in the order of the files here:

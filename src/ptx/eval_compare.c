@@ -6,13 +6,13 @@
 
 #define EACH FT__PTX_EACH
 
-/* The comparison among the words: FT__MOD_EQ .. FT__MOD_NUM, FT__MOD_NAN_. */
+/* The comparison among the words: FT__MOD_EQ .. FT__MOD_NUM, FT__MOD_COMPARE_NAN. */
 static unsigned comparison(const ft__ptx_lanes *w)
 {
     for (uint32_t k = 0; k < w->i->n_mods; k++) {
         const unsigned mod = w->f->mod[w->i->mods + k];
 
-        if ((mod >= FT__MOD_EQ && mod <= FT__MOD_NUM) || mod == FT__MOD_NAN_)
+        if ((mod >= FT__MOD_EQ && mod <= FT__MOD_NUM) || mod == FT__MOD_COMPARE_NAN)
             return mod;
     }
     return FT__MOD_EQ;

@@ -109,7 +109,7 @@ static words words_of(const ft__ptx_lanes *w)
 {
     return (words){
         ft__ptx_lanes_has(w, FT__MOD_FTZ),     ft__ptx_lanes_has(w, FT__MOD_SAT),
-        ft__ptx_lanes_has(w, FT__MOD_RELU),    ft__ptx_lanes_has(w, FT__MOD_NAN_),
+        ft__ptx_lanes_has(w, FT__MOD_RELU),    ft__ptx_lanes_has(w, FT__MOD_NAN),
         ft__ptx_lanes_has(w, FT__MOD_XORSIGN), w->i->opcode};
 }
 
@@ -238,7 +238,7 @@ static bool stretch(const ft__ptx_lanes *w, const words *k, uint32_t from, uint3
     case FT__TYPE_F64: ok = in_doubles(out, w, k, w->i->type[0], 0, from, n); break;
     default: return false;
     }
-    if (ok)
+    if (ok && n > 0)
         memcpy(w->d + from, out, n * sizeof *out);
     return ok;
 }
@@ -293,8 +293,8 @@ bool ft__ptx_eval_float(const ft__ptx_lanes *w)
     if (k.opcode == FT__PTX_NEG || k.opcode == FT__PTX_ABS ||
         k.opcode == FT__PTX_COPYSIGN)
         return change_sign(w);
-    if (w->n == 0)
-        return stretch(w, &k, 0, 0);
+    if (!stretch(w, &k, 0, 0)) /* no lanes: is it known at all? */
+        return false;
     for (uint32_t from = 0; from < w->n; from += STRETCH)
         stretch(w, &k, from, w->n - from < STRETCH ? w->n - from : STRETCH);
     return true;

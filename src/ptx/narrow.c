@@ -25,7 +25,9 @@ static bool format_of(format *f, unsigned type)
         break;
     case FT__TYPE_E4M3: *f = (format){8, 4, -6, 8, 0x7f, true}; break;
     case FT__TYPE_E5M2: *f = (format){8, 3, -14, 15, 0x7f, false}; break;
-    default: return false;
+    default:
+        *f = (format){64, 53, -1022, 1023, 0x7fffffffffffffff, false};
+        return false;
     }
     return true;
 }
@@ -127,7 +129,7 @@ static uint64_t assembled(const format *f, unsigned type, uint64_t m, int e,
     const uint64_t sign = (uint64_t)negative << (f->bits - 1);
     const uint32_t shift = stored(f, type) - (f->digits - 1);
     const uint64_t top = (uint64_t)1 << (f->digits - 1);
-    const uint64_t beyond = (uint64_t)(f->most - f->least + 2);
+    const uint64_t beyond = (uint64_t)f->most - (uint64_t)f->least + 2;
     uint64_t v;
 
     if (m >> f->digits) {

@@ -1,4 +1,4 @@
-#include "import/json.h"
+#include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>

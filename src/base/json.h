@@ -1,5 +1,5 @@
-#ifndef IMPORT_JSON_H
-#define IMPORT_JSON_H
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

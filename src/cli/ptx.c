@@ -1,0 +1,211 @@
+/* foretell ptx: kernels, and what launches of them execute. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ptx.h"
+
+static const ft__option options[] = {
+    {"entry", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, entry), "KERNEL",
+     "the kernel that is meant, where the file has several"},
+    {"grid", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, grid), "X[,Y[,Z]]",
+     "count a launch of so many blocks"},
+    {"block", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, block), "X[,Y[,Z]]",
+     "threads of a block, where the file does not say"},
+    {"cluster", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, cluster), "X[,Y[,Z]]",
+     "blocks of a cluster, where the file does not say"},
+    {"shared", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, shared), "BYTES",
+     "dynamic shared memory of a block"},
+    {"param", 0, FT__OPT_TEXTS, offsetof(ft__ptx_options, params), "NAME=VALUE",
+     "an argument, by name or position: a number, pointer; may be repeated"},
+    {"launches", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, launches), "PATH",
+     "a launch file, or a folder that Triton, Inductor or XLA left"},
+    {"device", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, device), "D",
+     "what the launch makes of this GPU"},
+    {"blocks", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, blocks), "N",
+     "how many blocks of instructions to list, the heaviest; 5"},
+    {0},
+};
+
+ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
+{
+    ft__ptx_dims t;
+
+    if (d[2] > 1)
+        snprintf(t.s, sizeof(t.s), "%u x %u x %u", d[0], d[1], d[2]);
+    else if (d[1] > 1)
+        snprintf(t.s, sizeof(t.s), "%u x %u", d[0], d[1]);
+    else
+        snprintf(t.s, sizeof(t.s), "%u", d[0]);
+    return t;
+}
+
+/* ---- the launch that options describe, as a line of a launch file ---- */
+
+/* "32,8"; NULL: the complaint is printed. */
+static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *code)
+{
+    uint64_t v[3];
+    size_t n;
+    json_t *dims;
+
+    if (!ft__counts_from_text(v, &n, 3, text)) {
+        *code = ft__cli_exit(c, FT__EXIT_USAGE,
+                             "--%s wants up to three whole numbers such as 32,8, not "
+                             "\"%s\"",
+                             option, text);
+        return NULL;
+    }
+    dims = json_array();
+    for (size_t i = 0; i < n; i++)
+        ft__json_append_take(&dims, ft__json_count(v[i]));
+    return dims;
+}
+
+/* A word is "pointer" or a mistake, which the reader of launches tells; all else is
+ * JSON. */
+static json_t *value_json(const char *text)
+{
+    json_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
+
+    return v ? v : json_string(text);
+}
+
+static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
+{
+    json_t *all = json_object();
+    char name[256];
+
+    for (size_t i = 0; i < params->n; i++) {
+        const char *text = params->v[i], *is = strchr(text, '=');
+        size_t n = is ? (size_t)(is - text) : 0;
+
+        if (n == 0 || n >= sizeof(name) || !is[1]) {
+            json_decref(all);
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--param wants NAME=VALUE such as n=4096 or x=pointer, "
+                                "not \"%s\"",
+                                text);
+        }
+        memcpy(name, text, n);
+        name[n] = '\0';
+        json_object_set_new(all, name, value_json(is + 1));
+    }
+    json_object_set_new(line, "params", all);
+    return FT__EXIT_GOOD;
+}
+
+static int line_json(ft__cli *c, json_t *line, const ft__ptx_options *o)
+{
+    const struct {
+        const char *name, *text;
+    } dims[] = {{"grid", o->grid}, {"block", o->block}, {"cluster", o->cluster}};
+    int code = FT__EXIT_GOOD;
+
+    json_object_set_new(line, "module", json_string(c->args.v[0]));
+    if (o->entry)
+        json_object_set_new(line, "kernel", json_string(o->entry));
+    for (size_t i = 0; i < 3 && code == FT__EXIT_GOOD; i++)
+        if (dims[i].text)
+            json_object_set_new(line, dims[i].name,
+                                dims_json(c, dims[i].name, dims[i].text, &code));
+    if (o->shared)
+        json_object_set_new(line, "shared", ft__json_count(o->shared));
+    return code == FT__EXIT_GOOD ? params_json(c, line, &o->params) : code;
+}
+
+static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
+{
+    json_t *line = json_object();
+    int code = line_json(c, line, o);
+    char *text = code == FT__EXIT_GOOD ? json_dumps(line, JSON_COMPACT) : NULL;
+    ft_error err = {0};
+    ft_status st;
+
+    *out = NULL;
+    json_decref(line);
+    if (code != FT__EXIT_GOOD)
+        return code;
+    if (!text)
+        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
+    st = ft_ptx_launches_parse(out, text, strlen(text), NULL, NULL, &err);
+    free(text);
+    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+}
+
+/* ---- one launch ---- */
+
+static int count_one(ft__cli *c, ft_ptx_launches *l, const ft__ptx_options *o)
+{
+    ft__ptx_counted v = {.times = 1};
+    ft_error err = {0};
+    ft_status st;
+
+    ft_ptx_launches_list(l, &v.launch);
+    st = ft_ptx_launches_count(&v.counts, l, 0, &err);
+    if (st)
+        return ft__cli_fail_asked(c, st, &err);
+    v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
+    if (c->json)
+        return ft__cli_done(
+            c, ft__json_print_take(ft__ptx_counted_json(&v, true), stdout));
+    return ft__cli_done(c, c->csv ? ft__ptx_csv(&v) : ft__ptx_print(&v, o));
+}
+
+static int run_one(ft__cli *c, const ft__ptx_options *o)
+{
+    ft_ptx_launches *l;
+    int code;
+
+    if (c->args.n != 1)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--grid is for one FILE; several launches are for a launch "
+                            "file, --launches");
+    code = open_one(c, &l, o);
+    if (code == FT__EXIT_GOOD)
+        code = count_one(c, l, o);
+    ft_ptx_launches_free(l);
+    return code;
+}
+
+static int run(ft__cli *c, const void *given)
+{
+    const ft__ptx_options *o = given;
+
+    if (o->launches && (c->args.n || o->grid || o->block || o->params.n))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--launches says which kernels and which grids: it stands "
+                            "without FILE, --grid, --block and --param");
+    if (o->launches)
+        return ft__ptx_list(c, o);
+    if (!c->args.n)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "FILE is missing, or --launches PATH; see foretell ptx "
+                            "--help");
+    if (!o->grid && (o->block || o->params.n || o->device))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--grid is missing: how many blocks does the launch have?");
+    return o->grid ? run_one(c, o) : ft__ptx_kernels(c, o);
+}
+
+const ft__command ft__ptx_command = {
+    .name = "ptx",
+    .arguments = "FILE...",
+    .summary = "show what kernels in PTX are and what a launch of them executes",
+    .more = "Nothing runs and no GPU is needed: instructions, bytes, coalescing, bank\n"
+            "conflicts and divergence are counted from the PTX, the grid and the "
+            "arguments.\n"
+            "Parameters that are used as addresses need no value. docs/ptx.md says "
+            "more.",
+    .examples =
+        "  foretell ptx kernels.ptx\n"
+        "  foretell ptx kernels.ptx --entry softmax --grid 4096 --block 256 \\\n"
+        "    --param columns=1000\n"
+        "  foretell ptx --launches launches.jsonl\n"
+        "  foretell ptx --launches ~/.triton/cache\n",
+    .least_args = 0,
+    .most_args = 1000,
+    .has_csv = true,
+    .options_size = sizeof(ft__ptx_options),
+    .options = options,
+    .run = run,
+};

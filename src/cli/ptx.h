@@ -1,0 +1,94 @@
+#ifndef CLI_PTX_H
+#define CLI_PTX_H
+
+#include "cli/cli.h"
+#include "foretell/ptx_launches.h"
+
+/* foretell ptx: what its files share. */
+
+typedef struct ft__ptx_options {
+    const char *entry;
+    const char *grid, *block, *cluster;
+    uint64_t shared;
+    ft__texts params;
+    const char *launches;
+    const char *device;
+    uint64_t blocks;
+} ft__ptx_options;
+
+/* A launch and what it executes. */
+typedef struct ft__ptx_counted {
+    const ft_ptx_listed *launch;
+    uint64_t times; /* with all that are the same */
+    ft_ptx_counts counts;
+    const ft_ptx_block *block; /* borrowed until the next launch is counted */
+    size_t n_blocks;
+} ft__ptx_counted;
+
+static inline uint64_t ft__ptx_sum(const ft_ptx_tally *t)
+{
+    uint64_t sum = 0;
+
+    for (int c = 0; c < FT_PTX_CLASSES; c++)
+        sum += t[c].value;
+    return sum;
+}
+
+static inline uint64_t ft__ptx_flops(const ft_ptx_counts *c)
+{
+    return c->flops[0].value + c->flops[1].value + c->flops[2].value +
+           c->tensor_flops.value;
+}
+
+/* Of global memory; generic accesses are most probably to it. */
+static inline uint64_t ft__ptx_global_bytes(const ft_ptx_counts *c)
+{
+    const ft_ptx_tally(*b)[2] = c->bytes;
+
+    return b[FT_PTX_GLOBAL][0].value + b[FT_PTX_GLOBAL][1].value +
+           b[FT_PTX_GENERIC][0].value + b[FT_PTX_GENERIC][1].value;
+}
+
+/* "4096", "32 x 8" without what is 1. */
+typedef struct ft__ptx_dims {
+    char s[48];
+} ft__ptx_dims;
+ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
+
+/* ---- ptx_kernels.c: files without a launch ---- */
+int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
+
+/* ---- ptx_launch.c: one launch as text ---- */
+bool ft__ptx_print(const ft__ptx_counted *v, const ft__ptx_options *o);
+/* The blocks with most instructions first, at most n; the count comes back. Warps'
+ * instructions of a block: */
+static inline uint64_t ft__ptx_weight(const ft_ptx_block *b)
+{
+    return b->warp.value * b->instructions;
+}
+size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counted *v);
+
+/* ---- ptx_remarks.c: what stands out ---- */
+enum { FT__PTX_REMARKS = 5 };
+typedef struct ft__ptx_remark {
+    char s[240];
+} ft__ptx_remark;
+/* The weightiest first; the count comes back. */
+size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counted *v);
+/* Sectors (of global) or cycles (of shared memory) that a request would need if the
+ * bytes it asks for lay side by side. */
+double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
+
+/* ---- ptx_list.c: many launches ---- */
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
+
+/* ---- ptx_json.c ---- */
+json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
+json_t *ft__ptx_counts_json(const ft_ptx_counts *n);
+/* blocks: with each block of instructions, and what stands out. */
+json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
+json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k);
+/* One row a class. */
+bool ft__ptx_csv(const ft__ptx_counted *v);
+
+#endif

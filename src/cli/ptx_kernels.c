@@ -1,0 +1,186 @@
+/* The kernels of files, without a launch. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ptx.h"
+#include "report/units.h"
+
+struct module {
+    const char *path;
+    const ft_ptx *ptx;
+};
+
+/* ---- text ---- */
+
+static void print_params(const ft_ptx_kernel *k)
+{
+    printf("  parameters    ");
+    for (uint32_t i = 0; i < k->n_params; i++) {
+        printf("%s", i ? ", " : "");
+        ft__put_clean(stdout, k->param[i].name);
+        if (k->param[i].pointer)
+            printf(" (pointer)");
+        else
+            printf(" (%u B)", k->param[i].size);
+    }
+    puts(k->n_params ? "" : "none");
+}
+
+static void print_block(const ft_ptx_kernel *k)
+{
+    printf("  block         ");
+    if (k->required[0])
+        printf("%s threads required", ft__ptx_dims_text(k->required).s);
+    else if (k->most[0])
+        printf("at most %s threads", ft__ptx_dims_text(k->most).s);
+    else
+        printf("left to the launch");
+    if (k->cluster[0])
+        printf(", clusters of %s blocks", ft__ptx_dims_text(k->cluster).s);
+    if (k->blocks_per_sm)
+        printf(", at least %u blocks on an SM", k->blocks_per_sm);
+    puts("");
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const uint64_t *x = *(const uint64_t *const *)a, *y = *(const uint64_t *const *)b;
+
+    return *x < *y ? 1 : *x > *y ? -1 : x < y ? -1 : x > y;
+}
+
+/* The classes of the text, most frequent first. */
+static uint64_t print_classes(const uint64_t *n)
+{
+    const uint64_t *order[FT_PTX_CLASSES];
+    uint64_t sum = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++) {
+        order[i] = &n[i];
+        sum += n[i];
+    }
+    qsort(order, FT_PTX_CLASSES, sizeof(order[0]), by_count);
+    printf("  instructions  %" PRIu64 " in the text:", sum);
+    for (int i = 0; i < FT_PTX_CLASSES && *order[i]; i++)
+        printf("%s %" PRIu64 " %s", i ? "," : "", *order[i],
+               ft_ptx_class_name((ft_ptx_class)(order[i] - n)));
+    puts("");
+    return sum;
+}
+
+static void print_kernel(const ft_ptx_kernel *k)
+{
+    puts("");
+    ft__put_clean(stdout, k->name);
+    printf("    line %u\n", k->line);
+    print_params(k);
+    print_block(k);
+    printf("  registers     %u predicates, %u of 16, %u of 32, %u of 64 bits declared; "
+           "ptxas allocates fewer\n",
+           k->registers[0], k->registers[1], k->registers[2], k->registers[3]);
+    printf("  memory        %" PRIu64 " B shared, %" PRIu64 " B local\n",
+           k->shared_bytes, k->local_bytes);
+    print_classes(k->instructions);
+}
+
+/* ---- JSON, CSV ---- */
+
+static void csv_kernel(const struct module *m, const ft_ptx_kernel *k)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        sum += k->instructions[i];
+    ft__csv_row(stdout, "ssuuuuuuuuuuuu", m->path, k->name, (uint64_t)k->line,
+                (uint64_t)k->n_params, (uint64_t)k->required[0],
+                (uint64_t)k->required[1], (uint64_t)k->required[2],
+                (uint64_t)k->registers[0], (uint64_t)k->registers[1],
+                (uint64_t)k->registers[2], (uint64_t)k->registers[3], k->shared_bytes,
+                k->local_bytes, sum);
+}
+
+static json_t *module_json(const struct module *m, const char *entry)
+{
+    const ft_ptx_kernel *k;
+    size_t n = ft_ptx_kernels(m->ptx, &k);
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        if (!entry || strcmp(entry, k[i].name) == 0)
+            ft__json_append_take(&all, ft__ptx_kernel_json(&k[i]));
+    return json_pack("{s:o, s:o, s:o, s:o}", "file", ft__json_text(m->path), "version",
+                     ft__json_real(ft_ptx_version(m->ptx) / 10.0), "target",
+                     ft__json_text(ft_ptx_target(m->ptx)), "kernels", all);
+}
+
+/* ---- all files ---- */
+
+struct shown {
+    ft__cli *c;
+    const char *entry;
+    json_t *json;
+    size_t n; /* kernels */
+};
+
+static void show(struct shown *s, const struct module *m)
+{
+    const ft_ptx_kernel *k;
+    size_t n = ft_ptx_kernels(m->ptx, &k);
+    uint32_t version = ft_ptx_version(m->ptx);
+
+    if (s->c->json)
+        ft__json_append_take(&s->json, module_json(m, s->entry));
+    else if (!s->c->csv) {
+        printf("%s", s->n ? "\n" : "");
+        ft__put_clean(stdout, m->path);
+        printf(": PTX %u.%u for %s, %zu kernel%s\n", version / 10, version % 10,
+               ft_ptx_target(m->ptx), n, n == 1 ? "" : "s");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s->entry && strcmp(s->entry, k[i].name) != 0)
+            continue;
+        s->n++;
+        if (s->c->csv)
+            csv_kernel(m, &k[i]);
+        else if (!s->c->json)
+            print_kernel(&k[i]);
+    }
+}
+
+static ft_status show_file(struct shown *s, const char *path, ft_error *err)
+{
+    ft_ptx **m;
+    size_t n;
+    ft_status st = ft_ptx_modules_open(&m, &n, path, err);
+
+    for (size_t i = 0; !st && i < n; i++)
+        show(s, &(struct module){path, m[i]});
+    ft_ptx_modules_free(m, n);
+    return st;
+}
+
+int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o)
+{
+    struct shown s = {.c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
+    ft_error err = {0};
+    ft_status st = FT_OK;
+
+    if (c->csv)
+        puts("file,kernel,line,parameters,block_x,block_y,block_z,predicates,"
+             "registers_16,registers_32,registers_64,shared_bytes,local_bytes,"
+             "instructions");
+    for (size_t i = 0; i < c->args.n && !st; i++)
+        st = show_file(&s, c->args.v[i], &err);
+    if (st) {
+        json_decref(s.json);
+        return ft__cli_fail(c, st, &err);
+    }
+    if (o->entry && !s.n) {
+        json_decref(s.json);
+        return ft__cli_exit(c, FT__EXIT_MISSING, "no kernel is called %s", o->entry);
+    }
+    return ft__cli_done(
+        c,
+        !c->json || ft__json_print_take(json_pack("{s:o}", "files", s.json), stdout));
+}

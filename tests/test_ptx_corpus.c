@@ -1,0 +1,166 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "launches.h"
+#include "ptx/interpret.h"
+#include "ptx_compare.h"
+
+/* Counting is held against running on the launches of examples/ptx/launches.jsonl, each
+ * also with what compilers made of the same kernel for other targets. */
+
+static const char *const targets[] = {"sm_75",    "sm_90",    "sm_100",  "clang_35",
+                                      "clang_50", "clang_60", "clang_70"};
+
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+typedef struct image {
+    ft__ptx_memory memory[LAUNCH_PARAMS];
+    uint64_t address[LAUNCH_PARAMS];
+    ft_ptx_arg arg[LAUNCH_PARAMS];
+    uint32_t n_memory;
+} image;
+
+static void prepare(image *im, const launch *l)
+{
+    memset(im, 0, sizeof *im);
+    for (uint32_t i = 0; i < l->n_args; i++) {
+        const argument *a = &l->arg[i];
+
+        im->arg[i] = (ft_ptx_arg){.index = i, .bytes = a->bytes, .size = a->size};
+        if (a->memory) {
+            ft__ptx_memory *m = &im->memory[im->n_memory++];
+
+            *m =
+                (ft__ptx_memory){(uint64_t)(i + 1) << 36, malloc(a->memory), a->memory};
+            fill_bytes(m->bytes, a->memory, 0, &a->fill);
+            im->address[i] = m->address + a->offset;
+            im->arg[i].bytes = &im->address[i];
+            im->arg[i].size = sizeof im->address[i];
+        }
+    }
+}
+
+/* The module that launches come from, and its counter, which keeps what it found. */
+typedef struct opened {
+    char path[1200];
+    ft_ptx *m;
+    ft_ptx_counter *counter;
+    int launches, exact;
+} opened;
+
+static void close_module(opened *o)
+{
+    ft_ptx_counter_free(o->counter);
+    ft_ptx_free(o->m);
+    o->counter = NULL;
+    o->m = NULL;
+}
+
+static int has_kernel(const ft_ptx *m, const char *name)
+{
+    const ft_ptx_kernel *k;
+    const size_t n = ft_ptx_kernels(m, &k);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(k[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether there is such a module with such a kernel. */
+static int open_module(opened *o, const char *path, const char *kernel)
+{
+    if (strcmp(o->path, path) != 0) {
+        close_module(o);
+        snprintf(o->path, sizeof o->path, "%s", path);
+        if (ft_ptx_open(&o->m, path, NULL) == FT_OK)
+            CHECK(ft_ptx_counter_new(&o->counter, o->m, NULL) == FT_OK);
+    }
+    return o->counter != NULL && has_kernel(o->m, kernel);
+}
+
+static void complain(const opened *o, const launch *l, const char *what)
+{
+    fprintf(stderr, "%s, %s of line %u: %s\n", o->path, l->kernel, l->line, what);
+    check_failed++;
+}
+
+static void check_launch(opened *o, const launch *l)
+{
+    ft_ptx_launch what = {
+        .kernel = l->kernel, .dynamic_shared = l->shared, .n_args = l->n_args};
+    ft_ptx_counts counted, ran;
+    ft__ptx_run_options opt = {0};
+    char words[400] = "";
+    ft_error err;
+    image im;
+
+    prepare(&im, l);
+    memcpy(what.grid, l->grid, sizeof what.grid);
+    memcpy(what.block, l->block, sizeof what.block);
+    what.arg = im.arg;
+    opt.memory = im.memory;
+    opt.n_memory = im.n_memory;
+    if (ft__ptx_run(&ran, o->m, &what, &opt, &err) ||
+        ft_ptx_count(&counted, o->counter, &what, &err)) {
+        complain(o, l, err.msg);
+    } else {
+        o->launches++;
+        o->exact += counted.exact;
+        if (ptx_compare(&counted, &ran, words, sizeof words))
+            complain(o, l, words);
+    }
+    for (uint32_t i = 0; i < im.n_memory; i++)
+        free(im.memory[i].bytes);
+}
+
+/* "compiled/sm_80/x.ptx" under another target. */
+static void check_target(opened *o, const launch *l, const char *target)
+{
+    static const char usual[] = "/sm_80/";
+    const char *at = strstr(l->module, usual);
+    char path[1200];
+
+    if (at == NULL || strstr(l->module, "triton") != NULL)
+        return;
+    snprintf(path, sizeof path, "%.*s/%s/%s", (int)(at - l->module), l->module, target,
+             at + sizeof usual - 1);
+    if (open_module(o, path, l->kernel))
+        check_launch(o, l);
+}
+
+static void counts_are_those_of_running(const char *root)
+{
+    char path[1024];
+    opened o = {0};
+    launches all;
+    ft_error err;
+
+    snprintf(path, sizeof path, "%s/examples/ptx/launches.jsonl", root);
+    if (launches_read(&all, path, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        check_failed++;
+        return;
+    }
+    for (size_t i = 0; i < all.n; i++) {
+        CHECK(open_module(&o, all.row[i].module, all.row[i].kernel));
+        check_launch(&o, &all.row[i]);
+    }
+    for (int k = 0; k < TARGETS; k++)
+        for (size_t i = 0; i < all.n; i++)
+            check_target(&o, &all.row[i], targets[k]);
+    close_module(&o);
+    CHECK(all.n >= 700 && o.launches >= 2000);
+    printf("%zu launches, %d on all targets, %d counted exactly\n", all.n, o.launches,
+           o.exact);
+    launches_free(&all);
+}
+
+int main(int argc, char **argv)
+{
+    counts_are_those_of_running(argc > 1 ? argv[1] : ".");
+    CHECK_DONE();
+}

@@ -1,0 +1,582 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "ptx/interpret.h"
+#include "ptx_compare.h"
+
+/* What kernels execute, against numbers worked out by hand and against running them. */
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define KERNEL(params, body)                                                           \
+    HEAD ".entry k(" params ")\n{\n"                                                  \
+         ".reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n"                    \
+         ".reg .b64 %d<16>;\n.reg .f32 %f<16>;\n" body "}\n"
+#define TID "mov.u32 %r0, %tid.x;\n"
+/* %r1: number of the thread in the grid. */
+#define INDEX                                                                          \
+    TID "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"                              \
+        "mad.lo.s32 %r1, %r2, %r3, %r0;\n"
+
+enum { ARGS = 4 };
+
+typedef struct kernel {
+    ft_ptx *m;
+    ft_ptx_counter *c;
+    ft_ptx_launch launch;
+    ft_ptx_arg arg[ARGS];
+    ft_ptx_counts n;
+    ft_error err;
+    ft_status st;
+} kernel;
+
+static void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
+{
+    memset(k, 0, sizeof *k);
+    k->launch.grid[0] = grid;
+    k->launch.block[0] = block;
+    k->launch.grid[1] = k->launch.grid[2] = 1;
+    k->launch.block[1] = k->launch.block[2] = 1;
+    k->launch.arg = k->arg;
+    k->st = ft_ptx_parse(&k->m, text, strlen(text), "test", &k->err);
+    if (!k->st)
+        k->st = ft_ptx_counter_new(&k->c, k->m, &k->err);
+    if (k->st)
+        fprintf(stderr, "%s\n", k->err.msg);
+    CHECK(k->st == FT_OK);
+}
+
+/* The text with something else for '?'. */
+static void begin_with(kernel *k, const char *text, const char *with, uint32_t grid,
+                       uint32_t block)
+{
+    char all[2000];
+    size_t n = 0;
+
+    for (const char *c = text; *c; c++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%.*s", *c == '?' ? 400 : 1,
+                              *c == '?' ? with : c);
+    begin(k, all, grid, block);
+}
+
+static void give(kernel *k, uint32_t index, const void *bytes, uint32_t size)
+{
+    k->arg[k->launch.n_args++] =
+        (ft_ptx_arg){.index = index, .bytes = bytes, .size = size};
+}
+
+static void count(kernel *k)
+{
+    if (!k->st)
+        k->st = ft_ptx_count(&k->n, k->c, &k->launch, &k->err);
+}
+
+static void end(kernel *k)
+{
+    ft_ptx_counter_free(k->c);
+    ft_ptx_free(k->m);
+}
+
+/* Counts as running gives them, where all of that is known. */
+static void check_ran(kernel *k)
+{
+    ft__ptx_run_options opt = {.most_steps = 1 << 22};
+    ft_ptx_counts ran;
+    char what[400] = "";
+
+    count(k);
+    if (k->st || ft__ptx_run(&ran, k->m, &k->launch, &opt, &k->err) != FT_OK) {
+        fprintf(stderr, "%s\n", k->err.msg);
+        CHECK(0);
+    } else if (!k->n.exact || ptx_compare(&k->n, &ran, what, sizeof what)) {
+        fprintf(stderr, "%s %s\n", what, k->n.because ? k->n.because : "");
+        CHECK(0);
+    }
+}
+
+static int is(const ft_ptx_tally *t, uint64_t n)
+{
+    if (t->low == n && t->value == n && t->high == n)
+        return 1;
+    fprintf(stderr, "%" PRIu64 " (%" PRIu64 " .. %" PRIu64 "), want %" PRIu64 "\n",
+            t->value, t->low, t->high, n);
+    return 0;
+}
+
+/* ---- traps ---- */
+
+static void a_negated_guard_jumps_where_it_does_not_hold(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", INDEX "setp.lt.u32 %p1, %r1, 40;\n@!%p1 bra L;\n"
+                           "add.f32 %f1, %f2, %f3;\nL: ret;\n"),
+          2, 64);
+    check_ran(&k);
+    CHECK(is(&k.n.thread[FT_PTX_FP32], 40));
+    CHECK(is(&k.n.warp[FT_PTX_FP32], 2));
+    CHECK(is(&k.n.branches, 4));
+    CHECK(is(&k.n.divergent, 1));
+    end(&k);
+}
+
+static void a_branch_not_taken_falls_through(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", TID "setp.eq.u32 %p1, %r0, 9999;\n@%p1 bra L;\n"
+                         "add.f32 %f1, %f2, %f3;\nadd.f32 %f1, %f2, %f3;\n"
+                         "L: mul.f32 %f1, %f2, %f3;\nret;\n"),
+          3, 96);
+    check_ran(&k);
+    CHECK(is(&k.n.on[FT_PTX_FP32], 3 * 96 * 3));
+    CHECK(is(&k.n.flops[0], 3 * 96 * 3));
+    end(&k);
+}
+
+static void blocks_and_grids_have_three_dimensions(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", "mov.u32 %r0, %tid.y;\nmov.u32 %r1, %tid.z;\nmov.u32 %r2, %ctaid.y;\n"
+                     "mov.u32 %r3, %ctaid.z;\nadd.s32 %r4, %r0, %r2;\n"
+                     "mad.lo.s32 %r4, %r3, %r1, %r4;\nsetp.gt.s32 %p1, %r4, 6;\n"
+                     "@%p1 add.f32 %f1, %f2, %f3;\n@%p1 exit;\nmul.lo.s32 %r5, %r4, 3;\n"
+                     "ret;\n"),
+          3, 12);
+    k.launch.block[1] = 11;
+    k.launch.block[2] = 4;
+    k.launch.grid[1] = 10;
+    k.launch.grid[2] = 5;
+    check_ran(&k);
+    CHECK(k.n.threads == 12ull * 11 * 4 * 3 * 10 * 5);
+    CHECK(k.n.warps == 17ull * 150);
+    end(&k);
+}
+
+static void counts_have_64_bits(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", "mov.u32 %r0, 0;\nL: add.s32 %r0, %r0, 1;\n"
+                     "fma.rn.f32 %f1, %f2, %f3, %f1;\nsetp.lt.u32 %p1, %r0, 3000000;\n"
+                     "@%p1 bra L;\nret;\n"),
+          100000, 1024);
+    count(&k);
+    CHECK(is(&k.n.thread[FT_PTX_FP32], 3000000ull * 100000 * 1024));
+    CHECK(is(&k.n.flops[0], 2 * 3000000ull * 100000 * 1024));
+    CHECK(is(&k.n.branches, 3000000ull * 100000 * 32));
+    CHECK(is(&k.n.divergent, 0));
+    CHECK(k.n.exact);
+    end(&k);
+}
+
+static void a_grid_may_be_as_large_as_any(void)
+{
+    const uint32_t n = 0x7fffff00;
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u32 n", INDEX "ld.param.u32 %r4, [n];\n"
+                                        "setp.ge.u32 %p1, %r1, %r4;\n@%p1 bra L;\n"
+                                        "add.f32 %f1, %f2, %f3;\nL: ret;\n"),
+          INT32_MAX / 256 + 1, 256);
+    give(&k, 0, &n, 4);
+    k.launch.grid[1] = k.launch.grid[2] = 65535;
+    count(&k);
+    CHECK(is(&k.n.thread[FT_PTX_FP32], (uint64_t)n * 65535 * 65535));
+    CHECK(k.n.exact);
+    end(&k);
+}
+
+static void divisions_and_bit_fields_guard(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", INDEX "rem.u32 %r4, %r1, 7;\ndiv.u32 %r5, %r1, 11;\n"
+                           "bfe.u32 %r6, %r1, 3, 2;\nsetp.lt.u32 %p1, %r4, 3;\n"
+                           "@%p1 add.f32 %f1, %f2, %f3;\nsetp.gt.u32 %p2, %r5, 20;\n"
+                           "@%p2 bra L;\nadd.f32 %f1, %f2, %f3;\nL:\n"
+                           "setp.eq.u32 %p3, %r6, 2;\n@%p3 exit;\n"
+                           "mul.f32 %f1, %f2, %f3;\nret;\n"),
+          30, 96);
+    check_ran(&k);
+    end(&k);
+}
+
+static void exits_with_a_guard_take_threads_away(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", INDEX "setp.ge.u32 %p1, %r1, 100;\n@%p1 exit;\n"
+                           "add.f32 %f1, %f2, %f3;\nret;\n"),
+          2, 64);
+    check_ran(&k);
+    CHECK(is(&k.n.thread[FT_PTX_FP32], 100));
+    CHECK(is(&k.n.warp[FT_PTX_FP32], 4));
+    CHECK(is(&k.n.on[FT_PTX_CONTROL], 28 + 100));
+    CHECK(is(&k.n.branches, 0));
+    end(&k);
+}
+
+static void calls_give_what_branches_need(void)
+{
+    kernel k;
+
+    begin(&k,
+          HEAD ".func (.param .b32 out) twice(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
+               ".reg .pred %p;\nld.param.b32 %r0, [a];\nsetp.gt.u32 %p, %r0, 20;\n"
+               "@%p bra L;\nadd.s32 %r0, %r0, %r0;\nL: st.param.b32 [out], %r0;\nret;\n}\n"
+               ".func (.param .b32 out) more(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
+               "ld.param.b32 %r0, [a];\n{\n.param .b32 x;\n.param .b32 y;\n"
+               "st.param.b32 [x], %r0;\ncall (y), twice, (x);\nld.param.b32 %r1, [y];\n}\n"
+               "add.s32 %r1, %r1, 1;\nst.param.b32 [out], %r1;\nret;\n}\n"
+               ".entry k()\n{\n.reg .b32 %r<8>;\n.reg .pred %p<4>;\n.reg .f32 %f<4>;\n" INDEX
+               "{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %r1;\n"
+               "call (y), more, (x);\nld.param.b32 %r4, [y];\n}\n"
+               "L: add.f32 %f1, %f2, %f3;\nsub.u32 %r4, %r4, 1;\n"
+               "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\nret;\n}\n",
+          2, 48);
+    check_ran(&k);
+    end(&k);
+}
+
+static void recursion_ends(void)
+{
+    kernel k;
+
+    begin(&k,
+          HEAD ".func f(.param .b32 a)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r0, [a];\n{\n"
+               ".param .b32 x;\nst.param.b32 [x], %r0;\ncall f, (x);\n}\nret;\n}\n"
+               ".entry k()\n{\n.reg .b32 %r<4>;\n{\n.param .b32 x;\n"
+               "st.param.b32 [x], %r0;\ncall f, (x);\n}\nret;\n}\n",
+          1, 32);
+    count(&k);
+    CHECK(k.st == FT_OK && !k.n.exact);
+    CHECK(k.n.because && strstr(k.n.because, "nested too deep"));
+    CHECK(k.n.warp[FT_PTX_CONTROL].high == UINT64_MAX);
+    end(&k);
+}
+
+static void indexed_branches_part_warps(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", INDEX "and.b32 %r4, %r1, 3;\nmin.u32 %r4, %r4, 2;\n"
+                           "T: .branchtargets A, B, C;\nbrx.idx %r4, T;\n"
+                           "A: add.f32 %f1, %f2, %f3;\nbra E;\n"
+                           "B: mul.lo.s32 %r5, %r4, 3;\nbra E;\n"
+                           "C: and.b32 %r5, %r4, 1;\nE: ret;\n"),
+          2, 48);
+    check_ran(&k);
+    CHECK(is(&k.n.divergent, 4));
+    CHECK(is(&k.n.thread[FT_PTX_FP32], 24));
+    CHECK(is(&k.n.warp[FT_PTX_FP32], 4));
+    end(&k);
+}
+
+static void halves_and_tensors_have_their_operations(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", "fma.rn.f16x2 %r1, %r2, %r3, %r4;\nadd.f16 %h1, %h2, %h3;\n"
+                     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, "
+                     "%f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};\n"
+                     "ret;\n"),
+          5, 64);
+    count(&k);
+    CHECK(is(&k.n.flops[2], 5 * 64 * (4 + 1)));
+    CHECK(is(&k.n.on[FT_PTX_FP16], 5 * 64 * 2));
+    CHECK(is(&k.n.warp[FT_PTX_TENSOR], 10));
+    CHECK(is(&k.n.tensor_flops, 10ull * 2 * 16 * 8 * 16));
+    end(&k);
+}
+
+/* ---- what depends on data ---- */
+
+static void loads_that_feed_branches_give_bounds(void)
+{
+    const uint64_t x = 1 << 20;
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 TID "ld.param.u64 %d0, [x];\nld.global.u32 %r4, [%d0];\n"
+                     "setp.eq.u32 %p1, %r4, 0;\n@%p1 bra L;\nadd.f32 %f1, %f2, %f3;\n"
+                     "L: mul.lo.s32 %r5, %r0, 2;\nret;\n"),
+          3, 64);
+    give(&k, 0, &x, 8);
+    count(&k);
+    CHECK(!k.n.exact && strcmp(k.n.because, "line 15: a branch depends on data") == 0);
+    CHECK(k.n.thread[FT_PTX_FP32].low == 0);
+    CHECK(k.n.thread[FT_PTX_FP32].value == 3 * 32);
+    CHECK(k.n.thread[FT_PTX_FP32].high == 3 * 64);
+    CHECK(is(&k.n.thread[FT_PTX_MUL], 3 * 64));
+    CHECK(k.n.divergent.low == 0 && k.n.divergent.high == 6);
+    end(&k);
+}
+
+static void spins_count_once(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 "ld.param.u64 %d0, [x];\nL: atom.global.cas.b32 %r4, [%d0], 0, 1;\n"
+                 "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\nadd.f32 %f1, %f2, %f3;\nret;\n"),
+          4, 32);
+    count(&k);
+    CHECK(!k.n.exact);
+    CHECK(k.n.on[FT_PTX_ATOMIC].low == 128 && k.n.on[FT_PTX_ATOMIC].value == 128);
+    CHECK(k.n.on[FT_PTX_ATOMIC].high == UINT64_MAX);
+    CHECK(is(&k.n.thread[FT_PTX_FP32], 128));
+    end(&k);
+}
+
+static void what_is_not_given_gives_bounds(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u32 n", INDEX "ld.param.u32 %r4, [n];\n"
+                                        "setp.ge.u32 %p1, %r1, %r4;\n@%p1 bra L;\n"
+                                        "add.f32 %f1, %f2, %f3;\nL: ret;\n"),
+          4, 64);
+    count(&k);
+    CHECK(!k.n.exact && k.n.thread[FT_PTX_FP32].high == 256);
+    end(&k);
+}
+
+static void traps_are_not_expected(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 "ld.param.u64 %d0, [x];\nld.global.u32 %r4, [%d0];\n"
+                 "setp.eq.u32 %p1, %r4, 0;\n@%p1 bra L;\nadd.f32 %f1, %f2, %f3;\nret;\n"
+                 "L: mul.lo.s32 %r5, %r4, 2;\ntrap;\n"),
+          1, 64);
+    count(&k);
+    CHECK(k.n.thread[FT_PTX_FP32].value == 64 && k.n.thread[FT_PTX_MUL].value == 0);
+    CHECK(k.n.thread[FT_PTX_FP32].low == 0 && k.n.thread[FT_PTX_MUL].high == 64);
+    end(&k);
+}
+
+/* ---- what wants no end ---- */
+
+static void endless_loops_end(void)
+{
+    static const char *const body[] = {
+        "L: bra L;\n",
+        "L: add.s32 %r1, %r1, 1;\nbra L;\n",
+        "mov.u32 %r1, 1;\nL: mad.lo.s32 %r1, %r1, 1664525, 1013904223;\n"
+        "setp.ne.u32 %p1, %r1, 1;\n@%p1 bra L;\nret;\n",
+        TID "L: xor.b32 %r0, %r0, 1;\nsetp.lt.u32 %p1, %r0, 2000;\n@%p1 bra L;\nret;\n",
+    };
+
+    for (size_t b = 0; b < sizeof body / sizeof *body; b++) {
+        kernel k;
+
+        begin_with(&k, KERNEL("", "?"), body[b], 1000, 256);
+        count(&k);
+        CHECK(k.st == FT_OK && !k.n.exact && k.n.because);
+        CHECK(k.n.warp[FT_PTX_CONTROL].high == UINT64_MAX);
+        end(&k);
+    }
+}
+
+static void graphs_may_be_of_any_shape(void)
+{
+    kernel k;
+
+    /* Two ways into a loop, and one out of its middle. */
+    begin(&k,
+          KERNEL("", TID "mov.u32 %r4, 0;\nand.b32 %r5, %r0, 1;\n"
+                         "setp.eq.u32 %p1, %r5, 0;\n@%p1 bra B;\n"
+                         "A: add.s32 %r4, %r4, 1;\nsetp.gt.u32 %p2, %r4, 9;\n@%p2 bra E;\n"
+                         "B: add.s32 %r4, %r4, 2;\nsetp.lt.u32 %p3, %r4, 20;\n@%p3 bra A;\n"
+                         "E: ret;\n"),
+          2, 64);
+    check_ran(&k);
+    end(&k);
+}
+
+/* ---- memory ---- */
+
+static void sectors_are_those_that_warps_touch(void)
+{
+    static const struct {
+        const char *scale;
+        uint32_t grid;
+        uint64_t sectors;
+    } at[] = {{"4", 8, 4}, {"8", 8, 8}, {"32", 8, 32}, {"128", 8, 32}, {"0", 8, 1}};
+    const uint64_t x = 1 << 20;
+
+    for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
+        kernel k;
+
+        begin_with(&k,
+                   KERNEL(".param .u64 x", INDEX "ld.param.u64 %d0, [x];\n"
+                                                 "mul.wide.u32 %d1, %r1, ?;\n"
+                                                 "add.s64 %d2, %d0, %d1;\n"
+                                                 "ld.global.u32 %r4, [%d2];\nret;\n"),
+                   at[n].scale, at[n].grid, 64);
+        give(&k, 0, &x, 8);
+        count(&k);
+        CHECK(is(&k.n.requests[FT_PTX_LOADED], at[n].grid * 2));
+        CHECK(is(&k.n.sectors[FT_PTX_LOADED], at[n].grid * 2 * at[n].sectors));
+        CHECK(is(&k.n.bytes[FT_PTX_GLOBAL][FT_PTX_LOADED], at[n].grid * 64 * 4));
+        CHECK(is(&k.n.access[FT_PTX_GLOBAL][FT_PTX_LOADED][2], at[n].grid * 64));
+        end(&k);
+    }
+}
+
+static void banks_conflict(void)
+{
+    static const struct {
+        const char *scale;
+        uint64_t cycles;
+    } at[] = {{"4", 1}, {"8", 2}, {"128", 32}, {"132", 1}, {"0", 1}};
+
+    for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
+        kernel k;
+
+        begin_with(&k,
+                   KERNEL("", ".shared .align 16 .b8 s[8192];\n" TID
+                              "mov.u32 %r1, s;\nmad.lo.s32 %r2, %r0, ?, %r1;\n"
+                              "st.shared.u32 [%r2], %r0;\nret;\n"),
+                   at[n].scale, 5, 32);
+        count(&k);
+        CHECK(is(&k.n.shared[FT_PTX_STORED], 5));
+        CHECK(is(&k.n.wavefronts[FT_PTX_STORED], 5 * at[n].cycles));
+        end(&k);
+    }
+}
+
+static void loops_over_memory_are_counted_whole(void)
+{
+    const uint64_t x = 1 << 20;
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 INDEX "ld.param.u64 %d0, [x];\nmul.wide.u32 %d1, %r1, 4;\n"
+                       "add.s64 %d0, %d0, %d1;\nmov.u32 %r5, 0;\n"
+                       "L: ld.global.u32 %r4, [%d0];\nadd.s64 %d0, %d0, 4096;\n"
+                       "add.s32 %r5, %r5, 1;\nsetp.ne.s32 %p1, %r5, 100000;\n@%p1 bra L;\n"
+                       "bar.sync 0;\nret;\n"),
+          1000, 128);
+    give(&k, 0, &x, 8);
+    count(&k);
+    CHECK(k.n.exact);
+    CHECK(is(&k.n.requests[FT_PTX_LOADED], 1000ull * 4 * 100000));
+    CHECK(is(&k.n.sectors[FT_PTX_LOADED], 1000ull * 4 * 100000 * 4));
+    CHECK(is(&k.n.barriers, 1000));
+    end(&k);
+}
+
+/* ---- launches ---- */
+
+static void launches_no_gpu_takes_are_refused(void)
+{
+    static const struct {
+        uint32_t grid[3], block[3];
+        const char *says;
+    } bad[] = {
+        {{0, 1, 1}, {32, 1, 1}, "a grid of 0 x 1 x 1"},
+        {{1, 65536, 1}, {32, 1, 1}, "a grid of 1 x 65536 x 1"},
+        {{1, 1, 1}, {1025, 1, 1}, "a block of 1025 x 1 x 1"},
+        {{1, 1, 1}, {32, 32, 2}, "at most 1024"},
+        {{1, 1, 1}, {1, 1, 65}, "a block of 1 x 1 x 65"},
+    };
+    kernel k;
+
+    begin(&k, KERNEL(".param .u32 n", "ret;\n"), 1, 32);
+    for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
+        memcpy(k.launch.grid, bad[n].grid, sizeof k.launch.grid);
+        memcpy(k.launch.block, bad[n].block, sizeof k.launch.block);
+        CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EINVAL);
+        CHECK(strstr(k.err.msg, bad[n].says) != NULL);
+    }
+    k.launch.grid[1] = k.launch.block[0] = k.launch.block[1] = k.launch.block[2] = 1;
+    k.launch.kernel = "other";
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
+    k.launch.kernel = NULL;
+    k.launch.n_args = 1;
+    k.arg[0] = (ft_ptx_arg){.name = "m", .bytes = "abcd", .size = 4};
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
+    CHECK(strcmp(k.err.msg, "k has no parameter 'm'") == 0);
+    k.arg[0] = (ft_ptx_arg){.name = "n", .bytes = "abcdefgh", .size = 8};
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EINVAL);
+    k.arg[0] = (ft_ptx_arg){.index = 1, .bytes = "abcd", .size = 4};
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
+    end(&k);
+}
+
+static void a_block_is_the_one_that_is_required(void)
+{
+    kernel k;
+
+    begin(&k, HEAD ".entry k()\n.reqntid 64\n{\nret;\n}\n", 1, 32);
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EINVAL);
+    CHECK(strstr(k.err.msg, ".reqntid says 64 x 1 x 1") != NULL);
+    k.launch.block[0] = 64;
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_OK);
+    end(&k);
+}
+
+static void blocks_are_those_of_the_text(void)
+{
+    const ft_ptx_block *b;
+    kernel k;
+
+    begin(&k,
+          KERNEL("", INDEX "setp.lt.u32 %p1, %r1, 40;\n@!%p1 bra L;\n"
+                           "add.f32 %f1, %f2, %f3;\nL: ret;\n"),
+          2, 64);
+    count(&k);
+    CHECK(ft_ptx_blocks(k.c, &b) == 3);
+    CHECK(b[0].instructions == 6 && b[0].exact && is(&b[0].thread, 128));
+    CHECK(b[1].line == b[1].last_line && is(&b[1].warp, 2));
+    CHECK(b[2].label && strcmp(b[2].label, "L") == 0 && is(&b[2].warp, 4));
+    end(&k);
+}
+
+int main(void)
+{
+    a_negated_guard_jumps_where_it_does_not_hold();
+    a_branch_not_taken_falls_through();
+    blocks_and_grids_have_three_dimensions();
+    counts_have_64_bits();
+    a_grid_may_be_as_large_as_any();
+    divisions_and_bit_fields_guard();
+    exits_with_a_guard_take_threads_away();
+    calls_give_what_branches_need();
+    recursion_ends();
+    indexed_branches_part_warps();
+    halves_and_tensors_have_their_operations();
+    loads_that_feed_branches_give_bounds();
+    spins_count_once();
+    what_is_not_given_gives_bounds();
+    traps_are_not_expected();
+    endless_loops_end();
+    graphs_may_be_of_any_shape();
+    sectors_are_those_that_warps_touch();
+    banks_conflict();
+    loops_over_memory_are_counted_whole();
+    launches_no_gpu_takes_are_refused();
+    a_block_is_the_one_that_is_required();
+    blocks_are_those_of_the_text();
+    CHECK_DONE();
+}

@@ -1,0 +1,88 @@
+#include <string.h>
+
+#include "check.h"
+#include "foretell/ptx.h"
+#include "refuse.h"
+
+/* Every allocation of counting may be refused, and is reported. */
+
+static const char text[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".func (.param .b32 out) f(.param .b32 a)\n{\n.reg .b32 %r<4>;\n"
+    "ld.param.b32 %r0, [a];\nadd.s32 %r0, %r0, 1;\nst.param.b32 [out], %r0;\nret;\n}\n"
+    ".entry k(.param .u64 x)\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n"
+    ".reg .b64 %d<8>;\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\n"
+    "mov.u32 %r2, %ctaid.y;\nmad.lo.s32 %r3, %r1, 48, %r0;\nadd.s32 %r3, %r3, %r2;\n"
+    "ld.param.u64 %d0, [x];\nmul.wide.u32 %d1, %r3, 4;\nadd.s64 %d0, %d0, %d1;\n"
+    "rem.u32 %r4, %r3, 7;\n{\n.param .b32 y;\n.param .b32 z;\nst.param.b32 [y], %r4;\n"
+    "call (z), f, (y);\nld.param.b32 %r4, [z];\n}\n"
+    "L: ld.global.u32 %r5, [%d0];\nadd.s64 %d0, %d0, 128;\nsub.s32 %r4, %r4, 1;\n"
+    "setp.gt.s32 %p1, %r4, 0;\n@%p1 bra L;\nmov.u32 %r6, 0;\n"
+    "M: add.s32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 90;\n@%p3 bra M;\n"
+    "setp.eq.u32 %p2, %r5, 9;\n@%p2 bra E;\nadd.s32 %r4, %r4, 1;\nE: ret;\n}\n";
+
+static ft_ptx *m;
+
+static ft_status count_all(void)
+{
+    const uint64_t x = 4096;
+    const ft_ptx_arg arg = {.index = 0, .bytes = &x, .size = sizeof x};
+    const ft_ptx_launch l = {
+        .grid = {5, 3, 1}, .block = {96, 1, 1}, .arg = &arg, .n_args = 1};
+    ft_ptx_counter *c;
+    ft_ptx_counts n;
+    ft_error err = {0};
+    ft_status st = ft_ptx_counter_new(&c, m, &err);
+
+    if (st == FT_OK) {
+        st = ft_ptx_count(&n, c, &l, &err);
+        CHECK(st != FT_OK || (n.threads == 15 * 96 && !n.exact));
+        ft_ptx_counter_free(c);
+    }
+    CHECK(err.status == st);
+    return st;
+}
+
+static void every_refused_allocation_is_reported(void)
+{
+    ft_status st = FT_ENOMEM;
+    int n = 0;
+
+    while (st == FT_ENOMEM && n < 100000) {
+        allocs_left = ++n;
+        st = count_all();
+        allocs_left = -1;
+    }
+    CHECK(st == FT_OK);
+    CHECK(n > 20);
+}
+
+/* What was refused once is there the next time. */
+static void a_counter_goes_on_after_that(void)
+{
+    const ft_ptx_launch l = {.grid = {2, 1, 1}, .block = {32, 1, 1}};
+    ft_ptx_counter *c;
+    ft_ptx_counts n;
+
+    CHECK(ft_ptx_counter_new(&c, m, NULL) == FT_OK);
+    for (int left = 1; left < 60; left++) {
+        allocs_left = left;
+        CHECK(ft_ptx_count(&n, c, &l, NULL) == FT_ENOMEM || left > 4);
+        allocs_left = -1;
+        CHECK(ft_ptx_count(&n, c, &l, NULL) == FT_OK && n.threads == 64);
+    }
+    ft_ptx_counter_free(c);
+}
+
+int main(void)
+{
+    ft_error err;
+
+    if (ft_ptx_parse(&m, text, strlen(text), "test", &err) != FT_OK)
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(m != NULL);
+    every_refused_allocation_is_reported();
+    a_counter_goes_on_after_that();
+    ft_ptx_free(m);
+    CHECK_DONE();
+}

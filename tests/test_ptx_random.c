@@ -1,0 +1,137 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "ptx/interpret.h"
+#include "ptx_compare.h"
+#include "ptx_random.h"
+
+/* Counting is held against running on programs from a generator. With a seed as second
+ * argument that program alone, printed. */
+
+enum { PROGRAMS = 2000, DEPENDING = 400, MOST_STEPS = 1 << 20 };
+
+typedef struct both {
+    ft_ptx_counts counted, ran;
+} both;
+
+static uint32_t size_of(uint64_t seed)
+{
+    return 10 + (uint32_t)(seed % 50);
+}
+
+/* 0: the module is not what it should be, err says why. */
+static int run_both(both *b, const ptx_random *p, ft_error *err)
+{
+    uint8_t *bytes = calloc(PTX_RANDOM_BYTES, 1);
+    const ft__ptx_memory memory = {p->address, bytes, PTX_RANDOM_BYTES};
+    const ft__ptx_run_options opt = {
+        .memory = &memory, .n_memory = 1, .most_steps = MOST_STEPS};
+    ft_ptx_counter *c = NULL;
+    ft_ptx *m = NULL;
+    int ok;
+
+    for (uint32_t k = 0; k < PTX_RANDOM_BYTES; k++)
+        bytes[k] = (uint8_t)(k * 37 >> (k & 3));
+    ok = !ft_ptx_parse(&m, p->text, strlen(p->text), "random", err) &&
+         !ft__ptx_run(&b->ran, m, &p->launch, &opt, err) &&
+         !ft_ptx_counter_new(&c, m, err) &&
+         !ft_ptx_count(&b->counted, c, &p->launch, err);
+    ft_ptx_counter_free(c);
+    ft_ptx_free(m);
+    free(bytes);
+    return ok;
+}
+
+/* Whether all is well with `size` statements of this seed; `what` says what is not. */
+static int agrees(uint64_t seed, uint32_t size, int depends, char *what, size_t n)
+{
+    ft_error err = {0};
+    ptx_random p;
+    both b;
+    int ok = 0;
+
+    if (!ptx_random_make(&p, seed, size, depends)) {
+        snprintf(what, n, "out of memory");
+        return 0;
+    }
+    if (!run_both(&b, &p, &err))
+        snprintf(what, n, "%.300s", err.msg);
+    else if (!depends && !b.counted.exact)
+        snprintf(what, n, "not exact: %.300s",
+                 b.counted.because ? b.counted.because : "?");
+    else
+        ok = ptx_compare(&b.counted, &b.ran, what, n) == 0;
+    ptx_random_free(&p);
+    return ok;
+}
+
+static void show(uint64_t seed, uint32_t size, int depends)
+{
+    ptx_random p;
+
+    if (ptx_random_make(&p, seed, size, depends)) {
+        printf(
+            "// %u x %u x %u blocks of %u x %u x %u threads; n %u, m %u, wide %" PRId64
+            "\n%s",
+            p.launch.grid[0], p.launch.grid[1], p.launch.grid[2], p.launch.block[0],
+            p.launch.block[1], p.launch.block[2], p.number[0], p.number[1], p.wide,
+            p.text);
+        ptx_random_free(&p);
+    }
+}
+
+/* The same seed with as few statements as still fail, and how these do. */
+static void show_smallest(uint64_t seed, int depends)
+{
+    char what[400];
+    uint32_t size = 1;
+
+    while (size < size_of(seed) && agrees(seed, size, depends, what, sizeof what))
+        size++;
+    agrees(seed, size, depends, what, sizeof what);
+    show(seed, size, depends);
+    printf("// %u statements: %s\n", size, what);
+}
+
+static void try_seeds(uint64_t from, uint64_t to, int depends)
+{
+    int shown = 0;
+
+    for (uint64_t seed = from; seed < to; seed++) {
+        char what[400] = "";
+
+        if (agrees(seed, size_of(seed), depends, what, sizeof what))
+            continue;
+        check_failed++;
+        fprintf(stderr, "seed %" PRIu64 "%s: %s\n", seed,
+                depends ? " (depends on data)" : "", what);
+        if (shown++ == 0)
+            show_smallest(seed, depends);
+    }
+}
+
+static void counts_are_those_of_running(void)
+{
+    try_seeds(0, PROGRAMS, 0);
+}
+
+static void bounds_hold_where_data_decides(void)
+{
+    try_seeds(0, DEPENDING, 1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2) {
+        const uint64_t seed = strtoull(argv[2], NULL, 10);
+
+        try_seeds(seed, seed + 1, argc > 3);
+        CHECK_DONE();
+    }
+    counts_are_those_of_running();
+    bounds_hold_where_data_decides();
+    CHECK_DONE();
+}
