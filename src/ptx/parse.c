@@ -42,9 +42,11 @@ void ft__ptx_fail(ft__parser *p, const char *at, const char *fmt, ...)
 
 void ft__ptx_expected(ft__parser *p, const char *what)
 {
-    const uint32_t len = p->lex.len < 60 ? p->lex.len : 60;
+    uint32_t len = 0;
     const char *const point = p->lex.kind == FT__TOK_WORD ? "." : "";
 
+    while (len < p->lex.len && len < 60 && (unsigned char)p->lex.start[len] >= ' ')
+        len++;
     if (p->lex.kind == FT__TOK_END)
         ft__ptx_fail(p, p->lex.start, "found the end, expected %s", what);
     else
