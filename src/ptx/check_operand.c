@@ -265,9 +265,8 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     case 'w': return destination(p, w, o, true);
     case 's': return source(p, w, o, false);
     case 'W': return source(p, w, o, true);
-    case 'S':
     case 'V':
-        return source(p, w, o, w->role == 'V') ||
+        return source(p, w, o, true) ||
                (o->kind == FT__PTX_SPECIAL && special(w->type, o->index));
     case 'r': return o->kind == FT__PTX_REG && source(p, w, o, false);
     case 'p': return predicate(p, o) || o->kind == FT__PTX_INT;

@@ -78,12 +78,12 @@ bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size)
 
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size)
 {
-    void *kept = ft__arena_array(&p->m->arena, list->n, size);
+    /* a copy without clearing what it is written over */
+    void *kept =
+        ft__arena_strndup(&p->m->arena, list->n ? list->at : "", list->n * size);
 
     if (!kept)
         ft__ptx_no_memory(p);
-    else if (list->n)
-        memcpy(kept, list->at, list->n * size);
     list->n = 0;
     return kept;
 }
