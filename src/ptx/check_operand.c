@@ -285,6 +285,10 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                 fits_register(FT__TYPE_U32, reg_type(p, o), false));
     case 'b':
     case 'n': return barrier(p, w, o);
+    case 'c':
+        return o->kind == FT__PTX_INT &&
+               (o->bits == 4 || o->bits == 8 || o->bits == 16);
+    case 'g': return o->kind == FT__PTX_INT && o->bits == 16;
     case 'l': return o->kind == FT__PTX_LABEL;
     case 't': return o->kind == FT__PTX_TARGETS;
     default: return true;
