@@ -145,10 +145,11 @@ static bool address(const ft__parser *p, const ft__ptx_insn *i,
     }
 }
 
-/* Registers of a vector are of one sort, and one of them is there. */
+/* Registers of a vector are of one size and sort, and one of them is there. */
 static bool alike(const ft__parser *p, const ft__ptx_operand *o)
 {
     bool integers = false, floats = false, any = false;
+    uint32_t bits = 0;
 
     for (uint32_t k = 0; k < o->n; k++) {
         const ft__ptx_operand *e = child(p, o, k);
@@ -156,6 +157,10 @@ static bool alike(const ft__parser *p, const ft__ptx_operand *o)
 
         if (e->kind == FT__PTX_VECTOR || e->kind == FT__PTX_VARIABLE)
             return false;
+        if (e->kind == FT__PTX_REG && bits && ft__ptx_type_bits(type) != bits)
+            return false;
+        if (e->kind == FT__PTX_REG)
+            bits = ft__ptx_type_bits(type);
         any = any || e->kind != FT__PTX_SINK;
         integers = integers || e->kind == FT__PTX_INT || is_integer(type);
         floats = floats || e->kind == FT__PTX_FLOAT ||
@@ -260,9 +265,8 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     case 'w': return destination(p, w, o, true);
     case 's': return source(p, w, o, false);
     case 'W': return source(p, w, o, true);
-    case 'S':
     case 'V':
-        return source(p, w, o, w->role == 'V') ||
+        return source(p, w, o, true) ||
                (o->kind == FT__PTX_SPECIAL && special(w->type, o->index));
     case 'r': return o->kind == FT__PTX_REG && source(p, w, o, false);
     case 'p': return predicate(p, o) || o->kind == FT__PTX_INT;
@@ -281,6 +285,10 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                 fits_register(FT__TYPE_U32, reg_type(p, o), false));
     case 'b':
     case 'n': return barrier(p, w, o);
+    case 'c':
+        return o->kind == FT__PTX_INT &&
+               (o->bits == 4 || o->bits == 8 || o->bits == 16);
+    case 'g': return o->kind == FT__PTX_INT && o->bits == 16;
     case 'l': return o->kind == FT__PTX_LABEL;
     case 't': return o->kind == FT__PTX_TARGETS;
     default: return true;

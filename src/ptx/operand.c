@@ -162,7 +162,6 @@ static void wait_for_label(ft__parser *p)
     x->name = p->lex.start;
     x->len = p->lex.len;
     x->hash = p->lex.hash;
-    x->line = p->lex.token_line;
     x->operand = (uint32_t)p->stage.n;
     push(p, FT__PTX_LABEL);
     ft__ptx_next(p);

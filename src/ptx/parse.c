@@ -42,9 +42,11 @@ void ft__ptx_fail(ft__parser *p, const char *at, const char *fmt, ...)
 
 void ft__ptx_expected(ft__parser *p, const char *what)
 {
-    const uint32_t len = p->lex.len < 60 ? p->lex.len : 60;
+    uint32_t len = 0;
     const char *const point = p->lex.kind == FT__TOK_WORD ? "." : "";
 
+    while (len < p->lex.len && len < 60 && (unsigned char)p->lex.start[len] >= ' ')
+        len++;
     if (p->lex.kind == FT__TOK_END)
         ft__ptx_fail(p, p->lex.start, "found the end, expected %s", what);
     else
@@ -76,12 +78,12 @@ bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size)
 
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size)
 {
-    void *kept = ft__arena_array(&p->m->arena, list->n, size);
+    /* a copy without clearing what it is written over */
+    void *kept =
+        ft__arena_strndup(&p->m->arena, list->n ? list->at : "", list->n * size);
 
     if (!kept)
         ft__ptx_no_memory(p);
-    else if (list->n)
-        memcpy(kept, list->at, list->n * size);
     list->n = 0;
     return kept;
 }

@@ -59,7 +59,7 @@ enum {
 /* A label or list that is used before it is there: resolved as scopes end. */
 typedef struct ft__fixup {
     const char *name;
-    uint32_t len, hash, line;
+    uint32_t len, hash;
     uint32_t operand; /* of the function's; where there is no target */
     uint32_t *target;
 } ft__fixup;
@@ -69,10 +69,10 @@ typedef struct ft__want {
     char role;
     char pair;     /* '|' or '&' */
     uint8_t type;  /* ft__ptx_type; FT__TYPE_NONE: any */
-    uint8_t count; /* elements of a vector; 0: no vector; FT__AS_WORDS */
+    uint8_t count; /* elements of a vector; 0: no vector */
 } ft__want;
 
-enum { FT__MAX_WANTED = 12, FT__AS_WORDS = 255 };
+enum { FT__MAX_WANTED = 12 };
 
 /* A form that an opcode with certain words has. */
 typedef struct ft__rule {
@@ -189,7 +189,7 @@ void ft__check_parameters(ft__parser *p, const char *at);
 void ft__check_call(ft__parser *p, const ft__ptx_insn *i);
 /* Of an instruction with operands and words in their lists. */
 void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i);
-/* Operand number k of it is what is wanted; NULL: a reason why not. */
+/* The operand is what is wanted. */
 bool ft__check_operand(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                        const ft__ptx_operand *o);
 

@@ -99,11 +99,8 @@ static void target_label(ft__parser *p, uint32_t *target)
 {
     ft__fixup *x = ft__ptx_push(p, &p->fixups, sizeof(*x));
 
-    *x = (ft__fixup){.name = p->lex.start,
-                     .len = p->lex.len,
-                     .hash = p->lex.hash,
-                     .line = p->lex.token_line,
-                     .target = target};
+    *x = (ft__fixup){
+        .name = p->lex.start, .len = p->lex.len, .hash = p->lex.hash, .target = target};
 }
 
 static uint32_t listed(const ft__parser *p)
