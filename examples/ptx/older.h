@@ -1,5 +1,5 @@
-// What clang needs to compile some of the kernels without any CUDA headers, for GPUs that
-// nvcc has forgotten.
+// What clang needs to compile some of the kernels without any CUDA headers, for GPUs
+// that nvcc has forgotten.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))

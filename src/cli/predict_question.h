@@ -44,8 +44,8 @@ typedef struct ft__predict_question {
     ft_predictor *predictor; /* NULL: none was found */
     ft_predictor_info info;
     ft__families *families;
-    ft_known *known; /* NULL: nothing is to be corrected */
-    ft__by by;       /* what is made of data sheets */
+    ft_known *known;           /* NULL: nothing is to be corrected */
+    ft__by by;                 /* what is made of data sheets */
     ft__device_cache *devices; /* NULL: each question reads them */
 } ft__predict_question;
 

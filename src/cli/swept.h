@@ -33,8 +33,9 @@ int ft__asker_setting(ft__asker *a, const char **out, uint32_t workload,
 int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
                   uint32_t workload, const double *point, const char *const *setting,
                   size_t n);
-/* The command for the shell that measures a point here, as JSON; false: it is of another
- * device, is driven otherwise than this machine was measured, or nothing that runs. */
+/* The command for the shell that measures a point here, as JSON; false: it is of
+ * another device, is driven otherwise than this machine was measured, or nothing that
+ * runs. */
 bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
                        const double *point);
 /* The value of an objective; NaN: not known. */

@@ -9,7 +9,8 @@
  * kernel is Matern's of order 5/2 of the distance with every parameter over its length:
  * numbers in the unit cube, categories 0 or 1 apart, as are a parameter that has no say
  * and one that has. It is fitted anew for every proposal, so microseconds count; the
- * method `gp` of learn/ takes its time for one target and many rows. Zero-initialise. */
+ * method `gp` of learn/ takes its time for one target and many rows. Zero-initialise.
+ */
 typedef struct ft__process {
     size_t n, dims, m;
     double rate[FT__MAX_PARAMS]; /* 1 / length */

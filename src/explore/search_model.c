@@ -36,8 +36,7 @@ static void draw(ft_search *s, double *point)
 }
 
 /* While nothing is within limits, what counts is how little is expected beyond them. */
-static double worth(ft_search *s, ft__surrogate *o, const double *point,
-                    double *gain)
+static double worth(ft_search *s, ft__surrogate *o, const double *point, double *gain)
 {
     double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], chance = 1, beyond = 0;
 
@@ -57,8 +56,7 @@ static double worth(ft_search *s, ft__surrogate *o, const double *point,
     return *gain;
 }
 
-static bool best_candidate(ft_search *s, ft__surrogate *o, double *best,
-                           double *gain)
+static bool best_candidate(ft_search *s, ft__surrogate *o, double *best, double *gain)
 {
     double point[FT__MAX_PARAMS], most = -INFINITY;
 

@@ -61,9 +61,9 @@ void ft__calibration_compare(ft_session *s);
 double ft__calibration_usual(const ft_session *s);
 /* Relative scatter from run to run to be expected of this machine. */
 double ft__calibration_scatter(const ft_session *s);
-/* Relative error of what was measured beside a calibration of so many seconds: in another
- * state than the usual one operations are slowed down by about as much as it is, not by
- * as much. 0: usual, or what that is is not known. */
+/* Relative error of what was measured beside a calibration of so many seconds: in
+ * another state than the usual one operations are slowed down by about as much as it
+ * is, not by as much. 0: usual, or what that is is not known. */
 double ft__calibration_doubt(const ft_session *s, uint32_t like, double seconds);
 /* Find out, once, whether the engine issues ahead. */
 void ft__session_learn_issuing(ft_session *s);
