@@ -49,6 +49,7 @@ static ft__frame *frame_begin(ft__run *r, ft__part *part, ft__frame *caller,
     memset(&f->exited, 0, sizeof(f->exited));
     f->back.known = f->exited.known = true;
     memset(&f->left, 0, sizeof(f->left));
+    memset(&f->torn, 0, sizeof(f->torn));
     f->present = t->of[FT__MAYBE];
     f->caller = caller;
     f->depth = caller ? caller->depth + 1 : 0;
@@ -179,8 +180,12 @@ static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c
         return;
     pass(r, to, f, c, &on->of[FT__MAYBE]);
     ft__run_walk(r, to, &back);
+    for (uint32_t k = 0; k < r->words; k++)
+        to->torn.w[k] |= back.of[FT__MAYBE].w[k] & to->back.of[FT__MAYBE].w[k];
     ft__there_join(r, &back, &to->back);
     give_back(r, f, to, c, &back.of[FT__MAYBE]);
+    if (ft__set_any(r, &to->torn))
+        forget_results(r, f, c, &to->torn);
     ft__there_remove(r, t, &to->exited);
     ft__there_join(r, &f->exited, &to->exited);
     for (uint32_t k = 0; k < r->words; k++)

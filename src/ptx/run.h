@@ -52,8 +52,10 @@ typedef struct ft__frame {
     struct ft__frame *caller, *free; /* free: list of those not in use */
     ft__there back, exited;          /* threads that returned, ended, before the end */
     ft__set left;                    /* that may have gone before the function's end */
-    ft__set present;                 /* that came in */
-    ft__set here;                    /* in the block that is executed */
+    ft__set torn;    /* that may return at several places: nobody knows with
+                        which results */
+    ft__set present; /* that came in */
+    ft__set here;    /* in the block that is executed */
     uint32_t depth;
 } ft__frame;
 

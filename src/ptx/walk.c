@@ -206,6 +206,8 @@ static void leave(ft__way *w, const ft__step *s)
         if (w->f->part->f->entry)
             w->f->present.w[k] &= ~ft__there_set(&gone, FT__SURE)->w[k];
     }
+    for (uint32_t k = 0; ret && k < r->words; k++)
+        w->f->torn.w[k] |= gone.of[FT__MAYBE].w[k] & w->f->back.of[FT__MAYBE].w[k];
     if (ret && w->f->caller)
         ft__there_join(r, &w->f->back, &gone);
     else
