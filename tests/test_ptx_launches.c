@@ -96,6 +96,24 @@ static void launches_that_differ_in_name_and_count_only_are_the_same(void)
     ft_ptx_launches_free(l);
 }
 
+static void launches_of_other_buffers_are_others(void)
+{
+    static const char text[] =
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"params\":[{\"pointer\":1024}]}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"params\":[{\"pointer\":4096}]}\n";
+    ft_ptx_launches *l;
+    const ft_ptx_listed *v;
+
+    CHECK(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL) ==
+          FT_OK);
+    if (!l)
+        return;
+    CHECK(ft_ptx_launches_list(l, &v) == 2 && v[1].same == 1);
+    ft_ptx_launches_free(l);
+}
+
 static void a_folder_with_a_launch_file_is_that_file(void)
 {
     ft_ptx_launches *l = opened("nvcc/");
@@ -500,6 +518,7 @@ int main(int argc, char **argv)
     a_launch_file_says_everything();
     what_is_used_as_an_address_needs_no_value_and_null_is_unknown();
     launches_that_differ_in_name_and_count_only_are_the_same();
+    launches_of_other_buffers_are_others();
     a_folder_with_a_launch_file_is_that_file();
     launches_are_counted_with_their_blocks();
     what_accesses_take_adds_up_to_the_counts();
