@@ -361,7 +361,7 @@ ft_status ft_ptx_launches_parse(ft_ptx_launches **out, const char *text, size_t 
 
     *out = NULL;
     if (!l)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name ? name : "launches");
     return finish(out, l, &rows,
                   ft__ptx_launch_file(&rows, text, len, name, folder, err), err);
 }
