@@ -273,6 +273,7 @@ static bool load_constant(ft__run *r, uint64_t *out, uint64_t at, uint32_t bytes
     const ft__ptx_variable *v = constant_at(r->p->m, at, bytes);
     uint64_t left;
 
+    r->steps += r->p->m->n_variables; /* which were looked through */
     /* What is not set there may be set by the host. */
     if (!v || !v->initial || bytes > 8)
         return false;
