@@ -287,6 +287,46 @@ static void indexed_branches_part_warps(void)
     end(&k);
 }
 
+static void constants_behind_the_initial_values_are_0(void)
+{
+    kernel k;
+
+    begin(&k,
+          HEAD ".const .align 4 .b32 tab[100000000] = {1, 2};\n.entry k()\n{\n"
+               ".reg .pred %p<2>;\n.reg .b32 %r<4>;\n"
+               "ld.const.u32 %r1, [tab+399999000];\nsetp.eq.u32 %p1, %r1, 0;\n"
+               "@%p1 bra L;\nadd.u32 %r2, %r2, 1;\nL: ret;\n}\n",
+          1, 32);
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_OK);
+    CHECK(k.n.exact && is(&k.n.warp[FT_PTX_INT], 0));
+    end(&k);
+}
+
+/* 2^13 branches of 2^13 labels each. */
+static void more_branches_than_can_be_kept_are_refused(void)
+{
+    enum { LABELS = 1 << 13, ROOM = 1 << 18 };
+    char *text = malloc(ROOM);
+    size_t n = 0;
+    kernel k;
+
+    n += (size_t)snprintf(text, ROOM,
+                          "%s.entry k()\n{\n.reg .b32 %%r<2>;\n"
+                          "t: .branchtargets L",
+                          HEAD);
+    for (int i = 1; i < LABELS; i++)
+        n += (size_t)snprintf(text + n, ROOM - n, ",L");
+    n += (size_t)snprintf(text + n, ROOM - n, ";\n");
+    for (int i = 0; i <= LABELS; i++)
+        n += (size_t)snprintf(text + n, ROOM - n, "brx.idx %%r1, t;\n");
+    snprintf(text + n, ROOM - n, "L: ret;\n}\n");
+    begin(&k, text, 1, 32);
+    CHECK(ft_ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EUNSUPPORTED);
+    CHECK(strstr(k.err.msg, "more than 67108864 branches") != NULL);
+    end(&k);
+    free(text);
+}
+
 static void halves_and_tensors_have_their_operations(void)
 {
     kernel k;
@@ -571,6 +611,8 @@ int main(void)
     calls_give_what_branches_need();
     recursion_ends();
     indexed_branches_part_warps();
+    constants_behind_the_initial_values_are_0();
+    more_branches_than_can_be_kept_are_refused();
     halves_and_tensors_have_their_operations();
     loads_that_feed_branches_give_bounds();
     spins_count_once();

@@ -96,6 +96,55 @@ static void launches_that_differ_in_name_and_count_only_are_the_same(void)
     ft_ptx_launches_free(l);
 }
 
+static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
+{
+    static const char *const names[] = {"sm_8.0_gpu_after_optimizations.txt",
+                                        "thunk_metadata.txt", "thunk_sequence.txt"};
+    static const char *const texts[] = {
+        "  %x = f32[1,-9223372036854775808,3,3]{3,2,1,0} parameter(0)\n"
+        "  %w = f32[4,-1,3,3]{3,2,1,0} parameter(1)\n"
+        "  %c = f32[1,4,3,3]{3,2,1,0} custom-call(%x, %w), window={size=3x3 "
+        "pad=1_1x1_1}, "
+        "dim_labels=bf01_oi01->bf01, custom_call_target=\"__cudnn$convForward\"\n",
+        "thunk_metadata {\n  profile_annotation: \"c\"\n  thunk_id: 4\n}\n",
+        "004: kConvolution  [prev=003 (1) | next=005 (1)] kConvolution\n",
+    };
+    char path[3][256];
+    const ft_ptx_listed *v;
+    ft_ptx_launches *l;
+
+    for (int i = 0; i < 3; i++) {
+        FILE *fp;
+
+        snprintf(path[i], sizeof(path[i]), "%s/module_0001.j.%s", folder, names[i]);
+        fp = fopen(path[i], "w");
+        CHECK(fp && fputs(texts[i], fp) >= 0 && fclose(fp) == 0);
+    }
+    CHECK(ft_ptx_launches_open(&l, folder, NULL, NULL) == FT_OK);
+    CHECK(l && ft_ptx_launches_list(l, &v) == 1 && !v[0].operation);
+    ft_ptx_launches_free(l);
+    for (int i = 0; i < 3; i++)
+        remove(path[i]);
+}
+
+static void launches_of_other_buffers_are_others(void)
+{
+    static const char text[] =
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"params\":[{\"pointer\":1024}]}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"params\":[{\"pointer\":4096}]}\n";
+    ft_ptx_launches *l;
+    const ft_ptx_listed *v;
+
+    CHECK(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL) ==
+          FT_OK);
+    if (!l)
+        return;
+    CHECK(ft_ptx_launches_list(l, &v) == 2 && v[1].same == 1);
+    ft_ptx_launches_free(l);
+}
+
 static void a_folder_with_a_launch_file_is_that_file(void)
 {
     ft_ptx_launches *l = opened("nvcc/");
@@ -500,6 +549,8 @@ int main(int argc, char **argv)
     a_launch_file_says_everything();
     what_is_used_as_an_address_needs_no_value_and_null_is_unknown();
     launches_that_differ_in_name_and_count_only_are_the_same();
+    sizes_of_xla_that_cannot_be_divided_are_no_convolution();
+    launches_of_other_buffers_are_others();
     a_folder_with_a_launch_file_is_that_file();
     launches_are_counted_with_their_blocks();
     what_accesses_take_adds_up_to_the_counts();

@@ -135,6 +135,48 @@ static void labels_of_a_scope_hide_those_around_it(void)
     ft_ptx_free(m);
 }
 
+static void a_label_of_a_scope_is_not_that_of_a_branch_before_it(void)
+{
+    ft_ptx *m = kernel("bra D; { D: bra D; }\nD: ret;");
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    const ft__ptx_function *f = &m->function[0];
+
+    CHECK(f->operand[f->insn[0].operands].index == 2);
+    CHECK(f->operand[f->insn[1].operands].index == 1);
+    ft_ptx_free(m);
+}
+
+static void a_prototype_that_does_not_return_says_nothing_of_the_function(void)
+{
+    ft_error err;
+    ft_ptx *m =
+        parse(".func f()\n{\np: .callprototype _ () .noreturn;\nret;\n}\n", &err);
+
+    CHECK(m && !m->function[0].noreturn);
+    ft_ptx_free(m);
+}
+
+static void a_kernel_that_was_declared_is_described_by_its_definition(void)
+{
+    ft_error err;
+    const ft_ptx_kernel *k;
+    ft_ptx *m = parse(".entry k(.param .u64 a);\n"
+                      ".entry k(.param .u64 a) .maxntid 128\n{\n"
+                      ".reg .b32 %r<4>; .shared .b32 s[4];\nmov.u32 %r1, s; ret;\n}\n",
+                      &err);
+
+    CHECK(m != NULL);
+    if (!m)
+        return;
+    CHECK(ft_ptx_kernels(m, &k) == 1 && k->n_params == 1);
+    CHECK(k->registers[2] == 4 && k->shared_bytes == 16 && k->most[0] == 128);
+    CHECK(k->instructions[FT_PTX_MOVE] == 1 && k->instructions[FT_PTX_CONTROL] == 1);
+    ft_ptx_free(m);
+}
+
 static void registers_of_a_scope_are_others(void)
 {
     char name[64];
@@ -170,6 +212,7 @@ static void numbers_are_read_in_all_ways_of_writing(void)
         {"7/2", 3},
         {"-7 % 4", (uint64_t)-3},
         {"1<<5|3", 35},
+        {"(.s64)-5+3", (uint64_t)-2},
         {"~0", UINT64_MAX},
         {"1?2:3", 2},
         {"WARP_SZ-1", 31},
@@ -291,6 +334,9 @@ int main(int argc, char **argv)
     folder(root, "bad", is_refused_as_it_says);
     a_kernel_is_described();
     labels_of_a_scope_hide_those_around_it();
+    a_label_of_a_scope_is_not_that_of_a_branch_before_it();
+    a_prototype_that_does_not_return_says_nothing_of_the_function();
+    a_kernel_that_was_declared_is_described_by_its_definition();
     registers_of_a_scope_are_others();
     numbers_are_read_in_all_ways_of_writing();
     classes_depend_on_types_and_words();

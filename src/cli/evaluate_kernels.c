@@ -15,10 +15,12 @@
 struct timed {
     double time_s, registers, shared_bytes;
     double pointer_bytes; /* 0: not all are known */
+    size_t line;
 };
 
 /* A file: its GPU, its launches, in their order. */
 struct file {
+    const char *path;
     ft_device *device;
     ft_ptx_launches *launches;
     struct timed *timed;
@@ -95,6 +97,11 @@ static json_t *launch_of(const json_t *row)
     return out;
 }
 
+static bool is_shared(double bytes)
+{
+    return bytes >= 0 && bytes <= INT32_MAX;
+}
+
 static ft_status add_line(struct file *f, json_t *row, const char *data_dir,
                           const char *path, size_t line, ft_error *err)
 {
@@ -104,6 +111,11 @@ static ft_status add_line(struct file *f, json_t *row, const char *data_dir,
     ft_status st;
 
     if (title && !json_object_get(row, "kernel")) {
+        if (f->device)
+            return ft_fail(err, FT_EFORMAT, 0,
+                           "%s:%zu: a second device; give it a file of its own",
+
+                           path, line);
         st = ft_device_find(name, sizeof(name), data_dir, title, err);
         return st ? st : ft_device_load(&f->device, data_dir, name, err);
     }
@@ -114,6 +126,11 @@ static ft_status add_line(struct file *f, json_t *row, const char *data_dir,
                        "%s:%zu: a launch before the line that names the device; give "
                        "what ptx-measure wrote",
                        path, line);
+    if (!(number(row, "registers") >= 0) || !is_shared(number(row, "shared")) ||
+        !is_shared(number(row, "static_shared")))
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s:%zu: registers or shared memory that no GPU has", path,
+                       line);
     t = realloc(f->timed, (f->n + 1) * sizeof(*t));
     if (!t || json_array_append_new(f->text, launch_of(row)))
         return ft_fail(err, FT_ENOMEM, 0, "%s", path);
@@ -122,7 +139,8 @@ static ft_status add_line(struct file *f, json_t *row, const char *data_dir,
                                .registers = number(row, "registers"),
                                .shared_bytes =
                                    number(row, "static_shared") + number(row, "shared"),
-                               .pointer_bytes = pointer_bytes(row)};
+                               .pointer_bytes = pointer_bytes(row),
+                               .line = line};
     return FT_OK;
 }
 
@@ -159,9 +177,11 @@ static ft_status open_launches(struct file *f, const char *path, ft_error *err)
     bool good = fp != NULL;
     ft_status st;
 
-    for (size_t i = 0; good && i < f->n; i++)
-        good = json_dumpf(json_array_get(f->text, i), fp, JSON_COMPACT) == 0 &&
-               fputc('\n', fp) != EOF;
+    for (size_t i = 0, line = 1; good && i < f->n; i++) {
+        for (; good && line < f->timed[i].line; line++) /* errors name the file's own */
+            good = fputc('\n', fp) != EOF;
+        good = good && json_dumpf(json_array_get(f->text, i), fp, JSON_COMPACT) == 0;
+    }
     good = fp && fclose(fp) == 0 && good;
     st = good ? ft_ptx_launches_parse(&f->launches, text, len, path, folder, err)
               : ft_fail(err, FT_ENOMEM, 0, "%s", path);
@@ -178,6 +198,7 @@ static ft_status read_file(struct file *f, const char *path, const char *data_di
 
     if (!fp)
         return ft_fail(err, FT_EIO, 0, "cannot read %s", path);
+    f->path = path;
     f->text = json_array();
     st = read_lines(f, fp, data_dir, path, err);
     fclose(fp);
@@ -196,10 +217,12 @@ static ft_status count_file(struct measured *m, const struct file *f, ft_error *
                                        .distinct_bytes = t->pointer_bytes};
         ft_kernel_row *row = &m->row[m->n];
         ft_ptx_counts counts;
-        ft_status st = ft_ptx_launches_count(&counts, f->launches, i, err);
+        ft_error why = {0};
+        ft_status st = ft_ptx_launches_count(&counts, f->launches, i, &why);
 
-        if (st)
-            return st;
+        if (st) /* what was asked for stands in the file */
+            return ft_fail(err, st == FT_EINVAL ? FT_EFORMAT : st, 0, "%s:%zu: %s",
+                           f->path, t->line, why.msg);
         *row = (ft_kernel_row){.device = ft_device_get(f->device),
                                .kernel = list[i].kernel->name,
                                .launches = 1,
@@ -228,7 +251,6 @@ static ft_status read_all(struct measured *m, const char *paths, const char *dat
         st = read_file(&m->file[m->n_files], path, data_dir, err);
         rows += m->file[m->n_files++].n;
     }
-    free(copy);
     if (!st) {
         m->row = calloc(rows + 1, sizeof(*m->row));
         m->said = calloc(rows + 1, sizeof(*m->said));
@@ -237,6 +259,7 @@ static ft_status read_all(struct measured *m, const char *paths, const char *dat
     }
     for (size_t i = 0; i < m->n_files && !st; i++)
         st = count_file(m, &m->file[i], err);
+    free(copy);
     return st;
 }
 

@@ -185,6 +185,8 @@ static int run(ft__cli *c, const void *given)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--launches says which kernels and which grids: it stands "
                             "without FILE, --grid, --block and --param");
+    if (o->registers > 255)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--registers: a thread has at most 255");
     if (o->launches)
         return ft__ptx_list(c, o);
     if (!c->args.n)

@@ -13,11 +13,13 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* "1024", or "1024 (512 to 4096)". */
+/* "1024", "1024 (512 to 4096)", or "1024 (512 to unbounded)". */
 static void put_tally(ft__table *t, const ft_ptx_tally *n)
 {
     if (n->low == n->high)
         ft__table_cell(t, "%" PRIu64, n->value);
+    else if (n->high == UINT64_MAX)
+        ft__table_cell(t, "%" PRIu64 " (%" PRIu64 " to unbounded)", n->value, n->low);
     else
         ft__table_cell(t, "%" PRIu64 " (%" PRIu64 " to %" PRIu64 ")", n->value, n->low,
                        n->high);
@@ -33,14 +35,20 @@ static int by_warps(const void *a, const void *b)
     return x->value < y->value ? 1 : x->value > y->value ? -1 : x < y ? -1 : x > y;
 }
 
+static void add(uint64_t *to, uint64_t n)
+{
+    if (__builtin_add_overflow(*to, n, to))
+        *to = UINT64_MAX;
+}
+
 static ft_ptx_tally total(const ft_ptx_tally *of)
 {
     ft_ptx_tally sum = {0};
 
     for (int i = 0; i < FT_PTX_CLASSES; i++) {
-        sum.low += of[i].low;
-        sum.value += of[i].value;
-        sum.high += of[i].high;
+        add(&sum.low, of[i].low);
+        add(&sum.value, of[i].value);
+        add(&sum.high, of[i].high);
     }
     return sum;
 }

@@ -32,7 +32,7 @@ static bool parts(const ft__parser *p, const ft__ptx_insn *i, call *c)
 static bool passes(const ft__parser *p, const ft__ptx_operand *o, uint8_t type,
                    const ft__ptx_variable *v, bool result)
 {
-    const ft__ptx_variable *own = (const ft__ptx_variable *)p->variables.at + o->index;
+    const ft__ptx_variable *own;
     const bool array = v && v->size != (ft__ptx_type_bits(type) + 7) / 8;
     const ft__want w = {.role = result ? 'D' : 's', .type = type};
     const ft__ptx_insn none = {0};
@@ -41,6 +41,7 @@ static bool passes(const ft__parser *p, const ft__ptx_operand *o, uint8_t type,
         return result;
     if (o->kind != FT__PTX_VARIABLE)
         return !array && ft__check_operand(p, &none, &w, o);
+    own = (const ft__ptx_variable *)p->variables.at + o->index;
     if (own->space != FT_PTX_PARAM || o->bits)
         return false;
     if (!v || v->size == 0)
@@ -82,7 +83,7 @@ void ft__check_call(ft__parser *p, const ft__ptx_insn *i)
         return;
     }
     if (c.callee->kind == FT__PTX_REG) {
-        if (!c.targets || c.targets->kind != FT__PTX_TARGETS)
+        if (!c.targets || !ft__ptx_is_list(p, c.targets, true))
             ft__ptx_fail(p, place, "'call' of a register wants a prototype or targets");
         return;
     }

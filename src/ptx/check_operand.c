@@ -256,6 +256,13 @@ static bool barrier(const ft__parser *p, const ft__want *w, const ft__ptx_operan
     return source(p, &number, o, false);
 }
 
+bool ft__ptx_is_list(const ft__parser *p, const ft__ptx_operand *o, bool functions)
+{
+    const ft__ptx_targets *list = p->targets.at;
+
+    return o->kind == FT__PTX_TARGETS && list[o->index].functions == functions;
+}
+
 static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                   const ft__ptx_operand *o)
 {
@@ -290,7 +297,7 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                (o->bits == 4 || o->bits == 8 || o->bits == 16);
     case 'g': return o->kind == FT__PTX_INT && o->bits == 16;
     case 'l': return o->kind == FT__PTX_LABEL;
-    case 't': return o->kind == FT__PTX_TARGETS;
+    case 't': return ft__ptx_is_list(p, o, false);
     default: return true;
     }
 }

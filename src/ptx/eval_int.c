@@ -119,7 +119,7 @@ static void mad_high(const ft__ptx_lanes *w)
     else if (w->bits == 16)
         EACH(w, (uint16_t)(((uint32_t)(uint16_t)A * (uint16_t)B >> 16) + C));
     else if (w->bits == 32 && is_signed(w))
-        EACH(w, (uint32_t)(((int64_t)(int32_t)A * (int32_t)B >> 32) + (int64_t)C));
+        EACH(w, (uint32_t)(((int64_t)(int32_t)A * (int32_t)B >> 32) + (int32_t)C));
     else if (w->bits == 32)
         EACH(w, (uint32_t)(((uint64_t)(uint32_t)A * (uint32_t)B >> 32) + C));
     else if (is_signed(w))

@@ -11,6 +11,7 @@ typedef struct number {
 } number;
 
 static number conditional(ft__parser *p, int depth);
+static number unary(ft__parser *p, int depth);
 
 static number literal(ft__parser *p)
 {
@@ -42,10 +43,7 @@ static number parenthesised(ft__parser *p, int depth)
 
         ft__ptx_next(p);
         ft__ptx_expect(p, ')', "')'");
-        if (p->lex.kind == '(')
-            v = parenthesised(p, depth + 1);
-        else
-            v = p->lex.kind == FT__TOK_INT ? literal(p) : conditional(p, depth + 1);
+        v = unary(p, depth + 1);
         v.is_unsigned = is_unsigned;
         return v;
     }

@@ -6,6 +6,8 @@
 
 #define NONE FT__FLOW_NONE
 
+enum { MOST_EDGES = 1 << 26 };
+
 ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i)
 {
     switch (i->opcode) {
@@ -142,6 +144,16 @@ static uint32_t edges_of(ft__flow *w, const ft_ptx *m, const ft__ptx_function *f
         if (to)
             to[n] = w->of[list->index[t] <= f->n_insns ? list->index[t] : f->n_insns];
     return n;
+}
+
+/* Lists of branches may name one label any number of times. */
+static bool too_many(ft__flow *w, const ft_ptx *m, const ft__ptx_function *f)
+{
+    size_t n = 0;
+
+    for (uint32_t b = 0; b < w->n && n <= MOST_EDGES; b++)
+        n += edges_of(w, m, f, b, NULL);
+    return n > MOST_EDGES;
 }
 
 static bool connect(ft__flow *w, ft__arena *a, const ft_ptx *m,
@@ -286,8 +298,11 @@ ft_status ft__flow_make(ft__flow *out, ft__arena *a, const ft_ptx *m,
     bool ok;
 
     memset(out, 0, sizeof(*out));
-    ok = cut(out, a, f) && connect(out, a, m, f) && meet(out, &work, f) &&
-         find_rings(out, a);
+    ok = cut(out, a, f);
+    if (ok && too_many(out, m, f))
+        return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: more than %d branches", f->name,
+                       MOST_EDGES);
+    ok = ok && connect(out, a, m, f) && meet(out, &work, f) && find_rings(out, a);
     ft__arena_free(&work);
     return ok ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for %s", f->name);
 }

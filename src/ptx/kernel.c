@@ -161,6 +161,8 @@ void ft__ptx_kernel_done(ft__parser *p)
     parameters(p);
     if (p->st)
         return;
+    memset(k->registers, 0, sizeof(k->registers)); /* it may have been declared */
+    memset(k->instructions, 0, sizeof(k->instructions));
     registers(p);
     for (uint32_t i = 0; i < p->f->n_insns; i++)
         k->instructions[p->f->insn[i].class]++;

@@ -183,8 +183,12 @@ static uint64_t hash_of(const ft_ptx_listed *v)
         h = ft__hash_text(h, v->library);
     if (v->operation)
         h = ft__hash_text(h, v->operation);
+    if (v->missing)
+        h = ft__hash_text(h, v->missing);
+    h = ft__hash_bytes(h, &v->memory_bytes, sizeof(v->memory_bytes));
     h = ft__hash_bytes(h, l->grid, sizeof(l->grid));
     h = ft__hash_bytes(h, l->block, sizeof(l->block));
+    h = ft__hash_bytes(h, l->cluster, sizeof(l->cluster));
     h = ft__hash_bytes(h, &l->dynamic_shared, sizeof(l->dynamic_shared));
     for (uint32_t i = 0; i < l->n_args; i++)
         h = ft__hash_bytes(h, l->arg[i].bytes, l->arg[i].size);
@@ -211,8 +215,9 @@ static bool same(const ft_ptx_listed *a, const ft_ptx_listed *b)
 {
     const ft_ptx_launch *x = &a->launch, *y = &b->launch;
 
-    return a->kernel == b->kernel && same_text(a->library, b->library) &&
-           same_text(a->operation, b->operation) && same_text(a->missing, b->missing) &&
+    return a->kernel == b->kernel && a->memory_bytes == b->memory_bytes &&
+           same_text(a->library, b->library) && same_text(a->operation, b->operation) &&
+           same_text(a->missing, b->missing) &&
            memcmp(x->grid, y->grid, sizeof(x->grid)) == 0 &&
            memcmp(x->block, y->block, sizeof(x->block)) == 0 &&
            memcmp(x->cluster, y->cluster, sizeof(x->cluster)) == 0 &&
@@ -356,7 +361,7 @@ ft_status ft_ptx_launches_parse(ft_ptx_launches **out, const char *text, size_t 
 
     *out = NULL;
     if (!l)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name ? name : "launches");
     return finish(out, l, &rows,
                   ft__ptx_launch_file(&rows, text, len, name, folder, err), err);
 }

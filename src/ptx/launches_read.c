@@ -341,7 +341,7 @@ static bool blank(ft__text line)
 {
     size_t i = 0;
 
-    while (i < line.n && strchr(" \t\r", line.s[i]))
+    while (i < line.n && line.s[i] && strchr(" \t\r", line.s[i]))
         i++;
     return i == line.n;
 }
@@ -375,6 +375,10 @@ ft_status ft__ptx_launch_file(ft__ptx_rows *rows, const char *text, size_t len,
 
         r.line++;
         if (!blank(line)) {
+            if (rows->n == FT__PTX_MAX_LAUNCHES) {
+                refuse(&r, "more than %d launches", FT__PTX_MAX_LAUNCHES);
+                return failed(&r, (uint64_t)(p - text), err);
+            }
             r.row = ft__ptx_row_add(rows);
             if (!keep(&r, r.row))
                 return failed(&r, 0, err);

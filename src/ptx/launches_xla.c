@@ -228,7 +228,8 @@ static const char *convolution(struct dump *d, const char *s)
     out = labels + 11;
     if (labels[4] != '_' || strncmp(labels + 9, "->", 2) != 0)
         return NULL;
-    if (in_line(s, "dilate=") || !labelled(&w, filter, 'i') ||
+    if (in_line(s, "dilate=") || labelled(&w, filter, 'i') < 1 ||
+        labelled(&x, labels, 'f') < 1 ||
         labelled(&x, labels, 'f') % labelled(&w, filter, 'i'))
         return NULL;
     c = (ft__ptx_conv){

@@ -52,7 +52,7 @@ static ft_status read_file(char **text, size_t *len, const char *path, ft_error 
     *len = (size_t)size;
     *text = malloc(*len + 1);
     if (!*text)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", path);
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
     else if (fread(*text, 1, *len, fp) != *len)
         ft_fail(err, st, 0, "%s: cannot be read", path);
     else
@@ -70,12 +70,12 @@ static ft_status new_module(ft_ptx **out, const char *text, size_t len,
 
     *out = NULL;
     if (!m)
-        return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
     m->text = text;
     m->len = len;
     m->name = ft__arena_strndup(&m->arena, name, strlen(name));
     if (!m->name)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
     else if (len >= UINT32_MAX)
         st = ft_fail(err, FT_EFORMAT, 0, "%s: more than 4 GiB of text", name);
     else

@@ -133,6 +133,7 @@ typedef struct ft__ptx_label {
 typedef struct ft__ptx_targets {
     const uint32_t *index;
     uint32_t n;
+    bool functions; /* of calls; else of brx.idx */
 } ft__ptx_targets;
 
 typedef struct ft__ptx_function {

@@ -58,7 +58,7 @@ void ft__ptx_no_memory(ft__parser *p)
 {
     if (p->st)
         return;
-    ft_fail(p->err, FT_ENOMEM, 0, "%s: out of memory", p->m->name);
+    ft_fail(p->err, FT_ENOMEM, 0, "%s", p->m->name);
     stop(p, FT_ENOMEM);
 }
 

@@ -46,6 +46,7 @@ typedef struct ft__symbols {
     uint32_t *bucket, mask;
     uint32_t depth; /* of the scope that is open */
     uint32_t mark[64];
+    size_t fixups[64]; /* that were there as the scope began */
 } ft__symbols;
 
 enum {
@@ -192,6 +193,9 @@ void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i);
 /* The operand is what is wanted. */
 bool ft__check_operand(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                        const ft__ptx_operand *o);
+
+/* The operand is a list: of functions, or of branches. */
+bool ft__ptx_is_list(const ft__parser *p, const ft__ptx_operand *o, bool functions);
 
 /* The variable is a parameter of the function that is read. */
 bool ft__ptx_is_parameter(const ft__parser *p, uint32_t variable);

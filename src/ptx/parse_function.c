@@ -130,6 +130,7 @@ static void targets(ft__parser *p, bool functions)
         return;
     }
     t->index = index;
+    t->functions = functions;
     for (t->n = 0; t->n < n; index++) {
         const ft__symbol *s = functions ? ft__symbol_here(p, &number) : NULL;
 
@@ -152,10 +153,12 @@ static void prototype(ft__parser *p)
     const size_t regs = p->regs.n, variables = p->variables.n;
     const uint64_t offset = p->offset[FT_PTX_PARAM];
     ft_ptx_kernel *const kernel = p->kernel;
+    const bool noreturn = p->f->noreturn; /* of the function around it */
     bool are_regs = false;
 
     p->kernel = NULL;
-    (void)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets));
+    ((ft__ptx_targets *)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets)))
+        ->functions = true;
     ft__scope_open(p);
     parameters(p, &p->ignored, &are_regs);
     ft__ptx_expect(p, '_', "'_'");
@@ -164,6 +167,7 @@ static void prototype(ft__parser *p)
         performance(p);
     ft__scope_close(p);
     p->kernel = kernel;
+    p->f->noreturn = noreturn;
     if (p->st)
         return;
     p->regs.n = regs;
@@ -318,6 +322,17 @@ static void new_kernel(ft__parser *p)
     p->kernel->line = p->f->line;
 }
 
+/* The kernel that was declared and is now read again; NULL: none. */
+static ft_ptx_kernel *declared_kernel(const ft__parser *p)
+{
+    const uint32_t *function = p->kernel_functions.at;
+
+    for (size_t k = 0; k < p->kernels.n; k++)
+        if (function[k] == (uint32_t)p->function)
+            return (ft_ptx_kernel *)p->kernels.at + k;
+    return NULL;
+}
+
 /* The name behind a function's results, which may come first. */
 static ft__lex name_ahead(const ft__parser *p)
 {
@@ -412,6 +427,8 @@ void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage
     p->f = (ft__ptx_function *)p->functions.at + p->function;
     if (entry && p->functions.n > n)
         new_kernel(p);
+    else if (entry)
+        p->kernel = declared_kernel(p);
     definition(p, &at, linkage, p->functions.n > n);
     if (!p->st)
         keep(p);

@@ -246,10 +246,11 @@ static void put(ft__parser *p, initial *v, uint64_t bits)
 }
 
 /* name, name + 4, generic(name): an address, which is 0 here. */
-static void address(ft__parser *p)
+static void address(ft__parser *p, bool may_be_generic)
 {
     const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
-    const bool generic = p->lex.len == 7 && memcmp(p->lex.start, "generic", 7) == 0;
+    const bool generic =
+        may_be_generic && p->lex.len == 7 && memcmp(p->lex.start, "generic", 7) == 0;
 
     if (!generic &&
         (!s || (s->kind != FT__SYMBOL_VARIABLE && s->kind != FT__SYMBOL_FUNCTION)))
@@ -257,7 +258,7 @@ static void address(ft__parser *p)
     ft__ptx_expect(p, FT__TOK_NAME, "a name");
     if (generic) {
         ft__ptx_expect(p, '(', "'('");
-        address(p);
+        address(p, false);
         ft__ptx_expect(p, ')', "')'");
     }
     if (p->lex.kind == '+' || p->lex.kind == '-') {
@@ -292,13 +293,13 @@ static void value(ft__parser *p, initial *v)
     bool masked = false;
 
     if (is_address) {
-        address(p);
+        address(p, true);
     } else {
         bits = ft__ptx_number(p, &width);
         masked = width == 0 && ft__ptx_accept(p, '(');
     }
     if (masked) {
-        address(p);
+        address(p, true);
         ft__ptx_expect(p, ')', "')'");
         is_address = true;
     }
@@ -328,12 +329,14 @@ static void values(ft__parser *p, initial *v, uint32_t level)
         values(p, v, level + 1);
         if (p->st)
             return;
-        pad(p, v, begin + ++n * v->stride[level]);
         p->total_initial += v->stride[level];
         if (p->total_initial > MOST)
             ft__ptx_fail(p, p->lex.start, "more than %d bytes of initial values", MOST);
-        if (v->dim[level] && n > v->dim[level])
+        if (v->dim[level] && n >= v->dim[level])
             ft__ptx_fail(p, p->lex.start, "more values than the variable has");
+        if (p->st)
+            return;
+        pad(p, v, begin + ++n * v->stride[level]);
     } while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, '}', "',' or '}'");
 }

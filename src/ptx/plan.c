@@ -459,42 +459,47 @@ static bool calls(const ft__ptx_function *f)
     return k < f->n_insns;
 }
 
-static bool make(ft__plan *p, uint32_t function, ft_error *err)
+static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
 {
+    ft_status st = FT_OK;
+
     p->part = ft__arena_array(&p->arena,
                               calls(&p->m->function[function]) ? p->m->n_functions : 1,
                               sizeof(*p->part));
     if (!p->part)
-        return false;
+        return FT_ENOMEM;
     p->part[0].f = &p->m->function[function];
     p->part[0].function = function;
     p->n_parts = 1;
     if (!ft__plan_slice(p))
-        return false;
-    for (uint32_t n = 0; n < p->n_parts; n++)
-        if (ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err) !=
-            FT_OK)
-            return false;
+        return FT_ENOMEM;
+    for (uint32_t n = 0; n < p->n_parts && !st; n++)
+        st = ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err);
+    if (st)
+        return st;
     if (!ft__plan_steps(p))
-        return false;
+        return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts; n++)
         if (!ft__plan_live(p, &p->part[n]))
-            return false;
-    return ft__plan_dues(p);
+            return FT_ENOMEM;
+    return ft__plan_dues(p) ? FT_OK : FT_ENOMEM;
 }
 
 ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
                             ft_error *err)
 {
     ft__plan *p = calloc(1, sizeof(*p));
+    ft_status st;
 
     *out = NULL;
     if (p)
         p->m = m;
-    if (!p || !make(p, function, err)) {
+    st = p ? make(p, function, err) : FT_ENOMEM;
+    if (st) {
         ft__ptx_plan_free(p);
-        return ft_fail(err, FT_ENOMEM, 0, "no memory to analyse %s",
-                       m->function[function].name);
+        return st == FT_ENOMEM ? ft_fail(err, st, 0, "no memory to analyse %s",
+                                         m->function[function].name)
+                               : st;
     }
     *out = p;
     return FT_OK;

@@ -7,7 +7,8 @@
 /* Beside what lives, ptxas needs some for addresses, and keeps loads in flight; fitted
  * to what it takes for the kernels of examples/ptx (docs/notes/ptx-prediction.md). */
 static const double ALWAYS = 7.5, EACH = 0.95;
-enum { LEAST = 8, MOST = 255, WORD_BITS = 64 };
+/* MOST_WORDS: of all blocks' sets together; beyond, the answer is MOST. */
+enum { LEAST = 8, MOST = 255, WORD_BITS = 64, MOST_WORDS = 1 << 22 };
 
 struct life {
     const ft__ptx_function *f;
@@ -146,6 +147,7 @@ ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t kernel,
 {
     struct life *l;
     ft__arena a = {0};
+    size_t n = 0;
     double need;
     ft_status st = FT_OK;
 
@@ -159,14 +161,14 @@ ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t kernel,
         l->size = ft__arena_alloc(&a, l->f->n_regs + 1u);
         l->now = ft__arena_array(&a, l->words, sizeof(*l->now));
         st = ft__flow_make(&l->flow, &a, m, l->f, err);
+        n = (size_t)l->flow.n * l->words;
         if (!st)
-            l->in =
-                ft__arena_array(&a, (size_t)l->flow.n * l->words + 1, sizeof(*l->in));
+            l->in = ft__arena_array(&a, n > MOST_WORDS ? 1 : n + 1, sizeof(*l->in));
     }
     if (!st && (!l || !l->size || !l->now || !l->in))
         st = ft_fail(err, FT_ENOMEM, 0, "registers of kernel %u", kernel);
     if (!st) {
-        need = ALWAYS + EACH * most_alive(l);
+        need = n > MOST_WORDS ? MOST : ALWAYS + EACH * most_alive(l);
         *out = (uint32_t)fmin(fmax(need, LEAST), MOST);
     }
     ft__arena_free(&a);

@@ -271,11 +271,16 @@ static const ft__ptx_variable *constant_at(const ft_ptx *m, uint64_t at, uint64_
 static bool load_constant(ft__run *r, uint64_t *out, uint64_t at, uint32_t bytes)
 {
     const ft__ptx_variable *v = constant_at(r->p->m, at, bytes);
+    uint64_t left;
 
+    r->steps += r->p->m->n_variables; /* which were looked through */
     /* What is not set there may be set by the host. */
     if (!v || !v->initial || bytes > 8)
         return false;
-    *out = little_endian(v->initial + (at - v->offset), bytes);
+    at -= v->offset;
+    left = at < v->initial_size ? v->initial_size - at : 0;
+    *out = left ? little_endian(v->initial + at, left < bytes ? (uint32_t)left : bytes)
+                : 0;
     return true;
 }
 

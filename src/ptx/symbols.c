@@ -203,6 +203,7 @@ void ft__scope_open(ft__parser *p)
         return;
     }
     p->symbols.mark[++p->symbols.depth] = (uint32_t)p->symbols.list.n;
+    p->symbols.fixups[p->symbols.depth] = p->fixups.n;
 }
 
 static void settle(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
@@ -218,9 +219,9 @@ static void settle(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
 static void resolve(ft__parser *p)
 {
     ft__fixup *x = p->fixups.at;
-    size_t left = 0;
+    size_t left = p->symbols.fixups[p->symbols.depth];
 
-    for (size_t i = 0; i < p->fixups.n; i++) {
+    for (size_t i = left; i < p->fixups.n; i++) {
         ft__symbol *s = find(p, x[i].name, x[i].len, x[i].hash, false);
 
         if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {

@@ -29,11 +29,17 @@ static uint16_t to_half(double v)
     return (uint16_t)(sign | (uint32_t)(e + 14) << 10 | ((uint32_t)(m * 2048) & 1023));
 }
 
+/* The whole number below, as far as `low` and `high` let it. */
+static int32_t whole_of(double v, double low, double high)
+{
+    return (int32_t)fmin(fmax(floor(v), low), high);
+}
+
 static size_t element(void *out, fill_type type, double v)
 {
     float f = (float)v;
-    int32_t whole = (int32_t)floor(v);
-    int8_t byte = (int8_t)whole;
+    int32_t whole;
+    int8_t byte;
     uint16_t half = to_half(v);
     uint32_t bits;
 
@@ -41,8 +47,14 @@ static size_t element(void *out, fill_type type, double v)
     switch (type) {
     case FILL_F32: memcpy(out, &f, 4); return 4;
     case FILL_F64: memcpy(out, &v, 8); return 8;
-    case FILL_S32: memcpy(out, &whole, 4); return 4;
-    case FILL_S8: memcpy(out, &byte, 1); return 1;
+    case FILL_S32:
+        whole = whole_of(v, INT32_MIN, INT32_MAX);
+        memcpy(out, &whole, 4);
+        return 4;
+    case FILL_S8:
+        byte = (int8_t)whole_of(v, INT8_MIN, INT8_MAX);
+        memcpy(out, &byte, 1);
+        return 1;
     case FILL_BF16: half = (uint16_t)(bits >> 16); break;
     case FILL_F16: break;
     }

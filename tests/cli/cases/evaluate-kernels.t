@@ -65,5 +65,14 @@ nine tenths of the bandwidth.
   $ echo '{"kernel": "copy", "time_s": 1}' > bad.jsonl; foretell evaluate --kernels bad.jsonl
   foretell evaluate: bad.jsonl:1: a launch before the line that names the device; give what ptx-measure wrote
   [3]
+  $ for l in '"registers": -1' '"static_shared": 1e300'; do head -1 v.jsonl; echo '{"kernel": "copy", "time_s": 1, '"$l"'}'; done > bad.jsonl; foretell evaluate --kernels bad.jsonl
+  foretell evaluate: bad.jsonl:2: registers or shared memory that no GPU has
+  [3]
+  $ (head -1 v.jsonl; head -1 v.jsonl) > bad.jsonl; foretell evaluate --kernels bad.jsonl
+  foretell evaluate: bad.jsonl:2: a second device; give it a file of its own
+  [3]
+  $ (head -3 v.jsonl; sed -n 4p v.jsonl | sed s/256/2560/) > bad.jsonl; foretell evaluate --kernels bad.jsonl
+  foretell evaluate: bad.jsonl:4: copy: a block of 2560 x 1 x 1 threads; each is from 1 to 1024, 1024, 64
+  [3]
   $ echo '{"device": "Abacus"}' > bad.jsonl; foretell evaluate --kernels bad.jsonl 2>&1 | cut -c 1-60
   foretell evaluate: no device file knows "Abacus"

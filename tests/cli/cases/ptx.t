@@ -269,6 +269,9 @@ What is missing or wrong is said.
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1
   foretell ptx: block is missing: saxpy has no .reqntid that says it
   [3]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --registers 256
+  foretell ptx: --registers: a thread has at most 255
+  [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1,2,x
   foretell ptx: --grid wants up to three whole numbers such as 32,8, not "1,2,x"
   [2]
