@@ -252,16 +252,17 @@ static int read_all(ft__lists *s)
 
     while (!feof(stdin) && !code) {
         if (s->cap_text - s->len < BLOCK) {
-            char *grown = s->cap_text < MOST_TEXT
-                              ? realloc(s->text, 2 * s->cap_text + 2 * BLOCK)
-                              : NULL;
+            char *grown;
 
-            if (!grown)
+            if (s->cap_text >= MOST_TEXT)
                 return ft__cli_exit(
                     s->q->c, FT__EXIT_INPUT,
                     "standard input: network %zu has more than 64 MiB of "
                     "text",
                     s->n + 1);
+            grown = realloc(s->text, 2 * s->cap_text + 2 * BLOCK);
+            if (!grown)
+                return ft__cli_done(s->q->c, false);
             s->text = grown;
             s->cap_text = 2 * s->cap_text + 2 * BLOCK;
         }

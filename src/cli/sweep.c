@@ -102,10 +102,10 @@ static bool find_groups(struct sweep *s)
     bool *counts = calloc(o->n_params, sizeof(*counts)), good = counts;
 
     for (size_t k = 0; k < o->n_params && good; k++)
-        counts[k] = ft__asker_is_drive(o->x, k);
+        counts[k] = ft__asker_drives(o->x, k);
     good = good && number_rows(&s->drive, o, counts);
     for (size_t k = 0; k < o->n_params && good; k++)
-        counts[k] = !counts[k];
+        counts[k] = !ft__asker_is_drive(o->x, k);
     good = good && number_rows(&s->group, o, counts);
     free(counts);
     return good;
