@@ -165,7 +165,7 @@ static void sweep_free(struct sweep *s)
 
 /* ---- asking ---- */
 
-/* Its number; 0: there are too many reasons, or no memory for another. */
+/* Its number, of which the last is that of all others; 0: no memory. */
 static uint16_t note_reason(ft__swept *o, const char *why)
 {
     char(*grown)[REASON];
@@ -173,8 +173,10 @@ static uint16_t note_reason(ft__swept *o, const char *why)
     for (size_t i = 0; i < o->n_reasons; i++)
         if (strncmp(o->reason[i], why, REASON - 1) == 0)
             return (uint16_t)(i + 1);
-    if (o->n_reasons + 1 >= MAX_REASONS)
-        return 0;
+    if (o->n_reasons == MAX_REASONS)
+        return MAX_REASONS;
+    if (o->n_reasons + 1 == MAX_REASONS)
+        why = "other reasons";
     grown = realloc(o->reason, (o->n_reasons + 1) * sizeof(*grown));
     if (!grown)
         return 0;
