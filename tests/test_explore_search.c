@@ -115,6 +115,39 @@ static void the_same_seed_asks_the_same(void)
     ft__space_free(s);
 }
 
+/* Told again of what the first one was told, another search goes on as that did. */
+static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
+{
+    static const ft_searcher which[] = {FT_SEARCH_MODEL, FT_SEARCH_RANDOM};
+    ft_space *s = cube(3, 0, 1);
+
+    for (size_t v = 0; v < 2; v++) {
+        ft_search *whole = search_of(s, which[v], 2, NULL, 3);
+        double rows[40 * 3], ys[40 * 2], gain, point[3];
+
+        for (size_t n = 0; n < 40; n++) {
+            double *p = rows + 3 * n, *y = ys + 2 * n;
+
+            CHECK(ft_search_ask(whole, p, &gain, NULL) == FT_OK);
+            if (n % 13 == 7 || n == 11) {
+                ft_search *again = search_of(s, which[v], 2, NULL, 3);
+
+                for (size_t i = 0; i < n; i++)
+                    CHECK(ft_search_tell(again, rows + 3 * i, ys + 2 * i, NULL) ==
+                          FT_OK);
+                CHECK(ft_search_ask(again, point, &gain, NULL) == FT_OK);
+                CHECK(holds(p, 1, point, 3));
+                ft_search_free(again);
+            }
+            y[0] = p[0] + p[2] * p[2];
+            y[1] = p[1] - p[0];
+            CHECK(ft_search_tell(whole, p, y, NULL) == FT_OK);
+        }
+        ft_search_free(whole);
+    }
+    ft__space_free(s);
+}
+
 static void points_that_fail_or_have_no_say_do_no_harm(void)
 {
     ft_space *s = conditional_space(1);
@@ -350,6 +383,7 @@ int main(void)
     every_point_is_asked_for_once_then_there_are_no_others();
     points_can_be_asked_for_in_batches();
     the_same_seed_asks_the_same();
+    a_search_that_was_cut_off_goes_on_as_it_would_have();
     points_that_fail_or_have_no_say_do_no_harm();
     the_expected_gain_is_the_mean_of_gains();
     a_certain_gain_is_the_volume_added();

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "foretell/place.h"
+#include "graph/build.h"
 
 static char root[900];
 static uint64_t state = 7;
@@ -222,6 +223,68 @@ static void what_is_sent_is_what_is_read_behind_the_cut(void)
     rig_free(&r);
 }
 
+/* Linear layers with one weight among them. */
+static ft_graph *tied(uint32_t layers)
+{
+    static const char spec[] = "linear x=64x256 out=256 dtype=fp32";
+    static const ft_shape x = {.rank = 2, .dim = {64, 256}},
+                          w = {.rank = 2, .dim = {256, 256}};
+    ft__build *b = ft__build_new("tied");
+    uint32_t weight = ft__build_tensor(b, "w", 1, FT_ROLE_WEIGHT, FT_DTYPE_fp32, &w);
+    uint32_t at = ft__build_tensor(b, "x", 1, FT_ROLE_INPUT, FT_DTYPE_fp32, &x);
+    ft_graph *g;
+    ft_op op;
+
+    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    for (uint32_t i = 0; i < layers; i++) {
+        uint32_t next =
+            ft__build_tensor(b, "h", 1, FT_ROLE_ACTIVATION, FT_DTYPE_fp32, &x);
+
+        ft__build_node(b, "layer", 5, &op, &at, 1, &weight, 1, &next, 1);
+        at = next;
+    }
+    ft__build_output(b, at);
+    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    return g;
+}
+
+static void a_weight_is_in_every_part_that_uses_it_and_once_in_each(void)
+{
+    static const char *const names[] = {"t4", "a30"};
+    const double weight = 4 * 256 * 256, row = 4 * 64 * 256;
+    struct rig r = rig_of("resnet18", 2, names, 2);
+    const uint32_t cut[] = {0, 2, 4};
+    ft_split s;
+
+    ft_graph_free(r.g);
+    r.g = tied(4);
+    CHECK(ft_place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
+    for (int d = 0; d < 2; d++) {
+        CHECK(s.stage[d].memory_bytes >= weight + 2 * row);
+        CHECK(s.stage[d].memory_bytes <= weight + 3 * row);
+    }
+    r.device[1].limit_bytes = weight;
+    check_split(&r);
+    rig_free(&r);
+}
+
+static void a_part_of_views_alone_draws_nothing(void)
+{
+    static const char *const names[] = {"t4", "a30"};
+    struct rig r = rig_of("resnet18", 2, names, 2);
+    static const char list[] = "view x=64x256 out=256x64 dtype=fp32\n"
+                               "relu x=64x256 dtype=fp32\n";
+    const uint32_t cut[] = {0, 1, 2};
+    ft_split s;
+
+    ft_graph_free(r.g);
+    CHECK(ft_import_ops(&r.g, list, sizeof(list) - 1, "list", NULL) == FT_OK);
+    CHECK(ft_place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
+    CHECK(s.stage[0].time_s == 0 && s.stage[0].energy_j == 0);
+    CHECK(s.stage[1].energy_j > 0 && s.energy_j >= s.stage[1].energy_j);
+    rig_free(&r);
+}
+
 /* ---- several networks ---- */
 
 enum { MOST = 64 };
@@ -320,6 +383,20 @@ static void a_search_that_is_cut_short_says_so_and_what_may_be_better(void)
     CHECK(ft_place_assign(&all, &t.c, FT_PLACE_BY_PERIOD, NULL) == FT_EINVAL);
 }
 
+static void memory_that_is_not_known_leaves_the_limit_to_the_others(void)
+{
+    const double time_s[] = {3, 2, 1}, bytes[] = {NAN, 5, 5}, limit[] = {6};
+    const ft_assign_case c = {.networks = 3,
+                              .devices = 1,
+                              .time_s = time_s,
+                              .memory_bytes = bytes,
+                              .limit_bytes = limit,
+                              .limit_s = INFINITY};
+    ft_assignment a;
+
+    CHECK(ft_place_assign(&a, &c, FT_PLACE_BY_TIME, NULL) == FT_ENOTFOUND);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -330,7 +407,10 @@ int main(int argc, char **argv)
     parts_keep_within_the_memory();
     an_uncut_network_is_what_is_predicted();
     what_is_sent_is_what_is_read_behind_the_cut();
+    a_weight_is_in_every_part_that_uses_it_and_once_in_each();
+    a_part_of_views_alone_draws_nothing();
     dealing_is_as_good_as_trying_all_ways();
     a_search_that_is_cut_short_says_so_and_what_may_be_better();
+    memory_that_is_not_known_leaves_the_limit_to_the_others();
     CHECK_DONE();
 }

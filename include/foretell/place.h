@@ -77,7 +77,7 @@ typedef struct ft_assign_case {
     size_t devices;
     const double *time_s;
     const double *energy_j;     /* may be NULL */
-    const double *memory_bytes; /* may be NULL: it does not count */
+    const double *memory_bytes; /* may be NULL: it does not count; nor does NaN */
     const double *limit_bytes;  /* of each device; may be NULL */
     double limit_s;             /* all are to be done by then; INFINITY: no matter */
     uint64_t most_steps;        /* of the search; 0: 20 million */

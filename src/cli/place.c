@@ -290,6 +290,16 @@ static bool print_split(const struct question *p, const ft_split *s,
     return printed;
 }
 
+static bool can_be_foretold(const ft_place_device *device, size_t n, const ft_graph *g)
+{
+    uint32_t cut[FT_PLACE_MAX_DEVICES + 1] = {0};
+    ft_split s;
+
+    for (size_t d = 1; d <= n; d++)
+        cut[d] = ft_graph_n_nodes(g);
+    return !ft_place_at(&s, device, n, g, cut, NULL);
+}
+
 static int split(struct question *p)
 {
     ft_place_device device[FT_PLACE_MAX_DEVICES];
@@ -310,10 +320,12 @@ static int split(struct question *p)
     if (!st)
         st = ft_place_split(&s, alone, device, p->n_devices, g, p->by, &err);
     if (st) {
+        /* That nothing fits is an answer, unless no way can be foretold. */
+        bool none = st == FT_ENOTFOUND && can_be_foretold(device, p->n_devices, g);
+
         ft_graph_free(g);
-        /* That nothing fits is an answer. */
-        return st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
-                                  : ft__cli_fail_asked(p->c, st, &err);
+        return none ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
+                    : ft__cli_fail_asked(p->c, st, &err);
     }
     printed =
         p->c->json ? print_split_json(p, &s, alone, g) : print_split(p, &s, alone, g);
@@ -344,11 +356,8 @@ static int estimate_all(struct question *p, struct estimates *e)
                 from.predictor =
                     ft__families_best(&p->families, p->name[d], p->graph[i], &path);
             st = ft__estimate_make(&x, &from, p->graph[i], &p->q.step, &err);
-            if (st && st != FT_ENOTFOUND)
-                return ft__cli_fail_asked(p->c, st, &err);
-            e->time_s[at] = e->energy_j[at] = e->memory_bytes[at] = NAN;
             if (st)
-                continue;
+                return ft__cli_fail_asked(p->c, st, &err);
             e->time_s[at] = x.e.time.value;
             e->energy_j[at] = x.e.energy.value;
             e->memory_bytes[at] = x.e.memory.value;

@@ -312,10 +312,7 @@ static int check_local(const ft__answer *a, const ft__predict_question *q, bool 
     if (!learned)
         return no_predictor(q);
     if (*a->use.setting)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                            "--device local is answered as it was measured: foretell "
-                            "collect --clocks, then foretell train --setting and "
-                            "--predictor, for another clock or cap");
+        return ft__cli_exit(q->c, FT__EXIT_MISSING, FT__LOCAL_AS_MEASURED);
     return FT__EXIT_GOOD;
 }
 

@@ -54,6 +54,9 @@ typedef struct ft__found {
     ft__source from;
     ft_device *device; /* that it points to and owns, or NULL */
 } ft__found;
+#define FT__LOCAL_AS_MEASURED                                                          \
+    "--device local is answered as it was measured: foretell collect --clocks, then "  \
+    "foretell train --setting and --predictor, for another clock or cap"
 /* For a->device, driven as a->use says; fills what *a says of it and its limit.
  * Complains itself. */
 int ft__predict_find(ft__found *f, ft__answer *a, const ft__predict_question *q);

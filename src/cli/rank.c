@@ -31,7 +31,7 @@ static const ft__option options[] = {
      "of the electricity"},
     {"stdin", 0, FT__OPT_FLAG, offsetof(ft__rank_options, lists), NULL,
      "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
-     "operations"},
+     "operations; all by the family that knows the first one best, or --predictor"},
     {"top", 0, FT__OPT_COUNT, offsetof(ft__rank_options, top), "N",
      "how many places to list; 20"},
     {"seed", 0, FT__OPT_COUNT, offsetof(ft__rank_options, seed), "N",

@@ -302,21 +302,27 @@ static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char 
     return code;
 }
 
-/* The family that was named, or the best one there is; NULL: none. */
-static const ft_predictor *family_for(const ft__rank_question *q, const char *device,
-                                      size_t b)
+const ft_predictor *ft__rank_family(const ft__rank_question *q)
 {
-    const char *path;
-
-    if (q->o->method)
-        return NULL;
-    for (size_t i = 0; i < q->n_predictors; i++) {
+    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
         ft_predictor_info info;
 
         ft_predictor_get_info(q->predictor[i], &info);
         if (info.n_datasets)
             return q->predictor[i];
     }
+    return NULL;
+}
+
+/* The family that was named, or the best one there is; NULL: none. */
+static const ft_predictor *family_for(const ft__rank_question *q, const char *device,
+                                      size_t b)
+{
+    const ft_predictor *named = ft__rank_family(q);
+    const char *path;
+
+    if (q->o->method || named)
+        return named;
     return ft__families_best(q->families, device, q->graph[b], &path);
 }
 

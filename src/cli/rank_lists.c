@@ -13,23 +13,11 @@ enum { BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 
 /* ---- devices ---- */
 
-static const ft_predictor *family_of(const ft__rank_question *q)
-{
-    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
-        ft_predictor_info info;
-
-        ft_predictor_get_info(q->predictor[i], &info);
-        if (info.n_datasets)
-            return q->predictor[i];
-    }
-    return NULL;
-}
-
 /* By the family that is named, otherwise by the one that knows the first network best.
  */
 static const ft_predictor *predictor_for(ft__lists *s, const char *device)
 {
-    const ft_predictor *p = family_of(s->q);
+    const ft_predictor *p = ft__rank_family(s->q);
     ft_graph *g = NULL;
     const char *path;
 
@@ -252,16 +240,17 @@ static int read_all(ft__lists *s)
 
     while (!feof(stdin) && !code) {
         if (s->cap_text - s->len < BLOCK) {
-            char *grown = s->cap_text < MOST_TEXT
-                              ? realloc(s->text, 2 * s->cap_text + 2 * BLOCK)
-                              : NULL;
+            char *grown;
 
-            if (!grown)
+            if (s->cap_text >= MOST_TEXT)
                 return ft__cli_exit(
                     s->q->c, FT__EXIT_INPUT,
                     "standard input: network %zu has more than 64 MiB of "
                     "text",
                     s->n + 1);
+            grown = realloc(s->text, 2 * s->cap_text + 2 * BLOCK);
+            if (!grown)
+                return ft__cli_done(s->q->c, false);
             s->text = grown;
             s->cap_text = 2 * s->cap_text + 2 * BLOCK;
         }

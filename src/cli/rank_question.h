@@ -61,6 +61,8 @@ typedef struct ft__rank_question {
 
 /* Complain themselves. */
 int ft__rank_read_options(ft__rank_question *q);
+/* The family that was named; NULL: none, or by data sheets. */
+const ft_predictor *ft__rank_family(const ft__rank_question *q);
 /* Opens predictors and names devices: q->device. */
 int ft__rank_find_devices(ft__rank_question *q);
 /* What a device costs, a second; NaN: not known. */

@@ -102,10 +102,10 @@ static bool find_groups(struct sweep *s)
     bool *counts = calloc(o->n_params, sizeof(*counts)), good = counts;
 
     for (size_t k = 0; k < o->n_params && good; k++)
-        counts[k] = ft__asker_is_drive(o->x, k);
+        counts[k] = ft__asker_drives(o->x, k);
     good = good && number_rows(&s->drive, o, counts);
     for (size_t k = 0; k < o->n_params && good; k++)
-        counts[k] = !counts[k];
+        counts[k] = !ft__asker_is_drive(o->x, k);
     good = good && number_rows(&s->group, o, counts);
     free(counts);
     return good;
@@ -165,7 +165,7 @@ static void sweep_free(struct sweep *s)
 
 /* ---- asking ---- */
 
-/* Its number; 0: there are too many reasons, or no memory for another. */
+/* Its number, of which the last is that of all others; 0: no memory. */
 static uint16_t note_reason(ft__swept *o, const char *why)
 {
     char(*grown)[REASON];
@@ -173,8 +173,10 @@ static uint16_t note_reason(ft__swept *o, const char *why)
     for (size_t i = 0; i < o->n_reasons; i++)
         if (strncmp(o->reason[i], why, REASON - 1) == 0)
             return (uint16_t)(i + 1);
-    if (o->n_reasons + 1 >= MAX_REASONS)
-        return 0;
+    if (o->n_reasons == MAX_REASONS)
+        return MAX_REASONS;
+    if (o->n_reasons + 1 == MAX_REASONS)
+        why = "other reasons";
     grown = realloc(o->reason, (o->n_reasons + 1) * sizeof(*grown));
     if (!grown)
         return 0;

@@ -5,7 +5,7 @@
 
 #include "cli/swept.h"
 
-enum { MAX_CONTEXTS = 64, MAX_GRAPHS = 512, MAX_DEVICES = 512, KEY_MAX = 1200 };
+enum { MAX_CONTEXTS = 64, MAX_GRAPHS = 512, KEY_MAX = 1200 };
 
 /* Predictor and measurements that some options name. */
 struct context {
@@ -109,6 +109,14 @@ static int check_asked(const ft__asker *a, const struct asked *k)
                : FT__EXIT_GOOD;
 }
 
+/* Words come from the space file, not from the command line. */
+static int misspelt(const ft__asker *a)
+{
+    return ft__cli_exit(a->c, FT__EXIT_INPUT,
+                        "the space %s: predict: its words are no question, see above",
+                        ft_exploration_name(a->x));
+}
+
 static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double *point)
 {
     static const ft__command *const commands[] = {&ft__predict_command, NULL};
@@ -131,12 +139,14 @@ static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double 
     code = ft__options_parse(&k->c, &options, commands, (int)n + 2, k->argv);
     k->o = options;
     if (code >= 0 || !k->o)
-        return code > 0 ? code : FT__EXIT_USAGE;
+        return misspelt(a);
     if (!k->c.data_dir)
         k->c.data_dir = a->c->data_dir;
     k->q = (ft__predict_question){.c = &k->c, .o = k->o, .devices = &a->devices};
     code = check_asked(a, k);
-    return code ? code : ft__predict_read(&k->q);
+    if (!code)
+        code = ft__predict_read(&k->q);
+    return code == FT__EXIT_USAGE ? misspelt(a) : code;
 }
 
 /* ---- settings ---- */
@@ -180,23 +190,32 @@ static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
            (strncmp(word, option, len) == 0 && word[len] == '=');
 }
 
-bool ft__asker_is_drive(const ft_exploration *x, size_t k)
+static bool is_drive_word(const ft_exploration *x, size_t i)
 {
     static const char *const drives[] = {"--clock", "--memory-clock", "--power-cap"};
+    bool drive = false;
+
+    for (size_t d = 0; d < sizeof(drives) / sizeof(*drives); d++)
+        drive = drive || is_value_of(x, i, drives[d]);
+    return drive;
+}
+
+bool ft__asker_drives(const ft_exploration *x, size_t k)
+{
     bool any = false;
 
-    for (size_t i = 0; i < ft_exploration_predicts(x); i++) {
-        bool drive = false;
-
-        if (!ft_exploration_word_has(x, i, k))
-            continue;
-        for (size_t d = 0; d < sizeof(drives) / sizeof(*drives); d++)
-            drive = drive || is_value_of(x, i, drives[d]);
-        if (!drive)
-            return false;
-        any = true;
-    }
+    for (size_t i = 0; i < ft_exploration_predicts(x); i++)
+        any = any || (ft_exploration_word_has(x, i, k) && is_drive_word(x, i));
     return any;
+}
+
+bool ft__asker_is_drive(const ft_exploration *x, size_t k)
+{
+    bool only = ft__asker_drives(x, k);
+
+    for (size_t i = 0; i < ft_exploration_predicts(x); i++)
+        only = only && (!ft_exploration_word_has(x, i, k) || is_drive_word(x, i));
+    return only;
 }
 
 /* ---- what answers ---- */
@@ -206,6 +225,17 @@ static void add_key(char *key, const char *text)
     size_t len = strlen(key);
 
     snprintf(key + len, KEY_MAX - len, "%s\n", text ? text : "");
+}
+
+/* What is cut could be taken for another. */
+static int check_key(const ft__asker *a, const char *key)
+{
+    return strlen(key) + 1 < KEY_MAX
+               ? FT__EXIT_GOOD
+               : ft__cli_exit(a->c, FT__EXIT_INPUT,
+                              "%s: predict: names and options of a point have more "
+                              "than %d bytes",
+                              ft_exploration_name(a->x), KEY_MAX - 2);
 }
 
 /* The same predictor and measurements, opened once. */
@@ -221,6 +251,9 @@ static int find_context(ft__asker *a, struct asked *k, struct context **out)
     add_key(key, k->o->engine);
     add_key(key, threads);
     add_key(key, k->o->correct);
+    code = check_key(a, key);
+    if (code)
+        return code;
     for (size_t i = 0; i < a->n_contexts; i++)
         if (strcmp(a->context[i]->key, key) == 0) {
             *out = a->context[i];
@@ -286,6 +319,9 @@ static int find_network(ft__asker *a, struct asked *k, struct network **out)
     int code;
 
     network_key(key, k);
+    code = check_key(a, key);
+    if (code)
+        return code;
     for (size_t i = 0; i < a->n_networks; i++)
         if (a->network[i].key && strcmp(a->network[i].key, key) == 0) {
             a->network[i].used = ++a->clock;
@@ -398,6 +434,28 @@ static int answer(ft__asker *a, ft__forecast *out, char *why, size_t size,
     return FT__EXIT_GOOD;
 }
 
+/* With one the device's file is needed. */
+static const char *first_driven(const char *const *setting, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && !*setting[i])
+        i++;
+    return i < n ? setting[i] : "";
+}
+
+/* Of this machine. */
+static void drop_driven(ft__forecast *out, char *why, size_t size,
+                        const char *const *setting, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!*setting[i])
+            continue;
+        out[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
+        snprintf(why, size, FT__LOCAL_AS_MEASURED);
+    }
+}
+
 static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size_t size,
                const char *const *setting, size_t n)
 {
@@ -405,6 +463,7 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     struct network *network;
     ft__answer *says;
     ft__found found;
+    bool local;
     int code = find_network(a, k, &network);
 
     if (!code)
@@ -419,6 +478,12 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     snprintf(says->device, sizeof(says->device), "%s",
              k->o->device ? k->o->device : "local");
     says->use = k->q.use;
+    local = strcmp(says->device, "local") == 0;
+    if (local) /* which answers as it was measured, whatever others are driven at */
+        *says->use.setting = '\0';
+    else
+        snprintf(says->use.setting, sizeof(says->use.setting), "%s",
+                 first_driven(setting, n));
     code = ft__predict_find(&found, says, &k->q);
     for (size_t i = 0; i < n && !code; i++)
         out[i] = (ft__forecast){.brief = {NAN, NAN, NAN, NAN},
@@ -429,6 +494,8 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     if (!code) {
         code = answer(a, out, why, size, k, network, &found.from, setting, n);
         ft__found_free(&found);
+        if (local)
+            drop_driven(out, why, size, setting, n);
     }
     free(says);
     return code;
@@ -450,67 +517,74 @@ int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
 
 /* ---- measuring ---- */
 
-/* A word for the shell, quoted. */
-static void add_word(char *command, size_t size, const char *word)
-{
-    size_t at = strlen(command);
+/* Words for the shell; what does not fit is none. */
+struct line {
+    char *text;
+    size_t size, len;
+    bool whole;
+};
 
-    if (at + 4 * strlen(word) + 4 >= size)
+/* A word, quoted. */
+static void add_word(struct line *l, const char *word)
+{
+    l->whole = l->whole && l->len + 4 * strlen(word) + 4 < l->size;
+    if (!l->whole)
         return;
-    command[at++] = ' ';
-    command[at++] = '\'';
+    l->text[l->len++] = ' ';
+    l->text[l->len++] = '\'';
     for (; *word; word++) {
         if (*word == '\'')
-            at += (size_t)snprintf(command + at, size - at, "'\\'");
-        command[at++] = *word;
+            l->len += (size_t)snprintf(l->text + l->len, l->size - l->len, "'\\'");
+        l->text[l->len++] = *word;
     }
-    snprintf(command + at, size - at, "'");
+    l->text[l->len++] = '\'';
+    l->text[l->len] = '\0';
 }
 
-static void add_option(char *command, size_t size, const char *name, const char *value)
+static void add_option(struct line *command, const char *name, const char *value)
 {
-    add_word(command, size, name);
-    add_word(command, size, value);
+    add_word(command, name);
+    add_word(command, value);
 }
 
-static void add_count(char *command, size_t size, const char *name, uint64_t n)
+static void add_count(struct line *command, const char *name, uint64_t n)
 {
     char text[32];
 
     snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
     if (n)
-        add_option(command, size, name, text);
+        add_option(command, name, text);
 }
 
-static void make_command(char *command, size_t size, const ft__cli *c,
-                         const struct asked *k, const char *engine)
+static void make_command(struct line *command, const ft__cli *c, const struct asked *k,
+                         const char *engine)
 {
     char self[FT__PATH_MAX];
 
-    *command = '\0';
     ft__path_self(self);
-    add_word(command, size, self);
-    add_word(command, size, "measure");
-    add_word(command, size, k->c.args.v[0]);
-    add_word(command, size, "--json");
-    add_option(command, size, "--engine", engine);
-    add_count(command, size, "--threads", k->o->threads);
-    add_count(command, size, "--batch", k->o->model.batch);
-    add_count(command, size, "--trips", k->o->model.trips);
+    add_word(command, self);
+    add_word(command, "measure");
+    add_word(command, k->c.args.v[0]);
+    add_word(command, "--json");
+    add_option(command, "--engine", engine);
+    add_count(command, "--threads", k->o->threads);
+    add_count(command, "--batch", k->o->model.batch);
+    add_count(command, "--trips", k->o->model.trips);
     if (k->o->model.dtype)
-        add_option(command, size, "--dtype", k->o->model.dtype);
+        add_option(command, "--dtype", k->o->model.dtype);
     for (size_t i = 0; i < k->o->model.dims.n; i++)
-        add_option(command, size, "--dim", k->o->model.dims.v[i]);
+        add_option(command, "--dim", k->o->model.dims.v[i]);
     for (size_t i = 0; i < k->o->model.inputs.n; i++)
-        add_option(command, size, "--input", k->o->model.inputs.v[i]);
+        add_option(command, "--input", k->o->model.inputs.v[i]);
     if (c->plugin_dir)
-        add_option(command, size, "--plugin-dir", c->plugin_dir);
+        add_option(command, "--plugin-dir", c->plugin_dir);
 }
 
 bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
                        const double *point)
 {
     struct context *context;
+    struct line line = {.text = command, .size = size, .whole = true};
     struct asked k;
     bool here = !parse(a, &k, workload, point) &&
                 (!k.o->device || strcmp(k.o->device, "local") == 0) &&
@@ -519,7 +593,8 @@ bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t worklo
 
     if (here) {
         ft__predict_share(&k.q, &context->q);
-        make_command(command, size, a->c, &k, k.q.engine);
+        make_command(&line, a->c, &k, k.q.engine);
+        here = line.whole;
     }
     asked_free(&k);
     return here;

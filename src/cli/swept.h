@@ -20,6 +20,8 @@ typedef struct ft__asker ft__asker;
 /* NULL: out of memory. */
 ft__asker *ft__asker_new(ft__cli *c, const ft_exploration *x);
 void ft__asker_free(ft__asker *a);
+/* Is parameter k in the clock, the memory clock or the power cap? */
+bool ft__asker_drives(const ft_exploration *x, size_t k);
 /* Is parameter k only ever the clock, the memory clock or the power cap? */
 bool ft__asker_is_drive(const ft_exploration *x, size_t k);
 /* The setting that a point's words ask for; texts live as long as the asker. Complains

@@ -16,11 +16,11 @@ typedef struct ft__process {
     double rate[FT__MAX_PARAMS]; /* 1 / length */
     double noise;                /* variance, as a share of the amplitude */
     double amplitude[FT__MAX_OBJECTIVES];
-    double *x;       /* dims columns of n: coordinates times rate */
+    double *x;       /* dims columns of n: unit coordinates */
     double *inverse; /* n x n */
     double *alpha;   /* m rows of n */
     double *kernel;  /* room: n x n */
-    double *room;    /* n */
+    double *room;    /* n x n */
 } ft__process;
 
 enum { FT__PROCESS_MOST = 256 }; /* points; fitting takes their cube */

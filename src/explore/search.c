@@ -44,12 +44,18 @@ void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng)
     unit[k] = fmin(fmax(unit[k], 0), 1 - 0x1p-53);
 }
 
+ft__prng ft__search_draws(const ft_search *s)
+{
+    return ft__prng_stream(s->seed, 2 + s->seen.n);
+}
+
 /* ---- the searcher that knows nothing ---- */
 
 static ft_status ask_any(ft_search *s, double *point, ft_error *err)
 {
     const size_t before = s->seen.n;
-    ft_status st = ft__points_fill(&s->seen, before + 1, &s->rng, err);
+    ft__prng rng = ft__search_draws(s);
+    ft_status st = ft__points_fill(&s->seen, before + 1, &rng, err);
 
     if (st)
         return st;
@@ -81,6 +87,7 @@ static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err
     for (uint32_t k = 0; k < s->m; k++)
         s->limit[k] = opt->limit ? opt->limit[k] : (double)INFINITY;
     s->seen.s = s->s;
+    s->seed = opt->seed;
     s->rng = ft__prng_stream(opt->seed, 2);
     if (opt->searcher != FT_SEARCH_RANDOM)
         st = ft_design_make(&s->first, &s->n_first, s->s, &design, err);

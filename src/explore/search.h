@@ -13,7 +13,8 @@ struct ft_search {
     uint32_t m;
     double limit[FT__MAX_OBJECTIVES];
     ft__points seen; /* asked for, or told without that */
-    ft__prng rng;
+    uint64_t seed;
+    ft__prng rng;  /* of this proposal by the model, of all by evolution */
     double *point; /* told: n rows of parameters, and of objectives */
     double *y;
     size_t n, cap;
@@ -39,6 +40,9 @@ extern const ft__searcher_ops ft__search_nsga2;
 
 /* How far the objectives are beyond their limits, 0: within; INFINITY: failed. */
 double ft__search_excess(const ft_search *s, const double *y);
+/* What the next point is drawn with: known from how many there are, so that a search
+ * that was cut off goes on as it would have. */
+ft__prng ft__search_draws(const ft_search *s);
 /* Another value for parameter k of a point in unit coordinates: near by, or any other
  * of a category. */
 void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng);

@@ -85,6 +85,7 @@ static ft_status ask_model(ft_search *s, double *point, double *gain, ft_error *
     bool added = false;
     ft_status st = ft__surrogate_learn(&o, s, err);
 
+    s->rng = ft__search_draws(s);
     if (!st && o.n >= FT__SURROGATE_LEAST && best_candidate(s, &o, point, gain)) {
         *gain /= o.gain.volume;
         st = ft__points_add(&s->seen, point, &added, err);

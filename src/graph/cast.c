@@ -27,6 +27,18 @@ static bool castable(ft_dtype t)
            t == FT_DTYPE_bf16;
 }
 
+/* A cast to what its operand is already: PyTorch answers with the operand. */
+static ft_op same_op(const ft_op *cast)
+{
+    const ft_shape x = ft_op_shape(cast, FT_K_x);
+    ft_op op;
+
+    ft_op_init(&op, FT_KIND_view, cast->dtype);
+    ft_op_set_shape(&op, FT_K_x, &x);
+    ft_op_set_shape(&op, FT_K_out, &x);
+    return op;
+}
+
 static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
 {
     static const ft_key_id key[] = {FT_K_to, FT_K_weights};
@@ -41,7 +53,9 @@ static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
         if (n && *named == (int64_t)from)
             op.value[named - op.value] = (int64_t)to;
     }
-    return op;
+    return op.kind == FT_KIND_cast && ft_op_at(&op, FT_K_to, 0) == (int64_t)op.dtype
+               ? same_op(&op)
+               : op;
 }
 
 static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype to)

@@ -85,13 +85,19 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
 void ft__estimate_brief(ft_brief *out, const ft__task *task, size_t n,
                         const ft__schedule *s, double cap_w)
 {
-    double joules;
     ft__load load;
 
     ft__schedule_load(&load, task, n);
     load.cap_w = cap_w;
-    out->time_s = ft__schedule_time(&load, s);
-    joules = ft__schedule_energy(&load, s, out->time_s);
+    ft__estimate_of_load(out, &load, s);
+}
+
+void ft__estimate_of_load(ft_brief *out, const ft__load *load, const ft__schedule *s)
+{
+    double joules;
+
+    out->time_s = ft__schedule_time(load, s);
+    joules = ft__schedule_energy(load, s, out->time_s);
     if (joules > 0 && out->time_s > 0) {
         out->energy_j = joules;
         out->power_w = joules / out->time_s;

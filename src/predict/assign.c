@@ -38,7 +38,10 @@ static double energy_of(const struct search *s, size_t i, size_t d)
 
 static double bytes_of(const struct search *s, size_t i, size_t d)
 {
-    return s->c->memory_bytes ? s->c->memory_bytes[i * s->c->devices + d] : 0;
+    const double bytes =
+        s->c->memory_bytes ? s->c->memory_bytes[i * s->c->devices + d] : 0;
+
+    return isnan(bytes) ? 0 : bytes;
 }
 
 static bool can_take(const struct search *s, size_t i, size_t d)
@@ -51,11 +54,11 @@ static bool can_take(const struct search *s, size_t i, size_t d)
            !(s->c->limit_bytes && bytes > s->c->limit_bytes[d]);
 }
 
-static void put(struct search *s, size_t i, size_t d, double sign)
+static void put(struct search *s, size_t i, size_t d)
 {
-    s->load_s[d] += sign * time_of(s, i, d);
-    s->load_bytes[d] += sign * bytes_of(s, i, d);
-    s->energy_j += sign * energy_of(s, i, d);
+    s->load_s[d] += time_of(s, i, d);
+    s->load_bytes[d] += bytes_of(s, i, d);
+    s->energy_j += energy_of(s, i, d);
     s->device[i] = (uint32_t)d;
 }
 
@@ -134,7 +137,7 @@ static void branch(struct search *s, size_t k)
         load_s = s->load_s[d];
         load_bytes = s->load_bytes[d];
         energy_j = s->energy_j;
-        put(s, i, d, 1);
+        put(s, i, d);
         if (bound_of(s, k + 1) < s->best_value * (1 - SAME))
             branch(s, k + 1);
         s->load_s[d] = load_s;

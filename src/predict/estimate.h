@@ -48,7 +48,8 @@ typedef struct ft__stray {
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__task *task, const ft__schedule *s,
                                 double cap_w, const ft__stray *stray, ft_error *err);
-/* The values of the same, but memory. */
+/* The values of the same, but memory; from sums whose cap is set. */
+void ft__estimate_of_load(ft_brief *out, const ft__load *load, const ft__schedule *s);
 void ft__estimate_brief(ft_brief *out, const ft__task *task, size_t n,
                         const ft__schedule *s, double cap_w);
 

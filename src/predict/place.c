@@ -39,10 +39,21 @@ struct placing {
     /* At cut k, before node k: what goes from one side to the other. */
     uint32_t *n_sent;
     double *sent_bytes;
-    double *alive;   /* bytes at node k, but weights */
-    double *weights; /* of node k that no node before it has */
-    ft__task *row;   /* one part */
+    double *alive;    /* bytes at node k, but weights */
+    uint32_t *in;     /* of a tensor: the last part that its memory was counted in */
+    uint32_t n_parts; /* looked at */
 };
+
+/* Nodes one behind the other, as far as they are known. */
+struct running {
+    ft__load load;
+    double weights, most; /* bytes */
+};
+
+static bool is_weight(const ft_tensor *t)
+{
+    return t->role == FT_ROLE_WEIGHT || t->role == FT_ROLE_STATE;
+}
 
 static void find_alive(struct placing *p)
 {
@@ -50,13 +61,10 @@ static void find_alive(struct placing *p)
         const ft_tensor *t = ft_graph_tensor(p->g, i);
         const ft__life *l = &p->life[i];
 
-        if (t->storage != i || l->first == FT_NONE)
+        if (t->storage != i || l->first == FT_NONE || is_weight(t))
             continue;
-        if (t->role == FT_ROLE_WEIGHT || t->role == FT_ROLE_STATE)
-            p->weights[l->first] += (double)l->bytes;
-        else
-            for (uint32_t k = l->first; k <= l->last; k++)
-                p->alive[k] += (double)l->bytes;
+        for (uint32_t k = l->first; k <= l->last; k++)
+            p->alive[k] += (double)l->bytes;
     }
 }
 
@@ -94,9 +102,7 @@ static ft_status find_sent(struct placing *p, ft_error *err)
         touch(t, p->g, node->out, node->n_out, k);
     }
     for (uint32_t i = 0; i < n; i++) {
-        const ft_role role = ft_graph_tensor(p->g, i)->role;
-
-        if (t[i].first == FT_NONE || role == FT_ROLE_WEIGHT || role == FT_ROLE_STATE)
+        if (t[i].first == FT_NONE || is_weight(ft_graph_tensor(p->g, i)))
             continue;
         for (uint32_t k = t[i].first + 1; k <= t[i].last; k++) {
             p->n_sent[k]++;
@@ -136,9 +142,8 @@ static ft_status open(struct placing *p, const ft_place_device *device, size_t n
     p->n_sent = calloc(p->n + 2u, sizeof(*p->n_sent));
     p->sent_bytes = calloc(p->n + 2u, sizeof(*p->sent_bytes));
     p->alive = calloc(p->n + 2u, sizeof(*p->alive));
-    p->weights = calloc(p->n + 2u, sizeof(*p->weights));
-    p->row = calloc(p->n + 1u, sizeof(*p->row));
-    if (!st && (!p->n_sent || !p->sent_bytes || !p->alive || !p->weights || !p->row))
+    p->in = calloc(ft_graph_n_tensors(g) + 1u, sizeof(*p->in));
+    if (!st && (!p->n_sent || !p->sent_bytes || !p->alive || !p->in))
         st = ft_fail(err, FT_ENOMEM, 0, "placing");
     if (!st)
         st = find_sent(p, err);
@@ -157,33 +162,69 @@ static void close(struct placing *p)
     free(p->n_sent);
     free(p->sent_bytes);
     free(p->alive);
-    free(p->weights);
-    free(p->row);
+    free(p->in);
+}
+
+static struct running begin(struct placing *p, size_t d)
+{
+    struct running r = {.load = ft__schedule_no_load()};
+
+    r.load.cap_w = p->tasks[d].cap_w;
+    p->n_parts++;
+    return r;
+}
+
+/* Weights are in every part that uses them, each once. */
+static void add_weights(struct running *r, struct placing *p, const uint32_t *tensor,
+                        uint32_t n)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        const uint32_t i = ft_graph_tensor(p->g, tensor[j])->storage;
+
+        if (!is_weight(ft_graph_tensor(p->g, i)) || p->in[i] == p->n_parts)
+            continue;
+        p->in[i] = p->n_parts;
+        r->weights += (double)p->life[i].bytes;
+    }
+}
+
+/* Node k on device d; of the part that was begun last. */
+static void add(struct running *r, struct placing *p, size_t d, uint32_t k)
+{
+    const ft_node *n = ft_graph_node(p->g, k);
+    ft__task task = p->tasks[d].task[n->op];
+
+    task.count = (double)n->repeat;
+    ft__schedule_load_add(&r->load, &task);
+    r->most = fmax(r->most, p->alive[k]);
+    add_weights(r, p, n->in, n->n_in);
+    add_weights(r, p, n->params, n->n_params);
+    add_weights(r, p, n->out, n->n_out);
 }
 
 /* Nodes first to end on device d, without what is sent. */
-static void part(ft_stage *out, struct placing *p, size_t d, uint32_t first,
-                 uint32_t end)
+static ft_stage stage_of(const struct running *r, const struct placing *p, size_t d,
+                         uint32_t first, uint32_t end)
 {
-    const ft__tasks *t = &p->tasks[d];
-    double most = 0, weights = 0;
+    ft_stage out = {.first = first, .end = end};
     ft_brief b;
 
-    *out = (ft_stage){.first = first, .end = end};
-    for (uint32_t k = first; k < end; k++) {
-        const ft_node *n = ft_graph_node(p->g, k);
-
-        p->row[k - first] = t->task[n->op];
-        p->row[k - first].count = (double)n->repeat;
-        most = fmax(most, p->alive[k]);
-        weights += p->weights[k];
-    }
     if (first == end)
-        return;
-    ft__estimate_brief(&b, p->row, end - first, &t->schedule, t->cap_w);
-    out->time_s = b.time_s;
-    out->energy_j = b.energy_j;
-    out->memory_bytes = weights + most;
+        return out;
+    ft__estimate_of_load(&b, &r->load, &p->tasks[d].schedule);
+    out.time_s = b.time_s;
+    out.energy_j = b.time_s > 0 ? b.energy_j : 0; /* views take nothing */
+    out.memory_bytes = r->weights + r->most;
+    return out;
+}
+
+static ft_stage part(struct placing *p, size_t d, uint32_t first, uint32_t end)
+{
+    struct running r = begin(p, d);
+
+    for (uint32_t k = first; k < end; k++)
+        add(&r, p, d, k);
+    return stage_of(&r, p, d, first, end);
 }
 
 static void sending(ft_stage *s, const struct placing *p, size_t d)
@@ -219,7 +260,7 @@ static void split_at(ft_split *out, struct placing *p, const uint32_t *cut)
 {
     *out = (ft_split){0};
     for (size_t d = 0; d < p->n_devices; d++) {
-        part(&out->stage[d], p, d, cut[d], cut[d + 1]);
+        out->stage[d] = part(p, d, cut[d], cut[d + 1]);
         sending(&out->stage[d], p, d);
     }
     add_up(out, p);
@@ -263,27 +304,27 @@ static double value_of(const ft_stage *s, const ft_place_device *d, ft_place_by 
     }
 }
 
-/* All ways to the nodes before k, whose last part is on device d. */
-static struct state best_until(struct placing *p, const struct state *before, size_t d,
-                               uint32_t k, ft_place_by by)
+/* All ways whose last part begins at `from` on device d, to best[]; `start` is what was
+ * before. A part that does not fit fits no better with more nodes. */
+static void try_from(struct state *best, struct placing *p, size_t d, uint32_t from,
+                     double start, ft_place_by by)
 {
-    struct state best = {INFINITY, 0};
+    struct running r = begin(p, d);
 
-    for (uint32_t from = 0; from <= k; from++) {
-        double start = before ? before[from].value : from ? (double)INFINITY : 0, v;
+    for (uint32_t k = from; k <= p->n; k++) {
         ft_stage s;
+        double v;
 
-        if (!(start < best.value))
-            continue;
-        part(&s, p, d, from, k);
+        if (k > from)
+            add(&r, p, d, k - 1);
+        s = stage_of(&r, p, d, from, k);
         if (!fits(&s, &p->device[d]))
-            continue;
+            break;
         sending(&s, p, d);
         v = joined(start, value_of(&s, &p->device[d], by), by);
-        if (v < best.value)
-            best = (struct state){v, from};
+        if (v < best[k].value)
+            best[k] = (struct state){v, from};
     }
-    return best;
 }
 
 static ft_status search(uint32_t *cut, struct placing *p, ft_place_by by, ft_error *err)
@@ -293,13 +334,15 @@ static ft_status search(uint32_t *cut, struct placing *p, ft_place_by by, ft_err
 
     if (!best)
         return ft_fail(err, FT_ENOMEM, 0, "placing");
-    for (size_t d = 0; d < p->n_devices; d++) {
-        uint32_t k = d + 1 == p->n_devices ? p->n : 0;
+    for (size_t i = 0; i < p->n_devices * width; i++)
+        best[i].value = INFINITY;
+    for (size_t d = 0; d < p->n_devices; d++)
+        for (uint32_t from = 0; from <= (d ? p->n : 0); from++) {
+            double start = d ? best[(d - 1) * width + from].value : 0;
 
-        for (; k <= p->n; k++)
-            best[d * width + k] =
-                best_until(p, d ? &best[(d - 1) * width] : NULL, d, k, by);
-    }
+            if (isfinite(start))
+                try_from(&best[d * width], p, d, from, start, by);
+        }
     cut[p->n_devices] = p->n;
     for (size_t d = p->n_devices; d-- > 0;)
         cut[d] = best[d * width + cut[d + 1]].from;

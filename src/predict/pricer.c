@@ -42,7 +42,7 @@ struct ft_pricer {
     ft__task *task; /* of one network */
     size_t cap_task;
     ft__buf fresh; /* lines that are to be priced */
-    uint32_t n_fresh, first_fresh;
+    uint32_t n_fresh;
 };
 
 ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_use *on,
@@ -117,6 +117,14 @@ struct cursor {
     size_t len;
     double count; /* 0: it is none that is understood here */
 };
+
+/* An empty list may have no text. */
+static struct cursor cursor_of(const ft_listed *list)
+{
+    const char *text = list->len ? list->text : "";
+
+    return (struct cursor){.at = text, .end = text + list->len};
+}
 
 static size_t trimmed(const char *s, size_t len)
 {
@@ -356,7 +364,7 @@ static double weight_bytes(const struct line *l, double count)
 /* Of a list all of whose lines are known; false: it has another, or too much. */
 static bool by_lines(ft_brief *out, ft_pricer *x, const ft_listed *list)
 {
-    struct cursor c = {.at = list->text, .end = list->text + list->len};
+    struct cursor c = cursor_of(list);
     uint32_t n = 0;
     double weights = 0, most = 0;
 
@@ -397,7 +405,7 @@ static ft_status find_fresh(ft_pricer *x, const ft_listed *list, size_t n,
     x->n_fresh = 0;
     x->fresh.len = 0;
     for (size_t i = 0; i < n; i++) {
-        struct cursor c = {.at = list[i].text, .end = list[i].text + list[i].len};
+        struct cursor c = cursor_of(&list[i]);
 
         while (next_line(&c))
             if (c.count > 0 && line_of(x, &c) == FT_NONE)

@@ -23,24 +23,32 @@ static bool waited_for_host(const ft__task *w)
     return w->alone_s <= w->floor_s;
 }
 
+ft__load ft__schedule_no_load(void)
+{
+    return (ft__load){.typical_w = NAN, .cap_w = INFINITY};
+}
+
+void ft__schedule_load_add(ft__load *l, const ft__task *w)
+{
+    double device = w->count * ft__schedule_device(w);
+
+    l->launches += w->count * w->launches;
+    if (!isfinite(w->alone_s)) {
+        l->bounded_s += device;
+        return;
+    }
+    l->known_s[w->group] += device;
+    if (isfinite(w->power_w) && !waited_for_host(w)) {
+        l->alone_s += w->count * w->alone_s;
+        l->alone_j += w->count * w->alone_s * w->power_w;
+    }
+}
+
 void ft__schedule_load(ft__load *out, const ft__task *task, size_t n)
 {
-    *out = (ft__load){.typical_w = NAN, .cap_w = INFINITY};
-    for (size_t i = 0; i < n; i++) {
-        const ft__task *w = &task[i];
-        double device = w->count * ft__schedule_device(w);
-
-        out->launches += w->count * w->launches;
-        if (!isfinite(w->alone_s)) {
-            out->bounded_s += device;
-            continue;
-        }
-        out->known_s[w->group] += device;
-        if (isfinite(w->power_w) && !waited_for_host(w)) {
-            out->alone_s += w->count * w->alone_s;
-            out->alone_j += w->count * w->alone_s * w->power_w;
-        }
-    }
+    *out = ft__schedule_no_load();
+    for (size_t i = 0; i < n; i++)
+        ft__schedule_load_add(out, &task[i]);
 }
 
 double ft__schedule_busy(const ft__load *l, const ft__schedule *s)

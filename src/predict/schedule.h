@@ -63,6 +63,9 @@ typedef struct ft__load {
 
 /* Device time of one operation, its host floor removed. */
 double ft__schedule_device(const ft__task *w);
+/* Of nothing. */
+ft__load ft__schedule_no_load(void);
+void ft__schedule_load_add(ft__load *l, const ft__task *w);
 /* Sums in the order of task[]. */
 void ft__schedule_load(ft__load *out, const ft__task *task, size_t n);
 /* Seconds of a pass that is repeated: max(device, host). */

@@ -112,7 +112,8 @@ Mistakes.
   $ sed 's/--device, /--divice, /' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell predict: unknown option --divice; did you mean --device?
   see foretell predict --help
-  [2]
+  foretell explore: the space anywhere: predict: its words are no question, see above
+  [3]
   $ sed 's/resnet18/nosuch/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell predict: data/models/nosuch.onnx: No such file or directory
   [3]
@@ -153,3 +154,20 @@ What was foretold of this machine can be measured: some points of the front.
   $ sed -e 's/predict: .*/command: "true {device} {batch} {dtype} {clock} {cap}"/' -e '/prices/d' -e '/per: item/d' anywhere.yaml >run.yaml; foretell explore verify run.yaml
   foretell explore: verify measures what was foretold: anywhere has no predict, its points are run
   [2]
+
+A parameter may be in a cap and elsewhere: each point has its own cap.
+
+  $ cat >shared.yaml <<'END'
+  > name: shared
+  > predict: [data/models/resnet50.onnx, --device, a30, --batch, "{n}", --power-cap, "{n}0", --method, physics]
+  > parameters:
+  >   - {name: n, values: [4, 6, 8], ordered: true}
+  > objectives: [time, energy]
+  > END
+  $ foretell explore run shared.yaml --csv
+  workload,n,time,energy,failure
+  ,4,0.0037460580188212311,0.14966021105031824,
+  ,6,0.0044074392637636073,0.26258398558688045,
+  ,8,0.0053030625856486518,0.41808166553686243,
+  $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
+  energy           418 mJ   254 mJ   689 mJ  scaled
