@@ -309,7 +309,6 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
     ft_trials t;
     ft_error err = {0};
     unsigned char *drawn;
-    size_t n_front;
     ft_status st;
     int code = plan_of(c, &how, o);
 
@@ -328,12 +327,11 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
         ft__swept_free(&s);
         return ft__cli_done(c, true);
     }
-    st = ft__swept_trials(&t, &drawn, &n_front, &s, LOOKED_AT, seed, &err);
+    st = ft__swept_trials(&t, &drawn, &s, LOOKED_AT, seed, &err);
     code =
         st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, &e, x, &t, drawn, seed);
     if (!code) {
         e.foretold = s.n * s.n_workloads;
-        e.n_front = n_front;
         e.seconds = s.seconds;
         code = verify ? ft__sweep_verify(c, &e, o->top ? o->top : VERIFIED)
                       : show(c, o, &e);

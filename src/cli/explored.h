@@ -42,9 +42,8 @@ typedef struct ft__explored {
     ft_transfer *transfer; /* n_transfers of each objective */
     size_t n_transfers;
     size_t runs, failed;
-    /* Of a sweep, 0 of runs: how many points were foretold, how many of those that are
-     * here are on a front, and how long it took. */
-    size_t foretold, n_front;
+    /* Of a sweep, 0 of runs: how many points were foretold, and how long it took. */
+    size_t foretold;
     double seconds;
     unsigned char *drawn; /* those that stand for all of them; NULL: all do */
 } ft__explored;

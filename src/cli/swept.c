@@ -180,9 +180,8 @@ static ft_status add_marked(ft_trials *out, size_t *cap, unsigned char **drawn,
     return st;
 }
 
-ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, size_t *n_front,
-                           const ft__swept *s, size_t most, uint64_t seed,
-                           ft_error *err)
+ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, const ft__swept *s,
+                           size_t most, uint64_t seed, ft_error *err)
 {
     unsigned char *in = malloc(s->n + 1);
     size_t cap = 0;
@@ -193,11 +192,8 @@ ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, size_t *n_fron
     *out = (ft_trials){.params = s->n_params,
                        .objectives = s->n_objectives,
                        .workloads = s->n_workloads};
-    *n_front = 0;
     for (uint32_t w = 0; w < s->n_workloads && !st; w++) {
         st = find_front(in, s, w, err);
-        for (size_t i = 0; i < s->n && !st; i++)
-            *n_front += in[i];
         if (st)
             break;
         mark_extremes(in, s, w);

@@ -63,10 +63,9 @@ int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
 void ft__swept_free(ft__swept *s);
 /* Every point on the front of its workload, the best and the worst of every objective,
  * and `most` of each workload drawn by lot, of which (*drawn)[i] says whether trial i
- * is one; the caller frees it. *n_front of them are on a front. FT_ENOMEM. */
-ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, size_t *n_front,
-                           const ft__swept *s, size_t most, uint64_t seed,
-                           ft_error *err);
+ * is one; the caller frees it. FT_ENOMEM. */
+ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, const ft__swept *s,
+                           size_t most, uint64_t seed, ft_error *err);
 struct ft__explored;
 /* ---- sweep_verify.c: measures `most` points of the front at most ---- */
 int ft__sweep_verify(ft__cli *c, const struct ft__explored *e, uint64_t most);

@@ -175,46 +175,57 @@ static void walk(ft__process *p, const double *squares, const double *y, size_t 
     at(p, theta, squares, y, stride);
 }
 
+/* Room, and the squares of all pairs; NULL: short of memory. */
+static ft_status begin(double **squares, ft__process *p, const ft_space *s,
+                       const float *x, size_t n, size_t m, ft_error *err)
+{
+    ft_status st = make_room(p, s, n, m, err);
+
+    *squares = st ? NULL : malloc(s->n * (n * (n + 1) / 2) * sizeof(**squares));
+    if (*squares)
+        fill_squares(*squares, s, x, n);
+    else if (!st)
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu points", n);
+    return st;
+}
+
 ft_status ft__process_tune(ft__process *p, const ft_space *s, const float *x,
                            const double *y, size_t stride, size_t n, size_t m,
                            ft_error *err)
 {
-    double *squares = malloc(s->n * (n * (n + 1) / 2) * sizeof(*squares));
-    ft_status st = make_room(p, s, n, m, err);
+    double *squares;
+    ft_status st = begin(&squares, p, s, x, n, m, err);
 
-    if (!squares && !st)
-        st = ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu points", n);
-    if (!st) {
-        fill_squares(squares, s, x, n);
+    if (!st)
         walk(p, squares, y, stride);
-    }
     free(squares);
     return st;
+}
+
+static void keep(ft__process *p, const ft_space *s, const float *x)
+{
+    const size_t n = p->n;
+
+    ft__cholesky_invert(p->inverse, p->kernel, p->room, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            p->inverse[j * n + i] = p->inverse[i * n + j];
+    for (size_t k = 0; k < s->n; k++)
+        for (size_t i = 0; i < n; i++)
+            p->x[k * n + i] = (double)x[i * s->n + k];
 }
 
 ft_status ft__process_fit(ft__process *p, const ft_space *s, const float *x,
                           const double *y, size_t stride, size_t n, size_t m,
                           ft_error *err)
 {
-    double *squares = malloc(s->n * (n * (n + 1) / 2) * sizeof(*squares));
-    ft_status st = make_room(p, s, n, m, err);
+    double *squares;
+    ft_status st = begin(&squares, p, s, x, n, m, err);
 
-    if (!squares && !st)
-        st = ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu points", n);
-    if (!st) {
-        fill_squares(squares, s, x, n);
-        if (isinf(unlikely(p, squares, y, stride)))
-            st = ft_fail(err, FT_EINVAL, 0, "points of a process are not apart");
-    }
-    if (!st) {
-        ft__cholesky_invert(p->inverse, p->kernel, p->room, n);
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < i; j++)
-                p->inverse[j * n + i] = p->inverse[i * n + j];
-        for (size_t k = 0; k < s->n; k++)
-            for (size_t i = 0; i < n; i++)
-                p->x[k * n + i] = (double)x[i * s->n + k];
-    }
+    if (!st && isinf(unlikely(p, squares, y, stride)))
+        st = ft_fail(err, FT_EINVAL, 0, "points of a process are not apart");
+    if (!st)
+        keep(p, s, x);
     free(squares);
     return st;
 }
