@@ -1,4 +1,4 @@
-"""Searchers of others behind one function: peers() -> {name: search}, of those that are
+"""Searchers of others behind one function: peers(names) -> {name: search}, of those that are
 installed; search(values, table, seed, evaluations) -> (objectives of the points it had
 evaluated, seconds of processor time a proposal). values[k]: what parameter k can be, in
 order; table: point -> objectives, all to be small. All have their defaults; a point that
@@ -119,11 +119,11 @@ MADE = {"optuna-tpe": lambda: optuna_peer("TPESampler"),
         "botorch": botorch_peer}
 
 
-def peers():
+def peers(names):
     found = {}
-    for name, make in MADE.items():
+    for name in names:
         try:
-            found[name] = make()
+            found[name] = MADE[name]()
         except ImportError as e:
             print(f"{name} is left out: {e}")
     return found
