@@ -23,9 +23,9 @@ A space whose objectives are foretold: nothing is run, every point is what predi
   best settings  time  energy  latency  cost
   ----
   device=a30 batch=16 dtype=fp16 clock=1300  # s  7.50 mJ  # s  1.309e-08
-  device=a30 batch=16 dtype=fp16 clock=1000  # s  6.27 mJ  # s  1.558e-08
-  device=l4 batch=16 dtype=fp16 clock=1300 cap=60  # s  5.72 mJ  # s  4.482e-08
-  and 7 more; --top shows them
+  device=l4 batch=16 dtype=fp16 clock=1000 cap=60  # s  5.53 mJ  # s  4.834e-08
+  device=a30 batch=1 dtype=fp32 clock=700  # s  36.7 mJ  # s  2.061e-07
+  and 7 more between these; --top shows them
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,failure
   ,a30,1,fp32,700,,0.0012366,0.036727020000000006,0.0012366,2.061e-07,
@@ -66,11 +66,11 @@ Several networks are workloads.
   > END
   $ foretell explore run two.yaml --top 2 | grep -A5 -e ^small -e ^failed
   small: 5 points that no other beats in every objective, hypervolume 0.999
-  best settings              time    memory
-  -----------------------------------------
-  batch=16 mode=inference  111 us   110 MiB
-  batch=8 mode=inference   203 us  57.5 MiB
-  and 3 more; --top shows them
+  best settings               time    memory
+  ------------------------------------------
+  batch=16 mode=inference   111 us   110 MiB
+  batch=1 mode=inference   1.62 ms  11.3 MiB
+  and 3 more between these; --top shows them
   --
   small    large     +0.86 (+0.54..+0.96)                    1.7 %              -                 -
   large    small     +0.86 (+0.54..+0.96)                   81.6 %              -                 -
