@@ -1,6 +1,7 @@
 /* Collecting on the fake engine: its clock moves by a formula, so results can be told
  * in advance. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
