@@ -480,7 +480,7 @@ static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
     if (!ft__plan_steps(p))
         return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts; n++)
-        if (!ft__plan_live(p, &p->part[n]))
+        if (!ft__plan_live(p, &p->part[n]) || !ft__plan_signs(p, &p->part[n]))
             return FT_ENOMEM;
     return ft__plan_dues(p) ? FT_OK : FT_ENOMEM;
 }

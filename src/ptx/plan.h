@@ -86,6 +86,7 @@ typedef struct ft__part {
     uint8_t *bits; /* by slot */
     bool *hard;    /* by slot */
     bool *within;  /* by slot: never read in another block than the one that wrote it */
+    bool *signs;   /* by slot: only its sign is ever read */
     ft__cell *cell;
     uint32_t n_cells;
     ft__step *step;
@@ -152,6 +153,9 @@ uint32_t ft__plan_cell(const ft__part *part, uint32_t variable, uint64_t offset,
 bool ft__plan_slice(ft__plan *p);
 bool ft__plan_steps(ft__plan *p);
 bool ft__plan_live(ft__plan *p, ft__part *part);
+bool ft__plan_signs(ft__plan *p, ft__part *part);
+/* Of what a step writes only the sign is ever read. */
+bool ft__plan_sign_only(const ft__part *part, const ft__step *s);
 bool ft__plan_dues(ft__plan *p);
 bool ft__plan_is_param(const ft_ptx *m, uint32_t variable);
 

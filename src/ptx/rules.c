@@ -15,6 +15,7 @@ struct ruling {
     const ft__set *who;
     uint32_t n, bits;
     bool is_signed, hard;
+    bool sign; /* only the sign of the result is ever read */
 };
 
 static bool has(const struct ruling *w, unsigned mod)
@@ -391,6 +392,19 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
     return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
 }
 
+/* or, and of which only the sign matters: it stays where those of the sources do. */
+static bool sign_kept(const struct ruling *w, uint32_t *form)
+{
+    static const ft__value zero;
+
+    for (uint32_t k = 0; k < w->n; k++) {
+        ft__rule_no_wrap(w->r, &w->a[k], w->bits, true, w->who);
+        keep_side(w, &w->a[k], &zero, true, LESS);
+    }
+    *form = 0;
+    return true;
+}
+
 /* ---- all ---- */
 
 static bool whole_numbers(const struct ruling *w)
@@ -427,8 +441,8 @@ static bool of_numbers(const struct ruling *w, uint32_t *form)
     case FT__PTX_SHR: return shift_right(w, form);
     case FT__PTX_DIV: return divided(w, form, false);
     case FT__PTX_REM: return divided(w, form, true);
-    case FT__PTX_AND: return masked(w, form);
-    case FT__PTX_OR:
+    case FT__PTX_AND: return w->sign ? sign_kept(w, form) : masked(w, form);
+    case FT__PTX_OR: return w->sign ? sign_kept(w, form) : joined(w, form);
     case FT__PTX_XOR: return joined(w, form);
     case FT__PTX_CVT: return converted(w, form);
     case FT__PTX_SELP: return selected(w, form);
@@ -453,7 +467,8 @@ bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *
                              .bits = ft__ptx_type_bits(i->type[0]),
                              .is_signed =
                                  ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
-                             .hard = s->need & FT__HARD};
+                             .hard = s->need & FT__HARD,
+                             .sign = ft__plan_sign_only(part, s)};
 
     if (i->n_types < 1 || !whole_numbers(&w) ||
         (s->n_dest != 1 && i->opcode != FT__PTX_SETP))

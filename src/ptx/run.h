@@ -42,6 +42,7 @@ typedef struct ft__loop {
     uint64_t walk; /* 0: never */
     uint32_t wait, pause;
     uint32_t period; /* rounds that a trial takes together */
+    uint64_t launch; /* for which that was found */
     bool open;
 } ft__loop;
 
@@ -90,6 +91,8 @@ typedef struct ft__run {
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
     uint64_t walks, steps, most_steps;
+    uint64_t launch;   /* number of this one */
+    uint64_t executed; /* thread blocks, of this launch */
     bool stopped, short_of_memory;
     const char *why; /* counts are not exact: the first reason */
     uint32_t why_line;

@@ -141,6 +141,7 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
         loop->was = ft__arena_array(&r->arena, live + 1, sizeof(*loop->was));
         loop->start = ft__arena_array(&r->arena, live + 1, sizeof(*loop->start));
         loop->period = 1;
+        loop->launch = r->launch;
         items_of(r, f->part, block, &loop->first_item, &loop->end_item);
         loop->count = ft__arena_array(
             &r->arena, (size_t)(loop->end_item - loop->first_item + 32) * FT__SETS,
