@@ -1,8 +1,6 @@
 /* Accesses of a launch, instruction by instruction. */
 #include "ptx/accesses.h"
 
-#include "ptx/classes.h"
-
 const char *ft__ptx_source(uint32_t *line, const ft_ptx *m, const ft__ptx_insn *i)
 {
     const ft__ptx_loc *loc = i->loc ? &m->loc[i->loc - 1] : NULL;
@@ -34,7 +32,7 @@ static void describe(ft_ptx_access *out, const ft_ptx *m, const ft__ptx_insn *i,
     out->bytes = s->bytes;
 }
 
-bool ft__accesses_fill(ft__plan *p, const ft__run *r, const ft__totals *t)
+bool ft__accesses_fill(ft__plan *p, const ft_ptx_tally *item)
 {
     size_t at = 0;
 
@@ -52,8 +50,8 @@ bool ft__accesses_fill(ft__plan *p, const ft__run *r, const ft__totals *t)
             if (step->kind != FT__STEP_ACCESS)
                 continue;
             describe(out, p->m, &p->part[k].f->insn[step->insn], step);
-            out->requests = ft__ptx_tally_of(r, t, step->item);
-            out->took = ft__ptx_tally_of(r, t, step->item + 1);
+            out->requests = item[step->item];
+            out->took = item[step->item + 1];
             at++;
         }
     return true;

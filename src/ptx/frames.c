@@ -330,8 +330,9 @@ static bool make_run(ft__run *r)
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
     r->measured =
         ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
-    return r->count && r->unbounded && r->pool && r->measured && make_lanes(r) &&
-           ft__forms_new(&r->forms);
+    r->memo = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->memo));
+    return r->memo && r->count && r->unbounded && r->pool && r->measured &&
+           make_lanes(r) && ft__forms_new(&r->forms);
 }
 
 ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],

@@ -448,6 +448,25 @@ bool ft__plan_steps(ft__plan *p)
     return true;
 }
 
+/* ---- parameters ---- */
+
+static bool find_reads(ft__plan *p)
+{
+    const uint64_t n = p->part[0].f->param_bytes;
+
+    p->reads = ft__arena_array(&p->arena, (size_t)n + 1, sizeof(*p->reads));
+    for (uint32_t k = 0; p->reads && k < p->n_parts; k++)
+        for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
+            const ft__step *step = &p->part[k].step[s];
+            const uint64_t end = step->at + (uint64_t)step->n_dest * step->bytes;
+
+            for (uint64_t b = step->at;
+                 step->kind == FT__STEP_PARAM && b < end && b < n; b++)
+                p->reads[b] = true;
+        }
+    return p->reads != NULL;
+}
+
 /* ---- the whole ---- */
 
 static bool calls(const ft__ptx_function *f)
@@ -477,7 +496,7 @@ static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
         st = ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err);
     if (st)
         return st;
-    if (!ft__plan_steps(p))
+    if (!ft__plan_steps(p) || !find_reads(p))
         return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts; n++)
         if (!ft__plan_live(p, &p->part[n]) || !ft__plan_signs(p, &p->part[n]))

@@ -120,6 +120,7 @@ typedef struct ft__plan {
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
     size_t n_dues, most_dues;
+    bool *reads;         /* by byte of the kernel's parameters: a step reads it */
     ft_ptx_block *block; /* of all parts; NULL: not yet */
     size_t n_blocks;
     ft_ptx_access *access; /* of all parts; NULL: not yet */

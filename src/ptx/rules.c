@@ -35,37 +35,125 @@ static int64_t clamped(i128 v)
     return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
+/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
+ * are as many bits and no sign, less 2^31 or 2^63. */
+struct keys {
+    uint64_t mask, flip, less;
+};
+
+static struct keys keys_of(uint32_t bits, bool is_signed, uint32_t width)
+{
+    const uint64_t top = (uint64_t)1 << (bits - 1);
+
+    return (struct keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
+                         is_signed ? top : 0};
+}
+
+static int64_t key(const struct keys *k, uint64_t v)
+{
+    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
+}
+
+/* Keys of a value, of the threads of `who` in order; one where all have the same. */
+static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
+                     const ft__value *v, const struct keys *how, const ft__set *who)
+{
+    uint32_t n = 0;
+
+    if (!v->lane) {
+        out[0] = key(how, v->base);
+        return 1;
+    }
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t *lane = v->lane + (size_t)k * 64;
+
+        if (who->w[k] == UINT64_MAX) {
+            for (uint32_t l = 0; l < 64; l++)
+                out[n + l] = key(how, lane[l]);
+            n += 64;
+            continue;
+        }
+        for (uint64_t m = who->w[k]; m; m &= m - 1)
+            out[n++] = key(how, lane[__builtin_ctzll(m)]);
+    }
+    return n;
+}
+
+/* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
+static void ends_32(const uint64_t *lane, const struct keys *how, int32_t *low,
+                    int32_t *high)
+{
+    const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
+    const uint32_t less = (uint32_t)how->less;
+    int32_t least = *low, most = *high;
+
+    for (uint32_t l = 0; l < 64; l++) {
+        const int32_t x = (int32_t)((((uint32_t)lane[l] & mask) ^ flip) - less);
+
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    *low = least;
+    *high = most;
+}
+
+/* least > most: nobody is there. */
 static void ends(const ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
                  const ft__set *who, i128 *least, i128 *most)
 {
+    const uint32_t width = bits > 32 ? 64 : 32;
+    const struct keys how = keys_of(bits, is_signed, width);
+    const i128 more = bits == width && !is_signed ? (i128)1 << (width - 1) : 0;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
+    bool any = false, wide = false;
+
     *least = *most = number(v->base, bits, is_signed);
     if (!v->lane)
         return;
-    *least = (i128)1 << 100;
-    *most = -*least;
-    for (uint32_t k = 0; k < r->words; k++)
-        for (uint64_t m = who->w[k]; m; m &= m - 1) {
-            const i128 x =
-                number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)], bits, is_signed);
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t *lane = v->lane + (size_t)k * 64;
 
-            *least = x < *least ? x : *least;
-            *most = x > *most ? x : *most;
+        any |= who->w[k] != 0;
+        if (who->w[k] == UINT64_MAX && width == 32) {
+            ends_32(lane, &how, &low_32, &high_32);
+            wide = true;
+            continue;
         }
+        for (uint64_t m = who->w[k]; m; m &= m - 1) {
+            const uint64_t one = lane[__builtin_ctzll(m)];
+            const int64_t x = width == 32 ? (int32_t)key(&how, one) : key(&how, one);
+
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+    }
+    low = wide && low_32 < low ? low_32 : low;
+    high = wide && high_32 > high ? high_32 : high;
+    *least = any ? low + more : (i128)1 << 100;
+    *most = any ? high + more : -((i128)1 << 100);
+}
+
+/* A form that numbers between these have: they stay numbers of so many bits. */
+static void hold_inside(ft__run *r, uint32_t form, uint32_t bits, bool is_signed,
+                        i128 least, i128 most)
+{
+    const i128 top = (i128)1 << (is_signed ? bits - 1 : bits);
+
+    if (least <= most)
+        ft__form_hold(&r->forms, form, clamped((is_signed ? -top : 0) - least),
+                      clamped(top - 1 - most));
 }
 
 void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
                       const ft__set *who)
 {
     i128 least, most;
-    const i128 top = (i128)1 << (is_signed ? bits - 1 : bits);
 
     if (!v->form)
         return;
     ends(r, v, bits, is_signed, who, &least, &most);
-    if (least > most) /* nobody is there */
-        return;
-    ft__form_hold(&r->forms, v->form, clamped((is_signed ? -top : 0) - least),
-                  clamped(top - 1 - most));
+    hold_inside(r, v->form, bits, is_signed, least, most);
 }
 
 static void no_wrap(const struct ruling *w, uint32_t k)
@@ -125,6 +213,44 @@ static bool shift_left(const struct ruling *w, uint32_t *form)
 
 /* ---- quotients and remainders ---- */
 
+static int64_t remainder_of(int64_t key, const struct keys *how, int64_t d)
+{
+    const bool plain = how->less || !how->flip;
+    const int64_t r =
+        plain ? key % d : (int64_t)(((uint64_t)key ^ how->flip) % (uint64_t)d);
+
+    return r < 0 ? r + d : r;
+}
+
+/* The least and the most of v modulo d, and the last thread's v. */
+static void remainders(const struct ruling *w, const ft__value *v, bool is_signed,
+                       int64_t d, uint64_t *last, int64_t *least, int64_t *most)
+{
+    const struct keys how = keys_of(w->bits, is_signed, 64);
+    int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
+    const uint32_t n = keys(key, w->r, v, &how, w->who);
+
+    for (uint32_t k = 0; k < n; k++) {
+        low = key[k] < low ? key[k] : low;
+        high = key[k] > high ? key[k] : high;
+    }
+    if (!n)
+        return;
+    *last = (uint64_t)key[n - 1] ^ (how.less ? 0 : how.flip);
+    *least = remainder_of(low, &how, d);
+    *most = remainder_of(high, &how, d);
+    if ((i128)high - low == *most - *least) /* no multiple of d lies between */
+        return;
+    *least = d;
+    *most = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t r = remainder_of(key[k], &how, d);
+
+        *least = r < *least ? r : *least;
+        *most = r > *most ? r : *most;
+    }
+}
+
 /* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does
  * not divide the form, the quotient is a symbol of its own, that of one thread's value,
  * and the remainder is what is left; that it stays between 0 and d is a bound. */
@@ -133,7 +259,7 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
 {
     ft__forms *forms = &w->r->forms;
     ft__symbol s = {.form = {v->form}, .n_source = 1, .divisor = d};
-    i128 least = d, most = 0;
+    int64_t least = d, most = 0;
 
     *rest = 0;
     if (ft__form_divides(forms, v->form, d)) {
@@ -145,21 +271,12 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
     if (!w->hard || ft__form_of_loops(forms, v->form) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
-    for (uint32_t k = 0; k < w->r->words; k++)
-        for (uint64_t m = w->who->w[k]; m; m &= m - 1) {
-            const i128 x = number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)],
-                                  w->bits, is_signed);
-            const i128 r = (x % d + d) % d;
-
-            s.source[0] = (uint64_t)x;
-            least = r < least ? r : least;
-            most = r > most ? r : most;
-        }
+    remainders(w, v, is_signed, d, &s.source[0], &least, &most);
     *q = least > most ? 0 : ft__form_derive(forms, &s);
     if (!*q)
         return false;
     *rest = ft__form_sum(forms, v->form, *q, -d, 64);
-    ft__form_hold(forms, *rest, clamped(-least), clamped(d - 1 - most));
+    ft__form_hold(forms, *rest, -least, d - 1 - most);
     return true;
 }
 
@@ -175,7 +292,7 @@ static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
     ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
-    no_wrap(w, 0);
+    hold_inside(w->r, w->a[0].form, w->bits, w->is_signed, least, most);
     ft__form_hold(&w->r->forms, w->a[0].form, clamped(-least), INT64_MAX);
     *form = remainder ? rest : q;
     return true;
@@ -303,39 +420,100 @@ static bool selected(const struct ruling *w, uint32_t *form)
 
 enum relation { LESS, LESS_OR_EQUAL, EQUAL };
 
-/* Keeps a - b on the side of 0 where it is, for every thread. */
-static void keep_side(const struct ruling *w, const ft__value *a, const ft__value *b,
-                      bool is_signed, enum relation relation)
+/* a - b, or the end of what 64 bits hold. */
+static int64_t held_difference(int64_t a, int64_t b)
+{
+    int64_t d;
+
+    return !__builtin_sub_overflow(a, b, &d) ? d : a < b ? INT64_MIN : INT64_MAX;
+}
+
+/* Differences of two values' numbers, thread by thread; how many. */
+static uint32_t differences(int64_t out[FT__MOST_THREADS], const struct ruling *w,
+                            const ft__value *a, const ft__value *b, bool is_signed)
+{
+    const struct keys how = keys_of(w->bits, is_signed, 64);
+    int64_t other[FT__MOST_THREADS];
+    const uint32_t of_a = keys(out, w->r, a, &how, w->who);
+    const uint32_t of_b = keys(other, w->r, b, &how, w->who);
+    const uint32_t n = a->lane ? of_a : of_b;
+    const int64_t first = out[0];
+
+    for (uint32_t l = 0; l < n && !a->lane; l++)
+        out[l] = first;
+    if (w->bits < 64)
+        for (uint32_t l = 0; l < n; l++)
+            out[l] -= other[b->lane ? l : 0];
+    else
+        for (uint32_t l = 0; l < n; l++)
+            out[l] = held_difference(out[l], other[b->lane ? l : 0]);
+    return n;
+}
+
+/* x + form stays <= limit where x is, and > limit, or for EQUAL > 0, where that is. */
+static void hold_side(const struct ruling *w, uint32_t form, enum relation relation,
+                      const i128 *below, const i128 *above)
+{
+    const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
+    const int least = relation == EQUAL ? 1 : limit + 1;
+
+    ft__form_hold(&w->r->forms, form, above ? clamped(least - *above) : INT64_MIN,
+                  below ? clamped(limit - *below) : INT64_MAX);
+}
+
+/* Keeps a - b on the side of 0 where it is, thread by thread. */
+static void keep_sides(const struct ruling *w, uint32_t form, const ft__value *a,
+                       const ft__value *b, bool is_signed, enum relation relation)
+{
+    const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
+    int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
+    const uint32_t n = differences(x, w, a, b, is_signed);
+    bool any_below = false, any_above = false, any_equal = false;
+    i128 below, above;
+
+    for (uint32_t l = 0; l < n; l++) {
+        const bool is_below = x[l] <= limit;
+
+        low = is_below && x[l] > low ? x[l] : low;
+        high = !is_below && x[l] < high ? x[l] : high;
+        any_below |= is_below;
+        any_above |= !is_below;
+        any_equal |= x[l] == 0;
+    }
+    below = low;
+    above = high;
+    if (relation == EQUAL && any_equal)
+        ft__form_pin(&w->r->forms, form);
+    else
+        hold_side(w, form, relation, any_below ? &below : NULL,
+                  any_above ? &above : NULL);
+}
+
+/* Keeps a and b numbers, and a - b on the side of 0 where it is, for every thread. */
+static void keep_order(const struct ruling *w, const ft__value *a, const ft__value *b,
+                       bool is_signed, enum relation relation)
 {
     const uint32_t d = ft__form_sum(&w->r->forms, a->form, b->form, -1, 64);
-    const uint32_t threads = a->lane || b->lane ? w->r->threads : 1;
-    i128 low = INT64_MIN, high = INT64_MAX;
+    i128 a_least, a_most, b_least, b_most, least, most;
 
-    if (!d)
+    if (!a->form && !b->form)
         return;
-    for (uint32_t l = 0; l < threads; l++) {
-        i128 x, limit;
-        bool below;
-
-        if (threads > 1 && !ft__set_has(w->who->w, l))
-            continue;
-        x = number(a->lane ? a->lane[l] : a->base, w->bits, is_signed) -
-            number(b->lane ? b->lane[l] : b->base, w->bits, is_signed);
-        if (relation == EQUAL && x == 0) {
-            low = high = 0;
-            break;
-        }
-        below = relation == LESS_OR_EQUAL ? x <= 0 : x < 0;
-        /* below: x + form <= limit; else x + form > limit */
-        limit = relation == LESS_OR_EQUAL ? 0 : -1;
-        if (below)
-            high = limit - x < high ? limit - x : high;
-        else if (relation == EQUAL)
-            low = 1 - x > low ? 1 - x : low;
-        else
-            low = limit + 1 - x > low ? limit + 1 - x : low;
-    }
-    ft__form_hold(&w->r->forms, d, clamped(low), clamped(high));
+    ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
+    ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
+    if (a->form)
+        hold_inside(w->r, a->form, w->bits, is_signed, a_least, a_most);
+    if (b->form)
+        hold_inside(w->r, b->form, w->bits, is_signed, b_least, b_most);
+    if (!d || a_least > a_most || b_least > b_most)
+        return;
+    least = a_least - b_most;
+    most = a_most - b_least;
+    if (!(a->lane && b->lane) && most <= (relation == LESS_OR_EQUAL ? 0 : -1))
+        hold_side(w, d, relation, &most, NULL);
+    else if (!(a->lane && b->lane) && least >= (relation == LESS ? 0 : 1))
+        hold_side(w, d, relation, NULL, &least);
+    else
+        keep_sides(w, d, a, b, is_signed, relation);
 }
 
 static bool compared(const struct ruling *w, uint32_t *form)
@@ -360,9 +538,7 @@ static bool compared(const struct ruling *w, uint32_t *form)
 
         if (!has(w, known[k].mod))
             continue;
-        ft__rule_no_wrap(w->r, &w->a[0], w->bits, is_signed, w->who);
-        ft__rule_no_wrap(w->r, &w->a[1], w->bits, is_signed, w->who);
-        keep_side(w, &w->a[0], &w->a[1], is_signed, known[k].relation);
+        keep_order(w, &w->a[0], &w->a[1], is_signed, known[k].relation);
         return true;
     }
     return false;
@@ -373,17 +549,15 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
 {
     unsigned which = 0;
     const uint32_t threads = w->a[0].lane || w->a[1].lane ? w->r->threads : 1;
+    const struct keys how = keys_of(w->bits, w->is_signed, 64);
 
     if (has(w, FT__MOD_RELU))
         return false;
-    no_wrap(w, 0);
-    no_wrap(w, 1);
-    keep_side(w, &w->a[0], &w->a[1], w->is_signed, LESS);
+    keep_order(w, &w->a[0], &w->a[1], w->is_signed, LESS);
     for (uint32_t l = 0; l < threads; l++) {
         const uint64_t a = w->a[0].lane ? w->a[0].lane[l] : w->a[0].base;
         const uint64_t b = w->a[1].lane ? w->a[1].lane[l] : w->a[1].base;
-        const bool less =
-            number(a, w->bits, w->is_signed) < number(b, w->bits, w->is_signed);
+        const bool less = key(&how, a) < key(&how, b);
 
         if (threads == 1 || ft__set_has(w->who->w, l))
             which |= less == (w->i->opcode == FT__PTX_MIN) ? 1 : 2;
@@ -397,10 +571,8 @@ static bool sign_kept(const struct ruling *w, uint32_t *form)
 {
     static const ft__value zero;
 
-    for (uint32_t k = 0; k < w->n; k++) {
-        ft__rule_no_wrap(w->r, &w->a[k], w->bits, true, w->who);
-        keep_side(w, &w->a[k], &zero, true, LESS);
-    }
+    for (uint32_t k = 0; k < w->n; k++)
+        keep_order(w, &w->a[k], &zero, true, LESS);
     *form = 0;
     return true;
 }

@@ -27,6 +27,7 @@ typedef struct ft__value {
     uint64_t base, *lane;  /* of every thread where lane is NULL */
     uint64_t *own, *masks; /* room for lane and unknown; NULL: not yet */
     uint64_t *unknown;     /* threads; NULL: none */
+    uint64_t stamp;        /* another one after each change; 0: of no slot */
     uint32_t form;
     bool nothing; /* nobody knows it, of any thread */
     bool rough;   /* form is not known: right in this block only */
@@ -87,6 +88,8 @@ typedef struct ft__run {
     bool *unbounded; /* by item: as often as you like */
     uint64_t *in[5], *out[16];
     struct ft__measured **measured; /* by step of all parts */
+    struct ft__memo **memo;         /* by step of all parts */
+    uint64_t stamps;                /* the last that was given */
     ft__frame **pool;               /* by part: frames not in use */
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
@@ -153,6 +156,11 @@ void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *
 void ft__run_stop(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 
 /* ---- values ---- */
+
+static inline void ft__value_touch(ft__run *r, ft__value *v)
+{
+    v->stamp = ++r->stamps;
+}
 
 /* `now` becomes the slot's for the threads of `who`. */
 void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now,

@@ -170,6 +170,7 @@ static void advance(ft__run *r, const ft__trial *t, uint64_t n)
         if (!a)
             continue;
         v->form = ft__form_without(&r->forms, v->form, t->symbol);
+        ft__value_touch(r, v);
         if (!by || v->fresh)
             continue;
         if (!v->lane && ft__set_same(r, &t->there, &f->present)) {
@@ -369,6 +370,8 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
                                    (int64_t)((uint64_t)by * loop->period), bits);
         else
             v->rough = true;
+        if (by || !linear)
+            ft__value_touch(r, v);
     }
     return true;
 }
