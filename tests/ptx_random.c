@@ -123,6 +123,18 @@ static const char *comparison(writer *w)
     return all[below(w, 10)];
 }
 
+/* Is one of two numbers negative, or are both: as compilers ask it. */
+static void either_sign(writer *w, uint32_t p, uint32_t t, name a, name b)
+{
+    static const char *const asks[] = {"lt.s32", "ge.s32", "gt.s32", "le.s32"};
+    const uint32_t x = w->t++, y = w->t++, which = t / 2 % 4;
+
+    ADD("\tmov.b32 %%t%u, %s;\n\tsub.s32 %%t%u, %%t%u, %u;\n", x, a.text, x, x, t % 40);
+    ADD("\tmov.b32 %%t%u, %s;\n\tsub.s32 %%t%u, %%t%u, %u;\n", y, b.text, y, y, t % 29);
+    ADD("\t%s.b32 %%t%u, %%t%u, %%t%u;\n", t % 2 ? "or" : "and", t, x, y);
+    ADD("\tsetp.%s %%p%u, %%t%u, %d;\n", asks[which], p, t, which < 2 ? 0 : -1);
+}
+
 /* Something that is true of some threads and false of others, often. */
 static uint32_t simple_condition(writer *w)
 {
@@ -148,8 +160,14 @@ static uint32_t simple_condition(writer *w)
         ADD("\tsetp.%s.%c64 %%p%u, %%l%u, %d;\n", chance(w, 50) ? "lt" : "ge",
             chance(w, 50) ? 's' : 'u', p, below(w, WIDE), (int)below(w, 100) - 20);
     } else {
+        const char *how = comparison(w);
+
+        if (t % 3 == 0) {
+            either_sign(w, p, t, a, b);
+            return p;
+        }
         ADD("\tmov.b32 %%t%u, %s;\n", t, a.text);
-        ADD("\tsetp.%s %%p%u, %%t%u, %s;\n", comparison(w), p, t, b.text);
+        ADD("\tsetp.%s %%p%u, %%t%u, %s;\n", how, p, t, b.text);
     }
     return p;
 }
