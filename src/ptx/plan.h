@@ -114,8 +114,11 @@ typedef struct ft__plan {
     const ft_ptx *m;
     ft__part *part; /* the kernel's first */
     uint32_t n_parts;
-    uint8_t *need; /* by variable */
-    bool *escaped; /* by variable: its address goes where it is not followed */
+    bool calls; /* the kernel does */
+    uint32_t first_variable,
+        n_variables; /* those that its parts may have as their own */
+    uint8_t *need;   /* by variable, from the first on */
+    bool *escaped;   /* the same: its address goes where it is not followed */
     uint32_t n_steps;
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
@@ -126,6 +129,12 @@ typedef struct ft__plan {
     ft_ptx_access *access; /* of all parts; NULL: not yet */
     size_t n_accesses;
 } ft__plan;
+
+/* Of a variable that is a part's own. */
+static inline uint8_t *ft__plan_need(const ft__plan *p, uint32_t variable)
+{
+    return &p->need[variable - p->first_variable];
+}
 
 ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
                             ft_error *err);

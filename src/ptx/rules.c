@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "ptx/lanes.h"
-#include "ptx/run.h"
-
-__extension__ typedef __int128 i128;
+#include "ptx/numbers.h"
 
 struct ruling {
     ft__run *r;
@@ -25,120 +23,16 @@ static bool has(const struct ruling *w, unsigned mod)
 
 /* ---- numbers and their ends ---- */
 
-static i128 number(uint64_t v, uint32_t bits, bool is_signed)
-{
-    return is_signed ? (i128)ft__ptx_signed(v, bits) : (i128)(v & ft__ptx_mask(bits));
-}
-
-static int64_t clamped(i128 v)
+static int64_t clamped(ft__i128 v)
 {
     return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
- * are as many bits and no sign, less 2^31 or 2^63. */
-struct keys {
-    uint64_t mask, flip, less;
-};
-
-static struct keys keys_of(uint32_t bits, bool is_signed, uint32_t width)
-{
-    const uint64_t top = (uint64_t)1 << (bits - 1);
-
-    return (struct keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
-                         is_signed ? top : 0};
-}
-
-static int64_t key(const struct keys *k, uint64_t v)
-{
-    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
-}
-
-/* Keys of a value, of the threads of `who` in order; one where all have the same. */
-static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                     const ft__value *v, const struct keys *how, const ft__set *who)
-{
-    uint32_t n = 0;
-
-    if (!v->lane) {
-        out[0] = key(how, v->base);
-        return 1;
-    }
-    for (uint32_t k = 0; k < r->words; k++) {
-        const uint64_t *lane = v->lane + (size_t)k * 64;
-
-        if (who->w[k] == UINT64_MAX) {
-            for (uint32_t l = 0; l < 64; l++)
-                out[n + l] = key(how, lane[l]);
-            n += 64;
-            continue;
-        }
-        for (uint64_t m = who->w[k]; m; m &= m - 1)
-            out[n++] = key(how, lane[__builtin_ctzll(m)]);
-    }
-    return n;
-}
-
-/* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
-static void ends_32(const uint64_t *lane, const struct keys *how, int32_t *low,
-                    int32_t *high)
-{
-    const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
-    const uint32_t less = (uint32_t)how->less;
-    int32_t least = *low, most = *high;
-
-    for (uint32_t l = 0; l < 64; l++) {
-        const int32_t x = (int32_t)((((uint32_t)lane[l] & mask) ^ flip) - less);
-
-        least = x < least ? x : least;
-        most = x > most ? x : most;
-    }
-    *low = least;
-    *high = most;
-}
-
-/* least > most: nobody is there. */
-static void ends(const ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
-                 const ft__set *who, i128 *least, i128 *most)
-{
-    const uint32_t width = bits > 32 ? 64 : 32;
-    const struct keys how = keys_of(bits, is_signed, width);
-    const i128 more = bits == width && !is_signed ? (i128)1 << (width - 1) : 0;
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
-    bool any = false, wide = false;
-
-    *least = *most = number(v->base, bits, is_signed);
-    if (!v->lane)
-        return;
-    for (uint32_t k = 0; k < r->words; k++) {
-        const uint64_t *lane = v->lane + (size_t)k * 64;
-
-        any |= who->w[k] != 0;
-        if (who->w[k] == UINT64_MAX && width == 32) {
-            ends_32(lane, &how, &low_32, &high_32);
-            wide = true;
-            continue;
-        }
-        for (uint64_t m = who->w[k]; m; m &= m - 1) {
-            const uint64_t one = lane[__builtin_ctzll(m)];
-            const int64_t x = width == 32 ? (int32_t)key(&how, one) : key(&how, one);
-
-            low = x < low ? x : low;
-            high = x > high ? x : high;
-        }
-    }
-    low = wide && low_32 < low ? low_32 : low;
-    high = wide && high_32 > high ? high_32 : high;
-    *least = any ? low + more : (i128)1 << 100;
-    *most = any ? high + more : -((i128)1 << 100);
-}
-
 /* A form that numbers between these have: they stay numbers of so many bits. */
 static void hold_inside(ft__run *r, uint32_t form, uint32_t bits, bool is_signed,
-                        i128 least, i128 most)
+                        ft__i128 least, ft__i128 most)
 {
-    const i128 top = (i128)1 << (is_signed ? bits - 1 : bits);
+    const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
 
     if (least <= most)
         ft__form_hold(&r->forms, form, clamped((is_signed ? -top : 0) - least),
@@ -148,11 +42,11 @@ static void hold_inside(ft__run *r, uint32_t form, uint32_t bits, bool is_signed
 void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
                       const ft__set *who)
 {
-    i128 least, most;
+    ft__i128 least, most;
 
     if (!v->form)
         return;
-    ends(r, v, bits, is_signed, who, &least, &most);
+    ft__number_ends(r, v, bits, is_signed, who, &least, &most);
     hold_inside(r, v->form, bits, is_signed, least, most);
 }
 
@@ -191,9 +85,9 @@ static bool product(const struct ruling *w, uint32_t *form)
             return false;
         if (wide)
             no_wrap(w, affine);
-        *form = ft__form_sum(&w->r->forms, 0, w->a[affine].form,
-                             (int64_t)number(w->a[other].base, w->bits, w->is_signed),
-                             bits);
+        *form = ft__form_sum(
+            &w->r->forms, 0, w->a[affine].form,
+            (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
     }
     if (w->n > 2)
         *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, bits);
@@ -212,44 +106,6 @@ static bool shift_left(const struct ruling *w, uint32_t *form)
 }
 
 /* ---- quotients and remainders ---- */
-
-static int64_t remainder_of(int64_t key, const struct keys *how, int64_t d)
-{
-    const bool plain = how->less || !how->flip;
-    const int64_t r =
-        plain ? key % d : (int64_t)(((uint64_t)key ^ how->flip) % (uint64_t)d);
-
-    return r < 0 ? r + d : r;
-}
-
-/* The least and the most of v modulo d, and the last thread's v. */
-static void remainders(const struct ruling *w, const ft__value *v, bool is_signed,
-                       int64_t d, uint64_t *last, int64_t *least, int64_t *most)
-{
-    const struct keys how = keys_of(w->bits, is_signed, 64);
-    int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
-    const uint32_t n = keys(key, w->r, v, &how, w->who);
-
-    for (uint32_t k = 0; k < n; k++) {
-        low = key[k] < low ? key[k] : low;
-        high = key[k] > high ? key[k] : high;
-    }
-    if (!n)
-        return;
-    *last = (uint64_t)key[n - 1] ^ (how.less ? 0 : how.flip);
-    *least = remainder_of(low, &how, d);
-    *most = remainder_of(high, &how, d);
-    if ((i128)high - low == *most - *least) /* no multiple of d lies between */
-        return;
-    *least = d;
-    *most = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t r = remainder_of(key[k], &how, d);
-
-        *least = r < *least ? r : *least;
-        *most = r > *most ? r : *most;
-    }
-}
 
 /* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does
  * not divide the form, the quotient is a symbol of its own, that of one thread's value,
@@ -271,7 +127,8 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
     if (!w->hard || ft__form_of_loops(forms, v->form) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
-    remainders(w, v, is_signed, d, &s.source[0], &least, &most);
+    ft__number_remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least,
+                          &most);
     *q = least > most ? 0 : ft__form_derive(forms, &s);
     if (!*q)
         return false;
@@ -283,13 +140,13 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
 /* By a positive constant, of what is not negative. */
 static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
 {
-    const i128 d = number(w->a[1].base, w->bits, w->is_signed);
-    i128 least, most;
+    const ft__i128 d = ft__number(w->a[1].base, w->bits, w->is_signed);
+    ft__i128 least, most;
     uint32_t q, rest;
 
     if (!is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
         return false;
-    ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
+    ft__number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
     hold_inside(w->r, w->a[0].form, w->bits, w->is_signed, least, most);
@@ -347,12 +204,12 @@ static bool joined(const struct ruling *w, uint32_t *form)
 {
     const uint32_t affine = w->a[0].form ? 0 : 1, other = 1 - affine;
     const uint64_t low = untouched(w, w->a[affine].form);
-    i128 least, most;
+    ft__i128 least, most;
 
     if (w->a[other].form || w->a[other].rough)
         return false;
-    ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
-    if (w->a[other].lane ? most > (i128)low
+    ft__number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
+    if (w->a[other].lane ? most > (ft__i128)low
                          : (w->a[other].base & ft__ptx_mask(w->bits) & ~low) != 0)
         return false;
     *form = w->a[affine].form;
@@ -420,39 +277,9 @@ static bool selected(const struct ruling *w, uint32_t *form)
 
 enum relation { LESS, LESS_OR_EQUAL, EQUAL };
 
-/* a - b, or the end of what 64 bits hold. */
-static int64_t held_difference(int64_t a, int64_t b)
-{
-    int64_t d;
-
-    return !__builtin_sub_overflow(a, b, &d) ? d : a < b ? INT64_MIN : INT64_MAX;
-}
-
-/* Differences of two values' numbers, thread by thread; how many. */
-static uint32_t differences(int64_t out[FT__MOST_THREADS], const struct ruling *w,
-                            const ft__value *a, const ft__value *b, bool is_signed)
-{
-    const struct keys how = keys_of(w->bits, is_signed, 64);
-    int64_t other[FT__MOST_THREADS];
-    const uint32_t of_a = keys(out, w->r, a, &how, w->who);
-    const uint32_t of_b = keys(other, w->r, b, &how, w->who);
-    const uint32_t n = a->lane ? of_a : of_b;
-    const int64_t first = out[0];
-
-    for (uint32_t l = 0; l < n && !a->lane; l++)
-        out[l] = first;
-    if (w->bits < 64)
-        for (uint32_t l = 0; l < n; l++)
-            out[l] -= other[b->lane ? l : 0];
-    else
-        for (uint32_t l = 0; l < n; l++)
-            out[l] = held_difference(out[l], other[b->lane ? l : 0]);
-    return n;
-}
-
 /* x + form stays <= limit where x is, and > limit, or for EQUAL > 0, where that is. */
 static void hold_side(const struct ruling *w, uint32_t form, enum relation relation,
-                      const i128 *below, const i128 *above)
+                      const ft__i128 *below, const ft__i128 *above)
 {
     const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
     const int least = relation == EQUAL ? 1 : limit + 1;
@@ -467,9 +294,10 @@ static void keep_sides(const struct ruling *w, uint32_t form, const ft__value *a
 {
     const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
     int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
-    const uint32_t n = differences(x, w, a, b, is_signed);
+    const uint32_t n =
+        ft__number_differences(x, w->r, a, b, w->bits, is_signed, w->who);
     bool any_below = false, any_above = false, any_equal = false;
-    i128 below, above;
+    ft__i128 below, above;
 
     for (uint32_t l = 0; l < n; l++) {
         const bool is_below = x[l] <= limit;
@@ -494,12 +322,12 @@ static void keep_order(const struct ruling *w, const ft__value *a, const ft__val
                        bool is_signed, enum relation relation)
 {
     const uint32_t d = ft__form_sum(&w->r->forms, a->form, b->form, -1, 64);
-    i128 a_least, a_most, b_least, b_most, least, most;
+    ft__i128 a_least, a_most, b_least, b_most, least, most;
 
     if (!a->form && !b->form)
         return;
-    ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
-    ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
+    ft__number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
+    ft__number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
     if (a->form)
         hold_inside(w->r, a->form, w->bits, is_signed, a_least, a_most);
     if (b->form)
@@ -549,7 +377,6 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
 {
     unsigned which = 0;
     const uint32_t threads = w->a[0].lane || w->a[1].lane ? w->r->threads : 1;
-    const struct keys how = keys_of(w->bits, w->is_signed, 64);
 
     if (has(w, FT__MOD_RELU))
         return false;
@@ -557,7 +384,8 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
     for (uint32_t l = 0; l < threads; l++) {
         const uint64_t a = w->a[0].lane ? w->a[0].lane[l] : w->a[0].base;
         const uint64_t b = w->a[1].lane ? w->a[1].lane[l] : w->a[1].base;
-        const bool less = key(&how, a) < key(&how, b);
+        const bool less =
+            ft__number(a, w->bits, w->is_signed) < ft__number(b, w->bits, w->is_signed);
 
         if (threads == 1 || ft__set_has(w->who->w, l))
             which |= less == (w->i->opcode == FT__PTX_MIN) ? 1 : 2;

@@ -144,7 +144,14 @@ bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
 {
     return (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) && i->n_types == 1 &&
            ft__plan_place(at, part, ft__plan_address(part->f, i, 0)) &&
-           own_memory(p->m, at->variable) && !p->escaped[at->variable];
+           own_memory(p->m, at->variable) &&
+           !p->escaped[at->variable - p->first_variable];
+}
+
+/* It may be one of the parts' own, of which there is more to know. */
+static bool is_own(const ft__plan *p, uint32_t variable)
+{
+    return variable - p->first_variable < p->n_variables;
 }
 
 /* Addresses that are more than the place of a load or store. */
@@ -163,11 +170,11 @@ static void find_escapes(ft__plan *p, const ft__part *part)
         if (moves || i->opcode == FT__PTX_CALL)
             continue;
         for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++)
-            if (origin_of(&o, part, part->ref[r]) &&
+            if (origin_of(&o, part, part->ref[r]) && is_own(p, o.variable) &&
                 !(a && part->ref[r] == &f->operand[a->index] &&
                   (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) &&
                   i->n_types == 1))
-                p->escaped[o.variable] = true;
+                p->escaped[o.variable - p->first_variable] = true;
     }
 }
 
@@ -175,7 +182,7 @@ static void find_escapes(ft__plan *p, const ft__part *part)
 
 struct slicer {
     ft__plan *p;
-    uint32_t *part_of; /* by function */
+    uint32_t *part_of; /* by function; NULL: no calls */
     bool changed;
 };
 
@@ -189,7 +196,7 @@ static void need_reg(struct slicer *s, ft__part *part, uint32_t reg, uint8_t nee
 
 static void need_variable(struct slicer *s, uint32_t variable, uint8_t need)
 {
-    uint8_t *now = &s->p->need[variable];
+    uint8_t *now = ft__plan_need(s->p, variable);
 
     if ((*now | need) != *now) {
         *now |= need;
@@ -218,7 +225,7 @@ static uint8_t needed(const ft__plan *p, const ft__part *part, uint32_t k)
             need |= part->need[part->ref[r]->index];
     if (part->f->insn[k].opcode == FT__PTX_ST &&
         ft__plan_cells(&at, p, part, &part->f->insn[k]))
-        need |= p->need[at.variable];
+        need |= *ft__plan_need(p, at.variable);
     return need;
 }
 
@@ -256,12 +263,13 @@ static void look_into(struct slicer *s, ft__part *part, const ft__call *c)
         for (uint32_t k = 0; k < f->n_params && k < c->n_args; k++)
             need_operand(s, part, &c->arg[k],
                          f->params_are_regs ? to->need[f->param[k]]
-                                            : s->p->need[f->param[k]]);
+                                            : *ft__plan_need(s->p, f->param[k]));
         for (uint32_t k = 0; k < f->n_results && k < c->n_results; k++) {
             const ft__ptx_operand *r = &c->result[k];
-            const uint8_t need = r->kind == FT__PTX_REG        ? part->need[r->index]
-                                 : r->kind == FT__PTX_VARIABLE ? s->p->need[r->index]
-                                                               : 0;
+            const uint8_t need = r->kind == FT__PTX_REG ? part->need[r->index]
+                                 : r->kind == FT__PTX_VARIABLE
+                                     ? *ft__plan_need(s->p, r->index)
+                                     : 0;
 
             if (f->results_are_regs)
                 need_reg(s, to, f->result[k], need);
@@ -302,7 +310,7 @@ static void need_all(struct slicer *s)
 {
     for (uint32_t n = 0; n < s->p->n_parts; n++)
         memset(s->p->part[n].need, FT__HARD | FT__SOFT, s->p->part[n].f->n_regs);
-    memset(s->p->need, FT__HARD | FT__SOFT, s->p->m->n_variables);
+    memset(s->p->need, FT__HARD | FT__SOFT, s->p->n_variables);
 }
 
 static void spread(struct slicer *s)
@@ -413,20 +421,27 @@ static bool prepare(struct slicer *s, ft__part *part, ft__arena *work)
     return part->need && find_refs(s->p, part, work) && find_origins(s->p, part, work);
 }
 
+static bool list_parts(struct slicer *s, ft__arena *work)
+{
+    const ft__plan *p = s->p;
+
+    s->part_of = ft__arena_array(work, (size_t)p->m->n_functions + 1, sizeof(uint32_t));
+    if (!s->part_of)
+        return false;
+    memset(s->part_of, 0xff, p->m->n_functions * sizeof(*s->part_of));
+    s->part_of[p->part[0].function] = 0;
+    return true;
+}
+
 bool ft__plan_slice(ft__plan *p)
 {
     struct slicer s = {.p = p};
     ft__arena work = {0};
     bool ok;
 
-    s.part_of = ft__arena_array(&work, (size_t)p->m->n_functions + 1, sizeof(uint32_t));
-    p->need = ft__arena_array(&p->arena, (size_t)p->m->n_variables + 1, 1);
-    p->escaped = ft__arena_array(&p->arena, (size_t)p->m->n_variables + 1, 1);
-    ok = s.part_of && p->need && p->escaped;
-    if (ok) {
-        memset(s.part_of, 0xff, p->m->n_functions * sizeof(*s.part_of));
-        s.part_of[p->part[0].function] = 0;
-    }
+    p->need = ft__arena_array(&p->arena, (size_t)p->n_variables + 1, 1);
+    p->escaped = ft__arena_array(&p->arena, (size_t)p->n_variables + 1, 1);
+    ok = p->need && p->escaped && (!p->calls || list_parts(&s, &work));
     for (uint32_t n = 0; ok && n < p->n_parts; n++) /* grows meanwhile */
         ok = read_calls(&s, &p->part[n]) && prepare(&s, &p->part[n], &work);
     for (uint32_t n = 0; ok && n < p->n_parts; n++)
