@@ -16,7 +16,7 @@ struct ft_ptx_counter {
     ft__run **run;        /* for blocks of the size that was last; NULL: none */
     const ft__plan *last; /* counted; NULL: none */
     ft__recall recall;
-    uint64_t executed; /* thread blocks */
+    ft__ptx_effort effort;
     char because[200];
 };
 
@@ -56,9 +56,9 @@ void ft_ptx_counter_free(ft_ptx_counter *c)
     free(c);
 }
 
-uint64_t ft__ptx_counter_executed(const ft_ptx_counter *c)
+ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c)
 {
-    return c->executed;
+    return c->effort;
 }
 
 /* ---- launches ---- */
@@ -344,7 +344,8 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
         ft__run_launch(r, l, param, known);
         r->most_steps = MOST_STEPS;
         st = ft__classes_count(&t, r, err);
-        c->executed += r->executed;
+        c->effort.blocks += r->executed;
+        c->effort.steps += r->steps;
     }
     if (st == FT_OK) {
         tallies(item, r, &t);

@@ -3,8 +3,12 @@
 
 #include "foretell/ptx.h"
 
-/* Thread blocks that were executed for all launches so far, for tests: what counting
- * costs. A launch has as many as it has classes, one that was counted before none. */
-uint64_t ft__ptx_counter_executed(const ft_ptx_counter *c);
+/* What counting has taken so far, for tests: an analysis that has become slow is seen
+ * here on any machine. A launch that was counted before takes nothing. */
+typedef struct ft__ptx_effort {
+    uint64_t blocks; /* thread blocks that were executed: classes */
+    uint64_t steps;  /* about a nanosecond each */
+} ft__ptx_effort;
+ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c);
 
 #endif
