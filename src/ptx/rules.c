@@ -77,7 +77,7 @@ static bool product(const struct ruling *w, uint32_t *form)
     const bool wide = has(w, FT__MOD_WIDE);
     const uint32_t bits = wide ? w->bits * 2 : w->bits;
 
-    if (has(w, FT__MOD_HI) || has(w, FT__MOD_SAT) || bits > 64)
+    if (has(w, FT__MOD_SAT) || bits > 64)
         return false;
     *form = 0;
     if (w->a[affine].form) {
@@ -137,6 +137,53 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
     return true;
 }
 
+/* Remainders by 2^bits leave next to no room: products that make numbers look random,
+ * which no two blocks have in common. */
+static bool is_scattered(const struct ruling *w, const ft__value *product)
+{
+    const int64_t d = (int64_t)1 << w->bits;
+    int64_t least = 0, most = 0;
+    uint64_t last;
+
+    ft__number_remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
+    return d - (most - least) < d / 32;
+}
+
+/* The upper half of a * b + c, where one of a and b is a constant: the quotient of the
+ * whole product by 2^bits. So compilers divide by a constant. */
+static bool upper_half(const struct ruling *w, uint32_t *form)
+{
+    const uint32_t other = w->a[0].form ? 1 : 0, affine = 1 - other;
+    const ft__value *v = &w->a[affine];
+    uint64_t lane[FT__MOST_THREADS];
+    ft__value product = {.lane = lane};
+    struct ruling wide = *w;
+    ft__i128 least, most, by;
+    uint32_t rest;
+
+    if (!w->hard || w->bits > 32 || has(w, FT__MOD_SAT) || !is_constant(&w->a[other]) ||
+        !v->form || !v->lane)
+        return false;
+    by = ft__number(w->a[other].base, w->bits, w->is_signed);
+    ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
+    if (least > most || most * by > INT64_MAX ||
+        !ft__form_fits(&w->r->forms, v->form, (int64_t)by))
+        return false;
+    for (uint32_t l = 0; l < w->r->threads; l++)
+        lane[l] =
+            (uint64_t)ft__number(v->lane[l], w->bits, w->is_signed) * (uint64_t)by;
+    product.form = ft__form_sum(&w->r->forms, 0, v->form, (int64_t)by, 64);
+    wide.bits = 64;
+    if (is_scattered(w, &product))
+        return false;
+    if (!quotient(&wide, &product, true, (int64_t)1 << w->bits, form, &rest))
+        return false;
+    hold_inside(w->r, v->form, w->bits, w->is_signed, least, most);
+    if (w->n > 2)
+        *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, w->bits);
+    return true;
+}
+
 /* By a positive constant, of what is not negative. */
 static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
 {
@@ -152,17 +199,6 @@ static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
     hold_inside(w->r, w->a[0].form, w->bits, w->is_signed, least, most);
     ft__form_hold(&w->r->forms, w->a[0].form, clamped(-least), INT64_MAX);
     *form = remainder ? rest : q;
-    return true;
-}
-
-static bool shift_right(const struct ruling *w, uint32_t *form)
-{
-    uint32_t rest;
-
-    if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits || w->a[1].base > 62 ||
-        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
-        return false;
-    no_wrap(w, 0);
     return true;
 }
 
@@ -394,14 +430,45 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
     return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
 }
 
-/* or, and of which only the sign matters: it stays where those of the sources do. */
-static bool sign_kept(const struct ruling *w, uint32_t *form)
+/* ---- signs ---- */
+
+/* Source k stays a number, and negative or not. */
+static void keep_sign(const struct ruling *w, uint32_t k)
 {
     static const ft__value zero;
 
+    keep_order(w, &w->a[k], &zero, true, LESS);
+}
+
+/* or, and of which only the sign matters: it stays where those of the sources do. */
+static bool sign_kept(const struct ruling *w, uint32_t *form)
+{
     for (uint32_t k = 0; k < w->n; k++)
-        keep_order(w, &w->a[k], &zero, true, LESS);
+        keep_sign(w, k);
     *form = 0;
+    return true;
+}
+
+/* ---- shifts to the right ---- */
+
+static bool shift_right(const struct ruling *w, uint32_t *form)
+{
+    uint32_t rest;
+
+    if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits)
+        return false;
+    /* What is left is the sign. Rounds of loops are held, as by any quotient, so that
+     * addresses that come from there are known. */
+    if (w->hard && w->a[1].base == w->bits - 1 &&
+        !ft__form_of_loops(&w->r->forms, w->a[0].form)) {
+        keep_sign(w, 0);
+        *form = 0;
+        return true;
+    }
+    if (w->a[1].base > 62 ||
+        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
+        return false;
+    no_wrap(w, 0);
     return true;
 }
 
@@ -432,7 +499,8 @@ static bool of_numbers(const struct ruling *w, uint32_t *form)
     case FT__PTX_ADD: return sum(w, form, 1);
     case FT__PTX_SUB: return sum(w, form, -1);
     case FT__PTX_MUL:
-    case FT__PTX_MAD: return product(w, form);
+    case FT__PTX_MAD:
+        return has(w, FT__MOD_HI) ? upper_half(w, form) : product(w, form);
     case FT__PTX_NEG:
     case FT__PTX_NOT:
         *form = ft__form_sum(&w->r->forms, 0, w->a[0].form, -1, w->bits);
