@@ -1,16 +1,14 @@
 /* How fast launches are counted, in seconds of the processor, since others may use it,
  * too.
- *   bench_ptx_count LAUNCHES...    launch files: each list as often as makes 300
- * launches bench_ptx_count -m FILE...     modules: read, and each kernel analysed and
- * counted for 1000 blocks of unknown parameters */
+ *   bench_ptx_count LAUNCHES...    launch files: all launches, then all again
+ *   bench_ptx_count -m FILE...      modules: read, and each kernel analysed and counted
+ *                                   for 1000 blocks of unknown parameters */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "foretell/ptx_launches.h"
-
-enum { NETWORK = 300 };
 
 typedef struct sums {
     uint64_t launches, blocks, threads, exact;
@@ -57,7 +55,7 @@ static int count_list(sums *t, ft_ptx_launches *l, ft_error *err)
 static int network(const char *path)
 {
     ft_ptx_launches *l;
-    sums first = {0}, t = {0};
+    sums first = {0}, again = {0};
     ft_error err;
     double begin, once;
 
@@ -72,14 +70,15 @@ static int network(const char *path)
     }
     once = now_s() - begin;
     begin = now_s();
-    while (first.launches && t.launches < NETWORK && count_list(&t, l, &err))
-        ;
-    printf("%s: %" PRIu64 " launches in %.1f ms with their analysis; %" PRIu64
-           " launches, %" PRIu64 " blocks, %.3g threads in %.1f ms, %" PRIu64
-           " exact; longest %s, %.2f ms\n",
-           path, first.launches, once * 1e3, t.launches, t.blocks, (double)t.threads,
-           (now_s() - begin) * 1e3, t.exact, t.worst ? t.worst : "none",
-           t.worst_s * 1e3);
+    if (!count_list(&again, l, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    printf("%s: %" PRIu64 " launches, %" PRIu64 " blocks, %.3g threads in %.1f ms with "
+           "their analysis, longest %s, %.1f ms; again in %.1f ms; %" PRIu64 " exact\n",
+           path, first.launches, first.blocks, (double)first.threads, once * 1e3,
+           first.worst ? first.worst : "none", first.worst_s * 1e3,
+           (now_s() - begin) * 1e3, first.exact);
     ft_ptx_launches_free(l);
     return 0;
 }
