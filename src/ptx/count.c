@@ -280,7 +280,8 @@ size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
 
 /* All that counts of a launch depend on, in bytes that are equal where that is. */
 struct question {
-    uint64_t size, param_bytes; /* of all of it */
+    uint64_t size; /* of all of it */
+    uint64_t param_bytes;
     uint32_t kernel, dynamic_shared, grid[3], block[3], cluster[3], zero;
     uint8_t param[]; /* bytes, then which are known */
 };

@@ -481,21 +481,10 @@ static bool calls(const ft__ptx_function *f)
 
 static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
 {
-    const ft__ptx_function *f = &p->m->function[function];
     ft_status st = FT_OK;
 
-    p->calls = calls(f);
-    p->part =
-        ft__arena_array(&p->arena, p->calls ? p->m->n_functions : 1, sizeof(*p->part));
-    if (!p->part)
-        return FT_ENOMEM;
-    p->first_variable = p->calls ? 0 : f->first_variable;
-    p->n_variables =
-        (p->calls ? p->m->n_variables : f->end_variable) - p->first_variable;
-    p->part[0].f = f;
-    p->part[0].function = function;
-    p->n_parts = 1;
-    if (!ft__plan_slice(p))
+    p->calls = calls(&p->m->function[function]);
+    if (!ft__plan_slice(p, function))
         return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts && !st; n++)
         st = ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err);

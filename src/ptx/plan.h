@@ -114,11 +114,10 @@ typedef struct ft__plan {
     const ft_ptx *m;
     ft__part *part; /* the kernel's first */
     uint32_t n_parts;
-    bool calls; /* the kernel does */
-    uint32_t first_variable,
-        n_variables; /* those that its parts may have as their own */
-    uint8_t *need;   /* by variable, from the first on */
-    bool *escaped;   /* the same: its address goes where it is not followed */
+    bool calls;                           /* the kernel does */
+    uint32_t first_variable, n_variables; /* those of its parts are among them */
+    uint8_t *need;                        /* by variable, from the first on */
+    bool *escaped; /* the same: its address goes where it is not followed */
     uint32_t n_steps;
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
@@ -160,7 +159,7 @@ bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
                     const ft__ptx_insn *i);
 uint32_t ft__plan_cell(const ft__part *part, uint32_t variable, uint64_t offset,
                        uint64_t bytes);
-bool ft__plan_slice(ft__plan *p);
+bool ft__plan_slice(ft__plan *p, uint32_t kernel);
 bool ft__plan_steps(ft__plan *p);
 bool ft__plan_live(ft__plan *p, ft__part *part);
 bool ft__plan_signs(ft__plan *p, ft__part *part);
