@@ -174,9 +174,8 @@ static bool upper_half(const struct ruling *w, uint32_t *form)
             (uint64_t)ft__number(v->lane[l], w->bits, w->is_signed) * (uint64_t)by;
     product.form = ft__form_sum(&w->r->forms, 0, v->form, (int64_t)by, 64);
     wide.bits = 64;
-    if (is_scattered(w, &product))
-        return false;
-    if (!quotient(&wide, &product, true, (int64_t)1 << w->bits, form, &rest))
+    if (is_scattered(w, &product) ||
+        !quotient(&wide, &product, true, (int64_t)1 << w->bits, form, &rest))
         return false;
     hold_inside(w->r, v->form, w->bits, w->is_signed, least, most);
     if (w->n > 2)

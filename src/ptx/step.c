@@ -375,10 +375,10 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
 /* ---- what is done already ---- */
 
 /* A step as it was executed last: from the same values, by the same threads, into what
- * nobody has written since, it would change nothing and bind nothing anew. */
+ * nobody has written since, it would change nothing and bind nothing anew. No stamp is
+ * given twice, so that what stands in dest is of this frame and this thread block. */
 struct ft__memo {
     uint64_t source[5], dest[2]; /* stamps */
-    uint64_t executed;           /* the block in which that was */
     ft__set who;
 };
 
@@ -407,13 +407,15 @@ static uint64_t stamp_at(const ft__frame *f, const ft__step *s, uint32_t k)
 static bool is_done(const ft__run *r, const struct ft__memo *m, const ft__frame *f,
                     const ft__step *s, const ft__set *who)
 {
-    bool same = m->executed == r->executed;
+    bool any = false, same = true; /* any: of which there is a stamp */
 
+    for (uint32_t k = 0; same && k < s->n_dest; k++) {
+        same = m->dest[k] == stamp_at(f, s, k);
+        any |= m->dest[k] != 0;
+    }
     for (uint32_t k = 0; same && k < s->n_source; k++)
         same = m->source[k] == stamp_of(f, &f->part->source[s->source + k]);
-    for (uint32_t k = 0; same && k < s->n_dest; k++)
-        same = m->dest[k] == stamp_at(f, s, k);
-    return same && ft__set_same(r, &m->who, who);
+    return any && same && ft__set_same(r, &m->who, who);
 }
 
 /* Of values that are computed, unless it has been done. */
@@ -437,10 +439,8 @@ static void once(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
         param(r, f, s, who);
     for (uint32_t k = 0; m && k < s->n_dest; k++)
         m->dest[k] = stamp_at(f, s, k);
-    if (m) {
+    if (m)
         m->who = *who;
-        m->executed = r->executed;
-    }
 }
 
 void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
