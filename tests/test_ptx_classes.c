@@ -93,6 +93,15 @@ static void a_convolution_by_patches_has_few_classes(const char *root)
     CHECK(e.steps < 70 * 1000 * 1000);
 }
 
+/* Three launches, up to 131,072 blocks: what is executed depends on the thread's number
+ * modulo 3, 5 and 7, divided by products. */
+static void quotients_by_constants_leave_few_classes(const char *root)
+{
+    const ft__ptx_effort e = count_list(root, "measure.jsonl", "early_exit", 1);
+
+    CHECK(e.blocks > 100 && e.blocks <= 300);
+}
+
 static void networks_take_little(const char *root)
 {
     const ft__ptx_effort net = count_list(root, "resnet18.jsonl", NULL, 1);
@@ -168,8 +177,8 @@ static void only_what_is_the_same_is_known_from_before(void)
     for (size_t i = 0; m && c && i < sizeof(cases) / sizeof(*cases); i++) {
         const uint64_t before = ft__ptx_counter_effort(c).blocks;
         const ft_ptx_counts now = count(c, &cases[i].a);
-        const ft_ptx_block *b, *want_b;
-        const ft_ptx_access *s, *want_s;
+        const ft_ptx_block *b = NULL, *want_b = NULL;
+        const ft_ptx_access *s = NULL, *want_s = NULL;
         ft_ptx_counts want;
 
         CHECK((ft__ptx_counter_effort(c).blocks == before) == cases[i].known);
@@ -219,6 +228,7 @@ int main(int argc, char **argv)
     const char *root = argc > 1 ? argv[1] : ".";
 
     a_convolution_by_patches_has_few_classes(root);
+    quotients_by_constants_leave_few_classes(root);
     networks_take_little(root);
     launches_counted_before_execute_nothing(root);
     only_what_is_the_same_is_known_from_before();
