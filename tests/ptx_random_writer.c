@@ -76,6 +76,41 @@ static const char *comparison(writer *w)
     return all[below(w, 10)];
 }
 
+/* Is one of two numbers negative, or are both: as compilers ask it. */
+static void either_sign(writer *w, uint32_t p, uint32_t t, name a, name b)
+{
+    static const char *const asks[] = {"lt.s32", "ge.s32", "gt.s32", "le.s32"};
+    const uint32_t x = w->t++, y = w->t++, which = t / 2 % 4;
+
+    ADD("\tmov.b32 %%t%u, %s;\n\tsub.s32 %%t%u, %%t%u, %u;\n", x, a.text, x, x, t % 40);
+    ADD("\tmov.b32 %%t%u, %s;\n\tsub.s32 %%t%u, %%t%u, %u;\n", y, b.text, y, y, t % 29);
+    ADD("\t%s.b32 %%t%u, %%t%u, %%t%u;\n", t % 2 ? "or" : "and", t, x, y);
+    ADD("\tsetp.%s %%p%u, %%t%u, %d;\n", asks[which], p, t, which < 2 ? 0 : -1);
+}
+
+/* What is left of a division by 3, 5, 7 or 9, by products as compilers write it. */
+static void left_of_division(writer *w, uint32_t p, uint32_t t, name a, const char *how)
+{
+    static const struct {
+        uint32_t by;
+        int32_t magic;
+        uint32_t shift;
+    } divisors[] = {
+        {3, 1431655766, 0}, {5, 1717986919, 1}, {7, -1840700269, 2}, {9, 954437177, 1}};
+    const uint32_t x = w->t++, y = w->t++, which = t / 3 % 4;
+
+    ADD("\tmov.b32 %%t%u, %s;\n", x, a.text);
+    ADD("\tmul.hi.s32 %%t%u, %%t%u, %d;\n", y, x, divisors[which].magic);
+    if (divisors[which].magic < 0)
+        ADD("\tadd.s32 %%t%u, %%t%u, %%t%u;\n", y, y, x);
+    ADD("\tshr.u32 %%t%u, %%t%u, 31;\n", t, y);
+    ADD("\tshr.s32 %%t%u, %%t%u, %u;\n", y, y, divisors[which].shift);
+    ADD("\tadd.s32 %%t%u, %%t%u, %%t%u;\n", t, t, y);
+    ADD("\tmul.lo.s32 %%t%u, %%t%u, %u;\n\tsub.s32 %%t%u, %%t%u, %%t%u;\n", t, t,
+        divisors[which].by, t, x, t);
+    ADD("\tsetp.%s %%p%u, %%t%u, %u;\n", how, p, t, t % divisors[which].by);
+}
+
 /* Something that is true of some threads and false of others, often. */
 static uint32_t simple_condition(writer *w)
 {
@@ -101,8 +136,15 @@ static uint32_t simple_condition(writer *w)
         ADD("\tsetp.%s.%c64 %%p%u, %%l%u, %d;\n", chance(w, 50) ? "lt" : "ge",
             chance(w, 50) ? 's' : 'u', p, below(w, WIDE), (int)below(w, 100) - 20);
     } else {
-        ADD("\tmov.b32 %%t%u, %s;\n", t, a.text);
-        ADD("\tsetp.%s %%p%u, %%t%u, %s;\n", comparison(w), p, t, b.text);
+        const char *how = comparison(w);
+
+        if (t % 3 == 0)
+            either_sign(w, p, t, a, b);
+        else if (t % 3 == 1)
+            left_of_division(w, p, t, a, how);
+        else
+            ADD("\tmov.b32 %%t%u, %s;\n\tsetp.%s %%p%u, %%t%u, %s;\n", t, a.text, how,
+                p, t, b.text);
     }
     return p;
 }
