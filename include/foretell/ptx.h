@@ -69,6 +69,7 @@ FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* bor
 /* major x 10 + minor; ".target", as written. */
 FT_API uint32_t ft_ptx_version(const ft_ptx *m);
 FT_API const char *ft_ptx_target(const ft_ptx *m);
+FT_API size_t ft_ptx_text(const ft_ptx *m, const char **out); /* borrowed; its length */
 
 /* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
  * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */

@@ -50,10 +50,12 @@ json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k)
 
 /* ---- counts ---- */
 
+/* Without a bound: null. */
 static json_t *tally_json(const ft_ptx_tally *n)
 {
     return json_pack("{s:o, s:o, s:o}", "low", ft__json_count(n->low), "value",
-                     ft__json_count(n->value), "high", ft__json_count(n->high));
+                     ft__json_count(n->value), "high",
+                     n->high == UINT64_MAX ? json_null() : ft__json_count(n->high));
 }
 
 static json_t *tallies_json(const ft_ptx_counts *n)
@@ -220,7 +222,7 @@ bool ft__ptx_csv(const ft__ptx_counted *v)
          "high");
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         if (n->warp[i].high)
-            ft__csv_row(stdout, "suuuuuuuuu", ft_ptx_class_name((ft_ptx_class)i),
+            ft__csv_row(stdout, "suumuumuum", ft_ptx_class_name((ft_ptx_class)i),
                         n->warp[i].value, n->warp[i].low, n->warp[i].high,
                         n->thread[i].value, n->thread[i].low, n->thread[i].high,
                         n->on[i].value, n->on[i].low, n->on[i].high);

@@ -141,6 +141,16 @@ static void on_lanes(struct remarks *s, const ft_ptx_counts *c)
             size % 32 ? ", with blocks that are no multiple of 32" : "");
 }
 
+static void on_spills(struct remarks *s, const ft__ptxas_entry *e)
+{
+    if (e && e->spill_stores + e->spill_loads)
+        say(s, 1,
+            "ptxas spills registers: its code stores %s a thread to local memory and "
+            "loads %s, which is not in the counts",
+            ft__text_bytes((double)e->spill_stores).s,
+            ft__text_bytes((double)e->spill_loads).s);
+}
+
 static void on_divergence(struct remarks *s, const ft_ptx_counts *c)
 {
     double share = ratio(c->divergent.low, c->branches.high);
@@ -214,6 +224,7 @@ size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counte
         on_conflicts(&s, v, stored);
     }
     on_local(&s, c);
+    on_spills(&s, v->ptxas);
     on_lanes(&s, c);
     on_divergence(&s, c);
     on_block(&s, v);

@@ -149,12 +149,14 @@ On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 232 W, bound by memory
-  occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread
+  occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread (given)
   each alone  issue 10.3 us, compute 1.21 us, cache 19.7 us, memory 66.5 us, latency 45.5 us, launch 1.50 us; 0.55 instructions a cycle and SM
-  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --json | pick estimate.device estimate.bound estimate.registers_given
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --no-ptxas --json | pick estimate.device estimate.bound estimate.registers estimate.registers_from estimate.ptxas
   estimate.device: "a100-sxm-80gb"
   estimate.bound: "memory"
-  estimate.registers_given: false
+  estimate.registers: 11
+  estimate.registers_from: "estimated"
+  estimate.ptxas: null
 
 A launch file: launches that are the same are one row, library calls are named.
 
@@ -187,6 +189,16 @@ A launch file: launches that are the same are one row, library calls are named.
   ptx/nvcc/saxpy.ptx,saxpy,3,391,1,1,256,1,1
   ptx/nvcc/saxpy.ptx,transpose,3,32,64,1,16,8,1
   ptx/nvcc/cuobjdump.txt,saxpy,1,1,1,1,32,1,1
+
+What has no bound has none in JSON and CSV either.
+
+  $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spin_lock --grid 4 --block 64 --json | pick counts.exact counts.classes.control.warp counts.classes.atomic
+  counts.exact: false
+  counts.classes.control.warp: {"low": 16, "value": 32, "high": null}
+  counts.classes.atomic: {"warp": {"low": 0, "value": 16, "high": null}, "thread": {"low": 0, "value": 256, "high": null}, "on": {"low": 0, "value": 256, "high": null}}
+  $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spin_lock --grid 4 --block 64 --csv | grep -e control -e atomic
+  control,32,16,,768,512,,384,256,
+  atomic,16,0,,256,0,,256,0,
 
 What Triton, Inductor and XLA left behind.
 
@@ -221,7 +233,7 @@ What Triton, Inductor and XLA left behind.
   extern_kernels.convolution      1  7.08 MFLOP  conv2d x=8x3x32x32 out=16 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   extern_kernels.addmm            1  12.6 MFLOP  linear x=8x1024 out=768 bias=1 dtype=fp32
   extern_kernels.addmm            1  12.3 MFLOP  linear x=8x768 out=1000 bias=1 dtype=fp32
-  $ foretell ptx -q --launches ptx/xla --device h100
+  $ foretell ptx -q --launches ptx/xla --device h100 --no-ptxas
   ptx/xla: XLA dump, 28 launches
   
   kernel                times  grid  block  warps' instructions        FLOP  global memory  sectors a request     time
@@ -238,13 +250,17 @@ What Triton, Inductor and XLA left behind.
   8 different              21                            114452   272 kFLOP       3.11 MiB                     48.4 us
   
   counts are exact
-  on NVIDIA H100 SXM5 80 GB, by its data sheet: 48.4 us and 6.43 mJ, without library calls
   
-  library call, not in PTX           times        FLOP  as operation
-  -------------------------------------------------------------------------------------------------------------------------
-  kCopy                                  1           -  -
-  __cudnn$convBiasActivationForward      1   151 MFLOP  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  matmul x=8x64 y=64x64 dtype=fp32
+  library call, not in PTX           times        FLOP     time  as operation
+  ----------------------------------------------------------------------------------------------------------------------------------
+  kCopy                                  1           -        -  -
+  __cudnn$convBiasActivationForward      1   151 MFLOP  4.50 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  9.84 us  matmul x=8x64 y=64x64 dtype=fp32
+  
+  on NVIDIA H100 SXM5 80 GB: 102 us and 15.3 mJ
+    kernels        48.4 us, by the data sheet; registers estimated
+    library calls  53.7 us, by nvidia-fp32.ftp
+  not in it: 1 library call of which nobody says what it computes
 
 What is missing or wrong is said.
 
