@@ -15,6 +15,21 @@ static bool is_call(const ft__ptx_calls *s, size_t i)
     return s->times[i] && !s->v[i].module;
 }
 
+/* What is said of a call's operation and cannot be read. */
+static void warn(const ft__cli *c, const ft_ptx_listed *v)
+{
+    char text[1400];
+    ft_error err = {0};
+    ft_op op;
+
+    if (!c->log.message || !v->operation ||
+        !ft_op_parse(&op, v->operation, strlen(v->operation), &err))
+        return;
+    snprintf(text, sizeof(text), "%.200s: its operation is not one of foretell's: %s",
+             v->library, err.msg);
+    c->log.message(c->log.user, FT_LOG_WARN, text);
+}
+
 /* FLOPs of the operation; NaN: it is not known. */
 static double operation_flops(const char *spec)
 {
@@ -142,7 +157,10 @@ ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed
         out->time[i] = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
                                      v[i].operation ? "no operation of foretell's"
                                                     : "what it computes is not known"};
-        out->calls += is_call(out, i) ? times[i] : 0;
+        if (is_call(out, i)) {
+            out->calls += times[i];
+            warn(c, &v[i]);
+        }
     }
     if (!st && d && (st = graph_of_all(&g, out, err)) == FT_OK) {
         ft__path_data(c, data_dir);

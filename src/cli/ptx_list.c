@@ -160,10 +160,8 @@ static void print_missing(const struct list *s)
 
 /* "kernels 48.4 us, by the data sheet; registers by ptxas" and what library calls add.
  */
-static void print_parts(const struct list *s)
+static void print_registers(const struct list *s)
 {
-    printf("  kernels        %s, by the data sheet; registers ",
-           ft__text_seconds(s->time_s).s);
     if (s->o->registers)
         puts("given");
     else if (s->assembled == s->unique)
@@ -175,6 +173,15 @@ static void print_parts(const struct list *s)
         printf("estimated%s\n", s->ptxas && !ft__ptxas_found(s->ptxas)
                                     ? ", for no ptxas is on PATH"
                                     : "");
+}
+
+static void print_parts(const struct list *s)
+{
+    if (s->unique) {
+        printf("  kernels        %s, by the data sheet; registers ",
+               ft__text_seconds(s->time_s).s);
+        print_registers(s);
+    }
     if (s->calls.priced)
         printf("  library calls  %s, by %s\n", ft__text_seconds(s->calls.time_s).s,
                *s->calls.by ? s->calls.by : "the data sheet");
@@ -184,18 +191,19 @@ static void print_time(const struct list *s)
 {
     uint64_t open = s->calls.calls - s->calls.priced;
 
+    puts("");
     if (s->unique || s->calls.priced) {
-        printf("\non %s: %s and %s\n", ft_device_get(s->device)->title,
+        printf("on %s: %s and %s\n", ft_device_get(s->device)->title,
                ft__text_seconds(s->time_s + s->calls.time_s).s,
                ft__text_joules(s->energy_j + s->calls.energy_j).s);
         print_parts(s);
     }
     if (open)
-        printf("not in it: %" PRIu64 " library call%s of which nobody says what %s\n",
+        printf("without %" PRIu64 " library call%s, of which it is not known what %s\n",
                open, open == 1 ? "" : "s", open == 1 ? "it computes" : "they compute");
     if (s->missing)
-        printf("not in it: %" PRIu64 " launch%s that could not be counted\n",
-               s->missing, s->missing == 1 ? "" : "es");
+        printf("without %" PRIu64 " launch%s that could not be counted\n", s->missing,
+               s->missing == 1 ? "" : "es");
 }
 
 /* ---- all of it ---- */

@@ -190,6 +190,32 @@ A launch file: launches that are the same are one row, library calls are named.
   ptx/nvcc/saxpy.ptx,transpose,3,32,64,1,16,8,1
   ptx/nvcc/cuobjdump.txt,saxpy,1,1,1,1,32,1,1
 
+On a GPU library calls are priced as operations are; what is not known is said to be missing.
+
+  $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json | pick libraries.0.time.basis libraries.1.time totals.libraries_by totals.library_calls totals.not_priced totals.not_counted
+  libraries.0.time.basis: "scaled"
+  libraries.1.time: {"value": null, "low": null, "high": null, "unit": "s", "basis": "unavailable", "why": "what it computes is not known"}
+  totals.libraries_by: "nvidia-fp32.ftp"
+  totals.library_calls: 5
+  totals.not_priced: 1
+  totals.not_counted: 0
+  $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json >all.json; python3 -c 'import json; t = json.load(open("all.json")); s = t["totals"]; print(abs(s["kernels_time_s"] - sum(v["times"] * v["estimate"]["time"]["value"] for v in t["launches"])) < 1e-12, abs(s["libraries_time_s"] - 4 * t["libraries"][0]["time"]["value"]) < 1e-12, abs(s["time_s"] - s["kernels_time_s"] - s["libraries_time_s"]) < 1e-12)'
+  True True True
+  $ printf '{"library": "gemm", "operation": "linear x=64x1024 out=768 bias=1 dtype=fp16", "count": 12}\n{"library": "b", "operation": "matmul x=3x4 y=5x6"}\n' >calls.jsonl; foretell ptx --launches calls.jsonl --device a100
+  warning: b: its operation is not one of foretell's: matmul: shapes do not fit together, or the result is too large
+  calls.jsonl: launch file, 13 launches
+  
+  library call, not in PTX  times       FLOP     time  as operation
+  -----------------------------------------------------------------------------------------------
+  gemm                         12  101 MFLOP  5.42 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  b                             1          -        -  matmul x=3x4 y=5x6
+  
+  on NVIDIA A100 SXM4 80 GB: 65.0 us and 5.06 mJ
+    library calls  65.0 us, by llm.ftp
+  without 1 library call, of which it is not known what it computes
+  $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
+  without 2 launches that could not be counted
+
 What has no bound has none in JSON and CSV either.
 
   $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spin_lock --grid 4 --block 64 --json | pick counts.exact counts.classes.control.warp counts.classes.atomic
@@ -260,7 +286,7 @@ What Triton, Inductor and XLA left behind.
   on NVIDIA H100 SXM5 80 GB: 102 us and 15.3 mJ
     kernels        48.4 us, by the data sheet; registers estimated
     library calls  53.7 us, by nvidia-fp32.ftp
-  not in it: 1 library call of which nobody says what it computes
+  without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.
 
