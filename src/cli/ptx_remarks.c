@@ -185,7 +185,7 @@ static void on_classes(struct remarks *s, const ft_ptx_counts *c)
     uint64_t all = ft__ptx_sum(n);
     uint64_t useful = n[FT_PTX_FP32].value + n[FT_PTX_FP64].value +
                       n[FT_PTX_FP16].value + n[FT_PTX_SPECIAL].value +
-                      n[FT_PTX_TENSOR].value;
+                      n[FT_PTX_FDIV].value + n[FT_PTX_TENSOR].value;
     uint64_t address = n[FT_PTX_INT].value + n[FT_PTX_MUL].value + n[FT_PTX_DIV].value +
                        n[FT_PTX_LOGIC].value + n[FT_PTX_COMPARE].value;
 

@@ -302,10 +302,26 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     }
 }
 
+/* Fragments of matrices may have constants among their registers. */
+static bool has_register(const ft__parser *p, const ft__ptx_operand *o)
+{
+    for (uint32_t k = 0; k < o->n; k++)
+        if (child(p, o, k)->kind == FT__PTX_REG)
+            return true;
+    return false;
+}
+
+static bool is_fragment(const ft__ptx_insn *i, const ft__want *w)
+{
+    return w->role == 's' && (i->opcode == FT__PTX_MMA || i->opcode == FT__PTX_WMMA ||
+                              i->opcode == FT__PTX_STMATRIX);
+}
+
 static bool elements(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                      const ft__ptx_operand *o)
 {
-    if (o->kind != FT__PTX_VECTOR || o->n != w->count || !alike(p, o))
+    if (o->kind != FT__PTX_VECTOR || o->n != w->count || !alike(p, o) ||
+        (is_fragment(i, w) && !has_register(p, o)))
         return false;
     for (uint32_t k = 0; k < o->n; k++) {
         const ft__ptx_operand *e = child(p, o, k);

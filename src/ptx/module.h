@@ -116,6 +116,7 @@ typedef struct ft__ptx_variable {
     uint32_t seen;    /* by the parser */
     int32_t function; /* whose it is; -1: the module's */
     bool pointer;     /* a parameter declared .ptr */
+    bool array;       /* [n] stands behind its name */
     const uint8_t
         *initial; /* its first bytes, the others are 0. Addresses in it are 0 */
     uint64_t initial_size;
