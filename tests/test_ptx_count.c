@@ -534,6 +534,54 @@ static void loops_over_memory_are_counted_whole(void)
 
 /* ---- launches ---- */
 
+/* Of one access of 4 bytes by 32 threads. */
+static void generic_accesses_are_global_where_only_pointers_given_lead_there(void)
+{
+#define GIVEN "ld.param.u64 %d1, [p];\n"
+#define LANE "mul.wide.u32 %d2, %r0, 4;\nadd.s64 %d3, %d1, %d2;\n"
+    static const struct {
+        const char *body;
+        ft_ptx_space space;
+    } cases[] = {
+        {GIVEN TID LANE "st.f32 [%d3+8], %f1;\n", FT_PTX_GLOBAL},
+        {GIVEN "cvta.to.global.u64 %d2, %d1;\ncvta.global.u64 %d3, %d2;\n"
+               "st.f32 [%d3], %f1;\n",
+         FT_PTX_GLOBAL},
+        {GIVEN "mov.u64 %d3, %d1;\nL: st.f32 [%d3], %f1;\nadd.s64 %d3, %d3, 4;\n",
+         FT_PTX_GLOBAL},
+        {GIVEN "ld.param.u64 %d2, [q];\nselp.b64 %d3, %d1, %d2, %p1;\n"
+               "and.b64 %d3, %d3, -16;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GLOBAL},
+        {GIVEN "ld.global.u32 %r1, [%d1];\ncvt.u64.u32 %d2, %r1;\n"
+               "shl.b64 %d2, %d2, 2;\nadd.s64 %d3, %d2, %d1;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GLOBAL},
+        {"mov.u64 %d1, s;\ncvta.shared.u64 %d3, %d1;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN "ld.global.u64 %d3, [%d1];\nst.f32 [%d3], %f1;\n", FT_PTX_GENERIC},
+        {GIVEN "mov.u64 %d2, s;\ncvta.shared.u64 %d3, %d2;\n"
+               "selp.b64 %d3, %d3, %d1, %p1;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN "mov.b64 {%r1, %r2}, %d1;\nmov.b64 %d3, {%r1, %r2};\n"
+               "st.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN "mov.u64 %d3, 64;\nst.f32 [%d3], %f1;\n", FT_PTX_GENERIC},
+    };
+#undef GIVEN
+#undef LANE
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kernel k;
+
+        begin_with(
+            &k, KERNEL(".param .u64 p, .param .u64 q", ".shared .f32 s[32];\n?ret;\n"),
+            cases[i].body, 1, 32);
+        count(&k);
+        CHECK(is(&k.n.bytes[cases[i].space][FT_PTX_STORED], 128));
+        CHECK(is(&k.n.requests[FT_PTX_STORED], cases[i].space == FT_PTX_GLOBAL));
+        end(&k);
+    }
+}
+
 static void launches_no_gpu_takes_are_refused(void)
 {
     static const struct {
@@ -623,6 +671,7 @@ int main(void)
     sectors_are_those_that_warps_touch();
     banks_conflict();
     loops_over_memory_are_counted_whole();
+    generic_accesses_are_global_where_only_pointers_given_lead_there();
     launches_no_gpu_takes_are_refused();
     a_block_is_the_one_that_is_required();
     blocks_are_those_of_the_text();

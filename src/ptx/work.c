@@ -115,12 +115,14 @@ static uint32_t multimem(ft__traffic out[2], const ft__ptx_insn *i)
 uint32_t ft__ptx_traffic(ft__traffic out[2], const ft__ptx_function *f,
                          const ft__ptx_insn *i)
 {
+    const unsigned space = i->global ? FT_PTX_GLOBAL : i->space;
+
     switch (i->opcode) {
     case FT__PTX_LD:
-    case FT__PTX_LDU: return one(out, i->space, FT_PTX_LOADED, 0, own_bytes(i));
-    case FT__PTX_ST: return one(out, i->space, FT_PTX_STORED, 0, own_bytes(i));
+    case FT__PTX_LDU: return one(out, space, FT_PTX_LOADED, 0, own_bytes(i));
+    case FT__PTX_ST: return one(out, space, FT_PTX_STORED, 0, own_bytes(i));
     case FT__PTX_ATOM:
-    case FT__PTX_RED: return both(out, i->space, own_bytes(i));
+    case FT__PTX_RED: return both(out, space, own_bytes(i));
     case FT__PTX_LDMATRIX:
         return one(out, FT_PTX_SHARED, FT_PTX_LOADED, 0, matrix_bytes(i));
     case FT__PTX_STMATRIX:
