@@ -346,6 +346,45 @@ static void halves_and_tensors_have_their_operations(void)
     end(&k);
 }
 
+/* Of 64 x 32 halves and of 8 x 16, or 64 x 32 of which half are there; 4 warps. */
+static void operands_behind_descriptors_have_the_bytes_of_their_shape(void)
+{
+#define D4 "{%f0, %f1, %f2, %f3}, "
+#define F16 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " D4
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {
+        {F16 "%d0, %d1, 1, 1, 1, 0, 0;\n", 64 * 16 * 2 + 8 * 16 * 2},
+        {F16 "{%r0, %r1, %r2, %r3}, %d1, 1, 1, 1, 0;\n", 8 * 16 * 2},
+        {"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 " D4
+         "%d0, %d1, 1, 1, 1;\n",
+         64 * 8 * 4 + 8 * 8 * 4},
+        {"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r4, %r5, %r6, %r7}, %d0, "
+         "%d1, 1;\n",
+         64 * 32 + 8 * 32},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 " D4
+         "%d0, %d1, %r9, 0, 1, 1, 1, 0, 0;\n",
+         64 * 16 * 2 + 8 * 32 * 2},
+        {"wgmma.fence.sync.aligned;\nwgmma.commit_group.sync.aligned;\n", 0},
+    };
+#undef D4
+#undef F16
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kernel k;
+
+        begin_with(&k,
+                   ".version 8.0\n.target sm_90a\n.address_size 64\n.entry k()\n{\n"
+                   ".reg .b32 %r<10>;\n.reg .b64 %d<2>;\n.reg .f32 %f<4>;\n?ret;\n}\n",
+                   cases[i].text, 3, 256);
+        count(&k);
+        CHECK(is(&k.n.descriptor_bytes, 3 * 2 * cases[i].bytes));
+        CHECK(is(&k.n.bytes[FT_PTX_SHARED][FT_PTX_LOADED], 0));
+        end(&k);
+    }
+}
+
 /* ---- what depends on data ---- */
 
 static void loads_that_feed_branches_give_bounds(void)
@@ -662,6 +701,7 @@ int main(void)
     constants_behind_the_initial_values_are_0();
     more_branches_than_can_be_kept_are_refused();
     halves_and_tensors_have_their_operations();
+    operands_behind_descriptors_have_the_bytes_of_their_shape();
     loads_that_feed_branches_give_bounds();
     spins_count_once();
     what_is_not_given_gives_bounds();

@@ -123,6 +123,9 @@ typedef struct ft_ptx_counts {
     ft_ptx_tally barriers;            /* of blocks */
     ft_ptx_tally flops[3];            /* fp32, fp64, fp16: an fma is two */
     ft_ptx_tally tensor_flops;
+    ft_ptx_tally descriptor_bytes; /* of shared memory that wgmma reads through
+                                      descriptors, from its shape and types; in none of
+                                      the others */
     int exact;           /* 1: all of the instruction counts are */
     const char *because; /* not exact: why, with line; borrowed from the counter */
 } ft_ptx_counts;

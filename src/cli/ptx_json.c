@@ -122,11 +122,12 @@ json_t *ft__ptx_counts_json(const ft_ptx_counts *n)
         tallies_json(n), "spaces", spaces_json(n), "flops", flops_json(n));
 
     return ft__json_join_take(
-        v, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "requests",
+        v, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "requests",
                      both_json(n->requests), "sectors", both_json(n->sectors), "shared",
                      both_json(n->shared), "wavefronts", both_json(n->wavefronts),
-                     "branches", tally_json(&n->branches), "divergent",
-                     tally_json(&n->divergent), "barriers", tally_json(&n->barriers)));
+                     "descriptor_bytes", tally_json(&n->descriptor_bytes), "branches",
+                     tally_json(&n->branches), "divergent", tally_json(&n->divergent),
+                     "barriers", tally_json(&n->barriers)));
 }
 
 static json_t *blocks_json(const ft__ptx_counted *v)

@@ -120,6 +120,13 @@ static bool print_memory(const ft_ptx_counts *c)
                 put_access(t, c, (ft_ptx_space)s, stored);
                 any = true;
             }
+    if (c->descriptor_bytes.high) {
+        ft__table_cell(t, "shared, by wgmma");
+        ft__table_cell(t, "%s", ft__text_bytes((double)c->descriptor_bytes.value).s);
+        for (int k = 0; k < 3; k++)
+            ft__table_cell(t, "-");
+        any = true;
+    }
     puts("");
     return ft__table_print_take(t, any ? stdout : NULL);
 }

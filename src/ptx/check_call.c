@@ -83,10 +83,23 @@ static bool list_passes(const ft__parser *p, const ft__ptx_function *f,
     return true;
 }
 
+/* The function whose body is read, with the parameters it has so far. */
+static ft__ptx_function itself(const ft__parser *p)
+{
+    ft__ptx_function f = *p->f;
+
+    f.param = p->params.at;
+    f.n_params = (uint32_t)p->params.n;
+    f.result = p->results.at;
+    f.n_results = (uint32_t)p->results.n;
+    f.reg = p->regs.at;
+    return f;
+}
+
 void ft__check_call(ft__parser *p, const ft__ptx_insn *i)
 {
     const char *place = p->lex.text + i->at;
-    const ft__ptx_function *f;
+    const ft__ptx_function own = itself(p), *f;
     call c;
 
     if (!parts(p, i, &c)) {
@@ -103,10 +116,10 @@ void ft__check_call(ft__parser *p, const ft__ptx_insn *i)
         return;
     }
     f = (const ft__ptx_function *)p->functions.at + c.callee->index;
+    if (f == p->f)
+        f = &own;
     if (f->entry)
         ft__ptx_fail(p, place, "'%s' is a kernel, which cannot be called", f->name);
-    else if (f == p->f)
-        return; /* its parameters are still being read */
     else if (!list_passes(p, f, c.results, true))
         ft__ptx_fail(p, place, "the results do not fit those of '%s'", f->name);
     else if (!list_passes(p, f, c.arguments, false))

@@ -90,7 +90,7 @@ static bool is_vector(uint32_t sreg)
 
 static bool special(unsigned type, uint32_t sreg)
 {
-    if (ft__ptx_type_kind(type) == FT__KIND_FLOAT)
+    if (is_vector(sreg) || ft__ptx_type_kind(type) == FT__KIND_FLOAT)
         return false;
     if (sreg == FT__SREG_GRIDID && ft__ptx_type_bits(type) == 32)
         return true;
@@ -209,8 +209,7 @@ static bool of_mov(const ft__parser *p, const ft__ptx_insn *i, unsigned type,
     case FT__PTX_REG:
         return fits_register(type, reg_type(p, o), false) &&
                (!o->negated || (!destination && type == FT__TYPE_PRED));
-    case FT__PTX_SPECIAL:
-        return i->vector > 1 || (!is_vector(o->index) && special(type, o->index));
+    case FT__PTX_SPECIAL: return i->vector > 1 || special(type, o->index);
     case FT__PTX_VARIABLE:
     case FT__PTX_FUNCTION:
         return !o->negated && (o->kind == FT__PTX_FUNCTION || has_address(p, o)) &&

@@ -57,8 +57,9 @@ enum {
     FT__PTX_MAX_FILE = 1 << 30,      /* bytes of PTX in one file */
 };
 
-/* A new row, count 1; NULL: out of memory, or too many. */
-ft__ptx_row *ft__ptx_row_add(ft__ptx_rows *r);
+/* A new row, count 1, of what `where` says. FT_EFORMAT: there are too many. */
+ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
+                          ft_error *err);
 
 /* ---- launches_read.c ---- */
 /* The lines of a launch file. `folder` NULL: paths are taken as they stand. */

@@ -1,4 +1,5 @@
 /* Arguments, as they were written, into the bytes that parameters take. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +51,26 @@ static uint16_t to_half(float x)
     return (uint16_t)(sign | (bits - 0x3f000000));
 }
 
-void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain)
+/* With its last bit set where bits were lost: what is rounded from it to fewer bits is
+ * as if it were rounded from x. */
+static float to_odd(double x)
 {
     float narrow = (float)x;
+    uint32_t bits;
+
+    if ((double)narrow == x || x != x)
+        return narrow;
+    memcpy(&bits, &narrow, sizeof(bits));
+    if (fabs((double)narrow) > fabs(x))
+        bits--;
+    bits |= 1;
+    memcpy(&narrow, &bits, sizeof(narrow));
+    return narrow;
+}
+
+void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain)
+{
+    const float narrow = size == 2 ? to_odd(x) : (float)x;
     uint64_t bits = 0;
     uint32_t word;
 

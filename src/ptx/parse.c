@@ -176,7 +176,7 @@ static void file(ft__parser *p)
 
     const char *at = p->lex.start;
 
-    f->number = ft__ptx_small(p, "a file's number");
+    f->number = coordinate(p, "a file's number");
     for (size_t i = 0; i + 1 < p->files.n; i++)
         if (((ft__ptx_file *)p->files.at)[i].number == f->number)
             ft__ptx_fail(p, at, "there is a file of number %u already", f->number);

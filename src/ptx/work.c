@@ -200,6 +200,21 @@ uint64_t ft__ptx_tensor_flops(const ft__ptx_function *f, const ft__ptx_insn *i)
     }
 }
 
+/* 64 rows of A, unless that is in registers, and the columns of B, each of k elements;
+ * of a sparse A half are there. */
+uint64_t ft__ptx_descriptor_bytes(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    uint64_t row, a;
+
+    if (i->opcode != FT__PTX_WGMMA || i->class != FT_PTX_TENSOR || i->n_operands < 3)
+        return 0;
+    row = (uint64_t)i->shape[2] * ft__ptx_type_bits(i->type[1]) / 8;
+    a = f->operand[i->operands + 1].kind == FT__PTX_VECTOR ? 0 : i->shape[0] * row;
+    if (ft__ptx_has(f, i, FT__MOD_SP))
+        a /= 2;
+    return (a + i->shape[1] * row) / 4;
+}
+
 bool ft__ptx_waits(const ft__ptx_function *f, const ft__ptx_insn *i)
 {
     return (i->opcode == FT__PTX_BAR || i->opcode == FT__PTX_BARRIER) &&
