@@ -1,5 +1,6 @@
 /* What a GPU makes of a launch: time, power, occupancy, and what sets the time. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/estimate.h"
@@ -119,6 +120,32 @@ static void print_occupancy(const ft__ptx_counted *v)
            v->no_ptxas ? ", for no ptxas is on PATH" : "");
 }
 
+/* sm_80 runs on 8.0 and later ones, sm_90a on 9.0 alone, sm_100f on 10.x from 10.0 on.
+ */
+static bool runs(const ft__ptx_counted *v)
+{
+    const char *target = ft_ptx_target(v->launch->module),
+               *digits = strchr(target, '_');
+    const long has = lround(v->device->compute_capability * 10);
+    char *suffix;
+    long needs;
+
+    if (!digits)
+        return true;
+    needs = strtol(digits + 1, &suffix, 10);
+    if (*suffix == 'a')
+        return has == needs;
+    return has >= needs && (*suffix != 'f' || has / 10 == needs / 10);
+}
+
+static void print_target(const ft__ptx_counted *v)
+{
+    if (!runs(v))
+        printf("this PTX is for %s and does not run there, on compute capability %.1f: "
+               "told as if it did\n",
+               ft_ptx_target(v->launch->module), v->device->compute_capability);
+}
+
 void ft__ptx_estimate_print(const ft__ptx_counted *v)
 {
     const ft_kernel_estimate *e = &v->estimate;
@@ -130,6 +157,7 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
            v->device->title, ft__text_seconds(e->time.value).s,
            ft__text_seconds(e->time.low).s, ft__text_seconds(e->time.high).s,
            ft__text_watts(e->power.value).s, e->bound);
+    print_target(v);
     print_occupancy(v);
     printf("each alone  ");
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
@@ -164,11 +192,12 @@ json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
         json_object_set_new(parts, terms[i].name, ft__json_real(term(&e->terms, i)));
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "device",
-        v->device->name, "time", ft__json_estimate(&e->time, "s"), "power",
-        ft__json_estimate(&e->power, "W"), "energy", ft__json_estimate(&e->energy, "J"),
-        "ipc", ft__json_real(e->ipc), "bound", e->bound, "registers", (int)v->registers,
-        "registers_from", v->registers_from, "ptxas", ptxas_json(v->ptxas), "occupancy",
+        "{s:s, s:b, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}",
+        "device", v->device->name, "runs_there", runs(v), "time",
+        ft__json_estimate(&e->time, "s"), "power", ft__json_estimate(&e->power, "W"),
+        "energy", ft__json_estimate(&e->energy, "J"), "ipc", ft__json_real(e->ipc),
+        "bound", e->bound, "registers", (int)v->registers, "registers_from",
+        v->registers_from, "ptxas", ptxas_json(v->ptxas), "occupancy",
         ft__json_real(e->terms.occupancy), "resident", ft__json_real(e->terms.resident),
         "waves", ft__json_real(e->terms.waves), "terms", parts);
 }

@@ -176,6 +176,15 @@ static json_t *text_or_null(const char *s)
     return s ? ft__json_text(s) : json_null();
 }
 
+static json_t *open_json(const ft_ptx_listed *v)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < v->n_open; i++)
+        ft__json_append_take(&all, ft__json_text(v->open[i]));
+    return all;
+}
+
 json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
 {
     const ft_ptx_launch *l = &v->launch;
@@ -184,13 +193,14 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
         return json_pack("{s:o, s:o, s:o, s:o}", "name", text_or_null(v->name), "count",
                          ft__json_count(v->count), "library", ft__json_text(v->library),
                          "operation", text_or_null(v->operation));
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name",
-        text_or_null(v->name), "count", ft__json_count(v->count), "module",
-        ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name), "grid",
-        dims_json(l->grid), "block", dims_json(l->block), "cluster",
-        dims_json(l->cluster), "dynamic_shared", (int)l->dynamic_shared, "memory_bytes",
-        ft__json_count(v->memory_bytes), "missing", text_or_null(v->missing));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "name",
+                     text_or_null(v->name), "count", ft__json_count(v->count), "module",
+                     ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name),
+                     "grid", dims_json(l->grid), "block", dims_json(l->block),
+                     "cluster", dims_json(l->cluster), "dynamic_shared",
+                     (int)l->dynamic_shared, "memory_bytes",
+                     ft__json_count(v->memory_bytes), "not_given", open_json(v),
+                     "missing", text_or_null(v->missing));
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)

@@ -175,8 +175,7 @@ static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file
     st = choose_block(&out->launch, r, out->kernel, f->triton.block, err);
     if (st)
         return st;
-    return ft__ptx_bind(&out->launch, r, out->module, out->kernel, f->triton.name,
-                        f->triton.n_names, &l->arena, err);
+    return ft__ptx_bind(out, r, f->triton.name, f->triton.n_names, &l->arena, err);
 }
 
 static uint64_t hash_of(const ft_ptx_listed *v)

@@ -67,7 +67,7 @@ What a launch executes. Parameters that are used as addresses need no value.
   ------------------------------------------------------------------------
   30-41            10              3128           32.0  50.0 %  saxpy.cu:1
   44-53             9              3125           32.0  45.0 %  saxpy.cu:3
-  57-57             1              3128           32.0   5.0 %  saxpy.cu:7
+  57                1              3128           32.0   5.0 %  saxpy.cu:7
   
   - 5.0 integer instructions stand beside each floating-point one
 
@@ -142,8 +142,14 @@ A branch that depends on data: bounds, and why.
 
 A size that is not known leaves bounds, too.
 
-  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 | sed -n 4p
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 | sed -n 4,6p
   counts are estimates between bounds: line 41: a branch depends on data
+  not given, which may be why: saxpy_param_2, saxpy_param_3 (--param NAME=VALUE)
+  
+  $ foretell ptx ptx/triton/2*/add_kernel.ptx --grid 98 | sed -n 5p
+  not given, which may be why: n (--param NAME=VALUE)
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --json | pick launch.not_given
+  launch.not_given: ["saxpy_param_2", "saxpy_param_3"]
 
 On a GPU: time, power, occupancy.
 
@@ -157,6 +163,24 @@ On a GPU: time, power, occupancy.
   estimate.registers: 11
   estimate.registers_from: "estimated"
   estimate.ptxas: null
+
+What a GPU would not run is told as if it did.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=9 --device t4 --registers 12 | grep "^this"
+  this PTX is for sm_80 and does not run there, on compute capability 7.5: told as if it did
+  $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device b200 --registers 99 --json | pick estimate.runs_there
+  estimate.runs_there: false
+  $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device h100 --registers 99 --json | pick estimate.runs_there
+  estimate.runs_there: true
+
+What wgmma reads through descriptors stands apart.
+
+  $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 | grep -A 4 ^memory
+  memory               bytes  requests     a request  would do
+  ------------------------------------------------------------
+  global stores     16.0 KiB       128  4.00 sectors      4.00
+  shared, by wgmma  48.0 KiB         -             -         -
+  
 
 A launch file: launches that are the same are one row, library calls are named.
 
@@ -321,7 +345,7 @@ What is missing or wrong is said.
   foretell ptx: saxpy: a block of 2000 x 1 x 1 threads; each is from 1 to 1024, 1024, 64
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param n=3
-  foretell ptx: saxpy has no parameter n
+  foretell ptx: saxpy has no parameter n; from 0 on: saxpy_param_0, saxpy_param_1, saxpy_param_2, saxpy_param_3
   [4]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3
   foretell ptx: --param wants NAME=VALUE such as n=4096 or x=pointer, not "3"
