@@ -158,8 +158,7 @@ static void print_missing(const struct list *s)
 
 /* ---- on a GPU ---- */
 
-/* "kernels 48.4 us, by the data sheet; registers by ptxas" and what library calls add.
- */
+/* Where they are from, to the end of the line. */
 static void print_registers(const struct list *s)
 {
     if (s->o->registers)

@@ -196,24 +196,29 @@ static void read_report(struct kernel *k, size_t n, char *text)
     }
 }
 
-/* The first line that complains, or the first; without the program's name and that of
- * its standard input. */
+/* The first line that complains, or the first: "line 12; Unknown symbol 'x'", without
+ * the program, its standard input, and the word error. */
 static const char *complaint(char *text)
 {
-    static const char stdin_name[] = "/dev/stdin, ";
-    const char *at = strstr(text, "fatal"), *error = strstr(text, "error");
-    char *from = text;
+    static const char input[] = "/dev/stdin, ";
+    char *at = strstr(text, "fatal"), *error = strstr(text, "error"), *from = text;
 
     if (error && (!at || error < at))
         at = error;
-    for (const char *c = text; at && c < at; c++)
+    for (char *c = text; at && c < at; c++)
         if (*c == '\n')
-            from = (char *)c + 1;
+            from = c + 1;
     from[strcspn(from, "\n")] = '\0';
+    if (at) {
+        const char *rest = at + strlen("error"); /* as long as fatal */
+
+        rest += strspn(rest, " :");
+        memmove(at, rest, strlen(rest) + 1);
+    }
     if (strncmp(from, "ptxas ", 6) == 0)
         from += 6;
-    if (strncmp(from, stdin_name, sizeof(stdin_name) - 1) == 0)
-        from += sizeof(stdin_name) - 1;
+    if (strncmp(from, input, sizeof(input) - 1) == 0)
+        from += sizeof(input) - 1;
     return *from ? from : "it does not say why";
 }
 
@@ -297,19 +302,30 @@ static void explain(const ft__ptxas *p, const struct kernel *k, ft__ran ran,
     }
 }
 
+/* "sm_90a" of ".target sm_90a, debug" or "compute_90a"; the number, 0 where a suffix
+ * ties it to that generation. */
+static long target_of(char *out, size_t size, const ft_ptx *m)
+{
+    const char *target = ft_ptx_target(m), *digits = strchr(target, '_');
+    char *end = out;
+    long number;
+
+    snprintf(out, size, "sm%.*s", digits ? (int)strcspn(digits, ", ") : 0,
+             digits ? digits : "");
+    number = digits ? strtol(out + 3, &end, 10) : 0;
+    return *end ? 0 : number;
+}
+
 /* For the GPU; where ptxas or the PTX does not go there, for what the PTX names. */
 static void ask_module(ft__ptxas *p, struct kernel *k, size_t n)
 {
-    char target[16], device[16], *text = NULL, *end = target;
+    char target[16], device[16], *text = NULL;
+    const long own = target_of(target, sizeof(target), k->module);
     const char *arch = target;
     ft__ran ran = FT__RAN_REFUSED;
-    long own;
 
     snprintf(device, sizeof(device), "sm_%d", p->capability);
-    snprintf(target, sizeof(target), "%.*s",
-             (int)strcspn(ft_ptx_target(k->module), ", "), ft_ptx_target(k->module));
-    own = strncmp(target, "sm_", 3) == 0 ? strtol(target + 3, &end, 10) : 0;
-    if (own && !*end && own < p->capability) {
+    if (own && own < p->capability) {
         ran = assemble(p, &text, k, n, arch = device);
         if (ran == FT__RAN_REFUSED) {
             free(text);
@@ -319,10 +335,10 @@ static void ask_module(ft__ptxas *p, struct kernel *k, size_t n)
     }
     if (arch == target)
         ran = assemble(p, &text, k, n, arch);
-    if (ran != FT__RAN_GOOD)
-        explain(p, k, ran, arch, text);
-    else
+    if (ran == FT__RAN_GOOD)
         read_report(k, n, text);
+    else
+        explain(p, k, ran, arch, text);
     for (size_t i = 0; i < n && ran == FT__RAN_GOOD; i++)
         explain(p, &k[i], ran, arch, NULL);
     free(text);

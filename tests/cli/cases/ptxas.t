@@ -61,7 +61,7 @@ Without it, and where it refuses, says nothing, or has no end: an estimate, and 
     kernels        21.1 us, by the data sheet; registers estimated, for no ptxas is on PATH
   $ printf '#!/bin/sh\necho "ptxas info : hello"; echo "ptxas /dev/stdin, line 12; error   : Feature x needs sm_90" >&2; exit 255\n' >bare/ptxas; chmod +x bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device h100 2>&1 | grep -e ptxas -e occupancy
-  warning: ptxas refuses saxpy.ptx for sm_80: line 12; error   : Feature x needs sm_90; registers are estimated from the PTX
+  warning: ptxas refuses saxpy.ptx for sm_80: line 12; Feature x needs sm_90; registers are estimated from the PTX
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.37 waves; 11 registers a thread (estimated)
   $ printf '#!/bin/sh\nexit 1\n' >bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 2>&1 | grep -e ptxas -e occupancy
