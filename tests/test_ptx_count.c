@@ -9,7 +9,7 @@
 
 /* What kernels execute, against numbers worked out by hand and against running them. */
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 #define KERNEL(params, body)                                                           \
     HEAD ".entry k(" params ")\n{\n"                                                   \
          ".reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n"                    \
@@ -602,6 +602,9 @@ static void generic_accesses_are_global_where_only_pointers_given_lead_there(voi
          FT_PTX_GENERIC},
         {GIVEN "mov.b64 {%r1, %r2}, %d1;\nmov.b64 %d3, {%r1, %r2};\n"
                "st.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN ".reg .b128 %q;\nld.global.b128 %q, [%d1];\n"
+               "mov.b128 {%d2, %d3}, %q;\nst.f32 [%d3], %f1;\n",
          FT_PTX_GENERIC},
         {GIVEN "mov.u64 %d3, 64;\nst.f32 [%d3], %f1;\n", FT_PTX_GENERIC},
     };

@@ -5,8 +5,8 @@
 
 #include "ptx/parse.h"
 
-/* What a register of 64 bits may hold at any time; of two, the greater. Narrower ones
- * hold numbers: what is put together from halves is OTHER. */
+/* What a register of 64 bits and more may hold at any time; of two, the greater.
+ * Narrower ones hold numbers: what is put together from halves is OTHER. */
 enum { NUMBER, GLOBAL, OTHER };
 enum { MOST_ROUNDS = 32 };
 
@@ -24,7 +24,7 @@ static const ft__ptx_operand *operand(const struct spaces *s, const ft__ptx_insn
 
 static bool is_wide(const struct spaces *s, uint32_t reg)
 {
-    return ft__ptx_type_bits(s->f->reg[reg].type) == 64;
+    return ft__ptx_type_bits(s->f->reg[reg].type) >= 64;
 }
 
 static uint8_t value(const struct spaces *s, const ft__ptx_operand *o)
@@ -79,7 +79,7 @@ static bool is_number(const ft__ptx_operand *o, uint64_t below)
     return o->kind == FT__PTX_INT && o->bits < below;
 }
 
-/* What the instruction leaves in the registers of 64 bits that it writes. */
+/* What the instruction leaves in the wide registers that it writes. */
 static uint8_t result(const struct spaces *s, const ft__ptx_insn *i)
 {
     if (i->n_operands < 2)
