@@ -79,7 +79,7 @@ static ft_status price_one(ft_estimate *out, const ft__source *from, const char 
         return st;
     st = ft__estimate_make(&x, from, g, &as_it_is, err);
     if (!st) {
-        double share = x.e.busy_s > 0 && x.e.time.value > 0
+        double share = isfinite(x.e.busy_s) && x.e.time.value > 0
                            ? fmin(1, x.e.busy_s / x.e.time.value)
                            : 1;
 

@@ -122,8 +122,9 @@ static uint64_t amount(const char *line, const char *unit)
     const char *at = strstr(line, unit);
     uint64_t n = 0, digit = 1;
 
-    while (at && at > line && at[-1] >= '0' && at[-1] <= '9' && digit < UINT64_MAX / 10)
-        n += digit * (uint64_t)(*--at - '0'), digit *= 10;
+    for (; at && at > line && at[-1] >= '0' && at[-1] <= '9' && digit < UINT64_MAX / 10;
+         digit *= 10)
+        n += digit * (uint64_t)(*--at - '0');
     return n;
 }
 
@@ -143,9 +144,10 @@ static struct kernel *begin(struct kernel *k, size_t n, const char *quoted)
     struct kernel *of = named(k, n, quoted, len);
     const char *arch = quoted[len] ? strchr(quoted + len + 1, '\'') : NULL;
 
-    if (of && arch)
+    if (of && arch) /* it goes into what is printed */
         snprintf(of->entry.arch, sizeof(of->entry.arch), "%.*s",
-                 (int)strcspn(arch + 1, "'"), arch + 1);
+                 (int)strspn(arch + 1, "_abcdefghijklmnopqrstuvwxyz0123456789"),
+                 arch + 1);
     return of;
 }
 
