@@ -20,7 +20,7 @@ static const ft__option options[] = {
     {"launches", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, launches), "PATH",
      "a launch file, or a folder that Triton, Inductor or XLA left"},
     {"device", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, device), "D",
-     "tell time, power and occupancy on this GPU"},
+     "tell time, power and occupancy on this GPU; without --grid, registers"},
     {"registers", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, registers), "N",
      "of a thread; what ptxas says, where it is on PATH, else estimated"},
     {"no-ptxas", 0, FT__OPT_FLAG, offsetof(ft__ptx_options, no_ptxas), NULL,
@@ -208,7 +208,7 @@ static int run(ft__cli *c, const void *given)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
-    if (!o->grid && (o->block || o->cluster || o->params.n || o->shared || o->device))
+    if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--grid is missing: how many blocks does the launch have?");
     return o->grid ? run_one(c, o) : ft__ptx_kernels(c, o);

@@ -142,7 +142,9 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
 json_t *ft__ptx_counts_json(const ft_ptx_counts *n);
 /* blocks: with each block of instructions, and what stands out. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
-json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k);
+json_t *ft__ptx_ptxas_json(const ft__ptxas_entry *e); /* NULL: null */
+/* allocated: what is said of its registers on a GPU. */
+json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k, json_t *allocated);
 /* One row a class. */
 bool ft__ptx_csv(const ft__ptx_counted *v);
 

@@ -169,7 +169,7 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
     printf("; %.2f instructions a cycle and SM\n", e->ipc);
 }
 
-static json_t *ptxas_json(const ft__ptxas_entry *e)
+json_t *ft__ptx_ptxas_json(const ft__ptxas_entry *e)
 {
     return e ? json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "arch", e->arch, "registers",
                          (int)e->registers, "stack_bytes",
@@ -197,7 +197,7 @@ json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
         ft__json_estimate(&e->time, "s"), "power", ft__json_estimate(&e->power, "W"),
         "energy", ft__json_estimate(&e->energy, "J"), "ipc", ft__json_real(e->ipc),
         "bound", e->bound, "registers", (int)v->registers, "registers_from",
-        v->registers_from, "ptxas", ptxas_json(v->ptxas), "occupancy",
+        v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas), "occupancy",
         ft__json_real(e->terms.occupancy), "resident", ft__json_real(e->terms.resident),
         "waves", ft__json_real(e->terms.waves), "terms", parts);
 }

@@ -35,17 +35,19 @@ static json_t *classes_json(const uint64_t *n)
     return all;
 }
 
-json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k)
+json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k, json_t *allocated)
 {
     return json_pack(
-        "{s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:{s:i, s:i, s:i, s:i}, s:o}",
+        "{s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:{s:i, s:i, s:i, s:i}, s:o, "
+        "s:o}",
         "name", ft__json_text(k->name), "line", (int)k->line, "parameters",
         params_json(k), "required", dims_json(k->required), "most", dims_json(k->most),
         "cluster", dims_json(k->cluster), "blocks_per_sm", (int)k->blocks_per_sm,
         "shared_bytes", ft__json_count(k->shared_bytes), "local_bytes",
         ft__json_count(k->local_bytes), "registers", "predicates", (int)k->registers[0],
         "16", (int)k->registers[1], "32", (int)k->registers[2], "64",
-        (int)k->registers[3], "instructions", classes_json(k->instructions));
+        (int)k->registers[3], "allocated", allocated, "instructions",
+        classes_json(k->instructions));
 }
 
 /* ---- counts ---- */

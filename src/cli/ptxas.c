@@ -25,7 +25,7 @@ struct kernel {
 struct ft__ptxas {
     ft__cli *c;
     char program[FT__PATH_MAX]; /* "": there is none */
-    int capability;             /* of the GPU, times 10 */
+    int capability;             /* of the GPU, times 10; 0: it has none */
     double limit_s, left_s;     /* of all modules together */
     struct kernel *kernel;      /* in order */
     size_t n;
@@ -73,7 +73,7 @@ ft__ptxas *ft__ptxas_new(ft__cli *c, const ft_ptx_listed *v, size_t n,
         return NULL;
     }
     p->c = c;
-    p->capability = (int)(capability * 10 + 0.5);
+    p->capability = capability > 0 ? (int)(capability * 10 + 0.5) : 0;
     p->limit_s = p->left_s = limit_s;
     find_program(p->program);
     for (size_t i = 0; i < n; i++)

@@ -45,6 +45,25 @@ Once a module, with all of its kernels that are launched.
   2
   -v -arch=sm_90 -o /dev/null -e saxpy /dev/stdin
 
+Without a launch, for each kernel.
+
+  $ : >asked; PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --device a100 | grep -e line -e allocated; cat asked
+  saxpy    line 16
+    allocated     72 registers, 512 B shared, 24 B spilled and 40 B loaded back (ptxas for sm_80)
+  transpose    line 61
+    allocated     72 registers, 512 B shared, 24 B spilled and 40 B loaded back (ptxas for sm_80)
+  2
+  -v -arch=sm_80 -o /dev/null -e saxpy,transpose /dev/stdin
+  $ PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --device a100 --json | pick files.0.kernels.0.allocated
+  files.0.kernels.0.allocated: {"registers": 72, "from": "ptxas", "ptxas": {"arch": "sm_80", "registers": 72, "stack_bytes": 64, "spill_stores": 24, "spill_loads": 40, "shared_bytes": 512}}
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --device a100 --no-ptxas | grep allocated
+    allocated     about 11 registers (estimated)
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --json | pick files.0.kernels.0.allocated
+  files.0.kernels.0.allocated: null
+  $ PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --device mi100
+  foretell ptx: mi100: kernels in PTX run on GPUs of NVIDIA's; name one of them
+  [4]
+
 What is given is not asked for, nor what is not to be.
 
   $ : >asked; PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 --registers 40 | grep occupancy; cat asked
