@@ -9,7 +9,7 @@
 
 /* What kernels execute, against numbers worked out by hand and against running them. */
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 #define KERNEL(params, body)                                                           \
     HEAD ".entry k(" params ")\n{\n"                                                   \
          ".reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n"                    \
@@ -346,6 +346,45 @@ static void halves_and_tensors_have_their_operations(void)
     end(&k);
 }
 
+/* Of 64 x 32 halves and of 8 x 16, or 64 x 32 of which half are there; 4 warps. */
+static void operands_behind_descriptors_have_the_bytes_of_their_shape(void)
+{
+#define D4 "{%f0, %f1, %f2, %f3}, "
+#define F16 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " D4
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {
+        {F16 "%d0, %d1, 1, 1, 1, 0, 0;\n", 64 * 16 * 2 + 8 * 16 * 2},
+        {F16 "{%r0, %r1, %r2, %r3}, %d1, 1, 1, 1, 0;\n", 8 * 16 * 2},
+        {"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 " D4
+         "%d0, %d1, 1, 1, 1;\n",
+         64 * 8 * 4 + 8 * 8 * 4},
+        {"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r4, %r5, %r6, %r7}, %d0, "
+         "%d1, 1;\n",
+         64 * 32 + 8 * 32},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 " D4
+         "%d0, %d1, %r9, 0, 1, 1, 1, 0, 0;\n",
+         64 * 16 * 2 + 8 * 32 * 2},
+        {"wgmma.fence.sync.aligned;\nwgmma.commit_group.sync.aligned;\n", 0},
+    };
+#undef D4
+#undef F16
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kernel k;
+
+        begin_with(&k,
+                   ".version 8.0\n.target sm_90a\n.address_size 64\n.entry k()\n{\n"
+                   ".reg .b32 %r<10>;\n.reg .b64 %d<2>;\n.reg .f32 %f<4>;\n?ret;\n}\n",
+                   cases[i].text, 3, 256);
+        count(&k);
+        CHECK(is(&k.n.descriptor_bytes, 3 * 2 * cases[i].bytes));
+        CHECK(is(&k.n.bytes[FT_PTX_SHARED][FT_PTX_LOADED], 0));
+        end(&k);
+    }
+}
+
 /* ---- what depends on data ---- */
 
 static void loads_that_feed_branches_give_bounds(void)
@@ -534,6 +573,57 @@ static void loops_over_memory_are_counted_whole(void)
 
 /* ---- launches ---- */
 
+/* Of one access of 4 bytes by 32 threads. */
+static void generic_accesses_are_global_where_only_pointers_given_lead_there(void)
+{
+#define GIVEN "ld.param.u64 %d1, [p];\n"
+#define LANE "mul.wide.u32 %d2, %r0, 4;\nadd.s64 %d3, %d1, %d2;\n"
+    static const struct {
+        const char *body;
+        ft_ptx_space space;
+    } cases[] = {
+        {GIVEN TID LANE "st.f32 [%d3+8], %f1;\n", FT_PTX_GLOBAL},
+        {GIVEN "cvta.to.global.u64 %d2, %d1;\ncvta.global.u64 %d3, %d2;\n"
+               "st.f32 [%d3], %f1;\n",
+         FT_PTX_GLOBAL},
+        {GIVEN "mov.u64 %d3, %d1;\nL: st.f32 [%d3], %f1;\nadd.s64 %d3, %d3, 4;\n",
+         FT_PTX_GLOBAL},
+        {GIVEN "ld.param.u64 %d2, [q];\nselp.b64 %d3, %d1, %d2, %p1;\n"
+               "and.b64 %d3, %d3, -16;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GLOBAL},
+        {GIVEN "ld.global.u32 %r1, [%d1];\ncvt.u64.u32 %d2, %r1;\n"
+               "shl.b64 %d2, %d2, 2;\nadd.s64 %d3, %d2, %d1;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GLOBAL},
+        {"mov.u64 %d1, s;\ncvta.shared.u64 %d3, %d1;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN "ld.global.u64 %d3, [%d1];\nst.f32 [%d3], %f1;\n", FT_PTX_GENERIC},
+        {GIVEN "mov.u64 %d2, s;\ncvta.shared.u64 %d3, %d2;\n"
+               "selp.b64 %d3, %d3, %d1, %p1;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN "mov.b64 {%r1, %r2}, %d1;\nmov.b64 %d3, {%r1, %r2};\n"
+               "st.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN ".reg .b128 %q;\nld.global.b128 %q, [%d1];\n"
+               "mov.b128 {%d2, %d3}, %q;\nst.f32 [%d3], %f1;\n",
+         FT_PTX_GENERIC},
+        {GIVEN "mov.u64 %d3, 64;\nst.f32 [%d3], %f1;\n", FT_PTX_GENERIC},
+    };
+#undef GIVEN
+#undef LANE
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kernel k;
+
+        begin_with(
+            &k, KERNEL(".param .u64 p, .param .u64 q", ".shared .f32 s[32];\n?ret;\n"),
+            cases[i].body, 1, 32);
+        count(&k);
+        CHECK(is(&k.n.bytes[cases[i].space][FT_PTX_STORED], 128));
+        CHECK(is(&k.n.requests[FT_PTX_STORED], cases[i].space == FT_PTX_GLOBAL));
+        end(&k);
+    }
+}
+
 static void launches_no_gpu_takes_are_refused(void)
 {
     static const struct {
@@ -614,6 +704,7 @@ int main(void)
     constants_behind_the_initial_values_are_0();
     more_branches_than_can_be_kept_are_refused();
     halves_and_tensors_have_their_operations();
+    operands_behind_descriptors_have_the_bytes_of_their_shape();
     loads_that_feed_branches_give_bounds();
     spins_count_once();
     what_is_not_given_gives_bounds();
@@ -623,6 +714,7 @@ int main(void)
     sectors_are_those_that_warps_touch();
     banks_conflict();
     loops_over_memory_are_counted_whole();
+    generic_accesses_are_global_where_only_pointers_given_lead_there();
     launches_no_gpu_takes_are_refused();
     a_block_is_the_one_that_is_required();
     blocks_are_those_of_the_text();

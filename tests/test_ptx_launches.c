@@ -329,6 +329,16 @@ static void halves_are_rounded_to_the_nearest_and_ties_to_even(void)
         {INFINITY, 0x7c00, 0x7f80},
         {-INFINITY, 0xfc00, 0xff80},
         {0x1.fffffep127, 0x7c00, 0x7f80},
+        /* beside a tie by less than a float tells */
+        {0x1.0020000001p0, 0x3c01, 0x3f80},
+        {0x1.005fffffffp0, 0x3c01, 0x3f80},
+        {0x1.0100000001p0, 0x3c04, 0x3f81},
+        {-0x1.02fffffffp0, 0xbc0c, 0xbf81},
+        {0x1.0000000001p-25, 1, 0x3300},
+        {65519.9999999999, 0x7bff, 0x4780},
+        {0x1.fefffffffffffp127, 0x7c00, 0x7f7f},
+        {1e300, 0x7c00, 0x7f80},
+        {-1e-300, 0x8000, 0x8000},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -343,6 +353,26 @@ static void halves_are_rounded_to_the_nearest_and_ties_to_even(void)
             fprintf(stderr, "%a: %x %x\n", cases[i].x, half[0] | half[1] << 8,
                     brain[0] | brain[1] << 8);
     }
+}
+
+static void more_launches_than_a_list_holds_are_refused(void)
+{
+    static const char line[] = "{\"library\": \"a\"}\n";
+    const size_t n = FT__PTX_MAX_LAUNCHES + 1, len = sizeof(line) - 1;
+    char *text = malloc(n * len);
+    ft_ptx_launches *l;
+    ft_error err = {0};
+
+    CHECK(text != NULL);
+    if (!text)
+        return;
+    for (size_t i = 0; i < n; i++)
+        memcpy(text + i * len, line, len);
+    CHECK(ft_ptx_launches_parse(&l, text, n * len, "long.jsonl", NULL, &err) ==
+          FT_EFORMAT);
+    CHECK(strcmp(err.msg, "long.jsonl: more than 1048576 launches") == 0);
+    CHECK(l == NULL);
+    free(text);
 }
 
 /* ---- modules ---- */
@@ -557,6 +587,7 @@ int main(int argc, char **argv)
     bad_lines_are_refused_with_what_is_wrong();
     numbers_take_the_types_of_their_parameters();
     halves_are_rounded_to_the_nearest_and_ties_to_even();
+    more_launches_than_a_list_holds_are_refused();
     one_text_may_hold_several_modules();
     triton_keeps_all_but_the_grid();
     tritons_arguments_have_the_names_of_the_source();

@@ -402,7 +402,28 @@ static void operations_of_floats_are_counted(void)
     CHECK(r.c.flops[0].value == 3 * 32 + 10 && r.c.flops[1].value == 0);
     CHECK(r.c.flops[2].value == 4 * 32 + 32 &&
           r.c.tensor_flops.value == 2 * 16 * 8 * 16);
-    CHECK(r.c.warp[FT_PTX_TENSOR].value == 1 && r.c.warp[FT_PTX_SPECIAL].value == 1);
+    CHECK(r.c.warp[FT_PTX_TENSOR].value == 1 && r.c.warp[FT_PTX_FDIV].value == 1);
+}
+
+/* As the same numbers in registers. */
+static void constants_stand_among_fragments_and_as_targets(void)
+{
+    const rig r =
+        one(HEAD KERNEL
+            "mov.u32 %r4, 0x3c003c00; mov.u32 %r5, 0; mov.u32 %r6, 0x40004000;\n"
+            "mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40400000;\n"
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f3,%f4,%f5,%f6}, "
+            "{%r4,%r5,%r6,%r4}, {%r6,%r4}, {%f1,%f2,%f1,%f2};\n"
+            "st.global.f32 [%l1], %f3; st.global.f32 [%l1+128], %f6;\n"
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f3,%f4,%f5,%f6}, "
+            "{0x3c003c00,0,%r6,0x3c003c00}, {0x40004000,%r4}, {%f1,3.0,1.0,%f2};\n"
+            "st.global.f32 [%l1+256], %f3; st.global.f32 [%l1+384], %f6;\n"
+            "T: .branchtargets A, B;\nbrx.idx 1, T;\n"
+            "A: st.global.u32 [%l1], 7;\nB: st.global.u32 [%l1+512], 8;\nret;\n}\n");
+
+    CHECK(r.word[0] != 7 && r.word[0] != 0 && r.word[128] == 8);
+    for (int i = 0; i < 64; i++)
+        CHECK(r.word[i] == r.word[64 + i]);
 }
 
 /* ---- what cannot be ---- */
@@ -479,6 +500,7 @@ int main(void)
     barriers_hold_all_and_reduce();
     carries_go_from_word_to_word();
     operations_of_floats_are_counted();
+    constants_stand_among_fragments_and_as_targets();
     what_goes_wrong_is_told_with_its_place();
     launches_are_checked();
     CHECK_DONE();

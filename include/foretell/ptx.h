@@ -69,6 +69,7 @@ FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* bor
 /* major x 10 + minor; ".target", as written. */
 FT_API uint32_t ft_ptx_version(const ft_ptx *m);
 FT_API const char *ft_ptx_target(const ft_ptx *m);
+FT_API size_t ft_ptx_text(const ft_ptx *m, const char **out); /* borrowed; its length */
 
 /* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
  * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */
@@ -122,6 +123,9 @@ typedef struct ft_ptx_counts {
     ft_ptx_tally barriers;            /* of blocks */
     ft_ptx_tally flops[3];            /* fp32, fp64, fp16: an fma is two */
     ft_ptx_tally tensor_flops;
+    ft_ptx_tally descriptor_bytes; /* of shared memory that wgmma reads through
+                                      descriptors, from its shape and types; in none of
+                                      the others */
     int exact;           /* 1: all of the instruction counts are */
     const char *because; /* not exact: why, with line; borrowed from the counter */
 } ft_ptx_counts;

@@ -26,6 +26,10 @@ typedef struct ft_ptx_listed {
     const ft_ptx_kernel *kernel;
     ft_ptx_launch launch;
     uint64_t memory_bytes; /* of all pointers for which the list says it */
+    /* Parameters that are no addresses and have no value, by the source's name where
+     * that is known. */
+    const char *const *open;
+    uint32_t n_open;
     uint64_t count;        /* how often */
     const char *library;   /* what is called; NULL: a kernel in PTX */
     const char *operation; /* spec of the same work; NULL: not known */

@@ -20,9 +20,13 @@ static const ft__option options[] = {
     {"launches", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, launches), "PATH",
      "a launch file, or a folder that Triton, Inductor or XLA left"},
     {"device", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, device), "D",
-     "tell time, power and occupancy on this GPU"},
+     "tell time, power and occupancy on this GPU; without --grid, registers"},
     {"registers", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, registers), "N",
-     "of a thread, as ptxas -v says them; estimated otherwise"},
+     "of a thread; what ptxas says, where it is on PATH, else estimated"},
+    {"no-ptxas", 0, FT__OPT_FLAG, offsetof(ft__ptx_options, no_ptxas), NULL,
+     "do not ask ptxas for registers"},
+    {"ptxas-time", 0, FT__OPT_SECONDS, offsetof(ft__ptx_options, ptxas_s), "TIME",
+     "how long ptxas may take for all kernels; 30s"},
     {"blocks", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, blocks), "N",
      "how many blocks of instructions to list, the heaviest; 5"},
     {0},
@@ -136,25 +140,36 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
 
 /* ---- one launch ---- */
 
+static bool print_one(const ft__cli *c, const ft_ptx_launches *l, ft__ptx_counted *v,
+                      const ft__ptx_options *o)
+{
+    v->n_blocks = ft_ptx_launches_blocks(l, &v->block);
+    v->n_accesses = ft_ptx_launches_accesses(l, &v->access);
+    if (c->json)
+        return ft__json_print_take(ft__ptx_counted_json(v, true), stdout);
+    return c->csv ? ft__ptx_csv(v) : ft__ptx_print(v, o);
+}
+
 static int count_one(ft__cli *c, ft_ptx_launches *l, const ft_device *d,
                      const ft__ptx_options *o)
 {
     ft__ptx_counted v = {.times = 1};
+    ft__ptxas *p = NULL;
     ft_error err = {0};
     ft_status st;
+    int code;
 
     ft_ptx_launches_list(l, &v.launch);
     st = ft_ptx_launches_count(&v.counts, l, 0, &err);
-    if (!st)
-        st = ft__ptx_estimate(&v, d, o, &err);
     if (st)
         return ft__cli_fail_asked(c, st, &err);
-    v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
-    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
-    if (c->json)
-        return ft__cli_done(
-            c, ft__json_print_take(ft__ptx_counted_json(&v, true), stdout));
-    return ft__cli_done(c, c->csv ? ft__ptx_csv(&v) : ft__ptx_print(&v, o));
+    code = ft__ptx_ptxas(c, &p, d, v.launch, 1, o);
+    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, d, p, o, &err)))
+        code = ft__cli_fail_asked(c, st, &err);
+    if (code == FT__EXIT_GOOD)
+        code = ft__cli_done(c, print_one(c, l, &v, o));
+    ft__ptxas_free(p);
+    return code;
 }
 
 static int run_one(ft__cli *c, const ft__ptx_options *o)
@@ -193,7 +208,7 @@ static int run(ft__cli *c, const void *given)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
-    if (!o->grid && (o->block || o->cluster || o->params.n || o->shared || o->device))
+    if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--grid is missing: how many blocks does the launch have?");
     return o->grid ? run_one(c, o) : ft__ptx_kernels(c, o);

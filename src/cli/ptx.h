@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/ptxas.h"
 #include "foretell/kernels.h"
-#include "foretell/ptx_launches.h"
 
 /* foretell ptx: what its files share. */
 
@@ -17,6 +16,8 @@ typedef struct ft__ptx_options {
     const char *launches;
     const char *device;
     uint64_t registers;
+    bool no_ptxas;
+    double ptxas_s; /* 0: not given */
     uint64_t blocks;
 } ft__ptx_options;
 
@@ -31,7 +32,9 @@ typedef struct ft__ptx_counted {
     size_t n_accesses;
     const ft_device_facts *device; /* NULL: none was asked for */
     uint32_t registers;            /* of a thread, on it; 0: no device */
-    bool registers_given;          /* not estimated */
+    const char *registers_from;    /* "given", "ptxas", "estimated" */
+    bool no_ptxas;                 /* there is none that could be asked */
+    const ft__ptxas_entry *ptxas;  /* NULL: it was not asked, or says nothing */
     ft_kernel_estimate estimate;   /* on it */
 } ft__ptx_counted;
 
@@ -104,11 +107,32 @@ double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
 /* ---- ptx_device.c: what a GPU makes of a launch ---- */
 /* The device that --device names; *out NULL: none. Complains itself. */
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
-/* v->estimate; nothing where d is NULL. */
-ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d,
+/* ptxas for these launches on it; *out NULL: it is not to be asked. */
+int ft__ptx_ptxas(ft__cli *c, ft__ptxas **out, const ft_device *d,
+                  const ft_ptx_listed *v, size_t n, const ft__ptx_options *o);
+/* v->estimate; nothing where d is NULL. p may be NULL. */
+ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d, ft__ptxas *p,
                            const ft__ptx_options *o, ft_error *err);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
 json_t *ft__ptx_estimate_json(const ft__ptx_counted *v);
+
+/* ---- ptx_calls.c: calls of libraries among many launches ---- */
+typedef struct ft__ptx_calls {
+    const ft_ptx_listed *v; /* all launches; borrowed, as times */
+    const uint64_t *times;  /* 0: is another one's repeat */
+    size_t n;
+    ft_estimate *time;      /* of each one that is a call, on the device */
+    uint64_t calls, priced; /* with repeats */
+    double time_s, energy_j;
+    char by[256]; /* the predictor that prices them; "": the device's data sheet */
+} ft__ptx_calls;
+/* d NULL: nothing is priced. */
+ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed *v,
+                             const uint64_t *times, size_t n, const ft_device *d,
+                             ft_error *err);
+void ft__ptx_calls_free(ft__ptx_calls *s);
+bool ft__ptx_calls_print(const ft__ptx_calls *s, bool timed);
+json_t *ft__ptx_calls_json(const ft__ptx_calls *s, bool timed);
 
 /* ---- ptx_list.c: many launches ---- */
 int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
@@ -118,7 +142,9 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
 json_t *ft__ptx_counts_json(const ft_ptx_counts *n);
 /* blocks: with each block of instructions, and what stands out. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
-json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k);
+json_t *ft__ptx_ptxas_json(const ft__ptxas_entry *e); /* NULL: null */
+/* allocated: what is said of its registers on a GPU. */
+json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k, json_t *allocated);
 /* One row a class. */
 bool ft__ptx_csv(const ft__ptx_counted *v);
 

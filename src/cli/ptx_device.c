@@ -1,5 +1,6 @@
 /* What a GPU makes of a launch: time, power, occupancy, and what sets the time. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/estimate.h"
@@ -34,26 +35,52 @@ static uint32_t index_of(const ft_ptx_listed *v)
     return (uint32_t)(v->kernel - first);
 }
 
-ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d,
+/* Of ptxas, for all kernels together. */
+static const double LIMIT_S = 30;
+
+int ft__ptx_ptxas(ft__cli *c, ft__ptxas **out, const ft_device *d,
+                  const ft_ptx_listed *v, size_t n, const ft__ptx_options *o)
+{
+    *out = NULL;
+    if (!d || o->registers || o->no_ptxas)
+        return FT__EXIT_GOOD;
+    *out = ft__ptxas_new(c, v, n, ft_device_get(d)->compute_capability,
+                         o->ptxas_s > 0 ? o->ptxas_s : LIMIT_S);
+    return *out ? FT__EXIT_GOOD : ft__cli_done(c, false);
+}
+
+static ft_status find_registers(ft__ptx_counted *v, ft__ptxas *p,
+                                const ft__ptx_options *o, ft_error *err)
+{
+    v->registers = (uint32_t)o->registers;
+    v->registers_from = "given";
+    if (v->registers)
+        return FT_OK;
+    v->ptxas = p ? ft__ptxas_ask(p, v->launch) : NULL;
+    v->no_ptxas = p && !ft__ptxas_found(p);
+    v->registers_from = v->ptxas ? "ptxas" : "estimated";
+    if (!v->ptxas)
+        return ft_ptx_registers(&v->registers, v->launch->module, index_of(v->launch),
+                                err);
+    v->registers = v->ptxas->registers;
+    return FT_OK;
+}
+
+ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d, ft__ptxas *p,
                            const ft__ptx_options *o, ft_error *err)
 {
-    ft_kernel_space space = {
-        .shared_bytes =
-            v->launch->kernel->shared_bytes + v->launch->launch.dynamic_shared,
-        .distinct_bytes = (double)v->launch->memory_bytes,
-    };
+    ft_kernel_space space = {.distinct_bytes = (double)v->launch->memory_bytes};
     ft_kernel_work work;
-    ft_status st = FT_OK;
+    ft_status st;
 
     if (!d)
         return FT_OK;
     v->device = ft_device_get(d);
-    v->registers = (uint32_t)o->registers;
-    v->registers_given = o->registers > 0;
-    if (!v->registers)
-        st = ft_ptx_registers(&v->registers, v->launch->module, index_of(v->launch),
-                              err);
+    st = find_registers(v, p, o, err);
     space.registers = v->registers;
+    space.shared_bytes =
+        v->launch->launch.dynamic_shared +
+        (v->ptxas ? v->ptxas->shared_bytes : v->launch->kernel->shared_bytes);
     ft_kernel_work_make(&work, &v->counts, &space);
     return st ? st
               : ft_kernel_predict(&v->estimate, NULL, &work, v->device, (double)NAN,
@@ -81,6 +108,44 @@ static double term(const ft_kernel_terms *t, size_t i)
     return s;
 }
 
+static void print_occupancy(const ft__ptx_counted *v)
+{
+    const ft_kernel_terms *t = &v->estimate.terms;
+
+    printf("occupancy   %s of the warps an SM can hold, %.0f block%s on each; %.2f "
+           "waves; %u registers a thread (%s%s%s%s)\n",
+           ft__text_percent(t->occupancy).s, t->resident, t->resident > 1 ? "s" : "",
+           t->waves, v->registers, v->registers_from, v->ptxas ? " for " : "",
+           v->ptxas ? v->ptxas->arch : "",
+           v->no_ptxas ? ", for no ptxas is on PATH" : "");
+}
+
+/* sm_80 runs on 8.0 and later ones, sm_90a on 9.0 alone, sm_100f on 10.x from 10.0 on.
+ */
+static bool runs(const ft__ptx_counted *v)
+{
+    const char *target = ft_ptx_target(v->launch->module),
+               *digits = strchr(target, '_');
+    const long has = lround(v->device->compute_capability * 10);
+    char *suffix;
+    long needs;
+
+    if (!digits)
+        return true;
+    needs = strtol(digits + 1, &suffix, 10);
+    if (*suffix == 'a')
+        return has == needs;
+    return has >= needs && (*suffix != 'f' || has / 10 == needs / 10);
+}
+
+static void print_target(const ft__ptx_counted *v)
+{
+    if (!runs(v))
+        printf("this PTX is for %s and does not run there, on compute capability %.1f: "
+               "told as if it did\n",
+               ft_ptx_target(v->launch->module), v->device->compute_capability);
+}
+
 void ft__ptx_estimate_print(const ft__ptx_counted *v)
 {
     const ft_kernel_estimate *e = &v->estimate;
@@ -92,11 +157,8 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
            v->device->title, ft__text_seconds(e->time.value).s,
            ft__text_seconds(e->time.low).s, ft__text_seconds(e->time.high).s,
            ft__text_watts(e->power.value).s, e->bound);
-    printf(
-        "occupancy   %s of the warps an SM can hold, %.0f blocks on each; %.2f waves; "
-        "%u registers a thread%s\n",
-        ft__text_percent(e->terms.occupancy).s, e->terms.resident, e->terms.waves,
-        v->registers, v->registers_given ? "" : " (estimated)");
+    print_target(v);
+    print_occupancy(v);
     printf("each alone  ");
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
         if (term(&e->terms, i) > 0) {
@@ -105,6 +167,17 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
             before = ", ";
         }
     printf("; %.2f instructions a cycle and SM\n", e->ipc);
+}
+
+json_t *ft__ptx_ptxas_json(const ft__ptxas_entry *e)
+{
+    return e ? json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "arch", e->arch, "registers",
+                         (int)e->registers, "stack_bytes",
+                         ft__json_count(e->stack_bytes), "spill_stores",
+                         ft__json_count(e->spill_stores), "spill_loads",
+                         ft__json_count(e->spill_loads), "shared_bytes",
+                         ft__json_count(e->shared_bytes))
+             : json_null();
 }
 
 json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
@@ -119,11 +192,12 @@ json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
         json_object_set_new(parts, terms[i].name, ft__json_real(term(&e->terms, i)));
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:s, s:i, s:b, s:o, s:o, s:o, s:o}", "device",
-        v->device->name, "time", ft__json_estimate(&e->time, "s"), "power",
-        ft__json_estimate(&e->power, "W"), "energy", ft__json_estimate(&e->energy, "J"),
-        "ipc", ft__json_real(e->ipc), "bound", e->bound, "registers", (int)v->registers,
-        "registers_given", v->registers_given, "occupancy",
+        "{s:s, s:b, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}",
+        "device", v->device->name, "runs_there", runs(v), "time",
+        ft__json_estimate(&e->time, "s"), "power", ft__json_estimate(&e->power, "W"),
+        "energy", ft__json_estimate(&e->energy, "J"), "ipc", ft__json_real(e->ipc),
+        "bound", e->bound, "registers", (int)v->registers, "registers_from",
+        v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas), "occupancy",
         ft__json_real(e->terms.occupancy), "resident", ft__json_real(e->terms.resident),
         "waves", ft__json_real(e->terms.waves), "terms", parts);
 }

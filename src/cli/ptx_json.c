@@ -35,25 +35,29 @@ static json_t *classes_json(const uint64_t *n)
     return all;
 }
 
-json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k)
+json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k, json_t *allocated)
 {
     return json_pack(
-        "{s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:{s:i, s:i, s:i, s:i}, s:o}",
+        "{s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:{s:i, s:i, s:i, s:i}, s:o, "
+        "s:o}",
         "name", ft__json_text(k->name), "line", (int)k->line, "parameters",
         params_json(k), "required", dims_json(k->required), "most", dims_json(k->most),
         "cluster", dims_json(k->cluster), "blocks_per_sm", (int)k->blocks_per_sm,
         "shared_bytes", ft__json_count(k->shared_bytes), "local_bytes",
         ft__json_count(k->local_bytes), "registers", "predicates", (int)k->registers[0],
         "16", (int)k->registers[1], "32", (int)k->registers[2], "64",
-        (int)k->registers[3], "instructions", classes_json(k->instructions));
+        (int)k->registers[3], "allocated", allocated, "instructions",
+        classes_json(k->instructions));
 }
 
 /* ---- counts ---- */
 
+/* Without a bound: null. */
 static json_t *tally_json(const ft_ptx_tally *n)
 {
     return json_pack("{s:o, s:o, s:o}", "low", ft__json_count(n->low), "value",
-                     ft__json_count(n->value), "high", ft__json_count(n->high));
+                     ft__json_count(n->value), "high",
+                     n->high == UINT64_MAX ? json_null() : ft__json_count(n->high));
 }
 
 static json_t *tallies_json(const ft_ptx_counts *n)
@@ -120,11 +124,12 @@ json_t *ft__ptx_counts_json(const ft_ptx_counts *n)
         tallies_json(n), "spaces", spaces_json(n), "flops", flops_json(n));
 
     return ft__json_join_take(
-        v, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "requests",
+        v, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "requests",
                      both_json(n->requests), "sectors", both_json(n->sectors), "shared",
                      both_json(n->shared), "wavefronts", both_json(n->wavefronts),
-                     "branches", tally_json(&n->branches), "divergent",
-                     tally_json(&n->divergent), "barriers", tally_json(&n->barriers)));
+                     "descriptor_bytes", tally_json(&n->descriptor_bytes), "branches",
+                     tally_json(&n->branches), "divergent", tally_json(&n->divergent),
+                     "barriers", tally_json(&n->barriers)));
 }
 
 static json_t *blocks_json(const ft__ptx_counted *v)
@@ -173,6 +178,15 @@ static json_t *text_or_null(const char *s)
     return s ? ft__json_text(s) : json_null();
 }
 
+static json_t *open_json(const ft_ptx_listed *v)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < v->n_open; i++)
+        ft__json_append_take(&all, ft__json_text(v->open[i]));
+    return all;
+}
+
 json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
 {
     const ft_ptx_launch *l = &v->launch;
@@ -181,13 +195,14 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
         return json_pack("{s:o, s:o, s:o, s:o}", "name", text_or_null(v->name), "count",
                          ft__json_count(v->count), "library", ft__json_text(v->library),
                          "operation", text_or_null(v->operation));
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name",
-        text_or_null(v->name), "count", ft__json_count(v->count), "module",
-        ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name), "grid",
-        dims_json(l->grid), "block", dims_json(l->block), "cluster",
-        dims_json(l->cluster), "dynamic_shared", (int)l->dynamic_shared, "memory_bytes",
-        ft__json_count(v->memory_bytes), "missing", text_or_null(v->missing));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "name",
+                     text_or_null(v->name), "count", ft__json_count(v->count), "module",
+                     ft__json_text(v->path), "kernel", ft__json_text(v->kernel->name),
+                     "grid", dims_json(l->grid), "block", dims_json(l->block),
+                     "cluster", dims_json(l->cluster), "dynamic_shared",
+                     (int)l->dynamic_shared, "memory_bytes",
+                     ft__json_count(v->memory_bytes), "not_given", open_json(v),
+                     "missing", text_or_null(v->missing));
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
@@ -220,7 +235,7 @@ bool ft__ptx_csv(const ft__ptx_counted *v)
          "high");
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         if (n->warp[i].high)
-            ft__csv_row(stdout, "suuuuuuuuu", ft_ptx_class_name((ft_ptx_class)i),
+            ft__csv_row(stdout, "suumuumuum", ft_ptx_class_name((ft_ptx_class)i),
                         n->warp[i].value, n->warp[i].low, n->warp[i].high,
                         n->thread[i].value, n->thread[i].low, n->thread[i].high,
                         n->on[i].value, n->on[i].low, n->on[i].high);

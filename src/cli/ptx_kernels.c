@@ -9,7 +9,56 @@
 struct module {
     const char *path;
     const ft_ptx *ptx;
+    ft_ptx_listed *listed; /* its kernels, for ptxas; NULL: no GPU is asked about */
+    ft__ptxas *ptxas;      /* NULL: not asked */
 };
+
+/* ---- on a GPU ---- */
+
+static ft_status open_module(struct module *m, ft__cli *c, const ft_device *d,
+                             const ft__ptx_options *o, ft_error *err)
+{
+    const ft_ptx_kernel *k;
+    size_t n = ft_ptx_kernels(m->ptx, &k), kept = 0;
+
+    if (!d)
+        return FT_OK;
+    m->listed = calloc(n + 1, sizeof(*m->listed));
+    if (!m->listed)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
+    for (size_t i = 0; i < n; i++)
+        if (!o->entry || strcmp(o->entry, k[i].name) == 0) {
+            m->listed[kept] = (ft_ptx_listed){
+                .path = m->path, .module = m->ptx, .kernel = &k[i], .same = kept};
+            kept++;
+        }
+    return ft__ptx_ptxas(c, &m->ptxas, d, m->listed, kept, o) == FT__EXIT_GOOD
+               ? FT_OK
+               : ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
+}
+
+static void close_module(struct module *m)
+{
+    ft__ptxas_free(m->ptxas);
+    free(m->listed);
+}
+
+/* *registers 0: no GPU is asked about, or it cannot be told. */
+static const ft__ptxas_entry *allocated(uint32_t *registers, const struct module *m,
+                                        const ft_ptx_kernel *k)
+{
+    const ft_ptx_listed launch = {.path = m->path, .module = m->ptx, .kernel = k};
+    const ft__ptxas_entry *e = m->ptxas ? ft__ptxas_ask(m->ptxas, &launch) : NULL;
+    const ft_ptx_kernel *first;
+    ft_error err;
+
+    *registers = e ? e->registers : 0;
+    ft_ptx_kernels(m->ptx, &first);
+    if (m->listed && !e &&
+        ft_ptx_registers(registers, m->ptx, (uint32_t)(k - first), &err))
+        *registers = 0;
+    return e;
+}
 
 /* ---- text ---- */
 
@@ -50,6 +99,25 @@ static int by_count(const void *a, const void *b)
     return *x < *y ? 1 : *x > *y ? -1 : x < y ? -1 : x > y;
 }
 
+static void print_allocated(const struct module *m, const ft_ptx_kernel *k)
+{
+    uint32_t registers;
+    const ft__ptxas_entry *e = allocated(&registers, m, k);
+
+    if (e && e->spill_stores + e->spill_loads)
+        printf("  allocated     %u registers, %" PRIu64 " B shared, %" PRIu64
+               " B spilled and %" PRIu64 " B loaded back (ptxas for %s)\n",
+               registers, e->shared_bytes, e->spill_stores, e->spill_loads, e->arch);
+    else if (e)
+        printf("  allocated     %u registers, %" PRIu64
+               " B shared, no spills (ptxas for %s)\n",
+               registers, e->shared_bytes, e->arch);
+    else if (registers)
+        printf("  allocated     about %u registers (estimated%s)\n", registers,
+               m->ptxas && !ft__ptxas_found(m->ptxas) ? ", for no ptxas is on PATH"
+                                                      : "");
+}
+
 /* The classes of the text, most frequent first. */
 static uint64_t print_classes(const uint64_t *n)
 {
@@ -69,7 +137,7 @@ static uint64_t print_classes(const uint64_t *n)
     return sum;
 }
 
-static void print_kernel(const ft_ptx_kernel *k)
+static void print_kernel(const struct module *m, const ft_ptx_kernel *k)
 {
     puts("");
     ft__put_clean(stdout, k->name);
@@ -79,6 +147,7 @@ static void print_kernel(const ft_ptx_kernel *k)
     printf("  registers     %u predicates, %u of 16, %u of 32, %u of 64 bits declared; "
            "ptxas allocates fewer\n",
            k->registers[0], k->registers[1], k->registers[2], k->registers[3]);
+    print_allocated(m, k);
     printf("  memory        %" PRIu64 " B shared, %" PRIu64 " B local\n",
            k->shared_bytes, k->local_bytes);
     print_classes(k->instructions);
@@ -100,6 +169,17 @@ static void csv_kernel(const struct module *m, const ft_ptx_kernel *k)
                 k->local_bytes, sum);
 }
 
+static json_t *allocated_json(const struct module *m, const ft_ptx_kernel *k)
+{
+    uint32_t registers;
+    const ft__ptxas_entry *e = allocated(&registers, m, k);
+
+    return registers
+               ? json_pack("{s:i, s:s, s:o}", "registers", (int)registers, "from",
+                           e ? "ptxas" : "estimated", "ptxas", ft__ptx_ptxas_json(e))
+               : json_null();
+}
+
 static json_t *module_json(const struct module *m, const char *entry)
 {
     const ft_ptx_kernel *k;
@@ -108,7 +188,8 @@ static json_t *module_json(const struct module *m, const char *entry)
 
     for (size_t i = 0; i < n; i++)
         if (!entry || strcmp(entry, k[i].name) == 0)
-            ft__json_append_take(&all, ft__ptx_kernel_json(&k[i]));
+            ft__json_append_take(&all,
+                                 ft__ptx_kernel_json(&k[i], allocated_json(m, &k[i])));
     return json_pack("{s:o, s:o, s:o, s:o}", "file", ft__json_text(m->path), "version",
                      ft__json_real(ft_ptx_version(m->ptx) / 10.0), "target",
                      ft__json_text(ft_ptx_target(m->ptx)), "kernels", all);
@@ -154,25 +235,32 @@ static void show(struct shown *s, const struct module *m)
         if (s->c->csv)
             csv_kernel(m, &k[i]);
         else if (!s->c->json)
-            print_kernel(&k[i]);
+            print_kernel(m, &k[i]);
     }
     if (shown && s->c->json)
         ft__json_append_take(&s->json, module_json(m, s->entry));
 }
 
-static ft_status show_file(struct shown *s, const char *path, ft_error *err)
+static ft_status show_file(struct shown *s, const char *path, const ft_device *d,
+                           const ft__ptx_options *o, ft_error *err)
 {
     ft_ptx **m;
     size_t n;
     ft_status st = ft_ptx_modules_open(&m, &n, path, err);
 
-    for (size_t i = 0; !st && i < n; i++)
-        show(s, &(struct module){path, m[i]});
+    for (size_t i = 0; !st && i < n; i++) {
+        struct module one = {.path = path, .ptx = m[i]};
+
+        st = open_module(&one, s->c, d, o, err);
+        if (!st)
+            show(s, &one);
+        close_module(&one);
+    }
     ft_ptx_modules_free(m, n);
     return st;
 }
 
-int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o)
+static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
 {
     struct shown s = {.c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
     ft_error err = {0};
@@ -183,7 +271,7 @@ int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o)
              "registers_16,registers_32,registers_64,shared_bytes,local_bytes,"
              "instructions");
     for (size_t i = 0; i < c->args.n && !st; i++)
-        st = show_file(&s, c->args.v[i], &err);
+        st = show_file(&s, c->args.v[i], d, o, &err);
     if (st) {
         json_decref(s.json);
         return ft__cli_fail(c, st, &err);
@@ -195,4 +283,20 @@ int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o)
     return ft__cli_done(
         c,
         !c->json || ft__json_print_take(json_pack("{s:o}", "files", s.json), stdout));
+}
+
+int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o)
+{
+    ft_device *d;
+    int code = ft__ptx_device(c, &d, o);
+
+    if (d && !(ft_device_get(d)->compute_capability > 0))
+        code = ft__cli_exit(c, FT__EXIT_MISSING,
+                            "%s: kernels in PTX run on GPUs of NVIDIA's; name one of "
+                            "them",
+                            ft_device_get(d)->name);
+    if (code == FT__EXIT_GOOD)
+        code = kernels(c, d, o);
+    ft_device_free(d);
+    return code;
 }

@@ -8,6 +8,11 @@
 
 enum { BLOCKS = 5 };
 
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static double ratio(uint64_t a, uint64_t b)
 {
     return b ? (double)a / (double)b : 0;
@@ -97,7 +102,7 @@ static void put_access(ft__table *t, const ft_ptx_counts *c, ft_ptx_space s, int
 
     ft__table_cell(t, "%s %s", ft_ptx_space_name(s), stored ? "stores" : "loads");
     ft__table_cell(t, "%s", ft__text_bytes((double)bytes).s);
-    if (!sectors && !waves) {
+    if ((!sectors && !waves) || !n[stored].value) {
         ft__table_cell(t, "-");
         ft__table_cell(t, "-");
         ft__table_cell(t, "-");
@@ -120,6 +125,13 @@ static bool print_memory(const ft_ptx_counts *c)
                 put_access(t, c, (ft_ptx_space)s, stored);
                 any = true;
             }
+    if (c->descriptor_bytes.high) {
+        ft__table_cell(t, "shared, by wgmma");
+        ft__table_cell(t, "%s", ft__text_bytes((double)c->descriptor_bytes.value).s);
+        for (int k = 0; k < 3; k++)
+            ft__table_cell(t, "-");
+        any = true;
+    }
     puts("");
     return ft__table_print_take(t, any ? stdout : NULL);
 }
@@ -183,7 +195,10 @@ size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counte
 
 static void put_block(ft__table *t, const ft_ptx_block *b, uint64_t all)
 {
-    ft__table_cell(t, "%u-%u", b->line, b->last_line);
+    if (b->line == b->last_line)
+        ft__table_cell(t, "%u", b->line);
+    else
+        ft__table_cell(t, "%u-%u", b->line, b->last_line);
     ft__table_cell(t, "%u", b->instructions);
     put_tally(t, &b->warp);
     ft__table_cell(t, "%.1f", ratio(b->thread.value, b->warp.value));
@@ -211,6 +226,16 @@ static bool print_blocks(const ft__ptx_counted *v, size_t most)
 
 /* ---- all of it ---- */
 
+/* A size that was left open looks like data. */
+static void print_open(const ft_ptx_listed *v)
+{
+    for (uint32_t i = 0; i < v->n_open; i++) {
+        printf("%s", i ? ", " : "not given, which may be why: ");
+        ft__put_clean(stdout, v->open[i]);
+    }
+    puts(v->n_open ? " (--param NAME=VALUE)\n" : "");
+}
+
 static void print_head(const ft__ptx_counted *v)
 {
     const ft_ptx_launch *l = &v->launch->launch;
@@ -220,10 +245,11 @@ static void print_head(const ft__ptx_counted *v)
     printf(" of ");
     ft__put_clean(stdout, v->launch->path);
     printf(" (%s)\n", ft_ptx_target(v->launch->module));
-    printf("grid %s, block %s: %" PRIu64 " blocks, %" PRIu64 " warps, %" PRIu64
-           " threads",
+    printf("grid %s, block %s: %" PRIu64 " block%s, %" PRIu64 " warp%s, %" PRIu64
+           " thread%s",
            ft__ptx_dims_text(l->grid).s, ft__ptx_dims_text(l->block).s, c->blocks,
-           c->warps, c->threads);
+           plural(c->blocks), c->warps, plural(c->warps), c->threads,
+           plural(c->threads));
     if (l->cluster[0])
         printf("; clusters of %s", ft__ptx_dims_text(l->cluster).s);
     printf("\nshared memory of a block: %" PRIu64 " B",
@@ -234,8 +260,10 @@ static void print_head(const ft__ptx_counted *v)
     if (c->exact)
         puts("counts are exact\n");
     else
-        printf("counts are estimates between bounds: %s\n\n",
+        printf("counts are estimates between bounds: %s\n",
                c->because ? c->because : "a branch depends on data");
+    if (!c->exact)
+        print_open(v->launch);
 }
 
 static void print_remarks(const ft__ptx_counted *v)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/ptx.h"
-#include "foretell/op.h"
 #include "report/units.h"
 
 #define COLUMNS                                                                        \
@@ -20,13 +19,15 @@ struct list {
     ft__table *table;          /* text */
     json_t *json;              /* --json */
     uint64_t launches, unique; /* counted */
-    uint64_t calls;            /* of libraries */
+    ft__ptx_calls calls;       /* of libraries */
     uint64_t missing;
     double warps, bytes, flops, tensor_flops; /* of all that were counted */
     double time_s, energy_j;                  /* on the device */
     bool exact;
     const ft__ptx_options *o;
-    ft_device *device; /* NULL: none */
+    ft_device *device;  /* NULL: none */
+    ft__ptxas *ptxas;   /* NULL: not asked */
+    uint64_t assembled; /* different launches of whose kernel it said something */
 };
 
 /* ---- launches ---- */
@@ -81,6 +82,7 @@ static void add_up(struct list *s, const ft__ptx_counted *v)
     double times = (double)v->times;
 
     s->unique++;
+    s->assembled += v->ptxas != NULL;
     s->launches += v->times;
     s->warps += times * (double)ft__ptx_sum(v->counts.warp);
     s->bytes += times * (double)ft__ptx_global_bytes(&v->counts);
@@ -98,7 +100,7 @@ static ft_status count_launch(struct list *s, size_t i, ft_error *err)
     ft_status st = ft_ptx_launches_count(&v.counts, s->l, i, &inner);
 
     if (!st)
-        st = ft__ptx_estimate(&v, s->device, s->o, &inner);
+        st = ft__ptx_estimate(&v, s->device, s->ptxas, s->o, &inner);
     if (st)
         return ft_fail(err, st == FT_EINVAL ? FT_EFORMAT : st, 0, "%s: %s",
                        v.launch->name ? v.launch->name : v.launch->kernel->name,
@@ -139,39 +141,6 @@ static ft_status count_all(struct list *s, ft_error *err)
     return st;
 }
 
-/* ---- libraries ---- */
-
-/* FLOPs of the operation; NaN: it is not known. */
-static double operation_flops(const char *spec)
-{
-    ft_cost cost;
-    ft_op op;
-
-    if (!spec || ft_op_parse(&op, spec, strlen(spec), NULL))
-        return __builtin_nan("");
-    ft_op_cost(&op, &cost);
-    return cost.flops;
-}
-
-static bool print_libraries(struct list *s)
-{
-    ft__table *t =
-        ft__table_new("library call, not in PTX<|times>|FLOP>|as operation<");
-
-    for (size_t i = 0; i < s->n; i++) {
-        if (!s->times[i] || s->v[i].module)
-            continue;
-        s->calls += s->times[i];
-        ft__table_cell(t, "%s", s->v[i].library);
-        ft__table_cell(t, "%" PRIu64, s->times[i]);
-        ft__table_cell(t, "%s", ft__text_flops(operation_flops(s->v[i].operation)).s);
-        ft__table_cell(t, "%s", s->v[i].operation ? s->v[i].operation : "-");
-    }
-    if (s->calls)
-        puts("");
-    return ft__table_print_take(t, s->calls ? stdout : NULL);
-}
-
 static void print_missing(const struct list *s)
 {
     int shown = 0;
@@ -185,6 +154,55 @@ static void print_missing(const struct list *s)
         ft__put_clean(stdout, s->v[i].kernel->name);
         printf(": %s\n", s->v[i].missing);
     }
+}
+
+/* ---- on a GPU ---- */
+
+/* Where they are from, to the end of the line. */
+static void print_registers(const struct list *s)
+{
+    if (s->o->registers)
+        puts("given");
+    else if (s->assembled == s->unique)
+        puts("by ptxas");
+    else if (s->assembled)
+        printf("of %" PRIu64 " by ptxas, of %" PRIu64 " estimated\n", s->assembled,
+               s->unique - s->assembled);
+    else
+        printf("estimated%s\n", s->ptxas && !ft__ptxas_found(s->ptxas)
+                                    ? ", for no ptxas is on PATH"
+                                    : "");
+}
+
+static void print_parts(const struct list *s)
+{
+    if (s->unique) {
+        printf("  kernels        %s, by the data sheet; registers ",
+               ft__text_seconds(s->time_s).s);
+        print_registers(s);
+    }
+    if (s->calls.priced)
+        printf("  library calls  %s, by %s\n", ft__text_seconds(s->calls.time_s).s,
+               *s->calls.by ? s->calls.by : "the data sheet");
+}
+
+static void print_time(const struct list *s)
+{
+    uint64_t open = s->calls.calls - s->calls.priced;
+
+    puts("");
+    if (s->unique || s->calls.priced) {
+        printf("on %s: %s and %s\n", ft_device_get(s->device)->title,
+               ft__text_seconds(s->time_s + s->calls.time_s).s,
+               ft__text_joules(s->energy_j + s->calls.energy_j).s);
+        print_parts(s);
+    }
+    if (open)
+        printf("without %" PRIu64 " library call%s, of which it is not known what %s\n",
+               open, open == 1 ? "" : "s", open == 1 ? "it computes" : "they compute");
+    if (s->missing)
+        printf("without %" PRIu64 " launch%s that could not be counted\n", s->missing,
+               s->missing == 1 ? "" : "es");
 }
 
 /* ---- all of it ---- */
@@ -216,38 +234,48 @@ static bool print_text(struct list *s)
     if (s->tensor_flops > 0)
         printf("%s of the FLOPs are the tensor cores'\n",
                ft__text_percent(s->tensor_flops / s->flops).s);
-    if (s->device && s->unique)
-        printf("on %s, by its data sheet: %s and %s, without library calls\n",
-               ft_device_get(s->device)->title, ft__text_seconds(s->time_s).s,
-               ft__text_joules(s->energy_j).s);
-    good = print_libraries(s) && good;
+    good = ft__ptx_calls_print(&s->calls, s->device != NULL) && good;
     print_missing(s);
+    if (s->device)
+        print_time(s);
     return good;
+}
+
+static json_t *totals_json(const struct list *s)
+{
+    const ft__ptx_calls *calls = &s->calls;
+    double none = __builtin_nan("");
+    json_t *work =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "launches",
+                  ft__json_count(s->launches), "different", ft__json_count(s->unique),
+                  "not_counted", ft__json_count(s->missing), "warp",
+                  ft__json_real(s->warps), "flops", ft__json_real(s->flops),
+                  "tensor_flops", ft__json_real(s->tensor_flops), "global_bytes",
+                  ft__json_real(s->bytes), "exact", s->exact);
+
+    return ft__json_join_take(
+        work,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "time_s",
+                  ft__json_real(s->device ? s->time_s + calls->time_s : none),
+                  "energy_j",
+                  ft__json_real(s->device ? s->energy_j + calls->energy_j : none),
+                  "kernels_time_s", ft__json_real(s->device ? s->time_s : none),
+                  "library_calls", ft__json_count(calls->calls), "libraries_time_s",
+                  ft__json_real(s->device ? calls->time_s : none), "libraries_by",
+                  s->device && calls->priced
+                      ? ft__json_text(*calls->by ? calls->by : "data sheet")
+                      : json_null(),
+                  "not_priced", ft__json_count(calls->calls - calls->priced)));
 }
 
 static bool print_json(struct list *s)
 {
-    json_t *calls = json_array(), *all;
+    json_t *all =
+        json_pack("{s:s, s:o, s:o, s:o}", "source",
+                  ft_ptx_source_name(ft_ptx_launches_source(s->l)), "launches", s->json,
+                  "libraries", ft__ptx_calls_json(&s->calls, s->device != NULL),
+                  "totals", totals_json(s));
 
-    for (size_t i = 0; i < s->n; i++)
-        if (s->times[i] && !s->v[i].module) {
-            json_t *one = ft__ptx_launch_json(&s->v[i]);
-
-            json_object_set_new(one, "times", ft__json_count(s->times[i]));
-            json_object_set_new(one, "flops",
-                                ft__json_real(operation_flops(s->v[i].operation)));
-            ft__json_append_take(&calls, one);
-        }
-    all = json_pack(
-        "{s:s, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}}",
-        "source", ft_ptx_source_name(ft_ptx_launches_source(s->l)), "launches", s->json,
-        "libraries", calls, "totals", "launches", ft__json_count(s->launches),
-        "different", ft__json_count(s->unique), "not_counted",
-        ft__json_count(s->missing), "warp", ft__json_real(s->warps), "flops",
-        ft__json_real(s->flops), "tensor_flops", ft__json_real(s->tensor_flops),
-        "global_bytes", ft__json_real(s->bytes), "time_s",
-        ft__json_real(s->device ? s->time_s : __builtin_nan("")), "energy_j",
-        ft__json_real(s->device ? s->energy_j : __builtin_nan("")), "exact", s->exact);
     s->json = NULL;
     return ft__json_print_take(all, stdout);
 }
@@ -261,6 +289,8 @@ static int print_all(struct list *s)
         puts("module,kernel,times,grid_x,grid_y,grid_z,block_x,block_y,block_z,warp,"
              "thread,on,flops,tensor_flops,global_bytes,sectors,exact,time_s");
     st = count_all(s, &err);
+    if (!st)
+        st = ft__ptx_calls_make(&s->calls, s->c, s->v, s->times, s->n, s->device, &err);
     if (st)
         return ft__cli_fail(s->c, st, &err);
     return ft__cli_done(s->c, s->c->json  ? print_json(s)
@@ -283,12 +313,16 @@ static int list(struct list *s)
 {
     ft_error err = {0};
     ft_status st = ft_ptx_launches_open(&s->l, s->o->launches, &s->c->log, &err);
+    int code;
 
     if (st)
         return ft__cli_fail(s->c, st, &err);
     s->n = ft_ptx_launches_list(s->l, &s->v);
     if (!add_times(s))
         return ft__cli_exit(s->c, FT__EXIT_BUG, "out of memory");
+    code = ft__ptx_ptxas(s->c, &s->ptxas, s->device, s->v, s->n, s->o);
+    if (code != FT__EXIT_GOOD)
+        return code;
     if (s->c->json)
         s->json = json_array();
     else if (!s->c->csv) {
@@ -309,6 +343,8 @@ int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
     ft__table_print_take(s.table, NULL);
     free(s.times);
     ft_ptx_launches_free(s.l);
+    ft__ptx_calls_free(&s.calls);
+    ft__ptxas_free(s.ptxas);
     ft_device_free(s.device);
     return code;
 }

@@ -141,6 +141,16 @@ static void on_lanes(struct remarks *s, const ft_ptx_counts *c)
             size % 32 ? ", with blocks that are no multiple of 32" : "");
 }
 
+static void on_spills(struct remarks *s, const ft__ptxas_entry *e)
+{
+    if (e && e->spill_stores + e->spill_loads)
+        say(s, 1,
+            "ptxas spills registers: its code stores %s a thread to local memory and "
+            "loads %s, which is not in the counts",
+            ft__text_bytes((double)e->spill_stores).s,
+            ft__text_bytes((double)e->spill_loads).s);
+}
+
 static void on_divergence(struct remarks *s, const ft_ptx_counts *c)
 {
     double share = ratio(c->divergent.low, c->branches.high);
@@ -175,7 +185,7 @@ static void on_classes(struct remarks *s, const ft_ptx_counts *c)
     uint64_t all = ft__ptx_sum(n);
     uint64_t useful = n[FT_PTX_FP32].value + n[FT_PTX_FP64].value +
                       n[FT_PTX_FP16].value + n[FT_PTX_SPECIAL].value +
-                      n[FT_PTX_TENSOR].value;
+                      n[FT_PTX_FDIV].value + n[FT_PTX_TENSOR].value;
     uint64_t address = n[FT_PTX_INT].value + n[FT_PTX_MUL].value + n[FT_PTX_DIV].value +
                        n[FT_PTX_LOGIC].value + n[FT_PTX_COMPARE].value;
 
@@ -214,6 +224,7 @@ size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counte
         on_conflicts(&s, v, stored);
     }
     on_local(&s, c);
+    on_spills(&s, v->ptxas);
     on_lanes(&s, c);
     on_divergence(&s, c);
     on_block(&s, v);

@@ -116,19 +116,22 @@ static void reside(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu *g
 
 static double slots(const ft_kernel_work *w, const double *c)
 {
-    double special = w->warp[FT_PTX_SPECIAL], divide = w->warp[FT_PTX_DIV];
+    double special = w->warp[FT_PTX_SPECIAL], fdiv = w->warp[FT_PTX_FDIV];
+    double divide = w->warp[FT_PTX_DIV];
     double move = w->warp[FT_PTX_MOVE] + w->warp[FT_PTX_CONVERT];
-    double plain = sum(w->warp) - special - divide - move;
+    double plain = sum(w->warp) - special - fdiv - divide - move;
 
     return c[FT__K_plain_slots] * plain + c[FT__K_move_slots] * move +
-           c[FT__K_special_slots] * special + c[FT__K_divide_slots] * divide;
+           c[FT__K_special_slots] * special + c[FT__K_fdiv_slots] * fdiv +
+           c[FT__K_divide_slots] * divide;
 }
 
 static double units(const ft_kernel_work *w, const ft__gpu *g, const double *c)
 {
     double clocks = g->sms * g->clock_hz;
     double fp32 = w->warp[FT_PTX_FP32] * WARP / (g->lanes * clocks);
-    double special = w->warp[FT_PTX_SPECIAL] * WARP / (g->special_lanes * clocks);
+    double special = (w->warp[FT_PTX_SPECIAL] + w->warp[FT_PTX_FDIV]) * WARP /
+                     (g->special_lanes * clocks);
     double fp64 = w->fp64_flops / g->peak_fp64, fp16 = w->fp16_flops / g->peak_fp16;
     double tensor = w->tensor_flops / (g->peak_tensor * c[FT__K_tensor_share]);
 
@@ -153,13 +156,15 @@ static double from_memory(ft_kernel_terms *t, const ft_kernel_work *w, const ft_
 static double chain_cycles(const ft_kernel_work *w, const double *c)
 {
     double exchange = w->warp[FT_PTX_WARP] + w->warp[FT_PTX_SYNC] + w->wavefronts;
-    double special = w->warp[FT_PTX_SPECIAL] + w->warp[FT_PTX_DIV];
-    double plain = sum(w->warp) - special - w->warp[FT_PTX_WARP] -
+    double special = w->warp[FT_PTX_SPECIAL];
+    double fdiv = w->warp[FT_PTX_FDIV] + w->warp[FT_PTX_DIV];
+    double plain = sum(w->warp) - special - fdiv - w->warp[FT_PTX_WARP] -
                    w->warp[FT_PTX_SYNC] - w->warp[FT_PTX_MOVE];
 
     return c[FT__K_start_cycles] +
            (c[FT__K_plain_cycles] * plain + c[FT__K_special_cycles] * special +
-            c[FT__K_exchange_cycles] * exchange + c[FT__K_load_cycles] * w->requests) /
+            c[FT__K_fdiv_cycles] * fdiv + c[FT__K_exchange_cycles] * exchange +
+            c[FT__K_load_cycles] * w->requests) /
                fmax(1, w->warps);
 }
 

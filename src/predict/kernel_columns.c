@@ -96,7 +96,7 @@ void ft__kernel_fill(float *row, const ft_kernel_work *w, const ft__gpu *g,
     *row++ = ratio(sum, w->warps);
     *row++ = ratio(32 * sum, bytes + 1);
     *row++ = ratio(flops + 1, bytes + 1);
-    *row++ = (float)(n[FT_PTX_SPECIAL] / sum);
+    *row++ = (float)((n[FT_PTX_SPECIAL] + n[FT_PTX_FDIV]) / sum);
     *row++ = (float)(integer / sum);
     *row++ = (float)((n[FT_PTX_LOAD] + n[FT_PTX_STORE]) / sum);
     *row++ = (float)((n[FT_PTX_CONTROL] + n[FT_PTX_COMPARE]) / sum);

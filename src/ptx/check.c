@@ -206,7 +206,9 @@ static void since(ft__rule *r, unsigned mod)
         {FT__MOD_L2_256B, 74, 80},         {FT__MOD_L1_NO_ALLOCATE, 74, 70},
         {FT__MOD_L1_EVICT_NORMAL, 74, 70}, {FT__MOD_L1_EVICT_FIRST, 74, 70},
         {FT__MOD_L1_EVICT_LAST, 74, 70},   {FT__MOD_L1_EVICT_UNCHANGED, 74, 70},
-        {FT__TYPE_B128, 83, 70},
+        {FT__TYPE_B128, 83, 70},           {FT__MOD_RELAXED, 60, 70},
+        {FT__MOD_ACQUIRE, 60, 70},         {FT__MOD_RELEASE, 60, 70},
+        {FT__MOD_ACQ_REL, 60, 70},
     };
 
     for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++) {

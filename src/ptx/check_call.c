@@ -28,12 +28,23 @@ static bool parts(const ft__parser *p, const ft__ptx_insn *i, call *c)
     return c->callee && k == end;
 }
 
+/* Arrays are passed as bytes; numbers as what they are, bits as any of their size. */
+static bool same_sort(const ft__ptx_variable *a, const ft__ptx_variable *b)
+{
+    const ft__ptx_kind x = ft__ptx_type_kind(a->type), y = ft__ptx_type_kind(b->type);
+
+    if (a->array || b->array)
+        return a->array && b->array && a->align == b->align;
+    return x == FT__KIND_BITS || y == FT__KIND_BITS ||
+           (x == FT__KIND_FLOAT) == (y == FT__KIND_FLOAT);
+}
+
 /* What the callee says of one argument: a variable, or a register with `reg`. */
 static bool passes(const ft__parser *p, const ft__ptx_operand *o, uint8_t type,
                    const ft__ptx_variable *v, bool result)
 {
     const ft__ptx_variable *own;
-    const bool array = v && v->size != (ft__ptx_type_bits(type) + 7) / 8;
+    const bool array = v && v->array;
     const ft__want w = {.role = result ? 'D' : 's', .type = type};
     const ft__ptx_insn none = {0};
 
@@ -46,7 +57,7 @@ static bool passes(const ft__parser *p, const ft__ptx_operand *o, uint8_t type,
         return false;
     if (!v || v->size == 0)
         return v != NULL;
-    return own->size == v->size && (!array || own->align >= v->align);
+    return own->size == v->size && same_sort(own, v);
 }
 
 static bool list_passes(const ft__parser *p, const ft__ptx_function *f,
@@ -72,10 +83,23 @@ static bool list_passes(const ft__parser *p, const ft__ptx_function *f,
     return true;
 }
 
+/* The function whose body is read, with the parameters it has so far. */
+static ft__ptx_function itself(const ft__parser *p)
+{
+    ft__ptx_function f = *p->f;
+
+    f.param = p->params.at;
+    f.n_params = (uint32_t)p->params.n;
+    f.result = p->results.at;
+    f.n_results = (uint32_t)p->results.n;
+    f.reg = p->regs.at;
+    return f;
+}
+
 void ft__check_call(ft__parser *p, const ft__ptx_insn *i)
 {
     const char *place = p->lex.text + i->at;
-    const ft__ptx_function *f;
+    const ft__ptx_function own = itself(p), *f;
     call c;
 
     if (!parts(p, i, &c)) {
@@ -92,10 +116,10 @@ void ft__check_call(ft__parser *p, const ft__ptx_insn *i)
         return;
     }
     f = (const ft__ptx_function *)p->functions.at + c.callee->index;
+    if (f == p->f)
+        f = &own;
     if (f->entry)
         ft__ptx_fail(p, place, "'%s' is a kernel, which cannot be called", f->name);
-    else if (f == p->f)
-        return; /* its parameters are still being read */
     else if (!list_passes(p, f, c.results, true))
         ft__ptx_fail(p, place, "the results do not fit those of '%s'", f->name);
     else if (!list_passes(p, f, c.arguments, false))

@@ -90,7 +90,7 @@ static bool is_vector(uint32_t sreg)
 
 static bool special(unsigned type, uint32_t sreg)
 {
-    if (ft__ptx_type_kind(type) == FT__KIND_FLOAT)
+    if (is_vector(sreg) || ft__ptx_type_kind(type) == FT__KIND_FLOAT)
         return false;
     if (sreg == FT__SREG_GRIDID && ft__ptx_type_bits(type) == 32)
         return true;
@@ -209,8 +209,7 @@ static bool of_mov(const ft__parser *p, const ft__ptx_insn *i, unsigned type,
     case FT__PTX_REG:
         return fits_register(type, reg_type(p, o), false) &&
                (!o->negated || (!destination && type == FT__TYPE_PRED));
-    case FT__PTX_SPECIAL:
-        return i->vector > 1 || (!is_vector(o->index) && special(type, o->index));
+    case FT__PTX_SPECIAL: return i->vector > 1 || special(type, o->index);
     case FT__PTX_VARIABLE:
     case FT__PTX_FUNCTION:
         return !o->negated && (o->kind == FT__PTX_FUNCTION || has_address(p, o)) &&
@@ -302,10 +301,26 @@ static bool plays(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
     }
 }
 
+/* Fragments of matrices may have constants among their registers. */
+static bool has_register(const ft__parser *p, const ft__ptx_operand *o)
+{
+    for (uint32_t k = 0; k < o->n; k++)
+        if (child(p, o, k)->kind == FT__PTX_REG)
+            return true;
+    return false;
+}
+
+static bool is_fragment(const ft__ptx_insn *i, const ft__want *w)
+{
+    return w->role == 's' && (i->opcode == FT__PTX_MMA || i->opcode == FT__PTX_WMMA ||
+                              i->opcode == FT__PTX_STMATRIX);
+}
+
 static bool elements(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
                      const ft__ptx_operand *o)
 {
-    if (o->kind != FT__PTX_VECTOR || o->n != w->count || !alike(p, o))
+    if (o->kind != FT__PTX_VECTOR || o->n != w->count || !alike(p, o) ||
+        (is_fragment(i, w) && !has_register(p, o)))
         return false;
     for (uint32_t k = 0; k < o->n; k++) {
         const ft__ptx_operand *e = child(p, o, k);

@@ -29,6 +29,15 @@ static bool is_float(const ft__ptx_insn *i)
     return i->n_types && ft__ptx_type_kind(i->type[0]) == FT__KIND_FLOAT;
 }
 
+/* With a rounding it is a sequence around the special unit's approximation. */
+static unsigned divided(const ft__ptx_insn *i, const uint16_t *mods)
+{
+    return has(i, mods, FT__MOD_RN) || has(i, mods, FT__MOD_RZ) ||
+                   has(i, mods, FT__MOD_RM) || has(i, mods, FT__MOD_RP)
+               ? FT_PTX_FDIV
+               : FT_PTX_SPECIAL;
+}
+
 static unsigned copy(const ft__ptx_insn *i, const uint16_t *mods)
 {
     if (has(i, mods, FT__MOD_COMMIT_GROUP) || has(i, mods, FT__MOD_WAIT_GROUP) ||
@@ -76,7 +85,9 @@ unsigned ft__ptx_classify(const ft__ptx_insn *i, const uint16_t *mods)
     case FT__PTX_MAD:
     case FT__PTX_FMA:
     case FT__PTX_COPYSIGN: return arithmetic(i, usual);
-    case FT__PTX_DIV: return is_float(i) ? FT_PTX_SPECIAL : usual;
+    case FT__PTX_DIV: return is_float(i) ? divided(i, mods) : usual;
+    case FT__PTX_RCP:
+    case FT__PTX_SQRT: return divided(i, mods);
     case FT__PTX_CP: return copy(i, mods);
     case FT__PTX_WMMA:
     case FT__PTX_WGMMA:

@@ -67,6 +67,7 @@ static void owe_work(struct gathering *w, const ft__ptx_function *f,
     if (which < 3)
         owe(w, threads, TALLY(flops, which), flops);
     owe(w, warps, AT(tensor_flops), ft__ptx_tensor_flops(f, i));
+    owe(w, warps, AT(descriptor_bytes), ft__ptx_descriptor_bytes(f, i));
 }
 
 static void owe_step(struct gathering *w, const ft__part *part, const ft__step *s)

@@ -169,4 +169,5 @@ void ft__ptx_kernel_done(ft__parser *p)
     k->shared_bytes = p->f->shared_bytes + module_shared(p);
     k->local_bytes = p->f->local_bytes;
     k->line = p->f->line;
+    ft__ptx_find_global(p);
 }

@@ -40,17 +40,22 @@ const char *ft_ptx_source_name(ft_ptx_source s)
     return s <= FT_PTX_FOLDER ? name[s] : "?";
 }
 
-ft__ptx_row *ft__ptx_row_add(ft__ptx_rows *r)
+ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
+                          ft_error *err)
 {
-    ft__ptx_row *grown = NULL;
+    ft__ptx_row *grown;
 
-    if (r->n < FT__PTX_MAX_LAUNCHES)
-        grown = ft__list_grow(r->row, r->n, &r->cap, sizeof(*grown));
+    *out = NULL;
+    if (r->n == FT__PTX_MAX_LAUNCHES)
+        return ft_fail(err, FT_EFORMAT, 0, "%s: more than %d launches",
+                       where ? where : "launches", FT__PTX_MAX_LAUNCHES);
+    grown = ft__list_grow(r->row, r->n, &r->cap, sizeof(*grown));
     if (!grown)
-        return NULL;
+        return ft_fail(err, FT_ENOMEM, 0, "%s", where ? where : "launches");
     r->row = grown;
-    r->row[r->n] = (ft__ptx_row){.count = 1};
-    return &r->row[r->n++];
+    *out = &r->row[r->n++];
+    **out = (ft__ptx_row){.where = where, .count = 1};
+    return FT_OK;
 }
 
 /* ---- modules ---- */
@@ -170,8 +175,7 @@ static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file
     st = choose_block(&out->launch, r, out->kernel, f->triton.block, err);
     if (st)
         return st;
-    return ft__ptx_bind(&out->launch, r, out->module, out->kernel, f->triton.name,
-                        f->triton.n_names, &l->arena, err);
+    return ft__ptx_bind(out, r, f->triton.name, f->triton.n_names, &l->arena, err);
 }
 
 static uint64_t hash_of(const ft_ptx_listed *v)

@@ -57,8 +57,9 @@ enum {
     FT__PTX_MAX_FILE = 1 << 30,      /* bytes of PTX in one file */
 };
 
-/* A new row, count 1; NULL: out of memory, or too many. */
-ft__ptx_row *ft__ptx_row_add(ft__ptx_rows *r);
+/* A new row, count 1, of what `where` says. FT_EFORMAT: there are too many. */
+ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
+                          ft_error *err);
 
 /* ---- launches_read.c ---- */
 /* The lines of a launch file. `folder` NULL: paths are taken as they stand. */
@@ -68,11 +69,12 @@ ft_status ft__ptx_launch_file(ft__ptx_rows *r, const char *text, size_t len,
 /* ---- launches_args.c ---- */
 /* x as an IEEE number of 2, 4 or 8 bytes, little endian; brain: of 2, as bf16. */
 void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain);
-/* The arguments of row r for kernel k, in `a`. `alias` are further names of the first
- * n_alias parameters. The message names parameter and value, not the row. */
-ft_status ft__ptx_bind(ft_ptx_launch *out, const ft__ptx_row *r, const ft_ptx *m,
-                       const ft_ptx_kernel *k, const char *const *alias, size_t n_alias,
-                       ft__arena *a, ft_error *err);
+/* The arguments of row r for the kernel of `out`, in `a`, and what it leaves open.
+ * `alias` are further names of the first n_alias parameters. The message names parameter
+ * and value, not the row. */
+ft_status ft__ptx_bind(ft_ptx_listed *out, const ft__ptx_row *r,
+                       const char *const *alias, size_t n_alias, ft__arena *a,
+                       ft_error *err);
 
 /* ---- parts.c ---- */
 /* The whole file, terminated, for the caller to free. Up to `most` bytes. */

@@ -1,4 +1,6 @@
 /* Arguments, as they were written, into the bytes that parameters take. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +52,26 @@ static uint16_t to_half(float x)
     return (uint16_t)(sign | (bits - 0x3f000000));
 }
 
-void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain)
+/* With its last bit set where bits were lost: what is rounded from it to fewer bits is
+ * as if it were rounded from x. */
+static float to_odd(double x)
 {
     float narrow = (float)x;
+    uint32_t bits;
+
+    if ((double)narrow == x || x != x)
+        return narrow;
+    memcpy(&bits, &narrow, sizeof(bits));
+    if (fabs((double)narrow) > fabs(x))
+        bits--;
+    bits |= 1;
+    memcpy(&narrow, &bits, sizeof(narrow));
+    return narrow;
+}
+
+void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain)
+{
+    const float narrow = size == 2 ? to_odd(x) : (float)x;
     uint64_t bits = 0;
     uint32_t word;
 
@@ -153,6 +172,20 @@ static ft_status bind(ft_ptx_arg *arg, uint32_t i, const ft__ptx_value *v,
     return put_value(bytes, v, i, &k->param[i], &m->variable[f->param[i]], err);
 }
 
+static ft_status unknown(const ft_ptx_kernel *k, const char *name,
+                         const char *const *alias, size_t n_alias, ft_error *err)
+{
+    char all[400] = "";
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < k->n_params && len < sizeof(all); i++)
+        len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
+                                i < n_alias && alias[i] ? alias[i] : k->param[i].name);
+    return ft_fail(err, FT_ENOTFOUND, 0, "%s has no parameter %.100s; from 0 on: %s%s",
+                   k->name, name, k->n_params ? all : "none",
+                   len < sizeof(all) ? "" : " ...");
+}
+
 /* The values of row r in the order of the parameters, what is used as an address being
  * a pointer unless something else is said of it. */
 static ft_status sort_values(const ft__ptx_value **of, const ft__ptx_row *r,
@@ -170,8 +203,7 @@ static ft_status sort_values(const ft__ptx_value **of, const ft__ptx_row *r,
         if (i < k->n_params)
             of[i] = r->value[v].kind ? &r->value[v] : NULL;
         else if (name && !r->lenient)
-            return ft_fail(err, FT_ENOTFOUND, 0, "%s has no parameter %.100s", k->name,
-                           name);
+            return unknown(k, name, alias, n_alias, err);
         else if (!name)
             return ft_fail(err, FT_EFORMAT, 0, "%s has %u parameters, not %u", k->name,
                            k->n_params, r->n_values);
@@ -179,20 +211,25 @@ static ft_status sort_values(const ft__ptx_value **of, const ft__ptx_row *r,
     return FT_OK;
 }
 
-ft_status ft__ptx_bind(ft_ptx_launch *out, const ft__ptx_row *r, const ft_ptx *m,
-                       const ft_ptx_kernel *k, const char *const *alias, size_t n_alias,
-                       ft__arena *a, ft_error *err)
+ft_status ft__ptx_bind(ft_ptx_listed *out, const ft__ptx_row *r,
+                       const char *const *alias, size_t n_alias, ft__arena *a,
+                       ft_error *err)
 {
+    const ft_ptx_kernel *k = out->kernel;
     const ft__ptx_value **of = ft__arena_array(a, k->n_params, sizeof(*of));
+    const char **open = ft__arena_array(a, k->n_params, sizeof(*open));
     ft_ptx_arg *arg = ft__arena_array(a, k->n_params, sizeof(*arg));
     ft_status st;
 
-    if (!arg || !of)
+    if (!arg || !of || !open)
         return ft_fail(err, FT_ENOMEM, 0, "arguments");
     st = sort_values(of, r, k, alias, n_alias, err);
-    out->arg = arg;
+    out->launch.arg = arg;
+    out->open = open;
     for (uint32_t i = 0; i < k->n_params && !st; i++)
         if (of[i])
-            st = bind(&arg[out->n_args++], i, of[i], m, k, a, err);
+            st = bind(&arg[out->launch.n_args++], i, of[i], out->module, k, a, err);
+        else
+            open[out->n_open++] = i < n_alias && alias[i] ? alias[i] : k->param[i].name;
     return st;
 }

@@ -173,12 +173,15 @@ static ft_status add_kernels(ft__ptx_rows *r, const char *path, const ft_ptx *m,
     size_t n = ft_ptx_kernels(m, &k);
 
     for (size_t i = 0; i < n; i++) {
-        ft__ptx_row *row = ft__ptx_row_add(r);
         char *name = ft__arena_strndup(r->arena, k[i].name, strlen(k[i].name));
+        ft__ptx_row *row;
+        ft_status st = ft__ptx_row_add(&row, r, path, err);
 
-        if (!row || !name)
+        if (st)
+            return st;
+        if (!name)
             return ft_fail(err, FT_ENOMEM, 0, "%s", path);
-        row->module = row->where = path;
+        row->module = path;
         row->kernel = name;
         row->missing = "its launch: a launch file says it";
     }

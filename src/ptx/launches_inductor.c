@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "ptx/launches_folder.h"
 
@@ -304,11 +305,11 @@ static ft_status add_launch(struct code *c, const struct kernel *k, const char *
 {
     const char *value[FT__PTX_MAX_ARGS];
     size_t n = split(c->rows->arena, value, FT__PTX_MAX_ARGS, args);
-    ft__ptx_row *row = ft__ptx_row_add(c->rows);
+    ft__ptx_row *row;
+    ft_status st = ft__ptx_row_add(&row, c->rows, c->path, c->err);
 
-    if (!row)
-        return no_memory(c);
-    row->where = c->path;
+    if (st)
+        return st;
     row->line = line;
     row->name = k->name;
     if (!k->module) {
@@ -329,11 +330,11 @@ static ft_status add_launch(struct code *c, const struct kernel *k, const char *
 
 static ft_status add_call(struct code *c, const char *s, uint32_t line)
 {
-    ft__ptx_row *row = ft__ptx_row_add(c->rows);
+    ft__ptx_row *row;
+    ft_status st = ft__ptx_row_add(&row, c->rows, c->path, c->err);
 
-    if (!row)
-        return no_memory(c);
-    row->where = c->path;
+    if (st)
+        return st;
     row->line = line;
     row->library = ft__arena_strndup(c->rows->arena, s, strcspn(s, "("));
     if (!row->library)
@@ -441,21 +442,25 @@ static ft_status read_code(ft__ptx_rows *r, const ft__ptx_files *f, const char *
 static ft_status read_chosen(const char **out, ft__ptx_rows *r, const ft__ptx_files *f,
                              ft_error *err)
 {
+    ft__buf all = {0};
     ft_status st = FT_OK;
 
-    *out = "";
+    *out = NULL;
     for (size_t i = 0; i < f->n && !st; i++) {
-        const char *text;
+        char *text;
+        size_t len;
 
         if (!ft__ends_with(f->path[i], ".best_config"))
             continue;
-        st = ft__ptx_text(&text, r->arena, f->path[i], err);
+        st = ft__ptx_load(&text, &len, f->path[i], FT__MAX_TABLE_FILE, err);
         if (!st)
-            *out = ft__ptx_fmt(r->arena, "%s%s", *out, text);
-        if (!*out)
-            return ft_fail(err, FT_ENOMEM, 0, "%s", f->folder);
+            ft__buf_add(&all, text, strnlen(text, len));
+        free(text);
     }
-    return st;
+    if (!st && !all.bad)
+        *out = ft__arena_strndup(r->arena, all.s ? all.s : "", all.len);
+    ft__buf_free(&all);
+    return st || *out ? st : ft_fail(err, FT_ENOMEM, 0, "%s", f->folder);
 }
 
 ft_status ft__ptx_inductor(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)

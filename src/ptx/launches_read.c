@@ -375,14 +375,10 @@ ft_status ft__ptx_launch_file(ft__ptx_rows *rows, const char *text, size_t len,
 
         r.line++;
         if (!blank(line)) {
-            if (rows->n == FT__PTX_MAX_LAUNCHES) {
-                refuse(&r, "more than %d launches", FT__PTX_MAX_LAUNCHES);
-                return failed(&r, (uint64_t)(p - text), err);
-            }
-            r.row = ft__ptx_row_add(rows);
-            if (!keep(&r, r.row))
-                return failed(&r, 0, err);
-            r.row->where = r.name;
+            const ft_status st = ft__ptx_row_add(&r.row, rows, r.name, err);
+
+            if (st)
+                return st;
             r.row->line = r.line;
             if (!read_launch(&r, line))
                 return failed(&r, (uint64_t)(p - text), err);

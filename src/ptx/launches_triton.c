@@ -225,10 +225,10 @@ ft_status ft__ptx_triton(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
             return st;
         if (!facts.kernel)
             continue;
-        row = ft__ptx_row_add(r);
-        if (!row)
-            return ft_fail(err, FT_ENOMEM, 0, "launches");
-        row->module = row->where = f->path[i];
+        st = ft__ptx_row_add(&row, r, f->path[i], err);
+        if (st)
+            return st;
+        row->module = f->path[i];
         row->kernel = facts.kernel;
         row->missing = "its grid, which Triton does not keep: a launch file says it";
     }

@@ -386,16 +386,16 @@ static ft_status add_thunk(struct dump *d, const char *line, const char *kind,
 {
     uint64_t count = times(d);
     ft__ptx_row *row;
+    ft_status st;
     uint32_t grid[3];
     bool kernel =
         ft__find_dims(line, "grid: ", grid) || ft__find_dims(line, "blocks: ", grid);
 
     if (count == 0 || (!kernel && arranges(kind)))
         return FT_OK;
-    row = ft__ptx_row_add(d->rows);
-    if (!row)
-        return ft_fail(d->err, FT_ENOMEM, 0, "%s", d->path);
-    row->where = d->path;
+    st = ft__ptx_row_add(&row, d->rows, d->path, d->err);
+    if (st)
+        return st;
     row->line = number;
     row->count = count;
     if (!kernel)

@@ -137,6 +137,12 @@ const char *ft_ptx_target(const ft_ptx *m)
     return m->target;
 }
 
+size_t ft_ptx_text(const ft_ptx *m, const char **out)
+{
+    *out = m->text;
+    return m->len;
+}
+
 bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i, unsigned mod)
 {
     for (unsigned k = 0; k < i->n_mods; k++)

@@ -93,6 +93,7 @@ typedef struct ft__ptx_insn {
     uint32_t mods, operands; /* first of each in the function's */
     int32_t guard;           /* register; -1: none */
     bool guard_not;
+    bool global; /* of a generic access: it is seen to be to global memory */
     uint8_t opcode, class, space; /* ft__ptx_opcode, ft_ptx_class, ft_ptx_space */
     uint8_t n_mods, n_operands, n_types;
     uint8_t vector;    /* elements of .v2 .v4 .v8, .x1 .x2 .x4; else 1 */
@@ -117,6 +118,7 @@ typedef struct ft__ptx_variable {
     uint32_t seen;    /* by the parser */
     int32_t function; /* whose it is; -1: the module's */
     bool pointer;     /* a parameter declared .ptr */
+    bool array;       /* [n] stands behind its name */
     const uint8_t
         *initial; /* its first bytes, the others are 0. Addresses in it are 0 */
     uint64_t initial_size;

@@ -127,28 +127,47 @@ unsigned ft__ptx_word(ft__parser *p)
 
 /* ---- what is said of the source ---- */
 
+/* Of 32 bits, or what would be negative of 64. */
+static uint32_t coordinate(ft__parser *p, const char *what)
+{
+    const uint64_t bits = p->lex.bits;
+
+    if (p->lex.kind != FT__TOK_INT || bits <= INT64_MAX)
+        return ft__ptx_small(p, what);
+    ft__ptx_next(p);
+    return (uint32_t)bits;
+}
+
+/* 'name', with its quotes. */
+static void keyword(ft__parser *p, const char *quoted)
+{
+    if (p->lex.kind == FT__TOK_NAME && p->lex.len + 2 == strlen(quoted) &&
+        memcmp(p->lex.start, quoted + 1, p->lex.len) == 0)
+        ft__ptx_next(p);
+    else
+        ft__ptx_expected(p, quoted);
+}
+
+/* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
 static void location(ft__parser *p)
 {
     ft__ptx_loc *l = ft__ptx_push(p, &p->locs, sizeof(*l));
-    uint32_t file = ft__ptx_small(p, "a file's number"),
-             line = ft__ptx_small(p, "a line");
+    uint32_t file = coordinate(p, "a file's number"), line = coordinate(p, "a line");
 
     *l = (ft__ptx_loc){file, line};
-    ft__ptx_expect(p, FT__TOK_INT, "a column");
+    (void)coordinate(p, "a column");
     p->loc = (uint32_t)p->locs.n;
-    while (ft__ptx_accept(p, ',')) {
-        const bool name = p->lex.len == 13;
-
-        ft__ptx_expect(p, FT__TOK_NAME, "'function_name' or 'inlined_at'");
-        if (name) {
-            ft__ptx_expect(p, FT__TOK_NAME, "a label");
-            if (ft__ptx_accept(p, '+'))
-                (void)ft__ptx_small(p, "a number");
-        } else {
-            for (int i = 0; i < 3; i++)
-                (void)ft__ptx_small(p, "a number");
-        }
-    }
+    if (!ft__ptx_accept(p, ','))
+        return;
+    keyword(p, "'function_name'");
+    ft__ptx_expect(p, FT__TOK_NAME, "a label");
+    if (ft__ptx_accept(p, '+'))
+        (void)ft__ptx_small(p, "a number");
+    ft__ptx_expect(p, ',', "','");
+    keyword(p, "'inlined_at'");
+    (void)coordinate(p, "a file's number");
+    (void)coordinate(p, "a line");
+    (void)coordinate(p, "a column");
 }
 
 static bool is_new_file(ft__parser *p, uint32_t number)
@@ -172,7 +191,7 @@ static void file(ft__parser *p)
 
     const char *at = p->lex.start;
 
-    f->number = ft__ptx_small(p, "a file's number");
+    f->number = coordinate(p, "a file's number");
     if (!is_new_file(p, f->number))
         ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
     f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);

@@ -207,6 +207,8 @@ bool ft__ptx_is_parameter(const ft__parser *p, uint32_t variable);
 void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage);
 /* The kernel's parameters, registers and histogram, from what its function is now. */
 void ft__ptx_kernel_done(ft__parser *p);
+/* ---- spaces.c: ft__ptx_insn.global of the kernel ---- */
+void ft__ptx_find_global(ft__parser *p);
 bool ft__ptx_is_variable(ft__parser *p); /* a word that begins one, .reg included */
 void ft__ptx_variables(ft__parser *p, const ft__linkage *linkage);
 /* One parameter of a function or prototype, its word first; which list of the

@@ -477,6 +477,7 @@ static uint32_t variable(ft__parser *p, const declared *d)
     else if (!ft__ptx_expect(p, FT__TOK_NAME, "a name"))
         return 0;
     v.size = dimensions(p, &i) * d->vector * i.element;
+    v.array = i.rank > 0;
     if (d->vector > 1) {
         i.dim[i.rank] = d->vector;
         i.stride[i.rank++] = i.element;

@@ -115,12 +115,14 @@ static uint32_t multimem(ft__traffic out[2], const ft__ptx_insn *i)
 uint32_t ft__ptx_traffic(ft__traffic out[2], const ft__ptx_function *f,
                          const ft__ptx_insn *i)
 {
+    const unsigned space = i->global ? FT_PTX_GLOBAL : i->space;
+
     switch (i->opcode) {
     case FT__PTX_LD:
-    case FT__PTX_LDU: return one(out, i->space, FT_PTX_LOADED, 0, own_bytes(i));
-    case FT__PTX_ST: return one(out, i->space, FT_PTX_STORED, 0, own_bytes(i));
+    case FT__PTX_LDU: return one(out, space, FT_PTX_LOADED, 0, own_bytes(i));
+    case FT__PTX_ST: return one(out, space, FT_PTX_STORED, 0, own_bytes(i));
     case FT__PTX_ATOM:
-    case FT__PTX_RED: return both(out, i->space, own_bytes(i));
+    case FT__PTX_RED: return both(out, space, own_bytes(i));
     case FT__PTX_LDMATRIX:
         return one(out, FT_PTX_SHARED, FT_PTX_LOADED, 0, matrix_bytes(i));
     case FT__PTX_STMATRIX:
@@ -196,6 +198,21 @@ uint64_t ft__ptx_tensor_flops(const ft__ptx_function *f, const ft__ptx_insn *i)
     case FT__PTX_WGMMA: return product / 4;
     default: return 0;
     }
+}
+
+/* 64 rows of A, unless that is in registers, and the columns of B, each of k elements;
+ * of a sparse A half are there. */
+uint64_t ft__ptx_descriptor_bytes(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    uint64_t row, a;
+
+    if (i->opcode != FT__PTX_WGMMA || i->class != FT_PTX_TENSOR || i->n_operands < 3)
+        return 0;
+    row = (uint64_t)i->shape[2] * ft__ptx_type_bits(i->type[1]) / 8;
+    a = f->operand[i->operands + 1].kind == FT__PTX_VECTOR ? 0 : i->shape[0] * row;
+    if (ft__ptx_has(f, i, FT__MOD_SP))
+        a /= 2;
+    return (a + i->shape[1] * row) / 4;
 }
 
 bool ft__ptx_waits(const ft__ptx_function *f, const ft__ptx_insn *i)

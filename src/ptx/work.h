@@ -20,6 +20,8 @@ uint32_t ft__ptx_flops(unsigned *which, const ft__ptx_function *f,
 /* Multiplications and additions of a warp on tensor cores; an instruction of a group
  * of four warps gives each a quarter. */
 uint64_t ft__ptx_tensor_flops(const ft__ptx_function *f, const ft__ptx_insn *i);
+/* Bytes that it reads through descriptors, of a warp of the group likewise. */
+uint64_t ft__ptx_descriptor_bytes(const ft__ptx_function *f, const ft__ptx_insn *i);
 /* A barrier of the block that a thread waits at. */
 bool ft__ptx_waits(const ft__ptx_function *f, const ft__ptx_insn *i);
 

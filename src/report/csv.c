@@ -36,6 +36,13 @@ static void put_real(FILE *fp, double v)
     fputs(text, fp);
 }
 
+/* A bound; empty where there is none. */
+static void put_most(FILE *fp, uint64_t n)
+{
+    if (n != UINT64_MAX)
+        fprintf(fp, "%" PRIu64, n);
+}
+
 void ft__csv_row(FILE *fp, const char *types, ...)
 {
     va_list ap;
@@ -47,6 +54,7 @@ void ft__csv_row(FILE *fp, const char *types, ...)
         switch (types[i]) {
         case 's': put_text(fp, va_arg(ap, const char *)); break;
         case 'g': put_real(fp, va_arg(ap, double)); break;
+        case 'm': put_most(fp, va_arg(ap, uint64_t)); break;
         default: fprintf(fp, "%" PRIu64, va_arg(ap, uint64_t)); break;
         }
     }

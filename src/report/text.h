@@ -29,7 +29,7 @@ void ft__table_rule(ft__table *t); /* a line before the next row */
 bool ft__table_print_take(ft__table *t, FILE *fp);
 
 /* One CSV record (RFC 4180); `types` has a letter per value: s text, g double
- * (exact; empty for NaN), u uint64_t. */
+ * (exact; empty for NaN), u uint64_t, m uint64_t (empty for UINT64_MAX). */
 void ft__csv_row(FILE *fp, const char *types, ...);
 
 /* A line of a bar chart, one being 30 characters; `value` stands behind it. */

@@ -67,7 +67,7 @@ What a launch executes. Parameters that are used as addresses need no value.
   ------------------------------------------------------------------------
   30-41            10              3128           32.0  50.0 %  saxpy.cu:1
   44-53             9              3125           32.0  45.0 %  saxpy.cu:3
-  57-57             1              3128           32.0   5.0 %  saxpy.cu:7
+  57                1              3128           32.0   5.0 %  saxpy.cu:7
   
   - 5.0 integer instructions stand beside each floating-point one
 
@@ -142,19 +142,45 @@ A branch that depends on data: bounds, and why.
 
 A size that is not known leaves bounds, too.
 
-  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 | sed -n 4p
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 | sed -n 4,6p
   counts are estimates between bounds: line 41: a branch depends on data
+  not given, which may be why: saxpy_param_2, saxpy_param_3 (--param NAME=VALUE)
+  
+  $ foretell ptx ptx/triton/2*/add_kernel.ptx --grid 98 | sed -n 5p
+  not given, which may be why: n (--param NAME=VALUE)
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --json | pick launch.not_given
+  launch.not_given: ["saxpy_param_2", "saxpy_param_3"]
 
 On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 232 W, bound by memory
-  occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread
+  occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread (given)
   each alone  issue 10.3 us, compute 1.21 us, cache 19.7 us, memory 66.5 us, latency 45.5 us, launch 1.50 us; 0.55 instructions a cycle and SM
-  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --json | pick estimate.device estimate.bound estimate.registers_given
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --no-ptxas --json | pick estimate.device estimate.bound estimate.registers estimate.registers_from estimate.ptxas
   estimate.device: "a100-sxm-80gb"
   estimate.bound: "memory"
-  estimate.registers_given: false
+  estimate.registers: 11
+  estimate.registers_from: "estimated"
+  estimate.ptxas: null
+
+What a GPU would not run is told as if it did.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=9 --device t4 --registers 12 | grep "^this"
+  this PTX is for sm_80 and does not run there, on compute capability 7.5: told as if it did
+  $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device b200 --registers 99 --json | pick estimate.runs_there
+  estimate.runs_there: false
+  $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device h100 --registers 99 --json | pick estimate.runs_there
+  estimate.runs_there: true
+
+What wgmma reads through descriptors stands apart.
+
+  $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 | grep -A 4 ^memory
+  memory               bytes  requests     a request  would do
+  ------------------------------------------------------------
+  global stores     16.0 KiB       128  4.00 sectors      4.00
+  shared, by wgmma  48.0 KiB         -             -         -
+  
 
 A launch file: launches that are the same are one row, library calls are named.
 
@@ -187,6 +213,42 @@ A launch file: launches that are the same are one row, library calls are named.
   ptx/nvcc/saxpy.ptx,saxpy,3,391,1,1,256,1,1
   ptx/nvcc/saxpy.ptx,transpose,3,32,64,1,16,8,1
   ptx/nvcc/cuobjdump.txt,saxpy,1,1,1,1,32,1,1
+
+On a GPU library calls are priced as operations are; what is not known is said to be missing.
+
+  $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json | pick libraries.0.time.basis libraries.1.time totals.libraries_by totals.library_calls totals.not_priced totals.not_counted
+  libraries.0.time.basis: "scaled"
+  libraries.1.time: {"value": null, "low": null, "high": null, "unit": "s", "basis": "unavailable", "why": "what it computes is not known"}
+  totals.libraries_by: "nvidia-fp32.ftp"
+  totals.library_calls: 5
+  totals.not_priced: 1
+  totals.not_counted: 0
+  $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json >all.json; python3 -c 'import json; t = json.load(open("all.json")); s = t["totals"]; print(abs(s["kernels_time_s"] - sum(v["times"] * v["estimate"]["time"]["value"] for v in t["launches"])) < 1e-12, abs(s["libraries_time_s"] - 4 * t["libraries"][0]["time"]["value"]) < 1e-12, abs(s["time_s"] - s["kernels_time_s"] - s["libraries_time_s"]) < 1e-12)'
+  True True True
+  $ printf '{"library": "gemm", "operation": "linear x=64x1024 out=768 bias=1 dtype=fp16", "count": 12}\n{"library": "b", "operation": "matmul x=3x4 y=5x6"}\n' >calls.jsonl; foretell ptx --launches calls.jsonl --device a100
+  warning: b: its operation is not one of foretell's: matmul: shapes do not fit together, or the result is too large
+  calls.jsonl: launch file, 13 launches
+  
+  library call, not in PTX  times       FLOP     time  as operation
+  -----------------------------------------------------------------------------------------------
+  gemm                         12  101 MFLOP  5.42 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  b                             1          -        -  matmul x=3x4 y=5x6
+  
+  on NVIDIA A100 SXM4 80 GB: 65.0 us and 5.06 mJ
+    library calls  65.0 us, by llm.ftp
+  without 1 library call, of which it is not known what it computes
+  $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
+  without 2 launches that could not be counted
+
+What has no bound has none in JSON and CSV either.
+
+  $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spin_lock --grid 4 --block 64 --json | pick counts.exact counts.classes.control.warp counts.classes.atomic
+  counts.exact: false
+  counts.classes.control.warp: {"low": 16, "value": 32, "high": null}
+  counts.classes.atomic: {"warp": {"low": 0, "value": 16, "high": null}, "thread": {"low": 0, "value": 256, "high": null}, "on": {"low": 0, "value": 256, "high": null}}
+  $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spin_lock --grid 4 --block 64 --csv | grep -e control -e atomic
+  control,32,16,,768,512,,384,256,
+  atomic,16,0,,256,0,,256,0,
 
 What Triton, Inductor and XLA left behind.
 
@@ -221,7 +283,7 @@ What Triton, Inductor and XLA left behind.
   extern_kernels.convolution      1  7.08 MFLOP  conv2d x=8x3x32x32 out=16 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   extern_kernels.addmm            1  12.6 MFLOP  linear x=8x1024 out=768 bias=1 dtype=fp32
   extern_kernels.addmm            1  12.3 MFLOP  linear x=8x768 out=1000 bias=1 dtype=fp32
-  $ foretell ptx -q --launches ptx/xla --device h100
+  $ foretell ptx -q --launches ptx/xla --device h100 --no-ptxas
   ptx/xla: XLA dump, 28 launches
   
   kernel                times  grid  block  warps' instructions        FLOP  global memory  sectors a request     time
@@ -238,13 +300,17 @@ What Triton, Inductor and XLA left behind.
   8 different              21                            114452   272 kFLOP       3.11 MiB                     48.4 us
   
   counts are exact
-  on NVIDIA H100 SXM5 80 GB, by its data sheet: 48.4 us and 6.43 mJ, without library calls
   
-  library call, not in PTX           times        FLOP  as operation
-  -------------------------------------------------------------------------------------------------------------------------
-  kCopy                                  1           -  -
-  __cudnn$convBiasActivationForward      1   151 MFLOP  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  matmul x=8x64 y=64x64 dtype=fp32
+  library call, not in PTX           times        FLOP     time  as operation
+  ----------------------------------------------------------------------------------------------------------------------------------
+  kCopy                                  1           -        -  -
+  __cudnn$convBiasActivationForward      1   151 MFLOP  4.50 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  9.84 us  matmul x=8x64 y=64x64 dtype=fp32
+  
+  on NVIDIA H100 SXM5 80 GB: 102 us and 15.3 mJ
+    kernels        48.4 us, by the data sheet; registers estimated
+    library calls  53.7 us, by nvidia-fp32.ftp
+  without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.
 
@@ -279,7 +345,7 @@ What is missing or wrong is said.
   foretell ptx: saxpy: a block of 2000 x 1 x 1 threads; each is from 1 to 1024, 1024, 64
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param n=3
-  foretell ptx: saxpy has no parameter n
+  foretell ptx: saxpy has no parameter n; from 0 on: saxpy_param_0, saxpy_param_1, saxpy_param_2, saxpy_param_3
   [4]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3
   foretell ptx: --param wants NAME=VALUE such as n=4096 or x=pointer, not "3"

@@ -1,0 +1,224 @@
+/* Calls of libraries, whose kernels are not in PTX: named, and priced as operations the
+ * way predict prices them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/estimate.h"
+#include "cli/ptx.h"
+#include "foretell/op.h"
+#include "report/units.h"
+
+static bool is_call(const ft__ptx_calls *s, size_t i)
+{
+    return s->times[i] && !s->v[i].module;
+}
+
+/* What is said of a call's operation and cannot be read. */
+static void warn(const ft__cli *c, const ft_ptx_listed *v)
+{
+    char text[1400];
+    ft_error err = {0};
+    ft_op op;
+
+    if (!c->log.message || !v->operation ||
+        !ft_op_parse(&op, v->operation, strlen(v->operation), &err))
+        return;
+    snprintf(text, sizeof(text), "%.200s: its operation is not one of foretell's: %s",
+             v->library, err.msg);
+    c->log.message(c->log.user, FT_LOG_WARN, text);
+}
+
+/* FLOPs of the operation; NaN: it is not known. */
+static double operation_flops(const char *spec)
+{
+    ft_cost cost;
+    ft_op op;
+
+    if (!spec || ft_op_parse(&op, spec, strlen(spec), NULL))
+        return NAN;
+    ft_op_cost(&op, &cost);
+    return cost.flops;
+}
+
+/* ---- what they take ---- */
+
+/* Of all calls whose operation is known; FT_ENOTFOUND: there is none. */
+static ft_status graph_of_all(ft_graph **out, const ft__ptx_calls *s, ft_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *fp = open_memstream(&text, &len);
+    ft_status st = FT_ENOTFOUND;
+
+    *out = NULL;
+    if (!fp)
+        return ft_fail(err, FT_ENOMEM, 0, "library calls");
+    for (size_t i = 0; i < s->n; i++)
+        if (is_call(s, i) && isfinite(operation_flops(s->v[i].operation)))
+            fprintf(fp, "%s *%" PRIu64 "\n", s->v[i].operation, s->times[i]);
+    if (fclose(fp))
+        st = ft_fail(err, FT_ENOMEM, 0, "library calls");
+    else if (len)
+        st = ft_import_ops(out, text, len, "library calls", err);
+    free(text);
+    return st;
+}
+
+/* What the device is busy with it: launches follow each other without a gap. */
+static ft_status price_one(ft_estimate *out, const ft__source *from, const char *spec,
+                           ft_error *err)
+{
+    const ft__step as_it_is = {0};
+    ft__estimate x;
+    ft_graph *g;
+    ft_status st = ft_import_ops(&g, spec, strlen(spec), "library call", err);
+
+    if (st)
+        return st;
+    st = ft__estimate_make(&x, from, g, &as_it_is, err);
+    if (!st) {
+        double share = isfinite(x.e.busy_s) && x.e.time.value > 0
+                           ? fmin(1, x.e.busy_s / x.e.time.value)
+                           : 1;
+
+        *out = x.e.time;
+        out->value *= share;
+        out->low *= share;
+        out->high *= share;
+        ft__estimate_free(&x);
+    }
+    ft_graph_free(g);
+    return st;
+}
+
+static ft_status price_all(ft__ptx_calls *s, const ft__source *from, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < s->n && !st; i++) {
+        if (!is_call(s, i) || !isfinite(operation_flops(s->v[i].operation)))
+            continue;
+        st = price_one(&s->time[i], from, s->v[i].operation, err);
+        if (st || !isfinite(s->time[i].value))
+            continue;
+        s->priced += s->times[i];
+        s->time_s += (double)s->times[i] * s->time[i].value;
+    }
+    return st;
+}
+
+/* At the power that the device draws over all of them. */
+static ft_status find_energy(ft__ptx_calls *s, const ft__source *from,
+                             const ft_graph *g, ft_error *err)
+{
+    const ft__step as_it_is = {0};
+    ft__estimate x;
+    ft_status st = ft__estimate_make(&x, from, g, &as_it_is, err);
+
+    if (st)
+        return st;
+    s->energy_j = x.e.power.value * s->time_s;
+    ft__estimate_free(&x);
+    return FT_OK;
+}
+
+/* By the family of devices that predict would take, otherwise by the data sheet. */
+static ft_status price(ft__ptx_calls *s, ft__families *f, const char *data_dir,
+                       const ft_device *d, const ft_graph *g, ft_error *err)
+{
+    const char *path = "";
+    ft__source from = {.on = {.device = d}, .by = FT__BY_PHYSICS};
+    ft_status st = ft__families_open(f, data_dir, err);
+
+    if (st)
+        return st;
+    from.predictor = ft__families_best(f, ft_device_get(d)->name, g, &path);
+    snprintf(s->by, sizeof(s->by), "%s", from.predictor ? ft__ptx_base(path) : "");
+    st = price_all(s, &from, err);
+    return st ? st : find_energy(s, &from, g, err);
+}
+
+ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed *v,
+                             const uint64_t *times, size_t n, const ft_device *d,
+                             ft_error *err)
+{
+    ft__families *families;
+    char data_dir[FT__PATH_MAX];
+    ft_graph *g = NULL;
+    ft_status st;
+
+    *out = (ft__ptx_calls){.v = v, .times = times, .n = n};
+    out->time = calloc(n + 1, sizeof(*out->time));
+    families = calloc(1, sizeof(*families));
+    st = out->time && families ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
+    for (size_t i = 0; i < n && !st; i++) {
+        out->time[i] = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                                     v[i].operation ? "no operation of foretell's"
+                                                    : "what it computes is not known"};
+        if (is_call(out, i)) {
+            out->calls += times[i];
+            warn(c, &v[i]);
+        }
+    }
+    if (!st && d && (st = graph_of_all(&g, out, err)) == FT_OK) {
+        ft__path_data(c, data_dir);
+        st = price(out, families, data_dir, d, g, err);
+    }
+    if (families)
+        ft__families_close(families);
+    free(families);
+    ft_graph_free(g);
+    return st == FT_ENOTFOUND ? FT_OK : st;
+}
+
+void ft__ptx_calls_free(ft__ptx_calls *s)
+{
+    free(s->time);
+    s->time = NULL;
+}
+
+/* ---- how they are shown ---- */
+
+bool ft__ptx_calls_print(const ft__ptx_calls *s, bool timed)
+{
+    ft__table *t =
+        ft__table_new(timed ? "library call, not in PTX<|times>|FLOP>|time>|"
+                              "as operation<"
+                            : "library call, not in PTX<|times>|FLOP>|as operation<");
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (!is_call(s, i))
+            continue;
+        ft__table_cell(t, "%s", s->v[i].library);
+        ft__table_cell(t, "%" PRIu64, s->times[i]);
+        ft__table_cell(t, "%s", ft__text_flops(operation_flops(s->v[i].operation)).s);
+        if (timed)
+            ft__table_cell(t, "%s", ft__text_seconds(s->time[i].value).s);
+        ft__table_cell(t, "%s", s->v[i].operation ? s->v[i].operation : "-");
+    }
+    if (s->calls)
+        puts("");
+    return ft__table_print_take(t, s->calls ? stdout : NULL);
+}
+
+json_t *ft__ptx_calls_json(const ft__ptx_calls *s, bool timed)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < s->n; i++) {
+        json_t *one;
+
+        if (!is_call(s, i))
+            continue;
+        one = ft__ptx_launch_json(&s->v[i]);
+        json_object_set_new(one, "times", ft__json_count(s->times[i]));
+        json_object_set_new(one, "flops",
+                            ft__json_real(operation_flops(s->v[i].operation)));
+        json_object_set_new(one, "time",
+                            timed ? ft__json_estimate(&s->time[i], "s") : json_null());
+        ft__json_append_take(&all, one);
+    }
+    return all;
+}
