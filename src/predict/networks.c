@@ -201,7 +201,7 @@ static void schedule_without(ft__schedule *s, const struct study *y, uint32_t gr
         if (y->group[i] != group && y->group[i] != also &&
             goes_with(y, group, y->group[i]))
             scratch[n++] = known_of(y, session)[i];
-    ft__schedule_fit(s, scratch, n, getenv("E_SP") ? atof(getenv("E_SP")) : prior);
+    ft__schedule_fit(s, scratch, n, prior);
 }
 
 /* Logarithms of truth over estimate: of networks that the schedule was not fitted to.

@@ -2,7 +2,6 @@
  * (Marquardt 1963) in their logarithms, on absolute errors by reweighting (Holland,
  * Welsch 1977), with a prior around where they start. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,16 +324,6 @@ ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n
 
     for (int i = 0; !st && i < FT__N_THETA; i++)
         theta->v[i] = exp(f.at.v[i]);
-    if (getenv("E_THETA")) {
-        fprintf(stderr, "THETA");
-        for (int i = 0; i < FT__N_THETA; i++)
-            if (fabs(f.at.v[i] - f.start.v[i]) > 0.01) fprintf(stderr, " %s=%.3g(%.3g)", ft__physics_name(i), theta->v[i], exp(f.start.v[i]));
-        for (int g = 0; g < f.n_groups; g++) {
-            double pf = 0; for (size_t j = 0; j < n; j++) if ((int)row[j].group == g) { pf = row[j].chip->vector_flops/1e12; break; }
-            fprintf(stderr, " | g%d %.3g TF floor %.2f tile %.2f mem %.2f", g, pf, exp(f.at.v[FT__N_THETA+g*N_OWN]), exp(f.at.v[FT__N_THETA+g*N_OWN+1]), exp(f.at.v[FT__N_THETA+g*N_OWN+2]));
-        }
-        fprintf(stderr, "\n");
-    }
     return st;
 }
 
