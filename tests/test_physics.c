@@ -476,7 +476,7 @@ static void a_few_rows_correct_a_device(void)
     CHECK(error_of(&m, &theta, 1) > 0.2);
     CHECK(ft__physics_adapt(&theta, m.row, 50, 1, NULL) == FT_OK);
     CHECK(error_of(&m, &theta, 1) < 0.05);
-    CHECK_NEAR(value(&theta, "depth_start"), 60, 1e-9);
+    CHECK_NEAR(value(&theta, "cache_width"), 20, 1e-9);
 }
 
 static void fitting_again_gives_the_same_bits(void)
