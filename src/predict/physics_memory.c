@@ -51,8 +51,8 @@ static double passes(const ft__pass *p, const ft__chip *chip, const double *c)
 void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
 {
     double times = passes(p, pace->chip, pace->c);
-    double bytes = p->read + p->written + pace->c[FT__C_read_again] * p->again *
-                                              (1 - kept(p->apart, pace));
+    double bytes = p->read + p->written +
+                   pace->c[FT__C_read_again] * p->again * (1 - kept(p->apart, pace));
 
     out->memory_s = times * ft__cached_s(bytes, pace);
     out->compute_s =

@@ -146,8 +146,8 @@ static size_t find_asked(uint32_t *out, const ft__prices *p, const struct fit *f
     return n;
 }
 
-/* What regressors of known devices say of an unknown one is not worth having, nor is the
- * typical residual of a kind (docs/notes/networks.md): no gain is enough, and the
+/* What regressors of known devices say of an unknown one is not worth having, nor is
+ * the typical residual of a kind (docs/notes/networks.md): no gain is enough, and the
  * estimate itself is the answer. */
 static const double gain_across = 1;
 
