@@ -24,7 +24,7 @@ examples: all
 soak: all
 	tools/fuzz build-ci/fuzz 300
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
-	$(B)/tests/test_run . $(B)/engines 200
+	$(B)/tests/test_collect . $(B)/engines 200
 	tests/cli/kill-clocks $(B)/foretell . $(B)/tests/libfake-nvidia-ml.so 200
 	tools/ci-zoo $(B) all
 	tools/portable x86_64 aarch64

@@ -3,7 +3,7 @@ installed; search(values, table, seed, evaluations) -> (objectives of the points
 evaluated, seconds of processor time a proposal). values[k]: what parameter k can be, in
 order; table: point -> objectives, all to be small. All have their defaults; a point that
 is proposed again is not evaluated again and does not count, up to four proposals an
-evaluation."""
+evaluation, or until a searcher knows no other."""
 import itertools
 import logging
 import random
@@ -17,7 +17,10 @@ PATIENCE = 4
 def search(ask, tell, values, table, evaluations):
     seen, proposals, spent = {}, 0, -time.process_time()
     while len(seen) < evaluations and proposals < PATIENCE * evaluations:
-        trial, index = ask()
+        try:
+            trial, index = ask()
+        except StopIteration:
+            break
         at = tuple(v[i] for v, i in zip(values, index))
         tell(trial, table[at])
         seen[at] = table[at]
@@ -45,6 +48,7 @@ def optuna_peer(sampler):
 def smac_peer():
     from ConfigSpace import ConfigurationSpace, Integer
     from smac import HyperparameterOptimizationFacade, Scenario
+    from smac.main.exceptions import ConfigurationSpaceExhaustedException
     from smac.multi_objective.parego import ParEGO
     from smac.runhistory import TrialValue
 
@@ -60,7 +64,10 @@ def smac_peer():
                 multi_objective_algorithm=ParEGO(scenario), logging_level=logging.ERROR)
 
             def ask():
-                trial = smac.ask()
+                try:
+                    trial = smac.ask()
+                except ConfigurationSpaceExhaustedException as e:
+                    raise StopIteration from e
                 return trial, [int(trial.config.get(f"x{k}", 0)) for k in range(len(values))]
 
             return search(ask, lambda trial, y: smac.tell(trial, TrialValue(cost=list(y))),

@@ -325,6 +325,50 @@ static void points_within_limits_are_looked_for(void)
     ft__space_free(s);
 }
 
+/* ---- failures ---- */
+
+/* What is best lies at the edge of a part of the space in which everything fails; how
+ * near a point that works came is kept. */
+static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
+{
+    ft_space *s = cube(3, 0, 1);
+    ft_search *search = search_of(s, which, 2, NULL, seed);
+    int n = 0;
+
+    for (int i = 0; i < 60; i++) {
+        double p[3], gain, y[2] = {NAN, NAN};
+        bool fails;
+
+        CHECK(ft_search_ask(search, p, &gain, NULL) == FT_OK);
+        fails = p[1] > 0.5;
+        if (!fails) {
+            y[0] = p[0] + 2 * (1 - p[1]);
+            y[1] = 1 - p[0] + 2 * (1 - p[1]) + p[2];
+        }
+        *nearest = fails ? *nearest : fmax(*nearest, p[1]);
+        n += i >= 20 && fails;
+        CHECK(ft_search_tell(search, p, y, NULL) == FT_OK);
+    }
+    ft_search_free(search);
+    ft__space_free(s);
+    return n;
+}
+
+static void a_search_learns_where_points_fail(void)
+{
+    int model = 0, random = 0;
+
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        double nearest = 0, unused = 0;
+
+        model += n_failing(FT_SEARCH_MODEL, seed, &nearest);
+        random += n_failing(FT_SEARCH_RANDOM, seed, &unused);
+        CHECK(nearest > 0.48);
+    }
+    CHECK(random > 80);
+    CHECK(model < 60);
+}
+
 /* ---- expected gain ---- */
 
 /* Two objectives exactly, against drawing. */
@@ -390,5 +434,6 @@ int main(void)
     fronts_of_zdt_are_found();
     the_front_of_dtlz2_is_found();
     points_within_limits_are_looked_for();
+    a_search_learns_where_points_fail();
     CHECK_DONE();
 }

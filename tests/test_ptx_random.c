@@ -122,6 +122,7 @@ static void bounds_hold_where_data_decides(void)
 {
     try_seeds(0, DEPENDING, 1);
     try_seeds(1789, 1790, 1); /* returns from several places, nobody knows which */
+    try_seeds(7546, 7547, 1); /* ends in a function, where an unknown index leads */
 }
 
 int main(int argc, char **argv)

@@ -7,6 +7,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "fake_engine.h"
 #include "foretell/validate.h"
 
 static const char *plugin_dir;
@@ -251,18 +252,7 @@ static void kinds_that_take_longer_in_networks_are_found(void)
 
 static ft_session *open_fake(const char *options)
 {
-    ft_session_options how = {.engine = "fake",
-                              .plugin_dir = plugin_dir,
-                              .engine_options = options,
-                              .seed = 1};
-    ft_session *s = NULL;
-    ft_error err = {0};
-
-    if (ft_session_open(&s, &how, &err)) {
-        fprintf(stderr, "%s\n", err.msg);
-        exit(1);
-    }
-    return s;
+    return fake_session(options, plugin_dir, "");
 }
 
 static void operations_and_network_take_turns_and_agree(void)

@@ -149,7 +149,8 @@ typedef struct ft_ptx_access {
     ft_ptx_tally took;      /* sectors of global memory, wavefronts of shared memory */
 } ft_ptx_access;
 
-/* Counts launches of one module; what a kernel's analysis finds is kept. The module is
+/* Counts launches of one module; what a kernel's analysis finds is kept, and what was
+ * counted, up to 16 MiB of it: the same launch again takes a microsecond. The module is
  * borrowed. One thread at a time. */
 typedef struct ft_ptx_counter ft_ptx_counter;
 FT_API ft_status ft_ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);

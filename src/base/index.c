@@ -52,6 +52,16 @@ ft__index_slot *ft__index_at(ft__index *t, uint64_t hash, const char *text)
     return &t->slot[at];
 }
 
+const ft__index_slot *ft__index_find(const ft__index *t, uint64_t hash,
+                                     const char *text)
+{
+    for (size_t at = hash & (t->size - 1); t->size && t->slot[at].hash;
+         at = (at + 1) & (t->size - 1))
+        if (t->slot[at].hash == hash && (!text || strcmp(t->slot[at].text, text) == 0))
+            return &t->slot[at];
+    return NULL;
+}
+
 void ft__index_free(ft__index *t)
 {
     free(t->slot);

@@ -25,6 +25,9 @@ uint64_t ft__hash_text(uint64_t h, const char *text); /* with its end */
 /* The slot of text (NULL: of the hash alone), free or taken: to take a free one, fill
  * it at once and count it in n. NULL: out of memory. */
 ft__index_slot *ft__index_at(ft__index *t, uint64_t hash, const char *text);
+/* The slot that is taken; NULL: there is none. */
+const ft__index_slot *ft__index_find(const ft__index *t, uint64_t hash,
+                                     const char *text);
 void ft__index_free(ft__index *t);
 
 #endif

@@ -46,49 +46,49 @@ static ft__table *table_of(const ft__explored *e, const char *first)
     return ft__table_new(columns);
 }
 
-/* By the first objective. */
-static size_t next_of(const ft__explored *e, uint32_t w, const unsigned char *shown)
+static ft__table *front_table(const ft__explored *e, const size_t *at, size_t n)
 {
-    size_t best = e->t.n;
-    double sign = e->objective[0].maximize ? -1 : 1;
+    ft__table *t = table_of(e, "best settings");
+    char text[POINT_TEXT];
 
-    for (size_t i = 0; i < e->t.n; i++)
-        if (e->t.v[i].workload == w && e->front[i] && !shown[i] &&
-            (best == e->t.n ||
-             sign * e->t.v[i].value[0] < sign * e->t.v[best].value[0]))
-            best = i;
-    return best;
+    for (size_t k = 0; k < n; k++) {
+        const ft_trial *trial = &e->t.v[at[k]];
+
+        ft__trial_text(e, trial, text, sizeof(text));
+        ft__table_cell(t, "%s", text);
+        value_cells(t, e, trial);
+    }
+    return t;
 }
 
-static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
+static void front_line(const ft__explored *e, uint32_t w, size_t n)
 {
-    unsigned char *shown = calloc(e->t.n + 1, 1);
-    ft__table *t = table_of(e, "best settings");
-    size_t n = 0, i;
-    char text[POINT_TEXT];
-    bool printed;
-
-    for (i = 0; i < e->t.n; i++)
-        n += e->t.v[i].workload == w && e->front[i];
-    for (uint64_t k = 0; shown && k < top && (i = next_of(e, w, shown)) < e->t.n; k++) {
-        shown[i] = 1;
-        ft__trial_text(e, &e->t.v[i], text, sizeof(text));
-        ft__table_cell(t, "%s", text);
-        value_cells(t, e, &e->t.v[i]);
-    }
-    free(shown);
     printf("\n%s%s: %zu point%s that no other beats in every objective", e->workload[w],
            *e->workload[w] ? "" : "front", n, n == 1 ? "" : "s");
     if (!isnan(e->hypervolume[w]))
         printf(", hypervolume %.3f", e->hypervolume[w]);
     puts(n == 0 ? " and is within the limits" : "");
-    if (n == 0) {
-        (void)ft__table_print_take(t, NULL);
-        return true;
+}
+
+static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
+{
+    unsigned char *may = calloc(e->t.n + 1, 1);
+    size_t *at = calloc(e->t.n + 1, sizeof(*at)), n = 0, shown;
+    bool printed = may && at;
+
+    for (size_t i = 0; i < e->t.n && printed; i++) {
+        may[i] = e->t.v[i].workload == w && e->front[i];
+        n += may[i];
     }
-    printed = ft__table_print_take(t, stdout);
-    if (n > top)
-        printf("and %zu more; --top shows them\n", n - (size_t)top);
+    if (printed) {
+        shown = ft__explored_spread(at, e, may, top < n ? (size_t)top : n);
+        front_line(e, w, n);
+        printed = n == 0 || ft__table_print_take(front_table(e, at, shown), stdout);
+        if (n > shown)
+            printf("and %zu more between these; --top shows them\n", n - shown);
+    }
+    free(may);
+    free(at);
     return printed;
 }
 

@@ -339,31 +339,83 @@ struct estimates {
     double time_s[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double energy_j[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double memory_bytes[MAX_MODELS * FT_PLACE_MAX_DEVICES];
+    /* Why it cannot be foretold there, or NULL. */
+    char *why_not[MAX_MODELS * FT_PLACE_MAX_DEVICES];
 };
+
+static ft_status estimate(struct estimates *e, const struct question *p, size_t i,
+                          size_t d, ft_error *err)
+{
+    const size_t at = i * p->n_devices + d;
+    ft__source from = p->found[d].from;
+    ft__estimate x;
+    const char *path;
+    ft_status st;
+
+    e->time_s[at] = e->energy_j[at] = e->memory_bytes[at] = NAN;
+    if (!p->o->predictor && !p->o->method)
+        from.predictor =
+            ft__families_best(&p->families, p->name[d], p->graph[i], &path);
+    st = ft__estimate_make(&x, &from, p->graph[i], &p->q.step, err);
+    if (st)
+        return st;
+    e->time_s[at] = x.e.time.value;
+    e->energy_j[at] = x.e.energy.value;
+    e->memory_bytes[at] = x.e.memory.value;
+    ft__estimate_free(&x);
+    return FT_OK;
+}
+
+/* A network stays away from devices on which it cannot be foretold; it needs one on
+ * which it can. */
+static int estimate_on_all(struct estimates *e, const struct question *p, size_t i)
+{
+    bool any = false;
+    ft_error err = {0};
+    ft_status st = FT_OK;
+
+    for (size_t d = 0; d < p->n_devices; d++) {
+        st = estimate(e, p, i, d, &err);
+        if (st && st != FT_ENOTFOUND)
+            return ft__cli_fail_asked(p->c, st, &err);
+        any = any || !st;
+        if (st && !(e->why_not[i * p->n_devices + d] = strdup(err.msg)))
+            return ft__cli_done(p->c, false);
+    }
+    return any ? FT__EXIT_GOOD : ft__cli_fail_asked(p->c, st, &err);
+}
 
 static int estimate_all(struct question *p, struct estimates *e)
 {
-    for (size_t i = 0; i < p->n_models; i++)
-        for (size_t d = 0; d < p->n_devices; d++) {
-            ft__source from = p->found[d].from;
-            size_t at = i * p->n_devices + d;
-            ft__estimate x;
-            ft_error err = {0};
-            const char *path;
-            ft_status st;
+    int code = FT__EXIT_GOOD;
 
-            if (!p->o->predictor && !p->o->method)
-                from.predictor =
-                    ft__families_best(&p->families, p->name[d], p->graph[i], &path);
-            st = ft__estimate_make(&x, &from, p->graph[i], &p->q.step, &err);
-            if (st)
-                return ft__cli_fail_asked(p->c, st, &err);
-            e->time_s[at] = x.e.time.value;
-            e->energy_j[at] = x.e.energy.value;
-            e->memory_bytes[at] = x.e.memory.value;
-            ft__estimate_free(&x);
-        }
-    return FT__EXIT_GOOD;
+    for (size_t i = 0; i < p->n_models && !code; i++)
+        code = estimate_on_all(e, p, i);
+    return code;
+}
+
+static void print_left_out(const struct question *p, const struct estimates *e)
+{
+    for (size_t i = 0; i < p->n_models; i++)
+        for (size_t d = 0; d < p->n_devices; d++)
+            if (e->why_not[i * p->n_devices + d])
+                printf("left out for %s: %s\n", ft_graph_name(p->graph[i]),
+                       e->why_not[i * p->n_devices + d]);
+}
+
+static json_t *left_out_json(const struct question *p, const struct estimates *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < p->n_models; i++)
+        for (size_t d = 0; d < p->n_devices; d++)
+            if (e->why_not[i * p->n_devices + d])
+                ft__json_append_take(
+                    &all, json_pack("{s:o, s:s, s:o}", "network",
+                                    ft__json_text(ft_graph_name(p->graph[i])), "device",
+                                    p->name[d], "why",
+                                    ft__json_text(e->why_not[i * p->n_devices + d])));
+    return all;
 }
 
 static bool print_assignment(const struct question *p, const struct estimates *e,
@@ -392,6 +444,7 @@ static bool print_assignment(const struct question *p, const struct estimates *e
         printf("the search was cut short: no way is below %s\n",
                p->by == FT_PLACE_BY_ENERGY ? ft__text_joules(a->bound).s
                                            : ft__text_seconds(a->bound).s);
+    print_left_out(p, e);
     return printed;
 }
 
@@ -411,12 +464,13 @@ static bool print_assignment_json(const struct question *p, const struct estimat
                                        ft__json_real(e->energy_j[at]), "memory_bytes",
                                        ft__json_real(e->memory_bytes[at])));
     }
-    return ft__json_print_take(
-        json_pack("{s:s, s:o, s:o, s:b, s:o, s:o}", "by", ft_place_by_name(p->by),
-                  "time_s", ft__json_real(a->time_s), "energy_j",
-                  ft__json_real(a->energy_j), "exact", a->exact, "bound",
-                  ft__json_real(a->bound), "networks", all),
-        stdout);
+    return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
+                                         ft_place_by_name(p->by), "time_s",
+                                         ft__json_real(a->time_s), "energy_j",
+                                         ft__json_real(a->energy_j), "exact", a->exact,
+                                         "bound", ft__json_real(a->bound), "networks",
+                                         all, "left_out", left_out_json(p, e)),
+                               stdout);
 }
 
 static int assign(struct question *p)
@@ -443,6 +497,8 @@ static int assign(struct question *p)
         code = ft__cli_done(p->c, p->c->json ? print_assignment_json(p, e, &a)
                                              : print_assignment(p, e, &a));
     ft_assignment_free(&a);
+    for (size_t k = 0; e && k < p->n_models * p->n_devices; k++)
+        free(e->why_not[k]);
     free(e);
     return code;
 }

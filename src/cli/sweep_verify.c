@@ -21,20 +21,6 @@ static double measure(const char *command)
     return status == 0 && time_s > 0 ? time_s : NAN;
 }
 
-/* The next of the front by the first objective; e->t.n: none. */
-static size_t next_of(const ft__explored *e, const unsigned char *done)
-{
-    size_t best = e->t.n;
-    double sign = e->objective[0].maximize ? -1 : 1;
-
-    for (size_t i = 0; i < e->t.n; i++)
-        if (e->front[i] && !done[i] &&
-            (best == e->t.n ||
-             sign * e->t.v[i].value[0] < sign * e->t.v[best].value[0]))
-            best = i;
-    return best;
-}
-
 static void print_point(ft__table *t, const ft__explored *e, const ft_trial *trial,
                         double foretold_s, double measured_s)
 {
@@ -62,45 +48,68 @@ static int ask(ft__asker *a, double *time_s, const ft_trial *t)
     return code;
 }
 
-static int verify(ft__cli *c, ft__asker *a, const ft__explored *e, unsigned char *done,
-                  uint64_t most)
+/* Those of the front that can be measured here. */
+static void choose(unsigned char *may, ft__asker *a, const ft__explored *e)
 {
-    ft__table *t = ft__table_new("front point<|time foretold>|measured>|differs by>");
     char command[COMMAND_MAX];
-    uint64_t n = 0;
-    size_t i;
+
+    for (size_t i = 0; i < e->t.n; i++) {
+        const ft_trial *t = &e->t.v[i];
+
+        may[i] = e->front[i] &&
+                 ft__asker_measure(a, command, sizeof(command), t->workload, t->point);
+    }
+}
+
+static int verify(ft__asker *a, ft__table *t, const ft__explored *e, const size_t *at,
+                  size_t n)
+{
+    char command[COMMAND_MAX];
     int code = FT__EXIT_GOOD;
 
-    while (!code && n < most && (i = next_of(e, done)) < e->t.n) {
-        const ft_trial *trial = &e->t.v[i];
+    for (size_t k = 0; k < n && !code; k++) {
+        const ft_trial *trial = &e->t.v[at[k]];
         double foretold_s = NAN;
 
-        done[i] = 1;
-        if (!ft__asker_measure(a, command, sizeof(command), trial->workload,
-                               trial->point))
-            continue;
+        (void)ft__asker_measure(a, command, sizeof(command), trial->workload,
+                                trial->point);
         code = ask(a, &foretold_s, trial);
         if (!code)
             print_point(t, e, trial, foretold_s, measure(command));
-        n++;
     }
-    if (code || n == 0) {
+    return code;
+}
+
+static int verify_some(ft__cli *c, ft__asker *a, const ft__explored *e,
+                       unsigned char *may, size_t *at, uint64_t most)
+{
+    ft__table *t;
+    size_t n;
+    int code;
+
+    choose(may, a, e);
+    n = ft__explored_spread(at, e, may, most < e->t.n ? (size_t)most : e->t.n);
+    if (n == 0)
+        return ft__cli_exit(c, FT__EXIT_MISSING,
+                            "no point of the front is of this machine as it was "
+                            "measured: device local, inference");
+    t = ft__table_new("front point<|time foretold>|measured>|differs by>");
+    code = verify(a, t, e, at, n);
+    if (code)
         (void)ft__table_print_take(t, NULL);
-        return code ? code
-                    : ft__cli_exit(c, FT__EXIT_MISSING,
-                                   "no point of the front is of this machine as it was "
-                                   "measured: device local, inference");
-    }
-    return ft__cli_done(c, ft__table_print_take(t, stdout));
+    return code ? code : ft__cli_done(c, ft__table_print_take(t, stdout));
 }
 
 int ft__sweep_verify(ft__cli *c, const ft__explored *e, uint64_t most)
 {
     ft__asker *a = ft__asker_new(c, e->x);
-    unsigned char *done = calloc(e->t.n + 1, 1);
-    int code = a && done ? verify(c, a, e, done, most) : ft__cli_done(c, false);
+    unsigned char *may = calloc(e->t.n + 1, 1);
+    size_t *at = calloc(e->t.n + 1, sizeof(*at));
+    int code =
+        a && may && at ? verify_some(c, a, e, may, at, most) : ft__cli_done(c, false);
 
     ft__asker_free(a);
-    free(done);
+    free(may);
+    free(at);
     return code;
 }

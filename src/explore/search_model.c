@@ -1,5 +1,6 @@
 /* Bayesian optimisation (Jones, Schonlau, Welch 1998) by expected gain of hypervolume
- * (gain.h), times the chance that limits are kept (Gardner et al. 2014). */
+ * (gain.h), times the chances that the point works and that limits are kept (Gardner et
+ * al. 2014). */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static void draw(ft_search *s, double *point)
 /* While nothing is within limits, what counts is how little is expected beyond them. */
 static double worth(ft_search *s, ft__surrogate *o, const double *point, double *gain)
 {
-    double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], chance = 1, beyond = 0;
+    double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], beyond = 0;
+    double chance = ft__surrogate_chance(o, s, point);
 
     ft__surrogate_ask(o, s, point, mean, sigma);
     for (uint32_t k = 0; k < s->m; k++) {
@@ -51,7 +53,7 @@ static double worth(ft_search *s, ft__surrogate *o, const double *point, double 
     }
     *gain = NAN;
     if (o->n_best == 0)
-        return -beyond;
+        return -beyond / chance;
     *gain = chance * ft__gain_expected(&o->gain, mean, sigma, &s->rng);
     return *gain;
 }

@@ -6,7 +6,11 @@
 
 #include "learn/walk.h"
 
-enum { TREES = 16, TUNED_EVERY = 8 };
+enum { TREES = 16, TREES_OF_FAILURES = 32, TUNED_EVERY = 8 };
+
+/* Where more points fail than work, gains do not count for much: nothing that was told
+ * bounds them there. */
+static const double likely = 0.5, unlikely = 1e-3;
 
 /* ---- scales ---- */
 
@@ -191,6 +195,27 @@ static ft_status fit(ft__surrogate *o, const ft_search *s, ft_error *err)
     return ft__process_fit(&o->process, s->s, o->x, o->target, s->n, o->n, s->m, err);
 }
 
+/* Where points fail, from all of them; nothing while none did. */
+static ft_status learn_failures(ft__surrogate *o, const ft_search *s, ft_error *err)
+{
+    const ft_forest_options opt = {.kind = FT_FOREST_EXTRA,
+                                   .n_trees = TREES_OF_FAILURES};
+    float *x = malloc((s->n + 1) * s->s->n * sizeof(*x));
+    double *good = malloc((s->n + 1) * sizeof(*good));
+    const ft_matrix rows = {x, s->n, s->s->n};
+    ft_status st = x && good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu points", s->n);
+
+    for (size_t i = 0; i < s->n && !st; i++) {
+        write_row(s, x + i * s->s->n, s->point + i * s->s->n);
+        good[i] = !failed(s, i);
+    }
+    if (!st && o->n < s->n)
+        st = ft_forest_fit(&o->good, &rows, good, NULL, &opt, err);
+    free(x);
+    free(good);
+    return st;
+}
+
 ft_status ft__surrogate_learn(ft__surrogate *o, ft_search *s, ft_error *err)
 {
     const size_t n = s->n + 1;
@@ -212,7 +237,9 @@ ft_status ft__surrogate_learn(ft__surrogate *o, ft_search *s, ft_error *err)
     scale_targets(o, s);
     if (!st)
         st = find_base(o, s, err);
-    return st ? st : fit(o, s, err);
+    if (!st)
+        st = fit(o, s, err);
+    return st ? st : learn_failures(o, s, err);
 }
 
 void ft__surrogate_free(ft__surrogate *o)
@@ -223,6 +250,7 @@ void ft__surrogate_free(ft__surrogate *o)
     free(o->best);
     free(o->x);
     free(o->column);
+    ft_forest_free(o->good);
     ft__gain_free(&o->gain);
     ft__process_free(&o->process);
     for (uint32_t k = 0; k < FT__MAX_OBJECTIVES; k++)
@@ -261,4 +289,17 @@ void ft__surrogate_ask(ft__surrogate *o, const ft_search *s, const double *point
     ft__process_ask(&o->process, s->s, x, mean, sigma);
     for (uint32_t k = 0; k < s->m; k++)
         mean[k] += middle;
+}
+
+double ft__surrogate_chance(const ft__surrogate *o, const ft_search *s,
+                            const double *point)
+{
+    float x[FT__MAX_PARAMS];
+    double share;
+
+    if (!o->good)
+        return 1;
+    write_row(s, x, point);
+    share = ft_forest_predict(o->good, x);
+    return share > likely ? share : fmax(share, unlikely) * unlikely;
 }

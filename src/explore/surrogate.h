@@ -34,6 +34,7 @@ typedef struct ft__surrogate {
     ft__trend trend[FT__MAX_OBJECTIVES];
     ft__process process;
     ft_forest *forest[FT__MAX_OBJECTIVES]; /* NULL: the process knows */
+    ft_forest *good; /* share of points that work; NULL: none has failed */
     ft__gain gain;
 } ft__surrogate;
 
@@ -42,6 +43,9 @@ enum { FT__SURROGATE_LEAST = 4 }; /* points to be fitted to */
 /* Learn from all that was told; with fewer points than that, only n is set. */
 ft_status ft__surrogate_learn(ft__surrogate *o, ft_search *s, ft_error *err);
 void ft__surrogate_free(ft__surrogate *o);
+/* The chance that a point does not fail. */
+double ft__surrogate_chance(const ft__surrogate *o, const ft_search *s,
+                            const double *point);
 /* Mean and spread of each objective, scaled. */
 void ft__surrogate_ask(ft__surrogate *o, const ft_search *s, const double *point,
                        double *mean, double *sigma);

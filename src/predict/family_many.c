@@ -35,8 +35,12 @@ static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *a
  * scaled? */
 static bool is_elsewhere(const struct seen *s, const ft__drive *drive)
 {
+    static const ft__drive as_it_comes = {NAN, NAN, NAN};
+
+    if (!s->any)
+        return ft__drive_differs(drive, &as_it_comes);
     /* Several clocks may tell of others: ft__sweep_find(). */
-    if (!s->any || s->at_clocks > 1)
+    if (s->at_clocks > 1)
         return false;
     for (uint32_t i = 0; i < s->n; i++)
         if (!ft__drive_differs(drive, &s->drive[i]))

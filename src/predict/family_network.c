@@ -248,9 +248,12 @@ void ft__asking_free(ft__asking *q)
     free(q->power);
 }
 
-/* Was the device measured at the clock and under the cap that are asked for? */
-static bool was_driven_so(const ft__family *f, const ft__dataset *asked)
+/* Was the device measured at the clock and under the cap that are asked for? One that
+ * was not measured at all is known as it comes. */
+static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool known)
 {
+    if (!known)
+        return !ft__setting_differs(asked->setting, "");
     for (uint32_t i = 0; i < f->n_datasets; i++)
         if (strcmp(f->dataset[i].device, asked->device) == 0 &&
             !ft__setting_differs(asked->setting, f->dataset[i].setting))
@@ -297,8 +300,8 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         asked.policy = (char *)as_usual;
     /* A few measurements are of the clock and cap asked for: so is what they correct.
      */
-    q->elsewhere = q->known && !on->known && !was_driven_so(q->f, &asked);
-    q->swept = q->elsewhere && ft__sweep_find(&q->sweep, q->f, &asked);
+    q->elsewhere = !on->known && !was_driven_so(q->f, &asked, q->known);
+    q->swept = q->elsewhere && q->known && ft__sweep_find(&q->sweep, q->f, &asked);
     q->elsewhere = q->elsewhere && !q->swept;
     if (q->elsewhere)
         asked.setting = NULL;

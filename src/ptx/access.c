@@ -184,6 +184,7 @@ struct ft__measured {
     uint64_t *at;
     ft__there on;
     uint64_t base, by, total[FT__SETS];
+    uint64_t stamp; /* of the value */
     bool each;
 };
 
@@ -199,6 +200,8 @@ static bool as_before(const ft__run *r, const struct ft__measured *m,
 {
     uint64_t moved, other = 0;
 
+    if (v->stamp && v->stamp == m->stamp)
+        return ft__there_same(r, &m->on, on);
     if (m->by != by || m->each != (v->lane != NULL) || !ft__there_same(r, &m->on, on))
         return false;
     if (!v->lane)
@@ -250,6 +253,7 @@ static void remember(const ft__run *r, struct ft__measured *m, const ft__value *
     if (v->lane)
         memcpy(m->at, v->lane, r->threads * sizeof(*m->at));
     memcpy(m->total, total, sizeof(m->total));
+    m->stamp = v->stamp;
 }
 
 /* ---- all warps ---- */
@@ -293,6 +297,7 @@ void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__there
         return;
     if (m && as_before(r, m, &v, by, on)) {
         memcpy(total, m->total, sizeof(total));
+        m->stamp = v.stamp;
     } else {
         all_warps(r, total, s, &v, on);
         if (m)

@@ -379,7 +379,8 @@ static bool available(const ft__parser *p, const ft__ptx_insn *i, const ft__rule
 static bool fits(const ft__parser *p, const ft__ptx_insn *i, const ft__rule *r,
                  unsigned *wrong)
 {
-    const ft__ptx_operand *o = (const ft__ptx_operand *)p->operands.at + i->operands;
+    const ft__ptx_operand *o =
+        i->n_operands ? (const ft__ptx_operand *)p->operands.at + i->operands : NULL;
 
     *wrong = i->n_operands;
     if (i->n_operands < r->least || i->n_operands > r->n)
@@ -422,7 +423,7 @@ static void refuse(ft__parser *p, const ft__ptx_insn *i, const ft__rule *r, uint
 
 void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i)
 {
-    const uint16_t *mods = (const uint16_t *)p->mods.at + i->mods;
+    const uint16_t *mods = i->n_mods ? (const uint16_t *)p->mods.at + i->mods : NULL;
     const uint64_t key = key_of(i, mods);
     const ft__rules_slot *s = slot_of(&p->check, key);
     const ft__rule *r;

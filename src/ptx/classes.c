@@ -22,13 +22,15 @@ struct classes {
     ft__totals *out;
     struct box *box; /* of blocks not counted yet */
     size_t n_boxes, most_boxes;
-    uint64_t *list; /* NULL: boxes; else numbers of the blocks not counted yet */
+    uint64_t *list; /* NULL: boxes; else the blocks not counted yet, packed */
     size_t n_list;
     uint32_t *bound; /* forms that may not hold everywhere */
     uint32_t n_bounds;
     uint64_t blocks, done;
-    int64_t *delta;  /* [FT__SYMBOLS][CHUNK] */
-    uint64_t *lanes; /* [6][CHUNK] */
+    int64_t *delta;            /* [FT__SYMBOLS][CHUNK] */
+    uint64_t far[FT__SYMBOLS]; /* the most that delta is from 0 */
+    uint64_t *lanes;           /* [6][CHUNK] */
+    uint8_t lost[CHUNK];       /* what is beyond all numbers: of no class but its own */
 };
 
 /* ---- bounds ---- */
@@ -37,7 +39,7 @@ static i128 far_end(const ft__run *r, const ft__form *f, bool least)
 {
     i128 sum = 0;
 
-    for (uint32_t k = 0; k < 3; k++) {
+    for (uint32_t k = 0; k < 3; k++) { /* 3 products of 63 and 31 bits */
         const i128 down = -(i128)f->a[k] * r->at[k];
         const i128 up = (i128)f->a[k] * (r->grid[k] - 1 - r->at[k]);
 
@@ -174,19 +176,20 @@ static bool push_rest(struct classes *w, struct box rest, const struct box *take
 
 /* ---- lists ---- */
 
-static uint64_t number_of(const ft__run *r, const uint32_t at[3])
+/* Of places that a grid can have. */
+static uint64_t packed(const uint32_t at[3])
 {
-    return at[0] + (uint64_t)r->grid[0] * (at[1] + (uint64_t)r->grid[1] * at[2]);
+    return at[0] | (uint64_t)at[1] << 32 | (uint64_t)at[2] << 48;
 }
 
-static void place(const ft__run *r, uint32_t at[3], uint64_t number)
+static void unpack(uint32_t at[3], uint64_t from)
 {
-    at[0] = (uint32_t)(number % r->grid[0]);
-    at[1] = (uint32_t)(number / r->grid[0] % r->grid[1]);
-    at[2] = (uint32_t)(number / r->grid[0] / r->grid[1]);
+    at[0] = (uint32_t)from;
+    at[1] = from >> 32 & UINT16_MAX;
+    at[2] = (uint32_t)(from >> 48);
 }
 
-/* From boxes to numbers of blocks. */
+/* From boxes to blocks. */
 static bool list_all(struct classes *w)
 {
     size_t n = 0;
@@ -201,55 +204,123 @@ static bool list_all(struct classes *w)
         for (at[2] = x->first[2]; at[2] < x->end[2]; at[2]++)
             for (at[1] = x->first[1]; at[1] < x->end[1]; at[1]++)
                 for (at[0] = x->first[0]; at[0] < x->end[0]; at[0]++)
-                    w->list[n++] = number_of(w->r, at);
+                    w->list[n++] = packed(at);
     }
     w->n_list = n;
     w->n_boxes = 0;
     return true;
 }
 
-static i128 form_value(const struct classes *w, const ft__form *f, uint32_t l)
+static uint64_t magnitude(int64_t v)
 {
-    i128 sum = 0;
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+/* Modulo 2^64, in each block of a chunk. */
+static void wrapped_values(const struct classes *w, uint64_t *out, const ft__form *f,
+                           uint32_t n)
+{
+    memset(out, 0, n * sizeof(*out));
+    for (uint32_t m = f->symbols; m; m &= m - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(m);
+        const int64_t *delta = w->delta + (size_t)k * CHUNK;
+
+        for (uint32_t l = 0; l < n; l++)
+            out[l] += (uint64_t)f->a[k] * (uint64_t)delta[l];
+    }
+}
+
+/* No block of the chunk has a value of 2^62 or more. */
+static bool is_small(const struct classes *w, const ft__form *f)
+{
+    uint64_t most = (uint64_t)1 << 62;
 
     for (uint32_t m = f->symbols; m; m &= m - 1) {
         const uint32_t k = (uint32_t)__builtin_ctz(m);
+        uint64_t one;
 
-        sum += (i128)f->a[k] * w->delta[k * CHUNK + l];
+        if (__builtin_mul_overflow(magnitude(f->a[k]), w->far[k], &one) || one >= most)
+            return false;
+        most -= one;
     }
-    return sum;
+    return true;
 }
 
-static int64_t quotient(i128 a, int64_t d)
+/* A product of two numbers of 64 bits fits into 128, a sum of them may not. */
+static bool large_value(const struct classes *w, i128 *out, const ft__form *f,
+                        uint32_t l)
 {
-    return (int64_t)(a / d - (a % d < 0));
+    bool ok = true;
+
+    *out = 0;
+    for (uint32_t m = f->symbols; m && ok; m &= m - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(m);
+        const i128 one = (i128)f->a[k] * w->delta[k * CHUNK + l];
+
+        ok = !__builtin_add_overflow(*out, one, out);
+    }
+    return ok;
 }
 
-/* How far symbol k is from here, in each block of a chunk. */
-static void derive(struct classes *w, uint32_t k, uint32_t n)
+static int64_t held(i128 v)
 {
-    const ft__symbol *s = &w->r->forms.symbol[k];
-    int64_t *delta = w->delta + (size_t)k * CHUNK;
+    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+/* In each block of a chunk, or the end of what 64 bits hold. */
+static void form_values(struct classes *w, int64_t *out, const ft__form *f, uint32_t n)
+{
+    if (is_small(w, f)) {
+        wrapped_values(w, (uint64_t *)out, f, n);
+        return;
+    }
+    for (uint32_t l = 0; l < n; l++) {
+        i128 v;
+
+        w->lost[l] |= !large_value(w, &v, f, l);
+        out[l] = held(v);
+    }
+}
+
+static int64_t over(i128 a, int64_t d)
+{
+    return held(a / d - (a % d < 0));
+}
+
+/* What is computed of a chunk's values, those of other blocks less that of this. */
+static void derive_quotient(struct classes *w, int64_t *delta, const ft__symbol *s,
+                            uint32_t n)
+{
+    const int64_t from = (int64_t)s->source[0], d = s->divisor;
+    const int64_t here = over(from, d);
+    uint64_t any = 0;
+
+    form_values(w, delta, ft__form_at(&w->r->forms, s->form[0]), n);
+    for (uint32_t l = 0; l < n; l++)
+        any |= (uint64_t)delta[l] + (uint64_t)from;
+    if (any <= UINT32_MAX && d <= UINT32_MAX && from >= 0 && from <= UINT32_MAX) {
+        for (uint32_t l = 0; l < n; l++)
+            delta[l] = (int64_t)((uint32_t)(delta[l] + from) / (uint32_t)d) - here;
+        return;
+    }
+    for (uint32_t l = 0; l < n; l++)
+        delta[l] = held((i128)over((i128)from + delta[l], d) - here);
+}
+
+static void derive_result(struct classes *w, int64_t *delta, const ft__symbol *s,
+                          uint32_t n)
+{
     uint64_t *out = w->lanes;
     uint64_t *const d[1] = {out};
     const uint64_t *a[5];
 
-    if (!s->i) {
-        const ft__form *f = ft__form_at(&w->r->forms, s->form[0]);
-
-        for (uint32_t l = 0; l < n; l++)
-            delta[l] =
-                quotient((int64_t)s->source[0] + form_value(w, f, l), s->divisor) -
-                quotient((int64_t)s->source[0], s->divisor);
-        return;
-    }
     for (uint32_t x = 0; x < s->n_source; x++) {
         uint64_t *to = w->lanes + (size_t)(x + 1) * CHUNK;
-        const ft__form *f = ft__form_at(&w->r->forms, s->form[x]);
         const uint64_t mask = ft__ptx_mask(s->source_bits[x]);
 
+        wrapped_values(w, to, ft__form_at(&w->r->forms, s->form[x]), n);
         for (uint32_t l = 0; l < n; l++)
-            to[l] = (s->source[x] + (uint64_t)form_value(w, f, l)) & mask;
+            to[l] = (s->source[x] + to[l]) & mask;
         a[x] = to;
     }
     ft__ptx_eval(d, s->f, s->i, a, n);
@@ -259,42 +330,74 @@ static void derive(struct classes *w, uint32_t k, uint32_t n)
                                                 : (int64_t)(out[l] - s->value);
 }
 
-static bool all_hold(const struct classes *w, uint32_t l)
+static void find_far(struct classes *w, uint32_t k, uint32_t n)
 {
-    for (uint32_t n = 0; n < w->n_bounds; n++) {
-        const ft__form *f = ft__form_at(&w->r->forms, w->bound[n]);
-        const i128 v = form_value(w, f, l);
+    uint64_t any = 0;
 
-        if (v < f->low || v > f->high)
-            return false;
+    for (uint32_t l = 0; l < n; l++)
+        any |= magnitude(w->delta[k * CHUNK + l]);
+    w->far[k] = any; /* or a little more */
+}
+
+/* How far symbols are from here, in each block of a chunk. */
+static void find_symbols(struct classes *w, size_t from, uint32_t n)
+{
+    const ft__run *r = w->r;
+
+    memset(w->lost, 0, sizeof(w->lost));
+    for (uint32_t l = 0; l < n; l++) {
+        uint32_t at[3];
+
+        unpack(at, w->list[from + l]);
+        for (uint32_t k = 0; k < 3; k++)
+            w->delta[k * CHUNK + l] = (int64_t)at[k] - (int64_t)r->at[k];
     }
-    return true;
+    for (uint32_t k = 0; k < r->forms.n_symbols; k++) {
+        const ft__symbol *s = &r->forms.symbol[k];
+        int64_t *delta = w->delta + (size_t)k * CHUNK;
+
+        if (k >= FT__FIRST_DERIVED && s->i)
+            derive_result(w, delta, s, n);
+        else if (k >= FT__FIRST_DERIVED)
+            derive_quotient(w, delta, s, n);
+        find_far(w, k, n);
+    }
+}
+
+/* Blocks of a chunk in which all bounds hold. */
+static void find_held(struct classes *w, uint8_t *holds, uint32_t n)
+{
+    int64_t *v = (int64_t *)w->lanes;
+
+    memset(holds, 1, n);
+    for (uint32_t b = 0; b < w->n_bounds; b++) {
+        const ft__form *f = ft__form_at(&w->r->forms, w->bound[b]);
+
+        form_values(w, v, f, n);
+        for (uint32_t l = 0; l < n; l++)
+            holds[l] &= (uint8_t)(v[l] >= f->low) & (uint8_t)(v[l] <= f->high);
+    }
+    for (uint32_t l = 0; l < n; l++)
+        holds[l] &= !w->lost[l];
 }
 
 /* Blocks of the class leave the list. */
 static void take_listed(struct classes *w)
 {
-    const ft__run *r = w->r;
     size_t kept = 0;
 
     for (size_t from = 0; from < w->n_list; from += CHUNK) {
         const uint32_t n =
             (uint32_t)(w->n_list - from < CHUNK ? w->n_list - from : CHUNK);
+        uint8_t holds[CHUNK];
 
-        for (uint32_t l = 0; l < n; l++) {
-            uint32_t at[3];
-
-            place(r, at, w->list[from + l]);
-            for (uint32_t k = 0; k < 3; k++)
-                w->delta[k * CHUNK + l] = (int64_t)at[k] - (int64_t)r->at[k];
-        }
-        for (uint32_t k = FT__FIRST_DERIVED; k < r->forms.n_symbols; k++)
-            derive(w, k, n);
+        find_symbols(w, from, n);
+        find_held(w, holds, n);
         for (uint32_t l = 0; l < n; l++)
-            if (!all_hold(w, l))
+            if (!holds[l])
                 w->list[kept++] = w->list[from + l];
     }
-    w->r->steps += w->n_list * (2 + r->forms.n_symbols + w->n_bounds);
+    w->r->steps += w->n_list * (2 + w->r->forms.n_symbols + w->n_bounds);
     w->n_list = kept;
 }
 
@@ -355,7 +458,7 @@ static bool of_list(struct classes *w, bool executed)
     const size_t before = w->n_list;
 
     if (!executed) {
-        place(w->r, w->r->at, w->list[w->n_list / 2]);
+        unpack(w->r->at, w->list[w->n_list / 2]);
         ft__run_block(w->r);
         if (w->r->stopped || w->r->short_of_memory || !find_bounds(w))
             return !w->r->short_of_memory && w->r->stopped;

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "ptx/accesses.h"
+#include "ptx/classes.h"
+#include "ptx/counter.h"
+#include "ptx/recall.h"
 
 /* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
 #define MOST_STEPS ((uint64_t)1 << 30)
@@ -12,6 +15,8 @@ struct ft_ptx_counter {
     ft__plan **plan;      /* by kernel; NULL: not yet */
     ft__run **run;        /* for blocks of the size that was last; NULL: none */
     const ft__plan *last; /* counted; NULL: none */
+    ft__recall recall;
+    ft__ptx_effort effort;
     char because[200];
 };
 
@@ -45,9 +50,15 @@ void ft_ptx_counter_free(ft_ptx_counter *c)
         ft__run_free(c->run[k]);
         ft__ptx_plan_free(c->plan[k]);
     }
+    ft__recall_free(&c->recall);
     free(c->run);
     free(c->plan);
     free(c);
+}
+
+ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c)
+{
+    return c->effort;
 }
 
 /* ---- launches ---- */
@@ -141,19 +152,22 @@ static void add(uint64_t *to, uint64_t n, uint64_t times)
         *to = UINT64_MAX;
 }
 
-ft_ptx_tally ft__ptx_tally_of(const ft__run *r, const ft__totals *t, uint32_t item)
+static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
 {
-    const uint64_t *c = t->count + (size_t)item * FT__SETS;
+    for (uint32_t k = 0; k < r->p->n_items; k++) {
+        const uint64_t *c = t->count + (size_t)k * FT__SETS;
 
-    return (ft_ptx_tally){c[FT__SURE], c[FT__GUESS],
-                          r->unbounded[item] ? UINT64_MAX : c[FT__MAYBE]};
+        item[k] = (ft_ptx_tally){c[FT__SURE], c[FT__GUESS],
+                                 r->unbounded[k] ? UINT64_MAX : c[FT__MAYBE]};
+    }
 }
 
-static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t)
+static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
+                   const ft_ptx_tally *item)
 {
     for (size_t k = 0; k < r->p->n_dues; k++) {
         const ft__due *due = &r->p->due[k];
-        const ft_ptx_tally one = ft__ptx_tally_of(r, t, due->item);
+        const ft_ptx_tally one = item[due->item];
         ft_ptx_tally *to = (void *)((char *)out + due->at);
 
         add(&to->low, one.low, due->amount);
@@ -235,7 +249,7 @@ static bool describe(ft__plan *p)
     return true;
 }
 
-static void fill_blocks(ft__plan *p, const ft__run *r, const ft__totals *t)
+static void fill_blocks(ft__plan *p, const ft_ptx_tally *item)
 {
     size_t at = 0;
 
@@ -243,8 +257,8 @@ static void fill_blocks(ft__plan *p, const ft__run *r, const ft__totals *t)
         for (uint32_t b = 0; b < p->part[k].flow.n; b++, at++) {
             ft_ptx_block *to = &p->block[at];
 
-            to->warp = ft__ptx_tally_of(r, t, p->part[k].item[b]);
-            to->thread = ft__ptx_tally_of(r, t, p->part[k].item[b] + 1);
+            to->warp = item[p->part[k].item[b]];
+            to->thread = item[p->part[k].item[b] + 1];
             to->exact =
                 to->warp.low == to->warp.high && to->thread.low == to->thread.high;
         }
@@ -263,6 +277,14 @@ size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
 }
 
 /* ---- the whole ---- */
+
+/* All that counts of a launch depend on, in bytes that are equal where that is. */
+struct question {
+    uint64_t size; /* of all of it */
+    uint64_t param_bytes;
+    uint32_t kernel, dynamic_shared, grid[3], block[3], cluster[3], zero;
+    uint8_t param[]; /* bytes, then which are known */
+};
 
 static ft_status plan_for(ft_ptx_counter *c, uint32_t kernel, ft_error *err)
 {
@@ -294,34 +316,102 @@ static ft_status run_for(ft__run **out, ft_ptx_counter *c, uint32_t kernel,
     return st;
 }
 
-static ft_status count(ft_ptx_counts *out, ft_ptx_counter *c, uint32_t kernel,
-                       const ft_ptx_launch *l, const uint8_t *param,
+static ft_status no_memory(const ft__plan *p, ft_error *err)
+{
+    return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
+}
+
+/* What is told of the launch counted last. */
+static ft_status tell(ft_ptx_counter *c, ft__plan *p, const ft_ptx_tally *item,
+                      ft_error *err)
+{
+    fill_blocks(p, item);
+    if (!ft__accesses_fill(p, item))
+        return no_memory(p, err);
+    c->last = p;
+    return FT_OK;
+}
+
+static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c,
+                       uint32_t kernel, const ft_ptx_launch *l, const uint8_t *param,
                        const uint8_t *known, ft_error *err)
 {
     ft__plan *p = c->plan[kernel];
     ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
     ft__run *r = NULL;
-    ft_status st = t.count ? run_for(&r, c, kernel, l->block, err)
-                           : ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
-                                     p->part[0].f->name);
+    ft_status st = t.count ? run_for(&r, c, kernel, l->block, err) : no_memory(p, err);
 
     if (st == FT_OK) {
         ft__run_launch(r, l, param, known);
         r->most_steps = MOST_STEPS;
         st = ft__classes_count(&t, r, err);
+        c->effort.blocks += r->executed;
+        c->effort.steps += r->steps;
     }
     if (st == FT_OK) {
-        sum_up(out, r, &t);
+        tallies(item, r, &t);
+        sum_up(out, r, &t, item);
         conclude(out, c, r);
-        fill_blocks(p, r, &t);
-        if (ft__accesses_fill(p, r, &t))
-            c->last = p;
-        else
-            st =
-                ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
     }
     free(t.count);
     return st;
+}
+
+/* Counts what is asked, or knows it from before. */
+static ft_status count_once(ft_ptx_counts *out, ft_ptx_counter *c,
+                            const struct question *q, const ft_ptx_launch *l,
+                            ft_error *err)
+{
+    ft__plan *p = c->plan[q->kernel];
+    const ft__recalled *known = ft__recall_find(&c->recall, q, q->size);
+    ft_ptx_tally *item;
+    ft_status st;
+
+    if (known) {
+        *out = known->counts;
+        if (out->because) {
+            snprintf(c->because, sizeof(c->because), "%s", known->why);
+            out->because = c->because;
+        }
+        return tell(c, p, known->item, err);
+    }
+    item = malloc(((size_t)p->n_items + 1) * sizeof(*item));
+    if (!item)
+        return no_memory(p, err);
+    st = count(out, item, c, q->kernel, l, q->param, q->param + q->param_bytes, err);
+    if (st == FT_OK)
+        st = tell(c, p, item, err);
+    if (st == FT_OK)
+        ft__recall_keep(&c->recall, q, q->size, out, item, p->n_items);
+    free(item);
+    return st;
+}
+
+/* NULL: out of memory. */
+static struct question *question_new(const ft_ptx_launch *l, uint32_t kernel,
+                                     const ft__ptx_function *f)
+{
+    const size_t size = sizeof(struct question) + 2 * (size_t)f->param_bytes;
+    struct question *q = calloc(1, size);
+
+    if (!q)
+        return NULL;
+    q->size = size;
+    q->param_bytes = f->param_bytes;
+    q->kernel = kernel;
+    q->dynamic_shared = l->dynamic_shared;
+    memcpy(q->grid, l->grid, sizeof(q->grid));
+    memcpy(q->block, l->block, sizeof(q->block));
+    memcpy(q->cluster, l->cluster, sizeof(q->cluster));
+    return q;
+}
+
+/* Parameters that nothing counted comes from make no difference. */
+static void drop_unread(struct question *q, const ft__plan *p)
+{
+    for (uint64_t k = 0; k < q->param_bytes; k++)
+        if (!p->reads[k])
+            q->param[k] = q->param[q->param_bytes + k] = 0;
 }
 
 ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launch *l,
@@ -329,7 +419,7 @@ ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launc
 {
     const ft__ptx_function *f;
     uint32_t kernel = 0;
-    uint8_t *param = NULL;
+    struct question *q;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
@@ -341,16 +431,18 @@ ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launc
     if (st != FT_OK)
         return st;
     f = &c->m->function[c->m->kernel_function[kernel]];
-    param = calloc(2 * (size_t)f->param_bytes + 1, 1);
-    if (!param)
+    q = question_new(l, kernel, f);
+    if (!q)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", f->name);
     for (uint32_t k = 0; st == FT_OK && k < l->n_args; k++)
-        st = put_arg(param, param + f->param_bytes, c->m, f, &c->m->kernel[kernel],
-                     &l->arg[k], err);
+        st = put_arg(q->param, q->param + f->param_bytes, c->m, f,
+                     &c->m->kernel[kernel], &l->arg[k], err);
     if (st == FT_OK)
         st = plan_for(c, kernel, err);
-    if (st == FT_OK)
-        st = count(out, c, kernel, l, param, param + f->param_bytes, err);
-    free(param);
+    if (st == FT_OK) {
+        drop_unread(q, c->plan[kernel]);
+        st = count_once(out, c, q, l, err);
+    }
+    free(q);
     return st;
 }

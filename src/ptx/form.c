@@ -140,6 +140,19 @@ uint32_t ft__form_sum(ft__forms *w, uint32_t a, uint32_t b, int64_t factor,
     return intern(w, sum);
 }
 
+bool ft__form_fits(const ft__forms *w, uint32_t form, int64_t factor)
+{
+    bool all = true;
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
+        int64_t one;
+
+        all &= !__builtin_mul_overflow(w->form[form].a[k], factor, &one) &&
+               one < (int64_t)1 << 62 && one > -((int64_t)1 << 62);
+    }
+    return all;
+}
+
 uint32_t ft__form_without(ft__forms *w, uint32_t form, uint32_t k)
 {
     int64_t a[FT__SYMBOLS];

@@ -53,6 +53,8 @@ uint32_t ft__form_symbol(ft__forms *w, uint32_t k);
 /* a + factor * b, numbers of so many bits. */
 uint32_t ft__form_sum(ft__forms *w, uint32_t a, uint32_t b, int64_t factor,
                       uint32_t bits);
+/* factor times the form has factors of less than 62 bits. */
+bool ft__form_fits(const ft__forms *w, uint32_t form, int64_t factor);
 /* Without a symbol. */
 uint32_t ft__form_without(ft__forms *w, uint32_t form, uint32_t k);
 /* factors over d: only where it divides them all. */

@@ -40,11 +40,17 @@ static ft__frame *frame_begin(ft__run *r, ft__part *part, ft__frame *caller,
 
         *v = (ft__value){.own = v->own, .masks = v->masks, .fresh = true};
     }
-    for (uint32_t b = 0; b < part->flow.n; b++)
-        if (f->loop[b]) {
-            f->loop[b]->walk = 0;
-            f->loop[b]->open = false;
-        }
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        ft__loop *loop = f->loop[b];
+
+        if (!loop)
+            continue;
+        loop->walk = 0;
+        loop->open = false;
+        if (loop->launch != r->launch)
+            loop->period = 1;
+        loop->launch = r->launch;
+    }
     memset(&f->back, 0, sizeof(f->back));
     memset(&f->exited, 0, sizeof(f->exited));
     f->back.known = f->exited.known = true;
@@ -259,6 +265,7 @@ void ft__run_block(ft__run *r)
     ft__forms_clear(&r->forms);
     r->n_trials = 0;
     r->depth = 0;
+    r->executed++;
     memset(&t, 0, sizeof(t));
     t.of[FT__MAYBE] = r->all;
     t.known = true;
@@ -302,7 +309,8 @@ void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
     r->dynamic_shared = l->dynamic_shared;
     r->param = param;
     r->param_known = known;
-    r->steps = 0;
+    r->steps = r->executed = 0;
+    r->launch++;
     r->stopped = false;
     r->why = NULL;
     memset(r->unbounded, 0, r->p->n_items * sizeof(*r->unbounded));
@@ -322,8 +330,9 @@ static bool make_run(ft__run *r)
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
     r->measured =
         ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
-    return r->count && r->unbounded && r->pool && r->measured && make_lanes(r) &&
-           ft__forms_new(&r->forms);
+    r->memo = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->memo));
+    return r->memo && r->count && r->unbounded && r->pool && r->measured &&
+           make_lanes(r) && ft__forms_new(&r->forms);
 }
 
 ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],

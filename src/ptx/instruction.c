@@ -151,7 +151,8 @@ void ft__ptx_instruction(ft__parser *p)
     operands(p, &i);
     if (p->st)
         return;
-    i.class = (uint8_t)ft__ptx_classify(&i, (const uint16_t *)p->mods.at + i.mods);
+    i.class = (uint8_t)ft__ptx_classify(
+        &i, i.n_mods ? (const uint16_t *)p->mods.at + i.mods : NULL);
     own_space(&i);
     ft__check_instruction(p, &i);
     *(ft__ptx_insn *)ft__ptx_push(p, &p->insns, sizeof(i)) = i;

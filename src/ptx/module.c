@@ -114,6 +114,7 @@ void ft_ptx_free(ft_ptx *m)
     if (!m)
         return;
     free(m->owned);
+    ft__index_free(&m->by_name);
     ft__arena_free(&m->arena);
     free(m);
 }
@@ -161,6 +162,8 @@ const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t r
 ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
                               ft_error *err)
 {
+    const ft__index_slot *slot;
+
     *out = 0;
     if (!name && m->n_kernels == 1)
         return FT_OK;
@@ -170,11 +173,10 @@ ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
         return ft_fail(err, FT_ENEEDED, 0,
                        "%s: %u kernels are in it: say which, such as %s", m->name,
                        m->n_kernels, m->kernel[0].name);
-    for (uint32_t i = 0; i < m->n_kernels; i++) {
-        if (strcmp(m->kernel[i].name, name) == 0) {
-            *out = i;
-            return FT_OK;
-        }
+    slot = ft__index_find(&m->by_name, ft__hash_text(FT__HASH_BEGIN, name), name);
+    if (slot) {
+        *out = (uint32_t)slot->number;
+        return FT_OK;
     }
     return ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel '%s'", m->name, name);
 }

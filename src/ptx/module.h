@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/index.h"
 #include "foretell/ptx.h"
 
 /* A parsed module. One arena, names point into the text (with their length) or the
@@ -150,6 +151,7 @@ typedef struct ft__ptx_function {
     uint32_t n_insns, n_operands, n_mods, n_regs, n_labels, n_targets;
     uint32_t *param, *result; /* variables, in order; of .func they may be registers: */
     uint32_t n_params, n_results;
+    uint32_t first_variable, end_variable;  /* of its own, params among them */
     bool params_are_regs, results_are_regs; /* then these are registers */
     uint64_t shared_bytes, local_bytes, param_bytes;
 } ft__ptx_function;
@@ -173,11 +175,12 @@ struct ft_ptx {
     ft__ptx_function *function;
     ft__ptx_variable *variable; /* of module and functions */
     ft__ptx_loc *loc;
-    ft__ptx_file *file;
+    ft__ptx_file *file; /* by number */
     uint32_t n_functions, n_variables, n_locs, n_files;
     ft_ptx_kernel *kernel; /* entries, in order */
     uint32_t *kernel_function;
     uint32_t n_kernels;
+    ft__index by_name;     /* of kernels */
     uint64_t shared_bytes; /* of the module's own .shared variables */
 };
 

@@ -151,6 +151,21 @@ static void location(ft__parser *p)
     }
 }
 
+static bool is_new_file(ft__parser *p, uint32_t number)
+{
+    /* another one for each number, and none 0 */
+    const uint64_t hash = ((uint64_t)number + 1) * 0x9e3779b97f4a7c15u;
+    ft__index_slot *slot = ft__index_at(&p->file_numbers, hash, NULL);
+
+    if (!slot)
+        ft__ptx_no_memory(p);
+    if (!slot || slot->hash)
+        return !slot;
+    slot->hash = hash;
+    p->file_numbers.n++;
+    return true;
+}
+
 static void file(ft__parser *p)
 {
     ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
@@ -158,9 +173,8 @@ static void file(ft__parser *p)
     const char *at = p->lex.start;
 
     f->number = ft__ptx_small(p, "a file's number");
-    for (size_t i = 0; i + 1 < p->files.n; i++)
-        if (((ft__ptx_file *)p->files.at)[i].number == f->number)
-            ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
+    if (!is_new_file(p, f->number))
+        ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
     f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
     if (!f->name)
         ft__ptx_no_memory(p);
@@ -373,6 +387,34 @@ static void module(ft__parser *p)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = ((const ft__ptx_file *)a)->number,
+                   y = ((const ft__ptx_file *)b)->number;
+
+    return (x > y) - (x < y);
+}
+
+/* The first kernel of each name. */
+static void index_kernels(ft__parser *p)
+{
+    ft_ptx *m = p->m;
+
+    for (uint32_t k = 0; m->kernel && k < m->n_kernels; k++) {
+        const uint64_t hash = ft__hash_text(FT__HASH_BEGIN, m->kernel[k].name);
+        ft__index_slot *slot = ft__index_at(&m->by_name, hash, m->kernel[k].name);
+
+        if (!slot) {
+            ft__ptx_no_memory(p);
+            return;
+        }
+        if (slot->hash)
+            continue;
+        *slot = (ft__index_slot){hash, m->kernel[k].name, k};
+        m->by_name.n++;
+    }
+}
+
 static void keep(ft__parser *p)
 {
     ft_ptx *m = p->m;
@@ -385,9 +427,12 @@ static void keep(ft__parser *p)
     m->function = ft__ptx_keep(p, &p->functions, sizeof(*m->function));
     m->variable = ft__ptx_keep(p, &p->variables, sizeof(*m->variable));
     m->loc = ft__ptx_keep(p, &p->locs, sizeof(*m->loc));
+    if (p->files.n)
+        qsort(p->files.at, p->files.n, sizeof(*m->file), by_number);
     m->file = ft__ptx_keep(p, &p->files, sizeof(*m->file));
     m->kernel = ft__ptx_keep(p, &p->kernels, sizeof(*m->kernel));
     m->kernel_function = ft__ptx_keep(p, &p->kernel_functions, sizeof(uint32_t));
+    index_kernels(p);
 }
 
 static void release(ft__parser *p)
@@ -401,6 +446,7 @@ static void release(ft__parser *p)
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         free(lists[i]->at);
     ft__check_end(p);
+    ft__index_free(&p->file_numbers);
     free(p->symbols.bucket);
     free(p->words);
 }

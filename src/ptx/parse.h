@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/index.h"
 #include "ptx/lex.h"
 #include "ptx/words.h"
 
@@ -115,6 +116,7 @@ typedef struct ft__parser {
     uint32_t max_rank;              /* .maxclusterrank */
     uint32_t loc, nested;           /* operands that are open */
     uint64_t total_regs, total_initial;
+    ft__index file_numbers; /* of `.file` */
     ft__checker check;
     _Alignas(16) unsigned char spill[512]; /* where elements go that no memory is for */
 } ft__parser;

@@ -311,6 +311,7 @@ static void keep(ft__parser *p)
     f->shared_bytes = p->offset[FT_PTX_SHARED];
     f->local_bytes = p->offset[FT_PTX_LOCAL];
     f->param_bytes = p->offset[FT_PTX_PARAM];
+    f->end_variable = (uint32_t)p->variables.n;
 }
 
 static void new_kernel(ft__parser *p)
@@ -388,6 +389,7 @@ static void definition(ft__parser *p, const ft__lex *at, const ft__linkage *link
 {
     const ft__ptx_function before = *p->f;
 
+    p->f->first_variable = (uint32_t)p->variables.n;
     ft__scope_open(p);
     heading(p);
     if (p->st)

@@ -41,14 +41,14 @@ static bool find_cells(ft__plan *p, ft__part *part)
     uint32_t kept = 0;
 
     for (uint32_t k = 0; k < f->n_insns; k++)
-        if (ft__plan_cells(&at, p, part, &f->insn[k]) && p->need[at.variable])
+        if (ft__plan_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
             n += f->insn[k].vector;
     part->cell = ft__arena_array(&p->arena, n + 1, sizeof(*part->cell));
     if (!part->cell)
         return false;
     n = 0;
     for (uint32_t k = 0; k < f->n_insns; k++)
-        if (ft__plan_cells(&at, p, part, &f->insn[k]) && p->need[at.variable])
+        if (ft__plan_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
             for (uint32_t e = 0; e < f->insn[k].vector; e++)
                 part->cell[n++] =
                     (ft__cell){.variable = at.variable,
@@ -62,7 +62,7 @@ static bool find_cells(ft__plan *p, ft__part *part)
             continue;
         if (last && last->variable == part->cell[k].variable &&
             part->cell[k].offset - last->offset < last->bytes)
-            p->escaped[last->variable] = true;
+            p->escaped[last->variable - p->first_variable] = true;
         part->cell[kept++] = part->cell[k];
     }
     part->n_cells = kept;
@@ -92,7 +92,8 @@ static bool give_slots(ft__plan *p, ft__part *part)
         part->slot[r] = part->n_slots++;
     }
     for (uint32_t c = 0; c < part->n_cells; c++) {
-        part->hard[part->n_slots] = p->need[part->cell[c].variable] & FT__HARD;
+        part->hard[part->n_slots] =
+            *ft__plan_need(p, part->cell[c].variable) & FT__HARD;
         part->bits[part->n_slots] =
             (uint8_t)(part->cell[c].bytes < 8 ? part->cell[c].bytes * 8 : 64);
         part->cell[c].slot = part->n_slots++;
@@ -219,7 +220,7 @@ static void copy_cells(struct builder *w, uint32_t k, const ft__origin *at)
     uint32_t e = 0;
 
     if (s)
-        s->need = w->p->need[at->variable];
+        s->need = *ft__plan_need(w->p, at->variable);
     if (load) {
         add_dests(w, s, k);
         for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++, e++)
@@ -282,7 +283,7 @@ static void value_step(struct builder *w, uint32_t k)
     ft__step *s;
 
     if (i->opcode == FT__PTX_ST && ft__plan_cells(&at, w->p, part, i) &&
-        w->p->need[at.variable]) {
+        *ft__plan_need(w->p, at.variable)) {
         copy_cells(w, k, &at);
     } else if (!need_of(part, k) || i->opcode == FT__PTX_CALL) {
         return;
@@ -448,6 +449,25 @@ bool ft__plan_steps(ft__plan *p)
     return true;
 }
 
+/* ---- parameters ---- */
+
+static bool find_reads(ft__plan *p)
+{
+    const uint64_t n = p->part[0].f->param_bytes;
+
+    p->reads = ft__arena_array(&p->arena, (size_t)n + 1, sizeof(*p->reads));
+    for (uint32_t k = 0; p->reads && k < p->n_parts; k++)
+        for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
+            const ft__step *step = &p->part[k].step[s];
+            const uint64_t end = step->at + (uint64_t)step->n_dest * step->bytes;
+
+            for (uint64_t b = step->at;
+                 step->kind == FT__STEP_PARAM && b < end && b < n; b++)
+                p->reads[b] = true;
+        }
+    return p->reads != NULL;
+}
+
 /* ---- the whole ---- */
 
 static bool calls(const ft__ptx_function *f)
@@ -463,24 +483,17 @@ static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
 {
     ft_status st = FT_OK;
 
-    p->part = ft__arena_array(&p->arena,
-                              calls(&p->m->function[function]) ? p->m->n_functions : 1,
-                              sizeof(*p->part));
-    if (!p->part)
-        return FT_ENOMEM;
-    p->part[0].f = &p->m->function[function];
-    p->part[0].function = function;
-    p->n_parts = 1;
-    if (!ft__plan_slice(p))
+    p->calls = calls(&p->m->function[function]);
+    if (!ft__plan_slice(p, function))
         return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts && !st; n++)
         st = ft__flow_make(&p->part[n].flow, &p->arena, p->m, p->part[n].f, err);
     if (st)
         return st;
-    if (!ft__plan_steps(p))
+    if (!ft__plan_steps(p) || !find_reads(p))
         return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts; n++)
-        if (!ft__plan_live(p, &p->part[n]))
+        if (!ft__plan_live(p, &p->part[n]) || !ft__plan_signs(p, &p->part[n]))
             return FT_ENOMEM;
     return ft__plan_dues(p) ? FT_OK : FT_ENOMEM;
 }

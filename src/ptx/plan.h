@@ -86,6 +86,7 @@ typedef struct ft__part {
     uint8_t *bits; /* by slot */
     bool *hard;    /* by slot */
     bool *within;  /* by slot: never read in another block than the one that wrote it */
+    bool *signs;   /* by slot: only its sign is ever read */
     ft__cell *cell;
     uint32_t n_cells;
     ft__step *step;
@@ -113,17 +114,26 @@ typedef struct ft__plan {
     const ft_ptx *m;
     ft__part *part; /* the kernel's first */
     uint32_t n_parts;
-    uint8_t *need; /* by variable */
-    bool *escaped; /* by variable: its address goes where it is not followed */
+    bool calls;                           /* the kernel does */
+    uint32_t first_variable, n_variables; /* those of its parts are among them */
+    uint8_t *need;                        /* by variable, from the first on */
+    bool *escaped; /* the same: its address goes where it is not followed */
     uint32_t n_steps;
     uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
     size_t n_dues, most_dues;
+    bool *reads;         /* by byte of the kernel's parameters: a step reads it */
     ft_ptx_block *block; /* of all parts; NULL: not yet */
     size_t n_blocks;
     ft_ptx_access *access; /* of all parts; NULL: not yet */
     size_t n_accesses;
 } ft__plan;
+
+/* Of a variable that is a part's own. */
+static inline uint8_t *ft__plan_need(const ft__plan *p, uint32_t variable)
+{
+    return &p->need[variable - p->first_variable];
+}
 
 ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
                             ft_error *err);
@@ -149,9 +159,12 @@ bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
                     const ft__ptx_insn *i);
 uint32_t ft__plan_cell(const ft__part *part, uint32_t variable, uint64_t offset,
                        uint64_t bytes);
-bool ft__plan_slice(ft__plan *p);
+bool ft__plan_slice(ft__plan *p, uint32_t kernel);
 bool ft__plan_steps(ft__plan *p);
 bool ft__plan_live(ft__plan *p, ft__part *part);
+bool ft__plan_signs(ft__plan *p, ft__part *part);
+/* Of what a step writes only the sign is ever read. */
+bool ft__plan_sign_only(const ft__part *part, const ft__step *s);
 bool ft__plan_dues(ft__plan *p);
 bool ft__plan_is_param(const ft_ptx *m, uint32_t variable);
 

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "ptx/lanes.h"
-#include "ptx/run.h"
-
-__extension__ typedef __int128 i128;
+#include "ptx/numbers.h"
 
 struct ruling {
     ft__run *r;
@@ -15,6 +13,7 @@ struct ruling {
     const ft__set *who;
     uint32_t n, bits;
     bool is_signed, hard;
+    bool sign; /* only the sign of the result is ever read */
 };
 
 static bool has(const struct ruling *w, unsigned mod)
@@ -24,47 +23,31 @@ static bool has(const struct ruling *w, unsigned mod)
 
 /* ---- numbers and their ends ---- */
 
-static i128 number(uint64_t v, uint32_t bits, bool is_signed)
-{
-    return is_signed ? (i128)ft__ptx_signed(v, bits) : (i128)(v & ft__ptx_mask(bits));
-}
-
-static int64_t clamped(i128 v)
+static int64_t clamped(ft__i128 v)
 {
     return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-static void ends(const ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
-                 const ft__set *who, i128 *least, i128 *most)
+/* A form that numbers between these have: they stay numbers of so many bits. */
+static void hold_inside(ft__run *r, uint32_t form, uint32_t bits, bool is_signed,
+                        ft__i128 least, ft__i128 most)
 {
-    *least = *most = number(v->base, bits, is_signed);
-    if (!v->lane)
-        return;
-    *least = (i128)1 << 100;
-    *most = -*least;
-    for (uint32_t k = 0; k < r->words; k++)
-        for (uint64_t m = who->w[k]; m; m &= m - 1) {
-            const i128 x =
-                number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)], bits, is_signed);
+    const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
 
-            *least = x < *least ? x : *least;
-            *most = x > *most ? x : *most;
-        }
+    if (least <= most)
+        ft__form_hold(&r->forms, form, clamped((is_signed ? -top : 0) - least),
+                      clamped(top - 1 - most));
 }
 
 void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
                       const ft__set *who)
 {
-    i128 least, most;
-    const i128 top = (i128)1 << (is_signed ? bits - 1 : bits);
+    ft__i128 least, most;
 
     if (!v->form)
         return;
-    ends(r, v, bits, is_signed, who, &least, &most);
-    if (least > most) /* nobody is there */
-        return;
-    ft__form_hold(&r->forms, v->form, clamped((is_signed ? -top : 0) - least),
-                  clamped(top - 1 - most));
+    ft__number_ends(r, v, bits, is_signed, who, &least, &most);
+    hold_inside(r, v->form, bits, is_signed, least, most);
 }
 
 static void no_wrap(const struct ruling *w, uint32_t k)
@@ -94,7 +77,7 @@ static bool product(const struct ruling *w, uint32_t *form)
     const bool wide = has(w, FT__MOD_WIDE);
     const uint32_t bits = wide ? w->bits * 2 : w->bits;
 
-    if (has(w, FT__MOD_HI) || has(w, FT__MOD_SAT) || bits > 64)
+    if (has(w, FT__MOD_SAT) || bits > 64)
         return false;
     *form = 0;
     if (w->a[affine].form) {
@@ -102,9 +85,9 @@ static bool product(const struct ruling *w, uint32_t *form)
             return false;
         if (wide)
             no_wrap(w, affine);
-        *form = ft__form_sum(&w->r->forms, 0, w->a[affine].form,
-                             (int64_t)number(w->a[other].base, w->bits, w->is_signed),
-                             bits);
+        *form = ft__form_sum(
+            &w->r->forms, 0, w->a[affine].form,
+            (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
     }
     if (w->n > 2)
         *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, bits);
@@ -132,7 +115,7 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
 {
     ft__forms *forms = &w->r->forms;
     ft__symbol s = {.form = {v->form}, .n_source = 1, .divisor = d};
-    i128 least = d, most = 0;
+    int64_t least = d, most = 0;
 
     *rest = 0;
     if (ft__form_divides(forms, v->form, d)) {
@@ -144,50 +127,77 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
     if (!w->hard || ft__form_of_loops(forms, v->form) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
-    for (uint32_t k = 0; k < w->r->words; k++)
-        for (uint64_t m = w->who->w[k]; m; m &= m - 1) {
-            const i128 x = number(v->lane[k * 64 + (uint32_t)__builtin_ctzll(m)],
-                                  w->bits, is_signed);
-            const i128 r = (x % d + d) % d;
-
-            s.source[0] = (uint64_t)x;
-            least = r < least ? r : least;
-            most = r > most ? r : most;
-        }
+    ft__number_remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least,
+                          &most);
     *q = least > most ? 0 : ft__form_derive(forms, &s);
     if (!*q)
         return false;
     *rest = ft__form_sum(forms, v->form, *q, -d, 64);
-    ft__form_hold(forms, *rest, clamped(-least), clamped(d - 1 - most));
+    ft__form_hold(forms, *rest, -least, d - 1 - most);
+    return true;
+}
+
+/* Remainders by 2^bits leave next to no room: products that make numbers look random,
+ * which no two blocks have in common. */
+static bool is_scattered(const struct ruling *w, const ft__value *product)
+{
+    const int64_t d = (int64_t)1 << w->bits;
+    int64_t least = 0, most = 0;
+    uint64_t last;
+
+    ft__number_remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
+    return d - (most - least) < d / 32;
+}
+
+/* The upper half of a * b + c, where one of a and b is a constant: the quotient of the
+ * whole product by 2^bits. So compilers divide by a constant. */
+static bool upper_half(const struct ruling *w, uint32_t *form)
+{
+    const uint32_t other = w->a[0].form ? 1 : 0, affine = 1 - other;
+    const ft__value *v = &w->a[affine];
+    uint64_t lane[FT__MOST_THREADS];
+    ft__value product = {.lane = lane};
+    struct ruling wide = *w;
+    ft__i128 least, most, by;
+    uint32_t rest;
+
+    if (!w->hard || w->bits > 32 || has(w, FT__MOD_SAT) || !is_constant(&w->a[other]) ||
+        !v->form || !v->lane)
+        return false;
+    by = ft__number(w->a[other].base, w->bits, w->is_signed);
+    ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
+    if (least > most || most * by > INT64_MAX ||
+        !ft__form_fits(&w->r->forms, v->form, (int64_t)by))
+        return false;
+    for (uint32_t l = 0; l < w->r->threads; l++)
+        lane[l] =
+            (uint64_t)ft__number(v->lane[l], w->bits, w->is_signed) * (uint64_t)by;
+    product.form = ft__form_sum(&w->r->forms, 0, v->form, (int64_t)by, 64);
+    wide.bits = 64;
+    if (is_scattered(w, &product) ||
+        !quotient(&wide, &product, true, (int64_t)1 << w->bits, form, &rest))
+        return false;
+    hold_inside(w->r, v->form, w->bits, w->is_signed, least, most);
+    if (w->n > 2)
+        *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, w->bits);
     return true;
 }
 
 /* By a positive constant, of what is not negative. */
 static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
 {
-    const i128 d = number(w->a[1].base, w->bits, w->is_signed);
-    i128 least, most;
+    const ft__i128 d = ft__number(w->a[1].base, w->bits, w->is_signed);
+    ft__i128 least, most;
     uint32_t q, rest;
 
     if (!is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
         return false;
-    ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
+    ft__number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
-    no_wrap(w, 0);
+    hold_inside(w->r, w->a[0].form, w->bits, w->is_signed, least, most);
     ft__form_hold(&w->r->forms, w->a[0].form, clamped(-least), INT64_MAX);
     *form = remainder ? rest : q;
-    return true;
-}
-
-static bool shift_right(const struct ruling *w, uint32_t *form)
-{
-    uint32_t rest;
-
-    if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits || w->a[1].base > 62 ||
-        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
-        return false;
-    no_wrap(w, 0);
     return true;
 }
 
@@ -229,12 +239,12 @@ static bool joined(const struct ruling *w, uint32_t *form)
 {
     const uint32_t affine = w->a[0].form ? 0 : 1, other = 1 - affine;
     const uint64_t low = untouched(w, w->a[affine].form);
-    i128 least, most;
+    ft__i128 least, most;
 
     if (w->a[other].form || w->a[other].rough)
         return false;
-    ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
-    if (w->a[other].lane ? most > (i128)low
+    ft__number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
+    if (w->a[other].lane ? most > (ft__i128)low
                          : (w->a[other].base & ft__ptx_mask(w->bits) & ~low) != 0)
         return false;
     *form = w->a[affine].form;
@@ -302,39 +312,71 @@ static bool selected(const struct ruling *w, uint32_t *form)
 
 enum relation { LESS, LESS_OR_EQUAL, EQUAL };
 
-/* Keeps a - b on the side of 0 where it is, for every thread. */
-static void keep_side(const struct ruling *w, const ft__value *a, const ft__value *b,
-                      bool is_signed, enum relation relation)
+/* x + form stays <= limit where x is, and > limit, or for EQUAL > 0, where that is. */
+static void hold_side(const struct ruling *w, uint32_t form, enum relation relation,
+                      const ft__i128 *below, const ft__i128 *above)
+{
+    const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
+    const int least = relation == EQUAL ? 1 : limit + 1;
+
+    ft__form_hold(&w->r->forms, form, above ? clamped(least - *above) : INT64_MIN,
+                  below ? clamped(limit - *below) : INT64_MAX);
+}
+
+/* Keeps a - b on the side of 0 where it is, thread by thread. */
+static void keep_sides(const struct ruling *w, uint32_t form, const ft__value *a,
+                       const ft__value *b, bool is_signed, enum relation relation)
+{
+    const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
+    int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
+    const uint32_t n =
+        ft__number_differences(x, w->r, a, b, w->bits, is_signed, w->who);
+    bool any_below = false, any_above = false, any_equal = false;
+    ft__i128 below, above;
+
+    for (uint32_t l = 0; l < n; l++) {
+        const bool is_below = x[l] <= limit;
+
+        low = is_below && x[l] > low ? x[l] : low;
+        high = !is_below && x[l] < high ? x[l] : high;
+        any_below |= is_below;
+        any_above |= !is_below;
+        any_equal |= x[l] == 0;
+    }
+    below = low;
+    above = high;
+    if (relation == EQUAL && any_equal)
+        ft__form_pin(&w->r->forms, form);
+    else
+        hold_side(w, form, relation, any_below ? &below : NULL,
+                  any_above ? &above : NULL);
+}
+
+/* Keeps a and b numbers, and a - b on the side of 0 where it is, for every thread. */
+static void keep_order(const struct ruling *w, const ft__value *a, const ft__value *b,
+                       bool is_signed, enum relation relation)
 {
     const uint32_t d = ft__form_sum(&w->r->forms, a->form, b->form, -1, 64);
-    const uint32_t threads = a->lane || b->lane ? w->r->threads : 1;
-    i128 low = INT64_MIN, high = INT64_MAX;
+    ft__i128 a_least, a_most, b_least, b_most, least, most;
 
-    if (!d)
+    if (!a->form && !b->form)
         return;
-    for (uint32_t l = 0; l < threads; l++) {
-        i128 x, limit;
-        bool below;
-
-        if (threads > 1 && !ft__set_has(w->who->w, l))
-            continue;
-        x = number(a->lane ? a->lane[l] : a->base, w->bits, is_signed) -
-            number(b->lane ? b->lane[l] : b->base, w->bits, is_signed);
-        if (relation == EQUAL && x == 0) {
-            low = high = 0;
-            break;
-        }
-        below = relation == LESS_OR_EQUAL ? x <= 0 : x < 0;
-        /* below: x + form <= limit; else x + form > limit */
-        limit = relation == LESS_OR_EQUAL ? 0 : -1;
-        if (below)
-            high = limit - x < high ? limit - x : high;
-        else if (relation == EQUAL)
-            low = 1 - x > low ? 1 - x : low;
-        else
-            low = limit + 1 - x > low ? limit + 1 - x : low;
-    }
-    ft__form_hold(&w->r->forms, d, clamped(low), clamped(high));
+    ft__number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
+    ft__number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
+    if (a->form)
+        hold_inside(w->r, a->form, w->bits, is_signed, a_least, a_most);
+    if (b->form)
+        hold_inside(w->r, b->form, w->bits, is_signed, b_least, b_most);
+    if (!d || a_least > a_most || b_least > b_most)
+        return;
+    least = a_least - b_most;
+    most = a_most - b_least;
+    if (!(a->lane && b->lane) && most <= (relation == LESS_OR_EQUAL ? 0 : -1))
+        hold_side(w, d, relation, &most, NULL);
+    else if (!(a->lane && b->lane) && least >= (relation == LESS ? 0 : 1))
+        hold_side(w, d, relation, NULL, &least);
+    else
+        keep_sides(w, d, a, b, is_signed, relation);
 }
 
 static bool compared(const struct ruling *w, uint32_t *form)
@@ -359,9 +401,7 @@ static bool compared(const struct ruling *w, uint32_t *form)
 
         if (!has(w, known[k].mod))
             continue;
-        ft__rule_no_wrap(w->r, &w->a[0], w->bits, is_signed, w->who);
-        ft__rule_no_wrap(w->r, &w->a[1], w->bits, is_signed, w->who);
-        keep_side(w, &w->a[0], &w->a[1], is_signed, known[k].relation);
+        keep_order(w, &w->a[0], &w->a[1], is_signed, known[k].relation);
         return true;
     }
     return false;
@@ -375,20 +415,60 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
 
     if (has(w, FT__MOD_RELU))
         return false;
-    no_wrap(w, 0);
-    no_wrap(w, 1);
-    keep_side(w, &w->a[0], &w->a[1], w->is_signed, LESS);
+    keep_order(w, &w->a[0], &w->a[1], w->is_signed, LESS);
     for (uint32_t l = 0; l < threads; l++) {
         const uint64_t a = w->a[0].lane ? w->a[0].lane[l] : w->a[0].base;
         const uint64_t b = w->a[1].lane ? w->a[1].lane[l] : w->a[1].base;
         const bool less =
-            number(a, w->bits, w->is_signed) < number(b, w->bits, w->is_signed);
+            ft__number(a, w->bits, w->is_signed) < ft__number(b, w->bits, w->is_signed);
 
         if (threads == 1 || ft__set_has(w->who->w, l))
             which |= less == (w->i->opcode == FT__PTX_MIN) ? 1 : 2;
     }
     *form = w->a[which == 2 ? 1 : 0].form;
     return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
+}
+
+/* ---- signs ---- */
+
+/* Source k stays a number, and negative or not. */
+static void keep_sign(const struct ruling *w, uint32_t k)
+{
+    static const ft__value zero;
+
+    keep_order(w, &w->a[k], &zero, true, LESS);
+}
+
+/* or, and of which only the sign matters: it stays where those of the sources do. */
+static bool sign_kept(const struct ruling *w, uint32_t *form)
+{
+    for (uint32_t k = 0; k < w->n; k++)
+        keep_sign(w, k);
+    *form = 0;
+    return true;
+}
+
+/* ---- shifts to the right ---- */
+
+static bool shift_right(const struct ruling *w, uint32_t *form)
+{
+    uint32_t rest;
+
+    if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits)
+        return false;
+    /* What is left is the sign. Rounds of loops are held, as by any quotient, so that
+     * addresses that come from there are known. */
+    if (w->hard && w->a[1].base == w->bits - 1 &&
+        !ft__form_of_loops(&w->r->forms, w->a[0].form)) {
+        keep_sign(w, 0);
+        *form = 0;
+        return true;
+    }
+    if (w->a[1].base > 62 ||
+        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
+        return false;
+    no_wrap(w, 0);
+    return true;
 }
 
 /* ---- all ---- */
@@ -418,7 +498,8 @@ static bool of_numbers(const struct ruling *w, uint32_t *form)
     case FT__PTX_ADD: return sum(w, form, 1);
     case FT__PTX_SUB: return sum(w, form, -1);
     case FT__PTX_MUL:
-    case FT__PTX_MAD: return product(w, form);
+    case FT__PTX_MAD:
+        return has(w, FT__MOD_HI) ? upper_half(w, form) : product(w, form);
     case FT__PTX_NEG:
     case FT__PTX_NOT:
         *form = ft__form_sum(&w->r->forms, 0, w->a[0].form, -1, w->bits);
@@ -427,8 +508,8 @@ static bool of_numbers(const struct ruling *w, uint32_t *form)
     case FT__PTX_SHR: return shift_right(w, form);
     case FT__PTX_DIV: return divided(w, form, false);
     case FT__PTX_REM: return divided(w, form, true);
-    case FT__PTX_AND: return masked(w, form);
-    case FT__PTX_OR:
+    case FT__PTX_AND: return w->sign ? sign_kept(w, form) : masked(w, form);
+    case FT__PTX_OR: return w->sign ? sign_kept(w, form) : joined(w, form);
     case FT__PTX_XOR: return joined(w, form);
     case FT__PTX_CVT: return converted(w, form);
     case FT__PTX_SELP: return selected(w, form);
@@ -453,7 +534,8 @@ bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *
                              .bits = ft__ptx_type_bits(i->type[0]),
                              .is_signed =
                                  ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
-                             .hard = s->need & FT__HARD};
+                             .hard = s->need & FT__HARD,
+                             .sign = ft__plan_sign_only(part, s)};
 
     if (i->n_types < 1 || !whole_numbers(&w) ||
         (s->n_dest != 1 && i->opcode != FT__PTX_SETP))

@@ -27,6 +27,7 @@ typedef struct ft__value {
     uint64_t base, *lane;  /* of every thread where lane is NULL */
     uint64_t *own, *masks; /* room for lane and unknown; NULL: not yet */
     uint64_t *unknown;     /* threads; NULL: none */
+    uint64_t stamp;        /* another one after each change; 0: of no slot */
     uint32_t form;
     bool nothing; /* nobody knows it, of any thread */
     bool rough;   /* form is not known: right in this block only */
@@ -42,6 +43,7 @@ typedef struct ft__loop {
     uint64_t walk; /* 0: never */
     uint32_t wait, pause;
     uint32_t period; /* rounds that a trial takes together */
+    uint64_t launch; /* for which that was found */
     bool open;
 } ft__loop;
 
@@ -86,10 +88,14 @@ typedef struct ft__run {
     bool *unbounded; /* by item: as often as you like */
     uint64_t *in[5], *out[16];
     struct ft__measured **measured; /* by step of all parts */
+    struct ft__memo **memo;         /* by step of all parts */
+    uint64_t stamps;                /* the last that was given */
     ft__frame **pool;               /* by part: frames not in use */
     ft__trial trial[FT__MOST_TRIALS];
     uint32_t n_trials;
     uint64_t walks, steps, most_steps;
+    uint64_t launch;   /* number of this one */
+    uint64_t executed; /* thread blocks, of this launch */
     bool stopped, short_of_memory;
     const char *why; /* counts are not exact: the first reason */
     uint32_t why_line;
@@ -150,6 +156,11 @@ void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *
 void ft__run_stop(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 
 /* ---- values ---- */
+
+static inline void ft__value_touch(ft__run *r, ft__value *v)
+{
+    v->stamp = ++r->stamps;
+}
 
 /* `now` becomes the slot's for the threads of `who`. */
 void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now,

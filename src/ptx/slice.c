@@ -144,7 +144,14 @@ bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
 {
     return (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) && i->n_types == 1 &&
            ft__plan_place(at, part, ft__plan_address(part->f, i, 0)) &&
-           own_memory(p->m, at->variable) && !p->escaped[at->variable];
+           own_memory(p->m, at->variable) &&
+           !p->escaped[at->variable - p->first_variable];
+}
+
+/* It may be one of the parts' own, of which there is more to know. */
+static bool is_own(const ft__plan *p, uint32_t variable)
+{
+    return variable - p->first_variable < p->n_variables;
 }
 
 /* Addresses that are more than the place of a load or store. */
@@ -163,11 +170,11 @@ static void find_escapes(ft__plan *p, const ft__part *part)
         if (moves || i->opcode == FT__PTX_CALL)
             continue;
         for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++)
-            if (origin_of(&o, part, part->ref[r]) &&
+            if (origin_of(&o, part, part->ref[r]) && is_own(p, o.variable) &&
                 !(a && part->ref[r] == &f->operand[a->index] &&
                   (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) &&
                   i->n_types == 1))
-                p->escaped[o.variable] = true;
+                p->escaped[o.variable - p->first_variable] = true;
     }
 }
 
@@ -175,7 +182,7 @@ static void find_escapes(ft__plan *p, const ft__part *part)
 
 struct slicer {
     ft__plan *p;
-    uint32_t *part_of; /* by function */
+    uint32_t *part_of; /* by function; NULL: no calls */
     bool changed;
 };
 
@@ -189,7 +196,7 @@ static void need_reg(struct slicer *s, ft__part *part, uint32_t reg, uint8_t nee
 
 static void need_variable(struct slicer *s, uint32_t variable, uint8_t need)
 {
-    uint8_t *now = &s->p->need[variable];
+    uint8_t *now = ft__plan_need(s->p, variable);
 
     if ((*now | need) != *now) {
         *now |= need;
@@ -218,7 +225,7 @@ static uint8_t needed(const ft__plan *p, const ft__part *part, uint32_t k)
             need |= part->need[part->ref[r]->index];
     if (part->f->insn[k].opcode == FT__PTX_ST &&
         ft__plan_cells(&at, p, part, &part->f->insn[k]))
-        need |= p->need[at.variable];
+        need |= *ft__plan_need(p, at.variable);
     return need;
 }
 
@@ -256,12 +263,13 @@ static void look_into(struct slicer *s, ft__part *part, const ft__call *c)
         for (uint32_t k = 0; k < f->n_params && k < c->n_args; k++)
             need_operand(s, part, &c->arg[k],
                          f->params_are_regs ? to->need[f->param[k]]
-                                            : s->p->need[f->param[k]]);
+                                            : *ft__plan_need(s->p, f->param[k]));
         for (uint32_t k = 0; k < f->n_results && k < c->n_results; k++) {
             const ft__ptx_operand *r = &c->result[k];
-            const uint8_t need = r->kind == FT__PTX_REG        ? part->need[r->index]
-                                 : r->kind == FT__PTX_VARIABLE ? s->p->need[r->index]
-                                                               : 0;
+            const uint8_t need = r->kind == FT__PTX_REG ? part->need[r->index]
+                                 : r->kind == FT__PTX_VARIABLE
+                                     ? *ft__plan_need(s->p, r->index)
+                                     : 0;
 
             if (f->results_are_regs)
                 need_reg(s, to, f->result[k], need);
@@ -302,7 +310,7 @@ static void need_all(struct slicer *s)
 {
     for (uint32_t n = 0; n < s->p->n_parts; n++)
         memset(s->p->part[n].need, FT__HARD | FT__SOFT, s->p->part[n].f->n_regs);
-    memset(s->p->need, FT__HARD | FT__SOFT, s->p->m->n_variables);
+    memset(s->p->need, FT__HARD | FT__SOFT, s->p->n_variables);
 }
 
 static void spread(struct slicer *s)
@@ -359,25 +367,35 @@ static uint32_t part_for(struct slicer *s, uint32_t function)
     return s->part_of[function];
 }
 
+/* Functions that a call may lead to: one by name, else those listed. */
+static uint32_t called(const uint32_t **to, const ft__ptx_function *f,
+                       const ft__ptx_insn *i, const ft__ptx_operand *callee)
+{
+    const ft__ptx_targets *list = ft__flow_targets(f, i);
+
+    if (callee && callee->kind == FT__PTX_FUNCTION) {
+        *to = &callee->index;
+        return 1;
+    }
+    *to = list ? list->index : NULL;
+    return list ? list->n : 0;
+}
+
 static bool read_call(struct slicer *s, ft__part *part, ft__call *c,
                       const ft__ptx_insn *i)
 {
-    const ft__ptx_targets *list = ft__flow_targets(part->f, i);
     const ft__ptx_operand *callee = NULL;
-    uint32_t n, one;
-    const uint32_t *to = &one;
+    const uint32_t *to;
+    uint32_t n;
 
     c->pointer = FT__NO_SLOT;
     read_lists(c, part->f, i, &callee);
+    n = called(&to, part->f, i, callee);
     if (callee && callee->kind == FT__PTX_FUNCTION) {
-        one = callee->index;
-        n = 1;
-        c->noreturn = s->p->m->function[one].noreturn;
-        c->nowhere = s->p->m->function[one].declared_only;
+        c->noreturn = s->p->m->function[*to].noreturn;
+        c->nowhere = s->p->m->function[*to].declared_only;
     } else {
         c->pointer = callee ? callee->index : FT__NO_SLOT; /* a register until later */
-        n = list ? list->n : 0;
-        to = list ? list->index : NULL;
         c->nowhere = !n;
     }
     c->part = ft__arena_array(&s->p->arena, (size_t)n + 1, sizeof(*c->part));
@@ -413,20 +431,79 @@ static bool prepare(struct slicer *s, ft__part *part, ft__arena *work)
     return part->need && find_refs(s->p, part, work) && find_origins(s->p, part, work);
 }
 
-bool ft__plan_slice(ft__plan *p)
+/* Functions that the kernel leads to are listed from the n-th on as they are found. */
+static uint32_t add_called(uint32_t *list, bool *seen, uint32_t n, const ft_ptx *m,
+                           const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    ft__call c = {.pointer = FT__NO_SLOT};
+    const ft__ptx_operand *callee = NULL;
+    const uint32_t *to;
+    uint32_t n_to;
+
+    read_lists(&c, f, i, &callee);
+    n_to = called(&to, f, i, callee);
+    for (uint32_t k = 0; k < n_to; k++)
+        if (!seen[to[k]] && !m->function[to[k]].declared_only) {
+            seen[to[k]] = true;
+            list[n++] = to[k];
+        }
+    return n;
+}
+
+/* Room for as many parts as there may be, and their variables. */
+static bool find_parts(struct slicer *s, ft__arena *work, uint32_t kernel)
+{
+    ft__plan *p = s->p;
+    const size_t most = p->calls ? p->m->n_functions : 1;
+    uint32_t *list = ft__arena_array(work, most, sizeof(*list));
+    bool *seen = ft__arena_array(work, most, sizeof(*seen));
+    uint32_t n = 0, end = 0;
+
+    s->part_of = p->calls ? ft__arena_array(work, most, sizeof(uint32_t)) : NULL;
+    if (!list || !seen || (p->calls && !s->part_of))
+        return false;
+    seen[p->calls ? kernel : 0] = true;
+    list[n++] = kernel;
+    p->first_variable = UINT32_MAX;
+    for (uint32_t k = 0; k < n; k++) {
+        const ft__ptx_function *f = &p->m->function[list[k]];
+
+        if (f->first_variable < p->first_variable)
+            p->first_variable = f->first_variable;
+        end = f->end_variable > end ? f->end_variable : end;
+        for (uint32_t i = 0; p->calls && i < f->n_insns; i++)
+            if (f->insn[i].opcode == FT__PTX_CALL)
+                n = add_called(list, seen, n, p->m, f, &f->insn[i]);
+    }
+    p->n_variables = end - p->first_variable;
+    p->part = ft__arena_array(&p->arena, n, sizeof(*p->part));
+    if (s->part_of)
+        memset(s->part_of, 0xff, most * sizeof(*s->part_of));
+    return p->part != NULL;
+}
+
+static bool begin(struct slicer *s, ft__arena *work, uint32_t kernel)
+{
+    ft__plan *p = s->p;
+
+    if (!find_parts(s, work, kernel))
+        return false;
+    p->part[0].f = &p->m->function[kernel];
+    p->part[0].function = kernel;
+    p->n_parts = 1;
+    if (s->part_of)
+        s->part_of[kernel] = 0;
+    p->need = ft__arena_array(&p->arena, (size_t)p->n_variables + 1, 1);
+    p->escaped = ft__arena_array(&p->arena, (size_t)p->n_variables + 1, 1);
+    return p->need && p->escaped;
+}
+
+bool ft__plan_slice(ft__plan *p, uint32_t kernel)
 {
     struct slicer s = {.p = p};
     ft__arena work = {0};
-    bool ok;
+    bool ok = begin(&s, &work, kernel);
 
-    s.part_of = ft__arena_array(&work, (size_t)p->m->n_functions + 1, sizeof(uint32_t));
-    p->need = ft__arena_array(&p->arena, (size_t)p->m->n_variables + 1, 1);
-    p->escaped = ft__arena_array(&p->arena, (size_t)p->m->n_variables + 1, 1);
-    ok = s.part_of && p->need && p->escaped;
-    if (ok) {
-        memset(s.part_of, 0xff, p->m->n_functions * sizeof(*s.part_of));
-        s.part_of[p->part[0].function] = 0;
-    }
     for (uint32_t n = 0; ok && n < p->n_parts; n++) /* grows meanwhile */
         ok = read_calls(&s, &p->part[n]) && prepare(&s, &p->part[n], &work);
     for (uint32_t n = 0; ok && n < p->n_parts; n++)

@@ -372,13 +372,84 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
     }
 }
 
+/* ---- what is done already ---- */
+
+/* A step as it was executed last: from the same values, by the same threads, into what
+ * nobody has written since, it would change nothing and bind nothing anew. No stamp is
+ * given twice, so that what stands in dest is of this frame and this thread block. */
+struct ft__memo {
+    uint64_t source[5], dest[2]; /* stamps */
+    ft__set who;
+};
+
+static bool in_loop(const ft__part *part, const ft__step *s)
+{
+    const ft__flow *flow = &part->flow;
+    const ft__flow_block *b = &flow->block[flow->of[s->insn]];
+
+    return b->header || flow->ring_first[b->ring] != flow->ring_last[b->ring];
+}
+
+static uint64_t stamp_of(const ft__frame *f, const ft__source *s)
+{
+    return s->kind == FT__SOURCE_SLOT && s->index != FT__NO_SLOT
+               ? f->value[s->index].stamp
+               : 0;
+}
+
+static uint64_t stamp_at(const ft__frame *f, const ft__step *s, uint32_t k)
+{
+    const uint32_t slot = f->part->dest[s->dest + k];
+
+    return slot == FT__NO_SLOT ? 0 : f->value[slot].stamp;
+}
+
+static bool is_done(const ft__run *r, const struct ft__memo *m, const ft__frame *f,
+                    const ft__step *s, const ft__set *who)
+{
+    bool any = false, same = true; /* any: of which there is a stamp */
+
+    for (uint32_t k = 0; same && k < s->n_dest; k++) {
+        same = m->dest[k] == stamp_at(f, s, k);
+        any |= m->dest[k] != 0;
+    }
+    for (uint32_t k = 0; same && k < s->n_source; k++)
+        same = m->source[k] == stamp_of(f, &f->part->source[s->source + k]);
+    return any && same && ft__set_same(r, &m->who, who);
+}
+
+/* Of values that are computed, unless it has been done. */
+static void once(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+{
+    struct ft__memo **at =
+        &r->memo[(size_t)f->part->first_step + (size_t)(s - f->part->step)];
+    struct ft__memo *m = *at;
+
+    if (!m && in_loop(f->part, s) && s->n_source <= 5 && s->n_dest <= 2)
+        m = *at = ft__arena_alloc(&r->arena, sizeof(*m));
+    if (m && is_done(r, m, f, s, who)) {
+        r->steps += 20;
+        return;
+    }
+    for (uint32_t k = 0; m && k < s->n_source; k++)
+        m->source[k] = stamp_of(f, &f->part->source[s->source + k]);
+    if (s->kind == FT__STEP_EVAL)
+        eval(r, f, s, who);
+    else
+        param(r, f, s, who);
+    for (uint32_t k = 0; m && k < s->n_dest; k++)
+        m->dest[k] = stamp_at(f, s, k);
+    if (m)
+        m->who = *who;
+}
+
 void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
                   const ft__set *who)
 {
     switch (s->kind) {
-    case FT__STEP_EVAL: eval(r, f, s, who); break;
+    case FT__STEP_EVAL:
+    case FT__STEP_PARAM: once(r, f, s, who); break;
     case FT__STEP_COPY: copy(r, f, s, who); break;
-    case FT__STEP_PARAM: param(r, f, s, who); break;
     case FT__STEP_CONST: constant(r, f, s, who); break;
     case FT__STEP_LANES: ft__run_lanes(r, f, s, t, who); break;
     default: forget(r, f, s, who); break;

@@ -1,9 +1,10 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/parse.h"
 
-enum { BUCKETS = 1 << 12 };
+enum { BUCKETS = 1 << 12, MOST_ASKED = 200 /* bytes of a name */ };
 
 static ft__symbol *symbol_at(ft__parser *p, uint32_t i)
 {
@@ -100,8 +101,11 @@ static bool suffix(const char *s, uint32_t len, uint32_t *v)
 
     if (len == 0 || len > 9)
         return false;
-    for (uint32_t i = 0; i < len; i++)
+    for (uint32_t i = 0; i < len; i++) {
+        if (s[i] < '0' || s[i] > '9')
+            return false;
         n = n * 10 + (uint32_t)(s[i] - '0');
+    }
     *v = n;
     return true;
 }
@@ -117,12 +121,31 @@ static bool collides(ft__parser *p, const char *name, uint32_t len,
            range->scope == p->symbols.depth;
 }
 
-/* Is the range's name, or one of its registers, there in this scope? */
+/* One of the range's registers is there in this scope: asked of each. */
+static bool any_taken(ft__parser *p, const char *name, uint32_t len, uint32_t n)
+{
+    char one[MOST_ASKED + 12];
+
+    memcpy(one, name, len);
+    for (uint32_t v = 0; v < n; v++) {
+        const uint32_t all = len + (uint32_t)snprintf(one + len, 12, "%u", v);
+        const ft__symbol *s = find(p, one, all, ft__lex_hash(one, all), false);
+
+        if (s && s->scope == p->symbols.depth)
+            return true;
+    }
+    return false;
+}
+
+/* One of the range's registers is there in this scope. */
 static bool taken(ft__parser *p, const char *name, uint32_t len, uint32_t n)
 {
     const ft__symbol range = {
         .name = name, .len = len, .n = n, .scope = (uint16_t)p->symbols.depth};
 
+    /* Whichever there are fewer of: all registers of a file are limited. */
+    if (n < p->symbols.list.n - p->symbols.mark[p->symbols.depth] && len < MOST_ASKED)
+        return any_taken(p, name, len, n);
     for (uint32_t i = (uint32_t)p->symbols.list.n;
          i-- > 0 && symbol_at(p, i)->scope == p->symbols.depth;) {
         const ft__symbol *s = symbol_at(p, i);

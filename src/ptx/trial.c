@@ -141,6 +141,7 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
         loop->was = ft__arena_array(&r->arena, live + 1, sizeof(*loop->was));
         loop->start = ft__arena_array(&r->arena, live + 1, sizeof(*loop->start));
         loop->period = 1;
+        loop->launch = r->launch;
         items_of(r, f->part, block, &loop->first_item, &loop->end_item);
         loop->count = ft__arena_array(
             &r->arena, (size_t)(loop->end_item - loop->first_item + 32) * FT__SETS,
@@ -169,6 +170,7 @@ static void advance(ft__run *r, const ft__trial *t, uint64_t n)
         if (!a)
             continue;
         v->form = ft__form_without(&r->forms, v->form, t->symbol);
+        ft__value_touch(r, v);
         if (!by || v->fresh)
             continue;
         if (!v->lane && ft__set_same(r, &t->there, &f->present)) {
@@ -368,6 +370,8 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
                                    (int64_t)((uint64_t)by * loop->period), bits);
         else
             v->rough = true;
+        if (by || !linear)
+            ft__value_touch(r, v);
     }
     return true;
 }

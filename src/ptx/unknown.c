@@ -92,16 +92,23 @@ static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
 static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
 {
     const ft__part *part = f->part;
-    bool may = false;
+    bool leave = false, end = false;
 
     for (uint32_t b = 0; b < part->flow.n; b++) {
         const ft__ptx_insn *i = &part->f->insn[part->flow.block[b].end - 1];
         const ft__flow_kind kind = ft__flow_kind_of(i);
 
-        may |= blocks[b] && (kind == FT__FLOW_LEAVE || kind == FT__FLOW_CALL);
+        if (!blocks[b] || (kind != FT__FLOW_LEAVE && kind != FT__FLOW_CALL))
+            continue;
+        leave = true;
+        end |= i->opcode != FT__PTX_RET;
     }
-    for (uint32_t k = 0; may && k < FT__WORDS; k++)
+    if (end)
+        ft__there_spell_out(&f->exited);
+    for (uint32_t k = 0; leave && k < FT__WORDS; k++) {
         f->left.w[k] |= who->w[k];
+        f->exited.of[FT__MAYBE].w[k] |= end ? who->w[k] : 0;
+    }
 }
 
 /* The way ends in a trap, or a call that does not return, whatever happens. */

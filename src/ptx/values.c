@@ -174,6 +174,7 @@ void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who)
 {
     if (v->nothing || v->fresh || !own_unknown(r, v))
         return;
+    ft__value_touch(r, v);
     for (uint32_t k = 0; k < r->words; k++)
         v->unknown[k] |= who->w[k];
 }
@@ -203,6 +204,7 @@ static void replace(ft__run *r, ft__value *v, const ft__value *now)
     v->lane = now->lane ? own : NULL;
     v->unknown = now->unknown ? masks : NULL;
     v->fresh = false;
+    ft__value_touch(r, v);
 }
 
 /* Forms of symbols that count ahead for none but `who` need not agree for the rest. */
@@ -227,6 +229,7 @@ static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set 
     const uint32_t d =
         v->form == now->form ? 0 : difference(r, v->form, now->form, who);
 
+    ft__value_touch(r, v);
     if (d && hard)
         ft__form_pin(&r->forms, d);
     v->rough |= now->rough || (d && !hard);

@@ -231,21 +231,23 @@ static void barrier(ft__run *r, const ft__there *on)
     }
 }
 
-/* Who takes part in a step, by its guard; `c`: what is known of that. */
-static void taking_part(ft__way *w, const ft__step *s, ft__there *on, ft__condition *c)
+/* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
+ */
+static const ft__there *taking_part(ft__way *w, const ft__step *s, ft__there *on,
+                                    ft__condition *c)
 {
     ft__there off;
 
-    *on = w->t;
     c->any_open = false;
     if (s->guard == FT__NO_SLOT)
-        return;
+        return &w->t;
     ft__run_guard(w->r, c, w->f, s->guard, s->guard_not);
     ft__there_split(w->r, on, &off, &w->t, c);
     if (ft__set_same(w->r, ft__there_set(on, FT__SURE), &on->of[FT__MAYBE]))
         on->known = true;
     else if (c->any_open)
         ft__run_inexact(w->r, w->f, s->insn, "a guard depends on data");
+    return on;
 }
 
 /* Who may have written it, or not, does not know it. */
@@ -272,7 +274,8 @@ static void count_on(ft__run *r, const ft__step *s, const ft__there *on)
 /* false: the step has said where to go on. */
 static bool one_step(ft__way *w, const ft__step *s)
 {
-    ft__there on;
+    ft__there some;
+    const ft__there *on;
     ft__condition c;
 
     switch (s->kind) {
@@ -281,19 +284,20 @@ static bool one_step(ft__way *w, const ft__step *s)
     case FT__STEP_LEAVE: leave(w, s); return false;
     default: break;
     }
-    taking_part(w, s, &on, &c);
+    on = taking_part(w, s, &some, &c);
     switch (s->kind) {
-    case FT__STEP_ON: count_on(w->r, s, &on); break;
-    case FT__STEP_ACCESS: ft__run_access(w->r, w->f, s, &on); break;
-    case FT__STEP_BARRIER: barrier(w->r, &on); break;
+    case FT__STEP_ON: count_on(w->r, s, on); break;
+    case FT__STEP_ACCESS: ft__run_access(w->r, w->f, s, on); break;
+    case FT__STEP_BARRIER: barrier(w->r, on); break;
     case FT__STEP_CALL:
-        ft__run_call(w->r, w->f, s, &w->t, &on);
+        some = *on; /* w->t changes meanwhile */
+        ft__run_call(w->r, w->f, s, &w->t, &some);
         w->from = w->block;
         w->block = w->f->part->flow.block[w->block].next;
         return false;
     default:
-        if (ft__way_anyone(w->r, &on))
-            value_step(w, s, &on, &c);
+        if (ft__way_anyone(w->r, on))
+            value_step(w, s, on, &c);
         break;
     }
     return true;

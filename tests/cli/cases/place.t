@@ -46,6 +46,27 @@ Several networks on several devices.
   networks.0.device: "l4"
   networks.1.device: "l4"
 
+A device of which too little is known for a network does without it.
+
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics
+  2 networks on 2 devices: the least time until all are done
+  
+  network        device     time  energy   memory
+  -----------------------------------------------
+  resnet50.onnx  l4      3.14 ms  103 mJ  107 MiB
+  vgg16.onnx     l4      5.20 ms  318 mJ  553 MiB
+  
+  all are done after 8.35 ms and have taken 421 mJ; no other way is better
+  left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device
+  left_out.1.device: "iphone-6"
+  left_out.1.why: "iphone-6: its file does not say \"peak_fp32\", which an estimate needs"
+  networks.1.device: "l4"
+  $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6
+  foretell place: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  [4]
+
 No way is an answer.
 
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4 --limit 1ms
@@ -88,5 +109,5 @@ What nobody can foretell is none.
   foretell place: t4: its highest clock is 1590 MHz
   [4]
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices t4,l4 --method physics --clock 9GHz
-  foretell place: t4: its highest clock is 1590 MHz
+  foretell place: l4: its highest clock is 2040 MHz
   [4]

@@ -1,0 +1,410 @@
+/* Collecting on the fake engine: its clock moves by a formula, so results can be told
+ * in advance. */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "fake_engine.h"
+#include "foretell/measure.h"
+#include "predict/probes.h"
+
+static const char *plugin_dir;
+static const char *source_root;
+/* Not "": a copied tree of /sys, whose clocks sessions hold at 1.2 GHz. */
+static char machine[128];
+
+static ft_session *open_fake(const char *options)
+{
+    return fake_session(options, plugin_dir, machine);
+}
+
+static const char *const wanted[] = {
+    "conv2d x=1x8x16x16 out=8 kernel=3x3 stride=1x1 pad=1x1",
+    "conv2d x=1x16x16x16 out=8 kernel=1x1 stride=1x1 pad=0x0",
+    "conv2d x=1x16x16x16 out=8 kernel=1x1 stride=1x1 pad=0x0",
+    "linear x=1x128 out=64",
+    "relu x=1x100",
+    "softmax x=1x100 axis=1",
+    "view x=1x100 out=100",
+};
+enum { N_WANTED = 7, N_UNIQUE = 5 };
+
+static ft_status collect_these(ft_collect_report *r, const char *options,
+                               const char *path, const char *const *specs, size_t n,
+                               const ft_collect_options *how)
+{
+    ft_session *s = open_fake(options);
+    ft_op ops[16];
+    ft_store *store;
+    ft_error err = {0};
+    ft_status st = ft_store_open(&store, path, FT_STORE_WRITE, &err);
+
+    for (size_t i = 0; i < n; i++)
+        ops[i] = parse(specs[i]);
+    if (!st)
+        st = ft_collect(r, s, store, ops, NULL, n, how, &err);
+    if (st)
+        fprintf(stderr, "%s\n", err.msg);
+    ft_store_close(store);
+    ft_session_close(s);
+    return st;
+}
+
+static ft_status collect(ft_collect_report *r, const char *options, const char *path)
+{
+    ft_collect_options how = {
+        .op_time_s = 0.002, .repeat_share = -1, .command = "test"};
+
+    return collect_these(r, options, path, wanted, N_WANTED, &how);
+}
+
+static void temporary(char *path)
+{
+    static int n;
+
+    sprintf(path, "/tmp/foretell-run-%d-%d.db", (int)getpid(), n++);
+    remove(path);
+}
+
+static void clean(const char *path)
+{
+    char name[256];
+
+    remove(path);
+    snprintf(name, sizeof(name), "%s-wal", path);
+    remove(name);
+    snprintf(name, sizeof(name), "%s-shm", path);
+    remove(name);
+}
+
+static void collecting_twice_measures_once(void)
+{
+    ft_collect_report r;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect(&r, "", path) == FT_OK);
+    CHECK(r.wanted == N_UNIQUE && r.measured == N_UNIQUE && r.present == 0 &&
+          r.left == 0);
+    CHECK(collect(&r, "", path) == FT_OK);
+    CHECK(r.present == N_UNIQUE && r.measured == 0);
+    clean(path);
+}
+
+static void what_the_engine_breaks_on_is_counted_and_the_rest_measured(void)
+{
+    ft_collect_report r;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect(&r, "fail_kind=conv2d", path) == FT_OK);
+    CHECK(r.failed == 2 && r.measured == N_UNIQUE - 2);
+    /* The next run, on a sound engine, takes up what failed. */
+    CHECK(collect(&r, "", path) == FT_OK);
+    CHECK(r.present == N_UNIQUE - 2 && r.measured == 2);
+    clean(path);
+}
+
+static const ft_collect_options ascending = {
+    .op_time_s = 0.002, .repeat_share = -1, .ascending = 1};
+
+/* 32 MB each of the batch: 1 and 2 fit beside nothing else, 3 does not. */
+static void what_is_too_large_ends_its_series_as_such(void)
+{
+    static const char *const specs[] = {"relu x=4x8000000", "relu x=2x8000000",
+                                        "relu x=3x8000000", "relu x=1x8000000",
+                                        "relu x=3x100",     "tanh x=4x8000000"};
+    ft_collect_report r;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_these(&r, "oom_above=70000000", path, specs, 6, &ascending) == FT_OK);
+    CHECK(r.measured == 3 && r.failed == 2 && r.too_large == 1 && r.skipped == 0);
+    CHECK(r.left == 0);
+    /* With more memory, the next run takes up what was left out. */
+    CHECK(collect_these(&r, "", path, specs, 6, &ascending) == FT_OK);
+    CHECK(r.present == 3 && r.measured == 3);
+    clean(path);
+}
+
+static void a_failure_that_is_not_the_sizes_ends_its_series_too(void)
+{
+    static const char *const specs[] = {
+        "softmax x=1x100 axis=1", "softmax x=8x100 axis=1", "softmax x=4x100 axis=1",
+        "relu x=4x100",           "relu x=1x100",           "softmax x=1x200 axis=1"};
+    ft_collect_options all = ascending;
+    ft_collect_report r;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_these(&r, "fail_kind=softmax", path, specs, 6, &ascending) == FT_OK);
+    CHECK(r.measured == 2 && r.failed == 2 && r.skipped == 2 && r.too_large == 0);
+    /* Where sizes are no series, each is tried. */
+    all.ascending = 0;
+    CHECK(collect_these(&r, "fail_kind=softmax", path, specs, 6, &all) == FT_OK);
+    CHECK(r.present == 2 && r.failed == 4 && r.skipped == 0);
+    clean(path);
+}
+
+static void an_engine_that_breaks_down_loses_nothing_measured(void)
+{
+    const ft_collect_options how = {.op_time_s = 0.002, .repeat_share = -1, .group = 2};
+    ft_collect_report r;
+    size_t before;
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, wanted, 0, &how) == FT_OK); /* the machine */
+    CHECK(collect_these(&r, "fail_after=7000", path, wanted, N_WANTED, &how) == FT_OK);
+    before = r.measured;
+    CHECK(before > 0 && r.failed > 0 && before + r.failed == N_UNIQUE);
+    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(r.present == before && r.present + r.measured == N_UNIQUE);
+    clean(path);
+}
+
+/* Which of the operations was measured when: rows are numbered as they come. */
+struct order {
+    const char *const *specs;
+    int64_t id[16];
+};
+
+static int note_id(void *user, const ft_row *row)
+{
+    struct order *o = user;
+    char spec[512];
+    ft_op op;
+
+    for (size_t i = 0; o->specs[i]; i++) {
+        op = parse(o->specs[i]);
+        ft_op_print(&op, spec, sizeof(spec));
+        if (strcmp(row->key.metric, "time") == 0 && strcmp(row->key.spec, spec) == 0)
+            o->id[i] = row->id;
+    }
+    return 0;
+}
+
+/* Seven that are nearly the same, one that is far from them, and one that takes many
+ * times as long to measure as all the others: one that stands for the seven comes
+ * first, then the far one; the heavy one has to wait for three more. */
+static void what_stands_for_most_in_its_time_comes_first(void)
+{
+    static const char *const specs[] = {
+        "linear x=4096x8192 out=8192", "linear x=64x250 out=256",
+        "linear x=64x251 out=256",     "linear x=64x252 out=256",
+        "linear x=64x253 out=256",     "linear x=64x254 out=256",
+        "linear x=64x255 out=256",     "linear x=64x256 out=256",
+        "linear x=1x4096 out=1024",    NULL};
+    ft_collect_options how = {.op_time_s = 0.002, .repeat_share = -1, .group = 1};
+    struct order o = {.specs = specs};
+    ft_collect_report r;
+    char path[128];
+    ft_store *s;
+    int before[9] = {0};
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, specs, 9, &how) == FT_OK && r.measured == 9);
+    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
+    CHECK(ft_store_each(s, NULL, 0, note_id, &o, NULL) == FT_OK);
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++)
+            before[i] += o.id[j] < o.id[i];
+    CHECK(before[8] == 1 && before[0] == 5);
+    ft_store_close(s);
+    clean(path);
+}
+
+static int has_three_rounds(void *user, const ft_row *row)
+{
+    int *n = user;
+
+    if (strcmp(row->key.metric, "time") == 0)
+        *n += strstr(row->m.conditions, "\"rounds\": 3") ? 1 : 1000;
+    return 0;
+}
+
+/* The probes at least, for they always are. */
+static void a_short_budget_takes_fewer_rounds(void)
+{
+    ft_collect_options how = {.budget_s = 0.05 * N_UNIQUE, .repeat_share = -1};
+    ft_collect_report r;
+    char path[128];
+    ft_store *s;
+    int n = 0;
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
+    CHECK(ft_store_each(s, NULL, 0, has_three_rounds, &n, NULL) == FT_OK);
+    CHECK(n >= FT__N_PROBES && n < 1000);
+    ft_store_close(s);
+    clean(path);
+}
+
+static int check_row(void *user, const ft_row *row)
+{
+    ft_reading *r;
+    size_t n;
+
+    if (strcmp(row->key.metric, "time") != 0)
+        return 0;
+    CHECK(strcmp(row->key.dtype_policy, "default") == 0);
+    CHECK(row->m.calibration_s > 0 && strstr(row->m.conditions, "\"rounds\": 5"));
+    CHECK(row->m.error >= 0.01 * row->m.value);
+    CHECK(ft_store_readings(user, row->id, &r, &n, NULL) == FT_OK);
+    CHECK(n >= 5 && r[n - 1].round == 4 && n == row->m.n);
+    free(r);
+    return 0;
+}
+
+static void part_is_measured_again_and_reproducibility_told(void)
+{
+    ft_collect_options how = {.op_time_s = 0.002};
+    ft_collect_report r;
+    char path[128];
+    ft_repeats again;
+    ft_store *s;
+
+    temporary(path);
+    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(r.measured == N_UNIQUE && r.repeated == N_UNIQUE);
+    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
+    CHECK(ft_store_repeats(&again, s, &(ft_key){.metric = "time"}, NULL) == FT_OK);
+    CHECK(again.pairs == N_UNIQUE && again.calibrated == N_UNIQUE);
+    CHECK(again.median < 0.02 && again.covered >= 0.6);
+    CHECK(ft_store_each(s, NULL, 0, check_row, s, NULL) == FT_OK);
+    ft_store_close(s);
+    clean(path);
+}
+
+static int count_rows(void *user, const ft_row *row)
+{
+    int *n = user;
+
+    *n += strcmp(row->key.metric, "time") == 0;
+    return 0;
+}
+
+static int times_in(const char *path)
+{
+    ft_store *s;
+    int n = 0;
+
+    if (ft_store_open(&s, path, FT_STORE_READ, NULL))
+        return 0; /* killed before the store was there */
+    CHECK(ft_store_each(s, NULL, 0, count_rows, &n, NULL) == FT_OK);
+    ft_store_close(s);
+    return n;
+}
+
+static double highest_clock_khz(void)
+{
+    char path[256];
+    double khz = NAN;
+    FILE *fp;
+
+    snprintf(path, sizeof(path),
+             "%s/sys/devices/system/cpu/cpu0/cpufreq/"
+             "scaling_max_freq",
+             machine);
+    fp = fopen(path, "r");
+    /* It may just be written. */
+    if (fp && fscanf(fp, "%lf", &khz) != 1)
+        khz = NAN;
+    if (fp)
+        fclose(fp);
+    return khz;
+}
+
+/* The guard puts back what the killed one had set; it needs a moment. */
+static bool settings_come_back(double khz)
+{
+    const struct timespec moment = {0, 10 * 1000 * 1000};
+
+    for (int i = 0; i < 1000 && highest_clock_khz() != khz; i++)
+        nanosleep(&moment, NULL);
+    return highest_clock_khz() == khz;
+}
+
+static void copy_machine(void)
+{
+    char command[512];
+
+    snprintf(machine, sizeof(machine), "/tmp/foretell-run-%d", (int)getpid());
+    snprintf(command, sizeof(command), "cp -r %s/tests/recorded/rapl-laptop %s",
+             source_root, machine);
+    CHECK(system(command) == 0);
+}
+
+static void drop_machine(void)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -rf %s", machine);
+    CHECK(system(command) == 0);
+    machine[0] = '\0';
+}
+
+/* Kill a collection again and again: what is stored only grows, and in the end
+ * everything has been measured exactly once, and clocks are as they were. */
+static void a_killed_collection_goes_on_where_it_was(int kills)
+{
+    ft__prng rng = ft__prng_stream(17, 0);
+    ft_collect_report r;
+    int before = 0, now;
+    double khz;
+    char path[128];
+
+    temporary(path);
+    copy_machine();
+    khz = highest_clock_khz();
+    for (int i = 0; i < kills; i++) {
+        pid_t pid = fork();
+        struct timespec nap = {0, (long)ft__prng_below(&rng, 40000000)};
+
+        if (pid == 0) {
+            ft_collect_report child;
+
+            _exit(collect(&child, "sleep=1", path) != FT_OK);
+        }
+        nanosleep(&nap, NULL);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        CHECK(settings_come_back(khz));
+        now = times_in(path);
+        CHECK(now >= before);
+        before = now;
+    }
+    CHECK(collect(&r, "", path) == FT_OK);
+    CHECK(r.present + r.measured == N_UNIQUE);
+    CHECK(times_in(path) == N_UNIQUE + FT__N_PROBES);
+    CHECK(highest_clock_khz() == khz);
+    drop_machine();
+    clean(path);
+}
+
+/* usage: test_collect SOURCE_ROOT PLUGIN_DIR [KILLS] */
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 77;
+    source_root = argv[1];
+    plugin_dir = argv[2];
+    collecting_twice_measures_once();
+    what_the_engine_breaks_on_is_counted_and_the_rest_measured();
+    what_is_too_large_ends_its_series_as_such();
+    a_failure_that_is_not_the_sizes_ends_its_series_too();
+    an_engine_that_breaks_down_loses_nothing_measured();
+    what_stands_for_most_in_its_time_comes_first();
+    a_short_budget_takes_fewer_rounds();
+    part_is_measured_again_and_reproducibility_told();
+    a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);
+    CHECK_DONE();
+}

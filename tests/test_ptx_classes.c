@@ -1,0 +1,237 @@
+/* What counting costs: thread blocks that are executed, and steps of these. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "foretell/ptx_launches.h"
+#include "ptx/counter.h"
+#include "ptx/recall.h"
+
+enum { MODULES = 64 };
+
+/* Counters of the modules that a list's launches are of. */
+typedef struct counters {
+    const ft_ptx *module[MODULES];
+    ft_ptx_counter *counter[MODULES];
+    int n;
+} counters;
+
+static ft_ptx_counter *counter_of(counters *c, const ft_ptx *m)
+{
+    int k = 0;
+
+    while (k < c->n && c->module[k] != m)
+        k++;
+    if (k == c->n && k < MODULES) {
+        CHECK(ft_ptx_counter_new(&c->counter[k], m, NULL) == FT_OK);
+        c->module[k] = m;
+        c->n++;
+    }
+    return c->counter[k];
+}
+
+static ft__ptx_effort effort_of(const counters *c)
+{
+    ft__ptx_effort sum = {0};
+
+    for (int k = 0; k < c->n; k++) {
+        const ft__ptx_effort one = ft__ptx_counter_effort(c->counter[k]);
+
+        sum.blocks += one.blocks;
+        sum.steps += one.steps;
+    }
+    return sum;
+}
+
+static void close_all(counters *c)
+{
+    for (int k = 0; k < c->n; k++)
+        ft_ptx_counter_free(c->counter[k]);
+}
+
+/* All launches of a list; which == NULL or of the kernel of that name alone. */
+static ft__ptx_effort count_list(const char *root, const char *file, const char *which,
+                                 int times)
+{
+    ft_ptx_launches *l = NULL;
+    const ft_ptx_listed *at;
+    counters c = {.n = 0};
+    ft__ptx_effort sum;
+    char path[2048];
+    size_t n;
+
+    snprintf(path, sizeof(path), "%s/examples/ptx/%s", root, file);
+    CHECK(ft_ptx_launches_open(&l, path, NULL, NULL) == FT_OK);
+    n = l ? ft_ptx_launches_list(l, &at) : 0;
+    CHECK(n > 100);
+    for (size_t i = 0; i < n * (size_t)times; i++) {
+        const ft_ptx_listed *one = &at[i % n];
+        ft_ptx_launch launch = one->launch;
+        ft_ptx_counts counts;
+
+        if (!one->module || (which && strcmp(one->kernel->name, which) != 0))
+            continue;
+        launch.kernel = one->kernel->name;
+        CHECK(ft_ptx_count(&counts, counter_of(&c, one->module), &launch, NULL) ==
+              FT_OK);
+    }
+    sum = effort_of(&c);
+    close_all(&c);
+    ft_ptx_launches_free(l);
+    return sum;
+}
+
+/* Seven launches of 16,480 blocks: quotients and remainders of the pixel, guards on
+ * both of its coordinates. 110 classes; were row and column both held where they are,
+ * there would be thousands. */
+static void a_convolution_by_patches_has_few_classes(const char *root)
+{
+    const ft__ptx_effort e = count_list(root, "resnet18.jsonl", "conv_implicit", 1);
+
+    CHECK(e.blocks > 7 && e.blocks <= 140);
+    CHECK(e.steps < 70 * 1000 * 1000);
+}
+
+/* Three launches, up to 131,072 blocks: what is executed depends on the thread's number
+ * modulo 3, 5 and 7, divided by products. */
+static void quotients_by_constants_leave_few_classes(const char *root)
+{
+    const ft__ptx_effort e = count_list(root, "measure.jsonl", "early_exit", 1);
+
+    CHECK(e.blocks > 100 && e.blocks <= 300);
+}
+
+static void networks_take_little(const char *root)
+{
+    const ft__ptx_effort net = count_list(root, "resnet18.jsonl", NULL, 1);
+    const ft__ptx_effort encoder = count_list(root, "encoder.jsonl", NULL, 1);
+
+    CHECK(net.blocks > 34 && net.blocks <= 260);
+    CHECK(net.steps < 80 * 1000 * 1000);
+    CHECK(encoder.blocks <= 16);
+    CHECK(encoder.steps < 4 * 1000 * 1000);
+}
+
+static void launches_counted_before_execute_nothing(const char *root)
+{
+    const ft__ptx_effort once = count_list(root, "encoder.jsonl", NULL, 1);
+    const ft__ptx_effort twice = count_list(root, "encoder.jsonl", NULL, 2);
+
+    CHECK(once.blocks > 0 && once.blocks == twice.blocks);
+    CHECK(once.steps == twice.steps);
+}
+
+/* ---- what is the same launch ---- */
+
+/* n decides, x only where the store goes, unused nothing. */
+static const char text[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".entry k(.param .u64 x, .param .u32 n, .param .u32 unused)\n"
+    "{ .reg .pred p; .reg .b32 r<4>; .reg .b64 d<4>;\n"
+    "ld.param.u64 d1, [x]; ld.param.u32 r1, [n];\n"
+    "ld.param.u32 r3, [unused];\n"
+    "mov.u32 r2, %tid.x; setp.ge.u32 p, r2, r1; @p bra L;\n"
+    "mul.wide.u32 d2, r2, 4; add.s64 d1, d1, d2;\n"
+    "st.global.u32 [d1], r3;\nL: ret; }\n";
+
+typedef struct asked {
+    uint64_t x;
+    uint32_t n, unused, grid, block, shared, known;
+} asked;
+
+static ft_ptx_counts count(ft_ptx_counter *c, const asked *a)
+{
+    const ft_ptx_arg arg[] = {{.index = 0, .bytes = &a->x, .size = 8},
+                              {.index = 1, .bytes = &a->n, .size = 4},
+                              {.index = 2, .bytes = &a->unused, .size = 4}};
+    const ft_ptx_launch l = {.grid = {a->grid, 1, 1},
+                             .block = {a->block, 1, 1},
+                             .dynamic_shared = a->shared,
+                             .arg = arg,
+                             .n_args = a->known};
+    ft_ptx_counts counts;
+
+    CHECK(ft_ptx_count(&counts, c, &l, NULL) == FT_OK);
+    return counts;
+}
+
+static void only_what_is_the_same_is_known_from_before(void)
+{
+    static const struct {
+        asked a;
+        int known;
+    } cases[] = {
+        {{0, 40, 1, 9, 64, 0, 3}, 0},  {{0, 40, 1, 9, 64, 0, 3}, 1},
+        {{0, 41, 1, 9, 64, 0, 3}, 0},  {{0, 40, 2, 9, 64, 0, 3}, 1},
+        {{16, 40, 1, 9, 64, 0, 3}, 0}, {{0, 40, 1, 8, 64, 0, 3}, 0},
+        {{0, 40, 1, 9, 32, 0, 3}, 0},  {{0, 40, 1, 9, 64, 4, 3}, 0},
+        {{0, 40, 1, 9, 64, 0, 1}, 0},  {{0, 40, 1, 9, 64, 0, 2}, 1},
+        {{0, 40, 1, 9, 64, 0, 3}, 1},
+    };
+    ft_ptx_counter *c = NULL, *fresh = NULL;
+    ft_ptx *m = NULL;
+
+    CHECK(ft_ptx_parse(&m, text, strlen(text), "k", NULL) == FT_OK);
+    CHECK(ft_ptx_counter_new(&c, m, NULL) == FT_OK);
+    for (size_t i = 0; m && c && i < sizeof(cases) / sizeof(*cases); i++) {
+        const uint64_t before = ft__ptx_counter_effort(c).blocks;
+        const ft_ptx_counts now = count(c, &cases[i].a);
+        const ft_ptx_block *b = NULL, *want_b = NULL;
+        const ft_ptx_access *s = NULL, *want_s = NULL;
+        ft_ptx_counts want;
+
+        CHECK((ft__ptx_counter_effort(c).blocks == before) == cases[i].known);
+        CHECK(ft_ptx_counter_new(&fresh, m, NULL) == FT_OK);
+        want = count(fresh, &cases[i].a);
+        CHECK(memcmp(&now, &want, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
+        CHECK((now.because != NULL) == (want.because != NULL));
+        CHECK(!now.because || strcmp(now.because, want.because) == 0);
+        CHECK(ft_ptx_blocks(c, &b) == ft_ptx_blocks(fresh, &want_b));
+        CHECK(b[1].thread.high == want_b[1].thread.high &&
+              b[1].exact == want_b[1].exact);
+        CHECK(ft_ptx_accesses(c, &s) == 1 && ft_ptx_accesses(fresh, &want_s) == 1);
+        CHECK(s->took.low == want_s->took.low && s->took.high == want_s->took.high);
+        ft_ptx_counter_free(fresh);
+    }
+    ft_ptx_counter_free(c);
+    ft_ptx_free(m);
+}
+
+static void what_is_kept_stays_within_its_bound(void)
+{
+    enum { ITEMS = 20000, TIMES = 200 };
+    ft_ptx_tally *item = calloc(ITEMS, sizeof(*item));
+    ft__recall w = {.bytes = 0};
+    const ft_ptx_counts counts = {.because = "line 1: it does"};
+
+    for (uint32_t k = 0; item && k < TIMES; k++) {
+        const ft__recalled *r;
+
+        item[k].low = k;
+        ft__recall_keep(&w, &k, sizeof(k), &counts, item, ITEMS);
+        CHECK(w.bytes <= FT__RECALL_BYTES);
+        r = ft__recall_find(&w, &k, sizeof(k));
+        CHECK(r && r->item[k].low == k && strcmp(r->why, counts.because) == 0);
+        CHECK(r && r->counts.because == r->why);
+    }
+    CHECK(ft__recall_find(&w, &(uint32_t){0}, sizeof(uint32_t)) == NULL);
+    CHECK(ft__recall_find(&w, &(uint32_t){TIMES - 2}, sizeof(uint32_t)) != NULL);
+    CHECK(ft__recall_find(&w, &(uint32_t){TIMES}, sizeof(uint32_t)) == NULL);
+    ft__recall_free(&w);
+    CHECK(w.bytes == 0);
+    free(item);
+}
+
+int main(int argc, char **argv)
+{
+    const char *root = argc > 1 ? argv[1] : ".";
+
+    a_convolution_by_patches_has_few_classes(root);
+    quotients_by_constants_leave_few_classes(root);
+    networks_take_little(root);
+    launches_counted_before_execute_nothing(root);
+    only_what_is_the_same_is_known_from_before();
+    what_is_kept_stays_within_its_bound();
+    CHECK_DONE();
+}
