@@ -165,7 +165,8 @@ static void fitting_finds_the_schedule_that_made_the_networks(void)
                       .alone_j = 0.5 + 0.02 * i,
                       .cap_w = INFINITY};
 
-        k[i] = (ft__known_network){.load = l, .time_s = ft__schedule_time(&l, &truth)};
+        k[i] = (ft__known_network){
+            .load = l, .time_s = ft__schedule_time(&l, &truth), .weight = 1};
         k[i].energy_j = ft__schedule_energy(&l, &truth, k[i].time_s);
     }
     s.launch_s = 100e-6;
@@ -192,7 +193,8 @@ static void one_network_tells_what_another_layout_takes(void)
     for (int i = 0; i < 8; i++) {
         k[i] = (ft__known_network){.load = {.launches = 1, .cap_w = INFINITY},
                                    .time_s = 10e-3,
-                                   .energy_j = NAN};
+                                   .energy_j = NAN,
+                                   .weight = 1};
         k[i].load.known_s[FT__TASK_CONV] = 10e-3;
     }
     k[7].load.known_s[FT__TASK_CONV] = 6e-3;
@@ -259,6 +261,29 @@ static void many_speak_for_themselves(void)
     CHECK(ft__schedule_range(&low, &high, stray, 0, NULL) != FT_OK);
 }
 
+/* Ten networks of one device that take twice as long as their operations, of a tenth
+ * each, and two of others that take as long: the two outweigh the ten. */
+static void networks_count_by_their_weight(void)
+{
+    ft__known_network k[12];
+
+    for (int equal = 0; equal < 2; equal++) {
+        ft__schedule s = ft__schedule_plain();
+
+        for (int i = 0; i < 12; i++) {
+            k[i] = (ft__known_network){.load = {.launches = 1, .cap_w = INFINITY},
+                                       .time_s = i < 10 ? 20e-3 : 10e-3,
+                                       .energy_j = NAN,
+                                       .weight = equal || i >= 10 ? 1 : 0.1};
+            k[i].load.known_s[FT__TASK_MATMUL] = 10e-3;
+        }
+        s.launch_s = 10e-6;
+        s.idle_w = 30;
+        ft__schedule_fit(&s, k, 12, 0.01);
+        CHECK_NEAR(s.scale[FT__TASK_MATMUL], equal ? 2 : 1, 0.05);
+    }
+}
+
 int main(void)
 {
     a_busy_device_sets_the_time();
@@ -272,6 +297,7 @@ int main(void)
     more_work_never_takes_less();
     fitting_finds_the_schedule_that_made_the_networks();
     one_network_tells_what_another_layout_takes();
+    networks_count_by_their_weight();
     without_networks_nothing_is_fitted();
     nine_in_ten_lie_in_the_range_of_a_few();
     many_speak_for_themselves();

@@ -137,6 +137,8 @@ void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
                        .activated = activated(setting),
                        .caches = caches(setting),
                        .gpu = is(d->type, "gpu"),
+                       .amd = is(d->vendor, "AMD"),
+                       .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
                        .lanes = d->peak_fp32 / (2 * d->cores * nominal),
                        .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
     if (!chip->gpu)

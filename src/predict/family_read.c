@@ -197,7 +197,7 @@ static void read_theta(struct cursor *c, ft__base *base)
     for (uint32_t i = 0; i < n && !c->bad; i++) {
         size_t len;
         const char *name = get_text(c, &len);
-        ft__theta theta = ft__physics_default();
+        ft__theta theta = ft__physics_before();
         uint32_t n_constants = get_count(c, 12);
         int next = 0;
 
@@ -222,7 +222,7 @@ static void read_base(struct cursor *c, ft__base *base, uint32_t n_datasets)
     if (!c->bad && !base->roof[2 * (size_t)n_datasets].n_points)
         c->bad = true;
     for (int k = 0; k < FT_CLASS_COUNT; k++)
-        base->theta[k] = ft__physics_default();
+        base->theta[k] = ft__physics_before();
     read_theta(c, base);
 }
 

@@ -394,6 +394,16 @@ static void find_groups(struct study *y)
     }
 }
 
+/* Networks of one device err alike: of another one they say together as much as one. */
+static double weight_of(const struct study *y, size_t whole)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < y->w.n; i++)
+        n += y->group[i] == y->group[whole];
+    return leaves_devices(y) ? 1 / (double)n : 1;
+}
+
 static ft_status make_tables(struct study *y, ft_error *err)
 {
     const size_t n = y->w.n, sessions = y->n_sessions;
@@ -407,10 +417,11 @@ static ft_status make_tables(struct study *y, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", y->s.n);
     for (size_t i = 0; i < y->s.n; i++)
         y->key[i] = ft__part_key(&y->s.v[i].op);
+    find_groups(y);
     for (size_t i = 0; i < sessions * n; i++)
         y->known[i] = (ft__known_network){.time_s = y->w.v[i % n].time_s,
-                                          .energy_j = y->w.v[i % n].energy_j};
-    find_groups(y);
+                                          .energy_j = y->w.v[i % n].energy_j,
+                                          .weight = weight_of(y, i % n)};
     y->pair = calloc(leaves_devices(y) ? y->n_groups * sessions * n + 1 : 1,
                      sizeof(*y->pair));
     y->paired = calloc(leaves_devices(y) ? (size_t)y->n_groups * y->n_groups + 1 : 1,

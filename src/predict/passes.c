@@ -121,6 +121,13 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
     w->pass[w->n - 1].kernels = 0;
 }
 
+/* What libraries call TN: as layers keep their weights. */
+static bool is_crossed(const ft_op *op)
+{
+    return op->phase == FT_PHASE_FORWARD &&
+           (op->kind == FT_KIND_linear || ft_op_at(op, FT_K_order, 0) == 1);
+}
+
 static void products(ft__work *w, const ft_op *op)
 {
     ft_product list[FT_MAX_PRODUCTS];
@@ -140,7 +147,16 @@ static void products(ft__work *w, const ft_op *op)
         p->read = p->batch * (p->m * p->k + p->k * p->n) * p->size;
         p->written = p->batch * p->m * p->n * p->size;
         p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
+        p->crossed = is_crossed(op);
     }
+}
+
+static double softmax_row(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t axis = ft_op_at(op, FT_K_axis, 0);
+
+    return axis >= 0 && axis < x.rank ? (double)x.dim[axis] : 1;
 }
 
 static ft__pass_what stream_of(const ft_op *op)
@@ -149,6 +165,34 @@ static ft__pass_what stream_of(const ft_op *op)
     case FT_CLASS_NORM: return FT__PASS_NORM;
     case FT_CLASS_SOFTMAX: return FT__PASS_SOFTMAX;
     default: return FT__PASS_STREAM;
+    }
+}
+
+/* An operand with a 1 where the result has more is read again for each of them: what is
+ * touched between lies between it and the cache. Of several such axes the one that
+ * reads most. */
+static void find_repeats(ft__pass *p, const ft_op *op, double touched)
+{
+    ft_shape out, in;
+    ft_dtype t;
+
+    ft_op_output(op, 0, &out, &t);
+    for (uint32_t i = 0; i < ft_op_n_inputs(op); i++) {
+        double inside = 1, all, per = touched / (double)ft_shape_elements(&out);
+
+        ft_op_input(op, i, &in, &t);
+        all = (double)ft_tensor_bytes(&in, t);
+        for (uint32_t a = 1; a <= out.rank; a++) {
+            int64_t wide = out.dim[out.rank - a],
+                    own = a <= in.rank ? in.dim[in.rank - a] : 1;
+            double again = all * (double)(wide - own);
+
+            if (own == 1 && wide > 1 && again > p->again && inside > 1) {
+                p->again = again;
+                p->apart = inside * per;
+            }
+            inside *= (double)own;
+        }
     }
 }
 
@@ -180,6 +224,10 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
         p->read = cost.bytes_read;
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
+        if (p->what == FT__PASS_SOFTMAX)
+            p->row = softmax_row(op);
+        if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
+            find_repeats(p, op, p->read + p->written);
         return;
     }
     if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS))

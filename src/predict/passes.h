@@ -42,7 +42,11 @@ typedef struct ft__pass {
     double size; /* B of an element */
     double read; /* B */
     double written;
+    double again;   /* B of an operand that is repeated, beyond reading it once */
+    double apart;   /* B that are touched between two of those times */
+    double row;     /* elements of one, of softmax */
     double special; /* exponentials and the like */
+    int crossed;    /* a product of rows with rows: both operands lie along k */
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
     int partial;    /* a step's gradient of its input, which few need */
 } ft__pass;

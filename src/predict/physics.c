@@ -8,9 +8,10 @@
 
 static const struct constant {
     const char *name;
-    double value;
+    double value, before;
 } constants[FT__N_THETA] = {
-#define FT__CONSTANT(name, value, least, most) {#name, value},
+#define FT__CONSTANT(name, value, ...) {#name, value, value},
+#define FT__LATER(name, value, least, most, spread, before) {#name, value, before},
 #include "predict/physics.def"
 #undef FT__CONSTANT
 };
@@ -29,19 +30,28 @@ ft__theta ft__physics_default(void)
     return t;
 }
 
+ft__theta ft__physics_before(void)
+{
+    ft__theta t;
+
+    for (int i = 0; i < FT__N_THETA; i++)
+        t.v[i] = constants[i].before;
+    return t;
+}
+
 double ft__sustained(const ft__chip *chip, const ft__theta *theta)
 {
     const double *c = theta->v;
     double budget = chip->power_w / (chip->vector_flops / 1e12);
     double most = c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
-    double share;
+    double share, corner = c[FT__C_sustain_corner];
 
     if (!(budget > 0) || !chip->gpu)
         return most;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_node_power]);
-    share = c[FT__C_sustain_power] * pow(budget, 0.75);
-    return pow(pow(most, -6) + pow(share, -6), -1.0 / 6);
+    share = c[FT__C_sustain_power] * pow(budget, c[FT__C_sustain_bend]);
+    return pow(pow(most, -corner) + pow(share, -corner), -1 / corner);
 }
 
 static void add(ft__terms *sum, const ft__terms *one, double times)

@@ -26,6 +26,8 @@ typedef struct ft__chip {
     double lanes;     /* fp32 multiply-adds of a core in one clock */
     double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
     int gpu;
+    int amd;
+    int early;     /* NVIDIA's, before Volta */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
@@ -86,6 +88,9 @@ typedef struct ft__theta {
 } ft__theta;
 const char *ft__physics_name(int i);
 ft__theta ft__physics_default(void);
+/* What constants that a predictor does not name stand at: those that came later, at
+ * what changes nothing. */
+ft__theta ft__physics_before(void);
 
 /* NaN in total_s where ft__chip_lacks() something. */
 void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,

@@ -65,6 +65,15 @@ static double direction(const ft__pass *p, const double *c)
                                            : 1;
 }
 
+/* What a library's plain products reach of the best ones'. */
+static double library_share(const ft__pass *p, const ft__chip *chip, const double *c)
+{
+    if (!chip->gpu)
+        return 1;
+    return (chip->amd ? c[FT__C_amd_share] : 1) *
+           (chip->early && p->crossed ? c[FT__C_crossed_share] : 1);
+}
+
 uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
                         const ft__chip *chip, const double *c)
 {
@@ -73,8 +82,9 @@ uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p
     uint32_t n = 0;
 
     if (p->what == FT__PASS_PRODUCT) {
-        out[0] = (ft__algorithm){
-            .pass = *p, .share = 1, .tensor = ft__tensor_serves(p, chip)};
+        out[0] = (ft__algorithm){.pass = *p,
+                                 .share = library_share(p, chip, c),
+                                 .tensor = ft__tensor_serves(p, chip)};
         return 1;
     }
     out[n++] = (ft__algorithm){.pass = *p, .share = share * c[FT__C_conv_share]};

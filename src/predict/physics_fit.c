@@ -13,16 +13,15 @@ enum { MOST_ROWS = 4000, ROUNDS = 25, MOST_GROUPS = 48 };
 static const double NUDGE = 0.02;  /* of a logarithm, for derivatives */
 static const double TYPICAL = 0.2; /* size of an error, to weigh the prior against */
 static const double LEAST = 0.03;  /* errors below this weigh alike */
-static const double SPREAD = 1.0;  /* prior of a constant's logarithm */
 static const double LONE_SPREAD = 0.2; /* of one that a single group depends on */
 static const double OWN_SPREAD = 0.15; /* of how devices differ, which some do much */
 static const double OWN_LEAST = 0.02;
 static const double LONGEST = 0.7; /* step of a logarithm */
 
 static const struct range {
-    double least, most;
+    double least, most, spread;
 } ranges[FT__N_THETA] = {
-#define FT__CONSTANT(name, value, least, most) {least, most},
+#define FT__CONSTANT(name, value, least, most, spread) {least, most, spread},
 #include "predict/physics.def"
 #undef FT__CONSTANT
 };
@@ -125,7 +124,9 @@ static void find_spreads(struct fit *f)
                 groups++;
             }
         }
-        f->spread[i] = groups == 1 && f->n_groups > 1 ? LONE_SPREAD : SPREAD;
+        f->spread[i] = ranges[i].spread > 0 ? ranges[i].spread : 1;
+        if (groups == 1 && f->n_groups > 1)
+            f->spread[i] = fmin(f->spread[i], LONE_SPREAD);
     }
 }
 
@@ -295,7 +296,8 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
     for (int i = 0; i < N_FREE; i++)
         f->at.v[i] = i < FT__N_THETA ? log(theta->v[i]) : 0;
     f->start = f->at;
-    memset(f->needed, f->first == 0, sizeof(f->needed));
+    for (int i = 0; i < FT__N_THETA; i++)
+        f->needed[i] = f->first == 0 && ranges[i].spread > 0;
     for (int k = 0; k < N_OWN; k++)
         f->needed[own[k]] = 1;
     if (f->sample && f->residual && f->trial && f->slope && f->normal && f->right) {

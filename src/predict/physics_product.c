@@ -57,16 +57,21 @@ static struct plan price(const ft__way *w, const struct machine *m)
     return plan;
 }
 
+/* Cores that are busy anyway gain nothing by parts. Whatever the way costs: then a
+ * faster device never leaves one out that a slower one takes. */
+static bool is_tried(const ft__pass *p, const ft__way *w)
+{
+    return w->split == 1 ||
+           (p->k / w->split >= LEAST_DEPTH && w->waves / w->split <= ENOUGH_WAVES);
+}
+
 static struct plan best_of(const ft__algorithm *a, const struct machine *m)
 {
     struct plan best = {.total_s = INFINITY};
 
     for (uint32_t i = 0; i < a->n_ways; i++) {
-        struct plan plan;
+        struct plan plan = price(&a->way[i], m);
 
-        if (a->way[i].split > 1 && best.waves > ENOUGH_WAVES)
-            continue;
-        plan = price(&a->way[i], m);
         if (plan.total_s < best.total_s)
             best = plan;
     }
@@ -80,11 +85,10 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
     for (int i = 0; i < N_TILES; i++)
         for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
             struct plan plan;
-            ft__way w;
+            ft__way w = way_of(p, &tiles[i], split, m->pace);
 
-            if (split > 1 && (p->k / split < LEAST_DEPTH || best.waves > ENOUGH_WAVES))
+            if (!is_tried(p, &w))
                 break;
-            w = way_of(p, &tiles[i], split, m->pace);
             plan = price(&w, m);
             if (plan.total_s < best.total_s)
                 best = plan;
@@ -133,18 +137,15 @@ static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
 uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
                           const ft__pace *pace)
 {
-    bool many = true; /* none leaves cores idle, so that none is split */
     uint32_t n = 0;
 
     for (int i = 0; i < N_TILES; i++)
-        many = many && way_of(&a->pass, &tiles[i], 1, pace).waves > ENOUGH_WAVES;
-    for (int i = 0; i < N_TILES; i++)
-        for (uint32_t split = 1; split <= (many ? 1 : MOST_SPLIT); split *= 2) {
+        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
             bool beaten = false;
 
-            if (split > 1 && a->pass.k / split < LEAST_DEPTH)
-                break;
             out[n] = way_of(&a->pass, &tiles[i], split, pace);
+            if (!is_tried(&a->pass, &out[n]))
+                break;
             for (uint32_t j = 0; j < n && !beaten; j++)
                 beaten = beats(&out[j], &out[n], a, pace);
             n += !beaten;

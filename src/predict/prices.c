@@ -146,8 +146,9 @@ static size_t find_asked(uint32_t *out, const ft__prices *p, const struct fit *f
     return n;
 }
 
-/* What regressors of known devices say of an unknown one is not worth having
- * (docs/notes/networks.md): no gain is enough. */
+/* What regressors of known devices say of an unknown one is not worth having, nor is
+ * the typical residual of a kind (docs/notes/networks.md): no gain is enough, and the
+ * estimate itself is the answer. */
 static const double gain_across = 1;
 
 static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base *base,
@@ -423,7 +424,8 @@ static ft_status ask(const ft__learner *l, ft__price *out, bool power,
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
     st = ft__learner_predict(l, said, s, row, s->n, err);
     for (size_t i = 0; i < s->n && !st; i++)
-        *(power ? &out[i].power_w : &out[i].time_s) = said[i].value;
+        *(power ? &out[i].power_w : &out[i].time_s) =
+            l->opt.unseen && !power ? said[i].base : said[i].value;
     free(said);
     return st;
 }

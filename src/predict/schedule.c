@@ -123,7 +123,7 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
         s->scale[g] *= exp(factor[2 + g]);
 }
 
-/* |log(truth / estimate)|; 0 where one of them is not known. */
+/* Weight x |log(truth / estimate)|; 0 where one of them is not known. */
 static double stray(const struct search *q, const ft__schedule *s,
                     const ft__known_network *k)
 {
@@ -131,7 +131,7 @@ static double stray(const struct search *q, const ft__schedule *s,
     double estimate = q->energy ? ft__schedule_energy(&k->load, s, k->time_s)
                                 : ft__schedule_time(&k->load, s);
 
-    return truth > 0 && estimate > 0 ? fabs(log(truth / estimate)) : 0;
+    return truth > 0 && estimate > 0 ? k->weight * fabs(log(truth / estimate)) : 0;
 }
 
 /* Where a search for the time of a launch, or for idle power, begins is known to an

@@ -92,6 +92,7 @@ typedef struct ft__known_network {
     ft__load load;
     double time_s;
     double energy_j; /* NaN: not measured */
+    double weight;   /* as so many networks */
 } ft__known_network;
 
 /* Least mean of |log(time / estimate)| over the networks, then of energies; drawn to

@@ -35,12 +35,12 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  # s  # s  # s  48.4 W  # J  # B  yes  scaled
-  a30  900 MHz  # s  # s  # s  55.0 W  # J  # B  yes  scaled
-  l4  600 MHz  # s  # s  # s  19.8 W  # mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  22.2 W  # mJ  # B  yes  scaled
+  a30  600 MHz  # s  # s  # s  46.2 W  # J  # B  yes  scaled
+  a30  900 MHz  # s  # s  # s  51.8 W  # J  # B  yes  scaled
+  l4  600 MHz  # s  # s  # s  19.1 W  # mJ  # B  yes  scaled
+  l4  900 MHz  # s  # s  # s  19.0 W  # mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
-  least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
+  least energy on l4: at 900 MHz, # % of the energy and # % of the time at 600 MHz
   - is not known; asked about one device alone, foretell says why
   
   $ ./ask --device l4 --top 1 | grep -E 'learned from|interval' | blur

@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low     high  basis
   -------------------------------------------------
-  time            3.14 ms  1.67 ms  7.53 ms  scaled
-  energy           118 mJ  57.4 mJ   304 mJ  scaled
-  power            37.7 W   26.6 W   53.5 W  scaled
+  time            3.14 ms  1.71 ms  7.40 ms  scaled
+  energy           111 mJ  54.9 mJ   280 mJ  scaled
+  power            35.3 W   24.9 W   50.1 W  scaled
   peak memory     107 MiB  104 MiB  113 MiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace           -
     process             -
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  the host issues everything in 3.14 ms, the device executes it in 2.18 ms: the host sets the time
+  the host issues everything in 3.14 ms, the device executes it in 2.03 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 1 measured, 0 learned, 42 scaled, 0 roofline
   
-  operation                                     count  share   total     each      low     high  basis
-  -----------------------------------------------------------------------------------------------------
-  relu x=1x256x14x14 dtype=fp32                    11  6.0 %  189 us  17.1 us  6.39 us  92.1 us  scaled
-  add x=1x1024x14x14 y=1x1024x14x14 dtype=fp32      6  4.0 %  124 us  20.7 us  9.28 us  97.9 us  scaled
+  operation                      count  share   total     each      low     high  basis
+  --------------------------------------------------------------------------------------
+  relu x=1x256x14x14 dtype=fp32     11  6.1 %  192 us  17.5 us  6.96 us  79.4 us  scaled
+  relu x=1x128x28x28 dtype=fp32      7  4.0 %  124 us  17.8 us  6.23 us  99.7 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
 
@@ -38,21 +38,21 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  29.6 ms  17.3 ms  51.8 ms  47.9 W  1.42 J  410 MiB  yes   scaled
-  a30      900 MHz  25.0 ms  14.8 ms  43.1 ms  51.2 W  1.28 J  410 MiB  yes   scaled
-  a30     1.20 GHz  22.9 ms  13.7 ms  39.2 ms  64.5 W  1.48 J  410 MiB  yes   scaled
-  a30     1.44 GHz  21.9 ms  13.2 ms  37.5 ms  78.6 W  1.72 J  410 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 74.3 % of the energy and 113.8 % of the time at 1.44 GHz
+  a30      600 MHz  28.5 ms  16.7 ms  49.5 ms  47.8 W  1.36 J  410 MiB  yes   scaled
+  a30      900 MHz  24.2 ms  14.4 ms  41.6 ms  51.0 W  1.23 J  410 MiB  yes   scaled
+  a30     1.20 GHz  22.1 ms  13.3 ms  37.8 ms  64.2 W  1.42 J  410 MiB  yes   scaled
+  a30     1.44 GHz  21.2 ms  12.8 ms  36.0 ms  78.1 W  1.65 J  410 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 74.6 % of the energy and 114.3 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 78.3518682236389
+  power.value: 78.0835361803924
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
   host_s: 0.0031446
-  busy_s: 0.0464659740637111
+  busy_s: 0.0408147091997889
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -77,9 +77,9 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  4.12 ms  2.43 ms  8.14 ms  584 mJ  107 MiB  yes   scaled
-  h100-sxm        3.14 ms  1.67 ms  7.96 ms  412 mJ  107 MiB  yes   scaled
-  epyc-9654       8.88 ms  5.27 ms  16.0 ms       -  114 MiB  -     scaled
+  v100-sxm2-16gb  3.14 ms  1.83 ms  6.87 ms  390 mJ  107 MiB  yes   scaled
+  h100-sxm        3.14 ms  1.67 ms  7.84 ms  413 mJ  107 MiB  yes   scaled
+  epyc-9654       5.21 ms  3.16 ms  10.1 ms       -  114 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
 

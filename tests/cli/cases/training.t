@@ -210,12 +210,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low     high  basis
   -------------------------------------------------------
-  time                  20.9 ms  11.4 ms  39.1 ms  scaled
-    forward             6.31 ms  3.42 ms  11.8 ms  scaled
-    backward            14.4 ms  7.82 ms  26.9 ms  scaled
-    optimizer            231 us   125 us   431 us  scaled
-  energy                 1.49 J   738 mJ   3.05 J  scaled
-  power                  71.2 W   50.2 W    101 W  scaled
+  time                  18.0 ms  9.88 ms  33.2 ms  scaled
+    forward             5.89 ms  3.24 ms  10.9 ms  scaled
+    backward            11.9 ms  6.54 ms  22.0 ms  scaled
+    optimizer            191 us   105 us   352 us  scaled
+  energy                 1.28 J   642 mJ   2.60 J  scaled
+  power                  71.5 W   50.4 W    101 W  scaled
   peak memory           500 MiB  485 MiB  525 MiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
@@ -226,15 +226,15 @@ Foretold for a device: by phase, and memory by part.
     workspace                 -
     process                   -
   fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
-  the host issues everything in 2.53 ms, the device executes it in 20.9 ms: the device sets the time
+  the host issues everything in 2.53 ms, the device executes it in 18.0 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 3 measured, 0 learned, 66 scaled, 0 roofline
   
-  operation                                                                                     phase     count   share    total     each     low     high  basis
-  ----------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward    backward      4  19.4 %  4.06 ms  1.01 ms  412 us  2.50 ms  scaled
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.9 %  1.87 ms   624 us  254 us  1.53 ms  scaled
-  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.0 %  1.67 ms   557 us  227 us  1.37 ms  scaled
+  operation                                                                                     phase     count   share    total    each     low     high  basis
+  ---------------------------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward    backward      4  16.2 %  2.91 ms  726 us  295 us  1.79 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   9.4 %  1.69 ms  564 us  229 us  1.39 ms  scaled
+  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.3 %  1.49 ms  496 us  202 us  1.22 ms  scaled
   
   to verify it takes an engine that runs training steps: --engine torch
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
