@@ -38,16 +38,16 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  28.5 ms  16.7 ms  49.5 ms  47.8 W  1.36 J  410 MiB  yes   scaled
-  a30      900 MHz  24.2 ms  14.4 ms  41.6 ms  51.0 W  1.23 J  410 MiB  yes   scaled
-  a30     1.20 GHz  22.1 ms  13.3 ms  37.8 ms  64.2 W  1.42 J  410 MiB  yes   scaled
-  a30     1.44 GHz  21.2 ms  12.8 ms  36.0 ms  78.1 W  1.65 J  410 MiB  yes   scaled
+  a30      600 MHz  28.5 ms  16.1 ms  51.3 ms  47.8 W  1.36 J  410 MiB  yes   scaled
+  a30      900 MHz  24.2 ms  13.9 ms  43.1 ms  51.0 W  1.23 J  410 MiB  yes   scaled
+  a30     1.20 GHz  22.1 ms  12.8 ms  39.1 ms  64.2 W  1.42 J  410 MiB  yes   scaled
+  a30     1.44 GHz  21.2 ms  12.3 ms  37.3 ms  78.1 W  1.65 J  410 MiB  yes   scaled
   least energy on a30: at 900 MHz, 74.6 % of the energy and 114.3 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 78.0835361803924
+  power.value: 78.0809409033281
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"

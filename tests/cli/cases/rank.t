@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million    low   high     time   energy   memory     chance  basis
   --------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.187  4.871  3.14 ms  93.4 mJ  107 MiB  *  49.8 %  scaled
-  2  a30     1.20 GHz              2.175  1.181  5.075  3.14 ms   101 mJ  107 MiB     50.2 %  scaled
+  1  a30      600 MHz              2.175  1.149  4.981  3.14 ms  93.4 mJ  107 MiB  *  49.8 %  scaled
+  2  a30     1.20 GHz              2.175  1.145  5.188  3.14 ms   101 mJ  107 MiB     50.2 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
