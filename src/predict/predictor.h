@@ -31,7 +31,7 @@
 #define FT__PREDICTOR_MAGIC "ftpredct"
 /* Grows with the format. The numbers of kinds are a feature: new ones go to the end of
  * the list. */
-enum { FT__PREDICTOR_VERSION = 5, FT__PREDICTOR_OLDEST = 2 };
+enum { FT__PREDICTOR_VERSION = 6, FT__PREDICTOR_OLDEST = 2 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
 
