@@ -152,6 +152,8 @@ static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
 {
     uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
 
+    /* What neighbours tell has to be in the file, too: as much again. */
+    how->plain = rows_for(s, how, trees, room / 2) < s->n;
     how->part_rows = rows_for(s, how, trees, room);
     if (how->part_rows >= s->n) {
         how->part_rows = 0;

@@ -63,7 +63,7 @@ typedef struct ft__stored {
 /* A group of rows that one regressor is for. */
 typedef struct ft__part {
     ft__scope scope;
-    uint32_t which;   /* kind or class; 0 of all */
+    uint32_t which; /* kind or class; 0 of all */
     ft_phase phase;
     uint32_t general; /* tenths of what is said that the regressor of all kinds says */
     ft__fit fit;      /* of a stored one without its models */

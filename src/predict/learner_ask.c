@@ -57,8 +57,8 @@ static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
                    const ft__samples *s, uint32_t index, const ft__part *near,
                    bool with)
 {
-    const uint32_t plain = l->columns.n, width = plain + ft__near_columns(
-                                                             with ? &near->near : NULL);
+    const uint32_t plain = l->columns.n,
+                   width = plain + ft__near_columns(with ? &near->near : NULL);
     float columns[FT__MOST_AXES * FT__AXIS_COLUMNS];
 
     r->m = 0;
@@ -94,16 +94,15 @@ static ft_status answer_gathered(const ft__learner *l, ft__answer *out, struct r
     }
     for (size_t i = 0; i < r->m; i++)
         answer(l, &out[r->of[i]], p, r->x + r->of[i] * (size_t)l->columns.n,
-               p ? r->pout[i] : l->centre, p ? r->pspread[i] : 0.5,
-               r->scale[r->of[i]]);
+               p ? r->pout[i] : l->centre, p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
     return FT_OK;
 }
 
 static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
                               const ft__samples *s, uint32_t index, ft_error *err)
 {
-    const uint32_t at = index < l->n_parts ? ft__learner_near(l, &l->part[index])
-                                           : l->n_parts;
+    const uint32_t at =
+        index < l->n_parts ? ft__learner_near(l, &l->part[index]) : l->n_parts;
     const ft__part *near = at < l->n_parts ? &l->part[at] : NULL;
     ft_status st;
 

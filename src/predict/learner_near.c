@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prng.h"
 #include "predict/learner_rows.h"
 
 /* Fewer rows with neighbours are not worth one, nor is a gain below this. */
@@ -98,6 +99,79 @@ static ft_status copy_range(ft__part *out, const ft__part *kind, uint32_t width,
     return FT_OK;
 }
 
+/* ---- is it worth trying? ---- */
+
+/* A few trees, with and without neighbours, on a fifth of the rows that they have not
+ * seen: most of what neighbours say nothing of is found out in a tenth of the time. */
+enum { FEW_TREES = 12 };
+static const double held_share = 0.2;
+
+static bool is_held(uint64_t seed, uint64_t group)
+{
+    ft__prng p = ft__prng_stream(seed ^ 0x6e656172, group);
+
+    return ft__prng_unit(&p) < held_share;
+}
+
+/* Mean deviation of trees on the rows of weight 0 that `tested` names. */
+static ft_status deviation_of(double *out, const ft_matrix *x, const double *y,
+                              const double *weight, const size_t *tested, size_t n,
+                              const ft__fit_options *how, ft_error *err)
+{
+    const ft_model_options trees = {.method = FT_METHOD_EXTRA,
+                                    .forest = {.n_trees = FEW_TREES,
+                                               .min_leaf = 1,
+                                               .seed = how->seed,
+                                               .threads = how->threads}};
+    ft_model *model;
+    double sum = 0;
+    ft_status st = ft_model_fit(&model, x, y, weight, &trees, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < n; i++) {
+        double said;
+
+        ft_model_predict(model, x->x + tested[i] * x->n_cols, 1, &said);
+        sum += fabs(y[tested[i]] - said);
+    }
+    ft_model_free(model);
+    *out = n ? sum / (double)n : 0;
+    return FT_OK;
+}
+
+static ft_status find_gain(bool *gains, const struct wide *w, const ft__learner *l,
+                           const struct rows *r, const ft__fit_options *how,
+                           ft_error *err)
+{
+    const ft_matrix with = {w->x, w->m, w->width};
+    const ft_matrix without = {r->px, r->m, l->columns.n};
+    double *weight = calloc(w->m + r->m + 1, sizeof(*weight)), *other = weight + w->m;
+    size_t *held = malloc((2 * w->m + 1) * sizeof(*held)), n = 0;
+    double a = 0, b = 0;
+    ft_status st = FT_OK;
+
+    if (!weight || !held)
+        st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", w->m);
+    for (size_t i = 0; i < w->m && !st; i++) {
+        if (is_held(how->seed, w->group[i])) {
+            held[n] = i;
+            held[w->m + n++] = w->of[i];
+        } else
+            weight[i] = other[w->of[i]] = 1;
+    }
+    if (!st && n && n < w->m)
+        st = deviation_of(&a, &with, w->y, weight, held, n, how, err);
+    if (!st && n && n < w->m)
+        st = deviation_of(&b, &without, r->py, other, held + w->m, n, how, err);
+    *gains = a < (1 - least_gain) * b;
+    free(weight);
+    free(held);
+    return st;
+}
+
+/* ---- all of it ---- */
+
 /* Cross-validation that looks at some of many rows flatters neighbours, which stay as
  * near as they are: both have to be held against all rows, too. */
 static bool is_better(const ft__fit *with, const ft__fit *without)
@@ -111,8 +185,11 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
 {
     const ft_matrix x = {w->x, w->m, w->width};
     ft__fit_options with = *how;
-    ft_status st;
+    bool gains;
+    ft_status st = find_gain(&gains, w, l, r, how, err);
 
+    if (st || !gains)
+        return st;
     with.ceiling = (1 - least_gain) * deviation_without(w, r);
     st = ft__fit_make(&out->fit, w->out, w->spread, &x, w->y, w->group, &with, err);
     if (st || !is_better(&out->fit, &kind->fit))
@@ -139,9 +216,8 @@ static ft_status find_near(ft__near *out, const ft__samples *s, const struct row
 }
 
 ft_status ft__part_make_near(ft__part *out, bool *made, const ft__learner *l,
-                             struct rows *r, const ft__samples *s,
-                             const ft__part *kind, const ft__fit_options *how,
-                             ft_error *err)
+                             struct rows *r, const ft__samples *s, const ft__part *kind,
+                             const ft__fit_options *how, ft_error *err)
 {
     struct wide w = {0};
     ft_status st = FT_OK;

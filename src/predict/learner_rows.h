@@ -50,8 +50,7 @@ ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *
  * neighbours tell more, *made is true, *out a regressor of those that have some, and r
  * what that one says of them. */
 ft_status ft__part_make_near(ft__part *out, bool *made, const ft__learner *l,
-                             struct rows *r, const ft__samples *s,
-                             const ft__part *kind, const ft__fit_options *how,
-                             ft_error *err);
+                             struct rows *r, const ft__samples *s, const ft__part *kind,
+                             const ft__fit_options *how, ft_error *err);
 
 #endif

@@ -225,8 +225,7 @@ static ft_status write_image(ft__near *out, const struct choice *c,
                              const uint32_t *row, const double *target, size_t n,
                              ft_error *err)
 {
-    const size_t head =
-        sizeof(ft__near_image) + c->n * sizeof(ft__near_axis_image);
+    const size_t head = sizeof(ft__near_image) + c->n * sizeof(ft__near_axis_image);
     unsigned char *image = calloc(1, head + c->n * axis_bytes(n));
     ft__near_axis_image *axis = (void *)(image + sizeof(ft__near_image));
     size_t at = head, paired;

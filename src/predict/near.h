@@ -6,9 +6,9 @@
 /* Neighbours of an operation: operations of the same dataset that were learned from and
  * differ from it in one size alone, the next smaller and the next larger of them. Where
  * sizes lie on a grid, a neighbour tells what no smooth function of sizes does: which
- * kernel the library took there, in which campaign it was measured. Sizes that are equal
- * in all rows (height and width) count as one. An operation is never its own neighbour,
- * so that what is learned from sees as much as what is asked for later.
+ * kernel the library took there, in which campaign it was measured. Sizes that are
+ * equal in all rows (height and width) count as one. An operation is never its own
+ * neighbour, so that what is learned from sees as much as what is asked for later.
  *
  * Columns: of each size the targets below and above, and how far off they are, in
  * octaves; NaN where there is none.
