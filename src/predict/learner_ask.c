@@ -98,14 +98,31 @@ static ft_status answer_gathered(const ft__learner *l, ft__answer *out, struct r
     return FT_OK;
 }
 
+static bool is_empty(const ft__answer *out, size_t n, uint32_t part)
+{
+    size_t i = 0;
+
+    while (i < n && out[i].part != part)
+        i++;
+    return i == n;
+}
+
 static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
                               const ft__samples *s, uint32_t index, ft_error *err)
 {
-    const uint32_t at =
-        index < l->n_parts ? ft__learner_near(l, &l->part[index]) : l->n_parts;
-    const ft__part *near = at < l->n_parts ? &l->part[at] : NULL;
-    ft_status st;
+    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL, *near = NULL;
+    const uint32_t at = p ? ft__learner_near(l, p) : l->n_parts;
+    const ft__fit *checked;
+    ft_status st = FT_OK;
 
+    if (is_empty(out, r->n, index))
+        return FT_OK;
+    if (at < l->n_parts) {
+        near = &l->part[at];
+        st = ft__part_fit(&checked, l, at, err);
+    }
+    if (st)
+        return st;
     gather(r, l, out, s, index, near, false);
     st = answer_gathered(l, out, r, index, err);
     if (st || !near)
