@@ -142,8 +142,8 @@ static void sizes_that_are_always_equal_count_as_one(void)
         for (int channels = 8; channels <= 64; channels *= 2) {
             char spec[100];
 
-            snprintf(spec, sizeof(spec), "relu x=4x%dx%dx%d dtype=fp32", channels,
-                     size, size);
+            snprintf(spec, sizeof(spec), "relu x=4x%dx%dx%d dtype=fp32", channels, size,
+                     size);
             add(&g, spec, 0, size + channels / 100.0);
         }
     near = near_of(&g);
@@ -231,7 +231,7 @@ static void an_image_is_believed_only_as_far_as_it_goes(void)
 
 /* ---- learning from them ---- */
 
-static const int row_sizes[] = {16,  32,  64,  128, 256, 512,
+static const int row_sizes[] = {16,  32,   64,   128,  256,  512,
                                 768, 1024, 1536, 2048, 3072, 4096};
 static const int sizes[] = {128, 256, 384, 512, 1024, 2048, 4096};
 enum { N_ROW_SIZES = 12, N_SIZES = 7, N_GRID = N_ROW_SIZES * N_SIZES * N_SIZES };
@@ -252,8 +252,7 @@ static ft_op grid_op(int i)
  * depth changes nothing. */
 static double watts_of(const ft_op *op)
 {
-    ft__prng p =
-        ft__prng_stream(8, (uint64_t)(op->value[0] * 65536 + op->value[2]));
+    ft__prng p = ft__prng_stream(8, (uint64_t)(op->value[0] * 65536 + op->value[2]));
 
     return 60 + 80 * ft__prng_unit(&p);
 }

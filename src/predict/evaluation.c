@@ -145,9 +145,7 @@ void ft__results_choices(ft__results *r, const ft__learner *l)
 
         at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
                                "%s%s %s: %zu rows, %s\n", ft__part_name(p),
-                               p->scope == FT__SCOPE_CLASS  ? " (class)"
-                               : p->scope == FT__SCOPE_NEAR ? " (neighbours)"
-                                                            : "",
+                               p->scope == FT__SCOPE_CLASS ? " (class)" : "",
                                ft_phase_name(p->phase), p->fit.n_rows, p->fit.choice);
     }
 }

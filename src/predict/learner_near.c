@@ -1,5 +1,6 @@
 /* A regressor of those rows of a kind that have neighbours. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,13 @@ static bool is_better(const ft__fit *with, const ft__fit *without)
     return !with->refused && with->deviation < (1 - least_gain) * without->deviation;
 }
 
+static void say(ft__fit *f)
+{
+    const size_t len = strlen(f->choice);
+
+    snprintf(f->choice + len, sizeof(f->choice) - len, ", with neighbours");
+}
+
 static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
                           const ft__learner *l, struct rows *r, const ft__part *kind,
                           const ft__fit_options *how, ft_error *err)
@@ -195,6 +203,7 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
     if (st || !is_better(&out->fit, &kind->fit))
         return st;
     *made = true;
+    say(&out->fit);
     tell(r, w);
     st = copy_range(out, kind, l->columns.n, err);
     return st ? st : ft__part_errors(out, l, r, err);
