@@ -312,9 +312,9 @@ static ft_predictor *train(const ft_train_options *more)
 }
 
 /* Those of power that rows with neighbours have. */
-static int count_near(const ft_predictor *p)
+static int count_near(const ft__family *f)
 {
-    const ft__learner *l = p->family->learner[FT__METRIC_POWER][0];
+    const ft__learner *l = f->learner[FT__METRIC_POWER][0];
     int n = 0;
 
     for (uint32_t i = 0; i < l->n_parts; i++)
@@ -322,19 +322,19 @@ static int count_near(const ft_predictor *p)
     return n;
 }
 
-static ft_status ask(ft__answer *a, const ft_predictor *p, const ft_op *op)
+static ft_status ask(ft__answer *a, const ft__family *f, const ft_op *op)
 {
     ft__dataset on = {.device = (char *)"a30"};
     ft_status st;
 
     CHECK(ft_device_load(&on.file, data, "a30", NULL) == FT_OK);
-    st = ft__family_ask(a, p->family, FT__METRIC_POWER, &on, op, 1, NULL);
+    st = ft__family_ask(a, f, FT__METRIC_POWER, &on, op, 1, NULL);
     ft_device_free(on.file);
     return st;
 }
 
 /* Mean error on the points of the grid that nobody measured. */
-static double error_of(const ft_predictor *p)
+static double error_of(const ft__family *f)
 {
     double sum = 0;
     int n = 0;
@@ -345,7 +345,7 @@ static double error_of(const ft_predictor *p)
 
         if (is_known(i))
             continue;
-        CHECK(ask(&a, p, &op) == FT_OK);
+        CHECK(ask(&a, f, &op) == FT_OK);
         CHECK(a.low <= a.value && a.value <= a.high);
         sum += fabs(a.value / watts_of(&op) - 1);
         n++;
@@ -353,25 +353,46 @@ static double error_of(const ft_predictor *p)
     return sum / n;
 }
 
-/* Its file has no room for what neighbours tell, but for every row. */
-static ft_predictor *train_plain(void)
+/* The same without them. */
+static ft__family train_plain(void)
 {
-    const ft_train_options small = {.most_bytes = 600000};
-    ft_predictor *p = train(&small);
+    const ft__family_options how = {.learn = {.plain = true,
+                                              .fit = {.methods = 1u << FT_METHOD_EXTRA,
+                                                      .n_trees = 24,
+                                                      .n_folds = 4,
+                                                      .seed = 1}}};
+    ft_store *store = grid_store();
+    ft__family f = {0};
+    ft__samples s;
 
-    CHECK(count_near(p) == 0);
-    return p;
+    CHECK(ft__samples_read(&s, store, NULL, false, NULL) == FT_OK);
+    CHECK(ft__samples_know(&s, data, NULL) == FT_OK);
+    CHECK(ft__family_train(&f, &s, &how, NULL) == FT_OK);
+    CHECK(count_near(&f) == 0);
+    ft__samples_free(&s);
+    ft_store_close(store);
+    return f;
 }
 
-static void neighbours_tell_what_sizes_do_not(const ft_predictor *near,
-                                              const ft_predictor *plain)
+/* Files that are to be small do without. */
+static void neighbours_need_room(void)
+{
+    const ft_train_options small = {.most_bytes = 150000};
+    ft_predictor *p = train(&small);
+
+    CHECK(count_near(p->family) == 0);
+    ft_predictor_free(p);
+}
+
+static void neighbours_tell_what_sizes_do_not(const ft__family *near,
+                                              const ft__family *plain)
 {
     CHECK(count_near(near) == 1);
     CHECK(error_of(near) < 0.6 * error_of(plain));
 }
 
-static void what_has_no_neighbours_is_answered_without(const ft_predictor *near,
-                                                       const ft_predictor *plain)
+static void what_has_no_neighbours_is_answered_without(const ft__family *near,
+                                                       const ft__family *plain)
 {
     static const char spec[] = "linear x=100x200 out=300 dtype=fp32";
     ft__answer a, b;
@@ -397,7 +418,7 @@ static void what_is_added_to_keeps_them(const ft_predictor *p)
     ft_predictor *more = train(&how);
 
     CHECK(p->len == more->len && !memcmp(p->image, more->image, p->len));
-    CHECK(error_of(more) == error_of(p));
+    CHECK(error_of(more->family) == error_of(p->family));
     ft_predictor_free(more);
 }
 
@@ -407,7 +428,7 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
 
     CHECK(ft_predictor_save(p, path, NULL) == FT_OK);
     CHECK(ft_predictor_load(&again, path, NULL) == FT_OK);
-    CHECK(error_of(again) == error_of(p));
+    CHECK(error_of(again->family) == error_of(p->family));
     ft_predictor_free(again);
     remove(path);
 }
@@ -430,7 +451,7 @@ static void damage_is_noticed(const ft_predictor *p)
         copy[l->part[at].stored.pos + i] ^= 0x41;
         st = ft_predictor_load_image(&broken, copy, p->len, NULL);
         if (!st)
-            st = ask(&a, broken, &op);
+            st = ask(&a, broken->family, &op);
         CHECK(st == FT_EFORMAT);
         ft_predictor_free(broken);
     }
@@ -440,7 +461,8 @@ static void damage_is_noticed(const ft_predictor *p)
 int main(int argc, char **argv)
 {
     const ft_train_options usual = {.threads = 1};
-    ft_predictor *near, *plain;
+    ft_predictor *near;
+    ft__family plain;
 
     if (argc < 2) {
         fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
@@ -454,13 +476,14 @@ int main(int argc, char **argv)
     an_image_is_believed_only_as_far_as_it_goes();
     near = train(&usual);
     plain = train_plain();
-    neighbours_tell_what_sizes_do_not(near, plain);
-    what_has_no_neighbours_is_answered_without(near, plain);
+    neighbours_tell_what_sizes_do_not(near->family, &plain);
+    what_has_no_neighbours_is_answered_without(near->family, &plain);
+    neighbours_need_room();
     threads_change_no_byte(near);
     what_is_added_to_keeps_them(near);
     a_saved_file_answers_the_same(near, "near.ftp");
     damage_is_noticed(near);
     ft_predictor_free(near);
-    ft_predictor_free(plain);
+    ft__family_free(&plain);
     CHECK_DONE();
 }

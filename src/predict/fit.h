@@ -63,6 +63,8 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
 /* value[n], spread[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch);
+/* What its models take in a file. */
+size_t ft__fit_bytes(const ft__fit *f);
 void ft__fit_free(ft__fit *f);
 
 #endif

@@ -33,6 +33,8 @@ typedef struct ft__learn_options {
         *importance;  /* NULL, or whom to tell what columns are worth */
     double *held;     /* NULL, or for every sample: takes what was said of those learned
                          from by regressors that had not seen them */
+    double row_bytes; /* most that regressors may take in a file, for each of their
+                         rows; 0: as much as they want */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
                          of ft__class_rows(); 0: all there are */
     const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */

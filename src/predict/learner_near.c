@@ -180,6 +180,16 @@ static bool is_better(const ft__fit *with, const ft__fit *without)
     return !with->refused && with->deviation < (1 - least_gain) * without->deviation;
 }
 
+/* In the file, beside the kind's own, among m rows. */
+static bool has_room(const ft__learner *l, const ft__part *near, const ft__part *kind,
+                     size_t m)
+{
+    size_t bytes =
+        ft__fit_bytes(&kind->fit) + ft__fit_bytes(&near->fit) + near->near.bytes;
+
+    return !(l->opt.row_bytes > 0) || (double)bytes <= l->opt.row_bytes * (double)m;
+}
+
 static void say(ft__fit *f)
 {
     const size_t len = strlen(f->choice);
@@ -200,7 +210,7 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
         return st;
     with.ceiling = (1 - least_gain) * deviation_without(w, r);
     st = ft__fit_make(&out->fit, w->out, w->spread, &x, w->y, w->group, &with, err);
-    if (st || !is_better(&out->fit, &kind->fit))
+    if (st || !is_better(&out->fit, &kind->fit) || !has_room(l, out, kind, r->m))
         return st;
     *made = true;
     say(&out->fit);
@@ -209,18 +219,24 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
     return st ? st : ft__part_errors(out, l, r, err);
 }
 
+/* In all rows of the kind, also those that are not drawn: they take little room. */
 static ft_status find_near(ft__near *out, const ft__samples *s, const struct rows *r,
-                           ft_error *err)
+                           const ft__part *kind, ft_error *err)
 {
-    uint32_t *row = malloc((r->m + 1) * sizeof(*row));
+    uint32_t *row = malloc((r->n + 1) * sizeof(*row));
+    double *target = malloc((r->n + 1) * sizeof(*target));
+    size_t n = 0;
     ft_status st;
 
-    if (!row)
-        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", r->m);
-    for (size_t i = 0; i < r->m; i++)
-        row[i] = r->index[r->of[i]];
-    st = ft__near_make(out, s, row, r->py, r->m, err);
+    for (size_t i = 0; i < r->n && row && target; i++)
+        if (ft__part_has(kind, &s->v[r->index[i]].op)) {
+            row[n] = r->index[i];
+            target[n++] = r->y[i];
+        }
+    st = row && target ? ft__near_make(out, s, row, target, n, err)
+                       : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", r->n);
     free(row);
+    free(target);
     return st;
 }
 
@@ -238,7 +254,7 @@ ft_status ft__part_make_near(ft__part *out, bool *made, const ft__learner *l,
     *made = false;
     if (r->m < LEAST_ROWS || !kind->fit.n_models)
         return FT_OK;
-    st = find_near(&out->near, s, r, err);
+    st = find_near(&out->near, s, r, kind, err);
     if (!st && out->near.n_axes)
         st = wide_make(&w, r->m, l->columns.n + ft__near_columns(&out->near), err);
     if (!st && out->near.n_axes)
