@@ -173,11 +173,26 @@ static ft_status find_gain(bool *gains, const struct wide *w, const ft__learner 
 
 /* ---- all of it ---- */
 
-/* Cross-validation that looks at some of many rows flatters neighbours, which stay as
- * near as they are: both have to be held against all rows, too. */
-static bool is_better(const ft__fit *with, const ft__fit *without)
+static double deviation_of_all(const struct rows *r)
 {
-    return !with->refused && with->deviation < (1 - least_gain) * without->deviation;
+    double sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        if (isfinite(r->pout[i])) {
+            sum += fabs(r->py[i] - r->pout[i]);
+            n++;
+        }
+    return sum / (double)n;
+}
+
+/* Cross-validation that looks at some of many rows flatters neighbours, which stay as
+ * near as they are: both have to be held against all rows, too. easier: what the kind's
+ * regressor errs where rows have neighbours, against everywhere. */
+static bool is_better(const ft__fit *with, const ft__fit *without, double easier)
+{
+    return !with->refused &&
+           with->deviation < (1 - least_gain) * without->deviation * easier;
 }
 
 /* In the file, beside the kind's own, among m rows. */
@@ -203,14 +218,16 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
 {
     const ft_matrix x = {w->x, w->m, w->width};
     ft__fit_options with = *how;
+    const double without = deviation_without(w, r);
     bool gains;
     ft_status st = find_gain(&gains, w, l, r, how, err);
 
     if (st || !gains)
         return st;
-    with.ceiling = (1 - least_gain) * deviation_without(w, r);
+    with.ceiling = (1 - least_gain) * without;
     st = ft__fit_make(&out->fit, w->out, w->spread, &x, w->y, w->group, &with, err);
-    if (st || !is_better(&out->fit, &kind->fit) || !has_room(l, out, kind, r->m))
+    if (st || !is_better(&out->fit, &kind->fit, without / deviation_of_all(r)) ||
+        !has_room(l, out, kind, r->m))
         return st;
     *made = true;
     say(&out->fit);

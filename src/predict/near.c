@@ -29,7 +29,7 @@ static uint32_t possible(const ft_op *op)
     return n < MOST_VALUES ? n : MOST_VALUES;
 }
 
-/* From names, as ft_op_hash() is: files keep it. */
+/* Of one kind and phase. Files keep it, so that the dtype is told by its name. */
 static uint64_t rest_of(const ft__sample *v, uint64_t mask)
 {
     const ft_op *op = &v->op;
