@@ -57,5 +57,6 @@ int main(int argc, char **argv)
     a_file_of_version(2, argv[1]);
     a_file_of_version(3, argv[1]);
     a_file_of_version(4, argv[1]);
+    a_file_of_version(5, argv[1]);
     CHECK_DONE();
 }

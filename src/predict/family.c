@@ -63,6 +63,24 @@ static size_t boosted(size_t (*count)[FT_PHASE_COUNT], size_t most)
     return n;
 }
 
+static void count_rows(size_t (*count)[FT_PHASE_COUNT], const ft__samples *s,
+                       ft__metric metric)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (is_value(metric, s->v[i].value[metric]))
+            count[s->v[i].op.kind][s->v[i].op.phase]++;
+}
+
+/* What regressors of how->part_rows rows may take, for each row. */
+static double bytes_a_row(const ft__samples *s, const ft__learn_options *how,
+                          double room)
+{
+    size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0};
+
+    count_rows(count, s, how->metric);
+    return room / (double)rows_in_all(count, how->part_rows ? how->part_rows : s->n);
+}
+
 /* Rows of one regressor: so many that all of them fit into `room` bytes. */
 static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
                        uint32_t trees, double room)
@@ -71,11 +89,8 @@ static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
     size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 201;
     const double bytes =
         SPREAD_BYTES + TREE_BYTES * (double)trees + (process ? PROCESS_BYTES : 0);
-    const ft__metric metric = how->metric;
 
-    for (size_t i = 0; i < s->n; i++)
-        if (is_value(metric, s->v[i].value[metric]))
-            count[s->v[i].op.kind][s->v[i].op.phase]++;
+    count_rows(count, s, how->metric);
     while (lo + 1 < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
@@ -153,14 +168,13 @@ static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
     uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
 
     how->part_rows = rows_for(s, how, trees, room);
-    if (how->part_rows >= s->n) {
+    if (how->part_rows >= s->n)
         how->part_rows = 0;
-        return;
+    else if (!how->fit.n_trees) {
+        how->fit.n_trees = FEW_TREES;
+        how->part_rows = rows_for(s, how, FEW_TREES, room);
     }
-    if (how->fit.n_trees)
-        return;
-    how->fit.n_trees = FEW_TREES;
-    how->part_rows = rows_for(s, how, FEW_TREES, room);
+    how->row_bytes = bytes_a_row(s, how, room);
 }
 
 /* A learner of its own, or one that goes on from where it was. */

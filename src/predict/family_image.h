@@ -1,6 +1,7 @@
 #ifndef PREDICT_FAMILY_IMAGE_H
 #define PREDICT_FAMILY_IMAGE_H
 
+#include "predict/learner.h"
 #include "predict/predictor.h"
 
 /* A family of devices in the predictor file. Numbers are little-endian, texts have
@@ -16,6 +17,20 @@
  * images of models TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
  *
  * The family comes first, a learner before its parts. */
+
+/* Regressors of rows that have neighbours (near.h) have the image of these between
+ * their ranges and models. */
+
+/* Numbers of scopes in files; FT__SCOPE_NEAR came last (version 6). */
+static inline uint32_t ft__scope_number(ft__scope scope)
+{
+    return (uint32_t)(scope + FT__N_SCOPES - 1) % FT__N_SCOPES;
+}
+
+static inline ft__scope ft__scope_numbered(uint32_t number)
+{
+    return (ft__scope)((number + 1) % FT__N_SCOPES);
+}
 
 typedef struct ft__part_image {
     char which[32]; /* kind, class, or "all" */

@@ -360,7 +360,7 @@ static bool find_which(ft__part *p, const char *name)
 {
     ft_kind kind;
 
-    if (p->scope == FT__SCOPE_KIND) {
+    if (p->scope <= FT__SCOPE_KIND) {
         if (!ft_kind_from_name(&kind, name, strlen(name)))
             return false;
         p->which = (uint32_t)kind;
@@ -384,7 +384,12 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
     const unsigned char *begin = (const unsigned char *)h;
     size_t models = padded(sizeof(*h)) + padded(2 * range);
 
-    *p = (ft__part){.scope = (ft__scope)h->scope, .general = h->general};
+    *p = (ft__part){.scope = ft__scope_numbered(h->scope), .general = h->general};
+    if (p->scope == FT__SCOPE_NEAR && bytes >= models) {
+        if (!ft__near_open(&p->near, begin + models, bytes - models))
+            return false;
+        models += padded(p->near.bytes);
+    }
     if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
         !is_text(h->which, sizeof(h->which)) || !is_text(h->phase, sizeof(h->phase)) ||
         !find_which(p, h->which) ||

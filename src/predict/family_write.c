@@ -126,7 +126,7 @@ static void put_range(ft__writer *w, const ft__part *p, uint32_t width)
 
 static void describe(ft__part_image *out, const ft__part *p)
 {
-    *out = (ft__part_image){.scope = (uint32_t)p->scope,
+    *out = (ft__part_image){.scope = ft__scope_number(p->scope),
                             .general = p->general,
                             .n_rows = p->fit.n_rows,
                             .low = p->fit.low,
@@ -153,6 +153,8 @@ static ft_status write_part(ft__writer *w, const ft__part *p, uint32_t width,
     describe(&head, p);
     ft__writer_add(w, &head, sizeof(head));
     put_range(w, p, width);
+    if (p->scope == FT__SCOPE_NEAR)
+        ft__writer_add(w, p->near.image, p->near.bytes);
     ft__writer_models(w, &head.mixture, &p->fit);
     if (!w->body.bad) /* now with the sizes */
         memcpy(w->body.s + begin, &head, sizeof(head));

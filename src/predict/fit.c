@@ -361,7 +361,7 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
-    double *weight, *said;
+    double *weight, *said, strayed = 0;
     size_t n = 0;
     ft_status st;
 
@@ -372,8 +372,11 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
     st = weight && said ? answer_held(l, f, x, y, weight, said, m, o, err)
                         : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     for (size_t i = 0; i < l->n && !st; i++)
-        if (is_held_out(l, i))
+        if (is_held_out(l, i)) {
             said[n++] = (l->y[i] - l->stray[i]) / l->spread[i];
+            strayed += fabs(l->y[i] - l->stray[i]);
+        }
+    f->deviation = n ? strayed / (double)n : f->deviation;
     if (!st)
         st = ft_conformal(&f->low, &f->high, said, n, 0.9, err);
     free(weight);
@@ -446,6 +449,10 @@ static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const doubl
         return st;
     m = mix(l, order, n_order, error, o);
     m = trust(&m, order, n_order, error, o);
+    f->deviation = m.error;
+    f->refused = o->ceiling > 0 && !(m.error < o->ceiling);
+    if (f->refused)
+        return FT_OK;
     drop_empty(&m);
     mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));

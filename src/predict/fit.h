@@ -20,6 +20,8 @@ typedef struct ft__fit_options {
     int mix;          /* 1: a mixture of the best three, too, where it is better */
     double gain;      /* share by which a method has to better the constant to be
                          trusted; 0: any */
+    double ceiling;   /* 0, or the mean deviation out of fold from which on nothing is
+                         fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
     bool no_spread;   /* how far truth strays will not be asked */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
@@ -42,6 +44,9 @@ typedef struct ft__fit {
     /* 90 % of target - answer lie between these times the spread. */
     double low;
     double high;
+    /* Only of one that was made here: */
+    double deviation; /* mean |target - answer|, held out */
+    bool refused;     /* it reached the ceiling */
 } ft__fit;
 
 /* out[x->n_rows] and spread[x->n_rows]: what was said of each row out of fold; NaN for
@@ -58,6 +63,8 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
 /* value[n], spread[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch);
+/* What its models take in a file. */
+size_t ft__fit_bytes(const ft__fit *f);
 void ft__fit_free(ft__fit *f);
 
 #endif

@@ -32,6 +32,21 @@ void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *valu
         spread[i] = fmax(0, spread[i]) + FT__LEAST_SPREAD;
 }
 
+size_t ft__fit_bytes(const ft__fit *f)
+{
+    size_t len = 0, sum = 0;
+
+    for (uint32_t k = 0; k < f->n_models; k++) {
+        ft_model_image(f->model[k], &len);
+        sum += len;
+    }
+    if (f->spread) {
+        ft_model_image(f->spread, &len);
+        sum += len;
+    }
+    return sum;
+}
+
 void ft__fit_free(ft__fit *f)
 {
     for (uint32_t k = 0; k < FT__MAX_MIXED; k++)

@@ -22,7 +22,7 @@ static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
     ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
     size_t most = l->opt.part_rows;
 
-    if (most && part->scope != FT__SCOPE_KIND && !l->opt.single)
+    if (most && part->scope > FT__SCOPE_KIND && !l->opt.single)
         most = ft__class_rows(most);
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
@@ -62,9 +62,8 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
     return r->m;
 }
 
-/* Errors out of fold of the rows that cross-validation looked at. */
-static ft_status find_errors(ft__part *p, const ft__learner *l, const struct rows *r,
-                             ft_error *err)
+ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
+                          ft_error *err)
 {
     double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
     double *same = said + r->m, *base = same + r->m;
@@ -185,6 +184,88 @@ static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
                       : FT_OK;
 }
 
+static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
+                          const ft__samples *s, ft__fit_options *how, ft_error *err)
+{
+    const ft_matrix x = {r->px, r->m, l->columns.n};
+    ft_status st = ft__importance_want(how, l->opt.importance, l->columns.n, err);
+
+    p->rows = sum_of_rows(r, s, l->opt.metric);
+    if (!st)
+        st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, how, err);
+    if (!st)
+        st = tell_importance(l, p, how, err);
+    free(how->importance);
+    how->importance = NULL;
+    if (!st)
+        st = mix_general(p, r, err);
+    if (!st)
+        st = ft__part_range(p, r->px, r->m, l->columns.n, err);
+    if (!st)
+        st = ft__part_errors(p, l, r, err);
+    return st;
+}
+
+/* A residual counts once, where it is most particular. */
+static void take_residuals(struct rows *r, ft__scope scope)
+{
+    for (size_t i = 0; i < r->m; i++)
+        if (scope < r->scope[r->of[i]] &&
+            (scope != FT__SCOPE_NEAR || isfinite(r->pout[i]))) {
+            r->scope[r->of[i]] = scope;
+            r->out[r->of[i]] = r->pout[i];
+            r->spread[r->of[i]] = r->pspread[i];
+        }
+}
+
+static ft__part *new_part(ft__learner *l, ft_error *err)
+{
+    ft__part *p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
+
+    if (!p) {
+        ft_fail(err, FT_ENOMEM, 0, "regressors");
+        return NULL;
+    }
+    l->part = p;
+    return p + l->n_parts;
+}
+
+/* The kind's regressor is the last one. */
+static ft_status add_near(ft__learner *l, struct rows *r, const ft__samples *s,
+                          const ft__fit_options *how, ft_error *err)
+{
+    ft__part *p = new_part(l, err);
+    bool made;
+    ft_status st;
+
+    if (!p)
+        return FT_ENOMEM;
+    st = ft__part_make_near(p, &made, l, r, s, p - 1, how, err);
+    if (st || !made)
+        return st;
+    l->n_parts++;
+    take_residuals(r, FT__SCOPE_NEAR);
+    return FT_OK;
+}
+
+static ft_status keep_part(ft__learner *l, const ft__part *old, ft_error *err)
+{
+    ft__part *p = new_part(l, err);
+    ft_status st = p ? ft__part_copy(p, old, l->columns.n, err) : FT_ENOMEM;
+
+    l->n_parts += st == FT_OK;
+    return st;
+}
+
+static ft_status keep_parts(ft__learner *l, const ft__part *old, ft_error *err)
+{
+    const ft__learner *b = l->opt.before;
+    const uint32_t near = ft__learner_near(b, old);
+    ft_status st = keep_part(l, old, err);
+
+    return st || near == b->n_parts ? st : keep_part(l, &b->part[near], err);
+}
+
 /* Fit a part if there are rows enough. */
 static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
                           const ft__part *wanted, ft_error *err)
@@ -194,7 +275,6 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     const bool kept = old && is_kept(l, old, r, s);
     ft__fit_options how;
     ft__part *p;
-    ft_matrix x;
     ft_status st;
 
     if (old && (n || !kept) && r->all < old->fit.n_rows)
@@ -207,44 +287,22 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = choose_how(l, r, s);
-    p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
+    if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
+        return keep_parts(l, old, err);
+    p = new_part(l, err);
     if (!p)
-        return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    l->part = p;
-    p += l->n_parts;
-    if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric))) {
-        st = ft__part_copy(p, old, l->columns.n, err);
-        l->n_parts += st == FT_OK;
-        return st;
-    }
+        return FT_ENOMEM;
     *p = *wanted;
-    x = (ft_matrix){r->px, r->m, l->columns.n};
-    p->rows = sum_of_rows(r, s, l->opt.metric);
-    st = ft__importance_want(&how, l->opt.importance, l->columns.n, err);
-    if (!st)
-        st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, &how, err);
-    if (!st)
-        st = tell_importance(l, p, &how, err);
-    free(how.importance);
-    if (!st)
-        st = mix_general(p, r, err);
-    if (!st)
-        st = ft__part_range(p, r->px, r->m, l->columns.n, err);
-    if (!st)
-        st = find_errors(p, l, r, err);
+    st = fit_part(p, l, r, s, &how, err);
     if (st) {
         ft__part_free(p);
         return st;
     }
     l->n_parts++;
-    /* A residual counts once, where it is most particular. */
-    for (size_t i = 0; i < r->m; i++)
-        if (p->scope < r->scope[r->of[i]]) {
-            r->scope[r->of[i]] = p->scope;
-            r->out[r->of[i]] = r->pout[i];
-            r->spread[r->of[i]] = r->pspread[i];
-        }
-    return FT_OK;
+    take_residuals(r, wanted->scope);
+    if (wanted->scope != FT__SCOPE_KIND || l->opt.plain || l->opt.unseen)
+        return FT_OK;
+    return add_near(l, r, s, &how, err);
 }
 
 static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__samples *s,
@@ -313,7 +371,7 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
     ft_status st = add_general(l, r, s, err);
     int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
 
-    for (int scope = first; scope < FT__N_SCOPES; scope++)
+    for (int scope = first; scope <= FT__SCOPE_ALL; scope++)
         for (uint32_t i = 0; i < scope_size((ft__scope)scope); i++)
             for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++) {
                 const ft__part wanted = {

@@ -6,6 +6,7 @@
 #include "predict/columns.h"
 #include "predict/fit.h"
 #include "predict/importance.h"
+#include "predict/near.h"
 
 /* All regressors of one metric, from samples of any number of datasets: one for each
  * kind and phase that has rows enough, one for a class where a kind has not, and one
@@ -25,12 +26,15 @@ typedef struct ft__learn_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
+    bool plain;  /* nothing of neighbours (near.h) is looked at */
     bool unseen; /* devices that are not among the rows will be asked for: of four
                     devices or more each is left out in turn to choose by */
     const ft__importance_to
         *importance;  /* NULL, or whom to tell what columns are worth */
     double *held;     /* NULL, or for every sample: takes what was said of those learned
                          from by regressors that had not seen them */
+    double row_bytes; /* most that regressors may take in a file, for each of their
+                         rows; 0: as much as they want */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
                          of ft__class_rows(); 0: all there are */
     const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
@@ -39,7 +43,9 @@ typedef struct ft__learn_options {
                                          were; or NULL. It outlives the learner */
 } ft__learn_options;
 
+/* The most particular first. */
 typedef enum ft__scope {
+    FT__SCOPE_NEAR, /* rows of a kind that have neighbours (near.h) */
     FT__SCOPE_KIND,
     FT__SCOPE_CLASS,
     FT__SCOPE_ALL,
@@ -69,6 +75,7 @@ typedef struct ft__part {
     ft_errors constant; /* of always the same ratio to the base */
     ft_errors physics;  /* of the base itself */
     uint64_t rows;      /* which rows, as a sum of them */
+    ft__near near;      /* FT__SCOPE_NEAR: what they are looked up in */
     ft__stored stored;
     _Atomic(ft__fit *) opened; /* a stored one's, with its models */
 } ft__part;
@@ -110,7 +117,8 @@ ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
                        ft_error *err);
 /* The name of the kind or class, or "all". */
 const char *ft__part_name(const ft__part *p);
-/* Does an operation belong to it, leaving aside more particular ones? */
+/* Does an operation belong to it, leaving aside more particular ones and whether it has
+ * neighbours? */
 bool ft__part_has(const ft__part *p, const ft_op *op);
 /* Its range, of m rows. */
 ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,

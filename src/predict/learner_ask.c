@@ -14,7 +14,7 @@ static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
 {
     double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
 
-    a->far = !p || (p->scope != FT__SCOPE_KIND && !l->opt.single) ||
+    a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) ||
              ft__part_is_outside(p, row);
     spread *= a->far ? far_factor : 1;
     a->value = ft__learner_value(l, value, scale);
@@ -51,22 +51,38 @@ static ft_status add_share(const ft__learner *l, const ft__part *p, struct rows 
     return FT_OK;
 }
 
-/* Rows of one part, predicted in one call; those of none have the last number. */
-static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
-                              uint32_t index, ft_error *err)
+/* To r: rows that part `index` is for, with the columns of their neighbours where
+ * `near`, whose regressor is for those that have some; NULL: there is none. */
+static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
+                   const ft__samples *s, uint32_t index, const ft__part *near,
+                   bool with)
 {
-    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
-    uint32_t width = l->columns.n;
-    const ft__fit *fit;
-    ft_status st;
+    const uint32_t plain = l->columns.n,
+                   width = plain + ft__near_columns(with ? &near->near : NULL);
+    float columns[FT__MOST_AXES * FT__AXIS_COLUMNS];
 
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
-        if (out[i].part != index)
+        float *row = r->px + r->m * width;
+
+        if (out[i].part != index ||
+            (near && ft__near_fill(&near->near, columns, &s->v[r->index[i]]) != with))
             continue;
-        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
+        memcpy(row, r->x + i * plain, plain * sizeof(float));
+        if (with)
+            memcpy(row + plain, columns, (width - plain) * sizeof(float));
         r->of[r->m++] = (uint32_t)i;
     }
+}
+
+/* Rows of one part, predicted in one call; those of none have the last number. */
+static ft_status answer_gathered(const ft__learner *l, ft__answer *out, struct rows *r,
+                                 uint32_t index, ft_error *err)
+{
+    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
+    const ft__fit *fit;
+    ft_status st;
+
     if (p && r->m) {
         st = ft__part_fit(&fit, l, index, err);
         if (st)
@@ -77,9 +93,42 @@ static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows
             return st;
     }
     for (size_t i = 0; i < r->m; i++)
-        answer(l, &out[r->of[i]], p, r->px + i * width, p ? r->pout[i] : l->centre,
-               p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
+        answer(l, &out[r->of[i]], p, r->x + r->of[i] * (size_t)l->columns.n,
+               p ? r->pout[i] : l->centre, p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
     return FT_OK;
+}
+
+static bool is_empty(const ft__answer *out, size_t n, uint32_t part)
+{
+    size_t i = 0;
+
+    while (i < n && out[i].part != part)
+        i++;
+    return i == n;
+}
+
+static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
+                              const ft__samples *s, uint32_t index, ft_error *err)
+{
+    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL, *near = NULL;
+    const uint32_t at = p ? ft__learner_near(l, p) : l->n_parts;
+    const ft__fit *checked;
+    ft_status st = FT_OK;
+
+    if (is_empty(out, r->n, index))
+        return FT_OK;
+    if (at < l->n_parts) {
+        near = &l->part[at];
+        st = ft__part_fit(&checked, l, at, err);
+    }
+    if (st)
+        return st;
+    gather(r, l, out, s, index, near, false);
+    st = answer_gathered(l, out, r, index, err);
+    if (st || !near)
+        return st;
+    gather(r, l, out, s, index, near, true);
+    return answer_gathered(l, out, r, at, err);
 }
 
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
@@ -95,7 +144,7 @@ ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
     for (size_t i = 0; i < n; i++)
         out[i].part = ft__learner_part(l, &s->v[row[i]].op);
     for (uint32_t p = 0; p <= l->n_parts && !st; p++)
-        st = predict_part(l, out, &r, p, err);
+        st = predict_part(l, out, &r, s, p, err);
     ft__rows_free(&r);
     return st;
 }

@@ -62,6 +62,7 @@ ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *in
                         size_t n, ft_error *err)
 {
     size_t cells = (n + 1) * l->columns.n, m = n + 1;
+    size_t near = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
 
     *r = (struct rows){.n = n,
                        .index = index,
@@ -73,7 +74,7 @@ ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *in
                        .general = calloc(m, sizeof(double)),
                        .scope = calloc(m, sizeof(ft__scope)),
                        .of = calloc(m, sizeof(uint32_t)),
-                       .px = malloc(cells * sizeof(float)),
+                       .px = malloc((cells + near) * sizeof(float)),
                        .py = calloc(m, sizeof(double)),
                        .group = calloc(m, sizeof(uint64_t)),
                        .pout = calloc(m, sizeof(double)),

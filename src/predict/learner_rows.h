@@ -21,7 +21,7 @@ struct rows {
     size_t all;   /* that belong to it */
     size_t m;     /* that are drawn of them */
     uint32_t *of; /* rows here */
-    float *px;
+    float *px;    /* with room for columns of neighbours */
     double *py;
     uint64_t *group;
     double *pout;
@@ -36,9 +36,21 @@ void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s);
 void ft__rows_free(struct rows *r);
 /* The metric that a target means, which is told relative to `scale`. */
 double ft__learner_value(const ft__learner *l, double target, double scale);
-/* The most particular regressor for an operation; l->n_parts: none. */
+/* The most particular regressor for an operation, whether it has neighbours or not;
+ * l->n_parts: none. */
 uint32_t ft__learner_part(const ft__learner *l, const ft_op *op);
 /* The regressor of all kinds; l->n_parts: there is none. */
 uint32_t ft__learner_general(const ft__learner *l, ft_phase phase);
+/* That of the same kind's rows that have neighbours; l->n_parts: there is none. */
+uint32_t ft__learner_near(const ft__learner *l, const ft__part *kind);
+/* Errors out of fold of the rows that cross-validation looked at. */
+ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
+                          ft_error *err);
+/* r holds the rows of a kind, and what its regressor says of them out of fold. Where
+ * neighbours tell more, *made is true, *out a regressor of those that have some, and r
+ * what that one says of them. */
+ft_status ft__part_make_near(ft__part *out, bool *made, const ft__learner *l,
+                             struct rows *r, const ft__samples *s, const ft__part *kind,
+                             const ft__fit_options *how, ft_error *err);
 
 #endif

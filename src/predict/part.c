@@ -8,7 +8,7 @@
 
 bool ft__part_has(const ft__part *p, const ft_op *op)
 {
-    uint32_t which = p->scope == FT__SCOPE_KIND    ? (uint32_t)op->kind
+    uint32_t which = p->scope <= FT__SCOPE_KIND    ? (uint32_t)op->kind
                      : p->scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
                                                    : 0;
 
@@ -17,7 +17,7 @@ bool ft__part_has(const ft__part *p, const ft_op *op)
 
 const char *ft__part_name(const ft__part *p)
 {
-    return p->scope == FT__SCOPE_KIND    ? ft_kind_name((ft_kind)p->which)
+    return p->scope <= FT__SCOPE_KIND    ? ft_kind_name((ft_kind)p->which)
            : p->scope == FT__SCOPE_CLASS ? ft_class_name((ft_class)p->which)
                                          : "all";
 }
@@ -27,7 +27,7 @@ uint32_t ft__learner_part(const ft__learner *l, const ft_op *op)
     uint32_t best = l->n_parts;
 
     for (uint32_t i = 0; i < l->n_parts; i++)
-        if (ft__part_has(&l->part[i], op) &&
+        if (l->part[i].scope != FT__SCOPE_NEAR && ft__part_has(&l->part[i], op) &&
             (best == l->n_parts || l->part[i].scope < l->part[best].scope))
             best = i;
     return best;
@@ -39,6 +39,17 @@ uint32_t ft__learner_general(const ft__learner *l, ft_phase phase)
 
     while (i < l->n_parts &&
            (l->part[i].scope != FT__SCOPE_ALL || l->part[i].phase != phase))
+        i++;
+    return i;
+}
+
+uint32_t ft__learner_near(const ft__learner *l, const ft__part *kind)
+{
+    uint32_t i = 0;
+
+    while (i < l->n_parts &&
+           !(kind->scope == FT__SCOPE_KIND && l->part[i].scope == FT__SCOPE_NEAR &&
+             l->part[i].which == kind->which && l->part[i].phase == kind->phase))
         i++;
     return i;
 }
@@ -97,6 +108,7 @@ void ft__part_free(ft__part *p)
         ft__fit_free(opened);
     free(opened);
     ft__fit_free(&p->fit);
+    ft__near_free(&p->near);
     free(p->least);
     free(p->most);
 }
@@ -141,7 +153,7 @@ ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
     fit = calloc(1, sizeof(*fit));
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    st = open_stored(fit, p, l->columns.n, err);
+    st = open_stored(fit, p, l->columns.n + ft__near_columns(&p->near), err);
     /* Another thread may be first: its models stay, ours go. */
     if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
         ft__fit_free(fit);

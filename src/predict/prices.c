@@ -164,6 +164,7 @@ static ft_status fit_learners(ft__prices *p, const struct fit *f, const ft__base
                                      .gain = f->opt->unseen ? gain_across : 0,
                                      .seed = f->opt->seed,
                                      .threads = 1},
+                             .plain = true,
                              .unseen = f->opt->unseen,
                              .held = f->held[0],
                              .base = base};
