@@ -215,6 +215,8 @@ static void few_rows_of_many_kinds_help_each_other(void)
     ft_predictor *p = train(ROWS, 1), *again = train(ROWS, 2);
 
     CHECK(count_sharing(p) >= 3);
+    CHECK(p->family->learner[FT__METRIC_POWER][0]->columns.common);
+    CHECK(!p->family->learner[FT__METRIC_TIME][0]->columns.common);
     CHECK(error_of(p, ROWS) < 0.12);
     CHECK(p->len == again->len && !memcmp(p->image, again->image, p->len));
     nothing_is_said_without_the_others(p);

@@ -174,13 +174,17 @@ static const char *const log_names[N_LOGS] = {"log compute share", "log cache sh
                                               "log memory share", "log launch share"};
 static const double least_share = 1e-5;
 
+static float log_share(double part_s, double total_s)
+{
+    return isfinite(part_s) ? log_of(fmax(part_s / total_s, least_share)) : NAN;
+}
+
 static void fill_common(float *f, const ft_op *op, const ft__terms *t)
 {
-    const double busy[N_LOGS] = {t->compute_s, t->cache_s, t->memory_s, t->launch_s};
-
-    for (int i = 0; i < N_LOGS; i++)
-        *f++ =
-            isfinite(busy[i]) ? log_of(fmax(busy[i] / t->total_s, least_share)) : NAN;
+    *f++ = log_share(t->compute_s, t->total_s);
+    *f++ = log_share(t->cache_s, t->total_s);
+    *f++ = log_share(t->memory_s, t->total_s);
+    *f++ = log_share(t->launch_s, t->total_s);
     for (int i = 0; i < FT_CLASS_COUNT; i++)
         *f++ = (float)(ft_kind_class(op->kind) == (ft_class)i);
 }
