@@ -23,18 +23,19 @@ static double unit(int i, uint64_t seed)
     return 2 * ft__prng_unit(&p) - 1;
 }
 
-static void the_share_is_the_one_that_is_nearest(void)
+/* Of 40 rows, with 20 that would have it 5. */
+static void the_share_is_near_the_one_that_errs_least(void)
 {
     static const struct {
         double own, general; /* how far they are off, in opposite directions */
         uint32_t share;
-    } cases[] = {{0, 1, 0}, {1, 0, 10}, {1, 1, 5}, {1, 4, 2}, {0.3, 0.7, 3}};
+    } cases[] = {{0, 1, 2}, {1, 0, 8}, {1, 1, 5}, {1, 4, 3}, {0.3, 0.7, 4}};
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         double own[N], general[N], y[N], before[N];
 
         for (int i = 0; i < N; i++) {
-            double off = unit(i, 2);
+            double off = 0.01 * unit(i, 2);
 
             y[i] = unit(i, 1);
             own[i] = before[i] = y[i] + cases[c].own * off;
@@ -48,17 +49,32 @@ static void the_share_is_the_one_that_is_nearest(void)
     }
 }
 
-static void what_is_hardly_better_is_not_listened_to(void)
+static void few_rows_say_little_of_the_share(void)
 {
-    double own[N], general[N], y[N];
+    double own[N] = {0}, general[N], y[N] = {0};
 
-    for (int i = 0; i < N; i++) {
-        y[i] = 0;
-        own[i] = unit(i, 3);
-        general[i] = own[i] * 0.995;
+    for (int i = 0; i < N; i++)
+        general[i] = 0.1 * unit(i, 3);
+    CHECK(ft__general_share(own, general, y, 1) == 5);
+    CHECK(own[0] == general[0] / 2 && own[1] == 0);
+}
+
+/* Twice as much is a larger relative error than half as much. */
+static void errors_are_relative(void)
+{
+    enum { MANY = 1000 };
+    static double own[MANY], general[MANY], y[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        own[i] = -log(2);
+        general[i] = log(2);
     }
-    CHECK(ft__general_share(own, general, y, N) == 0);
-    CHECK(own[0] == unit(0, 3));
+    CHECK(ft__general_share(own, general, y, MANY) == 5);
+    for (int i = 0; i < MANY; i++) {
+        own[i] = i % 2 ? -log(2) : 0;
+        general[i] = i % 2 ? 0 : log(2);
+    }
+    CHECK(ft__general_share(own, general, y, MANY) == 0);
 }
 
 static void intervals_are_those_of_the_mixture(void)
@@ -199,6 +215,8 @@ static void few_rows_of_many_kinds_help_each_other(void)
     ft_predictor *p = train(ROWS, 1), *again = train(ROWS, 2);
 
     CHECK(count_sharing(p) >= 3);
+    CHECK(p->family->learner[FT__METRIC_POWER][0]->columns.common);
+    CHECK(!p->family->learner[FT__METRIC_TIME][0]->columns.common);
     CHECK(error_of(p, ROWS) < 0.12);
     CHECK(p->len == again->len && !memcmp(p->image, again->image, p->len));
     nothing_is_said_without_the_others(p);
@@ -213,8 +231,9 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), "%s/data", argv[1]);
-    the_share_is_the_one_that_is_nearest();
-    what_is_hardly_better_is_not_listened_to();
+    the_share_is_near_the_one_that_errs_least();
+    few_rows_say_little_of_the_share();
+    errors_are_relative();
     intervals_are_those_of_the_mixture();
     few_rows_of_many_kinds_help_each_other();
     CHECK_DONE();

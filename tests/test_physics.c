@@ -154,6 +154,37 @@ static void backward_of_linear_is_twice_forward(void)
     CHECK_NEAR(back / forward, 2, 0.1);
 }
 
+/* Bytes of all passes over memory, with what is added up or in place of it. */
+static double streamed(const char *spec, int renews)
+{
+    ft_op op = op_of(spec);
+    ft__chip chip = chip_of("p4", "", "ieee", &op);
+    double sum = 0;
+    ft__work w;
+
+    chip.renews = renews;
+    ft__work_make(&w, &op, &chip);
+    for (uint32_t i = 0; i < w.n; i++)
+        if (w.pass[i].what == FT__PASS_STREAM)
+            sum += w.pass[i].read + w.pass[i].written;
+    return sum;
+}
+
+/* relu reads and writes, reads a gradient and its result and writes a gradient, and
+ * that one is added to another: 2 + 3 + 3 times. */
+static void gradients_are_added_to_those_that_are_there(void)
+{
+    const double x = 64 * 64 * 4, weights = 64 * 32 * 4;
+
+    CHECK_NEAR(streamed("relu x=64x64 phase=forward_backward", 0), 8 * x, 0);
+    CHECK_NEAR(streamed("relu x=64x64 phase=forward_backward", 1), 5 * x, 0);
+    CHECK_NEAR(streamed("relu x=64x64 phase=forward", 0), 2 * x, 0);
+    CHECK_NEAR(streamed("linear x=64x64 out=32 phase=forward_backward", 0),
+               3 * (x + weights), 0);
+    CHECK_NEAR(streamed("stochastic_depth x=64x64 phase=forward_backward", 0), 3 * x,
+               0);
+}
+
 static void a_view_costs_nothing(void)
 {
     CHECK_NEAR(seconds("view x=64x64 out=4096", "p4", ""), 0, 0);
@@ -542,6 +573,7 @@ int main(int argc, char **argv)
     what_is_not_known_is_named();
     a_convolution_has_three_products();
     backward_of_linear_is_twice_forward();
+    gradients_are_added_to_those_that_are_there();
     a_view_costs_nothing();
     a_tiny_operation_takes_the_floor();
     a_huge_product_runs_at_the_sustained_peak();

@@ -164,6 +164,36 @@ static void fill_terms(float *f, const ft__terms *t)
     *f++ = (float)t->fill;
 }
 
+/* ---- what the regressor of all kinds is told besides ---- */
+
+/* A process that knows every column by itself finds no differences of logarithms: how
+ * busy an operation keeps arithmetic and memory, as a logarithm; and classes side by
+ * side, of which none lies between two others. */
+enum { N_LOGS = 4, N_COMMON = N_LOGS + FT_CLASS_COUNT };
+static const char *const log_names[N_LOGS] = {"log compute share", "log cache share",
+                                              "log memory share", "log launch share"};
+static const double least_share = 1e-5;
+
+static float log_share(double part_s, double total_s)
+{
+    return isfinite(part_s) ? log_of(fmax(part_s / total_s, least_share)) : NAN;
+}
+
+static void fill_common(float *f, const ft_op *op, const ft__terms *t)
+{
+    *f++ = log_share(t->compute_s, t->total_s);
+    *f++ = log_share(t->cache_s, t->total_s);
+    *f++ = log_share(t->memory_s, t->total_s);
+    *f++ = log_share(t->launch_s, t->total_s);
+    for (int i = 0; i < FT_CLASS_COUNT; i++)
+        *f++ = (float)(ft_kind_class(op->kind) == (ft_class)i);
+}
+
+uint32_t ft__columns_common(const ft__columns *c)
+{
+    return c->common ? N_COMMON : 0;
+}
+
 /* ---- devices ---- */
 
 enum { N_DEVICE = 10 };
@@ -330,11 +360,11 @@ static bool is_several(const ft__samples *s, const uint32_t *row, size_t n)
 }
 
 ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
-                           size_t n, bool unseen, ft_error *err)
+                           size_t n, bool unseen, bool common, ft_error *err)
 {
     ft_status st = FT_OK;
 
-    *out = (ft__columns){.devices = !unseen && is_several(s, row, n)};
+    *out = (ft__columns){.devices = !unseen && is_several(s, row, n), .common = common};
     for (size_t i = unseen ? 1 : 0; i < N_PARTS && !st; i++) /* the first: device */
         st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
     if (!st)
@@ -348,7 +378,7 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
 void ft__columns_count(ft__columns *c)
 {
     c->n = FT__N_FEATURES + N_FITS + N_TERMS + (c->devices ? (uint32_t)N_DEVICE : 0) +
-           c->n_codes;
+           c->n_codes + ft__columns_common(c);
 }
 
 static bool copy_code(ft__code *out, const ft__code *c)
@@ -365,7 +395,7 @@ static bool copy_code(ft__code *out, const ft__code *c)
 
 ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err)
 {
-    *out = (ft__columns){.n = c->n, .devices = c->devices};
+    *out = (ft__columns){.n = c->n, .devices = c->devices, .common = c->common};
     while (out->n_codes < c->n_codes) {
         uint32_t j = out->n_codes++;
 
@@ -413,6 +443,8 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
     }
     for (uint32_t j = 0; j < c->n_codes; j++)
         *row++ = code_of(&c->code[j], s, v);
+    if (c->common)
+        fill_common(row, &v->op, terms);
 }
 
 void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
@@ -427,7 +459,11 @@ void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
         text = term_names[j];
     else if ((j -= N_TERMS) < N_DEVICE && c->devices)
         text = device_names[j];
+    else if ((j -= c->devices ? N_DEVICE : 0) < c->n_codes)
+        text = c->code[j].name;
+    else if ((j -= c->n_codes) < N_LOGS)
+        text = log_names[j];
     else
-        text = c->code[j - (c->devices ? N_DEVICE : 0)].name;
+        text = ft_class_name((ft_class)(j - N_LOGS));
     snprintf(name, 48, "%s", text);
 }

@@ -72,6 +72,7 @@ static ft_status add_operation(struct item *it, const ft_op *op, double count,
     if (!is_forward(it->whole))
         form.phase = FT_PHASE_FORWARD_BACKWARD;
     ft__chip_make(&chip, facts, d->setting, d->policy, &form);
+    chip.renews = 1;
     sort = ft__sort_price(&t, &form, &chip, &theta);
     if (!isfinite(t))
         return ft_fail(err, FT_ENOTFOUND, 0,

@@ -12,9 +12,10 @@
  *              ft__roof
  *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64); centre,
  * low, high (f64); rows of each dataset (u64); its roofs; of each class its constants,
- * name and value; the names of all columns; whether devices are among them (u32);
- * codes: name and values PART       ft__part_image, least and most (f32 a column),
- * images of models TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
+ * name and value; the names of all columns; whether devices are among them (u32:
+ * FT__HAS_ bits); codes: name and values PART       ft__part_image, least and most (f32
+ * a column), images of models TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64),
+ * ratios (f32)
  *
  * The family comes first, a learner before its parts. */
 
@@ -31,6 +32,9 @@ static inline ft__scope ft__scope_numbered(uint32_t number)
 {
     return (ft__scope)((number + 1) % FT__N_SCOPES);
 }
+
+/* Columns that not every learner has. */
+enum { FT__HAS_DEVICES = 1, FT__HAS_COMMON = 2 };
 
 typedef struct ft__part_image {
     char which[32]; /* kind, class, or "all" */

@@ -249,14 +249,16 @@ static void get_code(struct cursor *c, ft__code *code)
 static bool read_columns(struct cursor *c, ft__columns *columns)
 {
     struct cursor names = {c->at, c->left, c->bad, false};
-    uint32_t n = get_count(c, 4), n_codes;
+    uint32_t n = get_count(c, 4), n_codes, has;
 
     for (uint32_t j = 0; j < n && !c->bad; j++) {
         size_t len;
 
         get_text(c, &len);
     }
-    columns->devices = get_u32(c) != 0;
+    has = get_u32(c);
+    columns->devices = has & FT__HAS_DEVICES;
+    columns->common = has & FT__HAS_COMMON;
     n_codes = get_count(c, 8);
     if (n_codes > FT__MAX_CODES)
         c->bad = true;

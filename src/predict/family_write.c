@@ -79,7 +79,7 @@ static void put_columns(ft__buf *b, const ft__columns *c)
         ft__columns_name(c, name, j);
         put_text(b, name);
     }
-    put_u32(b, c->devices);
+    put_u32(b, (c->devices ? FT__HAS_DEVICES : 0) | (c->common ? FT__HAS_COMMON : 0));
     put_u32(b, c->n_codes);
     for (uint32_t j = 0; j < c->n_codes; j++) {
         put_text(b, c->code[j].name);

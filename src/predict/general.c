@@ -5,36 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A share has to better the kind's own regressor by so much to be no accident. */
-static const double worth_sharing = 0.01;
+/* Few rows do not tell which share is best: as many more count as if it were half. */
+enum { ROWS_FOR_HALF = 20 };
 
 static double mixed(double own, double general, uint32_t share)
 {
     return own + (general - own) * share / FT__GENERAL_SHARES;
 }
 
-uint32_t ft__general_share(double *own, const double *general, const double *y,
+/* The share of least mean relative error. */
+static uint32_t best_share(const double *own, const double *general, const double *y,
                            size_t n)
 {
-    double least = INFINITY, alone = 0;
+    double least = INFINITY;
     uint32_t best = 0;
 
     for (uint32_t share = 0; share <= FT__GENERAL_SHARES; share++) {
         double sum = 0;
 
         for (size_t i = 0; i < n; i++)
-            sum += fabs(y[i] - mixed(own[i], general[i], share));
-        alone = share ? alone : sum;
+            sum += fabs(exp(mixed(own[i], general[i], share) - y[i]) - 1);
         if (sum < least) {
             least = sum;
             best = share;
         }
     }
-    if (!(least < (1 - worth_sharing) * alone))
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        own[i] = mixed(own[i], general[i], best);
     return best;
+}
+
+uint32_t ft__general_share(double *own, const double *general, const double *y,
+                           size_t n)
+{
+    const double half = FT__GENERAL_SHARES / 2.0, rows = (double)n;
+    const double share =
+        (rows * best_share(own, general, y, n) + ROWS_FOR_HALF * half) /
+        (rows + ROWS_FOR_HALF);
+    const uint32_t tenths = (uint32_t)lround(share);
+
+    for (size_t i = 0; i < n; i++)
+        own[i] = mixed(own[i], general[i], tenths);
+    return tenths;
 }
 
 static void say_share(ft__fit *f, uint32_t share)

@@ -42,6 +42,7 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
                         const ft__part *p)
 {
     uint32_t width = l->columns.n;
+    uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : ft__columns_common(&l->columns);
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
@@ -54,6 +55,9 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
         if (!ft__part_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
+        /* What never changes is not learned from. */
+        for (uint32_t j = width - common; j < width; j++)
+            r->px[r->m * width + j] = 0;
         r->py[r->m] = r->y[i];
         r->group[r->m] = v->hash;
         r->pgeneral[r->m] = r->general[i];
@@ -323,15 +327,15 @@ static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__sam
 }
 
 /* Few rows, of several kinds, with nothing said about how to learn from them. */
-static bool is_shared(const ft__learner *l, const struct rows *r, const ft__samples *s,
-                      ft_phase phase)
+static bool is_shared(const ft__learner *l, const ft__samples *s, const uint32_t *row,
+                      size_t n_rows, ft_phase phase)
 {
     const ft_op *first = NULL;
     size_t n = 0, most = l->opt.part_rows;
     bool several = false;
 
-    for (size_t i = 0; i < r->n; i++) {
-        const ft_op *op = &s->v[r->index[i]].op;
+    for (size_t i = 0; i < n_rows; i++) {
+        const ft_op *op = &s->v[row[i]].op;
 
         if (op->phase != phase)
             continue;
@@ -350,7 +354,7 @@ static ft_status add_general(ft__learner *l, struct rows *r, const ft__samples *
     ft_status st = FT_OK;
 
     for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++)
-        if (is_shared(l, r, s, (ft_phase)phase))
+        if (is_shared(l, s, r->index, r->n, (ft_phase)phase))
             st = add_part(l, r, s,
                           &(ft__part){.scope = FT__SCOPE_ALL, .phase = (ft_phase)phase},
                           err);
@@ -477,6 +481,19 @@ static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t 
                  : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
 }
 
+static ft_status find_columns(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                              size_t n, ft_error *err)
+{
+    bool common = false;
+
+    if (l->opt.before)
+        return ft__columns_copy(&l->columns, &l->opt.before->columns, err);
+    for (int phase = 0; phase < FT_PHASE_COUNT; phase++)
+        common |= l->opt.metric == FT__METRIC_POWER &&
+                  is_shared(l, s, row, n, (ft_phase)phase);
+    return ft__columns_make(&l->columns, s, row, n, l->opt.unseen, common, err);
+}
+
 ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
                           size_t n, const uint32_t *ask, size_t n_ask,
                           const ft__learn_options *opt, ft_error *err)
@@ -502,8 +519,7 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
                          ft__metric_name(opt->metric));
     }
     if (!st)
-        st = opt->before ? ft__columns_copy(&out->columns, &opt->before->columns, err)
-                         : ft__columns_make(&out->columns, s, own, m, opt->unseen, err);
+        st = find_columns(out, s, own, m, err);
     if (!st)
         st = learn(out, s, own, m, ask, n_ask, err);
     free(own);

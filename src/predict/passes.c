@@ -275,6 +275,21 @@ static void update(ft__work *w, const ft_op *op)
     p->kernels = 0;
 }
 
+/* Who measures an operation forward and backward, again and again, adds its gradients
+ * to those that are there: every one passes three times. */
+static void accumulate(ft__work *w, const ft_op *back)
+{
+    for (uint32_t i = 0; i < ft_op_n_outputs(back); i++) {
+        double n;
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(back, i, &s, &t);
+        n = (double)ft_shape_elements(&s);
+        stream(w, FT__PASS_STREAM, back, 2 * n, n);
+    }
+}
+
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
 {
     ft_op forward = *op, back;
@@ -311,6 +326,8 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
             out->pass[i].partial = out->pass[i].gradient == FT_WRT_X;
         if (out->step)
             stream(out, FT__PASS_LOSS, op, results, results);
+        else if (!chip->renews)
+            accumulate(out, &back);
     }
     if (op->phase == FT_PHASE_OPTIMIZER || op->phase == FT_PHASE_STEP)
         optimizer(out, &forward, chip);

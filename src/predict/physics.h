@@ -31,6 +31,7 @@ typedef struct ft__chip {
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
+    int renews; /* gradients replace those that are there and are not added to them */
 } ft__chip;
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
