@@ -152,13 +152,15 @@ static void add(uint64_t *to, uint64_t n, uint64_t times)
         *to = UINT64_MAX;
 }
 
+/* Guesses of who is there may have left out who is for sure: no fewer than these. */
 static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
 {
     for (uint32_t k = 0; k < r->p->n_items; k++) {
         const uint64_t *c = t->count + (size_t)k * FT__SETS;
 
-        item[k] = (ft_ptx_tally){c[FT__SURE], c[FT__GUESS],
-                                 r->unbounded[k] ? UINT64_MAX : c[FT__MAYBE]};
+        item[k] = (ft_ptx_tally){
+            c[FT__SURE], c[FT__GUESS] < c[FT__SURE] ? c[FT__SURE] : c[FT__GUESS],
+            r->unbounded[k] ? UINT64_MAX : c[FT__MAYBE]};
     }
 }
 
