@@ -287,6 +287,7 @@ static void accumulate(ft__work *w, const ft_op *back)
         ft_op_output(back, i, &s, &t);
         n = (double)ft_shape_elements(&s);
         stream(w, FT__PASS_STREAM, back, 2 * n, n);
+        w->pass[w->n - 1].added = 1;
     }
 }
 

@@ -48,6 +48,7 @@ typedef struct ft__pass {
     double special; /* exponentials and the like */
     int crossed;    /* a product of rows with rows: both operands lie along k */
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
+    int added;      /* a gradient to the one that is there */
     int partial;    /* a step's gradient of its input, which few need */
 } ft__pass;
 

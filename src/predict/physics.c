@@ -167,6 +167,7 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
     *out = (ft__terms){.fill = 1, .sustained = pace->sustained};
     for (uint32_t i = 0; i < w->n; i++) {
         const ft__pass *p = &w->pass[i];
+        const double count = p->count * (p->added ? c[FT__C_added_gradients] : 1);
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
         if (!has_algorithms(p)) {
@@ -180,8 +181,8 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
 
             ft__algorithms_price(&one, found, n, pace);
         }
-        add(out, &one, p->count * (p->partial ? c[FT__C_step_data] : 1));
-        out->kernels += p->count * p->kernels;
+        add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
+        out->kernels += count * p->kernels;
     }
     out->busy_s += out->kernels * c[FT__C_kernel_s];
 }
