@@ -27,11 +27,11 @@ Several devices beside each other.
   assumed: training, one step of forward, backward and Adam at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device         time      low    high  energy    memory  fits  largest batch  basis
-  -----------------------------------------------------------------------------------
-  jetson-tk1   15.9 s   8.80 s  29.2 s       -  6.42 GiB  no                0  scaled
-  a30          259 ms   138 ms  489 ms  27.5 J  6.42 GiB  yes             320  scaled
-  h100-sxm    54.0 ms  29.0 ms  101 ms  22.1 J  6.42 GiB  yes            1136  scaled
+  device         time      low     high  energy    memory  fits  largest batch  basis
+  ------------------------------------------------------------------------------------
+  jetson-tk1   17.2 s   9.51 s   32.2 s       -  6.42 GiB  no                0  scaled
+  a30          223 ms   120 ms   420 ms  22.6 J  6.42 GiB  yes             320  scaled
+  h100-sxm    47.2 ms  25.6 ms  88.1 ms  18.5 J  6.42 GiB  yes            1136  scaled
   - is not known; asked about one device alone, foretell says why
   
 
