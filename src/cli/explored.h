@@ -64,8 +64,8 @@ const char *ft__workload_text(const ft__explored *e, uint32_t w);
 void ft__trial_text(const ft__explored *e, const ft_trial *t, char *buf, size_t size);
 
 /* At most so many of the trials with may[i], spread over what they reach in all
- * objectives, sorted by the first; out has room for them. may[] is used up. */
-size_t ft__explored_spread(size_t *out, const ft__explored *e, unsigned char *may,
+ * objectives, sorted by the first; out has room for them. */
+size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most);
 
 json_t *ft__explored_document(const ft__explored *e);

@@ -48,52 +48,74 @@ static double apart(const struct scale *s, const ft_trial *a, const ft_trial *b,
     return sum;
 }
 
-static double first_of(const ft__explored *e, size_t i)
+/* A point that may be shown: in the order of the first objective. */
+struct pick {
+    size_t trial;
+    double first;
+    double near; /* to the nearest of those taken */
+};
+
+static int by_first(const void *a, const void *b)
 {
-    return (e->objective[0].maximize ? -1 : 1) * e->t.v[i].value[0];
+    const struct pick *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->trial > y->trial) - (x->trial < y->trial);
 }
 
-/* The farthest from all that were taken; the best in the first objective before that.
- */
-static size_t farthest(const ft__explored *e, const unsigned char *may,
-                       const double *near)
+static size_t gather(struct pick *all, const ft__explored *e, const unsigned char *may)
 {
-    size_t best = e->t.n;
+    const double sign = e->objective[0].maximize ? -1 : 1;
+    size_t n = 0;
 
     for (size_t i = 0; i < e->t.n; i++)
-        if (may[i] && (best == e->t.n || near[i] > near[best] ||
-                       (near[i] == near[best] && first_of(e, i) < first_of(e, best))))
-            best = i;
-    return best;
+        if (may[i])
+            all[n++] = (struct pick){i, sign * e->t.v[i].value[0], INFINITY};
+    qsort(all, n, sizeof(*all), by_first);
+    return n;
 }
 
-static void insert(size_t *out, size_t n, const ft__explored *e, size_t i)
+/* The best in the first objective, then whichever is farthest from all that were taken:
+ * these `most` to the front. */
+static void spread(struct pick *all, size_t n, size_t most, const ft__explored *e,
+                   const struct scale *s)
 {
-    for (; n && first_of(e, out[n - 1]) > first_of(e, i); n--)
-        out[n] = out[n - 1];
-    out[n] = i;
+    for (size_t k = 0; k < most; k++) {
+        size_t best = k;
+        struct pick taken;
+
+        for (size_t i = k; i < n; i++)
+            if (all[i].near > all[best].near ||
+                (all[i].near == all[best].near && all[i].first < all[best].first))
+                best = i;
+        taken = all[best];
+        all[best] = all[k];
+        all[k] = taken;
+        for (size_t i = k + 1; i < n; i++)
+            all[i].near =
+                fmin(all[i].near, apart(s, &e->t.v[taken.trial], &e->t.v[all[i].trial],
+                                        e->n_objectives));
+    }
+    qsort(all, most, sizeof(*all), by_first);
 }
 
-size_t ft__explored_spread(size_t *out, const ft__explored *e, unsigned char *may,
+size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most)
 {
     struct scale *s = calloc(e->n_objectives + 1, sizeof(*s));
-    double *near = malloc((e->t.n + 1) * sizeof(*near));
-    size_t n = 0, i;
+    struct pick *all = calloc(e->t.n + 1, sizeof(*all));
+    size_t n = s && all ? gather(all, e, may) : 0;
 
-    for (size_t k = 0; k < e->n_objectives && s; k++)
+    for (size_t k = 0; k < e->n_objectives && n; k++)
         s[k] = scale_of(e, may, k);
-    for (i = 0; i < e->t.n && near; i++)
-        near[i] = INFINITY;
-    while (s && near && n < most && (i = farthest(e, may, near)) < e->t.n) {
-        insert(out, n++, e, i);
-        may[i] = 0;
-        for (size_t j = 0; j < e->t.n; j++)
-            if (may[j])
-                near[j] =
-                    fmin(near[j], apart(s, &e->t.v[i], &e->t.v[j], e->n_objectives));
+    if (most < n) {
+        spread(all, n, most, e, s);
+        n = most;
     }
+    for (size_t k = 0; k < n; k++)
+        out[k] = all[k].trial;
     free(s);
-    free(near);
+    free(all);
     return n;
 }

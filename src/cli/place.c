@@ -394,13 +394,14 @@ static int estimate_all(struct question *p, struct estimates *e)
     return code;
 }
 
-static void print_left_out(const struct question *p, const struct estimates *e)
+static void print_left_out(FILE *fp, const struct question *p,
+                           const struct estimates *e)
 {
     for (size_t i = 0; i < p->n_models; i++)
         for (size_t d = 0; d < p->n_devices; d++)
             if (e->why_not[i * p->n_devices + d])
-                printf("left out for %s: %s\n", ft_graph_name(p->graph[i]),
-                       e->why_not[i * p->n_devices + d]);
+                fprintf(fp, "left out for %s: %s\n", ft_graph_name(p->graph[i]),
+                        e->why_not[i * p->n_devices + d]);
 }
 
 static json_t *left_out_json(const struct question *p, const struct estimates *e)
@@ -444,7 +445,7 @@ static bool print_assignment(const struct question *p, const struct estimates *e
         printf("the search was cut short: no way is below %s\n",
                p->by == FT_PLACE_BY_ENERGY ? ft__text_joules(a->bound).s
                                            : ft__text_seconds(a->bound).s);
-    print_left_out(p, e);
+    print_left_out(stdout, p, e);
     return printed;
 }
 
@@ -489,6 +490,8 @@ static int assign(struct question *p)
         c.memory_bytes = e->memory_bytes;
         c.limit_bytes = p->limit_bytes;
         st = ft_place_assign(&a, &c, p->by, &err);
+        if (st == FT_ENOTFOUND)
+            print_left_out(stderr, p, e);
         code = st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
                : st               ? ft__cli_fail_asked(p->c, st, &err)
                                   : FT__EXIT_GOOD;

@@ -40,7 +40,8 @@ static void draw(ft_search *s, double *point)
 static double worth(ft_search *s, ft__surrogate *o, const double *point, double *gain)
 {
     double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], beyond = 0;
-    double chance = ft__surrogate_chance(o, s, point);
+    const double works = ft__surrogate_chance(o, s, point);
+    double chance = works;
 
     ft__surrogate_ask(o, s, point, mean, sigma);
     for (uint32_t k = 0; k < s->m; k++) {
@@ -53,7 +54,7 @@ static double worth(ft_search *s, ft__surrogate *o, const double *point, double 
     }
     *gain = NAN;
     if (o->n_best == 0)
-        return -beyond / chance;
+        return -beyond / works;
     *gain = chance * ft__gain_expected(&o->gain, mean, sigma, &s->rng);
     return *gain;
 }

@@ -174,7 +174,6 @@ static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
         how->fit.n_trees = FEW_TREES;
         how->part_rows = rows_for(s, how, FEW_TREES, room);
     }
-    how->row_bytes = bytes_a_row(s, how, room);
 }
 
 /* A learner of its own, or one that goes on from where it was. */
@@ -191,6 +190,7 @@ static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *r
         how.fit.seed = how.before->opt.fit.seed;
         how.single = how.before->opt.single;
     }
+    how.row_bytes = bytes_a_row(s, &how, room);
     ft__log(opt->log, FT_LOG_DEBUG, "%s%s: at most %zu rows a regressor",
             ft__metric_name(how.metric), how.unseen ? " of other devices" : "",
             how.part_rows);

@@ -388,7 +388,8 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
 
     *p = (ft__part){.scope = ft__scope_numbered(h->scope), .general = h->general};
     if (p->scope == FT__SCOPE_NEAR && bytes >= models) {
-        if (!ft__near_open(&p->near, begin + models, bytes - models))
+        /* Rows with neighbours are wider than those of the regressor of all kinds. */
+        if (h->general || !ft__near_open(&p->near, begin + models, bytes - models))
             return false;
         models += padded(p->near.bytes);
     }

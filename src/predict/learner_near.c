@@ -147,13 +147,14 @@ static ft_status find_gain(bool *gains, const struct wide *w, const ft__learner 
 {
     const ft_matrix with = {w->x, w->m, w->width};
     const ft_matrix without = {r->px, r->m, l->columns.n};
-    double *weight = calloc(w->m + r->m + 1, sizeof(*weight)), *other = weight + w->m;
+    double *weight = calloc(w->m + r->m + 1, sizeof(*weight)), *other;
     size_t *held = malloc((2 * w->m + 1) * sizeof(*held)), n = 0;
     double a = 0, b = 0;
     ft_status st = FT_OK;
 
     if (!weight || !held)
         st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", w->m);
+    other = weight ? weight + w->m : NULL;
     for (size_t i = 0; i < w->m && !st; i++) {
         if (is_held(how->seed, w->group[i])) {
             held[n] = i;

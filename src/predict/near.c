@@ -29,7 +29,8 @@ static uint32_t possible(const ft_op *op)
     return n < MOST_VALUES ? n : MOST_VALUES;
 }
 
-/* Of one kind and phase. Files keep it, so that the dtype is told by its name. */
+/* Of one kind and phase. Files keep it, so that the dtype is told by its name; layouts
+ * and the order of a kind's keys stay as they are (predictor.h). */
 static uint64_t rest_of(const ft__sample *v, uint64_t mask)
 {
     const ft_op *op = &v->op;
@@ -325,6 +326,12 @@ static size_t place_of(const ft__axis *a, uint64_t rest, int64_t size)
     return low;
 }
 
+/* Tables of files are not looked through when they are opened. */
+static bool serves(const ft__axis *a, size_t i, uint64_t rest)
+{
+    return i < a->n && a->rest[i] == rest && a->size[i] >= 0 && isfinite(a->target[i]);
+}
+
 static float octaves(int64_t from, int64_t to)
 {
     return (float)log2((1 + (double)to) / (1 + (double)from));
@@ -345,12 +352,12 @@ bool ft__near_fill(const ft__near *n, float *columns, const ft__sample *v)
             columns[k] = NAN;
         if (above < a->n && a->rest[above] == rest && a->size[above] == size)
             above++;
-        if (at > 0 && a->rest[at - 1] == rest) {
+        if (at > 0 && serves(a, at - 1, rest)) {
             columns[0] = a->target[at - 1];
             columns[2] = octaves(a->size[at - 1], size);
             any = true;
         }
-        if (above < a->n && a->rest[above] == rest) {
+        if (serves(a, above, rest)) {
             columns[1] = a->target[above];
             columns[3] = octaves(size, a->size[above]);
             any = true;

@@ -30,7 +30,9 @@
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
 /* Grows with the format. The numbers of kinds are a feature: new ones go to the end of
- * the list. */
+ * the list; and neighbours are found by numbers of layouts and the order of a kind's
+ * keys.
+ */
 enum { FT__PREDICTOR_VERSION = 6, FT__PREDICTOR_OLDEST = 2 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
