@@ -26,7 +26,7 @@ static const ft__option options[] = {
     {"no-ptxas", 0, FT__OPT_FLAG, offsetof(ft__ptx_options, no_ptxas), NULL,
      "do not ask ptxas for registers"},
     {"ptxas-time", 0, FT__OPT_SECONDS, offsetof(ft__ptx_options, ptxas_s), "TIME",
-     "how long ptxas may take for all kernels; 30s"},
+     "how long ptxas may take for the kernels of launches, or of a file; 30s"},
     {"blocks", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, blocks), "N",
      "how many blocks of instructions to list, the heaviest; 5"},
     {0},

@@ -162,7 +162,11 @@ ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed
             warn(c, &v[i]);
         }
     }
-    if (!st && d && (st = graph_of_all(&g, out, err)) == FT_OK) {
+    if (!st && d)
+        st = graph_of_all(&g, out, err);
+    if (st == FT_ENOTFOUND) /* none has an operation */
+        st = FT_OK;
+    if (!st && g) {
         ft__path_data(c, data_dir);
         st = price(out, families, data_dir, d, g, err);
     }
@@ -170,7 +174,7 @@ ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed
         ft__families_close(families);
     free(families);
     ft_graph_free(g);
-    return st == FT_ENOTFOUND ? FT_OK : st;
+    return st;
 }
 
 void ft__ptx_calls_free(ft__ptx_calls *s)

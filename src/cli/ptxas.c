@@ -198,19 +198,32 @@ static void read_report(struct kernel *k, size_t n, char *text)
     }
 }
 
+/* "error   :" or "fatal   :" in a line, not a name that has the word; NULL: neither. */
+static char *complains(char *line)
+{
+    static const char *const words[] = {"error", "fatal"};
+
+    for (size_t w = 0; w < 2; w++)
+        for (char *at = line; (at = strstr(at, words[w])); at++)
+            if (at[5 + strspn(at + 5, " ")] == ':')
+                return at;
+    return NULL;
+}
+
 /* The first line that complains, or the first: "line 12; Unknown symbol 'x'", without
- * the program, its standard input, and the word error. */
+ * the program, its standard input, and the word error. Cuts the text into lines. */
 static const char *complaint(char *text)
 {
     static const char input[] = "/dev/stdin, ";
-    char *at = strstr(text, "fatal"), *error = strstr(text, "error"), *from = text;
+    char *from = text, *at = NULL;
 
-    if (error && (!at || error < at))
-        at = error;
-    for (char *c = text; at && c < at; c++)
-        if (*c == '\n')
-            from = c + 1;
-    from[strcspn(from, "\n")] = '\0';
+    for (char *line = text, *next; line && !at; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        at = complains(line);
+        from = at ? line : from;
+    }
     if (at) {
         const char *rest = at + strlen("error"); /* as long as fatal */
 
@@ -226,6 +239,9 @@ static const char *complaint(char *text)
 
 /* ---- asking it ---- */
 
+/* Of one argument: systems take 128 KiB at most. */
+enum { MOST_OF_NAMES = 1 << 16 };
+
 /* "a,b,c" for --entry, for the caller to free; NULL: all. */
 static char *names_of(const struct kernel *k, size_t n)
 {
@@ -234,7 +250,7 @@ static char *names_of(const struct kernel *k, size_t n)
 
     for (size_t i = 0; i < n; i++)
         len += strlen(k[i].name) + 1;
-    all = n <= MOST_NAMED ? malloc(len) : NULL;
+    all = n <= MOST_NAMED && len <= MOST_OF_NAMES ? malloc(len) : NULL;
     if (all)
         *all = '\0';
     for (size_t i = 0, at = 0; all && i < n; i++)

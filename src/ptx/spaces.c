@@ -104,8 +104,10 @@ static uint8_t result(const struct spaces *s, const ft__ptx_insn *i)
     case FT__PTX_SHR: return value(s, operand(s, i, 1));
     case FT__PTX_SHL:
         return is_number(operand(s, i, 2), 32) ? value(s, operand(s, i, 1)) : OTHER;
-    case FT__PTX_MUL: return NUMBER;
-    case FT__PTX_MAD: return value(s, operand(s, i, 3));
+    /* A product is a number, unless of an address elsewhere. */
+    case FT__PTX_MUL: return greatest(s, i) == OTHER ? OTHER : NUMBER;
+    case FT__PTX_MAD:
+        return greatest(s, i) == OTHER ? OTHER : value(s, operand(s, i, 3));
     default: return OTHER;
     }
 }

@@ -110,13 +110,14 @@ static bool suffix(const char *s, uint32_t len, uint32_t *v)
     return true;
 }
 
-/* A register of a range and another name are the same. */
+/* A register of a range and another name are the same: %r1 is, %r01 is not. */
 static bool collides(ft__parser *p, const char *name, uint32_t len,
                      const ft__symbol *range)
 {
     uint32_t v = 0;
 
     return len > range->len && memcmp(name, range->name, range->len) == 0 &&
+           (name[range->len] != '0' || len == range->len + 1) &&
            suffix(name + range->len, len - range->len, &v) && v < range->n &&
            range->scope == p->symbols.depth;
 }
