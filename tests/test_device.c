@@ -134,7 +134,7 @@ static double lanes_of(const ft_device_facts *f)
     double cc = f->compute_capability;
 
     if (strcmp(f->vendor, "AMD") == 0)
-        return strncmp(f->name, "mi300", 5) == 0 ? 128 : 64;
+        return strncmp(f->name, "mi3", 3) == 0 ? 128 : 64;
     if (strcmp(f->vendor, "NVIDIA") != 0)
         return strncmp(f->name, "arc", 3) == 0 ? 128 : NAN;
     if (cc < 5)

@@ -327,7 +327,7 @@ void ft_device_names_free(char **names, size_t n)
     ft__sys_names_free(names, n);
 }
 
-enum { MAX_ALIKE = 32 };
+enum { MAX_ALIKE = 32, MAX_NAMED = 8 };
 
 /* How much two names begin alike. */
 static size_t common(const char *a, const char *b)
@@ -339,26 +339,26 @@ static size_t common(const char *a, const char *b)
     return n;
 }
 
-/* List the names there are, those that begin like the one asked for first, as
- * far as a message goes. */
+/* The names that begin most like the one asked for. */
 static ft_status not_found(const char *data_dir, const char *name, ft_error *err)
 {
     char **names;
-    size_t n;
+    size_t n, named = 0;
     ft__buf list = {0};
     ft_status st = ft_device_names(&names, &n, data_dir, err);
 
     if (st != FT_OK)
         return st;
     for (size_t alike = MAX_ALIKE + 1; alike-- > 0;)
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && named < MAX_NAMED; i++)
             if (common(names[i], name) == alike)
-                ft__buf_fmt(&list, "%s%s", list.len ? ", " : "", names[i]);
+                ft__buf_fmt(&list, "%s%s", named++ ? ", " : "", names[i]);
     ft_device_names_free(names, n);
-    st = list.bad
-             ? ft_fail(err, FT_ENOMEM, 0, "%s", name)
-             : ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %.900s%s",
-                       name, list.s, list.len > 900 ? " ..." : "");
+    if (n > named)
+        ft__buf_fmt(&list, " and %zu more, which foretell devices lists", n - named);
+    st = list.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", name)
+                  : ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %s",
+                            name, list.s);
     ft__buf_free(&list);
     return st;
 }

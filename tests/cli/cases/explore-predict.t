@@ -118,7 +118,7 @@ Mistakes.
   foretell predict: data/models/nosuch.onnx: No such file or directory
   [3]
   $ sed 's/l4, jetson-tk1/l4, jetson-tk9/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
-  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano, a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a30, a40, arc-pro-b60, b200, b300, core-i7-4790, epyc-7543, epyc-7763, epyc-9354, epyc-9654, gb200, gb300, graviton-2, graviton-3, gtx-1070, gtx-1080, gtx-1080-ti, gtx-980-ti, h100-nvl, h100-pcie, h100-sxm, h200-sxm, iphone-6, iphone-7, k40, k80, l4, l40, l40s, m40, m60, mali-t628-mp6, mi100, mi210, mi25, mi250, mi250x, mi300x, p100-pcie-16gb, p100-sxm2-16gb, p4, p40, quadro-p4000, quadro-rtx-6000, quadro-rtx-8000, raspberry-pi-3, raspberry-pi-4, rtx-2070, rtx-2070-super, rtx-2080-ti, rtx-3080, rtx-3090, rtx-4080, rtx-4090, rtx-5080, rtx-5090, rtx-a6000, rtx-pro-6000, rtx-pro-6000-max-q, rtx-pro-6000-server, t4, titan-rtx, titan-v, titan-x-maxwell, titan-x-pascal, titan-xp, v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32 ...
+  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano, a10, a100-pcie-40gb and 96 more, which foretell devices lists
   [4]
   $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell explore: bad.yaml:8: when: device has no value "a30"
