@@ -16,8 +16,8 @@ static const double bound_high = 10;
  * Python take this many times as long. */
 static const double layer_factor = 1.8;
 
-/* PyTorch updates many parameters in one launch. For each, Python walks lists, and a node
- * of the graph has put its gradient where it is looked for. */
+/* PyTorch updates many parameters in one launch. For each, Python walks lists, and a
+ * node of the graph has put its gradient where it is looked for. */
 static const double parameter_launches = 1. / 3;
 
 static double top_clock(const ft_device_facts *d)

@@ -191,8 +191,7 @@ static double norm_blocks(const ft_op *op)
     double images = (double)x.dim[0];
 
     switch (op->kind) {
-    case FT_KIND_batchnorm:
-        return ft_op_at(op, FT_K_train, 0) ? (double)x.dim[1] : 0;
+    case FT_KIND_batchnorm: return ft_op_at(op, FT_K_train, 0) ? (double)x.dim[1] : 0;
     case FT_KIND_instancenorm: return images * (double)x.dim[1];
     case FT_KIND_groupnorm: return images * (double)ft_op_at(op, FT_K_groups, 0);
     default: return 0;
@@ -204,7 +203,9 @@ static void norm(ft__pass *p, const ft_op *op)
     double all = elements_of(op);
 
     if (op->kind == FT_KIND_layernorm || op->kind == FT_KIND_rmsnorm)
-        p->rows = all / norm_elements(op);
+        p->row = norm_elements(op);
+    if (p->row > 0)
+        p->rows = all / p->row;
     p->blocks = norm_blocks(op);
     /* What was read for the statistics is read again: backward, the gradient, too. */
     if (p->blocks > 0)
@@ -310,9 +311,12 @@ static int floor_of(const ft_op *op)
 static double gradient_calls(const ft_op *op)
 {
     ft_class class = ft_kind_class(op->kind);
-    uint32_t wrt = ft_op_wrt(op);
+    ft_op back = *op;
     double calls = 1;
+    uint32_t wrt;
 
+    back.phase = FT_PHASE_BACKWARD;
+    wrt = ft_op_wrt(&back);
     if (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL)
         calls = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_WEIGHTS);
     switch (op->phase) {

@@ -50,7 +50,7 @@ typedef struct ft__pass {
     double written;
     double again;   /* B of an operand that is repeated, beyond reading it once */
     double apart;   /* B that are touched between two of those times */
-    double row;     /* elements of one, of softmax */
+    double row;     /* elements of one, of softmax and norms */
     double special; /* exponentials and the like */
     int crossed;    /* a product of rows with rows: both operands lie along k */
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
@@ -64,7 +64,8 @@ typedef struct ft__work {
     uint32_t n;
     int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
     int step;  /* host time of a training step is added */
-    double gradients; /* calls of a library for them, beyond the first of an operation */
+    double
+        gradients; /* calls of a library for them, beyond the first of an operation */
 } ft__work;
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);

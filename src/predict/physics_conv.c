@@ -93,28 +93,46 @@ static double library_share(const ft__pass *p, const ft__chip *chip, const doubl
            (chip->early && p->crossed ? c[FT__C_crossed_share] : 1);
 }
 
-uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
-                        const ft__chip *chip, const double *c)
+/* Those that save multiplications; how many. */
+static uint32_t fast(ft__algorithm *out, const ft__pass *p, double share,
+                     const double *c)
 {
     static const struct pieces fused = {2, 16, 1}, wide = {4, 36, 1};
-    const int tensor = p->what == FT__PASS_CONV && is_tensor(p, chip, c);
-    /* TF32 works channels-last: one pass there, one back. */
-    const double relaid = tensor && p->size > 2 ? p->relaid : 0;
-    double share = direction(p, c), product = c[FT__C_conv_share];
+    const struct pieces fft = {33 - p->kernel, 32 * 17, 4};
     uint32_t n = 0;
 
-    if (p->what == FT__PASS_PRODUCT) {
-        out[0] = (ft__algorithm){.pass = *p,
-                                 .share = library_share(p, chip, c),
-                                 .tensor = ft__tensor_serves(p, chip)};
-        return 1;
+    if (p->kernel == 3) {
+        out[n++] = (ft__algorithm){.pass = transformed(p, &fused),
+                                   .share = share * c[FT__C_fused_share]};
+        out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
     }
-    if (chip->tensor && !tensor) {
-        share *= chip->vector_flops / chip->peak_flops;
-        product *= chip->vector_flops / chip->peak_flops;
-    }
-    if (chip->gpu && !tensor && p->kernel == 1)
-        product *= c[FT__C_pointwise_share];
+    if (p->kernel >= 3 && p->kernel < 16)
+        out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
+    return n;
+}
+
+/* At most that of a plain product, but for constants that say more of all. */
+static double pointwise_share(const double *c)
+{
+    double all = c[FT__C_conv_share];
+
+    return fmin(all * c[FT__C_pointwise_share], fmax(all, 1));
+}
+
+static uint32_t convolution(ft__algorithm *out, const ft__pass *p, const ft__chip *chip,
+                            const double *c)
+{
+    const int tensor = is_tensor(p, chip, c);
+    /* TF32 works channels-last: one pass there, one back. */
+    const double relaid = tensor && p->size > 2 ? p->relaid : 0;
+    const double own =
+        chip->tensor && !tensor ? chip->vector_flops / chip->peak_flops : 1;
+    const double share = own * direction(p, c);
+    const double product =
+        own * (chip->gpu && !tensor && p->kernel == 1 ? pointwise_share(c)
+                                                      : c[FT__C_conv_share]);
+    uint32_t n = 0;
+
     out[n++] = (ft__algorithm){
         .pass = *p, .share = direction(p, c) * product, .added = relaid};
     if (p->columns > 0) {
@@ -123,19 +141,18 @@ uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p
     }
     if (relaid > 0 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = by_image(p, share * c[FT__C_image_share]);
-    if (tensor || !chip->gpu || p->kernel < 3)
-        return n;
-    if (p->kernel == 3) {
-        out[n++] = (ft__algorithm){.pass = transformed(p, &fused),
-                                   .share = share * c[FT__C_fused_share]};
-        out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
-    }
-    if (p->kernel < 16) {
-        struct pieces fft = {33 - p->kernel, 32 * 17, 4};
+    return tensor || !chip->gpu ? n : n + fast(out + n, p, share, c);
+}
 
-        out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
-    }
-    return n;
+uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
+                        const ft__chip *chip, const double *c)
+{
+    if (p->what == FT__PASS_CONV)
+        return convolution(out, p, chip, c);
+    out[0] = (ft__algorithm){.pass = *p,
+                             .share = library_share(p, chip, c),
+                             .tensor = ft__tensor_serves(p, chip)};
+    return 1;
 }
 
 void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,

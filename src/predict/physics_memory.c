@@ -25,11 +25,15 @@ double ft__cached_s(double bytes, const ft__pace *pace)
 /* Rows of softmax that GPUs' libraries keep in registers between finding their maximum
  * and dividing by their sum. */
 enum { IN_REGISTERS = 1024 };
+/* Those of norms that are still in a core's own cache when they are read again. */
+enum { IN_CACHE = 3072 };
 
 static double passes(const ft__pass *p, const ft__chip *chip, const double *c)
 {
     switch (p->what) {
-    case FT__PASS_NORM: return c[FT__C_norm_passes];
+    case FT__PASS_NORM:
+        return c[FT__C_norm_passes] *
+               (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
     case FT__PASS_SOFTMAX:
         return c[FT__C_softmax_passes] *
                (chip->gpu && p->row > IN_REGISTERS ? c[FT__C_softmax_wide] : 1);
@@ -41,10 +45,12 @@ static double passes(const ft__pass *p, const ft__chip *chip, const double *c)
     }
 }
 
-static double read_again(const ft__pass *p, const ft__pace *pace)
+/* What is read after statistics is only read, whatever norms need besides: not `times`.
+ */
+static double read_again(const ft__pass *p, const ft__pace *pace, double times)
 {
     return p->what == FT__PASS_NORM
-               ? pace->c[FT__C_norm_again] * p->again
+               ? pace->c[FT__C_norm_again] * p->again / times
                : pace->c[FT__C_read_again] * p->again * (1 - kept(p->apart, pace));
 }
 
@@ -65,13 +71,12 @@ void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
 {
     const ft__chip *chip = pace->chip;
     double times = passes(p, chip, pace->c);
-    double bytes = p->read + p->written + read_again(p, pace);
+    double bytes = p->read + p->written + read_again(p, pace, times);
 
     out->memory_s = times * ft__cached_s(bytes, pace);
     out->compute_s = p->special / (chip->vector_flops * pace->c[FT__C_special_rate]);
     if (p->what == FT__PASS_POOL && chip->gpu)
         out->compute_s +=
             p->places * pace->c[FT__C_pool_place] * 2 / chip->vector_flops;
-    out->busy_s =
-        fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
+    out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
 }
