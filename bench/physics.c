@@ -1,11 +1,12 @@
 /* How far the physical estimate alone is off, on devices that were left out:
  *
- *   physics DATA_DIR STORE [WHERE [ROWS [own]]]
+ *   physics DATA_DIR STORE [WHERE [ROWS [own|default]]]
  *
  * WHERE as in `foretell evaluate`; ROWS of each device, kind and phase are drawn; own:
- * constants fitted on the device itself, what the form can do at best. Constants come
- * from devices of the same maker where there are others. A line a device and kind:
- * MAPE, median APE, mean log(estimate / time), all in percent. */
+ * constants fitted on the device itself, what the form can do at best; default: not
+ * fitted at all. Constants come from devices of the same maker where there are others.
+ * A line a device and kind: MAPE, median APE, mean log(estimate / time), all in
+ * percent. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct bench {
     double *estimate;
     double *error;   /* scratch */
     uint32_t *group; /* of each dataset: the first one of the same device */
-    int own;
+    int own, fixed;
 };
 
 _Noreturn static void die(const char *what, const ft_error *err)
@@ -127,7 +128,7 @@ static ft__theta fit(const struct bench *b, uint32_t out, const char *vendor)
             (!alike || strcmp(maker(b, i), vendor) == 0))
             list[n++] = (ft__physics_row){op_of(b, i), &b->chip[i], time_of(b, i), 1,
                                           group(b, i) % MAX_GROUPS};
-    if (!list || ft__physics_fit(&theta, list, n, 1, &err) != FT_OK)
+    if (!list || (!b->fixed && ft__physics_fit(&theta, list, n, 1, &err) != FT_OK))
         die("fit", &err);
     free(list);
     return theta;
@@ -201,7 +202,8 @@ static void prepare(struct bench *b, char **argv, const char *where, size_t most
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.own = argc > 5 && strcmp(argv[5], "own") == 0};
+    struct bench b = {.own = argc > 5 && strcmp(argv[5], "own") == 0,
+                      .fixed = argc > 5 && strcmp(argv[5], "default") == 0};
 
     if (argc < 3)
         return 2;

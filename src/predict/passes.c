@@ -1,6 +1,7 @@
 /* An operation as the kernels it is run as. */
 #include "predict/passes.h"
 
+#include <math.h>
 #include <string.h>
 
 static ft__pass *next(ft__work *w, ft__pass_what what, const ft_op *op)
@@ -110,12 +111,17 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
     p->in = gradient == FT_WRT_X ? v->out : v->in;
     p->out = p->n;
     p->tensors = (x + r) * p->size;
+    p->relaid = v->op->layout == FT_LAYOUT_CHANNELS_LAST ? 0 : 2 * p->tensors;
+    p->places = p->written / p->size;
+    if (direct && gradient == FT_WRT_X) /* taps between strides are looked at, too */
+        p->flops = fmax(p->flops, 2 * p->places * p->taps);
     if (gradient == FT_WRT_WEIGHTS) {
         p->m = v->out;
         p->n = v->in * v->taps;
         p->k = v->flops / (2 * p->m * p->n * v->groups);
         p->read = (x + r) * p->size;
         p->written = v->weights * p->size;
+        p->places = 0;
     }
     stream(w, FT__PASS_LAYOUT, v->op, x + r, x + r);
     w->pass[w->n - 1].kernels = 0;
@@ -159,9 +165,59 @@ static double softmax_row(const ft_op *op)
     return axis >= 0 && axis < x.rank ? (double)x.dim[axis] : 1;
 }
 
+static double elements_of(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return (double)ft_shape_elements(&x);
+}
+
+/* Of one row, over which layers are normalised. */
+static double norm_elements(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double n = 1;
+
+    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)x.rank; i++)
+        n *= (double)x.dim[x.rank - 1 - (uint32_t)i];
+    return n;
+}
+
+/* Blocks of threads that find the statistics of a channel each, or of a group; 0: no
+ * statistics are found so. */
+static double norm_blocks(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double images = (double)x.dim[0];
+
+    switch (op->kind) {
+    case FT_KIND_batchnorm: return ft_op_at(op, FT_K_train, 0) ? (double)x.dim[1] : 0;
+    case FT_KIND_instancenorm: return images * (double)x.dim[1];
+    case FT_KIND_groupnorm: return images * (double)ft_op_at(op, FT_K_groups, 0);
+    default: return 0;
+    }
+}
+
+static void norm(ft__pass *p, const ft_op *op)
+{
+    double all = elements_of(op);
+
+    if (op->kind == FT_KIND_layernorm || op->kind == FT_KIND_rmsnorm)
+        p->row = norm_elements(op);
+    if (p->row > 0)
+        p->rows = all / p->row;
+    p->blocks = norm_blocks(op);
+    /* What was read for the statistics is read again: backward, the gradient, too. */
+    if (p->blocks > 0)
+        p->again = (op->phase == FT_PHASE_BACKWARD ? 2 : 1) * all * p->size;
+    if (op->layout == FT_LAYOUT_CHANNELS_LAST)
+        p->blocks = 0;
+}
+
 static ft__pass_what stream_of(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_POOL: return FT__PASS_POOL;
     case FT_CLASS_NORM: return FT__PASS_NORM;
     case FT_CLASS_SOFTMAX: return FT__PASS_SOFTMAX;
     default: return FT__PASS_STREAM;
@@ -226,6 +282,10 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
         p->special = cost.transcendentals;
         if (p->what == FT__PASS_SOFTMAX)
             p->row = softmax_row(op);
+        if (p->what == FT__PASS_NORM)
+            norm(p, op);
+        if (p->what == FT__PASS_POOL)
+            p->places = back ? elements_of(op) : result_elements(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;
@@ -243,6 +303,26 @@ static int floor_of(const ft_op *op)
     case FT_CLASS_CONV: return FT__C_floor_conv;
     case FT_CLASS_NORM: return FT__C_floor_norm;
     default: return -1;
+    }
+}
+
+/* Libraries make the gradients of convolutions and products one by one, all others of
+ * an operation at once. A step's are in its own host time. */
+static double gradient_calls(const ft_op *op)
+{
+    ft_class class = ft_kind_class(op->kind);
+    ft_op back = *op;
+    double calls = 1;
+    uint32_t wrt;
+
+    back.phase = FT_PHASE_BACKWARD;
+    wrt = ft_op_wrt(&back);
+    if (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL)
+        calls = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_WEIGHTS);
+    switch (op->phase) {
+    case FT_PHASE_BACKWARD: return fmax(calls - 1, 0);
+    case FT_PHASE_FORWARD_BACKWARD: return calls;
+    default: return 0;
     }
 }
 
@@ -300,6 +380,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     out->n = 0;
     out->floor = floor_of(op);
     out->step = op->phase == FT_PHASE_STEP;
+    out->gradients = gradient_calls(op);
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);

@@ -13,6 +13,7 @@ typedef enum ft__pass_what {
     FT__PASS_DIRECT,  /* a convolution of one channel a group */
     FT__PASS_STREAM,  /* reads, writes, and little else */
     FT__PASS_NORM,
+    FT__PASS_POOL,
     FT__PASS_SOFTMAX,
     FT__PASS_BIAS,
     FT__PASS_LOSS,
@@ -35,6 +36,11 @@ typedef struct ft__pass {
     double kernel;  /* its width where fast algorithms serve, otherwise 0 */
     double columns; /* of a gradient of the data by way of columns, or 0 */
     double tensors; /* B of the two tensors that are not weights */
+    double relaid;  /* B of passes to where channels lie last and back, or 0 */
+    double places;  /* threads of a kernel that has one for each result; pools, too */
+    /* Of norms: */
+    double blocks; /* channels, each of which one thread block does alone, or 0 */
+    double rows;   /* that are done one by one, or 0 */
     /* Of attention: */
     double heads, kv_heads;
     int causal;
@@ -44,7 +50,7 @@ typedef struct ft__pass {
     double written;
     double again;   /* B of an operand that is repeated, beyond reading it once */
     double apart;   /* B that are touched between two of those times */
-    double row;     /* elements of one, of softmax */
+    double row;     /* elements of one, of softmax and norms */
     double special; /* exponentials and the like */
     int crossed;    /* a product of rows with rows: both operands lie along k */
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
@@ -58,6 +64,8 @@ typedef struct ft__work {
     uint32_t n;
     int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
     int step;  /* host time of a training step is added */
+    double
+        gradients; /* calls of a library for them, beyond the first of an operation */
 } ft__work;
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);

@@ -69,7 +69,8 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
 
 static double host_s(const ft__work *w, const double *c)
 {
-    return c[FT__C_floor_s] * (w->floor < 0 ? 1 : c[w->floor]) +
+    return c[FT__C_floor_s] * (w->floor < 0 ? 1 : c[w->floor]) *
+               (1 + c[FT__C_gradient_calls] * w->gradients) +
            (w->step ? c[FT__C_step_s] : 0);
 }
 

@@ -1,0 +1,223 @@
+/* What single kernels are known to do, each by what it moves or computes at its limit.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "predict/passes.h"
+
+static char data_dir[4096];
+
+static void chip_of(ft__chip *out, const char *policy, const ft_op *op)
+{
+    ft_device *d;
+
+    if (ft_device_load(&d, data_dir, "a30", NULL) != FT_OK)
+        exit(1);
+    ft__chip_make(out, ft_device_get(d), "", policy, op);
+    ft_device_free(d);
+}
+
+static ft__terms terms(const char *spec, const char *policy, const ft__theta *c)
+{
+    ft_error err = {0};
+    ft__chip chip;
+    ft__terms t;
+    ft_op op;
+
+    if (ft_op_parse(&op, spec, strlen(spec), &err) != FT_OK) {
+        fprintf(stderr, "%s: %s\n", spec, err.msg);
+        exit(1);
+    }
+    chip_of(&chip, policy, &op);
+    ft__physics(&t, &op, &chip, c);
+    return t;
+}
+
+/* Seconds of the device alone, with the constants as they are; "a30". */
+static double busy(const char *spec, const char *policy)
+{
+    const ft__theta c = ft__physics_default();
+
+    return terms(spec, policy, &c).busy_s;
+}
+
+static double value(const char *name)
+{
+    const ft__theta c = ft__physics_default();
+    int i = 0;
+
+    while (strcmp(ft__physics_name(i), name) != 0)
+        i++;
+    return c.v[i];
+}
+
+static const double clock_hz = 1440e6, cores = 56, lanes = 10.3e12 / 2;
+static const double memory = 933e9 * 0.76 * 1.15;
+
+static void statistics_of_a_batch_read_it_twice(void)
+{
+    double x = 4.0 * 64 * 8192 * 56 * 56, p = value("norm_passes");
+    double train = busy("batchnorm x=64x8192x56x56 train=1", "ieee");
+
+    CHECK_NEAR(busy("batchnorm x=64x8192x56x56", "ieee") / (2 * p * x / memory), 1,
+               0.01);
+    CHECK_NEAR(train / ((2 * p + 1) * x / memory), 1, 0.01);
+    CHECK_NEAR(busy("batchnorm x=64x8192x56x56 train=1 phase=backward", "ieee") /
+                   ((3 * p + 2) * x / memory),
+               1, 0.01);
+}
+
+static void a_channel_is_one_blocks_work(void)
+{
+    double bytes = 2 * 4.0 * 64 * 256 * 256, more = 4.0 * 64 * 256 * 256;
+    double alone =
+        (bytes + more / value("norm_passes")) / (value("norm_block") * clock_hz);
+    double one = busy("batchnorm x=64x1x256x256 train=1", "ieee");
+
+    CHECK_NEAR(one / alone, 1, 0.02);
+    CHECK_NEAR(busy("batchnorm x=64x4x256x256 train=1", "ieee") / one, 1, 0.1);
+    CHECK(busy("batchnorm x=64x1x256x256 train=1 layout=channels_last", "ieee") <
+          one / 4);
+}
+
+static void short_rows_end_before_the_next_are_there(void)
+{
+    double rows = 1 << 20;
+
+    CHECK_NEAR(busy("layernorm x=1048576x16 norm=1", "ieee") /
+                   (rows / cores * value("norm_row") / clock_hz),
+               1, 0.05);
+}
+
+static void wide_rows_of_norms_leave_the_cache(void)
+{
+    double wide = busy("layernorm x=65536x4096 norm=1", "ieee"),
+           narrow = busy("layernorm x=87381x3072 norm=1", "ieee");
+
+    CHECK_NEAR(wide / narrow, value("norm_wide"), 0.04);
+}
+
+static void pools_find_their_place_by_divisions(void)
+{
+    double results = 64.0 * 64 * 56 * 56, inputs = 64.0 * 64 * 112 * 112;
+    const char *pool = "maxpool2d x=64x64x112x112 kernel=3x3 stride=2x2 pad=1x1";
+    char back[200];
+
+    snprintf(back, sizeof(back), "%s phase=backward", pool);
+    CHECK_NEAR(busy(pool, "ieee") / (results * value("pool_place") / lanes), 1, 0.02);
+    CHECK_NEAR(busy(back, "ieee") / (inputs * value("pool_place") / lanes), 1, 0.02);
+}
+
+/* None of them knows of tensor cores. */
+static void depthwise_convolutions_are_the_same_in_any_policy(void)
+{
+    const char *spec = "conv2d x=32x144x56x56 out=144 kernel=3x3 stride=1x1 pad=1x1 "
+                       "groups=144 phase=backward wrt=w";
+    double terms_of_weights = 32.0 * 144 * 56 * 56 * 9;
+
+    CHECK_NEAR(busy(spec, "default") / busy(spec, "ieee"), 1, 0.03);
+    CHECK_NEAR(busy(spec, "ieee") / (terms_of_weights * value("direct_sum") / lanes), 1,
+               0.03);
+}
+
+static void an_image_of_three_channels_gains_nothing_by_tf32(void)
+{
+    const char *thin = "conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3",
+               *wide = "conv2d x=32x32x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3";
+
+    CHECK_NEAR(busy(thin, "default") / busy(thin, "ieee"), 1, 0.05);
+    CHECK(busy(wide, "default") < busy(wide, "ieee") / 2);
+}
+
+static void tf32_leaves_channels_where_they_are_if_that_is_faster(void)
+{
+    const char *flat = "conv2d x=32x64x112x112 out=64 kernel=1x1 stride=1x1 pad=0x0",
+               *square = "conv2d x=32x64x112x112 out=64 kernel=3x3 stride=1x1 pad=1x1";
+    double once = 2 * 4.0 * 32 * 64 * 112 * 112 / memory;
+
+    CHECK(busy(flat, "default") < 1.1 * once);
+    CHECK(busy(square, "default") > 1.9 * once);
+    CHECK(busy("conv2d x=32x64x112x112 out=64 kernel=3x3 stride=1x1 pad=1x1 "
+               "layout=channels_last",
+               "default") < busy(square, "default") - 1.9 * once);
+}
+
+/* 16 tiles of 128 x 32 of 56 cores at most: the rest has nothing to do. */
+static void convolutions_do_not_cut_k(void)
+{
+    const ft__theta c = ft__physics_default();
+    double conv = terms("conv2d x=128x4096x1x1 out=128 kernel=1x1 stride=1x1 pad=0x0",
+                        "ieee", &c)
+                      .compute_s,
+           product = terms("matmul x=128x4096 y=4096x128", "ieee", &c).compute_s;
+
+    CHECK(conv > 2 * product);
+}
+
+static void a_library_is_called_for_each_gradient(void)
+{
+    const ft__theta c = ft__physics_default();
+    const char *conv = "conv2d x=32x64x8x8 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=";
+    static const struct {
+        const char *phase;
+        double calls;
+    } want[] = {{"forward", 1},
+                {"backward", 2},
+                {"backward wrt=w", 1},
+                {"forward_backward", 3}};
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        char spec[200];
+
+        snprintf(spec, sizeof(spec), "%s%s", conv, want[i].phase);
+        CHECK_NEAR(terms(spec, "ieee", &c).launch_s,
+                   want[i].calls * value("floor_s") * value("floor_conv"), 1e-9);
+    }
+    CHECK_NEAR(terms("relu x=64x64 phase=backward", "ieee", &c).launch_s,
+               value("floor_s"), 1e-9);
+}
+
+/* Constants of before: none of this. */
+static void older_predictors_mean_what_they_meant(void)
+{
+    const ft__theta old = ft__physics_before();
+    static const struct {
+        const char *a, *b;
+    } same[] = {
+        {"batchnorm x=32x16x56x56 train=1", "batchnorm x=32x16x56x56"},
+        {"layernorm x=65536x4096 norm=1", "layernorm x=131072x2048 norm=1"},
+        {"conv2d x=8x64x64x64 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=forward",
+         "conv2d x=32x64x32x32 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=forward"},
+    };
+
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+        CHECK_NEAR(terms(same[i].a, "default", &old).busy_s /
+                       terms(same[i].b, "default", &old).busy_s,
+                   1, 0.001);
+    CHECK_NEAR(terms("conv2d x=2x8x8x8 out=8 kernel=1x1 stride=1x1 pad=0x0 "
+                     "phase=forward_backward",
+                     "ieee", &old)
+                   .launch_s,
+               value("floor_s") * value("floor_conv"), 1e-7);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    statistics_of_a_batch_read_it_twice();
+    a_channel_is_one_blocks_work();
+    short_rows_end_before_the_next_are_there();
+    wide_rows_of_norms_leave_the_cache();
+    pools_find_their_place_by_divisions();
+    depthwise_convolutions_are_the_same_in_any_policy();
+    an_image_of_three_channels_gains_nothing_by_tf32();
+    tf32_leaves_channels_where_they_are_if_that_is_faster();
+    convolutions_do_not_cut_k();
+    a_library_is_called_for_each_gradient();
+    older_predictors_mean_what_they_meant();
+    CHECK_DONE();
+}
