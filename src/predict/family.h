@@ -27,7 +27,9 @@ typedef struct ft__family {
      * the metric was measured, or of one device alone, whose learner serves others. */
     ft__learner *learner[FT__N_METRICS][2];
     ft__templates *templates; /* of each dataset */
-    ft__learner *reading;     /* while a file is opened: whose parts come next */
+    struct ft__placed *placed; /* schedules (placed.h) */
+    uint32_t n_placed;
+    ft__learner *reading; /* while a file is opened: whose parts come next */
 } ft__family;
 
 typedef struct ft__family_options {
