@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Rows of one kind that are learned from across devices. */
-enum { ROWS_ACROSS = 600 };
+enum { ROWS_ACROSS = 2000 };
 
 const ft__dataset *ft__study_ran(const ft__study *y, size_t whole)
 {
