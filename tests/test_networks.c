@@ -497,6 +497,44 @@ static void a_schedule_is_described_kept_and_goes_with_added_rows(void)
     ft_store_close(s);
 }
 
+/* One by one, at many clocks, and as a list. */
+static void every_way_of_asking_has_the_schedule(void)
+{
+    static const char *const settings[] = {"", "clock=900MHz"};
+    static const char text[] = "relu x=9000000 dtype=fp32 *3\ntanh x=800 dtype=fp32\n";
+    ft_listed list = {.text = text, .len = strlen(text)};
+    ft_store *s = store_but(3);
+    ft_predictor *p = train(s, "", NULL);
+    ft_device_use on = {0};
+    ft_device *d = NULL;
+    ft_graph *g = NULL;
+    ft_pricer *pricer;
+    ft_brief brief[2];
+
+    CHECK(ft_device_load(&d, data_dir, "a30", NULL) == FT_OK);
+    CHECK(ft_import_ops(&g, text, strlen(text), "net", NULL) == FT_OK);
+    on.device = d;
+    CHECK(ft_predict_network_many(brief, p, &on, settings, 2, g, NULL) == FT_OK);
+    for (int i = 0; i < 2; i++) {
+        ft_network_estimate e = {0};
+
+        on.setting = settings[i];
+        CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+        CHECK(e.n_networks == 11);
+        CHECK(e.time.value == brief[i].time_s && e.energy.value == brief[i].energy_j);
+        ft_network_estimate_free(&e);
+    }
+    on.setting = NULL;
+    CHECK(ft_pricer_new(&pricer, p, &on, NULL) == FT_OK);
+    CHECK(ft_pricer_price(pricer, &list, 1, NULL) == FT_OK);
+    CHECK(list.brief.time_s == brief[0].time_s);
+    ft_pricer_free(pricer);
+    ft_graph_free(g);
+    ft_device_free(d);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 static void a_schedule_needs_networks(void)
 {
     ft_train_options how = {.family = 1,
@@ -538,6 +576,7 @@ int main(int argc, char **argv)
     a_predictor_with_a_schedule_tells_a_network_it_has_not_seen();
     a_schedule_is_of_its_device_policy_and_phase();
     a_schedule_is_described_kept_and_goes_with_added_rows();
+    every_way_of_asking_has_the_schedule();
     a_schedule_needs_networks();
     CHECK_DONE();
 }
