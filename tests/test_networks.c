@@ -535,6 +535,27 @@ static void every_way_of_asking_has_the_schedule(void)
     ft_store_close(s);
 }
 
+static void a_damaged_schedule_is_refused(void)
+{
+    static _Alignas(8) unsigned char image[1 << 20];
+    ft_store *s = store_but(3);
+    ft_predictor *p = train(s, "", NULL), *again;
+    FILE *file;
+    size_t len;
+
+    CHECK(ft_predictor_save(p, "test_networks.ftp", NULL) == FT_OK);
+    file = fopen("test_networks.ftp", "rb");
+    len = file ? fread(image, 1, sizeof(image), file) : 0;
+    CHECK(len > 200 && len < sizeof(image));
+    image[len - 150] ^= 1; /* the schedule comes last */
+    CHECK(ft_predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
+    if (file)
+        fclose(file);
+    remove("test_networks.ftp");
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 static void a_schedule_needs_networks(void)
 {
     ft_train_options how = {.family = 1,
@@ -577,6 +598,7 @@ int main(int argc, char **argv)
     a_schedule_is_of_its_device_policy_and_phase();
     a_schedule_is_described_kept_and_goes_with_added_rows();
     every_way_of_asking_has_the_schedule();
+    a_damaged_schedule_is_refused();
     a_schedule_needs_networks();
     CHECK_DONE();
 }

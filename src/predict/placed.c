@@ -186,7 +186,7 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
         st = find_graph(&g, f, w, err);
     if (!st && g && strcmp(ft_phase_name(ft__placed_phase(g)), w->phase) == 0) {
         st = price(n, f, g, on, err);
-        n->usable = !st;
+        n->usable = !st && ft__schedule_time(&n->known.load, &n->start) > 0;
     }
     ft_graph_free(g);
     return st;
