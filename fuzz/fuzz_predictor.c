@@ -31,6 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ft_estimate time[N], workspace[N];
     ft_regressor_info r;
     ft_predictor_dataset d;
+    ft_predictor_schedule k;
     ft_predictor_info info;
     ft_predictor *p;
     ft_op ops[N];
@@ -47,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ft_predictor_regressor(p, i, &r);
         for (uint32_t i = 0; i < info.n_datasets; i++)
             ft_predictor_get_dataset(p, i, &d);
+        for (uint32_t i = 0; i < info.n_schedules; i++)
+            ft_predictor_get_schedule(p, i, &k);
         (void)ft_predict_ops(p, ops, N, time, workspace, NULL);
         ask_family(p, ops, N);
         ft_predictor_free(p);

@@ -332,6 +332,256 @@ static void what_is_missing_is_said(void)
     ft_store_close(s);
 }
 
+/* ---- schedules in predictor files ---- */
+
+static ft_predictor *train(ft_store *s, const char *networks, const ft_predictor *add)
+{
+    const ft_train_options how = {.family = 1,
+                                  .where = "phase=forward",
+                                  .networks = networks,
+                                  .data_dir = data_dir,
+                                  .add = add,
+                                  .methods = 1u << FT_METHOD_EXTRA,
+                                  .n_trees = 24,
+                                  .seed = 1,
+                                  .threads = 1};
+    ft_predictor *p = NULL;
+    ft_error err = {0};
+
+    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_OK);
+    if (!p)
+        fprintf(stderr, "%s\n", err.msg);
+    return p;
+}
+
+/* The operations of network i as a list; behind them `more`. */
+static ft_graph *graph_of(int i, const char *more)
+{
+    static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
+    char text[2000] = "";
+    ft_graph *g = NULL;
+
+    for (int j = 0; j < 4; j++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%s x=%ld dtype=fp32 *%d\n", kinds[(i + j) % 3],
+                 size_of(i + j) + 7L * i, 5 + i % 4);
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", more);
+    CHECK(ft_import_ops(&g, text, strlen(text), "net", NULL) == FT_OK);
+    return g;
+}
+
+/* What is said of network i; its time and energy. */
+static ft_network_estimate asked(const ft_predictor *p, int i, const char *device,
+                                 const char *policy, const char *more)
+{
+    ft_graph *g = graph_of(i, more);
+    ft_network_estimate e = {0};
+    ft_device_use on = {.policy = policy};
+    ft_device *d = NULL;
+
+    CHECK(ft_device_load(&d, data_dir, device, NULL) == FT_OK);
+    on.device = d;
+    CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+    ft_network_estimate_free(&e);
+    ft_device_free(d);
+    ft_graph_free(g);
+    return e;
+}
+
+static double true_time(int i)
+{
+    double device = 0, count = 0;
+
+    for (int j = 0; j < 4; j++) {
+        device += (5 + i % 4) * device_s(size_of(i + j) + 7L * i);
+        count += 5 + i % 4;
+    }
+    return fmax(0.75 * device, 0.5 * launch_s * count);
+}
+
+/* Networks 0 to 11 were measured but for number `but`. */
+static ft_store *store_but(int but)
+{
+    ft_store *s = store_with(0);
+    int64_t run;
+
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    for (int i = 0; i < 12; i++)
+        if (i != but)
+            put_network(s, run, i);
+    return s;
+}
+
+/* Foretold by `evaluate` without itself and its operations. */
+static double evaluated(int i)
+{
+    const ft_networks_options how = options();
+    ft_store *s = store_with(12);
+    double value = NAN;
+    ft_networks r;
+
+    CHECK(ft_networks_evaluate(&r, s, &how, NULL) == FT_OK);
+    for (size_t k = 0; k < r.n; k++)
+        if (r.v[k].time_s == true_time(i))
+            value = r.v[k].time.value;
+    ft_networks_free(&r);
+    ft_store_close(s);
+    return value;
+}
+
+/* Number 3 is bound by the host, number 9 by the device. */
+static void a_predictor_with_a_schedule_tells_a_network_it_has_not_seen(void)
+{
+    static const int left_out[] = {3, 9};
+
+    for (size_t k = 0; k < 2; k++) {
+        const int i = left_out[k];
+        const double truth = true_time(i);
+        ft_store *s = store_but(i);
+        ft_predictor *without = train(s, NULL, NULL), *with = train(s, "", NULL);
+        ft_network_estimate a = asked(without, i, "a30", NULL, ""),
+                            b = asked(with, i, "a30", NULL, "");
+
+        CHECK(a.n_networks == 0 && b.n_networks == 11);
+        CHECK_NEAR(b.time.value / truth, 1, 0.12);
+        CHECK(fabs(log(b.time.value / truth)) < 0.5 * fabs(log(a.time.value / truth)));
+        CHECK(b.time.low <= truth && truth <= b.time.high);
+        CHECK_NEAR(b.time.value / evaluated(i), 1, 0.12);
+        CHECK((b.host_s > b.busy_s) == (i == 3));
+        CHECK(b.energy.low <= b.energy.value && b.energy.value <= b.energy.high);
+        ft_predictor_free(without);
+        ft_predictor_free(with);
+        ft_store_close(s);
+    }
+}
+
+static void a_schedule_is_of_its_device_policy_and_phase(void)
+{
+    ft_store *s = store_but(3);
+    ft_predictor *p = train(s, "device=a30", NULL);
+
+    CHECK(asked(p, 3, "a30", "default", "").n_networks == 11);
+    CHECK(asked(p, 3, "a30", "ieee", "").n_networks == 0);
+    CHECK(asked(p, 3, "l4", NULL, "").n_networks == 0);
+    CHECK(
+        asked(p, 3, "a30", NULL, "relu x=9000 dtype=fp32 phase=backward").n_networks ==
+        0);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
+static void a_schedule_is_described_kept_and_goes_with_added_rows(void)
+{
+    ft_store *s = store_but(3);
+    ft_predictor *p = train(s, "", NULL), *loaded = NULL, *added;
+    ft_predictor_info info;
+    ft_predictor_schedule k;
+    double time = asked(p, 3, "a30", NULL, "").time.value;
+
+    ft_predictor_get_info(p, &info);
+    CHECK(info.n_schedules == 1);
+    ft_predictor_get_schedule(p, 0, &k);
+    CHECK(strcmp(k.device, "a30") == 0 && strcmp(k.phase, "forward") == 0);
+    CHECK(k.n == 11 && k.error < 0.5 * k.without);
+    CHECK_NEAR(k.launch_s / (0.5 * launch_s), 1, 0.2);
+    CHECK(k.interval_low <= 1 && k.interval_high >= 1);
+    CHECK(ft_predictor_save(p, "test_networks.ftp", NULL) == FT_OK);
+    CHECK(ft_predictor_load(&loaded, "test_networks.ftp", NULL) == FT_OK);
+    CHECK(asked(loaded, 3, "a30", NULL, "").time.value == time);
+    added = train(s, NULL, loaded);
+    CHECK(asked(added, 3, "a30", NULL, "").time.value == time);
+    remove("test_networks.ftp");
+    ft_predictor_free(added);
+    ft_predictor_free(loaded);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
+/* One by one, at many clocks, and as a list. */
+static void every_way_of_asking_has_the_schedule(void)
+{
+    static const char *const settings[] = {"", "clock=900MHz"};
+    static const char text[] = "relu x=9000000 dtype=fp32 *3\ntanh x=800 dtype=fp32\n";
+    ft_listed list = {.text = text, .len = strlen(text)};
+    ft_store *s = store_but(3);
+    ft_predictor *p = train(s, "", NULL);
+    ft_device_use on = {0};
+    ft_device *d = NULL;
+    ft_graph *g = NULL;
+    ft_pricer *pricer;
+    ft_brief brief[2];
+
+    CHECK(ft_device_load(&d, data_dir, "a30", NULL) == FT_OK);
+    CHECK(ft_import_ops(&g, text, strlen(text), "net", NULL) == FT_OK);
+    on.device = d;
+    CHECK(ft_predict_network_many(brief, p, &on, settings, 2, g, NULL) == FT_OK);
+    for (int i = 0; i < 2; i++) {
+        ft_network_estimate e = {0};
+
+        on.setting = settings[i];
+        CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+        CHECK(e.n_networks == 11);
+        CHECK(e.time.value == brief[i].time_s && e.energy.value == brief[i].energy_j);
+        ft_network_estimate_free(&e);
+    }
+    on.setting = NULL;
+    CHECK(ft_pricer_new(&pricer, p, &on, NULL) == FT_OK);
+    CHECK(ft_pricer_price(pricer, &list, 1, NULL) == FT_OK);
+    CHECK(list.brief.time_s == brief[0].time_s);
+    ft_pricer_free(pricer);
+    ft_graph_free(g);
+    ft_device_free(d);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
+static void a_damaged_schedule_is_refused(void)
+{
+    static _Alignas(8) unsigned char image[1 << 20];
+    ft_store *s = store_but(3);
+    ft_predictor *p = train(s, "", NULL), *again;
+    FILE *file;
+    size_t len;
+
+    CHECK(ft_predictor_save(p, "test_networks.ftp", NULL) == FT_OK);
+    file = fopen("test_networks.ftp", "rb");
+    len = file ? fread(image, 1, sizeof(image), file) : 0;
+    CHECK(len > 200 && len < sizeof(image));
+    image[len - 150] ^= 1; /* the schedule comes last */
+    CHECK(ft_predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
+    if (file)
+        fclose(file);
+    remove("test_networks.ftp");
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
+static void a_schedule_needs_networks(void)
+{
+    ft_train_options how = {.family = 1,
+                            .where = "phase=forward",
+                            .networks = "device=nowhere",
+                            .data_dir = data_dir,
+                            .methods = 1u << FT_METHOD_EXTRA,
+                            .n_trees = 8,
+                            .seed = 1};
+    ft_store *s = store_with(3);
+    ft_predictor *p = NULL;
+    ft_predictor_info info;
+    ft_error err = {0};
+
+    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_ENOTFOUND);
+    CHECK(!p && strstr(err.msg, "no network"));
+    how.networks = "device";
+    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_EINVAL);
+    /* Of three nothing is said. */
+    p = train(s, "", NULL);
+    ft_predictor_get_info(p, &info);
+    CHECK(info.n_schedules == 0);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -344,5 +594,11 @@ int main(int argc, char **argv)
     a_forward_pass_in_training_has_the_operations_of_the_step();
     what_another_layout_takes_is_learned_from_networks();
     what_is_missing_is_said();
+    a_predictor_with_a_schedule_tells_a_network_it_has_not_seen();
+    a_schedule_is_of_its_device_policy_and_phase();
+    a_schedule_is_described_kept_and_goes_with_added_rows();
+    every_way_of_asking_has_the_schedule();
+    a_damaged_schedule_is_refused();
+    a_schedule_needs_networks();
     CHECK_DONE();
 }

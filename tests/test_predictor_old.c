@@ -71,16 +71,18 @@ static void network_as_it_did(const ft_predictor *p, const char *line, const cha
     ft_device_free(d);
 }
 
-static void a_family_of_version_5(const char *root)
+static void a_family_of_version(int version, const char *root)
 {
     char path[4096], line[512];
     ft_predictor *p = NULL;
     FILE *answers;
     int n = 0;
 
-    snprintf(path, sizeof(path), "%s/tests/data/predictors/v5-family.ftp", root);
+    snprintf(path, sizeof(path), "%s/tests/data/predictors/v%d-family.ftp", root,
+             version);
     CHECK(ft_predictor_load(&p, path, NULL) == FT_OK);
-    snprintf(path, sizeof(path), "%s/tests/data/predictors/v5-family.txt", root);
+    snprintf(path, sizeof(path), "%s/tests/data/predictors/v%d-family.txt", root,
+             version);
     answers = fopen(path, "r");
     CHECK(answers != NULL);
     for (; p && answers && fgets(line, sizeof(line), answers); n++)
@@ -101,6 +103,8 @@ int main(int argc, char **argv)
     a_file_of_version(3, argv[1]);
     a_file_of_version(4, argv[1]);
     a_file_of_version(5, argv[1]);
-    a_family_of_version_5(argv[1]);
+    a_file_of_version(6, argv[1]);
+    a_family_of_version(5, argv[1]);
+    a_family_of_version(6, argv[1]);
     CHECK_DONE();
 }

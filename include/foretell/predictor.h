@@ -80,6 +80,13 @@ typedef struct ft_train_options {
      * what it gets is borrowed for the call. */
     void (*importance)(void *user, const ft_regressor_attributes *of);
     void *importance_user;
+    /* Family: NULL, or networks that were measured whole, as `where` asks for
+     * operations: schedules of their devices are fitted to them (docs/networks.md).
+     * FT_ENOTFOUND: there are none whose operations are known. */
+    const char *networks;
+    ft_status (*graph)(void *user, struct ft_graph **g, const char *spec,
+                       const char *phase, ft_error *err); /* an ft_networks_graph */
+    void *graph_user;
 } ft_train_options;
 
 /* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without
@@ -108,6 +115,7 @@ typedef struct ft_predictor_info {
     uint32_t n_measured; /* operations whose measured values it holds */
     uint32_t n_datasets; /* of a family: learned from; 0: it is of one device. Of a family
                             the texts are "" and the figures of its machine NaN */
+    uint32_t n_schedules; /* of a family: fitted to networks of its devices */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
 
@@ -122,6 +130,28 @@ typedef struct ft_predictor_dataset {
 } ft_predictor_dataset;
 FT_API void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                                      ft_predictor_dataset *out);
+
+/* What networks measured whole showed of a device of a family; i < n_schedules. */
+typedef struct ft_predictor_schedule {
+    const char *device;
+    const char *policy;
+    const char *phase;   /* "forward", "forward_backward", "step" */
+    uint64_t n;          /* networks */
+    double convolutions; /* what they take in a network, for once alone; and so on */
+    double products;
+    double others;
+    double relaid;       /* in a layout that they were not measured in */
+    double bounded;      /* of kinds that were not measured, for once estimated */
+    double launch_s;     /* of the host */
+    double idle_w;
+    double dynamic;      /* the same of energy above idle */
+    double error;        /* mean relative error of networks left out */
+    double without;      /* the same without a schedule */
+    double interval_low; /* 90 %: truth / predicted of networks left out */
+    double interval_high;
+} ft_predictor_schedule;
+FT_API void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
+                                      ft_predictor_schedule *out);
 
 /* One regressor and how good it was in grouped cross-validation. */
 typedef struct ft_regressor_info {
@@ -169,6 +199,7 @@ typedef struct ft_network_estimate {
      * host needs to issue everything, and what the device needs to execute it. */
     double host_s;
     double busy_s;
+    uint32_t n_networks; /* measured whole on the device, that the schedule was fitted to */
 } ft_network_estimate;
 
 /* g must be lowered with the predictor's policy. Memory: a forward pass lies at the

@@ -132,6 +132,9 @@ static void print_sureness(const ft__answer *a)
                a->among ? "among them" : "not among them", a->family);
     if (a->e.n_known)
         printf("corrected by %u measurements of %s\n", a->e.n_known, a->device);
+    if (a->e.n_networks)
+        printf("host and device as %u networks of %s showed\n", a->e.n_networks,
+               a->device);
     if (!a->sheet) {
         printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
                "learned, %u scaled, %u roofline\n",
@@ -472,7 +475,7 @@ json_t *ft__answer_json(const ft__answer *a)
     ft_graph_totals(a->graph, &sum);
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
         "model", ft__json_text(ft_graph_name(a->graph)), "device",
         ft__json_text(a->device), "known_as", ft__json_text(a->known_as), "engine",
         ft__json_text(a->engine), "mode", ft__mode_name(a->graph), "step", a->step,
@@ -487,7 +490,8 @@ json_t *ft__answer_json(const ft__answer *a)
         *a->verify ? ft__json_text(a->verify) : json_null(), "host_s",
         ft__json_real(a->e.host_s), "busy_s", ft__json_real(a->e.busy_s), "family",
         *a->family ? ft__json_text(a->family) : json_null(), "corrected_by",
-        ft__json_count(a->e.n_known));
+        ft__json_count(a->e.n_known), "schedule_networks",
+        ft__json_count(a->e.n_networks));
 }
 
 void ft__answer_print_csv(const ft__answer *a, bool head)

@@ -43,6 +43,36 @@ static bool print_datasets(const ft_predictor *p, uint32_t n)
     return ft__table_print_take(t, stdout);
 }
 
+/* What networks showed of its devices. */
+static bool print_schedules(const ft_predictor *p, uint32_t n)
+{
+    ft__table *t = ft__table_new("networks of|policy|phase|n>|error>|without>|90 % "
+                                 "interval>|conv>|products>|others>|relaid>|bounded>|"
+                                 "a launch>|idle>|energy>");
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft_predictor_schedule s;
+
+        ft_predictor_get_schedule(p, i, &s);
+        ft__table_cell(t, "%s", s.device);
+        ft__table_cell(t, "%s", s.policy);
+        ft__table_cell(t, "%s", s.phase);
+        ft__table_cell(t, "%" PRIu64, s.n);
+        ft__table_cell(t, "%s", ft__text_percent(s.error).s);
+        ft__table_cell(t, "%s", ft__text_percent(s.without).s);
+        ft__table_cell(t, "%.2f .. %.2f", s.interval_low, s.interval_high);
+        ft__table_cell(t, "%.2f", s.convolutions);
+        ft__table_cell(t, "%.2f", s.products);
+        ft__table_cell(t, "%.2f", s.others);
+        ft__table_cell(t, "%.2f", s.relaid);
+        ft__table_cell(t, "%.2f", s.bounded);
+        ft__table_cell(t, "%s", ft__text_seconds(s.launch_s).s);
+        ft__table_cell(t, "%s", ft__text_watts(s.idle_w).s);
+        ft__table_cell(t, "%.2f", s.dynamic);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
 static bool print_family(const ft_predictor *p, const ft_predictor_info *info)
 {
     ft__table *t =
@@ -77,6 +107,13 @@ static bool print_family(const ft_predictor *p, const ft_predictor_info *info)
         "device. interval: truth\nover prediction; constant and physics: median errors "
         "of always the same ratio to the\nphysical estimate, and of the estimate "
         "itself.");
+    if (!info->n_schedules)
+        return good;
+    putchar('\n');
+    good = print_schedules(p, info->n_schedules) && good;
+    puts("\nNetworks measured whole, each left out in turn: their errors by what the "
+         "others show of\nhost and device, and without; and by how much times and "
+         "energy of operations are scaled.");
     return good;
 }
 
@@ -165,6 +202,33 @@ static json_t *datasets_json(const ft_predictor *p, uint32_t n)
     return all;
 }
 
+static json_t *schedules_json(const ft_predictor *p, uint32_t n)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft_predictor_schedule s;
+
+        ft_predictor_get_schedule(p, i, &s);
+        ft__json_append_take(
+            &all,
+            json_pack(
+                "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                "s:o, s:o, s:o, s:o}",
+                "device", ft__json_text(s.device), "dtype_policy",
+                ft__json_text(s.policy), "phase", s.phase, "n", ft__json_count(s.n),
+                "convolutions", ft__json_real(s.convolutions), "products",
+                ft__json_real(s.products), "others", ft__json_real(s.others), "relaid",
+                ft__json_real(s.relaid), "bounded", ft__json_real(s.bounded),
+                "launch_s", ft__json_real(s.launch_s), "idle_w",
+                ft__json_real(s.idle_w), "dynamic", ft__json_real(s.dynamic), "mape",
+                ft__json_real(s.error), "mape_without", ft__json_real(s.without),
+                "interval_low", ft__json_real(s.interval_low), "interval_high",
+                ft__json_real(s.interval_high)));
+    }
+    return all;
+}
+
 static bool print_json(const ft_predictor *p, const char *path,
                        const ft__importance *worth)
 {
@@ -176,7 +240,8 @@ static bool print_json(const ft_predictor *p, const char *path,
     ft_predictor_get_info(p, &i);
     return ft__json_print_take(
         ft__json_join_take(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                      "s:o}",
                       "file", ft__json_text(path), "device", ft__json_text(i.device),
                       "setting", ft__json_text(i.setting), "engine",
                       ft__json_text(i.engine), "engine_version",
@@ -186,7 +251,8 @@ static bool print_json(const ft_predictor *p, const char *path,
                       "context_bytes", ft__json_real(i.context_bytes), "n_measured",
                       ft__json_count(i.n_measured), "datasets",
                       datasets_json(p, i.n_datasets), "regressors",
-                      regressors_json(p, i.n_regressors)),
+                      regressors_json(p, i.n_regressors), "schedules",
+                      schedules_json(p, i.n_schedules)),
             attributes),
         stdout);
 }

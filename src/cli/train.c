@@ -5,6 +5,7 @@
 
 #include "cli/predictor.h"
 #include "foretell/engine.h"
+#include "foretell/networks.h"
 #include "foretell/outliers.h"
 
 struct options {
@@ -24,6 +25,8 @@ struct options {
     bool importance;
     bool family;
     const char *where;
+    const char *networks;
+    const char *lists;
     uint64_t seed;
 };
 
@@ -45,6 +48,12 @@ static const ft__option options[] = {
     {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
      "with --family: which measurements, as evaluate has it: \"device=a30,l4 "
      "policy=default\""},
+    {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
+     "with --family: fit to these networks, measured whole, what host and device share "
+     "of the work, as evaluate --networks does: \"device=a30 phase=step\""},
+    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
+     "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
+     "NAME@SHAPE.step.ops; those of data/workloads/networks"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
@@ -188,6 +197,10 @@ static int check(ft__cli *c, const struct options *o)
                             "setting and engine");
     if (o->where && !o->family)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--where goes with --family");
+    if (o->networks && !o->family)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--networks goes with --family");
+    if (o->lists && !o->networks)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks");
     if ((o->layout || o->size) && !o->family)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --family",
                             o->layout ? "layout" : "size");
@@ -229,6 +242,7 @@ static int run(ft__cli *c, const void *user)
                             .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};
     char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
+    char lists[FT__PATH_MAX + 32];
     ft__importance worth = {0};
     ft__ops without = {0};
     ft_predictor *p;
@@ -242,6 +256,11 @@ static int run(ft__cli *c, const void *user)
         return code;
     ft__path_data(c, data);
     how.data_dir = data;
+    snprintf(lists, sizeof(lists), "%s%s", o->lists ? o->lists : data,
+             o->lists ? "" : "/workloads/networks");
+    how.networks = o->networks;
+    how.graph = ft_networks_list;
+    how.graph_user = lists;
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
     if (!code)
@@ -285,7 +304,9 @@ const ft__command ft__train_command = {
                 "  foretell train --add server.ftp -o server.ftp\n"
                 "  foretell train --importance\n"
                 "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
-                "gpus.ftp\n",
+                "gpus.ftp\n"
+                "  foretell train --family --where 'device=a30 "
+                "phase=forward_backward' --networks 'device=a30 phase=step'\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

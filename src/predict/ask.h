@@ -50,7 +50,7 @@ ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err);
 
 /* What each unique operation of g needs of host and device, but its count: from
- * specifications, or as a family says. */
+ * specifications, or as a family says; its schedule is of what runs as `phase`. */
 typedef struct ft__tasks {
     ft__task *task; /* the caller's, one for each */
     ft__schedule schedule;
@@ -59,7 +59,8 @@ typedef struct ft__tasks {
 ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_graph *g,
                             ft_error *err);
 ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
-                           const ft_device_use *on, const ft_graph *g, ft_error *err);
+                           const ft_device_use *on, const ft_graph *g, ft_phase phase,
+                           ft_error *err);
 
 /* ---- the same of many settings: what no clock and no cap changes is found once ----
  */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "predict/placed.h"
 
 static const size_t default_bytes = 18000000;
 /* Trees of a regressor; where there are more rows than fit in, few trees of many rows
@@ -411,6 +412,26 @@ static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *er
     return st;
 }
 
+/* Of the networks that are asked for; otherwise those of what rows are added to. */
+static ft_status find_schedules(ft__family *f, ft_store *store,
+                                const ft_train_options *opt, ft_error *err)
+{
+    const ft__placed_options how = {opt->networks, opt->graph, opt->graph_user,
+                                    opt->data_dir};
+    const ft__family *before = opt->add ? opt->add->family : NULL;
+
+    if (opt->networks)
+        return ft__placed_fit(f, store, &how, err);
+    if (!before || !before->n_placed)
+        return FT_OK;
+    f->placed = calloc(before->n_placed, sizeof(*f->placed));
+    if (!f->placed)
+        return ft_fail(err, FT_ENOMEM, 0, "schedules");
+    memcpy(f->placed, before->placed, before->n_placed * sizeof(*f->placed));
+    f->n_placed = before->n_placed;
+    return FT_OK;
+}
+
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                const ft_train_options *opt, ft_error *err)
 {
@@ -444,6 +465,8 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
         st = ft__samples_order_as(&s, how.before, err);
     if (!st)
         st = ft__family_train(&f, &s, &how, err);
+    if (!st)
+        st = find_schedules(&f, store, opt, err);
     if (!st)
         st = write_out(out, &f, err);
     ft__family_free(&f);
@@ -513,6 +536,7 @@ void ft__family_free(ft__family *f)
     }
     free(f->dataset);
     free(f->templates);
+    free(f->placed);
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++) {
             if (f->learner[m][u])

@@ -26,8 +26,10 @@ typedef struct ft__family {
     /* Of a metric: for the devices among the datasets, and for others; NULL: nothing of
      * the metric was measured, or of one device alone, whose learner serves others. */
     ft__learner *learner[FT__N_METRICS][2];
-    ft__templates *templates; /* of each dataset */
-    ft__learner *reading;     /* while a file is opened: whose parts come next */
+    ft__templates *templates;  /* of each dataset */
+    struct ft__placed *placed; /* schedules (placed.h) */
+    uint32_t n_placed;
+    ft__learner *reading; /* while a file is opened: whose parts come next */
 } ft__family;
 
 typedef struct ft__family_options {

@@ -3,6 +3,7 @@
 
 #include "predict/ask.h"
 #include "predict/family.h"
+#include "predict/placed.h"
 #include "predict/sweep.h"
 
 /* A network that a family is asked about: for the files that do so. */
@@ -11,7 +12,9 @@ typedef struct ft__asking {
     ft__dataset on;
     const ft_graph *g;
     uint32_t n;
-    bool known;    /* the device was measured */
+    ft_phase phase;           /* it runs as */
+    const ft__placed *placed; /* schedule of the device in it, or NULL */
+    bool known;               /* the device was measured */
     ft_op *form;   /* in which an operation is asked for: one that was learned */
     double *share; /* of that form's time; NaN: no form of it was learned */
     ft__terms *bare, *bare_form;
@@ -37,6 +40,8 @@ ft_status ft__asking_learn(ft__asking *q, ft_error *err);
 void ft__asking_free(ft__asking *q);
 /* Is it a product that the device would compute in TF32? */
 bool ft__asking_tf32(const ft__asking *q, const ft_op *op);
+/* Of the device, fitted to networks where the family has one. Once q->a is open. */
+ft__schedule ft__asking_schedule(ft__asking *q);
 /* What is left of a time alone when the host's part is taken out. */
 double ft__device_share(const ft__terms *t);
 

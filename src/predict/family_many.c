@@ -104,7 +104,6 @@ static void brief_elsewhere(ft_brief *out, ft__many *m, ft__asking *q, size_t k,
 static ft_status elsewhere(ft_brief *out, ft__many *m, ft__asking *q, ft__ask_range *r,
                            const unsigned char *which, ft_error *err)
 {
-    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
     ft__schedule s;
     ft_status st = ft__asking_make(q, err);
 
@@ -114,8 +113,7 @@ static ft_status elsewhere(ft_brief *out, ft__many *m, ft__asking *q, ft__ask_ra
         st = price_elsewhere(m, q, r, err);
     if (st)
         return st;
-    q->a.theta = l->base.theta[0];
-    s = ft__ask_schedule(&q->a);
+    s = ft__asking_schedule(q);
     for (uint32_t i = 0; i < m->n_ops; i++) {
         ft_estimate unused;
 
@@ -136,7 +134,8 @@ static ft_status by_elsewhere(ft_brief *out, ft__many *m, const ft_predictor *p,
                               const unsigned char *which, size_t first, ft_error *err)
 {
     const ft__theta theta = ft__physics_default();
-    ft__asking q = {.f = p->family, .g = m->g, .n = m->n_ops};
+    ft__asking q = {
+        .f = p->family, .g = m->g, .n = m->n_ops, .phase = ft__placed_phase(m->g)};
     ft_device_use on = *m->on;
     ft__buf setting = {0};
     ft__ask_range r = {0};

@@ -129,6 +129,22 @@ static void take(ft__task *task, ft_estimate *time, ft__asking *q, uint32_t i,
 
 /* ---- the network ---- */
 
+ft__schedule ft__asking_schedule(ft__asking *q)
+{
+    q->a.theta = ft__family_learner(q->f, FT__METRIC_TIME, &q->on)->base.theta[0];
+    return q->placed ? q->placed->schedule : ft__ask_schedule(&q->a);
+}
+
+/* What networks that the schedule was not fitted to showed takes the place of what is
+ * taken to be common; *s: what is left beside. */
+static void add_placed(ft__stray *s, const ft__placed *p)
+{
+    s->energy_low = -hypot(s->time_low, p->energy_low);
+    s->energy_high = hypot(s->time_high, p->energy_high);
+    s->time_low = -hypot(s->time_low, p->time_low);
+    s->time_high = hypot(s->time_high, p->time_high);
+}
+
 /* Errors of operations are independent in part. */
 static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
 {
@@ -151,7 +167,7 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
     }
     if (!(sum > 0))
         return (ft__stray){0};
-    common = q->known ? common_known : common_unknown;
+    common = q->placed ? 0 : q->known ? common_known : common_unknown;
     share = q->known ? 0 : share_unknown;
     if (q->n_few >= FT__LEAST_KNOWN && !q->known) {
         double open = half_known / (half_known + q->n_few);
@@ -168,8 +184,12 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
     out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
     out.power_low = q->known && q->powered ? -0.1 : -0.35;
     out.power_high = -out.power_low;
-    out.energy_low = -hypot(out.time_low, out.power_low);
-    out.energy_high = hypot(out.time_high, out.power_high);
+    if (q->placed)
+        add_placed(&out, q->placed);
+    if (!q->placed || isnan(q->placed->energy_low)) {
+        out.energy_low = -hypot(out.time_low, out.power_low);
+        out.energy_high = hypot(out.time_high, out.power_high);
+    }
     return out;
 }
 
@@ -213,8 +233,7 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
             (ft__task){.count = (double)ft_graph_op_count(q->g, i), .power_w = NAN};
         take(&task[i], &out->op_time[i], q, i, l);
     }
-    q->a.theta = l->base.theta[0];
-    s = ft__ask_schedule(&q->a);
+    s = ft__asking_schedule(q);
     stray = stray_of(out, q);
     st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &stray, err);
     free(task);
@@ -308,6 +327,8 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     ft__family_complete(&q->on, setting, q->f, &asked);
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
+    if (q->known)
+        q->placed = ft__placed_find(q->f, q->on.device, q->on.policy, q->phase);
     use = (ft_device_use){on->device, q->on.setting, q->on.policy, NULL};
     if (q->elsewhere) {
         st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
@@ -366,7 +387,8 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
                            const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
-    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    ft__asking q = {
+        .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
     const ft_device_facts *d = ft_device_get(on->device);
     const ft_estimate exact = {0};
     ft__buf setting = {0};
@@ -392,15 +414,17 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     }
     ft__ask_why_no_power(out, d);
     out->n_known = q.n_few;
+    out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);
     return FT_OK;
 }
 
 ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
-                           const ft_device_use *on, const ft_graph *g, ft_error *err)
+                           const ft_device_use *on, const ft_graph *g, ft_phase phase,
+                           ft_error *err)
 {
-    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g)};
+    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = phase};
     const ft__learner *l;
     ft__buf setting = {0};
     ft_estimate unused;
@@ -416,8 +440,7 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
         take(&out->task[i], &unused, &q, i, l);
     }
     if (l) {
-        q.a.theta = l->base.theta[0];
-        out->schedule = ft__ask_schedule(&q.a);
+        out->schedule = ft__asking_schedule(&q);
         out->cap_w = q.a.cap_w;
     }
     ft__ask_close(&q.a);

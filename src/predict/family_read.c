@@ -6,6 +6,7 @@
 #include "predict/family.h"
 #include "predict/family_image.h"
 #include "predict/general.h"
+#include "predict/placed.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
@@ -466,12 +467,32 @@ static ft_status open_templates(ft_predictor *p, struct cursor *c,
     return FT_OK;
 }
 
+static ft_status open_schedule(ft__family *f, const ft__section_image *s,
+                               const void *image, ft_error *err)
+{
+    ft__placed *grown;
+
+    if (s->bytes != sizeof(*grown))
+        return ft__predictor_damaged(s->offset, "a schedule", err);
+    grown = realloc(f->placed, (f->n_placed + 1u) * sizeof(*grown));
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    f->placed = grown;
+    memcpy(&grown[f->n_placed], image, sizeof(*grown));
+    if (!ft__placed_sound(&grown[f->n_placed]))
+        return ft__predictor_damaged(s->offset, "a schedule", err);
+    f->n_placed++;
+    return FT_OK;
+}
+
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
-    bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER;
+    bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
+               s->type == FT__SECTION_SCHEDULE;
 
-    if (p->version < 4 || s->type > FT__SECTION_TEMPLATES)
+    if (p->version < 4 ||
+        s->type > (p->version < 7 ? FT__SECTION_TEMPLATES : FT__SECTION_SCHEDULE))
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -482,6 +503,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_FAMILY: return open_family(p, &c, s->offset, err);
     case FT__SECTION_LEARNER: return open_learner(p, &c, s->offset, err);
     case FT__SECTION_PART: return open_part(p, s, err);
+    case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
     default: return open_templates(p, &c, s, err);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "predict/family.h"
 #include "predict/family_image.h"
+#include "predict/placed.h"
 
 static void put(ft__buf *b, const void *data, size_t len)
 {
@@ -200,5 +201,8 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
                 st = write_learner(w, f->learner[m][u], err);
     for (uint32_t i = 0; i < f->n_datasets && !st; i++)
         st = write_templates(w, f, i, err);
+    for (uint32_t i = 0; i < f->n_placed && !st; i++)
+        st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->placed[i],
+                                sizeof(f->placed[i]), err);
     return st;
 }

@@ -7,6 +7,7 @@
 
 #include "graph/lives.h"
 #include "predict/ask.h"
+#include "predict/placed.h"
 #include "predict/predictor.h"
 
 const char *ft_place_by_name(ft_place_by by)
@@ -124,9 +125,9 @@ static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "parts are placed by predictors for families of devices, or by "
                        "data sheets");
-    return x->predictor
-               ? ft__family_tasks(&p->tasks[d], x->predictor, &x->use, p->g, err)
-               : ft__physics_tasks(&p->tasks[d], &x->use, p->g, err);
+    return x->predictor ? ft__family_tasks(&p->tasks[d], x->predictor, &x->use, p->g,
+                                           ft__placed_phase(p->g), err)
+                        : ft__physics_tasks(&p->tasks[d], &x->use, p->g, err);
 }
 
 static ft_status open(struct placing *p, const ft_place_device *device, size_t n,

@@ -26,6 +26,7 @@
  *   FT__SECTION_LEARNER    of one metric: physical constants by name, columns, errors
  *   FT__SECTION_PART       ft__part_image, ranges, then images as a regressor's; many
  *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
+ *   FT__SECTION_SCHEDULE   one ft__placed; many. From version 7 on
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
@@ -33,7 +34,7 @@
  * the list; and neighbours are found by numbers of layouts and the order of a kind's
  * keys.
  */
-enum { FT__PREDICTOR_VERSION = 6, FT__PREDICTOR_OLDEST = 2 };
+enum { FT__PREDICTOR_VERSION = 7, FT__PREDICTOR_OLDEST = 2 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
 
@@ -45,6 +46,7 @@ enum ft__section_type {
     FT__SECTION_LEARNER = 5,
     FT__SECTION_PART = 6,
     FT__SECTION_TEMPLATES = 7,
+    FT__SECTION_SCHEDULE = 8,
 };
 
 typedef struct ft__header_image {

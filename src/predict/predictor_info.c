@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "predict/family.h"
+#include "predict/placed.h"
 #include "predict/predictor.h"
 
 static uint32_t count_parts(const ft_predictor *p)
@@ -40,7 +41,8 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                    .context_bytes = NAN,
                                    .n_regressors = count_parts(p),
                                    .n_measured = count_templates(p),
-                                   .n_datasets = p->family->n_datasets};
+                                   .n_datasets = p->family->n_datasets,
+                                   .n_schedules = p->family->n_placed};
         return;
     }
     *out = (ft_predictor_info){.device = i->device,
@@ -67,6 +69,30 @@ void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                                   .engine_version = d->engine_version,
                                   .policy = d->policy,
                                   .n = d->n};
+}
+
+void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
+                               ft_predictor_schedule *out)
+{
+    const ft__placed *k = &p->family->placed[i];
+    const ft__schedule *s = &k->schedule;
+
+    *out = (ft_predictor_schedule){.device = k->device,
+                                   .policy = k->policy,
+                                   .phase = k->phase,
+                                   .n = k->n,
+                                   .convolutions = s->scale[FT__TASK_CONV],
+                                   .products = s->scale[FT__TASK_MATMUL],
+                                   .others = s->scale[FT__TASK_OTHER],
+                                   .relaid = s->scale[FT__TASK_RELAID],
+                                   .bounded = s->bounded,
+                                   .launch_s = s->launch_s,
+                                   .idle_w = s->idle_w,
+                                   .dynamic = s->dynamic,
+                                   .error = k->error,
+                                   .without = k->without,
+                                   .interval_low = exp(k->time_low),
+                                   .interval_high = exp(k->time_high)};
 }
 
 void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e)

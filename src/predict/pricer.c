@@ -304,8 +304,9 @@ static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char
     if (!st) {
         fresh.task = calloc(ft_graph_n_ops(lowered) + 1u, sizeof(*fresh.task));
         st = !fresh.task ? ft_fail(&why, FT_ENOMEM, 0, "%u operations", n)
-             : x->p      ? ft__family_tasks(&fresh, x->p, &x->on, lowered, &why)
-                         : ft__physics_tasks(&fresh, &x->on, lowered, &why);
+             : x->p ? ft__family_tasks(&fresh, x->p, &x->on, lowered, FT_PHASE_FORWARD,
+                                       &why)
+                    : ft__physics_tasks(&fresh, &x->on, lowered, &why);
     }
     if (!st) {
         x->known.schedule = fresh.schedule;
