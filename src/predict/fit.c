@@ -49,6 +49,7 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_MLP},
     {.method = FT_METHOD_GP},
     {.method = FT_METHOD_HIST},
+    {.method = FT_METHOD_MIDDLE, .min_leaf = 1},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.3},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.6},
     {.method = FT_METHOD_EXTRA, .min_leaf = 2, .tuning = true},
@@ -71,15 +72,23 @@ static const struct candidate candidates[] = {
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
 static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
-/* The usual ones: trees, and a process as long as it can take in every row; where it
- * cannot there are rows enough for boosting. */
 
+static bool has_bounds(const ft__fit_options *o)
+{
+    return o->least != 0 || o->most != 0;
+}
+
+/* The usual ones: trees, their middle where it is for the targets as they are, and a
+ * process as long as it can take in every row; where it cannot there are rows enough
+ * for boosting. */
 static uint32_t methods_for(const ft__fit_options *o, size_t n)
 {
     uint32_t usual =
         1u << FT_METHOD_EXTRA |
         (n <= FT__PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
 
+    if (o->relative && !has_bounds(o))
+        usual |= 1u << FT_METHOD_MIDDLE;
     return o->methods ? o->methods : usual;
 }
 
@@ -107,6 +116,8 @@ static ft_model_options options_of(const struct candidate *c, size_t n,
         .rounds = c->rounds,
         .depth = c->depth,
         .rate = c->rate,
+        .least = o->least,
+        .most = o->most,
         .seed = o->seed,
         .threads = o->threads,
     };
@@ -120,6 +131,17 @@ static double deviation(const ft__look *l, const double *said)
 
     for (size_t i = 0; i < l->n; i++)
         sum += fabs(l->y[i] - said[i]);
+    return sum / (double)l->n;
+}
+
+static double error_of(const ft__look *l, const double *said, const ft__fit_options *o)
+{
+    double sum = 0;
+
+    if (!o->relative)
+        return deviation(l, said);
+    for (size_t i = 0; i < l->n; i++)
+        sum += fabs(exp(said[i] - l->y[i]) - 1);
     return sum / (double)l->n;
 }
 
@@ -152,7 +174,7 @@ static ft_status try_all(ft__look *l, uint32_t *order, uint32_t *n_order, double
                                      &how, err);
         if (st)
             return st;
-        error[c] = deviation(l, l->said[c]);
+        error[c] = error_of(l, l->said[c], o);
         for (; at > 0 && error[c] < error[order[at - 1]]; at--)
             order[at] = order[at - 1];
         order[at] = c;
@@ -168,8 +190,8 @@ struct mixture {
     double error;
 };
 
-/* The mean deviation of a mixture, in l->stray. */
-static double mixed_error(ft__look *l, const struct mixture *m)
+/* What a mixture says, to l->stray. */
+static void say_mixed(ft__look *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
         double v = 0;
@@ -178,7 +200,6 @@ static double mixed_error(ft__look *l, const struct mixture *m)
             v += m->weight[k] * l->said[m->part[k]][i];
         l->stray[i] = v;
     }
-    return deviation(l, l->stray);
 }
 
 /* The best candidate of each method, as many as are mixed: others of the same method
@@ -218,7 +239,8 @@ static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
 
             if (n == 2 && a + b != 10)
                 continue;
-            m.error = mixed_error(l, &m);
+            say_mixed(l, &m);
+            m.error = error_of(l, l->stray, o);
             if (m.error < best.error)
                 best = m;
         }
@@ -449,12 +471,12 @@ static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const doubl
         return st;
     m = mix(l, order, n_order, error, o);
     m = trust(&m, order, n_order, error, o);
-    f->deviation = m.error;
-    f->refused = o->ceiling > 0 && !(m.error < o->ceiling);
+    drop_empty(&m);
+    say_mixed(l, &m);
+    f->deviation = deviation(l, l->stray);
+    f->refused = o->ceiling > 0 && !(f->deviation < o->ceiling);
     if (f->refused)
         return FT_OK;
-    drop_empty(&m);
-    mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));
     put_choice(f, &m);
     st = find_importance(l, &m, o, err);
