@@ -537,7 +537,8 @@ static int read_table(const char *root, float *x, double *y, uint32_t *fold)
 
 /* R2 out of fold as bench/learn tests/data/learn.csv printed it for scikit-learn 1.9
  * and XGBoost 3.2: the same number where a method has no chance in it, otherwise the
- * mean of four seeds and what they differed by, twice. */
+ * mean of four seeds and what they differed by, twice. For MIDDLE these are medians of
+ * what the trees of its extra trees say. */
 static void methods_err_as_those_of_others(const char *root)
 {
     static const struct {
