@@ -281,10 +281,8 @@ ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
 
 void ft_model_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
-    const ft__model_header *h = m->head;
-
     m->ops->predict(m, rows, n, out);
-    if (h->version != FT__MODEL_UNBOUNDED)
+    if (ft__model_is_bounded(m))
         for (size_t i = 0; i < n; i++)
-            out[i] = h->least + (h->most - h->least) / (1 + exp(-out[i]));
+            out[i] = ft__model_bounded(m, out[i]);
 }

@@ -2,6 +2,7 @@
 #define LEARN_MODEL_H
 
 #include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 
 #include "foretell/learn.h"
@@ -84,6 +85,17 @@ extern const ft__method_ops ft__method_middle;
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);
 ft_status ft__trees_open(ft_model *m, ft_error *err);
 void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out);
+
+static inline bool ft__model_is_bounded(const ft_model *m)
+{
+    return m->head->version != FT__MODEL_UNBOUNDED;
+}
+
+/* The prediction that v of a bounded model's body means. */
+static inline double ft__model_bounded(const ft_model *m, double v)
+{
+    return m->head->least + (m->head->most - m->head->least) / (1 + exp(-v));
+}
 
 /* The option, or what it is by default. */
 static inline double ft__or(double given, double otherwise)

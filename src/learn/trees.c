@@ -70,25 +70,6 @@ void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *o
     ft_forest_predict_rows(m->forest, rows, n, out);
 }
 
-/* The v that sum |exp(v) / exp(said[k]) - 1| is least for, of the values themselves:
- * the median where each weighs 1 / exp(said). Where trees are of two minds the mean is
- * what none of them says, and too much costs more than too little. Sorts them. */
-static double least_in_proportion(double *said, uint32_t n)
-{
-    double all = 0, below = 0;
-    uint32_t i = 0;
-
-    ft__sort(said, n);
-    for (uint32_t k = 0; k < n; k++)
-        all += exp(said[0] - said[k]);
-    for (; i + 1 < n; i++) {
-        below += exp(said[0] - said[i]);
-        if (below >= all / 2)
-            break;
-    }
-    return said[i];
-}
-
 /* What each of them says of a row lies on the stack. */
 enum { MOST_TREES = 1024 };
 
@@ -109,13 +90,34 @@ static ft_status middle_open(ft_model *m, ft_error *err)
     return st;
 }
 
+static double meaning(const ft_model *m, double said)
+{
+    return ft__model_is_bounded(m) ? ft__model_bounded(m, said) : said;
+}
+
+/* Of what trees say the v that sum |exp(v) / exp(said[k]) - 1| is least for: the median
+ * where each weighs 1 / exp(said). Where trees are of two minds the mean is what none
+ * of them says, and too much costs more than too little. Sorts them. */
+static double least_in_proportion(const ft_model *m, double *said, uint32_t n)
+{
+    double weight[MOST_TREES], all = 0, below = 0;
+    uint32_t i = 0;
+
+    ft__sort(said, n);
+    for (uint32_t k = 0; k < n; k++)
+        all += weight[k] = exp(meaning(m, said[0]) - meaning(m, said[k]));
+    while (i + 1 < n && (below += weight[i]) < all / 2)
+        i++;
+    return said[i];
+}
+
 static void middle_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
     double said[MOST_TREES];
 
     for (size_t i = 0; i < n; i++) {
         ft__forest_each(m->forest, rows + i * m->head->width, said);
-        out[i] = least_in_proportion(said, ft_forest_trees(m->forest));
+        out[i] = least_in_proportion(m, said, ft_forest_trees(m->forest));
     }
 }
 

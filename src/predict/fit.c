@@ -73,21 +73,15 @@ static const struct candidate candidates[] = {
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
 static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
 
-static bool has_bounds(const ft__fit_options *o)
-{
-    return o->least != 0 || o->most != 0;
-}
-
-/* The usual ones: trees, their middle where it is for the targets as they are, and a
- * process as long as it can take in every row; where it cannot there are rows enough
- * for boosting. */
+/* The usual ones: trees, their middle where errors are relative, and a process as long
+ * as it can take in every row; where it cannot there are rows enough for boosting. */
 static uint32_t methods_for(const ft__fit_options *o, size_t n)
 {
     uint32_t usual =
         1u << FT_METHOD_EXTRA |
         (n <= FT__PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
 
-    if (o->relative && !has_bounds(o))
+    if (o->relative)
         usual |= 1u << FT_METHOD_MIDDLE;
     return o->methods ? o->methods : usual;
 }
