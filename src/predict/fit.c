@@ -196,10 +196,22 @@ static void say_mixed(ft__look *l, const struct mixture *m)
     }
 }
 
+/* A single leaf is a method of its own. */
+static bool is_like(const struct candidate *a, const struct candidate *b,
+                    const ft__fit_options *o)
+{
+    const uint32_t forests = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_MIDDLE;
+
+    if ((a->min_leaf == WHOLE) != (b->min_leaf == WHOLE))
+        return false;
+    return a->method == b->method ||
+           (o->one_forest && forests >> a->method & 1 && forests >> b->method & 1);
+}
+
 /* The best candidate of each method, as many as are mixed: others of the same method
- * err where it does. A single leaf is a method of its own. */
+ * err where it does. */
 static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *order,
-                                uint32_t n_order)
+                                uint32_t n_order, const ft__fit_options *o)
 {
     uint32_t n = 0;
 
@@ -207,9 +219,7 @@ static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *or
         bool is_new = true;
 
         for (uint32_t k = 0; k < n; k++)
-            is_new &= candidates[best[k]].method != candidates[order[i]].method ||
-                      (candidates[best[k]].min_leaf == WHOLE) !=
-                          (candidates[order[i]].min_leaf == WHOLE);
+            is_new &= !is_like(&candidates[best[k]], &candidates[order[i]], o);
         if (is_new)
             best[n++] = order[i];
     }
@@ -223,7 +233,7 @@ static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
     uint32_t part[FT__MAX_MIXED] = {0};
-    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order) : 1;
+    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order, o) : 1;
 
     for (int a = 0; n > 1 && a <= 10; a++)
         for (int b = 0; b <= 10 - a; b++) {

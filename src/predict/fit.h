@@ -24,6 +24,7 @@ typedef struct ft__fit_options {
                          fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
     bool no_spread;   /* how far truth strays will not be asked */
+    bool one_forest;  /* of trees and their middles a mixture holds one */
     bool relative;    /* targets are logarithms, and what is chosen errs least in
                          proportion; else it deviates least */
     double least;     /* between which all targets lie, for models to know (learn.h); */
