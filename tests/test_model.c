@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "learn/model.h"
 #include "learn/xgboost.h"
 #include "learn_data.h"
 
@@ -570,120 +569,6 @@ static void methods_err_as_those_of_others(const char *root)
     }
 }
 
-/* What k trees say in the mean, of one seed, times k. */
-static double sum_of_trees(const data *d, uint32_t k, const float *row)
-{
-    const ft_model_options opt = {
-        .method = FT_METHOD_EXTRA, .forest.n_trees = k, .seed = 3};
-    ft_model *m;
-    double sum;
-
-    if (ft_model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
-        abort();
-    sum = one(m, row) * k;
-    ft_model_free(m);
-    return sum;
-}
-
-/* Of the values of n trees, that whose exponential is nearest to theirs in proportion.
- */
-static double nearest_in_proportion(const double *tree, int n)
-{
-    double best = NAN, least = INFINITY;
-
-    for (int i = 0; i < n; i++) {
-        double sum = 0;
-
-        for (int k = 0; k < n; k++)
-            sum += fabs(exp(tree[i] - tree[k]) - 1);
-        if (sum < least) {
-            least = sum;
-            best = tree[i];
-        }
-    }
-    return best;
-}
-
-static void a_middle_errs_least_in_proportion_among_its_trees(void)
-{
-    enum { TREES = 9, ROWS_ASKED = 20 };
-    const ft_model_options opt = {
-        .method = FT_METHOD_MIDDLE, .forest.n_trees = TREES, .seed = 3};
-    data d = data_new(60, 4, 21), q = data_new(ROWS_ASKED, 4, 22);
-    ft_model *m = NULL;
-    int other = 0;
-
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
-    for (size_t i = 0; m && i < ROWS_ASKED; i++) {
-        const float *row = q.x + i * 4;
-        double tree[TREES], before = 0;
-
-        for (uint32_t k = 0; k < TREES; k++) {
-            const double sum = sum_of_trees(&d, k + 1, row);
-
-            tree[k] = sum - before;
-            before = sum;
-        }
-        CHECK_NEAR(one(m, row), nearest_in_proportion(tree, TREES), 1e-6);
-        other += fabs(one(m, row) - before / TREES) > 1e-3;
-    }
-    CHECK(other > ROWS_ASKED / 2);
-    ft_model_free(m);
-    data_free(&d);
-    data_free(&q);
-}
-
-static void what_is_bounded_is_learned_through_a_logistic_curve(void)
-{
-    enum { N = 80 };
-    ft_model_options opt = {.method = FT_METHOD_RIDGE, .least = -1, .most = 3};
-    data d = data_new(N, 3, 23), q = data_new(N, 3, 24);
-    double stretched[N], bounded[N];
-    ft_model *m = NULL, *plain = NULL;
-
-    for (size_t i = 0; i < N; i++) {
-        stretched[i] = 3 * d.y[i];
-        d.y[i] = -1 + 4 / (1 + exp(-stretched[i]));
-    }
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
-    opt.least = opt.most = 0;
-    CHECK(!ft_model_fit(&plain, &d.m, stretched, NULL, &opt, NULL));
-    if (m && plain)
-        ft_model_predict(m, q.x, N, bounded);
-    for (size_t i = 0; m && plain && i < N; i++) {
-        CHECK(bounded[i] > -1 && bounded[i] < 3);
-        CHECK_NEAR(bounded[i], -1 + 4 / (1 + exp(-one(plain, q.x + i * 3))), 1e-9);
-    }
-    ft_model_free(m);
-    ft_model_free(plain);
-    data_free(&d);
-    data_free(&q);
-}
-
-static void bounds_that_are_none_are_refused(void)
-{
-    static const double wild[] = {NAN, INFINITY, -1, -2};
-    ft_model_options opt = {.method = FT_METHOD_RIDGE, .least = -50, .most = 50};
-    data d = data_new(20, 3, 25);
-    ft_model *m = NULL, *again = NULL;
-    size_t len = 0;
-    ft__model_header *h;
-
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
-    h = m ? malloc((ft_model_image(m, &len), len)) : NULL;
-    for (size_t i = 0; h && i < sizeof(wild) / sizeof(*wild); i++) {
-        memcpy(h, ft_model_image(m, &len), len);
-        h->least = -1;
-        h->most = wild[i];
-        CHECK(ft_model_load(&again, h, len, NULL) == FT_EFORMAT && !again);
-    }
-    free(h);
-    ft_model_free(m);
-    opt.most = d.y[7];
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
-    data_free(&d);
-}
-
 int main(int argc, char **argv)
 {
     names_lead_back_to_their_methods();
@@ -702,9 +587,6 @@ int main(int argc, char **argv)
     boosting_is_what_xgboost_says();
     a_perceptron_learns_a_product();
     support_vectors_hold_every_row_in_the_tube();
-    a_middle_errs_least_in_proportion_among_its_trees();
-    what_is_bounded_is_learned_through_a_logistic_curve();
-    bounds_that_are_none_are_refused();
     methods_err_as_those_of_others(argc > 1 ? argv[1] : ".");
     CHECK_DONE();
 }
