@@ -57,8 +57,91 @@ static void without_a_spread_all_rows_have_the_typical_one(void)
     ft__fit_free(&with);
 }
 
+static double relative_error(const struct made *m)
+{
+    double sum = 0;
+
+    for (int i = 0; i < N; i++)
+        sum += fabs(exp(m->out[i] - m->y[i]) - 1);
+    return sum / N;
+}
+
+/* Of two minds: some more than half of the rows are three times as large, and no column
+ * knows. */
+static void make_of_two_minds(struct made *m)
+{
+    ft__prng p = {9};
+
+    make(m);
+    for (int i = 0; i < N; i++)
+        m->y[i] += ft__prng_unit(&p) < 0.55 ? log(3) : 0;
+}
+
+static void what_errs_least_in_proportion_is_chosen_where_that_is_asked_for(void)
+{
+    static struct made a, b;
+    ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_MIDDLE,
+                           .n_trees = 32,
+                           .seed = 1};
+    ft__fit plain, relative;
+
+    make_of_two_minds(&a);
+    make_of_two_minds(&b);
+    plain = fit_of(&a, &how);
+    how.relative = true;
+    relative = fit_of(&b, &how);
+    CHECK(strcmp(relative.choice, "middle") == 0);
+    CHECK(relative_error(&b) < relative_error(&a));
+    CHECK(relative.deviation > 0.99 * plain.deviation);
+    ft__fit_free(&plain);
+    ft__fit_free(&relative);
+}
+
+static void a_middle_is_usual_where_errors_are_relative(void)
+{
+    static struct made m;
+    ft__fit_options how = {.n_trees = 32, .seed = 1, .relative = true};
+    ft__fit f;
+
+    make_of_two_minds(&m);
+    f = fit_of(&m, &how);
+    CHECK(strstr(f.choice, "middle"));
+    ft__fit_free(&f);
+    how.relative = false;
+    f = fit_of(&m, &how);
+    CHECK(!strstr(f.choice, "middle"));
+    ft__fit_free(&f);
+}
+
+/* Targets pile up at 1.5: a regressor that does not know of the end says more. */
+static void nothing_is_said_beyond_the_bounds(void)
+{
+    static struct made m;
+    const ft__fit_options how = {
+        .methods = 1u << FT_METHOD_GP, .seed = 1, .least = -1.2, .most = 1.51};
+    double most = 0, value, spread, scratch;
+    ft__fit f;
+
+    make(&m);
+    for (int i = 0; i < N; i++)
+        m.y[i] = fmin(m.y[i], 1.5);
+    f = fit_of(&m, &how);
+    for (int i = 0; i < 100; i++) {
+        const float row[COLS] = {0.26F, (float)i / 20, 0.5F};
+
+        ft__fit_predict(&f, row, 1, &value, &spread, &scratch);
+        most = fmax(most, value);
+        CHECK(fabs(m.out[i] - m.y[i]) < 0.5);
+    }
+    CHECK(most > 1.48 && most < 1.51);
+    ft__fit_free(&f);
+}
+
 int main(void)
 {
+    what_errs_least_in_proportion_is_chosen_where_that_is_asked_for();
+    a_middle_is_usual_where_errors_are_relative();
+    nothing_is_said_beyond_the_bounds();
     without_a_spread_all_rows_have_the_typical_one();
     CHECK_DONE();
 }

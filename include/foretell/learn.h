@@ -87,6 +87,8 @@ typedef enum ft_method {
                            Williams 2006) */
     FT_METHOD_HIST,     /* gradient boosting on histograms (Ke et al. 2017), grown by
                            ourselves */
+    FT_METHOD_MIDDLE,   /* extremely randomised trees for targets that are logarithms: of
+                           what single trees say, that which errs least in proportion */
     FT_METHOD_COUNT
 } ft_method;
 FT_API const char *ft_method_name(ft_method m); /* "ridge", "knn", "template", ... */
@@ -110,6 +112,8 @@ typedef struct ft_model_options {
     uint32_t layers;   /* MLP: hidden layers */
     double gamma;      /* SVR: of exp(-gamma |a - b|^2), on standardised columns */
     double epsilon;    /* SVR: half width of the tube, in sigmas of the target */
+    double least, most; /* all targets lie between them, as does whatever is predicted: a
+                           logistic curve is what is learned. Both 0: nothing is known */
     uint64_t seed;
     uint32_t threads;  /* the result does not depend on it */
 } ft_model_options;

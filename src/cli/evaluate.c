@@ -53,7 +53,7 @@ static const ft__option options[] = {
      "learn from --db, test on this store"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
      "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
-     "mlp, svr, gp, hist; or all"},
+     "mlp, svr, gp, hist, middle; or all"},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
      "mix the three best where that is better than the best"},
     {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,

@@ -9,12 +9,18 @@
 #include "learn/train.h"
 
 static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
-    [FT_METHOD_RIDGE] = &ft__method_ridge,       [FT_METHOD_KNN] = &ft__method_knn,
-    [FT_METHOD_TEMPLATE] = &ft__method_template, [FT_METHOD_TREE] = &ft__method_tree,
-    [FT_METHOD_FOREST] = &ft__method_forest,     [FT_METHOD_EXTRA] = &ft__method_extra,
-    [FT_METHOD_BOOST] = &ft__method_boost,       [FT_METHOD_MLP] = &ft__method_mlp,
-    [FT_METHOD_SVR] = &ft__method_svr,           [FT_METHOD_GP] = &ft__method_gp,
+    [FT_METHOD_RIDGE] = &ft__method_ridge,
+    [FT_METHOD_KNN] = &ft__method_knn,
+    [FT_METHOD_TEMPLATE] = &ft__method_template,
+    [FT_METHOD_TREE] = &ft__method_tree,
+    [FT_METHOD_FOREST] = &ft__method_forest,
+    [FT_METHOD_EXTRA] = &ft__method_extra,
+    [FT_METHOD_BOOST] = &ft__method_boost,
+    [FT_METHOD_MLP] = &ft__method_mlp,
+    [FT_METHOD_SVR] = &ft__method_svr,
+    [FT_METHOD_GP] = &ft__method_gp,
     [FT_METHOD_HIST] = &ft__method_hist,
+    [FT_METHOD_MIDDLE] = &ft__method_middle,
 };
 
 static const char *const names[FT_METHOD_COUNT] = {
@@ -23,7 +29,7 @@ static const char *const names[FT_METHOD_COUNT] = {
     [FT_METHOD_FOREST] = "forest",     [FT_METHOD_EXTRA] = "extra",
     [FT_METHOD_BOOST] = "boost",       [FT_METHOD_MLP] = "mlp",
     [FT_METHOD_SVR] = "svr",           [FT_METHOD_GP] = "gp",
-    [FT_METHOD_HIST] = "hist",
+    [FT_METHOD_HIST] = "hist",         [FT_METHOD_MIDDLE] = "middle",
 };
 
 const char *ft_method_name(ft_method m)
@@ -82,9 +88,9 @@ static ft_status check_header(const ft__model_header *h, size_t len, ft_error *e
 {
     if (len < sizeof(*h) || memcmp(h->magic, FT__MODEL_MAGIC, sizeof(h->magic)))
         return ft_fail(err, FT_EFORMAT, 0, "this is not the image of a model");
-    if (h->version != FT__MODEL_VERSION)
+    if (h->version != FT__MODEL_VERSION && h->version != FT__MODEL_UNBOUNDED)
         return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, version),
-                       "a model of version %u, this program reads version %u: train it "
+                       "a model of version %u, this program reads up to %u: train it "
                        "again",
                        h->version, FT__MODEL_VERSION);
     if (h->method >= FT_METHOD_COUNT)
@@ -97,6 +103,11 @@ static ft_status check_header(const ft__model_header *h, size_t len, ft_error *e
         return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, bytes),
                        "damaged model: %zu bytes instead of %llu", len,
                        (unsigned long long)h->bytes);
+    if (h->version == FT__MODEL_VERSION &&
+        !(isfinite(h->least) && isfinite(h->most) && h->least < h->most))
+        return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, least),
+                       "damaged model: it predicts between %g and %g", h->least,
+                       h->most);
     return FT_OK;
 }
 
@@ -182,6 +193,45 @@ static ft_status check_options(const ft_model_options *o, ft_error *err)
     return st;
 }
 
+/* ---- bounds ---- */
+
+static bool is_bounded(const ft_model_options *o)
+{
+    return o->least != 0 || o->most != 0;
+}
+
+/* Targets as they are learned, to be freed. */
+static ft_status stretch(double **out, const ft_matrix *x, const double *y,
+                         const ft_model_options *o, ft_error *err)
+{
+    double *v = malloc((x->n_rows + 1) * sizeof(*v));
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows",
+                       x->n_rows);
+    *out = v;
+    for (size_t i = 0; i < x->n_rows; i++) {
+        if (!(y[i] > o->least && y[i] < o->most))
+            return ft_fail(err, FT_EINVAL, 0, "target %zu is %g, not between %g and %g",
+                           i, y[i], o->least, o->most);
+        v[i] = log((y[i] - o->least) / (o->most - y[i]));
+    }
+    return FT_OK;
+}
+
+static ft_status fit_stretched(ft__draft *d, const ft__task *t, ft_error *err)
+{
+    double *y = NULL;
+    ft__task inner = *t;
+    ft_status st = stretch(&y, t->x, t->y, t->opt, err);
+
+    inner.y = y;
+    if (!st)
+        st = methods[t->opt->method]->fit(d, &inner, err);
+    free(y);
+    return st;
+}
+
 /* The model over a finished draft, which it owns from now on. */
 static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
                            ft_error *err)
@@ -190,7 +240,9 @@ static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
     ft_status st;
 
     memcpy(h->magic, FT__MODEL_MAGIC, sizeof(h->magic));
-    h->version = FT__MODEL_VERSION;
+    h->version = is_bounded(t->opt) ? FT__MODEL_VERSION : FT__MODEL_UNBOUNDED;
+    h->least = t->opt->least;
+    h->most = t->opt->most;
     h->method = (uint32_t)t->opt->method;
     h->width = (uint32_t)t->x->n_cols;
     st = ft_model_load(out, h, h->bytes, err);
@@ -218,7 +270,8 @@ ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
         return st;
     if (!ft_method_available(opt->method, &why))
         return ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why);
-    st = methods[opt->method]->fit(&d, &t, err);
+    st = is_bounded(opt) ? fit_stretched(&d, &t, err)
+                         : methods[opt->method]->fit(&d, &t, err);
     if (st) {
         free(d.head);
         return st;
@@ -229,4 +282,7 @@ ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
 void ft_model_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
     m->ops->predict(m, rows, n, out);
+    if (ft__model_is_bounded(m))
+        for (size_t i = 0; i < n; i++)
+            out[i] = ft__model_bounded(m, out[i]);
 }

@@ -2,6 +2,7 @@
 #define LEARN_MODEL_H
 
 #include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 
 #include "foretell/learn.h"
@@ -13,17 +14,21 @@ typedef struct ft__model_header {
     uint32_t version;
     uint32_t method; /* as numbered by ft_method */
     uint32_t width;
-    uint64_t bytes;   /* of header and body */
-    uint64_t zero[5]; /* up to a cache line, where forests like to begin */
+    uint64_t bytes; /* of header and body */
+    /* Of version 2; both 0: what the body says is the prediction, else it is least +
+     * (most - least) / (1 + exp(- what the body says)). */
+    double least, most;
+    uint64_t zero[3]; /* up to a cache line, where forests like to begin */
 } ft__model_header;
 
 #define FT__MODEL_MAGIC "FTMO"
-#define FT__MODEL_VERSION 1u
+#define FT__MODEL_VERSION 2u
+#define FT__MODEL_UNBOUNDED 1u /* the version of models without bounds, as ever */
 
 static_assert(sizeof(ft__model_header) == 64, "image layout");
 /* Files number the methods: new ones go to the end. */
 static_assert(FT_METHOD_RIDGE == 0 && FT_METHOD_SVR == 8 && FT_METHOD_GP == 9 &&
-                  FT_METHOD_HIST == 10,
+                  FT_METHOD_HIST == 10 && FT_METHOD_MIDDLE == 11,
               "numbers in images");
 
 typedef struct ft__method_ops ft__method_ops;
@@ -74,11 +79,23 @@ extern const ft__method_ops ft__method_mlp;
 extern const ft__method_ops ft__method_svr;
 extern const ft__method_ops ft__method_gp;
 extern const ft__method_ops ft__method_hist;
+extern const ft__method_ops ft__method_middle;
 
 /* Methods whose body is the image of a forest. */
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);
 ft_status ft__trees_open(ft_model *m, ft_error *err);
 void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out);
+
+static inline bool ft__model_is_bounded(const ft_model *m)
+{
+    return m->head->version != FT__MODEL_UNBOUNDED;
+}
+
+/* The prediction that v of a bounded model's body means. */
+static inline double ft__model_bounded(const ft_model *m, double v)
+{
+    return m->head->least + (m->head->most - m->head->least) / (1 + exp(-v));
+}
 
 /* The option, or what it is by default. */
 static inline double ft__or(double given, double otherwise)

@@ -1,7 +1,10 @@
 /* Methods made of our own trees: the body is the image of a forest. */
+#include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "learn/model.h"
+#include "learn/walk.h"
 
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err)
 {
@@ -67,9 +70,62 @@ void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *o
     ft_forest_predict_rows(m->forest, rows, n, out);
 }
 
+/* What each of them says of a row lies on the stack. */
+enum { MOST_TREES = 1024 };
+
+static ft_status middle_fit(ft__draft *out, const ft__task *t, ft_error *err)
+{
+    if (t->opt->forest.n_trees > MOST_TREES)
+        return ft_fail(err, FT_EINVAL, 0, "%u trees are too many for a middle (%d)",
+                       t->opt->forest.n_trees, MOST_TREES);
+    return extra_fit(out, t, err);
+}
+
+static ft_status middle_open(ft_model *m, ft_error *err)
+{
+    ft_status st = ft__trees_open(m, err);
+
+    if (!st && ft_forest_trees(m->forest) > MOST_TREES)
+        st = ft__model_damaged(m, m->body, err, "%u trees", ft_forest_trees(m->forest));
+    return st;
+}
+
+static double meaning(const ft_model *m, double said)
+{
+    return ft__model_is_bounded(m) ? ft__model_bounded(m, said) : said;
+}
+
+/* Of what trees say the v that sum |exp(v) / exp(said[k]) - 1| is least for: the median
+ * where each weighs 1 / exp(said). Where trees are of two minds the mean is what none
+ * of them says, and too much costs more than too little. Sorts them. */
+static double least_in_proportion(const ft_model *m, double *said, uint32_t n)
+{
+    double weight[MOST_TREES], all = 0, below = 0;
+    uint32_t i = 0;
+
+    ft__sort(said, n);
+    for (uint32_t k = 0; k < n; k++)
+        all += weight[k] = exp(meaning(m, said[0]) - meaning(m, said[k]));
+    while (i + 1 < n && (below += weight[i]) < all / 2)
+        i++;
+    return said[i];
+}
+
+static void middle_predict(const ft_model *m, const float *rows, size_t n, double *out)
+{
+    double said[MOST_TREES];
+
+    for (size_t i = 0; i < n; i++) {
+        ft__forest_each(m->forest, rows + i * m->head->width, said);
+        out[i] = least_in_proportion(m, said, ft_forest_trees(m->forest));
+    }
+}
+
 const ft__method_ops ft__method_tree = {NULL, tree_fit, ft__trees_open,
                                         ft__trees_predict};
 const ft__method_ops ft__method_forest = {NULL, forest_fit, ft__trees_open,
                                           ft__trees_predict};
 const ft__method_ops ft__method_extra = {NULL, extra_fit, ft__trees_open,
                                          ft__trees_predict};
+const ft__method_ops ft__method_middle = {NULL, middle_fit, middle_open,
+                                          middle_predict};

@@ -163,11 +163,13 @@ static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
     return ft__base_fit(out, s, row, n, false, opt->learn.fit.seed, err);
 }
 
-/* How large its regressors may be in `room` bytes. */
+/* How large its regressors may be in `room` bytes: two forests each where all rows fit
+ * in. */
 static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
 {
     uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
 
+    how->fit.one_forest = rows_for(s, how, 2 * trees, room) < s->n;
     how->part_rows = rows_for(s, how, trees, room);
     if (how->part_rows >= s->n)
         how->part_rows = 0;

@@ -49,6 +49,7 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_MLP},
     {.method = FT_METHOD_GP},
     {.method = FT_METHOD_HIST},
+    {.method = FT_METHOD_MIDDLE, .min_leaf = 1},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.3},
     {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.6},
     {.method = FT_METHOD_EXTRA, .min_leaf = 2, .tuning = true},
@@ -71,15 +72,17 @@ static const struct candidate candidates[] = {
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
 static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
-/* The usual ones: trees, and a process as long as it can take in every row; where it
- * cannot there are rows enough for boosting. */
 
+/* The usual ones: trees, their middle where errors are relative, and a process as long
+ * as it can take in every row; where it cannot there are rows enough for boosting. */
 static uint32_t methods_for(const ft__fit_options *o, size_t n)
 {
     uint32_t usual =
         1u << FT_METHOD_EXTRA |
         (n <= FT__PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
 
+    if (o->relative)
+        usual |= 1u << FT_METHOD_MIDDLE;
     return o->methods ? o->methods : usual;
 }
 
@@ -107,6 +110,8 @@ static ft_model_options options_of(const struct candidate *c, size_t n,
         .rounds = c->rounds,
         .depth = c->depth,
         .rate = c->rate,
+        .least = o->least,
+        .most = o->most,
         .seed = o->seed,
         .threads = o->threads,
     };
@@ -120,6 +125,17 @@ static double deviation(const ft__look *l, const double *said)
 
     for (size_t i = 0; i < l->n; i++)
         sum += fabs(l->y[i] - said[i]);
+    return sum / (double)l->n;
+}
+
+static double error_of(const ft__look *l, const double *said, const ft__fit_options *o)
+{
+    double sum = 0;
+
+    if (!o->relative)
+        return deviation(l, said);
+    for (size_t i = 0; i < l->n; i++)
+        sum += fabs(exp(said[i] - l->y[i]) - 1);
     return sum / (double)l->n;
 }
 
@@ -152,7 +168,7 @@ static ft_status try_all(ft__look *l, uint32_t *order, uint32_t *n_order, double
                                      &how, err);
         if (st)
             return st;
-        error[c] = deviation(l, l->said[c]);
+        error[c] = error_of(l, l->said[c], o);
         for (; at > 0 && error[c] < error[order[at - 1]]; at--)
             order[at] = order[at - 1];
         order[at] = c;
@@ -168,8 +184,8 @@ struct mixture {
     double error;
 };
 
-/* The mean deviation of a mixture, in l->stray. */
-static double mixed_error(ft__look *l, const struct mixture *m)
+/* What a mixture says, to l->stray. */
+static void say_mixed(ft__look *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
         double v = 0;
@@ -178,13 +194,24 @@ static double mixed_error(ft__look *l, const struct mixture *m)
             v += m->weight[k] * l->said[m->part[k]][i];
         l->stray[i] = v;
     }
-    return deviation(l, l->stray);
+}
+
+/* A single leaf is a method of its own. */
+static bool is_like(const struct candidate *a, const struct candidate *b,
+                    const ft__fit_options *o)
+{
+    const uint32_t forests = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_MIDDLE;
+
+    if ((a->min_leaf == WHOLE) != (b->min_leaf == WHOLE))
+        return false;
+    return a->method == b->method ||
+           (o->one_forest && forests >> a->method & 1 && forests >> b->method & 1);
 }
 
 /* The best candidate of each method, as many as are mixed: others of the same method
- * err where it does. A single leaf is a method of its own. */
+ * err where it does. */
 static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *order,
-                                uint32_t n_order)
+                                uint32_t n_order, const ft__fit_options *o)
 {
     uint32_t n = 0;
 
@@ -192,9 +219,7 @@ static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *or
         bool is_new = true;
 
         for (uint32_t k = 0; k < n; k++)
-            is_new &= candidates[best[k]].method != candidates[order[i]].method ||
-                      (candidates[best[k]].min_leaf == WHOLE) !=
-                          (candidates[order[i]].min_leaf == WHOLE);
+            is_new &= !is_like(&candidates[best[k]], &candidates[order[i]], o);
         if (is_new)
             best[n++] = order[i];
     }
@@ -208,7 +233,7 @@ static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
     uint32_t part[FT__MAX_MIXED] = {0};
-    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order) : 1;
+    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order, o) : 1;
 
     for (int a = 0; n > 1 && a <= 10; a++)
         for (int b = 0; b <= 10 - a; b++) {
@@ -218,7 +243,8 @@ static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
 
             if (n == 2 && a + b != 10)
                 continue;
-            m.error = mixed_error(l, &m);
+            say_mixed(l, &m);
+            m.error = error_of(l, l->stray, o);
             if (m.error < best.error)
                 best = m;
         }
@@ -449,12 +475,12 @@ static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const doubl
         return st;
     m = mix(l, order, n_order, error, o);
     m = trust(&m, order, n_order, error, o);
-    f->deviation = m.error;
-    f->refused = o->ceiling > 0 && !(m.error < o->ceiling);
+    drop_empty(&m);
+    say_mixed(l, &m);
+    f->deviation = deviation(l, l->stray);
+    f->refused = o->ceiling > 0 && !(f->deviation < o->ceiling);
     if (f->refused)
         return FT_OK;
-    drop_empty(&m);
-    mixed_error(l, &m);
     memcpy(l->best, l->stray, l->n * sizeof(*l->best));
     put_choice(f, &m);
     st = find_importance(l, &m, o, err);

@@ -24,6 +24,11 @@ typedef struct ft__fit_options {
                          fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
     bool no_spread;   /* how far truth strays will not be asked */
+    bool one_forest;  /* of trees and their middles a mixture holds one */
+    bool relative;    /* targets are logarithms, and what is chosen errs least in
+                         proportion; else it deviates least */
+    double least;     /* between which all targets lie, for models to know (learn.h); */
+    double most;      /* both 0: that is not known */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
     size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */
     uint32_t n_trees; /* 0: 64 */

@@ -446,6 +446,26 @@ static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row
     return usable(out, s, row, n, FT__METRIC_TIME);
 }
 
+/* Power lies between what a device draws at rest and its cap, which many operations are
+ * at: a little beyond what was seen. */
+static const double below_least = 0.8, above_most = 1.1;
+
+/* How to learn targets y[n]. */
+static void know_targets(ft__learner *l, const double *y, size_t n)
+{
+    double least = INFINITY, most = -INFINITY;
+
+    l->opt.fit.relative = !l->opt.unseen;
+    if (l->opt.unseen || l->opt.metric != FT__METRIC_POWER)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, y[i]);
+        most = fmax(most, y[i]);
+    }
+    l->opt.fit.least = least + log(below_least);
+    l->opt.fit.most = most + log(above_most);
+}
+
 static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row,
                        size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
 {
@@ -458,6 +478,7 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     if (st)
         return st;
     ft__rows_fill(&r, l, s);
+    know_targets(l, r.y, n);
     for (size_t i = 0; i < n; i++)
         l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
