@@ -1,3 +1,5 @@
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -49,6 +51,48 @@ static void covariance_is_conditioned_on_what_is_known(void)
             CHECK_NEAR((double)c.between[i * N + j], (double)before[i * N + j] - less,
                        1e-5);
         }
+    ft__choosing_free(&c);
+}
+
+/* What is left unknown of operation j when `a` and i are known: the 2 x 2 inverse
+ * written out. */
+static double left_of(const float *between, int j, int a, int i)
+{
+    const double noise = 0.05;
+    double aa = (double)between[a * N + a] + noise,
+           ii = (double)between[i * N + i] + noise;
+    double ai = (double)between[a * N + i], det = aa * ii - ai * ai;
+    double ja = (double)between[j * N + a], ji = (double)between[j * N + i];
+
+    return (double)between[j * N + j] -
+           (ja * (ii * ja - ai * ji) + ji * (aa * ji - ai * ja)) / det;
+}
+
+static void the_next_one_leaves_the_least_sum_of_deviations(void)
+{
+    double weight[N] = {1, 2, 1, 5, 1, 1, 3, 1, 1};
+    double least = INFINITY;
+    float before[N * N];
+    size_t best = N;
+    ft__choosing c;
+    ft_op ops[N];
+
+    make_ops(ops);
+    CHECK(!ft__choosing_make(&c, ops, weight, N, FT_CRITERION_ACTIVE, 1, NULL));
+    memcpy(before, c.between, sizeof(before));
+    ft__choosing_know(&c, 2);
+    for (int i = 0; i < N; i++) {
+        double sum = 0;
+
+        for (int j = 0; i != 2 && j < N; j++)
+            if (j != 2)
+                sum += weight[j] * sqrt(left_of(before, j, 2, i));
+        if (i != 2 && sum < least) {
+            least = sum;
+            best = (size_t)i;
+        }
+    }
+    CHECK(ft__choosing_next(&c, NULL, NULL, NULL) == best);
     ft__choosing_free(&c);
 }
 
@@ -126,6 +170,122 @@ static void what_weighs_nothing_comes_after_what_weighs(void)
     ft__choosing_free(&c);
 }
 
+/* ---- what was measured ---- */
+
+enum { EACH = 30, ALL = 2 * EACH };
+
+/* Convolutions, then as many products, each of another size. */
+static void make_many(ft_op ops[ALL])
+{
+    for (int i = 0; i < ALL; i++) {
+        char spec[128];
+        ft_error err = {0};
+
+        if (i < EACH)
+            snprintf(
+                spec, sizeof(spec),
+                "conv2d x=8x%dx28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
+                16 * (i + 1));
+        else
+            snprintf(spec, sizeof(spec), "linear x=32x%d out=1000 bias=1 dtype=fp32",
+                     64 * (i - EACH + 1));
+        CHECK(!ft_op_parse(&ops[i], spec, strlen(spec), &err));
+    }
+}
+
+/* Products take what their size says, convolutions up to e^2 times that. */
+static ft__samples measure(const ft_op ops[ALL], ft__dataset *d, bool timed)
+{
+    static const double by_size = 1e-8;
+    const double pattern[] = {0, 2, 0.5, 1.7, 0.2, 1.2, 1.9};
+    ft__samples s = {.n = ALL, .dataset = d, .n_datasets = 1};
+
+    s.v = calloc(ALL, sizeof(*s.v));
+    for (int i = 0; s.v && i < ALL; i++) {
+        double size = i < EACH ? i + 1 : i - EACH + 1;
+
+        s.v[i] = (ft__sample){.op = ops[i], .hash = ft_op_hash(&ops[i])};
+        for (int m = 0; m < FT__N_METRICS; m++)
+            s.v[i].value[m] = NAN;
+        if (timed)
+            s.v[i].value[FT__METRIC_TIME] =
+                by_size * size * (i < EACH ? 300 * exp(pattern[i % 7]) : 1);
+    }
+    return s;
+}
+
+static void learn_from_every_other(ft__choosing *c, const ft_op ops[ALL], bool timed)
+{
+    ft__dataset d = {.device = (char[]){"one"},
+                     .setting = (char[]){""},
+                     .engine = (char[]){"fake"},
+                     .engine_version = (char[]){"1"},
+                     .policy = (char[]){"default"},
+                     .n = ALL};
+    ft__samples s = measure(ops, &d, timed);
+    uint32_t row[EACH];
+
+    CHECK(s.v != NULL);
+    CHECK(!ft__choosing_make(c, ops, NULL, ALL, FT_CRITERION_ACTIVE, 1, NULL));
+    for (uint32_t i = 0; i < EACH; i++) {
+        row[i] = 2 * i;
+        ft__choosing_know(c, row[i]);
+    }
+    CHECK(!ft__choosing_learn(c, &s, row, EACH, 1, NULL));
+    free(s.v);
+}
+
+static void what_is_hard_to_foretell_weighs_more(void)
+{
+    float least_hard = INFINITY, most_easy = 0;
+    ft__choosing c;
+    ft_op ops[ALL];
+
+    make_many(ops);
+    learn_from_every_other(&c, ops, true);
+    for (int i = 0; i < EACH; i++)
+        least_hard = fminf(least_hard, c.weight[i]);
+    for (int i = EACH; i < ALL; i++)
+        most_easy = fmaxf(most_easy, c.weight[i]);
+    CHECK(least_hard > 1.5F * most_easy);
+    CHECK(ft__choosing_next(&c, NULL, NULL, NULL) < EACH);
+    ft__choosing_free(&c);
+}
+
+static void without_times_nothing_is_learned(void)
+{
+    ft__choosing c;
+    ft_op ops[ALL];
+
+    make_many(ops);
+    learn_from_every_other(&c, ops, false);
+    for (int i = 0; i < ALL; i++)
+        CHECK(c.weight[i] == 1);
+    ft__choosing_free(&c);
+}
+
+static void learning_is_due_again_with_half_as_many_more(void)
+{
+    ft__choosing c;
+    ft_op ops[ALL];
+    size_t known;
+
+    make_many(ops);
+    learn_from_every_other(&c, ops, true);
+    for (known = EACH; known < 3 * EACH / 2; known++) {
+        CHECK(!ft__choosing_is_due(&c));
+        ft__choosing_know(&c, 2 * (known - EACH) + 1);
+    }
+    ft__choosing_know(&c, ALL - 1);
+    CHECK(ft__choosing_is_due(&c));
+    ft__choosing_free(&c);
+    CHECK(!ft__choosing_make(&c, ops, NULL, ALL, FT_CRITERION_SPREAD, 1, NULL));
+    for (size_t i = 0; i < ALL; i++)
+        ft__choosing_know(&c, i);
+    CHECK(!ft__choosing_is_due(&c));
+    ft__choosing_free(&c);
+}
+
 static void names_are_read_back(void)
 {
     for (int by = 0; by < FT_CRITERION_COUNT; by++) {
@@ -139,6 +299,7 @@ static void names_are_read_back(void)
 int main(void)
 {
     covariance_is_conditioned_on_what_is_known();
+    the_next_one_leaves_the_least_sum_of_deviations();
     the_first_few_are_unlike_each_other(FT_CRITERION_ACTIVE);
     the_first_few_are_unlike_each_other(FT_CRITERION_SPREAD);
     each_comes_once_and_then_there_is_none(FT_CRITERION_ACTIVE);
@@ -146,6 +307,9 @@ int main(void)
     each_comes_once_and_then_there_is_none(FT_CRITERION_RANDOM);
     what_is_dear_or_not_allowed_waits();
     what_weighs_nothing_comes_after_what_weighs();
+    what_is_hard_to_foretell_weighs_more();
+    without_times_nothing_is_learned();
+    learning_is_due_again_with_half_as_many_more();
     names_are_read_back();
     CHECK_DONE();
 }

@@ -12,7 +12,8 @@
 typedef enum ft_criterion {
     FT_CRITERION_ACTIVE, /* what lessens the expected squared error over all of them
                             most: errors of alike operations are alike (Seo et al. 2000,
-                            after Cohn 1996) */
+                            after Cohn 1996), and larger where trees that had not seen
+                            the operations erred more */
     FT_CRITERION_SPREAD, /* what brings all of them nearest to something measured */
     FT_CRITERION_RANDOM,
     FT_CRITERION_COUNT
@@ -35,9 +36,12 @@ typedef struct ft_choice_options {
     const ft_log *log;
 } ft_choice_options;
 
+#define FT_CHOICE_PART 0.6
+
 typedef struct ft_choice_point {
-    double ops;                       /* measured so far, mean over seeds */
-    double mape[FT_CRITERION_COUNT];  /* of tested rows, mean over seeds; NaN: not asked */
+    double ops; /* measured so far, mean over seeds */
+    double
+        mape[FT_CRITERION_COUNT]; /* of tested rows, mean over seeds; NaN: not asked */
 } ft_choice_point;
 
 typedef struct ft_choice_curves {
@@ -45,19 +49,25 @@ typedef struct ft_choice_curves {
     size_t n_points;
     double area[FT_CRITERION_COUNT];   /* mean MAPE over the logarithm of ops */
     double better[FT_CRITERION_COUNT]; /* share of seeds with less area than random */
-    /* Part of the operations from which on the error is that of all of them, and at
-     * most 5 % above it (relative); between points by the logarithm. */
+    /* Part of the operations from which on the mean error is that of all of them, and
+     * at most 2 % and 5 % above it (relative); between points by the logarithm. */
     double full_at[FT_CRITERION_COUNT];
+    double close_at[FT_CRITERION_COUNT];
     double near_at[FT_CRITERION_COUNT];
+    /* By how much the error of FT_CHOICE_PART of the operations is above that of all of
+     * them, as a share of the latter, and the standard error of that over seeds (NaN:
+     * there is one only). */
+    double excess[FT_CRITERION_COUNT];
+    double excess_error[FT_CRITERION_COUNT];
     size_t n_ops;    /* that could be measured, per seed */
     size_t n_tested; /* rows, per seed */
     uint32_t n_seeds;
 } ft_choice_curves;
 
-/* For each seed a quarter of the operations is held out, and of the others (2048 at most,
- * by lot) more and more are learned from, in the order of each criterion; all rows of an
- * operation come with it. Errors as ft_evaluate(); FT_ENOTFOUND: fewer than 40
- * operations. */
+/* For each seed a quarter of the operations is held out, and of the others (2048 at
+ * most, by lot) more and more are learned from, in the order of each criterion; all
+ * rows of an operation come with it. Errors as ft_evaluate(); FT_ENOTFOUND: fewer than
+ * 40 operations. */
 FT_API ft_status ft_choice_evaluate(ft_choice_curves *out, ft_store *store,
                                     const ft_choice_options *opt, ft_error *err);
 FT_API void ft_choice_curves_free(ft_choice_curves *c);

@@ -46,12 +46,17 @@ static bool print_text(const ft_choice_curves *r)
     put_row(t, r, "mean of the curve", r->area);
     put_row(t, r, "less than random", r->better);
     put_row(t, r, "error of all at", r->full_at);
+    put_row(t, r, "2 % above it at", r->close_at);
     put_row(t, r, "5 % above it at", r->near_at);
+    put_row(t, r, "60 % of them: above it", r->excess);
+    put_row(t, r, "standard error", r->excess_error);
     if (!ft__table_print_take(t, stdout))
         return false;
     puts("\nmean of the curve: over the logarithm of the operations (its area); less "
          "than random:\nshare of the seeds; error of all at: part of the operations "
-         "from which on the error is\nthat of learning from all of them.");
+         "from which on the error is\nthat of learning from all of them; 60 % of them: "
+         "how "
+         "far their error is above that, and\nthe standard error of this over seeds.");
     return true;
 }
 
@@ -75,12 +80,15 @@ static bool print_json(const ft_choice_curves *r)
                                                ft__json_real(r->point[k].ops), "mape",
                                                by_criterion(r, r->point[k].mape)));
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n_operations",
-                  ft__json_count(r->n_ops), "n_tested", ft__json_count(r->n_tested),
-                  "n_seeds", ft__json_count(r->n_seeds), "curve", curve, "area",
-                  by_criterion(r, r->area), "better", by_criterion(r, r->better),
-                  "full_at", by_criterion(r, r->full_at), "near_at",
-                  by_criterion(r, r->near_at)),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                  "n_operations", ft__json_count(r->n_ops), "n_tested",
+                  ft__json_count(r->n_tested), "n_seeds", ft__json_count(r->n_seeds),
+                  "curve", curve, "area", by_criterion(r, r->area), "better",
+                  by_criterion(r, r->better), "full_at", by_criterion(r, r->full_at),
+                  "close_at", by_criterion(r, r->close_at), "near_at",
+                  by_criterion(r, r->near_at), "excess_at_60",
+                  by_criterion(r, r->excess), "excess_error",
+                  by_criterion(r, r->excess_error)),
         stdout);
 }
 

@@ -28,8 +28,7 @@ ft_criterion ft_criterion_from_name(const char *name, size_t len)
 
 /* In units of the scatter of all columns together. */
 static const double reach = 2;
-/* Of the variance, that measuring an operation leaves. */
-static const float noise = 0.05F;
+static const float noise = FT__CHOOSING_NOISE;
 
 enum { WIDTH = FT__N_FEATURES + 3 };
 
@@ -108,7 +107,9 @@ static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
     float *x = calloc(c->n + 1, WIDTH * sizeof(*x));
 
     c->between = calloc(c->n * c->n + 1, sizeof(*c->between));
-    if (!x || !c->between) {
+    if (c->by == FT_CRITERION_ACTIVE)
+        c->alike = calloc(c->n * c->n + 1, sizeof(*c->alike));
+    if (!x || !c->between || (c->by == FT_CRITERION_ACTIVE && !c->alike)) {
         free(x);
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", c->n);
     }
@@ -117,6 +118,8 @@ static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
     for (uint32_t j = 0; j < WIDTH; j++)
         standardise(x, c->n, j);
     compare(c, x);
+    if (c->alike)
+        memcpy(c->alike, c->between, c->n * c->n * sizeof(*c->alike));
     free(x);
     return FT_OK;
 }
@@ -132,16 +135,26 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
 
     *out = (ft__choosing){.by = by,
                           .n = n,
+                          .wanted = calloc(n + 1, sizeof(*out->wanted)),
                           .weight = calloc(n + 1, sizeof(*out->weight)),
+                          .left = calloc(n + 1, sizeof(*out->left)),
                           .spacing = calloc(n + 1, sizeof(*out->spacing)),
                           .lot = calloc(n + 1, sizeof(*out->lot)),
-                          .known = calloc(n + 1, sizeof(*out->known))};
-    if (!out->weight || !out->spacing || !out->lot || !out->known)
+                          .known = calloc(n + 1, sizeof(*out->known)),
+                          .hash = calloc(n + 1, sizeof(*out->hash)),
+                          .sort = calloc(n + 1, sizeof(*out->sort)),
+                          .learn_at = FT__FIRST_LEARNED};
+    if (!out->wanted || !out->weight || !out->left || !out->spacing || !out->lot ||
+        !out->known || !out->hash || !out->sort)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && !st; i++) {
-        ft__prng p = ft__prng_stream(seed, ft_op_hash(&ops[i]));
+        ft__prng p;
 
-        out->weight[i] = weight ? (float)weight[i] : 1;
+        out->hash[i] = ft_op_hash(&ops[i]);
+        out->sort[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
+        p = ft__prng_stream(seed, out->hash[i]);
+        out->wanted[i] = out->weight[i] = weight ? (float)weight[i] : 1;
+        out->left[i] = 1;
         out->spacing[i] = far;
         out->lot[i] = (float)ft__prng_unit(&p);
     }
@@ -155,10 +168,15 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
 void ft__choosing_free(ft__choosing *c)
 {
     free(c->between);
+    free(c->alike);
+    free(c->wanted);
     free(c->weight);
+    free(c->left);
     free(c->spacing);
     free(c->lot);
     free(c->known);
+    free(c->hash);
+    free(c->sort);
     *c = (ft__choosing){0};
 }
 
@@ -178,7 +196,9 @@ static void condition(ft__choosing *c, size_t i)
             continue;
         for (size_t b = 0; b < c->n; b++)
             to[b] -= part * row[b];
+        c->left[a] = sqrtf(fmaxf(to[a], 0));
     }
+    c->left[i] = 0;
     /* Its own row last: all others were read from it. */
     for (size_t b = 0; b < c->n; b++)
         c->between[i * c->n + b] *= noise / left;
@@ -189,6 +209,7 @@ void ft__choosing_know(ft__choosing *c, size_t i)
     if (c->known[i])
         return;
     c->known[i] = 1;
+    c->n_known++;
     if (c->by == FT_CRITERION_ACTIVE)
         condition(c, i);
     for (size_t j = 0; c->by == FT_CRITERION_SPREAD && j < c->n; j++)
@@ -199,23 +220,23 @@ void ft__choosing_know(ft__choosing *c, size_t i)
 
 enum { LANES = 8 };
 
-/* Sums in lanes: the same order whatever the processor, and the compiler may use
- * vectors. */
+/* Sums in lanes: the same order whatever the processor. */
 static double gain_active(const ft__choosing *c, size_t i)
 {
     const float *row = c->between + i * c->n;
+    const float share = 1 / (fmaxf(row[i], 0) + noise);
     float lane[LANES] = {0};
     double sum = 0;
-    size_t j = 0;
 
-    for (; j + LANES <= c->n; j += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            lane[k] += c->weight[j + k] * row[j + k] * row[j + k];
-    for (; j < c->n; j++)
-        lane[0] += c->weight[j] * row[j] * row[j];
+    for (size_t j = 0; j < c->n; j++) {
+        const float before = c->left[j], less = row[j] * row[j] * share;
+        const float after = before * before - less;
+
+        lane[j % LANES] += c->weight[j] * (before - (after > 0 ? sqrtf(after) : 0));
+    }
     for (size_t k = 0; k < LANES; k++)
         sum += (double)lane[k];
-    return sum / (double)(fmaxf(row[i], 0) + noise);
+    return sum;
 }
 
 /* Coverage (Cornuejols, Fisher, Nemhauser 1977). */

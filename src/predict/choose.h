@@ -4,27 +4,41 @@
 #include <stdbool.h>
 
 #include "foretell/choose.h"
-#include "foretell/op.h"
+#include "predict/sample.h"
 
-/* Which of n operations to measure next, so that most is known of all of them. Only
- * what operations are counts, nothing that was measured: the order is there before
- * anything ran, and the same everywhere.
+/* Which of n operations to measure next, so that most is known of all of them. Until
+ * ft__choosing_learn() is called only what operations are counts, and the order is the
+ * same everywhere.
  *
  * What is not known of an operation is taken for a Gaussian process of variance 1; two
  * operations share 1 / (1 + distance / reach) of it, distances over columns in units of
  * their scatter, so that long-tailed sizes count as much as small ones. Measuring i
- * lessens the sum of variances by sum_j weight_j C_ij^2 / (C_ii + noise): what is alike
- * to much that is heavy and unknown comes first. */
-enum { FT__MOST_CHOOSABLE = 2048 };
+ * lessens the sum of standard deviations, to which mean errors are in proportion, by
+ * sum_j weight_j (sqrt(C_jj) - sqrt(C_jj - C_ij^2 / (C_ii + noise))): what is alike to
+ * much that is heavy and unknown comes first.
+ *
+ * That variance is 1 holds before anything is known. Some operations are hard to
+ * foretell, others easy; where the variance of j is a_j^2 (and noise in proportion),
+ * a_j is one more factor of weight_j and nothing else changes. */
+enum { FT__MOST_CHOOSABLE = 2048, FT__FIRST_LEARNED = 16 };
+/* Of the variance, that measuring an operation leaves. */
+#define FT__CHOOSING_NOISE 0.05F
 
 typedef struct ft__choosing {
     ft_criterion by;
     size_t n;
     float *between; /* n x n: covariance left; SPREAD: distance; NULL: RANDOM */
-    float *weight;  /* of being wrong about each */
+    float *alike;   /* n x n, ACTIVE: `between` as it was before anything was known */
+    float *wanted;  /* weight of each as it was asked for */
+    float *weight;  /* the same times a_j */
+    float *left;    /* ACTIVE: root of the variance left; 0 of what is known */
     float *spacing; /* SPREAD: to the nearest known */
     float *lot;     /* RANDOM */
     unsigned char *known;
+    uint64_t *hash; /* of the operations */
+    uint32_t *sort; /* equal for those of one kind and phase */
+    size_t n_known;
+    size_t learn_at; /* so many known: ft__choosing_is_due() */
 } ft__choosing;
 
 /* n <= FT__MOST_CHOOSABLE; weight NULL: all 1. FT_ENOMEM. */
@@ -37,5 +51,14 @@ void ft__choosing_know(ft__choosing *c, size_t i);
  * may(user, i) allows (NULL: all); c->n: there is none. */
 size_t ft__choosing_next(const ft__choosing *c, const double *cost,
                          bool (*may)(const void *user, size_t i), const void *user);
+/* Is enough known, or enough more than the last time, to learn from? Never, where the
+ * criterion has no use for it. */
+bool ft__choosing_is_due(const ft__choosing *c);
+/* Find a_j from what was measured, n rows of s: from how far trees err that have not
+ * seen the operation, in units of what alike operations leave unknown of it, over those
+ * of its kind and the more the liker they are. Rows of other operations help the trees
+ * only. */
+ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32_t *row,
+                             size_t n, uint32_t threads, ft_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "predict/learner.h"
 
 enum { LEAST_OPS = 40, DEFAULT_SEEDS = 10, DEFAULT_STEPS = 15 };
-static const double held_out = 0.25, least_part = 0.02, near = 1.05;
+static const double held_out = 0.25, least_part = 0.02, near = 1.05, close = 1.02;
 
 /* The operations of a store, each with its rows: rows are sorted by operation. */
 struct playing {
@@ -21,7 +21,9 @@ struct playing {
     /* of one seed: */
     uint32_t *pool; /* operations that may be measured */
     size_t n_pool;
-    ft_op *op; /* of the pool */
+    ft_op *op;      /* of the pool */
+    double *weight; /* its rows */
+    double whole;   /* MAPE with all of the pool; NaN: not known yet */
     uint32_t *test;
     size_t n_test;
     uint32_t *train;
@@ -91,12 +93,13 @@ static ft_status start(struct playing *p, ft_store *store, const ft_choice_optio
     p->first = calloc(n + 1, sizeof(*p->first));
     p->pool = calloc(n, sizeof(*p->pool));
     p->op = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->op));
+    p->weight = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->weight));
     p->test = calloc(n, sizeof(*p->test));
     p->train = calloc(n, sizeof(*p->train));
     p->answer = calloc(n, sizeof(*p->answer));
     p->order = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->order));
-    if (!p->row || !p->first || !p->pool || !p->op || !p->test || !p->train ||
-        !p->answer || !p->order)
+    if (!p->row || !p->first || !p->pool || !p->op || !p->weight || !p->test ||
+        !p->train || !p->answer || !p->order)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", p->s.n);
     st = sort_rows(p, err);
     if (!st && p->n_ops < LEAST_OPS)
@@ -113,6 +116,7 @@ static void finish(struct playing *p)
     free(p->first);
     free(p->pool);
     free(p->op);
+    free(p->weight);
     free(p->test);
     free(p->train);
     free(p->answer);
@@ -127,6 +131,7 @@ static void deal(struct playing *p, uint64_t seed)
     const double share = fmin(1, all / (double)p->n_ops);
 
     p->n_pool = p->n_test = 0;
+    p->whole = NAN;
     for (size_t i = 0; i < p->n_ops; i++) {
         const ft__sample *v = sample(p, p->first[i]);
         ft__prng lot = ft__prng_stream(seed, v->hash);
@@ -137,40 +142,17 @@ static void deal(struct playing *p, uint64_t seed)
                 p->test[p->n_test++] = p->row[r];
         } else if (drawn < share && p->n_pool < FT__MOST_CHOOSABLE) {
             p->op[p->n_pool] = v->op;
+            p->weight[p->n_pool] = (double)(p->first[i + 1] - p->first[i]);
             p->pool[p->n_pool++] = (uint32_t)i;
         }
     }
 }
 
-static ft_status put_in_order(struct playing *p, ft_criterion by, uint64_t seed,
-                              ft_error *err)
+/* The rows of the first n operations of the order: in one order, so that all of them
+ * are the same set however they were chosen. */
+static size_t take_rows(struct playing *p, size_t n)
 {
-    ft__choosing c;
-    ft_status st = ft__choosing_make(&c, p->op, NULL, p->n_pool, by, seed, err);
-
-    if (st)
-        return st;
-    for (size_t k = 0; k < p->n_pool; k++) {
-        size_t i = ft__choosing_next(&c, NULL, NULL, NULL);
-
-        ft__choosing_know(&c, i);
-        p->order[k] = (uint32_t)i;
-    }
-    ft__choosing_free(&c);
-    return FT_OK;
-}
-
-/* MAPE of the tested rows, learned from the first n operations of the order. */
-static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *mape,
-                            ft_error *err)
-{
-    const ft__learn_options how = {
-        .metric = FT__METRIC_TIME,
-        .fit = {.methods = p->opt->methods, .seed = seed, .threads = p->opt->threads}};
     size_t n_train = 0;
-    double sum = 0;
-    ft__learner l;
-    ft_status st;
 
     for (size_t k = 0; k < n; k++) {
         size_t i = p->pool[p->order[k]];
@@ -178,9 +160,46 @@ static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *
         for (size_t r = p->first[i]; r < p->first[i + 1]; r++)
             p->train[n_train++] = p->row[r];
     }
-    /* In one order, so that all of them are the same set however they were chosen. */
     qsort(p->train, n_train, sizeof(*p->train), by_index);
-    st = ft__learner_fit(&l, &p->s, p->train, n_train, p->test, p->n_test, &how, err);
+    return n_train;
+}
+
+static ft_status put_in_order(struct playing *p, ft_criterion by, uint64_t seed,
+                              ft_error *err)
+{
+    ft__choosing c;
+    ft_status st = ft__choosing_make(&c, p->op, p->weight, p->n_pool, by, seed, err);
+
+    if (st)
+        return st;
+    for (size_t k = 0; k < p->n_pool && !st; k++) {
+        size_t i = ft__choosing_next(&c, NULL, NULL, NULL);
+
+        ft__choosing_know(&c, i);
+        p->order[k] = (uint32_t)i;
+        if (ft__choosing_is_due(&c))
+            st = ft__choosing_learn(&c, &p->s, p->train, take_rows(p, k + 1),
+                                    p->opt->threads, err);
+    }
+    ft__choosing_free(&c);
+    return st;
+}
+
+/* MAPE of the tested rows, learned from the first n operations of the order. */
+static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *mape,
+                            ft_error *err)
+{
+    const ft__learn_options how = {.metric = FT__METRIC_TIME,
+                                   .fit = {.methods = p->opt->methods,
+                                           .no_spread = true,
+                                           .seed = seed,
+                                           .threads = p->opt->threads}};
+    size_t n_train = take_rows(p, n);
+    double sum = 0;
+    ft__learner l;
+    ft_status st =
+        ft__learner_fit(&l, &p->s, p->train, n_train, p->test, p->n_test, &how, err);
+
     if (st)
         return st;
     st = ft__learner_predict(&l, p->answer, &p->s, p->test, p->n_test, err);
@@ -214,8 +233,12 @@ static ft_status play(struct playing *p, ft_criterion by, uint64_t seed, double 
 {
     ft_status st = put_in_order(p, by, seed, err);
 
-    for (size_t k = 0; k < steps_of(p) && !st; k++)
+    for (size_t k = 0; k + 1 < steps_of(p) && !st; k++)
         st = learn_from(p, size_at(p, k), seed, &mape[k], err);
+    /* All of them are the same however they were put in order. */
+    if (!st && isnan(p->whole))
+        st = learn_from(p, p->n_pool, seed, &p->whole, err);
+    mape[steps_of(p) - 1] = p->whole;
     return st;
 }
 
@@ -228,6 +251,21 @@ static double area_of(const double *mape, size_t n)
     for (size_t k = 0; k + 1 < n; k++)
         sum += (mape[k] + mape[k + 1]) / 2;
     return sum / (double)(n - 1);
+}
+
+/* The error at a part of the operations, by the logarithm between steps. */
+static double mape_at(const struct playing *p, const double *mape, double part)
+{
+    const double wanted = part * (double)p->n_pool;
+    size_t k = 0;
+    double below, above;
+
+    while (k + 2 < steps_of(p) && (double)size_at(p, k + 1) < wanted)
+        k++;
+    below = (double)size_at(p, k);
+    above = (double)size_at(p, k + 1);
+    return mape[k] +
+           (mape[k + 1] - mape[k]) * fmax(0, log(wanted / below) / log(above / below));
 }
 
 /* Part of the operations from which on the mean error stays at or below a limit. */
@@ -253,16 +291,28 @@ static bool is_asked(const ft_choice_options *o, int by)
     return by == FT_CRITERION_RANDOM || o->criteria >> by & 1;
 }
 
+/* From sums of differences and of their squares. */
+static void finish_excess(ft_choice_curves *c, int by, double full)
+{
+    const double n = c->n_seeds, mean = c->excess[by] / n;
+    const double variance = (c->excess_error[by] - n * mean * mean) / (n - 1);
+
+    c->excess[by] = mean / full;
+    c->excess_error[by] = n > 1 ? sqrt(fmax(0, variance) / n) / full : (double)NAN;
+}
+
 static void finish_curves(ft_choice_curves *c, const ft_choice_options *o)
 {
     for (int by = 0; by < FT_CRITERION_COUNT; by++) {
         double full = c->point[c->n_points - 1].mape[by];
 
-        c->full_at[by] = c->near_at[by] = NAN;
+        c->full_at[by] = c->close_at[by] = c->near_at[by] = NAN;
         if (!is_asked(o, by))
             continue;
         c->full_at[by] = reached_at(c, (ft_criterion)by, full);
+        c->close_at[by] = reached_at(c, (ft_criterion)by, close * full);
         c->near_at[by] = reached_at(c, (ft_criterion)by, near * full);
+        finish_excess(c, by, full);
     }
 }
 
@@ -282,7 +332,7 @@ static ft_status play_seed(struct playing *p, ft_choice_curves *c, uint64_t seed
         c->point[k].ops += weight * (double)size_at(p, k);
     /* Random last in the list, first here: the others are compared with it. */
     for (int i = FT_CRITERION_COUNT; i-- > 0 && !st;) {
-        double area;
+        double area, more;
 
         if (!is_asked(p->opt, i))
             continue;
@@ -292,6 +342,9 @@ static ft_status play_seed(struct playing *p, ft_choice_curves *c, uint64_t seed
             random = area;
         c->area[i] += weight * area;
         c->better[i] += area < random ? weight : 0;
+        more = mape_at(p, mape, FT_CHOICE_PART) - p->whole;
+        c->excess[i] += more;
+        c->excess_error[i] += more * more;
         for (size_t k = 0; k < c->n_points; k++)
             c->point[k].mape[i] += weight * mape[k];
     }
@@ -304,6 +357,7 @@ static void begin_curves(ft_choice_curves *c, const ft_choice_options *o)
         double begin = is_asked(o, by) ? 0 : (double)NAN;
 
         c->area[by] = c->better[by] = begin;
+        c->excess[by] = c->excess_error[by] = begin;
         for (size_t k = 0; k < c->n_points; k++)
             c->point[k].mape[by] = begin;
     }

@@ -314,20 +314,25 @@ static ft_status choose_powered(struct ft__collection *k, ft_error *err)
 enum { FIRST_JUDGED = 40 };
 static const double judged_again = 1.25;
 
-/* What was measured with this device, engine and setting, a fifth of the operations
- * held out at a time. They were chosen to be unlike each other: those that are left
- * are rather foretold better. */
-static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error *err)
+/* What was measured with this device, engine and setting. */
+static void where_of(char where[512], const struct ft__collection *k)
 {
     const ft_session *s = k->session;
+
+    snprintf(where, 512, "device=%s engine=%s version=%s policy=%s %s", s->device,
+             s->engine->name, s->engine->version(), s->dtype_policy, s->setting);
+}
+
+/* A fifth of the operations held out at a time. They were chosen to be unlike each
+ * other: those that are left are rather foretold better. */
+static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error *err)
+{
     ft_evaluate_options how = {.protocol = FT_PROTOCOL_FOLDS, .seed = 1, .threads = 1};
     ft_evaluation e;
     char where[512];
     ft_status st;
 
-    snprintf(where, sizeof(where), "device=%s engine=%s version=%s policy=%s %s",
-             s->device, s->engine->name, s->engine->version(), s->dtype_policy,
-             s->setting);
+    where_of(where, k);
     how.where = where;
     *mape = NAN;
     st = ft_evaluate(&e, k->store, NULL, &how, err);
@@ -336,6 +341,32 @@ static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error
     *mape = e.all.learned.mape;
     ft_evaluation_free(&e);
     return FT_OK;
+}
+
+/* Which operations are hard to foretell, as far as measured ones say. */
+static ft_status learn_to_choose(struct ft__collection *k, ft_error *err)
+{
+    ft__samples s;
+    char where[512];
+    uint32_t *row;
+    ft_status st;
+
+    if (!ft__choosing_is_due(&k->choosing))
+        return FT_OK;
+    where_of(where, k);
+    st = ft__samples_read(&s, k->store, where, true, err);
+    if (st)
+        return st;
+    row = calloc(s.n + 1, sizeof(*row));
+    st = row ? ft__samples_know(&s, NULL, err)
+             : ft_fail(err, FT_ENOMEM, 0, "%zu measurements", s.n);
+    for (size_t i = 0; row && i < s.n; i++)
+        row[i] = (uint32_t)i;
+    if (!st)
+        st = ft__choosing_learn(&k->choosing, &s, row, s.n, 1, err);
+    free(row);
+    ft__samples_free(&s);
+    return st;
 }
 
 static ft_status check_error(struct ft__collection *k, bool at_end, ft_error *err)
@@ -377,6 +408,8 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
         left = count_left(k);
         if (!st)
             st = check_error(k, false, err);
+        if (!st)
+            st = learn_to_choose(k, err);
         if (k->report->reached)
             break;
     }
