@@ -19,6 +19,7 @@ struct law {
     double slower; /* times the law; 0: 1 */
     double noise;  /* sigma of the logarithm */
     int random;    /* times know nothing of the operation */
+    int two_minds; /* some more than half of the times are three times the law's */
     int repeats;   /* of each operation, equal but for nothing */
     uint64_t seed;
 };
@@ -77,6 +78,7 @@ static void fill(ft_store *s, const struct law *law)
         make_spec(spec, sizeof(spec), i, law->seed);
         CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
         t = law->random ? 1e-3 * (1 + 9 * ft__prng_unit(&p)) : law_s(&op);
+        t *= law->two_minds && ft__prng_unit(&p) < 0.55 ? 3 : 1;
         t *= exp(law->noise * gauss(&p)) * (law->slower > 0 ? law->slower : 1);
         for (int r = 0; r < (law->repeats ? law->repeats : 1); r++) {
             put(s, run, law, spec, "time", t);
@@ -302,6 +304,22 @@ static void intervals_hold_what_they_say(void)
     ft_store_close(s);
 }
 
+static void what_errs_least_in_proportion_is_chosen(void)
+{
+    const struct law law = {.device = "d", .setting = "", .two_minds = 1, .seed = 4};
+    const uint32_t trees = 1u << FT_METHOD_EXTRA, middle = 1u << FT_METHOD_MIDDLE;
+    ft_store *s = store_of(&law, 1);
+    ft_evaluation plain = evaluate(s, NULL, &(ft_evaluate_options){.methods = trees}),
+                  both = evaluate(s, NULL,
+                                  &(ft_evaluate_options){.methods = trees | middle});
+
+    CHECK(strstr(both.chosen, "middle"));
+    CHECK(both.all.learned.mape < 0.9 * plain.all.learned.mape);
+    ft_evaluation_free(&plain);
+    ft_evaluation_free(&both);
+    ft_store_close(s);
+}
+
 /* Power is one number for each kind; energy is power times time, though it was not
  * measured. */
 static void energy_is_power_times_time(void)
@@ -392,6 +410,7 @@ int main(void)
     devices_of_the_second_store_alone_are_tested_apart();
     a_few_rows_correct_the_others_of_a_device();
     intervals_hold_what_they_say();
+    what_errs_least_in_proportion_is_chosen();
     energy_is_power_times_time();
     a_learning_curve_ends_at_all_the_rows();
     figures_do_not_depend_on_threads();

@@ -15,15 +15,15 @@ typedef struct ft__model_header {
     uint32_t method; /* as numbered by ft_method */
     uint32_t width;
     uint64_t bytes; /* of header and body */
-    /* Of version 2; both 0: what the body says is the prediction, else it is least +
-     * (most - least) / (1 + exp(- what the body says)). */
+    /* Of version 2: what the body says is v, and the prediction least + (most - least)
+     * / (1 + exp(-v)). Of version 1 both are 0, and v is the prediction. */
     double least, most;
     uint64_t zero[3]; /* up to a cache line, where forests like to begin */
 } ft__model_header;
 
 #define FT__MODEL_MAGIC "FTMO"
 #define FT__MODEL_VERSION 2u
-#define FT__MODEL_UNBOUNDED 1u /* the version of models without bounds, as ever */
+#define FT__MODEL_UNBOUNDED 1u /* the version of models without bounds */
 
 static_assert(sizeof(ft__model_header) == 64, "image layout");
 /* Files number the methods: new ones go to the end. */
