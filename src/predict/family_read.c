@@ -405,7 +405,8 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
                        .centre = h->mixture.centre,
                        .low = h->low,
                        .high = h->high,
-                       .typical = h->typical};
+                       .typical = h->typical,
+                       .least = ft__fit_least(h->typical)};
     memcpy(p->fit.choice, h->mixture.choice, sizeof(p->fit.choice));
     p->learned = ft__errors_get(h->learned);
     p->constant = ft__errors_get(h->constant);
@@ -440,6 +441,8 @@ static ft_status open_part(ft_predictor *p, const ft__section_image *s, ft_error
         ft__part_free(&grown[l->n_parts]);
         return ft__predictor_damaged(s->offset, "a regressor", err);
     }
+    if (p->version < 7)
+        grown[l->n_parts].fit.least = FT__LEAST_SPREAD;
     grown[l->n_parts].stored.checksum = s->checksum;
     grown[l->n_parts++].stored.pos = s->offset;
     return FT_OK;

@@ -323,6 +323,7 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
                                           .min_leaf = SPREAD_LEAF,
                                           .seed = o->seed,
                                           .threads = o->threads}};
+    double typical;
     ft_status st;
 
     for (size_t i = 0; i < l->n; i++)
@@ -333,14 +334,17 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
         st = ft_model_fit(&f->spread, &l->m, l->stray, NULL, &coarse, err);
     if (st)
         return st;
+    for (size_t i = 0; i < l->n; i++)
+        l->stray[i] = l->spread[i] = fmax(0, l->spread[i]);
+    /* What is added makes half of the median then, and is known by it. */
+    typical = ft__median(l->stray, l->n);
+    f->least = ft__fit_least(2 * typical);
+    f->typical = typical + f->least;
     for (size_t i = 0; i < l->n; i++) {
-        l->spread[i] = fmax(0, l->spread[i]) + FT__LEAST_SPREAD;
+        l->spread[i] += f->least;
         l->stray[i] = (l->y[i] - l->best[i]) / l->spread[i];
     }
-    st = ft_conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
-    memcpy(l->stray, l->spread, l->n * sizeof(*l->stray));
-    f->typical = ft__median(l->stray, l->n);
-    return st;
+    return ft_conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
 }
 
 /* Regressors made of many more rows than cross-validation looked at err less than it

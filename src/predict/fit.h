@@ -12,7 +12,8 @@
 enum { FT__MAX_MIXED = 3 };
 /* Rows up to which a Gaussian process is among the usual methods, boosting above. */
 enum { FT__PROCESS_ROWS = 1500 };
-/* The spread is never less: measurements repeat no better. */
+/* A spread is at least half of the typical one, but for where that is more than 1 %:
+ * power at a cap repeats to 0.2 %, times do not. */
 #define FT__LEAST_SPREAD 0.01
 
 typedef struct ft__fit_options {
@@ -46,6 +47,7 @@ typedef struct ft__fit {
     char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
     ft_model *spread;             /* of |target - answer|; NULL: `typical` everywhere */
     double typical;               /* median spread */
+    double least;                 /* added to what `spread` says */
     /* 90 % of target - answer lie between these times the spread. */
     double low;
     double high;
@@ -68,6 +70,8 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
 /* value[n], spread[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch);
+/* `least` of a fit whose median spread this is. */
+double ft__fit_least(double typical);
 /* What its models take in a file. */
 size_t ft__fit_bytes(const ft__fit *f);
 void ft__fit_free(ft__fit *f);

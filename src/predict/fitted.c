@@ -13,6 +13,13 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
     }
 }
 
+double ft__fit_least(double typical)
+{
+    const double nothing = 0.0005;
+
+    return fmax(nothing, fmin(FT__LEAST_SPREAD, typical / 2));
+}
+
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch)
 {
@@ -29,7 +36,7 @@ void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *valu
         return;
     ft_model_predict(f->spread, rows, n, spread);
     for (size_t i = 0; i < n; i++)
-        spread[i] = fmax(0, spread[i]) + FT__LEAST_SPREAD;
+        spread[i] = fmax(0, spread[i]) + f->least;
 }
 
 size_t ft__fit_bytes(const ft__fit *f)

@@ -193,6 +193,7 @@ static void get_fit(struct reader *r, ft__fit *f, uint32_t n_columns)
     *f = (ft__fit){.n_rows = (size_t)i.n_rows,
                    .centre = i.centre,
                    .typical = i.typical,
+                   .least = ft__fit_least(i.typical),
                    .low = i.low,
                    .high = i.high};
     memcpy(f->choice, i.choice, sizeof(f->choice));
