@@ -66,8 +66,8 @@ typedef struct ft_choice_curves {
 
 /* For each seed a quarter of the operations is held out, and of the others (2048 at
  * most, by lot) more and more are learned from, in the order of each criterion; all
- * rows of an operation come with it. Errors as ft_evaluate(); FT_ENOTFOUND: fewer than
- * 40 operations. */
+ * rows of an operation come with it, and it weighs in the criterion as much as it has
+ * rows. Errors as ft_evaluate(); FT_ENOTFOUND: fewer than 40 operations. */
 FT_API ft_status ft_choice_evaluate(ft_choice_curves *out, ft_store *store,
                                     const ft_choice_options *opt, ft_error *err);
 FT_API void ft_choice_curves_free(ft_choice_curves *c);
