@@ -39,9 +39,8 @@ typedef struct ft_choice_options {
 #define FT_CHOICE_PART 0.6
 
 typedef struct ft_choice_point {
-    double ops; /* measured so far, mean over seeds */
-    double
-        mape[FT_CRITERION_COUNT]; /* of tested rows, mean over seeds; NaN: not asked */
+    double ops;                       /* measured so far, mean over seeds */
+    double mape[FT_CRITERION_COUNT];  /* of tested rows, mean over seeds; NaN: not asked */
 } ft_choice_point;
 
 typedef struct ft_choice_curves {
@@ -49,8 +48,8 @@ typedef struct ft_choice_curves {
     size_t n_points;
     double area[FT_CRITERION_COUNT];   /* mean MAPE over the logarithm of ops */
     double better[FT_CRITERION_COUNT]; /* share of seeds with less area than random */
-    /* Part of the operations from which on the mean error is that of all of them, and
-     * at most 2 % and 5 % above it (relative); between points by the logarithm. */
+    /* Part of the operations from which on the mean error is that of all of them, and at
+     * most 2 % and 5 % above it (relative); between points by the logarithm. */
     double full_at[FT_CRITERION_COUNT];
     double close_at[FT_CRITERION_COUNT];
     double near_at[FT_CRITERION_COUNT];
@@ -64,10 +63,10 @@ typedef struct ft_choice_curves {
     uint32_t n_seeds;
 } ft_choice_curves;
 
-/* For each seed a quarter of the operations is held out, and of the others (2048 at
- * most, by lot) more and more are learned from, in the order of each criterion; all
- * rows of an operation come with it. Errors as ft_evaluate(); FT_ENOTFOUND: fewer than
- * 40 operations. */
+/* For each seed a quarter of the operations is held out, and of the others (2048 at most,
+ * by lot) more and more are learned from, in the order of each criterion; all rows of an
+ * operation come with it, and it weighs in the criterion as much as it has rows. Errors as
+ * ft_evaluate(); FT_ENOTFOUND: fewer than 40 operations. */
 FT_API ft_status ft_choice_evaluate(ft_choice_curves *out, ft_store *store,
                                     const ft_choice_options *opt, ft_error *err);
 FT_API void ft_choice_curves_free(ft_choice_curves *c);

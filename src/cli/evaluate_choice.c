@@ -55,8 +55,8 @@ static bool print_text(const ft_choice_curves *r)
     puts("\nmean of the curve: over the logarithm of the operations (its area); less "
          "than random:\nshare of the seeds; error of all at: part of the operations "
          "from which on the error is\nthat of learning from all of them; 60 % of them: "
-         "how "
-         "far their error is above that, and\nthe standard error of this over seeds.");
+         "how far their error\nis above that, and the standard error of this over "
+         "seeds.");
     return true;
 }
 

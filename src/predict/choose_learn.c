@@ -9,8 +9,9 @@
 
 /* Learned anew when there are so many times more. */
 static const double again = 1.5;
-/* Trees of one forest: many forests are grown to see how hard operations are. */
-enum { TREES = 24 };
+/* Trees of one forest: many forests are grown to see how hard operations are. From more
+ * rows, of which a store may hold any number, a part is drawn. */
+enum { TREES = 24, MOST_ROWS = 8192 };
 /* Those of one kind count with this power of their likeness; as if of the whole kind
  * one counted so much, and of all kinds so many of the kind. */
 static const double sharpness = 8, of_kind = 0.5, of_all = 3;
@@ -45,6 +46,7 @@ static ft_status hold_out(double *held, const ft__samples *s, const uint32_t *ro
     const ft__learn_options how = {.metric = FT__METRIC_TIME,
                                    .plain = true,
                                    .held = held,
+                                   .part_rows = n > MOST_ROWS ? MOST_ROWS : 0,
                                    .fit = {.methods = 1u << FT_METHOD_EXTRA,
                                            .no_spread = true,
                                            .n_trees = TREES,
