@@ -146,6 +146,7 @@ void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
     out->facts = d;
     out->nominal_hz = nominal;
     out->flops = nominal_flops(chip, d, policy, op);
+    chip->vector_share = d->peak_fp32 / out->flops;
     out->gain =
         chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !chip->tensor
             ? matrix_gain(d)

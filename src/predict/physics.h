@@ -22,9 +22,10 @@ typedef struct ft__chip {
                             apart */
     double process_nm;
     double year;
-    double slots;     /* the optimizer's numbers per weight; of "optimizer=adam" */
-    double lanes;     /* fp32 multiply-adds of a core in one clock */
-    double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
+    double vector_share; /* of peak_flops that vectors have, at any clock */
+    double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
+    double lanes;        /* fp32 multiply-adds of a core in one clock */
+    double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
     int gpu;
     int amd;
     int early;     /* NVIDIA's, before Volta */

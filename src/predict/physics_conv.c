@@ -125,8 +125,7 @@ static uint32_t convolution(ft__algorithm *out, const ft__pass *p, const ft__chi
     const int tensor = is_tensor(p, chip, c);
     /* TF32 works channels-last: one pass there, one back. */
     const double relaid = tensor && p->size > 2 ? p->relaid : 0;
-    const double own =
-        chip->tensor && !tensor ? chip->vector_flops / chip->peak_flops : 1;
+    const double own = chip->tensor && !tensor ? chip->vector_share : 1;
     const double share = own * direction(p, c);
     const double product =
         own * (chip->gpu && !tensor && p->kernel == 1 ? pointwise_share(c)

@@ -19,18 +19,18 @@ A space whose objectives are foretold: nothing is run, every point is what predi
   $ foretell explore run anywhere.yaml --top 3 | blur | head -9
   anywhere: 40 points foretold in # s, none was run
   
-  front: 6 points that no other beats in every objective, hypervolume #
+  front: 9 points that no other beats in every objective, hypervolume #
   best settings  time  energy  latency  cost
   ----
-  device=a30 batch=16 dtype=fp16 clock=1300  # s  6.94 mJ  # s  1.288e-08
-  device=a30 batch=16 dtype=fp16 clock=1000  # s  5.79 mJ  # s  1.448e-08
-  device=l4 batch=16 dtype=fp16 clock=1000 cap=60  # s  3.96 mJ  # s  3.508e-08
-  and 3 more between these; --top shows them
+  device=a30 batch=16 dtype=fp16 clock=1300  # s  8.10 mJ  # s  1.352e-08
+  device=l4 batch=16 dtype=fp16 clock=1000 cap=60  # s  4.29 mJ  # s  3.687e-08
+  device=a30 batch=1 dtype=fp32 clock=700  # s  39.1 mJ  # s  2.061e-07
+  and 6 more between these; --top shows them
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,failure
-  ,a30,1,fp32,700,,0.0012366,0.036727020000000006,0.0012366,2.061e-07,
-  ,a30,1,fp32,1000,,0.0012366,0.036727020000000006,0.0012366,2.061e-07,
-  ,a30,1,fp32,1300,,0.0012366,0.038646678818607338,0.0012366,2.061e-07,
+  ,a30,1,fp32,700,,0.0012366,0.039080125265109227,0.0012366,2.061e-07,
+  ,a30,1,fp32,1000,,0.0012366,0.040037372592417492,0.0012366,2.061e-07,
+  ,a30,1,fp32,1300,,0.0012366,0.043689595143644844,0.0012366,2.061e-07,
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -68,12 +68,12 @@ Several networks are workloads.
   small: 5 points that no other beats in every objective, hypervolume 0.999
   best settings               time    memory
   ------------------------------------------
-  batch=16 mode=inference   108 us   110 MiB
+  batch=16 mode=inference   103 us   110 MiB
   batch=1 mode=inference   1.62 ms  11.3 MiB
   and 3 more between these; --top shows them
   --
-  small    large     +0.82 (+0.44..+0.95)                    3.8 %              -                 -
-  large    small     +0.82 (+0.44..+0.95)                   87.9 %              -                 -
+  small    large     +0.86 (+0.55..+0.96)                    2.4 %              -                 -
+  large    small     +0.86 (+0.55..+0.96)                    5.3 %              -                 -
   told from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -86,8 +86,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00060660897509129418,5344952736,
-  large,512,training,0.0017436095016898784,21743444296,
+  large,512,inference,0.00052528661639299906,5344952736,
+  large,512,training,0.001657361218902136,21743444296,
 
 Mistakes.
 
@@ -166,8 +166,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,failure
-  ,4,0.0033793178563559247,0.13499060455170608,
-  ,6,0.0041034308393300871,0.24434348012086909,
-  ,8,0.0049728165769222605,0.39166198483875125,
+  ,4,0.003766569496242809,0.15048067014718142,
+  ,6,0.0043958987337074885,0.26189155378351325,
+  ,8,0.0048281745053429248,0.38009061911240449,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           392 mJ   238 mJ   646 mJ  scaled
+  energy           380 mJ   231 mJ   627 mJ  scaled

@@ -185,7 +185,7 @@ A list of operations has its phases in its lines.
   mode: "training"
   step: "one step as the file has it"
   phases.1.phase: "backward"
-  phases.#: 2
+  phases.#: 3
   $ foretell measure step.ops --engine fake
   foretell measure: step.ops holds a backward pass, and fake runs forward passes only; --engine torch runs both
   [4]
@@ -210,12 +210,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low     high  basis
   -------------------------------------------------------
-  time                  18.0 ms  9.88 ms  33.2 ms  scaled
-    forward             5.89 ms  3.24 ms  10.9 ms  scaled
-    backward            11.9 ms  6.54 ms  22.0 ms  scaled
-    optimizer            191 us   105 us   352 us  scaled
-  energy                 1.28 J   642 mJ   2.60 J  scaled
-  power                  71.5 W   50.4 W    101 W  scaled
+  time                  21.5 ms  11.7 ms  40.0 ms  scaled
+    forward             6.58 ms  3.57 ms  12.2 ms  scaled
+    backward            14.8 ms  8.00 ms  27.4 ms  scaled
+    optimizer            196 us   106 us   364 us  scaled
+  energy                 1.79 J   886 mJ   3.65 J  scaled
+  power                  83.2 W   58.6 W    118 W  scaled
   peak memory           500 MiB  485 MiB  525 MiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
@@ -226,15 +226,15 @@ Foretold for a device: by phase, and memory by part.
     workspace                 -
     process                   -
   fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
-  the host issues everything in 2.53 ms, the device executes it in 18.0 ms: the device sets the time
+  the host issues everything in 3.49 ms, the device executes it in 21.5 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 3 measured, 0 learned, 66 scaled, 0 roofline
   
-  operation                                                                                     phase     count   share    total    each     low     high  basis
-  ---------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward    backward      4  16.2 %  2.91 ms  726 us  295 us  1.79 ms  scaled
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   9.4 %  1.69 ms  564 us  229 us  1.39 ms  scaled
-  conv2d x=32x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward  backward      3   8.3 %  1.49 ms  496 us  202 us  1.22 ms  scaled
+  operation                                                                                          phase     count   share    total     each      low     high  basis
+  ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.5 %  2.91 ms   726 us   295 us  1.79 ms  scaled
+  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.9 %  2.77 ms  2.77 ms  1.13 ms  6.81 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.69 ms   564 us   229 us  1.39 ms  scaled
   
   to verify it takes an engine that runs training steps: --engine torch
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
