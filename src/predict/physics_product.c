@@ -57,21 +57,12 @@ static struct plan price(const ft__way *w, const struct machine *m)
     return plan;
 }
 
-/* GPUs' libraries cut those of convolutions for the gradient of weights alone. */
-static uint32_t most_parts(const ft__pass *p, const ft__pace *pace)
-{
-    return pace->chip->gpu && p->what == FT__PASS_CONV && p->gradient != FT_WRT_WEIGHTS
-               ? (uint32_t)pace->c[FT__C_conv_parts]
-               : MOST_SPLIT;
-}
-
 /* Cores that are busy anyway gain nothing by parts. Whatever the way costs: then a
  * faster device never leaves one out that a slower one takes. */
-static bool is_tried(const ft__pass *p, const ft__way *w, const ft__pace *pace)
+static bool is_tried(const ft__pass *p, const ft__way *w)
 {
     return w->split == 1 ||
-           (w->split <= most_parts(p, pace) && p->k / w->split >= LEAST_DEPTH &&
-            w->waves / w->split <= ENOUGH_WAVES);
+           (p->k / w->split >= LEAST_DEPTH && w->waves / w->split <= ENOUGH_WAVES);
 }
 
 static struct plan best_of(const ft__algorithm *a, const struct machine *m)
@@ -96,7 +87,7 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
             struct plan plan;
             ft__way w = way_of(p, &tiles[i], split, m->pace);
 
-            if (!is_tried(p, &w, m->pace))
+            if (!is_tried(p, &w))
                 break;
             plan = price(&w, m);
             if (plan.total_s < best.total_s)
@@ -153,7 +144,7 @@ uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
             bool beaten = false;
 
             out[n] = way_of(&a->pass, &tiles[i], split, pace);
-            if (!is_tried(&a->pass, &out[n], pace))
+            if (!is_tried(&a->pass, &out[n]))
                 break;
             for (uint32_t j = 0; j < n && !beaten; j++)
                 beaten = beats(&out[j], &out[n], a, pace);
