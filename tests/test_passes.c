@@ -144,18 +144,6 @@ static void tf32_leaves_channels_where_they_are_if_that_is_faster(void)
                "default") < busy(square, "default") - 1.9 * once);
 }
 
-/* 16 tiles of 128 x 32 of 56 cores at most: the rest has nothing to do. */
-static void convolutions_do_not_cut_k(void)
-{
-    const ft__theta c = ft__physics_default();
-    double conv = terms("conv2d x=128x4096x1x1 out=128 kernel=1x1 stride=1x1 pad=0x0",
-                        "ieee", &c)
-                      .compute_s,
-           product = terms("matmul x=128x4096 y=4096x128", "ieee", &c).compute_s;
-
-    CHECK(conv > 2 * product);
-}
-
 static void a_library_is_called_for_each_gradient(void)
 {
     const ft__theta c = ft__physics_default();
@@ -216,7 +204,6 @@ int main(int argc, char **argv)
     depthwise_convolutions_are_the_same_in_any_policy();
     an_image_of_three_channels_gains_nothing_by_tf32();
     tf32_leaves_channels_where_they_are_if_that_is_faster();
-    convolutions_do_not_cut_k();
     a_library_is_called_for_each_gradient();
     older_predictors_mean_what_they_meant();
     CHECK_DONE();
