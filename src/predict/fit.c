@@ -336,9 +336,9 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
         return st;
     for (size_t i = 0; i < l->n; i++)
         l->stray[i] = l->spread[i] = fmax(0, l->spread[i]);
-    /* What is added makes half of the median then, and is known by it. */
+    /* What is added makes a third of the median then, and is known by it. */
     typical = ft__median(l->stray, l->n);
-    f->least = ft__fit_least(2 * typical);
+    f->least = ft__fit_least(1.5 * typical);
     f->typical = typical + f->least;
     for (size_t i = 0; i < l->n; i++) {
         l->spread[i] += f->least;

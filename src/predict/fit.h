@@ -12,7 +12,7 @@
 enum { FT__MAX_MIXED = 3 };
 /* Rows up to which a Gaussian process is among the usual methods, boosting above. */
 enum { FT__PROCESS_ROWS = 1500 };
-/* A spread is at least half of the typical one, but for where that is more than 1 %:
+/* A spread is at least a third of the typical one, but for where that is more than 1 %:
  * power at a cap repeats to 0.2 %, times do not. */
 #define FT__LEAST_SPREAD 0.01
 

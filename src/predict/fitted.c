@@ -17,7 +17,7 @@ double ft__fit_least(double typical)
 {
     const double nothing = 0.0005;
 
-    return fmax(nothing, fmin(FT__LEAST_SPREAD, typical / 2));
+    return fmax(nothing, fmin(FT__LEAST_SPREAD, typical / 3));
 }
 
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
