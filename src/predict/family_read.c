@@ -441,8 +441,6 @@ static ft_status open_part(ft_predictor *p, const ft__section_image *s, ft_error
         ft__part_free(&grown[l->n_parts]);
         return ft__predictor_damaged(s->offset, "a regressor", err);
     }
-    if (p->version < 7)
-        grown[l->n_parts].fit.least = FT__LEAST_SPREAD;
     grown[l->n_parts].stored.checksum = s->checksum;
     grown[l->n_parts++].stored.pos = s->offset;
     return FT_OK;

@@ -336,7 +336,7 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
         return st;
     for (size_t i = 0; i < l->n; i++)
         l->stray[i] = l->spread[i] = fmax(0, l->spread[i]);
-    /* What is added makes a third of the median then, and is known by it. */
+    /* What is added is a third of the median then, or the median is not below it. */
     typical = ft__median(l->stray, l->n);
     f->least = ft__fit_least(1.5 * typical);
     f->typical = typical + f->least;

@@ -12,8 +12,8 @@
 enum { FT__MAX_MIXED = 3 };
 /* Rows up to which a Gaussian process is among the usual methods, boosting above. */
 enum { FT__PROCESS_ROWS = 1500 };
-/* A spread is at least a third of the typical one, but for where that is more than 1 %:
- * power at a cap repeats to 0.2 %, times do not. */
+/* A spread is never less: measurements repeat no better. Only where the typical one
+ * comes out below is it at least a third of that: power at a cap repeats to 0.2 %. */
 #define FT__LEAST_SPREAD 0.01
 
 typedef struct ft__fit_options {

@@ -15,9 +15,10 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
 
 double ft__fit_least(double typical)
 {
+    /* No sensor tells less apart. */
     const double nothing = 0.0005;
 
-    return fmax(nothing, fmin(FT__LEAST_SPREAD, typical / 3));
+    return typical < FT__LEAST_SPREAD ? fmax(nothing, typical / 3) : FT__LEAST_SPREAD;
 }
 
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,

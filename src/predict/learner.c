@@ -455,7 +455,8 @@ static void know_targets(ft__learner *l, const double *y, size_t n)
 {
     double least = INFINITY, most = -INFINITY;
 
-    l->opt.fit.relative = !l->opt.unseen;
+    /* Bytes may be 0, of which any error is without end. */
+    l->opt.fit.relative = !l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY;
     if (l->opt.unseen || l->opt.metric != FT__METRIC_POWER)
         return;
     for (size_t i = 0; i < n; i++) {

@@ -427,7 +427,7 @@ static ft_status open_mixture(ft__models *m, const ft_predictor *p,
                               const ft__regressor *r, ft_error *err)
 {
     m->fit.typical = r->image->typical_spread;
-    m->fit.least = p->version < 7 ? FT__LEAST_SPREAD : ft__fit_least(m->fit.typical);
+    m->fit.least = ft__fit_least(m->fit.typical);
     return ft__mixture_open(&m->fit, r->mixture, (const char *)r->image + models_at(p),
                             FT__N_FEATURES, r->section->offset, err);
 }
