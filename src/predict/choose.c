@@ -126,16 +126,6 @@ static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
 
 /* ---- making ---- */
 
-/* Errors tell kinds apart that are hard or easy. Within one they lead to what cannot be
- * told whatever is measured beside it (docs/notes/few-samples.md). */
-static size_t learns_at(const ft__choosing *c)
-{
-    for (size_t i = 1; i < c->n; i++)
-        if (c->sort[i] != c->sort[0])
-            return FT__FIRST_LEARNED;
-    return SIZE_MAX;
-}
-
 ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *weight,
                             size_t n, ft_criterion by, uint64_t seed, ft_error *err)
 {
@@ -152,7 +142,8 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
                           .lot = calloc(n + 1, sizeof(*out->lot)),
                           .known = calloc(n + 1, sizeof(*out->known)),
                           .hash = calloc(n + 1, sizeof(*out->hash)),
-                          .sort = calloc(n + 1, sizeof(*out->sort))};
+                          .sort = calloc(n + 1, sizeof(*out->sort)),
+                          .learn_at = FT__FIRST_LEARNED};
     if (!out->wanted || !out->weight || !out->left || !out->spacing || !out->lot ||
         !out->known || !out->hash || !out->sort)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
@@ -167,7 +158,6 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
         out->spacing[i] = far;
         out->lot[i] = (float)ft__prng_unit(&p);
     }
-    out->learn_at = st ? SIZE_MAX : learns_at(out);
     if (!st && by != FT_CRITERION_RANDOM)
         st = compare_ops(out, ops, err);
     if (st)

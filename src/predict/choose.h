@@ -52,7 +52,7 @@ void ft__choosing_know(ft__choosing *c, size_t i);
 size_t ft__choosing_next(const ft__choosing *c, const double *cost,
                          bool (*may)(const void *user, size_t i), const void *user);
 /* Is enough known, or enough more than the last time, to learn from? Never, where the
- * criterion has no use for it, or all are of one kind. */
+ * criterion has no use for it. */
 bool ft__choosing_is_due(const ft__choosing *c);
 /* Find a_j from what was measured, n rows of s: from how far trees err that have not
  * seen the operation, in units of what alike operations leave unknown of it, over those
