@@ -196,7 +196,7 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
         ft__schedule_load(&n->known.load, tasks.task, ft_graph_n_ops(g));
         n->known.load.cap_w = tasks.cap_w;
         n->start = tasks.schedule;
-        n->usable = strcmp(tasks.engine, on->engine) == 0 &&
+        n->usable = tasks.engine && strcmp(tasks.engine, on->engine) == 0 &&
                     ft__schedule_time(&n->known.load, &n->start) > 0;
     }
     free(tasks.task);
