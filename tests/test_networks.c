@@ -16,10 +16,11 @@ static double device_s(long elements)
     return 2e-6 + 8.0 * (double)elements / bandwidth;
 }
 
-static void put_in(ft_store *s, int64_t run, const char *setting, const char *spec,
-                   const char *phase, const char *metric, double value)
+static void put_on(ft_store *s, int64_t run, const char *device, const char *setting,
+                   const char *spec, const char *phase, const char *metric,
+                   double value)
 {
-    const ft_key key = {.device = "a30",
+    const ft_key key = {.device = device,
                         .setting = setting,
                         .engine = "torch",
                         .engine_version = "1",
@@ -37,6 +38,12 @@ static void put_in(ft_store *s, int64_t run, const char *setting, const char *sp
                               .iterations = 1};
 
     CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+}
+
+static void put_in(ft_store *s, int64_t run, const char *setting, const char *spec,
+                   const char *phase, const char *metric, double value)
+{
+    put_on(s, run, "a30", setting, spec, phase, metric, value);
 }
 
 static void put(ft_store *s, int64_t run, const char *spec, const char *phase,
@@ -222,6 +229,36 @@ static void the_session_that_networks_agree_with_counts(void)
     CHECK(two.time.mape < 1.5 * one.time.mape);
     ft_networks_free(&one);
     ft_networks_free(&two);
+    ft_store_close(s);
+}
+
+/* Operations of another device under ten settings come first in the store. */
+static void a_device_behind_many_settings_is_foretold(void)
+{
+    const ft_networks_options how = options();
+    ft_networks alone, r;
+    ft_store *s = store_with(6);
+    int64_t run;
+    char setting[40], spec[100];
+
+    CHECK(ft_networks_evaluate(&alone, s, &how, NULL) == FT_OK);
+    ft_store_close(s);
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    for (int i = 0; i < 10; i++) {
+        snprintf(setting, sizeof(setting), "session=%d", i);
+        snprintf(spec, sizeof(spec), "relu x=%d dtype=fp32", 4000 + i);
+        put_on(s, run, "a10", setting, spec, "forward", "time", 1e-3);
+    }
+    put_operations(s, run);
+    for (int i = 0; i < 6; i++)
+        put_network(s, run, i);
+    CHECK(ft_networks_evaluate(&r, s, &how, NULL) == FT_OK);
+    CHECK(r.n == 6);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(r.v[i].time.value == alone.v[i].time.value);
+    ft_networks_free(&alone);
+    ft_networks_free(&r);
     ft_store_close(s);
 }
 
@@ -556,32 +593,6 @@ static void a_damaged_schedule_is_refused(void)
     ft_store_close(s);
 }
 
-static void a_schedule_needs_networks(void)
-{
-    ft_train_options how = {.family = 1,
-                            .where = "phase=forward",
-                            .networks = "device=nowhere",
-                            .data_dir = data_dir,
-                            .methods = 1u << FT_METHOD_EXTRA,
-                            .n_trees = 8,
-                            .seed = 1};
-    ft_store *s = store_with(3);
-    ft_predictor *p = NULL;
-    ft_predictor_info info;
-    ft_error err = {0};
-
-    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_ENOTFOUND);
-    CHECK(!p && strstr(err.msg, "no network"));
-    how.networks = "device";
-    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_EINVAL);
-    /* Of three nothing is said. */
-    p = train(s, "", NULL);
-    ft_predictor_get_info(p, &info);
-    CHECK(info.n_schedules == 0);
-    ft_predictor_free(p);
-    ft_store_close(s);
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -591,6 +602,7 @@ int main(int argc, char **argv)
     the_answer_is_the_same_every_time();
     an_operation_nobody_measured_is_bounded_not_dropped();
     the_session_that_networks_agree_with_counts();
+    a_device_behind_many_settings_is_foretold();
     a_forward_pass_in_training_has_the_operations_of_the_step();
     what_another_layout_takes_is_learned_from_networks();
     what_is_missing_is_said();
@@ -599,6 +611,5 @@ int main(int argc, char **argv)
     a_schedule_is_described_kept_and_goes_with_added_rows();
     every_way_of_asking_has_the_schedule();
     a_damaged_schedule_is_refused();
-    a_schedule_needs_networks();
     CHECK_DONE();
 }

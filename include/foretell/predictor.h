@@ -82,7 +82,7 @@ typedef struct ft_train_options {
     void *importance_user;
     /* Family: NULL, or networks that were measured whole, as `where` asks for
      * operations: schedules of their devices are fitted to them (docs/networks.md).
-     * FT_ENOTFOUND: there are none whose operations are known. */
+     * FT_ENOTFOUND: there are none whose operations are known, or too few. */
     const char *networks;
     ft_status (*graph)(void *user, struct ft_graph **g, const char *spec,
                        const char *phase, ft_error *err); /* an ft_networks_graph */
@@ -135,6 +135,7 @@ FT_API void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
 typedef struct ft_predictor_schedule {
     const char *device;
     const char *policy;
+    const char *engine;
     const char *phase;   /* "forward", "forward_backward", "step" */
     uint64_t n;          /* networks */
     double convolutions; /* what they take in a network, for once alone; and so on */

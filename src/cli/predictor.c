@@ -46,9 +46,10 @@ static bool print_datasets(const ft_predictor *p, uint32_t n)
 /* What networks showed of its devices. */
 static bool print_schedules(const ft_predictor *p, uint32_t n)
 {
-    ft__table *t = ft__table_new("networks of|policy|phase|n>|error>|without>|90 % "
-                                 "interval>|conv>|products>|others>|relaid>|bounded>|"
-                                 "a launch>|idle>|energy>");
+    ft__table *t =
+        ft__table_new("networks of|policy|engine|phase|n>|error>|without>|90 % "
+                      "interval>|conv>|products>|others>|relaid>|bounded>|"
+                      "a launch>|idle>|energy>");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_predictor_schedule s;
@@ -56,6 +57,7 @@ static bool print_schedules(const ft_predictor *p, uint32_t n)
         ft_predictor_get_schedule(p, i, &s);
         ft__table_cell(t, "%s", s.device);
         ft__table_cell(t, "%s", s.policy);
+        ft__table_cell(t, "%s", s.engine);
         ft__table_cell(t, "%s", s.phase);
         ft__table_cell(t, "%" PRIu64, s.n);
         ft__table_cell(t, "%s", ft__text_percent(s.error).s);
@@ -212,19 +214,20 @@ static json_t *schedules_json(const ft_predictor *p, uint32_t n)
         ft_predictor_get_schedule(p, i, &s);
         ft__json_append_take(
             &all,
-            json_pack(
-                "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                "s:o, s:o, s:o, s:o}",
-                "device", ft__json_text(s.device), "dtype_policy",
-                ft__json_text(s.policy), "phase", s.phase, "n", ft__json_count(s.n),
-                "convolutions", ft__json_real(s.convolutions), "products",
-                ft__json_real(s.products), "others", ft__json_real(s.others), "relaid",
-                ft__json_real(s.relaid), "bounded", ft__json_real(s.bounded),
-                "launch_s", ft__json_real(s.launch_s), "idle_w",
-                ft__json_real(s.idle_w), "dynamic", ft__json_real(s.dynamic), "mape",
-                ft__json_real(s.error), "mape_without", ft__json_real(s.without),
-                "interval_low", ft__json_real(s.interval_low), "interval_high",
-                ft__json_real(s.interval_high)));
+            json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                      "s:o, s:o, s:o, s:o, s:o}",
+                      "device", ft__json_text(s.device), "dtype_policy",
+                      ft__json_text(s.policy), "engine", ft__json_text(s.engine),
+                      "phase", s.phase, "n", ft__json_count(s.n), "convolutions",
+                      ft__json_real(s.convolutions), "products",
+                      ft__json_real(s.products), "others", ft__json_real(s.others),
+                      "relaid", ft__json_real(s.relaid), "bounded",
+                      ft__json_real(s.bounded), "launch_s", ft__json_real(s.launch_s),
+                      "idle_w", ft__json_real(s.idle_w), "dynamic",
+                      ft__json_real(s.dynamic), "mape", ft__json_real(s.error),
+                      "mape_without", ft__json_real(s.without), "interval_low",
+                      ft__json_real(s.interval_low), "interval_high",
+                      ft__json_real(s.interval_high)));
     }
     return all;
 }

@@ -55,6 +55,7 @@ typedef struct ft__tasks {
     ft__task *task; /* the caller's, one for each */
     ft__schedule schedule;
     double cap_w;
+    const char *engine; /* family: whose operations these are; borrowed from it */
 } ft__tasks;
 ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_graph *g,
                             ft_error *err);

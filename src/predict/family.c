@@ -414,24 +414,23 @@ static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *er
     return st;
 }
 
-/* Of the networks that are asked for; otherwise those of what rows are added to. */
+/* Of the networks that are asked for; elsewhere those of what rows are added to. */
 static ft_status find_schedules(ft__family *f, ft_store *store,
                                 const ft_train_options *opt, ft_error *err)
 {
-    const ft__placed_options how = {opt->networks, opt->graph, opt->graph_user,
-                                    opt->data_dir};
-    const ft__family *before = opt->add ? opt->add->family : NULL;
+    const ft__placed_options how = {.networks = opt->networks,
+                                    .graph = opt->graph,
+                                    .user = opt->graph_user,
+                                    .data_dir = opt->data_dir,
+                                    .before = opt->add ? opt->add->family : NULL,
+                                    .log = opt->log};
+    ft_status st = FT_OK;
 
     if (opt->networks)
         return ft__placed_fit(f, store, &how, err);
-    if (!before || !before->n_placed)
-        return FT_OK;
-    f->placed = calloc(before->n_placed, sizeof(*f->placed));
-    if (!f->placed)
-        return ft_fail(err, FT_ENOMEM, 0, "schedules");
-    memcpy(f->placed, before->placed, before->n_placed * sizeof(*f->placed));
-    f->n_placed = before->n_placed;
-    return FT_OK;
+    for (uint32_t i = 0; how.before && i < how.before->n_placed && !st; i++)
+        st = ft__placed_add(f, &how.before->placed[i], err);
+    return st;
 }
 
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,

@@ -10,12 +10,14 @@
  *   FAMILY     datasets: device, setting, engine, version, policy, rows (u64), compute
  *              capability (f64), whether its probes were measured (u32) and their
  *              ft__roof
- *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64); centre,
- * low, high (f64); rows of each dataset (u64); its roofs; of each class its constants,
- * name and value; the names of all columns; whether devices are among them (u32:
- * FT__HAS_ bits); codes: name and values PART       ft__part_image, least and most (f32
- * a column), images of models TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64),
- * ratios (f32)
+ *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64);
+ *              centre, low, high (f64); rows of each dataset (u64); its roofs; of each
+ *              class its constants, name and value; the names of all columns; which
+ *              columns not every learner has (u32: FT__HAS_ bits); codes: name and
+ *              values
+ *   PART       ft__part_image, least and most (f32 a column), images of models
+ *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
+ *   SCHEDULE   ft__placed
  *
  * The family comes first, a learner before its parts. */
 

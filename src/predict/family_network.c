@@ -328,7 +328,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
-        q->placed = ft__placed_find(q->f, q->on.device, q->on.policy, q->phase);
+        q->placed = ft__placed_find(q->f, &q->on, q->phase);
     use = (ft_device_use){on->device, q->on.setting, q->on.policy, NULL};
     if (q->elsewhere) {
         st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
@@ -442,6 +442,7 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     if (l) {
         out->schedule = ft__asking_schedule(&q);
         out->cap_w = q.a.cap_w;
+        out->engine = q.on.engine;
     }
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);

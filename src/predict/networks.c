@@ -148,17 +148,17 @@ static void find_views(struct views *out, const ft__study *y, uint32_t group,
 
     *out = (struct views){.time = reserve(&room, n), .energy = reserve(&room, n)};
     for (uint32_t c = 0; c < y->n_sessions; c++) {
-        struct view *v = &out->v[out->n];
+        struct view *v;
 
-        if (!has_session(&y->prices, y->session[c]))
+        if (!ft__study_asks(y, group, c) || !has_session(&y->prices, y->session[c]))
             continue;
+        v = &out->v[out->n++];
         *v = (struct view){.session = c,
                            .s = *start,
                            .time = reserve(&room, n),
                            .energy = reserve(&room, n)};
         find_strays(v, y, group, start, pull, scratch);
         schedule_without(&v->s, y, group, group, c, pull, scratch);
-        out->n++;
     }
     weigh(out, y);
 }
@@ -276,6 +276,9 @@ static ft_status answer_group(ft_networks *out, ft__study *y, uint32_t group,
         return st;
     start = start_of(&y->prices);
     choose_views(&views, y, group, &start, room, scratch);
+    if (!views.n)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no session of operations is left to learn from");
     for (size_t i = 0; i < y->w.n && !st; i++)
         if (y->group[i] == group)
             st = answer(&out->v[i], y, i, &views, room + 2 * room_of(y->w.n), err);

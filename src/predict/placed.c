@@ -2,10 +2,12 @@
 #include "predict/placed.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 #include "predict/predictor.h"
@@ -31,43 +33,78 @@ ft_phase ft__placed_phase(const ft_graph *g)
     return phase;
 }
 
-const ft__placed *ft__placed_find(const ft__family *f, const char *device,
-                                  const char *policy, ft_phase phase)
+static bool is_of(const ft__placed *p, const ft__dataset *on, const char *phase)
 {
-    for (uint32_t i = 0; i < f->n_placed; i++) {
-        const ft__placed *p = &f->placed[i];
+    return strcmp(p->device, on->device) == 0 && strcmp(p->policy, on->policy) == 0 &&
+           strcmp(p->engine, on->engine) == 0 && strcmp(p->phase, phase) == 0;
+}
 
-        if (strcmp(p->device, device) == 0 && strcmp(p->policy, policy) == 0 &&
-            strcmp(p->phase, ft_phase_name(phase)) == 0)
-            return p;
-    }
+const ft__placed *ft__placed_find(const ft__family *f, const ft__dataset *on,
+                                  ft_phase phase)
+{
+    for (uint32_t i = 0; i < f->n_placed; i++)
+        if (is_of(&f->placed[i], on, ft_phase_name(phase)))
+            return &f->placed[i];
     return NULL;
 }
 
+ft_status ft__placed_add(ft__family *f, const ft__placed *p, ft_error *err)
+{
+    ft__placed *grown = realloc(f->placed, (f->n_placed + 1u) * sizeof(*grown));
+
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "schedules");
+    f->placed = grown;
+    grown[f->n_placed++] = *p;
+    return FT_OK;
+}
+
+/* No factor, interval or time of a launch (s) is larger, and no power (W). */
+static const double most = 1e3, most_w = 1e6;
+
 static bool is_range(double low, double high)
 {
-    return isfinite(low) && isfinite(high) && low <= high;
+    return low <= high && low >= -log(most) && high <= log(most);
+}
+
+static bool is_factor(double v)
+{
+    return v > 0 && v <= most;
+}
+
+static bool is_made(const char *phase)
+{
+    static const ft_phase made[] = {FT_PHASE_FORWARD, FT_PHASE_FORWARD_BACKWARD,
+                                    FT_PHASE_STEP};
+
+    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+        if (strcmp(phase, ft_phase_name(made[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_schedule(const ft__schedule *s)
+{
+    bool good = is_factor(s->bounded) && is_factor(s->launch_s) && s->idle_w >= 0 &&
+                s->idle_w <= most_w && s->dynamic >= 0 && s->dynamic <= most;
+
+    for (int g = 0; good && g < FT__N_TASK_GROUPS; g++)
+        good = is_factor(s->scale[g]);
+    return good;
 }
 
 bool ft__placed_sound(const ft__placed *p)
 {
-    const ft__schedule *s = &p->schedule;
-    const double v[] = {s->bounded, s->launch_s, s->idle_w,
-                        s->dynamic, p->error,    p->without};
-    ft_phase phase;
-    bool good = memchr(p->device, 0, sizeof(p->device)) &&
-                memchr(p->policy, 0, sizeof(p->policy)) &&
-                memchr(p->phase, 0, sizeof(p->phase)) &&
-                ft_phase_from_name(&phase, p->phase, strlen(p->phase)) &&
-                is_range(p->time_low, p->time_high) &&
-                (is_range(p->energy_low, p->energy_high) ||
-                 (isnan(p->energy_low) && isnan(p->energy_high)));
-
-    for (size_t i = 0; good && i < sizeof(v) / sizeof(*v); i++)
-        good = isfinite(v[i]) && v[i] >= 0;
-    for (int g = 0; good && g < FT__N_TASK_GROUPS; g++)
-        good = isfinite(s->scale[g]) && s->scale[g] >= 0;
-    return good;
+    return memchr(p->device, 0, sizeof(p->device)) &&
+           memchr(p->policy, 0, sizeof(p->policy)) &&
+           memchr(p->engine, 0, sizeof(p->engine)) &&
+           memchr(p->phase, 0, sizeof(p->phase)) && is_made(p->phase) &&
+           p->n >= LEAST_NETWORKS && p->n <= UINT32_MAX && is_schedule(&p->schedule) &&
+           is_range(p->time_low, p->time_high) &&
+           (is_range(p->energy_low, p->energy_high) ||
+            (isnan(p->energy_low) && isnan(p->energy_high))) &&
+           isfinite(p->error) && p->error >= 0 && isfinite(p->without) &&
+           p->without >= 0;
 }
 
 /* ---- loads ---- */
@@ -76,8 +113,8 @@ bool ft__placed_sound(const ft__placed *p)
 struct network {
     ft__known_network known;
     ft__schedule start;
-    uint32_t whole;
     bool usable;
+    bool fitted; /* first of a place that had networks enough */
 };
 
 struct fitting {
@@ -94,6 +131,7 @@ struct listing {
     const ft__whole *w;
     ft__buf text;
     char *source; /* the first that lists it */
+    bool bad;     /* no memory */
 };
 
 static int take_member(void *user, const ft_member *m)
@@ -104,11 +142,10 @@ static int take_member(void *user, const ft_member *m)
         return 0;
     if (!l->source)
         l->source = strdup(m->source);
-    if (!l->source)
-        return 1;
-    if (strcmp(l->source, m->source) == 0)
+    if (l->source && strcmp(l->source, m->source) == 0)
         ft__buf_fmt(&l->text, "%s *%.0f\n", m->part, m->count);
-    return l->text.bad;
+    l->bad = !l->source || l->text.bad;
+    return l->bad;
 }
 
 /* From the members of the store; *g stays NULL where it has none. */
@@ -118,7 +155,7 @@ static ft_status list_members(ft_graph **g, ft_store *store, const ft__whole *w,
     struct listing l = {.w = w};
     ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &l, err);
 
-    if (!st && (l.text.bad || (l.text.len && !l.source)))
+    if (!st && l.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
     if (!st && l.text.len)
         st = ft_import_ops(g, l.text.s, l.text.len, w->spec, err);
@@ -159,13 +196,16 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
         ft__schedule_load(&n->known.load, tasks.task, ft_graph_n_ops(g));
         n->known.load.cap_w = tasks.cap_w;
         n->start = tasks.schedule;
+        n->usable = tasks.engine && strcmp(tasks.engine, on->engine) == 0 &&
+                    ft__schedule_time(&n->known.load, &n->start) > 0;
     }
     free(tasks.task);
     return st;
 }
 
-/* Networks of devices that nothing was learned of, at clocks of their own, and those
- * that nobody lists are left out. */
+/* Networks of devices that nothing was learned of, at clocks of their own, of engines
+ * other than the one whose operations the family tells there, halves of training steps,
+ * and those that nobody lists are left out. */
 static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
 {
     const ft__whole *w = &f->w.v[i];
@@ -175,19 +215,17 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
     ft_status st = FT_OK;
 
     *n = (struct network){
-        .known = {.time_s = w->time_s, .energy_j = w->energy_j, .weight = 1},
-        .whole = i};
+        .known = {.time_s = w->time_s, .energy_j = w->energy_j, .weight = 1}};
     if (!ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
-        ft__setting_differs(on->setting, "") || !(w->time_s > 0))
+        ft__setting_differs(on->setting, "") || ft__whole_of_step(w, on->setting) ||
+        !(w->time_s > 0))
         return FT_OK;
     if (!on->file)
         st = ft_device_load(&on->file, f->opt->data_dir, on->device, err);
     if (!st)
         st = find_graph(&g, f, w, err);
-    if (!st && g && strcmp(ft_phase_name(ft__placed_phase(g)), w->phase) == 0) {
+    if (!st && g && strcmp(ft_phase_name(ft__placed_phase(g)), w->phase) == 0)
         st = price(n, f, g, on, err);
-        n->usable = !st && ft__schedule_time(&n->known.load, &n->start) > 0;
-    }
     ft_graph_free(g);
     return st;
 }
@@ -201,7 +239,7 @@ static bool same_place(const struct fitting *f, uint32_t a, uint32_t b)
 
     return f->network[a].usable && f->network[b].usable &&
            strcmp(x->phase, y->phase) == 0 && strcmp(d->device, e->device) == 0 &&
-           strcmp(d->policy, e->policy) == 0;
+           strcmp(d->policy, e->policy) == 0 && strcmp(d->engine, e->engine) == 0;
 }
 
 /* Fit to all networks of the place of `of` but `without`, by its name; NULL: to all. */
@@ -280,34 +318,102 @@ static uint32_t count_networks(const struct fitting *f, uint32_t of)
     return n;
 }
 
-static ft_status add_placed(ft__family *to, const struct fitting *f, uint32_t of,
-                            ft_error *err)
+static bool put_text(char *to, size_t size, const char *from)
+{
+    const size_t len = strlen(from);
+
+    if (len < size)
+        memcpy(to, from, len + 1);
+    return len < size;
+}
+
+/* Why the place of a network gets no schedule. */
+static void tell(const struct fitting *f, uint32_t of, const char *why)
 {
     const ft__whole *w = &f->w.v[of];
     const ft__dataset *d = &f->w.dataset[w->dataset];
-    ft__placed p = {.n = 0}, *grown;
+
+    ft__log(f->opt->log, FT_LOG_WARN, "no schedule of %s, %s, %s, %s: %s", d->device,
+            d->policy, d->engine, w->phase, why);
+}
+
+static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
+                           ft_error *err)
+{
+    const ft__whole *w = &f->w.v[of];
+    const ft__dataset *d = &f->w.dataset[w->dataset];
+    ft__placed p = {.n = 0};
+    char why[200];
     ft_status st;
 
-    if (strlen(d->device) >= sizeof(p.device) || strlen(d->policy) >= sizeof(p.policy))
+    if (!put_text(p.device, sizeof(p.device), d->device) ||
+        !put_text(p.policy, sizeof(p.policy), d->policy) ||
+        !put_text(p.engine, sizeof(p.engine), d->engine) ||
+        !put_text(p.phase, sizeof(p.phase), w->phase)) {
+        tell(f, of, "names are too long");
         return FT_OK;
-    memcpy(p.device, d->device, strlen(d->device));
-    memcpy(p.policy, d->policy, strlen(d->policy));
-    strncpy(p.phase, w->phase, sizeof(p.phase) - 1);
+    }
     fit_without(&p.schedule, f, of, NULL);
     st = find_strays(&p, f, of, err);
-    if (st || !(p.error < p.without) || !ft__placed_sound(&p))
+    if (st)
         return st;
-    grown = realloc(to->placed, (to->n_placed + 1u) * sizeof(*grown));
-    if (!grown)
-        return ft_fail(err, FT_ENOMEM, 0, "schedules");
-    to->placed = grown;
-    grown[to->n_placed++] = p;
+    if (ft__placed_sound(&p) && p.error < p.without)
+        return ft__placed_add(to, &p, err);
+    snprintf(
+        why, sizeof(why),
+        ft__placed_sound(&p)
+            ? "networks left out err by %.1f %% with it, by %.1f %% without"
+            : "what was fitted cannot be true; errors %.3g %% with it, %.3g %% without",
+        100 * p.error, 100 * p.without);
+    tell(f, of, why);
     return FT_OK;
+}
+
+/* *tried: places that had networks enough. */
+static ft_status fit_places(ft__family *to, struct fitting *f, uint32_t *tried,
+                            ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < f->w.n && !st; i++) {
+        const uint32_t n = count_networks(f, i);
+        char why[80];
+
+        f->network[i].fitted = n >= LEAST_NETWORKS;
+        *tried += f->network[i].fitted;
+        if (f->network[i].fitted) {
+            st = fit_place(to, f, i, err);
+        } else if (n) {
+            snprintf(why, sizeof(why), "%u %s, %d are needed", n,
+                     n == 1 ? "network" : "networks", LEAST_NETWORKS);
+            tell(f, i, why);
+        }
+    }
+    return st;
+}
+
+/* Those of places where none was fitted. */
+static ft_status keep_before(ft__family *to, const struct fitting *f, ft_error *err)
+{
+    const ft__family *before = f->opt->before;
+    ft_status st = FT_OK;
+
+    for (uint32_t k = 0; before && k < before->n_placed && !st; k++) {
+        const ft__placed *p = &before->placed[k];
+        bool anew = false;
+
+        for (uint32_t i = 0; i < f->w.n && !anew; i++)
+            anew = f->network[i].fitted &&
+                   is_of(p, &f->w.dataset[f->w.v[i].dataset], f->w.v[i].phase);
+        if (!anew)
+            st = ft__placed_add(to, p, err);
+    }
+    return st;
 }
 
 static ft_status fit_all(struct fitting *f, ft__family *to, ft_error *err)
 {
-    uint32_t usable = 0;
+    uint32_t usable = 0, tried = 0;
     ft_status st = FT_OK;
 
     f->network = calloc(f->w.n + 1, sizeof(*f->network));
@@ -320,13 +426,17 @@ static ft_status fit_all(struct fitting *f, ft__family *to, ft_error *err)
         usable += f->network[i].usable;
     }
     if (!st && !usable)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "no network whose operations are listed was measured whole on a "
-                     "device that operations were learned of");
-    for (uint32_t i = 0; i < f->w.n && !st; i++)
-        if (count_networks(f, i) >= LEAST_NETWORKS)
-            st = add_placed(to, f, i, err);
-    return st;
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no network whose operations are listed was measured whole on a "
+                       "device and engine that operations were learned of");
+    if (!st)
+        st = fit_places(to, f, &tried, err);
+    if (!st && !tried)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no schedule: nowhere were %d networks measured whole, of one "
+                       "device, policy, engine and phase",
+                       LEAST_NETWORKS);
+    return st ? st : keep_before(to, f, err);
 }
 
 ft_status ft__placed_fit(ft__family *f, ft_store *store, const ft__placed_options *opt,

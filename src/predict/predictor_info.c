@@ -79,6 +79,7 @@ void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
 
     *out = (ft_predictor_schedule){.device = k->device,
                                    .policy = k->policy,
+                                   .engine = k->engine,
                                    .phase = k->phase,
                                    .n = k->n,
                                    .convolutions = s->scale[FT__TASK_CONV],

@@ -1,6 +1,7 @@
 #ifndef PREDICT_SCHEDULE_H
 #define PREDICT_SCHEDULE_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,7 +36,8 @@ typedef struct ft__task {
 } ft__task;
 
 /* What operations measured one by one do not say; fitted on networks that were
- * measured whole. All are at least 0. */
+ * measured whole. All are at least 0. Predictor files hold it as it is here (placed.h):
+ * a change of it, or of the groups, needs a new version of theirs. */
 typedef struct ft__schedule {
     double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
     double bounded;  /* of the bare times of operations that were never measured */
@@ -43,6 +45,7 @@ typedef struct ft__schedule {
     double idle_w;   /* drawn when nothing runs */
     double dynamic;  /* scale of energy above idle */
 } ft__schedule;
+static_assert(sizeof(ft__schedule) == 64, "image layout");
 
 /* Sums: device times as they are, the host costs nothing. */
 ft__schedule ft__schedule_plain(void);

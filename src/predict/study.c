@@ -23,6 +23,11 @@ ft__known_network *ft__study_known(const ft__study *y, uint32_t session)
     return y->known + session * y->w.n;
 }
 
+bool ft__study_asks(const ft__study *y, uint32_t group, uint32_t session)
+{
+    return y->asked[(size_t)group * y->n_sessions + session];
+}
+
 /* ---- training sets ---- */
 
 static bool has_part(const ft__whole *w, const ft_op *key)
@@ -124,9 +129,9 @@ static ft_status load_pair(ft__study *y, uint32_t a, uint32_t b, ft_error *err)
     st = learn(y, a, b, err);
     for (size_t i = 0; i < y->w.n; i++)
         for (uint32_t c = 0; c < y->n_sessions && !st; c++) {
-            if (y->group[i] == b)
+            if (y->group[i] == b && ft__study_asks(y, a, c))
                 st = ft__study_load(pair_of(y, a, c) + i, &sums, y, i, c, false, err);
-            if (y->group[i] == a && !st)
+            if (y->group[i] == a && ft__study_asks(y, b, c) && !st)
                 st = ft__study_load(pair_of(y, b, c) + i, &sums, y, i, c, false, err);
         }
     y->paired[a * y->n_groups + b] = y->paired[b * y->n_groups + a] = true;
@@ -150,7 +155,8 @@ ft_status ft__study_others(ft__study *y, uint32_t group, ft_error *err)
         for (uint32_t c = 0; c < y->n_sessions && !st; c++) {
             ft__load *l = &ft__study_known(y, c)[i].load;
 
-            if (y->group[i] == group || !ft__study_goes(y, group, y->group[i]))
+            if (y->group[i] == group || !ft__study_goes(y, group, y->group[i]) ||
+                !ft__study_asks(y, group, c))
                 continue;
             if (ft__study_devices(y))
                 *l = pair_of(y, group, c)[i];
@@ -172,16 +178,20 @@ static ft_status find_devices(ft__dataset *d, uint32_t n, const char *data_dir,
     return st;
 }
 
-static void find_sessions(ft__study *y)
+static ft_status find_sessions(ft__study *y, ft_error *err)
 {
+    y->session = calloc(y->s.n_datasets + 1u, sizeof(*y->session));
+    if (!y->session)
+        return ft_fail(err, FT_ENOMEM, 0, "sessions");
     for (uint32_t i = 0; i < y->s.n_datasets; i++) {
         uint32_t c = 0;
 
         while (c < y->n_sessions && strcmp(y->session[c], y->s.dataset[i].setting) != 0)
             c++;
-        if (c == y->n_sessions && c < FT__MAX_SESSIONS)
+        if (c == y->n_sessions)
             y->session[y->n_sessions++] = y->s.dataset[i].setting;
     }
+    return FT_OK;
 }
 
 /* Networks of one name and input that ran in one place are one group, whatever their
@@ -218,6 +228,44 @@ static double weight_of(const ft__study *y, size_t whole)
     return ft__study_devices(y) ? 1 / (double)n : 1;
 }
 
+/* Operations of a session from which a group may be foretold. */
+static size_t rows_of(const ft__study *y, uint32_t group, uint32_t session)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < y->s.n_datasets; i++) {
+        const ft__dataset *d = &y->s.dataset[i];
+
+        if (strcmp(d->setting, y->session[session]) == 0 &&
+            (ft__study_devices(y) ? !same_device(y, i, group)
+                                  : same_place(d, ran_in(y, group))))
+            n += d->n;
+    }
+    return n;
+}
+
+/* Of two sessions with as many operations the first comes first. */
+static ft_status find_asked(ft__study *y, ft_error *err)
+{
+    const uint32_t sessions = y->n_sessions;
+    size_t *rows = calloc(sessions + 1u, sizeof(*rows));
+
+    y->asked = calloc((size_t)y->n_groups * sessions + 1, sizeof(*y->asked));
+    for (uint32_t g = 0; g < y->n_groups && rows && y->asked; g++) {
+        for (uint32_t c = 0; c < sessions; c++)
+            rows[c] = rows_of(y, g, c);
+        for (uint32_t c = 0; c < sessions; c++) {
+            uint32_t before = 0;
+
+            for (uint32_t k = 0; k < sessions; k++)
+                before += rows[k] > rows[c] || (rows[k] == rows[c] && k < c);
+            y->asked[(size_t)g * sessions + c] = rows[c] && before < FT__MAX_SESSIONS;
+        }
+    }
+    free(rows);
+    return rows && y->asked ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "sessions");
+}
+
 static ft_status make_tables(ft__study *y, ft_error *err)
 {
     const size_t n = y->w.n, sessions = y->n_sessions;
@@ -240,7 +288,9 @@ static ft_status make_tables(ft__study *y, ft_error *err)
                      sizeof(*y->pair));
     y->paired = calloc(ft__study_devices(y) ? (size_t)y->n_groups * y->n_groups + 1 : 1,
                        sizeof(*y->paired));
-    return y->pair && y->paired ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu networks", n);
+    if (!y->pair || !y->paired)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu networks", n);
+    return find_asked(y, err);
 }
 
 ft_status ft__study_open(ft__study *y, ft_store *store, ft_error *err)
@@ -254,10 +304,10 @@ ft_status ft__study_open(ft__study *y, ft_store *store, ft_error *err)
         st = find_devices(y->s.dataset, y->s.n_datasets, o->data_dir, err);
     if (!st)
         st = find_devices(y->w.dataset, y->w.n_datasets, o->data_dir, err);
-    if (st)
-        return st;
-    find_sessions(y);
-    st = make_tables(y, err);
+    if (!st)
+        st = find_sessions(y, err);
+    if (!st)
+        st = make_tables(y, err);
     if (!st && y->n_groups < 2)
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "%u %s with operations: two at least are needed, one to leave "
@@ -270,6 +320,8 @@ ft_status ft__study_open(ft__study *y, ft_store *store, ft_error *err)
 void ft__study_free(ft__study *y)
 {
     ft__prices_free(&y->prices);
+    free(y->session);
+    free(y->asked);
     free(y->key);
     free(y->row);
     free(y->next);

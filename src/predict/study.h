@@ -9,15 +9,16 @@
 /* Networks that were measured whole, each to be foretold without its group: itself in
  * all its phases, or all of a device. What is left to learn from, and loads. */
 
-/* Settings that operations were measured under and that are told apart. */
+/* Sessions that answer for one group: those with most operations. */
 enum { FT__MAX_SESSIONS = 8 };
 
 typedef struct ft__study {
     const ft_networks_options *opt;
     ft__samples s;
     ft__wholes w;
-    const char *session[FT__MAX_SESSIONS];
+    const char **session; /* settings that operations were measured under */
     uint32_t n_sessions;
+    bool *asked;     /* of a group and a session: does that answer for it? */
     ft_op *key;      /* ft__part_key() of every sample */
     uint32_t *group; /* of every whole */
     uint32_t n_groups;
@@ -36,6 +37,9 @@ void ft__study_free(ft__study *y);
 /* Loads of the networks that say something of `group`, as of networks whose operations
  * were not seen: ft__study_known(). y->prices are those without the group. */
 ft_status ft__study_others(ft__study *y, uint32_t group, ft_error *err);
+/* May operations of a session answer for the group? Of FT__MAX_SESSIONS at most; loads
+ * of others are not known. */
+bool ft__study_asks(const ft__study *y, uint32_t group, uint32_t session);
 /* Of one network, by y->prices; blind: as if none of its operations had been seen. */
 ft_status ft__study_load(ft__load *out, ft__sums *sums, const ft__study *y,
                          size_t whole, uint32_t session, bool blind, ft_error *err);

@@ -80,8 +80,7 @@ static ft_status add_graph(ft__whole *w, const ft_graph *g, ft_error *err)
     return st;
 }
 
-/* The forward and the backward pass of a training step are in its list. */
-static bool is_of_step(const ft__whole *w, const char *setting)
+bool ft__whole_of_step(const ft__whole *w, const char *setting)
 {
     size_t len;
     const char *mode = ft__pair(setting, "mode", &len);
@@ -141,7 +140,7 @@ static ft_status find_parts(ft__whole *w, const char *setting, ft_store *store,
     if (!st && g)
         st = add_graph(w, g, err);
     ft_graph_free(g);
-    if (!st && !w->n_parts && is_of_step(w, setting))
+    if (!st && !w->n_parts && ft__whole_of_step(w, setting))
         st = take_members(w, store, true, err);
     if (!st && !w->n_parts)
         st = take_members(w, store, false, err);

@@ -30,6 +30,10 @@ typedef struct ft__whole {
     size_t n_parts;
 } ft__whole;
 
+/* Is it the forward or the backward pass of a training step, measured under `setting`?
+ * Its operations are in the step's list. */
+bool ft__whole_of_step(const ft__whole *w, const char *setting);
+
 /* op without layout and place, in its forward form if it is a backward one: what it is
  * learned under. */
 ft_op ft__part_key(const ft_op *op);

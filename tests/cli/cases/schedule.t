@@ -24,13 +24,14 @@ What networks measured whole show of host and device goes into the predictor of 
   0
   [1]
   $ ./learn -o with.ftp --networks phase=forward | sed -n '/networks of/,/^$/p'
-  networks of  policy   phase    n  error  without  90 % interval  conv  products  others  relaid  bounded  a launch    idle  energy
-  ----------------------------------------------------------------------------------------------------------------------------------
-  a30          default  forward  6  0.2 %   42.2 %   1.00 .. 1.00  1.00      1.00    0.70    1.00     1.00   18.0 us  29.7 W    1.00
+  networks of  policy   engine  phase    n  error  without  90 % interval  conv  products  others  relaid  bounded  a launch    idle  energy
+  ------------------------------------------------------------------------------------------------------------------------------------------
+  a30          default  test    forward  6  0.0 %   42.8 %   1.00 .. 1.00  1.00      1.00    0.70    1.00     1.00   18.0 us  29.7 W    1.00
   
-  $ foretell show with.ftp --json | pick schedules.# schedules.0.phase schedules.0.n
+  $ foretell show with.ftp --json | pick schedules.# schedules.0.phase schedules.0.engine schedules.0.n
   schedules.#: 1
   schedules.0.phase: "forward"
+  schedules.0.engine: "test"
   schedules.0.n: 6
   $ printf 'relu x=14400000 dtype=fp32 *10\nrelu x=6400000 dtype=fp32 *10\n' > net.txt
   $ for p in plain with; do foretell predict net.txt --device a30 --predictor $p.ftp --json > $p.json; pick schedule_networks < $p.json; done
@@ -44,7 +45,15 @@ What networks measured whole show of host and device goes into the predictor of 
   $ foretell predict net.txt --device a30 --predictor with.ftp | grep "networks of"
   host and device as 6 networks of a30 showed
   $ ./learn -o no.ftp --networks device=t4
-  foretell train: no network whose operations are listed was measured whole on a device that operations were learned of
+  foretell train: no network whose operations are listed was measured whole on a device and engine that operations were learned of
+  [4]
+  $ ./learn -o no.ftp --networks phase=forward --add with.ftp | grep -c "networks of"
+  1
+  $ sed '/network name=net[345]/d' all.csv > few.csv; foretell data import few.csv --db few.db | head -1
+  82 measurements taken from few.csv
+  $ foretell train --family --db few.db --where phase=forward --method extra --networks phase=forward -o no.ftp
+  warning: no schedule of a30, default, test, forward: 3 networks, 4 are needed
+  foretell train: no schedule: nowhere were 4 networks measured whole, of one device, policy, engine and phase
   [4]
   $ foretell train --networks phase=forward
   foretell train: --networks goes with --family
