@@ -96,6 +96,37 @@ static void the_next_one_leaves_the_least_sum_of_deviations(void)
     ft__choosing_free(&c);
 }
 
+/* Sums in double precision, over more operations than are summed at a time. */
+static void of_many_the_next_one_leaves_the_least_too(void)
+{
+    enum { MANY = 301 };
+    static ft_op ops[MANY];
+    static double gain[MANY];
+    double most = 0;
+    ft__choosing c;
+    size_t next;
+
+    for (int i = 0; i < MANY; i++) {
+        char spec[128];
+
+        snprintf(spec, sizeof(spec), "linear x=%dx%d out=%d dtype=fp32", 1 + i * 7 % 61,
+                 16 + i * 131 % 4001, 16 + i * 37 % 997);
+        CHECK(!ft_op_parse(&ops[i], spec, strlen(spec), NULL));
+    }
+    CHECK(!ft__choosing_make(&c, ops, NULL, MANY, FT_CRITERION_ACTIVE, 1, NULL));
+    for (size_t i = 0; i < MANY; i++) {
+        const float *row = c.between + i * MANY;
+
+        for (int j = 0; j < MANY; j++)
+            gain[i] += 1 - sqrt(1 - (double)row[j] * (double)row[j] / 1.05);
+        most = fmax(most, gain[i]);
+    }
+    next = ft__choosing_next(&c, NULL, NULL, NULL);
+    CHECK(next < MANY);
+    CHECK_NEAR(gain[next], most, 1e-4 * most);
+    ft__choosing_free(&c);
+}
+
 static void the_first_few_are_unlike_each_other(ft_criterion by)
 {
     size_t first[3];
@@ -214,7 +245,14 @@ static ft__samples measure(const ft_op ops[ALL], ft__dataset *d, bool timed)
     return s;
 }
 
-static void learn_from_every_other(ft__choosing *c, const ft_op ops[ALL], bool timed)
+static void know_every_other(ft__choosing *c, const ft_op ops[ALL])
+{
+    CHECK(!ft__choosing_make(c, ops, NULL, ALL, FT_CRITERION_ACTIVE, 1, NULL));
+    for (size_t i = 0; i < ALL; i += 2)
+        ft__choosing_know(c, i);
+}
+
+static void learn_from_known(ft__choosing *c, const ft_op ops[ALL], bool timed)
 {
     ft__dataset d = {.device = (char[]){"one"},
                      .setting = (char[]){""},
@@ -226,13 +264,16 @@ static void learn_from_every_other(ft__choosing *c, const ft_op ops[ALL], bool t
     uint32_t row[EACH];
 
     CHECK(s.v != NULL);
-    CHECK(!ft__choosing_make(c, ops, NULL, ALL, FT_CRITERION_ACTIVE, 1, NULL));
-    for (uint32_t i = 0; i < EACH; i++) {
+    for (uint32_t i = 0; i < EACH; i++)
         row[i] = 2 * i;
-        ft__choosing_know(c, row[i]);
-    }
     CHECK(!ft__choosing_learn(c, &s, row, EACH, 1, NULL));
     free(s.v);
+}
+
+static void learn_from_every_other(ft__choosing *c, const ft_op ops[ALL], bool timed)
+{
+    know_every_other(c, ops);
+    learn_from_known(c, ops, timed);
 }
 
 static void what_is_hard_to_foretell_weighs_more(void)
@@ -259,6 +300,22 @@ static void without_times_nothing_is_learned(void)
 
     make_many(ops);
     learn_from_every_other(&c, ops, false);
+    for (int i = 0; i < ALL; i++)
+        CHECK(c.weight[i] == 1);
+    ft__choosing_free(&c);
+}
+
+/* More alike to each other than to themselves: that is no covariance. */
+static void without_an_inverse_weights_stay_as_they_are(void)
+{
+    ft__choosing c;
+    ft_op ops[ALL];
+
+    make_many(ops);
+    know_every_other(&c, ops);
+    for (size_t i = 0; i < (size_t)ALL * ALL; i++)
+        c.alike[i] = i % (ALL + 1) ? 2 : 1;
+    learn_from_known(&c, ops, true);
     for (int i = 0; i < ALL; i++)
         CHECK(c.weight[i] == 1);
     ft__choosing_free(&c);
@@ -300,6 +357,7 @@ int main(void)
 {
     covariance_is_conditioned_on_what_is_known();
     the_next_one_leaves_the_least_sum_of_deviations();
+    of_many_the_next_one_leaves_the_least_too();
     the_first_few_are_unlike_each_other(FT_CRITERION_ACTIVE);
     the_first_few_are_unlike_each_other(FT_CRITERION_SPREAD);
     each_comes_once_and_then_there_is_none(FT_CRITERION_ACTIVE);
@@ -309,6 +367,7 @@ int main(void)
     what_weighs_nothing_comes_after_what_weighs();
     what_is_hard_to_foretell_weighs_more();
     without_times_nothing_is_learned();
+    without_an_inverse_weights_stay_as_they_are();
     learning_is_due_again_with_half_as_many_more();
     names_are_read_back();
     CHECK_DONE();

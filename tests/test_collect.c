@@ -14,6 +14,7 @@
 #include "fake_engine.h"
 #include "foretell/measure.h"
 #include "predict/probes.h"
+#include "run/session.h"
 
 static const char *plugin_dir;
 static const char *source_root;
@@ -221,6 +222,81 @@ static void what_stands_for_most_in_its_time_comes_first(void)
     clean(path);
 }
 
+static void count_warning(void *user, ft_log_level level, const char *text)
+{
+    int *n = user;
+
+    *n += level == FT_LOG_WARN && strstr(text, "what to measure next");
+}
+
+/* Enough of two kinds that what was hard to foretell is learned on the way; how many
+ * warnings say that it was not. Blanks part the words of `where`. */
+static int collect_on_a_device_with_a_blank(const char *path)
+{
+    enum { BOTH = 24 };
+    int warned = 0;
+    const ft_log log = {.message = count_warning, .user = &warned};
+    const ft_collect_options how = {
+        .op_time_s = 0.002, .repeat_share = -1, .group = 1, .log = &log};
+    ft_session *s = open_fake("");
+    ft_collect_report r = {0};
+    ft_error err = {0};
+    ft_op ops[BOTH];
+    ft_store *store;
+
+    snprintf(s->device, sizeof(s->device), "a device");
+    for (int i = 0; i < BOTH; i++) {
+        char spec[64];
+
+        snprintf(spec, sizeof(spec), i % 2 ? "linear x=8x%d out=64" : "relu x=8x%d",
+                 64 * (i + 1));
+        ops[i] = parse(spec);
+    }
+    CHECK(ft_store_open(&store, path, FT_STORE_WRITE, NULL) == FT_OK);
+    if (ft_collect(&r, s, store, ops, NULL, BOTH, &how, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(r.measured == BOTH && r.left == 0);
+    ft_store_close(store);
+    ft_session_close(s);
+    return warned;
+}
+
+static void a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from(void)
+{
+    char path[128];
+
+    temporary(path);
+    CHECK(collect_on_a_device_with_a_blank(path) == 0);
+    clean(path);
+}
+
+/* A row that cannot be read keeps nothing from being measured. */
+static void without_learning_what_to_measure_next_all_is_measured(void)
+{
+    ft_key key = {.device = "a device",
+                  .engine = "fake",
+                  .spec = "no operation",
+                  .phase = "forward",
+                  .metric = "time"};
+    const ft_measurement m = {.unit = "s", .value = 1, .error = 0, .n = 1};
+    ft_session *s = open_fake("");
+    char path[128];
+    ft_store *store;
+    int64_t run;
+
+    key.setting = s->setting;
+    key.engine_version = s->engine->version();
+    key.dtype_policy = s->dtype_policy;
+    temporary(path);
+    CHECK(ft_store_open(&store, path, FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(!ft_store_begin_run(store, &run, "test", "{}", NULL));
+    CHECK(!ft_store_put(store, run, &key, &m, NULL, 0, NULL));
+    ft_store_close(store);
+    ft_session_close(s);
+    CHECK(collect_on_a_device_with_a_blank(path) == 1);
+    clean(path);
+}
+
 static int has_three_rounds(void *user, const ft_row *row)
 {
     int *n = user;
@@ -403,6 +479,8 @@ int main(int argc, char **argv)
     a_failure_that_is_not_the_sizes_ends_its_series_too();
     an_engine_that_breaks_down_loses_nothing_measured();
     what_stands_for_most_in_its_time_comes_first();
+    a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from();
+    without_learning_what_to_measure_next_all_is_measured();
     a_short_budget_takes_fewer_rounds();
     part_is_measured_again_and_reproducibility_told();
     a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);

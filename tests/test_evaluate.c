@@ -7,6 +7,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "foretell/choose.h"
 #include "foretell/evaluate.h"
 #include "foretell/op.h"
 
@@ -353,6 +354,96 @@ static void a_learning_curve_ends_at_all_the_rows(void)
     ft_store_close(s);
 }
 
+/* ---- orders of measuring ---- */
+
+static ft_choice_curves choose(ft_store *s, uint64_t seed, uint32_t n_seeds)
+{
+    const ft_choice_options how = {.criteria = 1u << FT_CRITERION_ACTIVE,
+                                   .methods = 1u << FT_METHOD_TREE,
+                                   .n_steps = 5,
+                                   .n_seeds = n_seeds,
+                                   .seed = seed};
+    ft_choice_curves c;
+    ft_error err = {0};
+
+    if (ft_choice_evaluate(&c, s, &how, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        exit(1);
+    }
+    return c;
+}
+
+/* The error at so many operations: a straight line over their logarithm. */
+static double error_at(const ft_choice_curves *c, int by, double ops)
+{
+    size_t k = 1;
+
+    while (c->point[k].ops < ops)
+        k++;
+    return c->point[k - 1].mape[by] +
+           (c->point[k].mape[by] - c->point[k - 1].mape[by]) *
+               log(ops / c->point[k - 1].ops) /
+               log(c->point[k].ops / c->point[k - 1].ops);
+}
+
+/* On the curve the error is `above` times that of all, and from there on no larger. */
+static void check_reached(const ft_choice_curves *c, int by, double part, double above)
+{
+    const double full = c->point[c->n_points - 1].mape[by];
+    const double ops = part * c->point[c->n_points - 1].ops;
+
+    CHECK(part > 0 && part <= 1);
+    CHECK_NEAR(error_at(c, by, ops), above * full, 1e-9 * full);
+    for (size_t k = 0; k < c->n_points; k++)
+        CHECK(c->point[k].ops < ops || c->point[k].mape[by] <= above * full);
+}
+
+static void parts_of_the_operations_are_read_off_the_curve(void)
+{
+    const struct law law = {.device = "d", .setting = "", .noise = 0.02, .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_choice_curves c = choose(s, 1, 1);
+
+    for (int by = 0; by < FT_CRITERION_COUNT; by++) {
+        const double full = c.point[c.n_points - 1].mape[by];
+
+        if (by == FT_CRITERION_SPREAD) {
+            CHECK(isnan(c.excess[by]) && isnan(c.close_at[by]));
+            continue;
+        }
+        check_reached(&c, by, c.close_at[by], 1.02);
+        check_reached(&c, by, c.near_at[by], 1.05);
+        CHECK(c.near_at[by] <= c.close_at[by] && c.close_at[by] <= c.full_at[by]);
+        CHECK_NEAR(c.excess[by], error_at(&c, by, 0.6 * (double)c.n_ops) / full - 1,
+                   1e-9);
+        CHECK(isnan(c.excess_error[by]));
+    }
+    ft_choice_curves_free(&c);
+    ft_store_close(s);
+}
+
+/* Of two numbers the standard error of the mean is half of what they differ by. */
+static void the_excess_is_a_mean_over_seeds_and_has_a_standard_error(void)
+{
+    const struct law law = {.device = "d", .setting = "", .noise = 0.02, .seed = 3};
+    ft_store *s = store_of(&law, 1);
+    ft_choice_curves a = choose(s, 1, 1), b = choose(s, 2, 1), both = choose(s, 1, 2);
+
+    for (int by = 0; by < FT_CRITERION_COUNT; by += FT_CRITERION_RANDOM) {
+        const double end_a = a.point[a.n_points - 1].mape[by],
+                     end_b = b.point[b.n_points - 1].mape[by];
+        const double of_a = a.excess[by] * end_a, of_b = b.excess[by] * end_b;
+
+        CHECK_NEAR(both.excess[by], (of_a + of_b) / (end_a + end_b), 1e-9);
+        CHECK_NEAR(both.excess_error[by], fabs(of_a - of_b) / (end_a + end_b), 1e-9);
+        CHECK(both.excess_error[by] > 0);
+    }
+    ft_choice_curves_free(&a);
+    ft_choice_curves_free(&b);
+    ft_choice_curves_free(&both);
+    ft_store_close(s);
+}
+
 static void figures_do_not_depend_on_threads(void)
 {
     const struct law law = {.device = "d", .setting = "", .noise = 0.1, .seed = 3};
@@ -413,6 +504,8 @@ int main(void)
     what_errs_least_in_proportion_is_chosen();
     energy_is_power_times_time();
     a_learning_curve_ends_at_all_the_rows();
+    parts_of_the_operations_are_read_off_the_curve();
+    the_excess_is_a_mean_over_seeds_and_has_a_standard_error();
     figures_do_not_depend_on_threads();
     what_does_not_fit_is_refused();
     CHECK_DONE();

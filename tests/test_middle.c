@@ -166,10 +166,85 @@ static void bounds_that_are_none_are_refused(void)
     data_free(&d);
 }
 
+static void bounds_between_which_nothing_lies_are_refused_before_learning(void)
+{
+    static const struct bounds wild[] = {
+        {-1, NAN},       {NAN, 1},        {-INFINITY, INFINITY},
+        {-INFINITY, 50}, {-50, INFINITY}, {-1e308, 1e308},
+        {2, -2},         {5, 5}};
+    data d = data_new(20, 3, 25);
+
+    for (size_t i = 0; i < sizeof(wild) / sizeof(*wild); i++) {
+        const ft_model_options opt = {
+            .method = FT_METHOD_RIDGE, .least = wild[i].least, .most = wild[i].most};
+        ft_error err = {0};
+        ft_model *m = NULL;
+
+        CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, &err) == FT_EINVAL && !m);
+        CHECK(strstr(err.msg, "nothing lies between"));
+    }
+    data_free(&d);
+}
+
+static void what_weighs_nothing_may_lie_outside_the_bounds(void)
+{
+    enum { N = 40 };
+    const ft_model_options opt = {.method = FT_METHOD_RIDGE, .least = -50, .most = 50};
+    data d = data_new(2 * N, 3, 26);
+    data half = {.m = {d.x, N, 3}};
+    double w[2 * N];
+    ft_model *a = NULL, *b = NULL;
+
+    for (size_t i = 0; i < 2 * N; i++) {
+        w[i] = i < N;
+        d.y[i] = i < N ? d.y[i] : 50 + (double)(i % 2);
+    }
+    CHECK(!ft_model_fit(&a, &d.m, d.y, w, &opt, NULL));
+    CHECK(!ft_model_fit(&b, &half.m, d.y, NULL, &opt, NULL));
+    for (size_t i = 0; a && b && i < N; i++)
+        CHECK(one(a, d.x + i * 3) == one(b, d.x + i * 3));
+    ft_model_free(a);
+    ft_model_free(b);
+    w[N] = 1e-9;
+    CHECK(ft_model_fit(&a, &d.m, d.y, w, &opt, NULL) == FT_EINVAL && !a);
+    data_free(&d);
+}
+
+static void more_trees_than_fit_on_the_stack_are_refused(void)
+{
+    ft_model_options opt = {.method = FT_METHOD_MIDDLE, .forest.n_trees = 1025};
+    data d = data_new(4, 1, 27);
+    ft_model *m = NULL, *again = NULL;
+    ft__model_header *h;
+    ft_error err = {0};
+    size_t len = 0;
+
+    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, &err) == FT_EINVAL && !m);
+    CHECK(strstr(err.msg, "1025"));
+    opt.method = FT_METHOD_EXTRA;
+    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    h = m ? malloc((ft_model_image(m, &len), len)) : NULL;
+    if (h) {
+        memcpy(h, ft_model_image(m, &len), len);
+        h->method = FT_METHOD_MIDDLE;
+        CHECK(ft_model_load(&again, h, len, NULL) == FT_EFORMAT && !again);
+    }
+    free(h);
+    ft_model_free(m);
+    opt = (ft_model_options){.method = FT_METHOD_MIDDLE, .forest.n_trees = 1024};
+    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    CHECK(m && isfinite(one(m, d.x)));
+    ft_model_free(m);
+    data_free(&d);
+}
+
 int main(void)
 {
     a_middle_errs_least_in_proportion_among_its_trees();
     what_is_bounded_is_learned_through_a_logistic_curve();
     bounds_that_are_none_are_refused();
+    bounds_between_which_nothing_lies_are_refused_before_learning();
+    what_weighs_nothing_may_lie_outside_the_bounds();
+    more_trees_than_fit_on_the_stack_are_refused();
     CHECK_DONE();
 }

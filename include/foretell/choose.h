@@ -36,7 +36,9 @@ typedef struct ft_choice_options {
     const ft_log *log;
 } ft_choice_options;
 
-#define FT_CHOICE_PART 0.6
+/* Where curves are compared with learning from all operations, a share of these, in
+ * percent. */
+#define FT_CHOICE_PERCENT 60
 
 typedef struct ft_choice_point {
     double ops;                       /* measured so far, mean over seeds */
@@ -53,7 +55,7 @@ typedef struct ft_choice_curves {
     double full_at[FT_CRITERION_COUNT];
     double close_at[FT_CRITERION_COUNT];
     double near_at[FT_CRITERION_COUNT];
-    /* By how much the error of FT_CHOICE_PART of the operations is above that of all of
+    /* By how much the error of FT_CHOICE_PERCENT of the operations is above that of all of
      * them, as a share of the latter, and the standard error of that over seeds (NaN:
      * there is one only). */
     double excess[FT_CRITERION_COUNT];

@@ -112,8 +112,9 @@ typedef struct ft_model_options {
     uint32_t layers;   /* MLP: hidden layers */
     double gamma;      /* SVR: of exp(-gamma |a - b|^2), on standardised columns */
     double epsilon;    /* SVR: half width of the tube, in sigmas of the target */
-    double least, most; /* all targets lie between them, as does whatever is predicted: a
-                           logistic curve is what is learned. Both 0: nothing is known */
+    double least, most; /* all targets with a weight lie strictly between them, else
+                           FT_EINVAL, as does whatever is predicted: a logistic curve is
+                           what is learned. Both 0: nothing is known */
     uint64_t seed;
     uint32_t threads;  /* the result does not depend on it */
 } ft_model_options;

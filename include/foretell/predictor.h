@@ -54,7 +54,7 @@ typedef struct ft_train_options {
     ft_key filter;        /* which measurements; NULL members match all, but the
                              rows found must share device, setting, engine */
     uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0:
-                             extremely randomised trees */
+                             FT_METHOD_EXTRA alone; for a family the usual ones, mixed */
     int mix;              /* mixtures of the three best, too, where they are better */
     int tune;             /* try more hyper-parameters of these methods */
     uint32_t n_trees;     /* 0: 64 */

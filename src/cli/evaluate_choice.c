@@ -8,6 +8,11 @@
 #include "report/text.h"
 #include "report/units.h"
 
+/* FT_CHOICE_PERCENT as text. */
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+#define PERCENT TEXT_OF(FT_CHOICE_PERCENT)
+
 static bool is_there(const ft_choice_curves *r, int by)
 {
     return !isnan(r->area[by]);
@@ -48,13 +53,14 @@ static bool print_text(const ft_choice_curves *r)
     put_row(t, r, "error of all at", r->full_at);
     put_row(t, r, "2 % above it at", r->close_at);
     put_row(t, r, "5 % above it at", r->near_at);
-    put_row(t, r, "60 % of them: above it", r->excess);
+    put_row(t, r, PERCENT " % of them: above it", r->excess);
     put_row(t, r, "standard error", r->excess_error);
     if (!ft__table_print_take(t, stdout))
         return false;
     puts("\nmean of the curve: over the logarithm of the operations (its area); less "
          "than random:\nshare of the seeds; error of all at: part of the operations "
-         "from which on the error is\nthat of learning from all of them; 60 % of them: "
+         "from which on the error is\nthat of learning from all of them; " PERCENT
+         " % of them: "
          "how far their error\nis above that, and the standard error of this over "
          "seeds.");
     return true;
@@ -86,7 +92,7 @@ static bool print_json(const ft_choice_curves *r)
                   "curve", curve, "area", by_criterion(r, r->area), "better",
                   by_criterion(r, r->better), "full_at", by_criterion(r, r->full_at),
                   "close_at", by_criterion(r, r->close_at), "near_at",
-                  by_criterion(r, r->near_at), "excess_at_60",
+                  by_criterion(r, r->near_at), "excess_at_" PERCENT,
                   by_criterion(r, r->excess), "excess_error",
                   by_criterion(r, r->excess_error)),
         stdout);

@@ -15,6 +15,7 @@ bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *pa
 int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text);
 #define FT__METHODS_HELP                                                               \
     "choose from these methods by cross-validation: ridge, knn, template, tree, "      \
-    "forest, extra, boost, mlp, svr, gp, hist; or all; extra"
+    "forest, extra, boost, mlp, svr, gp, hist, "                                       \
+    "middle; or all; extra, with --family the usual ones, mixed"
 
 #endif

@@ -84,6 +84,12 @@ ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
                    names[m->head->method], what);
 }
 
+/* Targets that have bounds lie strictly between them. */
+static bool are_bounds(double least, double most)
+{
+    return isfinite(most - least) && least < most;
+}
+
 static ft_status check_header(const ft__model_header *h, size_t len, ft_error *err)
 {
     if (len < sizeof(*h) || memcmp(h->magic, FT__MODEL_MAGIC, sizeof(h->magic)))
@@ -103,8 +109,7 @@ static ft_status check_header(const ft__model_header *h, size_t len, ft_error *e
         return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, bytes),
                        "damaged model: %zu bytes instead of %llu", len,
                        (unsigned long long)h->bytes);
-    if (h->version == FT__MODEL_VERSION &&
-        !(isfinite(h->least) && isfinite(h->most) && h->least < h->most))
+    if (h->version == FT__MODEL_VERSION && !are_bounds(h->least, h->most))
         return ft_fail(err, FT_EFORMAT, offsetof(ft__model_header, least),
                        "damaged model: it predicts between %g and %g", h->least,
                        h->most);
@@ -174,6 +179,11 @@ static ft_status check_number(double v, double most, const char *name, ft_error 
                    most);
 }
 
+static bool is_bounded(const ft_model_options *o)
+{
+    return o->least != 0 || o->most != 0;
+}
+
 static ft_status check_options(const ft_model_options *o, ft_error *err)
 {
     const struct {
@@ -188,6 +198,9 @@ static ft_status check_options(const ft_model_options *o, ft_error *err)
 
     if ((unsigned)o->method >= FT_METHOD_COUNT)
         return ft_fail(err, FT_EINVAL, 0, "there is no method %d", (int)o->method);
+    if (is_bounded(o) && !are_bounds(o->least, o->most))
+        return ft_fail(err, FT_EINVAL, 0, "nothing lies between %g and %g", o->least,
+                       o->most);
     for (size_t i = 0; !st && i < sizeof(numbers) / sizeof(*numbers); i++)
         st = check_number(numbers[i].v, numbers[i].most, numbers[i].name, err);
     return st;
@@ -195,26 +208,25 @@ static ft_status check_options(const ft_model_options *o, ft_error *err)
 
 /* ---- bounds ---- */
 
-static bool is_bounded(const ft_model_options *o)
+/* Targets as they are learned, to be freed: any number in rows that do not count. */
+static ft_status stretch(double **out, const ft__task *t, ft_error *err)
 {
-    return o->least != 0 || o->most != 0;
-}
-
-/* Targets as they are learned, to be freed. */
-static ft_status stretch(double **out, const ft_matrix *x, const double *y,
-                         const ft_model_options *o, ft_error *err)
-{
-    double *v = malloc((x->n_rows + 1) * sizeof(*v));
+    const ft_model_options *o = t->opt;
+    const size_t n = t->x->n_rows;
+    double *v = calloc(n + 1, sizeof(*v));
 
     if (!v)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows",
-                       x->n_rows);
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows", n);
     *out = v;
-    for (size_t i = 0; i < x->n_rows; i++) {
-        if (!(y[i] > o->least && y[i] < o->most))
+    for (size_t i = 0; i < n; i++) {
+        const double y = t->y[i];
+
+        if (t->weights && t->weights[i] == 0)
+            continue;
+        if (!(y > o->least && y < o->most))
             return ft_fail(err, FT_EINVAL, 0, "target %zu is %g, not between %g and %g",
-                           i, y[i], o->least, o->most);
-        v[i] = log((y[i] - o->least) / (o->most - y[i]));
+                           i, y, o->least, o->most);
+        v[i] = log((y - o->least) / (o->most - y));
     }
     return FT_OK;
 }
@@ -223,7 +235,7 @@ static ft_status fit_stretched(ft__draft *d, const ft__task *t, ft_error *err)
 {
     double *y = NULL;
     ft__task inner = *t;
-    ft_status st = stretch(&y, t->x, t->y, t->opt, err);
+    ft_status st = stretch(&y, t, err);
 
     inner.y = y;
     if (!st)

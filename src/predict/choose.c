@@ -218,21 +218,40 @@ void ft__choosing_know(ft__choosing *c, size_t i)
 
 /* ---- choosing ---- */
 
-enum { LANES = 8 };
+/* LANES operations at a time are summed, BLOCK looked at. */
+enum { LANES = 8, BLOCK = 32 * LANES };
 
-/* Sums in lanes: the same order whatever the processor. */
+/* By how much less is unknown of each of n operations when one is known. */
+static void find_less(float *restrict less, const float *restrict left,
+                      const float *restrict row, const float *restrict weight,
+                      float share, size_t n)
+{
+    for (size_t j = 0; j < n; j++) {
+        const float after = left[j] * left[j] - row[j] * row[j] * share;
+
+        /* The larger of `after` and 0, without a branch. */
+        less[j] = weight[j] * (left[j] - sqrtf(0.5F * (after + fabsf(after))));
+    }
+}
+
+/* Sums in lanes: the same order whatever the processor, and the compiler may use
+ * vectors. */
 static double gain_active(const ft__choosing *c, size_t i)
 {
     const float *row = c->between + i * c->n;
     const float share = 1 / (fmaxf(row[i], 0) + noise);
-    float lane[LANES] = {0};
+    float lane[LANES] = {0}, less[BLOCK];
     double sum = 0;
 
-    for (size_t j = 0; j < c->n; j++) {
-        const float before = c->left[j], less = row[j] * row[j] * share;
-        const float after = before * before - less;
+    for (size_t j = 0; j < c->n; j += BLOCK) {
+        const size_t n = c->n - j < BLOCK ? c->n - j : BLOCK;
 
-        lane[j % LANES] += c->weight[j] * (before - (after > 0 ? sqrtf(after) : 0));
+        find_less(less, c->left + j, row + j, c->weight + j, share, n);
+        for (size_t k = n; k % LANES; k++)
+            less[k] = 0;
+        for (size_t k = 0; k < n; k += LANES)
+            for (size_t l = 0; l < LANES; l++)
+                lane[l] += less[k + l];
     }
     for (size_t k = 0; k < LANES; k++)
         sum += (double)lane[k];
@@ -268,12 +287,12 @@ size_t ft__choosing_next(const ft__choosing *c, const double *cost,
     for (size_t i = 0; i < c->n; i++) {
         double g;
 
-        if (c->known[i])
+        if (c->known[i] || (may && !may(user, i)))
             continue;
         g = gain(c, i);
         if (cost && c->by != FT_CRITERION_RANDOM)
             g /= cost[i];
-        if ((best == c->n || g > most) && (!may || may(user, i))) {
+        if (best == c->n || g > most) {
             best = i;
             most = g;
         }

@@ -342,7 +342,7 @@ static ft_status play_seed(struct playing *p, ft_choice_curves *c, uint64_t seed
             random = area;
         c->area[i] += weight * area;
         c->better[i] += area < random ? weight : 0;
-        more = mape_at(p, mape, FT_CHOICE_PART) - p->whole;
+        more = mape_at(p, mape, FT_CHOICE_PERCENT / 100.0) - p->whole;
         c->excess[i] += more;
         c->excess_error[i] += more * more;
         for (size_t k = 0; k < c->n_points; k++)

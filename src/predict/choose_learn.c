@@ -110,12 +110,12 @@ static ft_status find_errors(double *square, const ft__choosing *c,
 /* ---- in units of what the others leave unknown ---- */
 
 /* 1 / diagonal of the inverse of their covariance with noise (Rasmussen, Williams 2006,
- * eq. 5.12). */
-static ft_status divide_by_left(struct seen *k, const ft__choosing *c, ft_error *err)
+ * eq. 5.12). *good: there is one. */
+static ft_status divide_by_left(bool *good, struct seen *k, const ft__choosing *c,
+                                ft_error *err)
 {
     const size_t n = k->n;
     double *a = calloc(3 * n * n + 1, sizeof(*a)), *inverse = a + n * n;
-    bool good = true;
 
     if (!a)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
@@ -123,10 +123,10 @@ static ft_status divide_by_left(struct seen *k, const ft__choosing *c, ft_error 
         for (size_t j = 0; j <= i; j++)
             a[i * n + j] = (double)c->alike[k->at[i] * c->n + k->at[j]] +
                            (i == j ? (double)FT__CHOOSING_NOISE : 0);
-    good = ft__cholesky(a, n);
-    if (good)
+    *good = ft__cholesky(a, n);
+    if (*good)
         ft__cholesky_invert(inverse, a, inverse + n * n, n);
-    for (size_t i = 0; i < n && good; i++)
+    for (size_t i = 0; i < n && *good; i++)
         k->square[i] *= inverse[i * n + i];
     free(a);
     return FT_OK;
@@ -198,6 +198,7 @@ ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32
     double *held = calloc(s->n + 1, sizeof(*held));
     double *square = calloc(c->n + 1, sizeof(*square));
     struct seen k = {0};
+    bool good = false;
     ft_status st = held && square ? hold_out(held, s, row, n, threads, err)
                                   : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
 
@@ -207,8 +208,8 @@ ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32
     if (!st)
         st = see(&k, c, square, err);
     if (!st)
-        st = divide_by_left(&k, c, err);
-    if (!st && k.n) {
+        st = divide_by_left(&good, &k, c, err);
+    if (!st && good && k.n) {
         limit(&k);
         weigh(c, &k);
     }

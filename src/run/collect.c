@@ -344,17 +344,16 @@ static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error
 }
 
 /* Which operations are hard to foretell, as far as measured ones say. */
-static ft_status learn_to_choose(struct ft__collection *k, ft_error *err)
+static ft_status learn_from_measured(struct ft__collection *k, ft_error *err)
 {
+    ft__named_key key;
     ft__samples s;
-    char where[512];
     uint32_t *row;
     ft_status st;
 
-    if (!ft__choosing_is_due(&k->choosing))
-        return FT_OK;
-    where_of(where, k);
-    st = ft__samples_read(&s, k->store, where, true, err);
+    ft__collection_key(&key, k->session, NULL, NULL);
+    key.key.spec = key.key.phase = NULL;
+    st = ft__samples_read_key(&s, k->store, &key.key, true, err);
     if (st)
         return st;
     row = calloc(s.n + 1, sizeof(*row));
@@ -367,6 +366,18 @@ static ft_status learn_to_choose(struct ft__collection *k, ft_error *err)
     free(row);
     ft__samples_free(&s);
     return st;
+}
+
+/* Without it the order is the one before: nothing that is measured is worse for it. */
+static void learn_to_choose(struct ft__collection *k)
+{
+    ft_error why;
+
+    if (!ft__choosing_is_due(&k->choosing) || !learn_from_measured(k, &why))
+        return;
+    k->choosing.learn_at = SIZE_MAX;
+    ft__log(k->opt->log, FT_LOG_WARN,
+            "what to measure next follows no errors from here on: %s", why.msg);
 }
 
 static ft_status check_error(struct ft__collection *k, bool at_end, ft_error *err)
@@ -408,10 +419,10 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
         left = count_left(k);
         if (!st)
             st = check_error(k, false, err);
-        if (!st)
-            st = learn_to_choose(k, err);
         if (k->report->reached)
             break;
+        if (!st && left && ft__now_s() < until_s)
+            learn_to_choose(k);
     }
     ft__progress(k->opt->log, total - left, total, "");
     k->report->left = left;
