@@ -22,15 +22,15 @@ A space whose objectives are foretold: nothing is run, every point is what predi
   front: 9 points that no other beats in every objective, hypervolume #
   best settings  time  energy  latency  cost
   ----
-  device=a30 batch=16 dtype=fp16 clock=1300  # s  8.10 mJ  # s  1.352e-08
-  device=l4 batch=16 dtype=fp16 clock=1000 cap=60  # s  4.29 mJ  # s  3.687e-08
-  device=a30 batch=1 dtype=fp32 clock=700  # s  39.1 mJ  # s  2.061e-07
+  device=a30 batch=16 dtype=fp16 clock=1300  # s  7.97 mJ  # s  1.347e-08
+  device=l4 batch=16 dtype=fp16 clock=1000 cap=60  # s  4.15 mJ  # s  3.603e-08
+  device=a30 batch=1 dtype=fp32 clock=700  # s  38.9 mJ  # s  2.061e-07
   and 6 more between these; --top shows them
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,failure
-  ,a30,1,fp32,700,,0.0012366,0.039080125265109227,0.0012366,2.061e-07,
-  ,a30,1,fp32,1000,,0.0012366,0.040037372592417492,0.0012366,2.061e-07,
-  ,a30,1,fp32,1300,,0.0012366,0.043689595143644844,0.0012366,2.061e-07,
+  ,a30,1,fp32,700,,0.0012366,0.038908603869392502,0.0012366,2.061e-07,
+  ,a30,1,fp32,1000,,0.0012366,0.039855127147585809,0.0012366,2.061e-07,
+  ,a30,1,fp32,1300,,0.0012366,0.043381410142115988,0.0012366,2.061e-07,
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -72,7 +72,7 @@ Several networks are workloads.
   batch=1 mode=inference   1.62 ms  11.3 MiB
   and 3 more between these; --top shows them
   --
-  small    large     +0.86 (+0.55..+0.96)                    2.4 %              -                 -
+  small    large     +0.86 (+0.55..+0.96)                    2.1 %              -                 -
   large    small     +0.86 (+0.55..+0.96)                    5.3 %              -                 -
   told from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
@@ -166,8 +166,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,failure
-  ,4,0.003766569496242809,0.15048067014718142,
-  ,6,0.0043958987337074885,0.26189155378351325,
-  ,8,0.0048281745053429248,0.38009061911240449,
+  ,4,0.0036200451404109647,0.14461969591390764,
+  ,6,0.0041608970677613211,0.24779145382674322,
+  ,8,0.0047730217812089245,0.37567840118168433,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           380 mJ   231 mJ   627 mJ  scaled
+  energy           376 mJ   228 mJ   619 mJ  scaled

@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  # s  # s  # s  50.1 W  # J  # B  yes  scaled
-  a30  900 MHz  # s  # s  # s  57.3 W  # J  # B  yes  scaled
-  l4  600 MHz  # s  # s  # s  20.2 W  # mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  21.9 W  # mJ  # B  yes  scaled
+  a30  600 MHz  # s  # s  # s  48.8 W  # J  # B  yes  scaled
+  a30  900 MHz  # s  # s  # s  55.3 W  # J  # B  yes  scaled
+  l4  600 MHz  # s  # s  # s  19.4 W  # mJ  # B  yes  scaled
+  l4  900 MHz  # s  # s  # s  19.8 W  # mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
@@ -75,7 +75,7 @@ What attributes are worth to each regressor: mobilenet's convolutions differ in 
   $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
   regressor                      metric     attribute              error grows by, points       +-
   ------------------------------------------------------------------------------------------------
-  all forward                    time       groups                                    8.5      0.4
+  all forward                    time       groups                                    8.3      0.2
   $ foretell train --family --db both.db -o worth.ftp --importance --csv
   foretell train: --importance is told as text or with --json
   [2]

@@ -6,26 +6,26 @@ One network over two devices, by what is foretold of every part.
   device  nodes  from                 to                       time  energy   memory    sends       in
   ----------------------------------------------------------------------------------------------------
   t4         29  conv1/Conv           layer2.0.relu/Relu_1  59.7 ms  3.28 J  626 MiB  220 MiB  23.1 ms
-  l4         93  layer2.0.conv3/Conv  fc/Gemm               59.9 ms  3.15 J  525 MiB        -        -
+  l4         93  layer2.0.conv3/Conv  fc/Gemm               59.8 ms  3.12 J  525 MiB        -        -
   
-  one pass takes 143 ms and 6.43 J; passes that follow each other take 59.9 ms each
+  one pass takes 143 ms and 6.40 J; passes that follow each other take 59.8 ms each
   alone on t4: 179 ms, 9.93 J
-  alone on l4: 101 ms, 5.16 J
+  alone on l4: 101 ms, 5.14 J
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
-  period_s: 0.0598692280651081
+  period_s: 0.0597624515328903
   parts.0.nodes: 29
   parts.1.nodes: 93
   parts.0.sent_bytes: 231211008.0
-  alone.1.time_s: 0.101338333113224
+  alone.1.time_s: 0.101231556581006
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.14 ms and 124 mJ; passes that follow each other take 3.14 ms each
-  alone on jetson-tx2: 19.5 ms, 234 mJ
-  alone on a30: 3.14 ms, 124 mJ
+  one pass takes 3.14 ms and 123 mJ; passes that follow each other take 3.14 ms each
+  alone on jetson-tx2: 18.5 ms, 221 mJ
+  alone on a30: 3.14 ms, 123 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 413 ms and 22.5 J; passes that follow each other take 413 ms each
-  alone on jetson-tk1: 9.36 s, -; it does not fit there
-  alone on t4: 413 ms, 22.5 J
+  one pass takes 402 ms and 22.0 J; passes that follow each other take 402 ms each
+  alone on jetson-tk1: 9.00 s, -; it does not fit there
+  alone on t4: 402 ms, 22.0 J
 
 Several networks on several devices.
 
@@ -34,12 +34,12 @@ Several networks on several devices.
   
   network            device     time   energy    memory
   -----------------------------------------------------
-  resnet50.onnx      a30     3.14 ms   149 mJ   107 MiB
-  vgg16.onnx         a30     2.44 ms   342 mJ   553 MiB
-  vit_b_16.onnx      l4      5.60 ms   289 mJ   336 MiB
-  mobilenet_v2.onnx  t4      2.73 ms  74.5 mJ  23.1 MiB
+  resnet50.onnx      a30     3.14 ms   144 mJ   107 MiB
+  vgg16.onnx         a30     2.39 ms   334 mJ   553 MiB
+  vit_b_16.onnx      l4      5.59 ms   288 mJ   336 MiB
+  mobilenet_v2.onnx  t4      2.73 ms  67.1 mJ  23.1 MiB
   
-  all are done after 5.60 ms and have taken 854 mJ; no other way is better
+  all are done after 5.59 ms and have taken 833 mJ; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -53,10 +53,10 @@ A device of which too little is known for a network does without it.
   
   network        device     time   energy   memory
   ------------------------------------------------
-  resnet50.onnx  l4      3.14 ms  93.0 mJ  107 MiB
-  vgg16.onnx     l4      4.79 ms   269 mJ  553 MiB
+  resnet50.onnx  l4      3.14 ms  82.3 mJ  107 MiB
+  vgg16.onnx     l4      4.59 ms   254 mJ  553 MiB
   
-  all are done after 7.94 ms and have taken 362 mJ; no other way is better
+  all are done after 7.73 ms and have taken 337 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

@@ -305,11 +305,11 @@ What Triton, Inductor and XLA left behind.
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  4.18 us  matmul x=8x64 y=64x64 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  4.16 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 73.7 us and 10.1 mJ
+  on NVIDIA H100 SXM5 80 GB: 73.6 us and 10.0 mJ
     kernels        48.4 us, by the data sheet; registers estimated
-    library calls  25.3 us, by nvidia-fp32.ftp
+    library calls  25.2 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.

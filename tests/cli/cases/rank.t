@@ -7,13 +7,13 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high   energy   memory      chance  basis
   ------------------------------------------------------------------------------
-  1  l4          3.14 ms  1.71 ms  6.15 ms  57.7 mJ  107 MiB  *   52.0 %  scaled
-  2  a30         3.14 ms  1.74 ms  6.32 ms   124 mJ  107 MiB  *~  48.0 %  scaled
-  3  jetson-tk1  61.3 ms  42.4 ms  94.6 ms        -  107 MiB       0.0 %  scaled
+  1  l4          3.14 ms  1.71 ms  6.16 ms  56.3 mJ  107 MiB  *   51.9 %  scaled
+  2  a30         3.14 ms  1.73 ms  6.31 ms   123 mJ  107 MiB  *~  48.1 %  scaled
+  3  jetson-tk1  59.9 ms  41.6 ms  92.8 ms        -  107 MiB       0.0 %  scaled
   
   *: none beats it in time
   best: l4
-  expected regret of this answer: 29.4 %
+  expected regret of this answer: 29.7 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  energy    memory      chance  basis
   ---------------------------------------------------------------------------------
-  1  a30        64  3.81 ms  2.05 ms  7.13 ms  389 mJ  6.42 GiB  *  100.0 %  scaled
-  2  a30         8  4.90 ms  2.66 ms  9.29 ms  628 mJ  2.58 GiB       0.0 %  scaled
+  1  a30        64  3.81 ms  2.05 ms  7.14 ms  389 mJ  6.42 GiB  *  100.0 %  scaled
+  2  a30         8  4.90 ms  2.65 ms  9.30 ms  628 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million    low   high     time  energy   memory      chance  basis
   --------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.159  4.408  3.14 ms  107 mJ  107 MiB  *  100.0 %  scaled
-  2  a30     1.20 GHz              2.175  1.165  4.482  3.14 ms  116 mJ  107 MiB       0.0 %  scaled
+  1  a30      600 MHz              2.175  1.156   4.41  3.14 ms  106 mJ  107 MiB  *  100.0 %  scaled
+  2  a30     1.20 GHz              2.175  1.159  4.476  3.14 ms  115 mJ  107 MiB       0.0 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -66,15 +66,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time   memory     chance  basis
   ------------------------------------------------------------------------
-  1  l4      57.7 mJ  28.6 mJ  123 mJ  3.14 ms  107 MiB  *  89.0 %  scaled
-  2  a30      124 mJ  62.4 mJ  271 mJ  3.14 ms  107 MiB  ~  11.0 %  scaled
+  1  l4      56.3 mJ  27.9 mJ  120 mJ  3.14 ms  107 MiB  *  89.4 %  scaled
+  2  a30      123 mJ  61.8 mJ  269 mJ  3.14 ms  107 MiB  ~  10.6 %  scaled
   
   *: none beats it in time and energy at once
   best: l4
-  expected regret of this answer: 4.7 %
+  expected regret of this answer: 4.5 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  expected regret of this answer: 4.7 %
+  expected regret of this answer: 4.5 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet; two commands make one:
@@ -171,7 +171,7 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  # s  # s  # s  163 mJ  # B  *  # %  scaled
+  1  h100-sxm  # s  # s  # s  162 mJ  # B  *  # %  scaled
   2  l4  # s  # s  # s  -  # B  # %  measured
   
   *: none beats it in time

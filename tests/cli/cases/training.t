@@ -211,11 +211,11 @@ Foretold for a device: by phase, and memory by part.
   of one step          estimate      low     high  basis
   -------------------------------------------------------
   time                  21.5 ms  11.7 ms  40.0 ms  scaled
-    forward             6.58 ms  3.57 ms  12.2 ms  scaled
+    forward             6.57 ms  3.56 ms  12.2 ms  scaled
     backward            14.8 ms  8.00 ms  27.4 ms  scaled
-    optimizer            196 us   106 us   364 us  scaled
-  energy                 1.79 J   886 mJ   3.65 J  scaled
-  power                  83.2 W   58.6 W    118 W  scaled
+    optimizer            195 us   106 us   363 us  scaled
+  energy                 1.79 J   885 mJ   3.65 J  scaled
+  power                  83.3 W   58.7 W    118 W  scaled
   peak memory           500 MiB  485 MiB  525 MiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
