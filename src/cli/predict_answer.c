@@ -217,7 +217,9 @@ static ft_status find_learned(ft__found *f, ft__answer *a,
     if (*a->use.setting)
         st = load_device(f, a, q, err);
     f->from.on =
-        (ft_device_use){f->from.on.device, a->use.setting, a->use.policy, NULL};
+        (ft_device_use){.device = f->from.on.device,
+                        .setting = a->use.setting,
+                        .policy = a->use.policy};
     return st;
 }
 
@@ -254,8 +256,10 @@ static ft_status find_any(ft__found *f, ft__answer *a, const ft__predict_questio
     a->limit_bytes = d->memory_bytes;
     snprintf(a->known_as, sizeof(a->known_as), "%s", d->title);
     snprintf(a->setting, sizeof(a->setting), "%s", a->use.setting);
-    f->from.on = (ft_device_use){f->from.on.device, a->use.setting, a->use.policy,
-                                 ft__known_of(q->known, a->device)};
+    f->from.on = (ft_device_use){.device = f->from.on.device,
+                                 .setting = a->use.setting,
+                                 .policy = a->use.policy,
+                                 .known = ft__known_of(q->known, a->device)};
     st = find_family(&f->from.predictor, a, q, err);
     a->sheet = !f->from.predictor;
     a->among = f->from.predictor && ft__family_has(f->from.predictor, a->device);

@@ -4,6 +4,7 @@
 
 #include "base/pairs.h"
 #include "predict/physics.h"
+#include "predict/run_mode.h"
 
 static int is(const char *text, const char *word)
 {
@@ -136,6 +137,7 @@ void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
                        .slots = optimizer_slots(setting),
                        .activated = activated(setting),
                        .caches = caches(setting),
+                       .graph = ft__is_graph_mode(setting),
                        .gpu = is(d->type, "gpu"),
                        .amd = is(d->vendor, "AMD"),
                        .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),

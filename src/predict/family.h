@@ -50,6 +50,8 @@ void ft__family_free(ft__family *f);
  * no rows where the samples are of none. */
 ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err);
 
+/* Which dataset *on is, complete; n_datasets: none of them. */
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is

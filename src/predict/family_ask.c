@@ -91,7 +91,7 @@ static bool same_pairs(const char *a, const char *b)
            pairs_in_common(b, a) == pairs_in_common(b, b);
 }
 
-static uint32_t index_of(const ft__family *f, const ft__dataset *on)
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
 {
     uint32_t i = 0;
 
@@ -134,7 +134,7 @@ bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err)
 {
-    uint32_t index = index_of(f, on);
+    uint32_t index = ft__family_index(f, on);
 
     *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
     s->v = calloc(n + 1, sizeof(*s->v));
@@ -154,7 +154,7 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {
-    if (index_of(f, on) < f->n_datasets || on->roof)
+    if (ft__family_index(f, on) < f->n_datasets || on->roof)
         return FT_OK;
     if (!on->file)
         return ft_fail(err, FT_ENOTFOUND, 0,
@@ -243,7 +243,7 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
                                const ft__learner *l, const ft__dataset *on,
                                const ft__samples *s, ft_error *err)
 {
-    uint32_t index = index_of(f, on);
+    uint32_t index = ft__family_index(f, on);
     bool measured = index < f->n_datasets;
     uint32_t from = measured                                   ? index
                     : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets

@@ -197,7 +197,7 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
     theta = ft__theta_for(&cpu, theta, chip);
     ft__pace_make(&pace, chip, theta);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n ? host_s(w, theta->v) : 0;
+    out->launch_s = w->n && !chip->graph ? host_s(w, theta->v) : 0;
     out->total_s = together(out->launch_s, out->busy_s, theta->v[FT__C_overlap]);
 }
 

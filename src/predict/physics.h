@@ -32,6 +32,7 @@ typedef struct ft__chip {
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
+    int graph;     /* "run_mode=graph": no launches from the host */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__chip;
 

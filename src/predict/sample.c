@@ -6,6 +6,7 @@
 
 #include "base/pairs.h"
 #include "predict/probes.h"
+#include "predict/run_mode.h"
 
 static const char *const metric_names[FT__N_METRICS] = {
     [FT__METRIC_TIME] = "time",           [FT__METRIC_POWER] = "power",
@@ -129,13 +130,14 @@ struct reading {
     const char *where;
     size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far */
+    ft__buf setting; /* of the row, with its run mode */
     ft_status st;
     ft_error err;
 };
 
-static bool same_dataset(const ft__dataset *d, const ft_key *k)
+static bool same_dataset(const ft__dataset *d, const ft_key *k, const char *setting)
 {
-    return strcmp(d->setting, k->setting) == 0 && strcmp(d->device, k->device) == 0 &&
+    return strcmp(d->setting, setting) == 0 && strcmp(d->device, k->device) == 0 &&
            strcmp(d->policy, k->dtype_policy) == 0 &&
            strcmp(d->engine, k->engine) == 0 &&
            strcmp(d->engine_version, k->engine_version) == 0;
@@ -153,12 +155,12 @@ void ft__dataset_free(ft__dataset *d)
 }
 
 /* Index of the row's dataset; UINT32_MAX: out of memory. */
-static uint32_t dataset_of(ft__samples *s, const ft_key *k)
+static uint32_t dataset_of(ft__samples *s, const ft_key *k, const char *setting)
 {
     ft__dataset *d;
 
     for (uint32_t i = s->n_datasets; i > 0; i--)
-        if (same_dataset(&s->dataset[i - 1], k))
+        if (same_dataset(&s->dataset[i - 1], k, setting))
             return i - 1;
     d = realloc(s->dataset, (s->n_datasets + 1) * sizeof(*d));
     if (!d)
@@ -166,7 +168,7 @@ static uint32_t dataset_of(ft__samples *s, const ft_key *k)
     s->dataset = d;
     d += s->n_datasets;
     *d = (ft__dataset){.device = strdup(k->device),
-                       .setting = strdup(k->setting),
+                       .setting = strdup(setting),
                        .engine = strdup(k->engine),
                        .engine_version = strdup(k->engine_version),
                        .policy = strdup(k->dtype_policy)};
@@ -237,7 +239,9 @@ static int take_row(void *user, const ft_row *row)
                         row->key.spec);
         return 1;
     }
-    dataset = dataset_of(r->s, &row->key);
+    r->setting.len = 0;
+    ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
+    dataset = r->setting.bad ? UINT32_MAX : dataset_of(r->s, &row->key, r->setting.s);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric);
     if (!s) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
@@ -265,6 +269,7 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
     size_t begin = s->n;
     ft_status st = ft_store_each(store, filter, latest, take_row, &r, err);
 
+    ft__buf_free(&r.setting);
     if (!st && r.st) {
         st = r.st;
         if (err)
