@@ -21,10 +21,10 @@ void ft__answer_warn(ft__answer *a, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Seconds of all occurrences of unique operation i. */
+/* Seconds that the device is busy with all occurrences of unique operation i. */
 static double total_s(const ft__answer *a, uint32_t i)
 {
-    return a->e.op_time[i].value * (double)ft_graph_op_count(a->graph, i);
+    return a->e.op_device[i].value * (double)ft_graph_op_count(a->graph, i);
 }
 
 /* The energy's estimate with the reason that this machine gives. */
@@ -210,7 +210,7 @@ static bool bare(const ft__answer *a)
 
 static void op_row(ft__table *t, const ft__answer *a, uint32_t i)
 {
-    const ft_estimate *e = &a->e.op_time[i];
+    const ft_estimate *e = &a->e.op_device[i];
     char spec[SPEC_MAX];
 
     ft_op_print(ft_graph_op(a->graph, i), spec, sizeof(spec));
@@ -457,10 +457,14 @@ static json_t *ops_json(const ft__answer *a)
 
         ft_op_print(ft_graph_op(a->graph, i), spec, sizeof(spec));
         ft__json_append_take(
-            &all, json_pack("{s:s, s:o, s:o, s:o}", "spec", spec, "count",
-                            ft__json_count(ft_graph_op_count(a->graph, i)), "share",
-                            ft__json_real(total_s(a, i) / a->e.time.value), "time",
-                            ft__json_estimate(&a->e.op_time[i], "s")));
+            &all,
+            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "spec", spec, "count",
+                      ft__json_count(ft_graph_op_count(a->graph, i)), "share",
+                      ft__json_real(total_s(a, i) / a->e.time.value), "time",
+                      ft__json_estimate(&a->e.op_time[i], "s"), "device_time",
+                      ft__json_estimate(&a->e.op_device[i], "s"), "power",
+                      ft__json_estimate(&a->e.op_power[i], "W"), "energy",
+                      ft__json_estimate(&a->e.op_energy[i], "J")));
     }
     free(order);
     return all;

@@ -353,8 +353,8 @@ static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *
         }
 }
 
-/* A device that is told by what was measured of it alone: it has no file, or a roofline
- * of its own was measured. */
+/* A device that is predicted by what was measured of it alone: it has no file, or is a
+ * CPU whose roofline was measured. */
 static ft_status open_plain(ft__asking *q, ft_error *err)
 {
     q->plain = true;
@@ -373,11 +373,13 @@ static ft_status open_plain(ft__asking *q, ft_error *err)
     return FT_OK;
 }
 
-static bool has_roof(const ft__asking *q)
+static bool is_probed_cpu(const ft__asking *q, const ft_device *device)
 {
+    const char *type = ft_device_get(device)->type;
     uint32_t i = ft__family_index(q->f, &q->on);
 
-    return i < q->f->n_datasets && q->f->dataset[i].roof;
+    return type && strcmp(type, "cpu") == 0 && i < q->f->n_datasets &&
+           q->f->dataset[i].roof;
 }
 
 /* What is not said is as in what was learned from. */
@@ -421,7 +423,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
                        "%s has no device file, which other clocks and caps than it was "
                        "measured at need",
                        name);
-    if (!q->elsewhere && (!on->device || has_roof(q)))
+    if (!q->elsewhere && (!on->device || is_probed_cpu(q, on->device)))
         return open_plain(q, err);
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
