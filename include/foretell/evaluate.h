@@ -44,6 +44,7 @@ typedef struct ft_evaluate_options {
     const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
     uint32_t n_folds;     /* 0: 5 */
     double share;         /* SHARE: of the operations, to learn from */
+    int siblings;         /* DEVICE: other devices of its chip stay in training */
     uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at random
                              and half of them at most, are known and correct what is said
                              of the others */

@@ -196,6 +196,8 @@ typedef struct ft_network_estimate {
     ft_estimate *op_device; /* s */
     ft_estimate *op_power;  /* W while it is repeated */
     ft_estimate *op_energy; /* J: op_time x op_power */
+    ft_estimate *op_memory; /* B, peak, where that was measured of operations */
+    ft_estimate *op_workspace; /* B, the same */
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
     uint32_t n_learned;

@@ -376,15 +376,20 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
 {
     memset(out, 0, sizeof(*out));
     out->n_ops = ft_graph_n_ops(g);
-    out->op_time = calloc(4 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
+    out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
     if (!out->op_time)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     out->op_device = out->op_time + out->n_ops;
     out->op_power = out->op_device + out->n_ops;
     out->op_energy = out->op_power + out->n_ops;
-    for (uint32_t i = 0; i < out->n_ops; i++)
+    out->op_memory = out->op_energy + out->n_ops;
+    out->op_workspace = out->op_memory + out->n_ops;
+    for (uint32_t i = 0; i < out->n_ops; i++) {
         out->op_power[i] = out->op_energy[i] =
             unavailable("no power was measured for this predictor");
+        out->op_memory[i] = out->op_workspace[i] =
+            unavailable("nothing of it was measured for this predictor");
+    }
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
     out->host_s = out->busy_s = NAN;
@@ -469,5 +474,6 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
 void ft_network_estimate_free(ft_network_estimate *e)
 {
     free(e->op_time);
-    e->op_time = e->op_device = e->op_power = e->op_energy = NULL;
+    e->op_time = e->op_device = e->op_power = e->op_energy = e->op_memory =
+        e->op_workspace = NULL;
 }

@@ -135,19 +135,28 @@ ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metri
     return FT_OK;
 }
 
-void ft__results_choices(ft__results *r, const ft__learner *l)
+static size_t add_choices(ft__results *r, size_t at, const ft__learner *l)
+{
+    for (uint32_t i = 0; l && i < l->n_parts && at < sizeof(r->chosen); i++) {
+        const ft__part *p = &l->part[i];
+
+        at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
+                               "%s%s %s%s: %zu rows, %s\n", ft__part_name(p),
+                               p->scope == FT__SCOPE_CLASS ? " (class)" : "",
+                               ft_phase_name(p->phase),
+                               l->opt.unseen ? ", other devices" : "", p->fit.n_rows,
+                               p->fit.choice);
+    }
+    return at;
+}
+
+void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
 {
     size_t at = 0;
 
     r->chosen[0] = '\0';
-    for (uint32_t i = 0; i < l->n_parts && at < sizeof(r->chosen); i++) {
-        const ft__part *p = &l->part[i];
-
-        at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
-                               "%s%s %s: %zu rows, %s\n", ft__part_name(p),
-                               p->scope == FT__SCOPE_CLASS ? " (class)" : "",
-                               ft_phase_name(p->phase), p->fit.n_rows, p->fit.choice);
-    }
+    for (int unseen = 0; unseen < 2 && metric < FT__N_METRICS; unseen++)
+        at = add_choices(r, at, f->learner[metric][unseen]);
 }
 
 ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,

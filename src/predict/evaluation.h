@@ -2,7 +2,7 @@
 #define PREDICT_EVALUATION_H
 
 #include "foretell/evaluate.h"
-#include "predict/learner.h"
+#include "predict/family.h"
 
 /* ---- networks as lists of operations ---- */
 
@@ -46,7 +46,7 @@ ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metri
                           const uint32_t *row, const ft__answer *said, size_t n,
                           uint32_t split, ft_error *err);
 /* Note which methods a learner chose. */
-void ft__results_choices(ft__results *r, const ft__learner *l);
+void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
 ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
                              const ft__samples *s, const char (*split)[160],

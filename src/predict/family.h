@@ -36,6 +36,8 @@ typedef struct ft__family_options {
     ft__learn_options learn;  /* metric, unseen and part_rows are set here */
     size_t most_bytes;        /* of its file, about; 0: 16 MB */
     bool forget;              /* no templates */
+    uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
+                         0: all that were measured */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
     const ft_log *log;
@@ -76,6 +78,10 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
                              const ft_op *ops, size_t n, ft_error *err);
 void ft__answer_as_measured(ft__answer *a, double value);
 
+/* The same as a predictor, of rows row[n] of s alone. */
+ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
+                             const uint32_t *row, size_t n,
+                             const ft__family_options *opt, ft_error *err);
 /* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
  */
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,

@@ -259,18 +259,43 @@ static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric met
 ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 {
     ft_error none = {0};
+    uint32_t n_powered;
     ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
 
     if (!st && q->few)
-        st = ft__known_correct(q->time, &q->n_few, q->f, q->few, &q->on, q->form, q->n,
-                               err);
+        st = ft__known_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME, q->few,
+                               &q->on, q->form, q->n, err);
     if (st)
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
+    if (!st && q->few)
+        st = ft__known_correct(q->power, &n_powered, q->f, FT__METRIC_POWER, q->few,
+                               &q->on, q->form, q->n, &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
                               : FT_OK;
+}
+
+/* Bytes of every operation, where they were learned. */
+static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric metric,
+                            ft_error *err)
+{
+    ft__answer *a;
+    ft_status st;
+
+    if (!ft__family_learner(q->f, metric, &q->on))
+        return FT_OK;
+    a = calloc(q->n + 1u, sizeof(*a));
+    st = a ? ask_metric(a, q, metric, err)
+           : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (uint32_t i = 0; i < q->n && !st; i++)
+        out[i] = (ft_estimate){a[i].value, a[i].low, a[i].high,
+                               q->known && !a[i].far ? FT_BASIS_LEARNED
+                                                     : FT_BASIS_SCALED,
+                               ""};
+    free(a);
+    return st;
 }
 
 static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err)
@@ -502,6 +527,10 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
         st = ft__asking_make(&q, err);
     if (!st)
         st = ft__asking_learn(&q, err);
+    if (!st)
+        st = take_bytes(out->op_memory, &q, FT__METRIC_MEMORY, err);
+    if (!st)
+        st = take_bytes(out->op_workspace, &q, FT__METRIC_WORKSPACE, err);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)

@@ -110,6 +110,7 @@ typedef struct ft__answer {
     uint32_t part;   /* which regressor; l->n_parts: none */
     bool far;        /* outside of what it was trained on, or of another kind */
     bool measured;   /* it was measured itself (families alone know) */
+    ft_basis basis;  /* evaluation: as users are answered */
 } ft__answer;
 
 /* The regressor's fit with its models. */
