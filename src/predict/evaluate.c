@@ -308,7 +308,7 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, size_t n_
         st = ft__known_of_rows(&known, &e->s, e->known, n_known, err);
     if (!st)
         st = ft__evaluate_ask(e->answer, p, known, e->metric, &e->s, e->test, n_test,
-                              err);
+                              out->unanswered, err);
     ft__results_choices(out, p->family, e->metric);
     ft_known_free(known);
     ft_predictor_free(p);
@@ -351,7 +351,9 @@ static ft_status run_all(struct evaluating *e, ft__results *out, double part,
     }
     ft__progress(e->opt->log, e->split.n, e->split.n, "");
     if (!st && out->n == 0)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "nothing is left to test on");
+        st = *out->unanswered
+                 ? ft_fail(err, FT_ENOTFOUND, 0, "%s", out->unanswered)
+                 : ft_fail(err, FT_ENOTFOUND, 0, "nothing is left to test on");
     return st;
 }
 
@@ -475,6 +477,8 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
         st = run_all(&e, &r, 1, err);
     if (!st)
         st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+    if (!st)
+        ft__results_rows(&r, &e.s, e.metric, (const char(*)[160])e.split.name, opt);
     if (!st && opt->choices != FT_CHOICES_NONE)
         st = ft__results_order(&out->order, &r, &e.s, opt->choices, err);
     if (!st && opt->curve_steps)

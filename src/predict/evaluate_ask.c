@@ -2,6 +2,7 @@
 #include "predict/evaluate_ask.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,9 +148,10 @@ static ft_status ask_dataset(const struct asking *a, const struct place *v, size
 ft_status ft__evaluate_ask(ft__answer *out, const ft_predictor *p,
                            const ft_known *known, ft__metric metric,
                            const ft__samples *s, const uint32_t *row, size_t n,
-                           ft_error *err)
+                           char why[240], ft_error *err)
 {
     const struct asking a = {p, known, metric, s, row, out};
+    ft_error none = {0};
     struct place *v = calloc(n + 1, sizeof(*v));
     ft_status st = v ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
 
@@ -164,10 +166,14 @@ ft_status ft__evaluate_ask(ft__answer *out, const ft_predictor *p,
     for (size_t i = 0, end; i < n && !st; i = end) {
         for (end = i + 1; end < n && v[end].dataset == v[i].dataset;)
             end++;
-        st = ask_dataset(&a, v + i, end - i, err);
+        st = ask_dataset(&a, v + i, end - i, &none);
         /* A device that cannot be asked about has no answers. */
-        if (st == FT_ENOTFOUND)
+        if (st == FT_ENOTFOUND) {
+            snprintf(why, 240, "%.239s", none.msg);
             st = FT_OK;
+        } else if (st) {
+            st = ft_fail(err, st, none.pos, "%s", none.msg);
+        }
     }
     free(v);
     return st;

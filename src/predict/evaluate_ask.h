@@ -6,10 +6,10 @@
 /* What a user of the predictor is answered for samples row[n]: one list of operations
  * for each dataset, asked by ft_predict_network_on() on its device, setting, engine and
  * policy. out[i] of row[i]; value is NaN where there is no answer (a device without a
- * file, a metric that was not learned). */
+ * file, a metric that was not learned); `why` says so of the last of them. */
 ft_status ft__evaluate_ask(ft__answer *out, const ft_predictor *p,
                            const ft_known *known, ft__metric metric,
                            const ft__samples *s, const uint32_t *row, size_t n,
-                           ft_error *err);
+                           char why[240], ft_error *err);
 
 #endif
