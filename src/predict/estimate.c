@@ -60,11 +60,11 @@ struct batch {
 
 static ft_status run_models(struct batch *b, uint32_t regressor, ft_error *err)
 {
-    const ft__models *m;
+    const ft__fit *m;
     ft_status st = ft__predictor_models(&m, b->p, regressor, err);
 
     if (!st)
-        ft__models_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
+        ft__fit_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
     return st;
 }
 

@@ -2,13 +2,14 @@
 #include "predict/family.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "predict/placed.h"
 
-static const size_t default_bytes = 18000000;
+static const size_t default_bytes = 40000000;
 /* Trees of a regressor; where there are more rows than fit in, few trees of many rows
  * tell more than many trees of few. */
 enum { FULL_TREES = 64, FEW_TREES = 24 };
@@ -211,9 +212,11 @@ static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_
     how.metric = metric;
     how.base = base;
     how.unseen = false;
-    st = learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
+    st = opt->no_known && several
+             ? FT_OK
+             : learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
     how.unseen = true;
-    if (!st && several)
+    if (!st && several && !opt->no_unknown)
         st = learn_as(f, s, row, &how, opt, (1 - seen_share) * room, err);
     return st;
 }
@@ -246,6 +249,20 @@ static ft_status learn_all(ft__family *f, const ft__samples *s,
     return st;
 }
 
+ft__hardware ft__hardware_of(const ft_device *file)
+{
+    ft__hardware h = {.capability = NAN};
+    const ft_device_facts *d = file ? ft_device_get(file) : NULL;
+
+    if (!d)
+        return h;
+    snprintf(h.vendor, sizeof(h.vendor), "%s", d->vendor);
+    snprintf(h.chip, sizeof(h.chip), "%s", d->chip);
+    snprintf(h.type, sizeof(h.type), "%s", d->type);
+    h.capability = d->compute_capability;
+    return h;
+}
+
 static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *err)
 {
     f->dataset = calloc(s->n_datasets + 1u, sizeof(*f->dataset));
@@ -259,8 +276,7 @@ static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *er
         if (from->roof && (d->roof = malloc(sizeof(*d->roof))))
             *d->roof = *from->roof;
         f->n_datasets++;
-        f->templates[i].capability =
-            from->file ? ft_device_get(from->file)->compute_capability : (double)NAN;
+        f->templates[i].hardware = ft__hardware_of(from->file);
         if (!good || (from->roof && !d->roof))
             return ft_fail(err, FT_ENOMEM, 0, "predictor");
     }
@@ -317,7 +333,7 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
                                 const ft__family *before, struct template *scratch,
                                 ft_error *err)
 {
-    const ft__learner *l = f->learner[FT__METRIC_TIME][0];
+    const ft__learner *l = ft__family_any(f, FT__METRIC_TIME);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++) {
@@ -338,7 +354,7 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
             (ft__templates){.hash = before->templates[dataset].hash,
                             .ratio = before->templates[dataset].ratio,
                             .n = before->templates[dataset].n,
-                            .capability = before->templates[dataset].capability};
+                            .hardware = before->templates[dataset].hardware};
         return FT_OK;
     }
     return set_templates(&f->templates[dataset], scratch, n, err);

@@ -121,6 +121,11 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
     out->setting = setting->s;
 }
 
+const ft__learner *ft__family_any(const ft__family *f, ft__metric metric)
+{
+    return f->learner[metric][0] ? f->learner[metric][0] : f->learner[metric][1];
+}
+
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
     const ft__learner *l = f->learner[metric][0];
@@ -200,20 +205,65 @@ static double ratio_of(const ft__templates *t, uint64_t hash)
     return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
 }
 
-/* The dataset with most templates on a device of the same generation, with the same
+/* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
+static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
+{
+    return *a->type && strcmp(a->vendor, b->vendor) == 0 &&
+           (strcmp(a->chip, b->chip) == 0 || a->capability == b->capability);
+}
+
+/* The dataset with most templates on a device of the same architecture, with the same
  * engine; n_datasets: none. */
 static uint32_t kin_of(const ft__family *f, const ft__dataset *on)
 {
-    double capability =
-        on->file ? ft_device_get(on->file)->compute_capability : (double)NAN;
+    const ft__hardware own = ft__hardware_of(on->file);
     uint32_t best = f->n_datasets;
 
     for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (f->templates[i].n && f->templates[i].capability == capability &&
+        if (f->templates[i].n && same_architecture(&own, &f->templates[i].hardware) &&
             same(on->engine, f->dataset[i].engine) &&
             (best == f->n_datasets || f->templates[i].n > f->templates[best].n))
             best = i;
     return best;
+}
+
+/* ---- intervals of devices that were not measured ---- */
+
+/* Either way at least: where one chip alone is known, which tells nothing of others;
+ * and of a device of a maker or sort of which none is. */
+static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 3;
+/* Sensors and loops differ as much as devices do. */
+static const double least_power_of_one_chip = 2;
+
+static double least_reach(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = ft__family_any(f, metric);
+    const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
+    bool stranger = true, several = false;
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++) {
+        const ft__hardware *h = &f->templates[i].hardware;
+
+        if (!l->rows_of[i])
+            continue;
+        stranger = stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
+        first = first ? first : h;
+        several = several || strcmp(h->chip, first->chip);
+    }
+    if (stranger || strcmp(own.type, "gpu") != 0)
+        return least_of_stranger;
+    if (several)
+        return 1;
+    return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
+}
+
+static void widen_unseen(ft__answer *out, size_t n, double least)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i].low = fmin(out[i].low, out[i].value / least);
+        out[i].high = fmax(out[i].high, out[i].value * least);
+        out[i].far = out[i].far || least >= least_of_stranger;
+    }
 }
 
 void ft__answer_as_measured(ft__answer *a, double value)
@@ -292,6 +342,8 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
         st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
+    if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
+        widen_unseen(out, n, least_reach(f, metric, on));
     if (!st && metric == FT__METRIC_TIME)
         st = use_templates(out, f, l, on, &s, err);
     free(s.v);

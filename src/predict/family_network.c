@@ -63,7 +63,7 @@ bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
 static bool saw_tf32(const ft__family *f)
 {
     for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (f->templates[i].capability >= 8 &&
+        if (f->templates[i].hardware.capability >= 8 &&
             strcmp(f->dataset[i].policy, "ieee") != 0)
             return true;
     return false;
@@ -494,7 +494,7 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 {
-    const ft__learner *l = p->family ? p->family->learner[FT__METRIC_TIME][0] : NULL;
+    const ft__learner *l = p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {

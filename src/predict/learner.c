@@ -27,13 +27,18 @@ static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
-/* The first dataset of the same device: one number a device. */
-static uint32_t device_of(const ft__samples *s, uint32_t i)
+static const char *chip_name(const ft__dataset *d)
 {
-    const char *name = s->dataset[s->v[i].dataset].device;
+    return d->file ? ft_device_get(d->file)->chip : d->device;
+}
+
+/* The first dataset of the same chip: one number a chip. */
+static uint32_t chip_of(const ft__samples *s, uint32_t i)
+{
+    const char *name = chip_name(&s->dataset[s->v[i].dataset]);
     uint32_t d = 0;
 
-    while (strcmp(s->dataset[d].device, name) != 0)
+    while (strcmp(chip_name(&s->dataset[d]), name) != 0)
         d++;
     return d;
 }
@@ -118,29 +123,29 @@ static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
 
 enum { MOST_FOLDS = 10 };
 
-static bool has_devices(const struct rows *r, const ft__samples *s)
+static int count_chips(const struct rows *r, const ft__samples *s)
 {
     uint64_t seen = 0;
 
     for (size_t i = 0; i < r->m; i++)
-        seen |= 1ull << device_of(s, r->index[r->of[i]]) % 64;
-    return __builtin_popcountll(seen) >= FT__LEAST_DEVICES;
+        seen |= 1ull << chip_of(s, r->index[r->of[i]]) % 64;
+    return __builtin_popcountll(seen);
 }
 
 /* Of so few devices luck makes a regressor look better than none by less than this. */
 #define LEAST_GAIN 0.15
 
-/* Methods for devices that are not among the rows: each known one is left out in turn,
+/* Methods for devices that are not among the rows: each known chip is left out in turn,
  * and a mixture with the constant takes back what does not carry over. */
 static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
                                   const ft__samples *s)
 {
     ft__fit_options how = l->opt.fit;
 
-    if (!l->opt.unseen || !has_devices(r, s))
+    if (!l->opt.unseen || count_chips(r, s) < FT__LEAST_CHIPS)
         return how;
     for (size_t i = 0; i < r->m; i++)
-        r->group[i] = device_of(s, r->index[r->of[i]]);
+        r->group[i] = chip_of(s, r->index[r->of[i]]);
     how.mix = 1;
     how.gain = fmax(how.gain, LEAST_GAIN);
     how.n_folds = MOST_FOLDS;
@@ -188,6 +193,70 @@ static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
                       : FT_OK;
 }
 
+/* ---- intervals of devices that are not among the rows ---- */
+
+/* Standardised residuals (y - out) / spread of rows whose chips were left out in turn:
+ * between low and high lie nine tenths of the rows of every one of these chips. A new
+ * chip is exchangeable with them and not with their rows, of which most would be of
+ * whichever was measured most. */
+static ft_status cover_chips(double *low, double *high, const double *residual,
+                             const uint64_t *chip, size_t n, uint32_t n_chips,
+                             ft_error *err)
+{
+    double *own = malloc((n + 1) * sizeof(*own)), a, b;
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+
+    *low = *high = 0;
+    for (uint32_t c = 0; c < n_chips && !st; c++) {
+        size_t m = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (chip[i] == c)
+                own[m++] = residual[i];
+        if (m < LEAST_ROWS)
+            continue;
+        st = ft_conformal(&a, &b, own, m, 0.9, err);
+        *low = fmin(*low, a);
+        *high = fmax(*high, b);
+    }
+    free(own);
+    return st;
+}
+
+/* Of a part whose rows are grouped by chip. */
+static ft_status calibrate_unseen(ft__part *p, const struct rows *r,
+                                  const ft__samples *s, ft_error *err)
+{
+    double *residual = malloc((r->m + 1) * sizeof(*residual));
+    uint64_t *chip = malloc((r->m + 1) * sizeof(*chip));
+    size_t n = 0;
+    ft_status st = FT_OK;
+
+    if (!residual || !chip)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu rows", r->m);
+    for (size_t i = 0; i < r->m && !st; i++)
+        if (isfinite(r->pout[i]) && r->pspread[i] > 0) {
+            residual[n] = (r->py[i] - r->pout[i]) / r->pspread[i];
+            chip[n++] = r->group[i];
+        }
+    if (!st && n)
+        st = cover_chips(&p->fit.low, &p->fit.high, residual, chip, n, s->n_datasets,
+                         err);
+    free(residual);
+    free(chip);
+    return st;
+}
+
+/* Of a part that one chip alone has rows of. */
+static ft_status widen_unseen(ft__part *p)
+{
+    const double reach = log(FT__LEAST_REACH) / p->fit.typical;
+
+    p->fit.low = fmin(p->fit.low, -reach);
+    p->fit.high = fmax(p->fit.high, reach);
+    return FT_OK;
+}
+
 static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
                           const ft__samples *s, ft__fit_options *how, ft_error *err)
 {
@@ -203,6 +272,9 @@ static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
     how->importance = NULL;
     if (!st)
         st = mix_general(p, r, err);
+    if (!st && l->opt.unseen)
+        st = count_chips(r, s) >= FT__LEAST_CHIPS ? calibrate_unseen(p, r, s, err)
+                                                  : widen_unseen(p);
     if (!st)
         st = ft__part_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
@@ -402,7 +474,27 @@ static size_t new_fits(ft__fit **fit, const ft__learner *l)
     return n;
 }
 
-static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
+/* Residuals of all rows, and of which chip they are. */
+static ft_status common_tails(ft__learner *l, struct rows *r, const ft__samples *s,
+                              size_t *n, ft_error *err)
+{
+    bool by_chip = l->opt.unseen;
+
+    *n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (isfinite(r->out[i]) && r->spread[i] > 0) {
+            r->group[*n] = chip_of(s, r->index[i]);
+            r->pout[(*n)++] = (r->y[i] - r->out[i]) / r->spread[i];
+        }
+    if (*n == 0 || l->opt.before)
+        return FT_OK;
+    return by_chip ? cover_chips(&l->low, &l->high, r->pout, r->group, *n,
+                                 s->n_datasets, err)
+                   : ft_conformal(&l->low, &l->high, r->pout, *n, 0.9, err);
+}
+
+static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *s,
+                             ft_error *err)
 {
     ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
     size_t n = 0, n_fits;
@@ -411,11 +503,7 @@ static ft_status share_tails(ft__learner *l, struct rows *r, ft_error *err)
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     n_fits = new_fits(fit, l);
-    for (size_t i = 0; i < r->n; i++)
-        if (isfinite(r->out[i]) && r->spread[i] > 0)
-            r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
-    st = n && !l->opt.before ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err)
-                             : FT_OK;
+    st = common_tails(l, r, s, &n, err);
     if (!st && (n || l->opt.before))
         ft__fit_share_tails(fit, n_fits, l->low, l->high);
     free(fit);
@@ -489,7 +577,7 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
         l->opt.held[row[i]] = ft__learner_value(l, r.out[i], r.scale[i]);
     l->opt.held = NULL;
     if (!st)
-        st = share_tails(l, &r, err);
+        st = share_tails(l, &r, s, err);
     ft__rows_free(&r);
     return st;
 }
