@@ -193,27 +193,97 @@ static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
                       : FT_OK;
 }
 
-/* ---- intervals of devices that are not among the rows ---- */
+/* ---- devices that are not among the rows ---- */
 
-/* Standardised residuals (y - out) / spread of rows whose chips were left out in turn:
- * between low and high lie nine tenths of the rows of every one of these chips. A new
- * chip is exchangeable with them and not with their rows, of which most would be of
- * whichever was measured most. */
-static ft_status cover_chips(double *low, double *high, const double *residual,
-                             const uint64_t *chip, size_t n, uint32_t n_chips,
-                             ft_error *err)
+/* Rows whose chip was left out of what said `out` of them. */
+struct left_out {
+    double *y, *out, *spread;
+    uint64_t *chip; /* chip_of() */
+    size_t n;
+    uint32_t n_chips; /* above all of them */
+    const ft__samples *s;
+};
+
+static bool same_maker(const ft__dataset *a, const ft__dataset *b)
 {
-    double *own = malloc((n + 1) * sizeof(*own)), a, b;
-    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    const ft_device_facts *x = a->file ? ft_device_get(a->file) : NULL;
+    const ft_device_facts *y = b->file ? ft_device_get(b->file) : NULL;
 
-    *low = *high = 0;
-    for (uint32_t c = 0; c < n_chips && !st; c++) {
+    return x && y && strcmp(x->vendor, y->vendor) == 0 && strcmp(x->type, y->type) == 0;
+}
+
+/* A chip that was predicted from those of other makers alone says nothing of one whose
+ * maker is known. */
+static bool is_stranger(const struct left_out *h, uint32_t chip)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (h->chip[i] != chip &&
+            same_maker(&h->s->dataset[chip], &h->s->dataset[h->chip[i]]))
+            return false;
+    return true;
+}
+
+/* Mean over chips of the mean |y - share x out|: the chip that was measured most counts
+ * as much as any. */
+static double chip_error(const struct left_out *h, double share)
+{
+    double sum = 0;
+    uint32_t chips = 0;
+
+    for (uint32_t c = 0; c < h->n_chips; c++) {
+        double own = 0;
         size_t m = 0;
 
-        for (size_t i = 0; i < n; i++)
-            if (chip[i] == c)
-                own[m++] = residual[i];
-        if (m < LEAST_ROWS)
+        for (size_t i = 0; i < h->n; i++)
+            if (h->chip[i] == c) {
+                own += fabs(h->y[i] - share * h->out[i]);
+                m++;
+            }
+        sum += m ? own / (double)m : 0;
+        chips += m > 0;
+    }
+    return chips ? sum / chips : 0;
+}
+
+/* How much of what is learned to take on other chips, in quarters: what does not carry
+ * over is shrunk to the physical estimate, and so is what gains little. */
+static double share_of_learned(const struct left_out *h)
+{
+    const double gain = 0.97;
+    double best = 0, least = chip_error(h, 0);
+
+    for (int quarters = 1; quarters <= 4; quarters++) {
+        double error = chip_error(h, quarters / 4.0);
+
+        if (error < gain * least) {
+            least = error;
+            best = quarters / 4.0;
+        }
+    }
+    return best;
+}
+
+/* Standardised residuals (y - out) / spread between which nine tenths of the rows of
+ * every chip lie that is no stranger, or of every chip where all are. A new chip is
+ * exchangeable with these and not with their rows, of which most are of whichever was
+ * measured most. */
+static ft_status cover_chips(double *low, double *high, const struct left_out *h,
+                             ft_error *err)
+{
+    double *own = malloc((h->n + 1) * sizeof(*own)), a, b;
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", h->n);
+    bool any = false;
+
+    for (uint32_t c = 0; c < h->n_chips; c++)
+        any = any || !is_stranger(h, c);
+    *low = *high = 0;
+    for (uint32_t c = 0; c < h->n_chips && !st; c++) {
+        size_t m = 0;
+
+        for (size_t i = 0; i < h->n; i++)
+            if (h->chip[i] == c)
+                own[m++] = (h->y[i] - h->out[i]) / h->spread[i];
+        if (m < LEAST_ROWS || (any && is_stranger(h, c)))
             continue;
         st = ft_conformal(&a, &b, own, m, 0.9, err);
         *low = fmin(*low, a);
@@ -223,27 +293,57 @@ static ft_status cover_chips(double *low, double *high, const double *residual,
     return st;
 }
 
-/* Of a part whose rows are grouped by chip. */
-static ft_status calibrate_unseen(ft__part *p, const struct rows *r,
-                                  const ft__samples *s, ft_error *err)
+static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *s,
+                               ft_error *err)
 {
-    double *residual = malloc((r->m + 1) * sizeof(*residual));
-    uint64_t *chip = malloc((r->m + 1) * sizeof(*chip));
-    size_t n = 0;
-    ft_status st = FT_OK;
+    *h = (struct left_out){.y = malloc((3 * n + 1) * sizeof(double)),
+                           .chip = malloc((n + 1) * sizeof(uint64_t)),
+                           .n_chips = s->n_datasets,
+                           .s = s};
+    if (!h->y || !h->chip)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    h->out = h->y + n;
+    h->spread = h->out + n;
+    return FT_OK;
+}
 
-    if (!residual || !chip)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu rows", r->m);
+static void left_out_add(struct left_out *h, double y, double out, double spread,
+                         uint64_t chip)
+{
+    if (!isfinite(out) || !(spread > 0))
+        return;
+    h->y[h->n] = y;
+    h->out[h->n] = out;
+    h->spread[h->n] = spread;
+    h->chip[h->n++] = chip;
+}
+
+static void left_out_free(struct left_out *h)
+{
+    free(h->y);
+    free(h->chip);
+}
+
+/* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
+static ft_status transfer(ft__part *p, struct rows *r, const ft__samples *s,
+                          ft_error *err)
+{
+    struct left_out h;
+    double share;
+    ft_status st = left_out_make(&h, r->m, s, err);
+
     for (size_t i = 0; i < r->m && !st; i++)
-        if (isfinite(r->pout[i]) && r->pspread[i] > 0) {
-            residual[n] = (r->py[i] - r->pout[i]) / r->pspread[i];
-            chip[n++] = r->group[i];
-        }
-    if (!st && n)
-        st = cover_chips(&p->fit.low, &p->fit.high, residual, chip, n, s->n_datasets,
-                         err);
-    free(residual);
-    free(chip);
+        left_out_add(&h, r->py[i], r->pout[i], r->pspread[i], r->group[i]);
+    if (!st && h.n) {
+        share = share_of_learned(&h);
+        for (size_t i = 0; i < r->m; i++)
+            r->pout[i] *= share;
+        for (size_t i = 0; i < h.n; i++)
+            h.out[i] *= share;
+        ft__fit_shrink(&p->fit, share);
+        st = cover_chips(&p->fit.low, &p->fit.high, &h, err);
+    }
+    left_out_free(&h);
     return st;
 }
 
@@ -273,7 +373,7 @@ static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
     if (!st)
         st = mix_general(p, r, err);
     if (!st && l->opt.unseen)
-        st = count_chips(r, s) >= FT__LEAST_CHIPS ? calibrate_unseen(p, r, s, err)
+        st = count_chips(r, s) >= FT__LEAST_CHIPS ? transfer(p, r, s, err)
                                                   : widen_unseen(p);
     if (!st)
         st = ft__part_range(p, r->px, r->m, l->columns.n, err);
@@ -474,38 +574,42 @@ static size_t new_fits(ft__fit **fit, const ft__learner *l)
     return n;
 }
 
-/* Residuals of all rows, and of which chip they are. */
+/* Between which standardised residuals of all parts lie. */
 static ft_status common_tails(ft__learner *l, struct rows *r, const ft__samples *s,
-                              size_t *n, ft_error *err)
+                              ft_error *err)
 {
-    bool by_chip = l->opt.unseen;
+    struct left_out h;
+    size_t n = 0;
+    ft_status st = left_out_make(&h, r->n, s, err);
 
-    *n = 0;
-    for (size_t i = 0; i < r->n; i++)
-        if (isfinite(r->out[i]) && r->spread[i] > 0) {
-            r->group[*n] = chip_of(s, r->index[i]);
-            r->pout[(*n)++] = (r->y[i] - r->out[i]) / r->spread[i];
-        }
-    if (*n == 0 || l->opt.before)
-        return FT_OK;
-    return by_chip ? cover_chips(&l->low, &l->high, r->pout, r->group, *n,
-                                 s->n_datasets, err)
-                   : ft_conformal(&l->low, &l->high, r->pout, *n, 0.9, err);
+    for (size_t i = 0; i < r->n && !st; i++)
+        left_out_add(&h, r->y[i], r->out[i], r->spread[i], chip_of(s, r->index[i]));
+    if (!st && h.n && l->opt.unseen) {
+        st = cover_chips(&l->low, &l->high, &h, err);
+    } else if (!st && h.n) {
+        for (size_t i = 0; i < h.n; i++)
+            r->pout[n++] = (h.y[i] - h.out[i]) / h.spread[i];
+        st = ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err);
+    }
+    left_out_free(&h);
+    return st;
 }
 
 static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *s,
                              ft_error *err)
 {
     ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
-    size_t n = 0, n_fits;
-    ft_status st;
+    ft_status st = FT_OK;
+    bool any = l->opt.before != NULL;
 
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    n_fits = new_fits(fit, l);
-    st = common_tails(l, r, s, &n, err);
-    if (!st && (n || l->opt.before))
-        ft__fit_share_tails(fit, n_fits, l->low, l->high);
+    for (size_t i = 0; i < r->n; i++)
+        any = any || (isfinite(r->out[i]) && r->spread[i] > 0);
+    if (!l->opt.before)
+        st = common_tails(l, r, s, err);
+    if (!st && any)
+        ft__fit_share_tails(fit, new_fits(fit, l), l->low, l->high);
     free(fit);
     return st;
 }
