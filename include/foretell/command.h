@@ -9,6 +9,8 @@
 #include "foretell/settings.h"
 #include "foretell/store.h"
 
+FT_BEGIN_DECLS
+
 /* Any program, run over and over: time, processor time, peak memory, energy.
  *
  * Programs are run directly, without a shell. Several commands take turns, each
@@ -107,5 +109,7 @@ FT_API ft_status ft_measure_commands(ft_command_result **results, const ft_comma
                                      size_t n, const ft_command_options *opt,
                                      ft_error *err);
 FT_API void ft_command_results_free(ft_command_result *r, size_t n);
+
+FT_END_DECLS
 
 #endif

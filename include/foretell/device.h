@@ -6,6 +6,8 @@
 
 #include "foretell/error.h"
 
+FT_BEGIN_DECLS
+
 /* What is known of a device. Every number is SI; NaN = not known.
  * Described by text files (data/devices/NAME.yaml), each number with source. */
 typedef struct ft_device ft_device;
@@ -127,5 +129,7 @@ FT_API const ft_sensor *ft_sensors_at(const ft_sensors *s, size_t i);
  * (powercap: ..., try: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
 FT_API const char *ft_sensors_why_none(const ft_sensors *s);
 FT_API void ft_sensors_free(ft_sensors *s);
+
+FT_END_DECLS
 
 #endif

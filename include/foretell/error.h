@@ -3,8 +3,17 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define FT_BEGIN_DECLS extern "C" {
+#define FT_END_DECLS }
+#else
+#define FT_BEGIN_DECLS
+#define FT_END_DECLS
+#endif
 #define FT_API __attribute__((visibility("default")))
 #define FT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+FT_BEGIN_DECLS
 
 /* Outcome of a call. Values are stable: bindings turn them into exceptions. */
 typedef enum ft_status {
@@ -43,5 +52,7 @@ typedef struct ft_log {
     void (*progress)(void *user, uint64_t done, uint64_t total, const char *what);
     void *user;
 } ft_log;
+
+FT_END_DECLS
 
 #endif

@@ -9,6 +9,8 @@
 #include "foretell/rank.h"
 #include "foretell/store.h"
 
+FT_BEGIN_DECLS
+
 /* How well operations are foretold that were held out: regressors are made from the rest
  * of the measurements exactly as training makes them, everything that is chosen or
  * fitted included. Operations that are equal are never on both sides, unless the
@@ -145,5 +147,7 @@ FT_API ft_status ft_clocks_evaluate(ft_clocks_evaluation *out, ft_store *store,
                                     ft_store *test, const ft_clocks_options *opt,
                                     ft_error *err);
 FT_API void ft_clocks_evaluation_free(ft_clocks_evaluation *e);
+
+FT_END_DECLS
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "foretell/error.h"
 
+FT_BEGIN_DECLS
+
 /* Design-space exploration: which settings of hardware, runtime and compiler make what
  * runs faster, or let it use less energy or memory. A space says what can be set, a
  * design chooses points of it, points are run, and what came of it is analysed. */
@@ -182,5 +184,7 @@ typedef struct ft_correlation {
 /* NaN where fewer than four pairs are known or one side does not vary. FT_ENOMEM. */
 FT_API ft_status ft_correlate(ft_correlation *out, ft_correlation_kind kind,
                               const double *a, const double *b, size_t n, ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -7,6 +7,8 @@
 #include "foretell/error.h"
 #include "foretell/op.h"
 
+FT_BEGIN_DECLS
+
 /* A network: operations in topological order with their tensors. Made by an
  * importer, immutable afterwards, may be shared by threads. All that is handed
  * out is borrowed and lives as long as the graph. */
@@ -256,5 +258,7 @@ FT_API ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len,
                                ft_error *err);
 FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
                                const char *name, ft_error *err);
+
+FT_END_DECLS
 
 #endif

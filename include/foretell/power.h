@@ -6,6 +6,8 @@
 
 #include "foretell/error.h"
 
+FT_BEGIN_DECLS
+
 /* Watching power and energy while something runs.
  *
  * A meter reads one or several domains (ft_sensors_probe() lists them) in a thread
@@ -139,5 +141,7 @@ FT_API void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, doubl
  * makes error_j NaN. */
 FT_API void ft_energy_of(double *joules, double *error_j, double watts, double watts_error,
                          double seconds, double seconds_error);
+
+FT_END_DECLS
 
 #endif

@@ -10,6 +10,8 @@
 #include "foretell/learn.h"
 #include "foretell/store.h"
 
+FT_BEGIN_DECLS
+
 /* All regressors for one device, engine and setting, or for a family of devices, with
  * what they were trained on; one file *.ftp, mapped into memory. Immutable: threads may
  * share one. */
@@ -297,5 +299,7 @@ FT_API ft_status ft_predict_network_paleo(ft_network_estimate *out,
                                           const ft_device_facts *d, const ft_graph *g,
                                           ft_error *err);
 FT_API void ft_network_estimate_free(ft_network_estimate *e);
+
+FT_END_DECLS
 
 #endif

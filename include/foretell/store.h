@@ -6,6 +6,8 @@
 
 #include "foretell/error.h"
 
+FT_BEGIN_DECLS
+
 /* Measurements on disk: one SQLite file in write-ahead mode. Several processes
  * may read while one writes. A kill at any moment loses at most what was not
  * yet put; a power cut may also lose the puts of the last moments, but nothing
@@ -203,5 +205,7 @@ typedef struct ft_merge_report {
 FT_API ft_status ft_store_merge(ft_merge_report *out, ft_store *into,
                                 ft_store *const *from, size_t n,
                                 const ft_merge_options *opt, ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -11,6 +11,8 @@
 #include "foretell/predictor.h"
 #include "foretell/store.h"
 
+FT_BEGIN_DECLS
+
 /* Operations summed against the network measured whole against the prediction:
  * how good are sums, how good are predictions, and which kinds are to blame. */
 
@@ -155,5 +157,7 @@ typedef struct ft_kind_effect {
  * is none; free(*out). */
 FT_API ft_status ft_validated_kinds(ft_kind_effect **out, size_t *n_out,
                                     const ft_validated *v, size_t n, ft_error *err);
+
+FT_END_DECLS
 
 #endif
