@@ -1,9 +1,6 @@
 #ifndef FT_CHOOSE_H
 #define FT_CHOOSE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/learn.h"
 #include "foretell/store.h"

@@ -1,9 +1,6 @@
 #ifndef FT_COMMAND_H
 #define FT_COMMAND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"

@@ -1,9 +1,6 @@
 #ifndef FT_DATASET_H
 #define FT_DATASET_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/store.h"
 

@@ -1,8 +1,6 @@
 #ifndef FT_ENGINE_H
 #define FT_ENGINE_H
 
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/op.h"
 

@@ -1,7 +1,12 @@
 #ifndef FT_ERROR_H
 #define FT_ERROR_H
 
+/* FT_CDEF: declarations alone, for readers of C such as cffi:
+ * cc -E -P -DFT_CDEF -I... foretell.h. What all headers need of libc is here. */
+#ifndef FT_CDEF
+#include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 #define FT_BEGIN_DECLS extern "C" {
@@ -10,8 +15,13 @@
 #define FT_BEGIN_DECLS
 #define FT_END_DECLS
 #endif
+#ifdef FT_CDEF
+#define FT_API
+#define FT_PRINTF(fmt, args)
+#else
 #define FT_API __attribute__((visibility("default")))
 #define FT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#endif
 
 FT_BEGIN_DECLS
 

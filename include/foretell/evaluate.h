@@ -1,9 +1,6 @@
 #ifndef FT_EVALUATE_H
 #define FT_EVALUATE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/learn.h"
 #include "foretell/rank.h"

@@ -1,9 +1,6 @@
 #ifndef FT_EXPLORATION_H
 #define FT_EXPLORATION_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/explore.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"

@@ -1,9 +1,6 @@
 #ifndef FT_EXPLORE_H
 #define FT_EXPLORE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

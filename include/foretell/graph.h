@@ -1,9 +1,6 @@
 #ifndef FT_GRAPH_H
 #define FT_GRAPH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/op.h"
 

@@ -1,9 +1,6 @@
 #ifndef FT_KERNELS_H
 #define FT_KERNELS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/device.h"
 #include "foretell/learn.h"
 #include "foretell/predictor.h"

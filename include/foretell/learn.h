@@ -1,9 +1,6 @@
 #ifndef FT_LEARN_H
 #define FT_LEARN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

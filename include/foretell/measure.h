@@ -1,9 +1,6 @@
 #ifndef FT_MEASURE_H
 #define FT_MEASURE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/choose.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"

@@ -1,9 +1,6 @@
 #ifndef FT_OP_H
 #define FT_OP_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

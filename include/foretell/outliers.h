@@ -1,9 +1,6 @@
 #ifndef FT_OUTLIERS_H
 #define FT_OUTLIERS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/op.h"
 #include "foretell/store.h"

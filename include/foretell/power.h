@@ -1,9 +1,6 @@
 #ifndef FT_POWER_H
 #define FT_POWER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

@@ -1,9 +1,6 @@
 #ifndef FT_PREDICTOR_H
 #define FT_PREDICTOR_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"

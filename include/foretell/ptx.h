@@ -1,9 +1,6 @@
 #ifndef FT_PTX_H
 #define FT_PTX_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

@@ -1,9 +1,6 @@
 #ifndef FT_RANK_H
 #define FT_RANK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/predictor.h"
 

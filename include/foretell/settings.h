@@ -1,9 +1,6 @@
 #ifndef FT_SETTINGS_H
 #define FT_SETTINGS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

@@ -1,9 +1,6 @@
 #ifndef FT_VALIDATE_H
 #define FT_VALIDATE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/learn.h"
