@@ -1,12 +1,11 @@
 #ifndef FT_CHOOSE_H
 #define FT_CHOOSE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/learn.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* By what the next operations to measure are chosen among those that are wanted. */
 typedef enum ft_criterion {
@@ -72,5 +71,7 @@ typedef struct ft_choice_curves {
 FT_API ft_status ft_choice_evaluate(ft_choice_curves *out, ft_store *store,
                                     const ft_choice_options *opt, ft_error *err);
 FT_API void ft_choice_curves_free(ft_choice_curves *c);
+
+FT_END_DECLS
 
 #endif

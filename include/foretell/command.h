@@ -1,13 +1,12 @@
 #ifndef FT_COMMAND_H
 #define FT_COMMAND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* Any program, run over and over: time, processor time, peak memory, energy.
  *
@@ -107,5 +106,7 @@ FT_API ft_status ft_measure_commands(ft_command_result **results, const ft_comma
                                      size_t n, const ft_command_options *opt,
                                      ft_error *err);
 FT_API void ft_command_results_free(ft_command_result *r, size_t n);
+
+FT_END_DECLS
 
 #endif

@@ -1,11 +1,10 @@
 #ifndef FT_DATASET_H
 #define FT_DATASET_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* Measurements that others published, brought into a store: rows of their tables
  * become specs, devices, settings, engines and phases of ours (docs/data.md). */
@@ -33,5 +32,7 @@ typedef struct ft_dataset_report {
 FT_API ft_status ft_dataset_import(ft_dataset_report *out, ft_store *s,
                                    const char *source, const char *path,
                                    const char *data_dir, ft_error *err);
+
+FT_END_DECLS
 
 #endif

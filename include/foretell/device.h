@@ -1,10 +1,9 @@
 #ifndef FT_DEVICE_H
 #define FT_DEVICE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* What is known of a device. Every number is SI; NaN = not known.
  * Described by text files (data/devices/NAME.yaml), each number with source. */
@@ -52,6 +51,11 @@ FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const cha
  * knows it; FT_EFORMAT: two do, or one is malformed. */
 FT_API ft_status ft_device_find(char *out, size_t size, const char *data_dir,
                                 const char *title, ft_error *err);
+/* In place, from what a device is called to the name of its file: an alias, or a product
+ * of which there are variants ("h100": the fastest), with a note on which was taken (or
+ * ""). A name that is none of these stays as it is. FT_EFORMAT as above. */
+FT_API ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
+                                   const char *data_dir, ft_error *err);
 /* This machine, from /proc and /sys below `root` ("" for the real ones, a
  * recorded tree otherwise). name is "local"; peaks stay NaN until measured. */
 FT_API ft_status ft_device_local(ft_device **out, const char *root, ft_error *err);
@@ -129,5 +133,7 @@ FT_API const ft_sensor *ft_sensors_at(const ft_sensors *s, size_t i);
  * (powercap: ..., try: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
 FT_API const char *ft_sensors_why_none(const ft_sensors *s);
 FT_API void ft_sensors_free(ft_sensors *s);
+
+FT_END_DECLS
 
 #endif

@@ -1,10 +1,10 @@
 #ifndef FT_ENGINE_H
 #define FT_ENGINE_H
 
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/op.h"
+
+FT_BEGIN_DECLS
 
 /* What a measurement plug-in exports. Raise FT_ENGINE_ABI whenever a struct
  * here changes; the loader refuses any other number. */
@@ -164,5 +164,7 @@ typedef const ft_engine *ft_engine_entry_fn(void);
  * file or not a plug-in; FT_EBACKEND: another ABI; FT_EUNSUPPORTED: it cannot
  * run here, with its reason. */
 FT_API ft_status ft_engine_load(const ft_engine **out, const char *path, ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -1,10 +1,29 @@
 #ifndef FT_ERROR_H
 #define FT_ERROR_H
 
+/* FT_CDEF: declarations alone, for readers of C such as cffi:
+ * cc -E -P -DFT_CDEF -I... foretell.h. What all headers need of libc is here. */
+#ifndef FT_CDEF
+#include <stddef.h>
 #include <stdint.h>
+#endif
 
+#ifdef __cplusplus
+#define FT_BEGIN_DECLS extern "C" {
+#define FT_END_DECLS }
+#else
+#define FT_BEGIN_DECLS
+#define FT_END_DECLS
+#endif
+#ifdef FT_CDEF
+#define FT_API
+#define FT_PRINTF(fmt, args)
+#else
 #define FT_API __attribute__((visibility("default")))
 #define FT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#endif
+
+FT_BEGIN_DECLS
 
 /* Outcome of a call. Values are stable: bindings turn them into exceptions. */
 typedef enum ft_status {
@@ -43,5 +62,7 @@ typedef struct ft_log {
     void (*progress)(void *user, uint64_t done, uint64_t total, const char *what);
     void *user;
 } ft_log;
+
+FT_END_DECLS
 
 #endif

@@ -1,13 +1,12 @@
 #ifndef FT_EVALUATE_H
 #define FT_EVALUATE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/learn.h"
 #include "foretell/rank.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* How well operations are foretold that were held out: regressors are made from the rest
  * of the measurements exactly as training makes them, everything that is chosen or
@@ -167,5 +166,7 @@ FT_API ft_status ft_clocks_evaluate(ft_clocks_evaluation *out, ft_store *store,
                                     ft_store *test, const ft_clocks_options *opt,
                                     ft_error *err);
 FT_API void ft_clocks_evaluation_free(ft_clocks_evaluation *e);
+
+FT_END_DECLS
 
 #endif

@@ -1,13 +1,12 @@
 #ifndef FT_EXPLORATION_H
 #define FT_EXPLORATION_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/explore.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* An exploration as its file says (docs/exploration.md): a command, what can be set
  * where, workloads, objectives and limits; running it, and what came of it. */
@@ -169,5 +168,7 @@ FT_API ft_status ft_transfer_compute(ft_transfer *out, const ft_exploration *x,
                                      const ft_trials *t, size_t k, uint32_t from,
                                      uint32_t to, size_t few, uint64_t seed,
                                      ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -1,10 +1,9 @@
 #ifndef FT_EXPLORE_H
 #define FT_EXPLORE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* Design-space exploration: which settings of hardware, runtime and compiler make what
  * runs faster, or let it use less energy or memory. A space says what can be set, a
@@ -182,5 +181,7 @@ typedef struct ft_correlation {
 /* NaN where fewer than four pairs are known or one side does not vary. FT_ENOMEM. */
 FT_API ft_status ft_correlate(ft_correlation *out, ft_correlation_kind kind,
                               const double *a, const double *b, size_t n, ft_error *err);
+
+FT_END_DECLS
 
 #endif

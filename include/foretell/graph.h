@@ -1,11 +1,10 @@
 #ifndef FT_GRAPH_H
 #define FT_GRAPH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/op.h"
+
+FT_BEGIN_DECLS
 
 /* A network: operations in topological order with their tensors. Made by an
  * importer, immutable afterwards, may be shared by threads. All that is handed
@@ -220,6 +219,35 @@ typedef struct ft_step_options {
 FT_API ft_status ft_graph_train(ft_graph **out, const ft_graph *g,
                                 const ft_step_options *opt, ft_error *err);
 
+/* What is asked for of a network: as it is, a forward pass, or a training step. */
+typedef struct ft_step {
+    uint32_t given; /* 0: as it is */
+    ft_mode mode;
+    ft_step_options how;
+} ft_step;
+/* Names as the command has them; NULL: the first, or the one in parentheses. */
+typedef struct ft_step_names {
+    const char *mode;      /* (as the graph is), "inference", "training" */
+    const char *optimizer; /* "none", ("sgd"), "momentum", "adam", "adamw" */
+    const char *loss;      /* "auto", "none", "cross_entropy", "mse" */
+    const char *loss_on;   /* "first", "all" */
+} ft_step_names;
+/* FT_EINVAL: says which names there are, or what goes with training only. */
+FT_API ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error *err);
+/* The graph that is asked for; *out NULL: g itself. FT_EINVAL: g cannot be run so. */
+FT_API ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
+                              ft_error *err);
+/* The same in place of *g, which stays on failure. */
+FT_API ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err);
+/* The same, as an engine of this policy runs it. */
+FT_API ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                               const ft_step *s, ft_error *err);
+/* "one forward pass", "one step of forward, backward and SGD"; static. */
+FT_API const char *ft_step_name(const ft_step *s, const ft_graph *g);
+FT_API const char *ft_mode_name(const ft_graph *g); /* "inference", "training" */
+/* The first dimension of the first input; 0: there is none. */
+FT_API int64_t ft_graph_batch(const ft_graph *g);
+
 /* ---- import ---- */
 typedef struct ft_dim_value {
     const char *name; /* symbolic dimension */
@@ -256,5 +284,7 @@ FT_API ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len,
                                ft_error *err);
 FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
                                const char *name, ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -1,13 +1,12 @@
 #ifndef FT_KERNELS_H
 #define FT_KERNELS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/device.h"
 #include "foretell/learn.h"
 #include "foretell/predictor.h"
 #include "foretell/ptx.h"
+
+FT_BEGIN_DECLS
 
 /* How long a launch of a kernel takes on a GPU, from what it executes and from the
  * GPU's specifications (docs/ptx-prediction.md). */
@@ -128,5 +127,7 @@ typedef struct ft_kernel_said {
 FT_API ft_status ft_kernels_evaluate(ft_kernel_said *said, const ft_kernel_row *row,
                                      size_t n, ft_kernels_host host, const char *call,
                                      const ft_kernels_options *opt, ft_error *err);
+
+FT_END_DECLS
 
 #endif

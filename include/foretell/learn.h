@@ -1,10 +1,9 @@
 #ifndef FT_LEARN_H
 #define FT_LEARN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* Regression on plain matrices: trees, their evaluation and the error figures
  * reported everywhere. Knows nothing of networks or devices. */
@@ -245,5 +244,7 @@ FT_API ft_status ft_errors_compute(ft_errors *out, const double *truth,
  * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */
 FT_API ft_status ft_conformal(double *low, double *high, const double *residuals,
                               size_t n, double coverage, ft_error *err);
+
+FT_END_DECLS
 
 #endif

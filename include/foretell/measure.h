@@ -1,15 +1,14 @@
 #ifndef FT_MEASURE_H
 #define FT_MEASURE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/choose.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* Really running things: one operation, a whole network, a set of operations
  * into a store. */
@@ -246,5 +245,7 @@ typedef struct ft_collect_report {
 FT_API ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
                             const ft_op *ops, const uint64_t *count, size_t n,
                             const ft_collect_options *opt, ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -5,6 +5,8 @@
 #include "foretell/predictor.h"
 #include "foretell/store.h"
 
+FT_BEGIN_DECLS
+
 /* Networks measured whole against what their operations foretell: how good is the way
  * from operations to a network (docs/networks.md)? Every network is predicted from
  * operations measured one by one, none of its own among them, and from what other
@@ -103,5 +105,7 @@ typedef struct ft_networks {
 FT_API ft_status ft_networks_evaluate(ft_networks *out, ft_store *store,
                                       const ft_networks_options *opt, ft_error *err);
 FT_API void ft_networks_free(ft_networks *n);
+
+FT_END_DECLS
 
 #endif

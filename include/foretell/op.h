@@ -1,10 +1,9 @@
 #ifndef FT_OP_H
 #define FT_OP_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* One operation: a kind, its shapes and attributes, its element type, its phase
  * and its memory layout. Written as one line of text, the spec:
@@ -252,5 +251,7 @@ enum { FT_MAX_PRODUCTS = 8 };
 /* How many were written; 0: the operation holds none. */
 FT_API uint32_t ft_op_products(const ft_op *op, ft_product out[FT_MAX_PRODUCTS]);
 FT_API double ft_product_flops(const ft_product *p);
+
+FT_END_DECLS
 
 #endif

@@ -1,12 +1,11 @@
 #ifndef FT_OUTLIERS_H
 #define FT_OUTLIERS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/op.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* Operations that take longer than others like them: badly tuned, or measured while
  * something else ran. */
@@ -28,5 +27,7 @@ typedef struct ft_slow_op {
 FT_API ft_status ft_slow_ops_find(ft_slow_op **out, size_t *n, uint32_t *n_datasets,
                                   ft_store *store, const char *where,
                                   const char *data_dir, uint64_t seed, ft_error *err);
+
+FT_END_DECLS
 
 #endif

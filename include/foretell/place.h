@@ -1,11 +1,10 @@
 #ifndef FT_PLACE_H
 #define FT_PLACE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/predictor.h"
+
+FT_BEGIN_DECLS
 
 /* Which part of a network runs on which device, and which network of several: from
  * predictions, before anything runs. */
@@ -96,5 +95,7 @@ typedef struct ft_assignment {
 FT_API ft_status ft_place_assign(ft_assignment *out, const ft_assign_case *c,
                                  ft_place_by by, ft_error *err);
 FT_API void ft_assignment_free(ft_assignment *a);
+
+FT_END_DECLS
 
 #endif

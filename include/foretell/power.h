@@ -1,10 +1,9 @@
 #ifndef FT_POWER_H
 #define FT_POWER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* Watching power and energy while something runs.
  *
@@ -139,5 +138,7 @@ FT_API void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, doubl
  * makes error_j NaN. */
 FT_API void ft_energy_of(double *joules, double *error_j, double watts, double watts_error,
                          double seconds, double seconds_error);
+
+FT_END_DECLS
 
 #endif

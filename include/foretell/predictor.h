@@ -1,14 +1,13 @@
 #ifndef FT_PREDICTOR_H
 #define FT_PREDICTOR_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/learn.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* All regressors for one device, engine and setting, or for a family of devices, with
  * what they were trained on; one file *.ftp, mapped into memory. Immutable: threads may
@@ -313,5 +312,7 @@ FT_API ft_status ft_predict_network_paleo(ft_network_estimate *out,
                                           const ft_device_facts *d, const ft_graph *g,
                                           ft_error *err);
 FT_API void ft_network_estimate_free(ft_network_estimate *e);
+
+FT_END_DECLS
 
 #endif

@@ -1,10 +1,9 @@
 #ifndef FT_PTX_H
 #define FT_PTX_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* PTX, what compilers for NVIDIA's GPUs write: the kernels of a file, and what each of
  * them executes in a launch, counted without a GPU and without running its threads. */
@@ -168,5 +167,7 @@ FT_API ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
 FT_API size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
 /* And its accesses, in the same order. */
 FT_API size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
+
+FT_END_DECLS
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "foretell/ptx.h"
 
+FT_BEGIN_DECLS
+
 /* What a program launches: from a launch file (docs/ptx.md says its form), or from the
  * folder that a tool chain left behind. */
 
@@ -72,5 +74,7 @@ FT_API size_t ft_ptx_launches_blocks(const ft_ptx_launches *l,
                                      const ft_ptx_block **out);
 FT_API size_t ft_ptx_launches_accesses(const ft_ptx_launches *l,
                                        const ft_ptx_access **out);
+
+FT_END_DECLS
 
 #endif

@@ -1,11 +1,10 @@
 #ifndef FT_RANK_H
 #define FT_RANK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/predictor.h"
+
+FT_BEGIN_DECLS
 
 /* Which device, at which batch and clock: estimates in, an order out, with how sure
  * it is. */
@@ -122,5 +121,7 @@ typedef struct ft_rank_evaluation {
  * FT_ENOTFOUND: no item has all choices, or there is one choice only. */
 FT_API ft_status ft_rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row,
                                   size_t n, ft_error *err);
+
+FT_END_DECLS
 
 #endif

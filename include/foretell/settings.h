@@ -1,10 +1,9 @@
 #ifndef FT_SETTINGS_H
 #define FT_SETTINGS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* Clocks, cores and power caps: set for a while, always put back; and what they
  * really were while something ran. */
@@ -125,5 +124,7 @@ FT_API void ft_monitor_stop(ft_monitor *m, ft_conditions *out);
 /* "clock 1410 MHz (1200..1410), throttled: power cap, foreign load 0.4"; "" when
  * nothing is known. Returns its length as snprintf() does. */
 FT_API size_t ft_conditions_print(const ft_conditions *c, char *buf, size_t size);
+
+FT_END_DECLS
 
 #endif

@@ -1,10 +1,9 @@
 #ifndef FT_STORE_H
 #define FT_STORE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
+
+FT_BEGIN_DECLS
 
 /* Measurements on disk: one SQLite file in write-ahead mode. Several processes
  * may read while one writes. A kill at any moment loses at most what was not
@@ -203,5 +202,7 @@ typedef struct ft_merge_report {
 FT_API ft_status ft_store_merge(ft_merge_report *out, ft_store *into,
                                 ft_store *const *from, size_t n,
                                 const ft_merge_options *opt, ft_error *err);
+
+FT_END_DECLS
 
 #endif

@@ -1,15 +1,14 @@
 #ifndef FT_VALIDATE_H
 #define FT_VALIDATE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/learn.h"
 #include "foretell/measure.h"
 #include "foretell/predictor.h"
 #include "foretell/store.h"
+
+FT_BEGIN_DECLS
 
 /* Operations summed against the network measured whole against the prediction:
  * how good are sums, how good are predictions, and which kinds are to blame. */
@@ -155,5 +154,7 @@ typedef struct ft_kind_effect {
  * is none; free(*out). */
 FT_API ft_status ft_validated_kinds(ft_kind_effect **out, size_t *n_out,
                                     const ft_validated *v, size_t n, ft_error *err);
+
+FT_END_DECLS
 
 #endif

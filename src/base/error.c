@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "foretell/version.h"
+
 ft_status ft_fail(ft_error *err, ft_status st, uint64_t pos, const char *fmt, ...)
 {
     if (err) {
@@ -15,6 +17,11 @@ ft_status ft_fail(ft_error *err, ft_status st, uint64_t pos, const char *fmt, ..
         va_end(ap);
     }
     return st;
+}
+
+const char *ft_version(void)
+{
+    return FT_VERSION;
 }
 
 const char *ft_status_name(ft_status st)

@@ -11,6 +11,7 @@
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/measure.h"
+#include "foretell/query.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -140,6 +141,11 @@ void ft__path_self(char *out);
 int ft__home_needed(ft__cli *c, const char *given);
 /* Complain, with the way to get one, when there is no store of one's own yet. */
 int ft__store_needed(ft__cli *c, const char *path);
+/* The folder of a user's own data: predictors, measurements. */
+bool ft__path_user(char *out);
+/* Both folders, for queries; the second complains itself. */
+ft_status ft__data_make(const ft__cli *c, ft_data **out, ft_error *err);
+int ft__data_open(ft__cli *c, ft_data **out);
 /* Where the predictor for this machine lies when nobody says otherwise. */
 void ft__path_predictor(char *out, const char *engine, uint64_t threads);
 /* Of any device, as train --family writes it. */
@@ -159,7 +165,7 @@ typedef struct ft__engine_choice {
 bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
 
 /* ---- common.c, engines ---- */
-#define FT__DEFAULT_ENGINE "onednn"
+#define FT__DEFAULT_ENGINE FT_DEFAULT_ENGINE
 /* Open an engine with its options; engine NULL: the default one, threads 0: 1.
  * Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
@@ -187,6 +193,18 @@ typedef struct ft__model_options {
     ft__texts inputs;  /* "name=1x3x224x224" */
     const char *dtype; /* NULL: the model's own */
 } ft__model_options;
+/* The same as a query takes them. */
+enum { FT__MAX_VALUES = 64 };
+typedef struct ft__model_values {
+    ft_dim_value dim[FT__MAX_VALUES];
+    ft_input_shape input[FT__MAX_VALUES];
+    char *copy[2 * FT__MAX_VALUES]; /* of texts, into which names point */
+    size_t n_copies;
+} ft__model_values;
+/* Into q, which points into *v; ft__model_values_free() in any case. */
+ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
+                                const ft__model_options *opt, ft_error *err);
+void ft__model_values_free(ft__model_values *v);
 /* FT_EINVAL: the options do not fit the model. */
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err);
@@ -333,13 +351,7 @@ int ft__sources_try(ft__cli *c, const char *sources);
 /* Write this machine (or the recorded one at root) down into the new folder `dir`. */
 int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);
 
-/* ---- step.c ---- */
-typedef struct ft__step_options {
-    const char *mode; /* NULL: not given, as the model is */
-    const char *optimizer;
-    const char *loss;
-    const char *loss_on;
-} ft__step_options;
+/* ---- model.c ---- */
 #define FT__STEP_OPTIONS(type, member)                                                   \
     {"mode",       0,                                                                    \
      FT__OPT_TEXT, offsetof(type, member.mode),                                          \
@@ -354,24 +366,8 @@ typedef struct ft__step_options {
         "loss-on", 0, FT__OPT_TEXT, offsetof(type, member.loss_on), "R",                 \
             "with training: first (the default) or all results"                          \
     }
-typedef struct ft__step {
-    bool given; /* --mode was */
-    ft_mode mode;
-    ft_step_options how;
-} ft__step;
-int ft__step_parse(ft__cli *c, ft__step *out, const ft__step_options *opt);
-/* The training step that is asked for; NULL: g itself is. FT_EINVAL: the model cannot
- * be taken so. */
-ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
-                        ft_error *err);
-/* The same in place of *g. */
-ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err);
-/* That, as an engine of this policy runs it. NULL: as it is in the file. */
-ft_status ft__step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
-                         const ft__step *s, ft_error *err);
-/* "one forward pass", "one step of forward, backward and SGD" */
-const char *ft__step_name(const ft__step *s, const ft_graph *g);
-const char *ft__mode_name(const ft_graph *g); /* "inference", "training" */
+/* Complains itself. */
+int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names);
 
 /* ---- memory.c ---- */
 void ft__memory_print(const ft_memory *m); /* one line: the peak and its parts */
@@ -393,7 +389,7 @@ bool ft__ops_append(ft__ops *s, const ft__ops *more); /* false: out of memory */
 /* The operations of a model, or of its training step, lowered with `policy`.
  * Complains itself. */
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
-                      const ft__model_options *opt, const ft__step *step,
+                      const ft__model_options *opt, const ft_step *step,
                       uint32_t policy);
 
 #endif

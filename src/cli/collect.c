@@ -29,7 +29,7 @@ struct options {
     const char *power;
     const char *power_share;
     double power_time_s;
-    ft__step_options step;
+    ft_step_names step;
     ft__sweep_options sweep;
 };
 
@@ -78,7 +78,7 @@ static const ft__option options[] = {
 struct wanted {
     ft__ops models;
     ft__ops lists;
-    ft__step step; /* of models; lists are as they are */
+    ft_step step; /* of models; lists are as they are */
     uint32_t policy;
     uint64_t batch[FT__MAX_BATCHES]; /* one at least; 0: as the model has it */
     size_t n_batches;
@@ -110,7 +110,7 @@ static bool is_left_out(const struct options *o, const char *path)
 
 /* The sizes and phases of a list stand in its lines. */
 static const ft__model_options as_it_is = {0};
-static const ft__step none = {0};
+static const ft_step none = {0};
 
 static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *path,
                    const struct options *o)

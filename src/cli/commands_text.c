@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "cli/cli.h"
+#include "foretell/version.h"
 #include "report/units.h"
 
 double ft__commands_ratio(const ft_command_result *r,
@@ -280,7 +281,7 @@ bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
         ft__json_append_take(&all, result_json(&r[i], &r[reference]));
     return ft__json_print_take(
         json_pack("{s:o, s:s, s:o, s:o, s:o}", "machine", machine_json(), "foretell",
-                  FT__VERSION, "line", ft__json_text(c->line), "reference",
+                  ft_version(), "line", ft__json_text(c->line), "reference",
                   ft__json_text(r[reference].name), "results", all),
         stdout);
 }

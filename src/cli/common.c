@@ -20,11 +20,27 @@ static int exit_code(ft_status st)
     return FT__EXIT_BUG;
 }
 
+/* A line may be followed by commands to type, each on a line of its own. */
+static void put_message(const char *msg)
+{
+    static const char command[] = "\n  foretell ";
+    char line[sizeof(((ft_error *)0)->msg)];
+    const char *end;
+
+    while ((end = strstr(msg, command))) {
+        snprintf(line, sizeof(line), "%.*s", (int)(end - msg), msg);
+        ft__put_clean(stderr, line);
+        fputs("\n", stderr);
+        msg = end + 1;
+    }
+    ft__put_clean(stderr, msg);
+}
+
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
 {
     ft__bar_clear(&c->bar);
     fprintf(stderr, "foretell %s: ", c->command->name);
-    ft__put_clean(stderr, err->msg);
+    put_message(err->msg);
     if (st == FT_EINVAL)
         fputs(" (this is a bug of foretell's: please report it)", stderr);
     if (st == FT_ENOMEM)

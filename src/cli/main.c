@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "foretell/version.h"
 
 static const ft__command *const commands[] = {
     &ft__predict_command,
@@ -76,7 +77,7 @@ static char *join(int argc, char **argv)
 static int run(ft__cli *c, const void *options)
 {
     if (c->version) {
-        printf("foretell %s\n", FT__VERSION);
+        printf("foretell %s\n", ft_version());
         return FT__EXIT_GOOD;
     }
     if (!c->command) {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/estimate.h"
 #include "cli/power.h"
 #include "cli/settings.h"
+#include "cli/use.h"
 #include "foretell/predictor.h"
 #include "report/units.h"
 
@@ -16,7 +16,7 @@ struct options {
     uint64_t threads;
     double time_s;
     const char *predictor;
-    ft__step_options step;
+    ft_step_names step;
     ft__sweep_options sweep;
     ft__commands_options commands;
 };
@@ -266,7 +266,7 @@ static bool print_csv(const struct result *r)
 
 /* ---- running ---- */
 
-static ft_status foretell(struct result *r, const ft_graph *g, const ft__step *step,
+static ft_status foretell(struct result *r, const ft_graph *g, const ft_step *step,
                           const char *path, ft_error *err)
 {
     ft_predictor *p;
@@ -277,7 +277,7 @@ static ft_status foretell(struct result *r, const ft_graph *g, const ft__step *s
     if (st)
         return st;
     ft_predictor_get_info(p, &info);
-    st = ft__step_lower(&lowered, g, info.policy, step, err);
+    st = ft_step_lower(&lowered, g, info.policy, step, err);
     if (!st)
         st = ft_predict_network(&r->e, p, lowered ? lowered : g, err);
     r->foretold = !st;
@@ -288,7 +288,7 @@ static ft_status foretell(struct result *r, const ft_graph *g, const ft__step *s
 
 /* g: as it is in the file. */
 static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
-                             const char *path, const ft__step *step,
+                             const char *path, const ft_step *step,
                              const struct options *o, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2,
@@ -296,13 +296,13 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
                               .meter = r->meter,
                               .power_time_s = o->commands.power_time_s};
     ft_graph *made;
-    ft_status st = ft__step_make(&made, g, step, err);
+    ft_status st = ft_step_make(&made, g, step, err);
 
     if (st)
         return st;
     r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
-    r->batch = ft__graph_batch(g);
-    r->step = ft__step_name(step, made ? made : g);
+    r->batch = ft_graph_batch(g);
+    r->step = ft_step_name(step, made ? made : g);
     if (!r->training && ft_session_runs_whole(s, path) && o->model.dtype)
         st = ft_fail(err, FT_EINVAL, 0,
                      "%s runs the file as it is: instead of --dtype, export it in %s",
@@ -316,7 +316,7 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
 }
 
 static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *g,
-                   const ft__step *step, const struct options *o)
+                   const ft_step *step, const struct options *o)
 {
     char predictor[FT__PATH_MAX];
     ft_error err = {0};
@@ -338,7 +338,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
     return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
 }
 
-static int measure_at(ft__cli *c, const ft_graph *g, const ft__step *step,
+static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
                       const struct options *o, ft__sweep *w, size_t i)
 {
     struct result r = {.model = ft_graph_name(g)};
@@ -368,7 +368,7 @@ static int measure_model(ft__cli *c, const struct options *o)
 {
     ft_graph *g = NULL;
     ft__sweep w;
-    ft__step step;
+    ft_step step;
     int code = ft__step_parse(c, &step, &o->step);
 
     if (!code)

@@ -4,16 +4,7 @@
 
 #include "cli/cli.h"
 
-enum { MAX_VALUES = 64, MAX_STDIN = 64 << 20 };
-
-/* The options as the importer takes them; names point into copies of the texts. */
-struct parsed {
-    ft_dim_value dim[MAX_VALUES];
-    ft_input_shape input[MAX_VALUES];
-    char *copy[2 * MAX_VALUES];
-    size_t n_copies;
-    ft_import_options how;
-};
+enum { MAX_STDIN = 64 << 20 };
 
 /* "seq=128" -> name and value. */
 static bool parse_dim(ft_dim_value *out, char *text)
@@ -59,46 +50,55 @@ static bool parse_input(ft_input_shape *out, char *text)
 }
 
 /* A copy to cut names from; NULL: out of memory. */
-static char *copy_of(struct parsed *p, const char *text)
+static char *copy_of(ft__model_values *v, const char *text)
 {
     char *copy = strdup(text);
 
     if (copy)
-        p->copy[p->n_copies++] = copy;
+        v->copy[v->n_copies++] = copy;
     return copy;
 }
 
-static ft_status parse(struct parsed *p, const ft__model_options *opt, ft_error *err)
+ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
+                                const ft__model_options *opt, ft_error *err)
 {
-    p->how = (ft_import_options){.batch = (int64_t)opt->batch,
-                                 .trips = (int64_t)opt->trips,
-                                 .dims = p->dim,
-                                 .inputs = p->input};
-    if (opt->dims.n > MAX_VALUES || opt->inputs.n > MAX_VALUES)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d values for --%s", MAX_VALUES,
-                       opt->dims.n > MAX_VALUES ? "dim" : "input");
+    v->n_copies = 0;
+    q->batch = (int64_t)opt->batch;
+    q->trips = (int64_t)opt->trips;
+    q->dtype = opt->dtype;
+    q->dims = v->dim;
+    q->inputs = v->input;
+    if (opt->dims.n > FT__MAX_VALUES || opt->inputs.n > FT__MAX_VALUES)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d values for --%s",
+                       FT__MAX_VALUES, opt->dims.n > FT__MAX_VALUES ? "dim" : "input");
     for (size_t i = 0; i < opt->dims.n; i++) {
-        char *copy = copy_of(p, opt->dims.v[i]);
+        char *copy = copy_of(v, opt->dims.v[i]);
 
         if (!copy)
             return ft_fail(err, FT_ENOMEM, 0, "options");
-        if (!parse_dim(&p->dim[p->how.n_dims++], copy))
+        if (!parse_dim(&v->dim[q->n_dims++], copy))
             return ft_fail(err, FT_EINVAL, 0,
                            "--dim wants NAME=N, such as seq=128, not \"%s\"",
                            opt->dims.v[i]);
     }
     for (size_t i = 0; i < opt->inputs.n; i++) {
-        char *copy = copy_of(p, opt->inputs.v[i]);
+        char *copy = copy_of(v, opt->inputs.v[i]);
 
         if (!copy)
             return ft_fail(err, FT_ENOMEM, 0, "options");
-        if (!parse_input(&p->input[p->how.n_inputs++], copy))
+        if (!parse_input(&v->input[q->n_inputs++], copy))
             return ft_fail(
                 err, FT_EINVAL, 0,
                 "--input wants NAME=SHAPE, such as x=1x3x224x224, not \"%s\"",
                 opt->inputs.v[i]);
     }
     return FT_OK;
+}
+
+void ft__model_values_free(ft__model_values *v)
+{
+    while (v->n_copies)
+        free(v->copy[--v->n_copies]);
 }
 
 static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
@@ -127,62 +127,26 @@ static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
     return FT_OK;
 }
 
-static ft_status read_stdin(ft_graph **out, const ft_import_options *opt, ft_error *err)
-{
-    char *text;
-    size_t len;
-    ft_status st;
-
-    if (opt->batch || opt->n_dims || opt->n_inputs)
-        return ft_fail(
-            err, FT_EINVAL, 0,
-            "standard input: a list of operations has its sizes in its lines: "
-            "--batch, --dim and --input do not apply");
-    st = read_all(&text, &len, stdin, err);
-    if (!st)
-        st = ft_import_ops(out, text, len, "standard input", err);
-    free(text);
-    return st;
-}
-
-static ft_status import(ft_graph **out, const char *path, const ft_import_options *opt,
-                        ft_error *err)
-{
-    if (strcmp(path, "-") == 0)
-        return read_stdin(out, opt, err);
-    return ft_import_file(out, path, opt, err);
-}
-
-/* In place of *g. */
-static ft_status cast(ft_graph **g, ft_dtype to, ft_error *err)
-{
-    ft_graph *made;
-    ft_status st = ft_graph_cast(&made, *g, to, err);
-
-    ft_graph_free(*g);
-    *g = made;
-    return st;
-}
-
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err)
 {
-    struct parsed p = {0};
-    ft_dtype dtype =
-        opt->dtype ? ft_dtype_from_name(opt->dtype, strlen(opt->dtype)) : FT_DTYPE_NONE;
-    ft_status st = parse(&p, opt, err);
+    ft_query q = FT_QUERY_INIT;
+    ft__model_values v;
+    char *text = NULL;
+    ft_status st = ft__model_values_read(&v, &q, opt, err);
 
     *out = NULL;
-    if (!st && opt->dtype && dtype == FT_DTYPE_NONE)
-        st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", opt->dtype);
+    q.model = path;
+    if (!st && strcmp(path, "-") == 0) {
+        st = read_all(&text, &q.list_len, stdin, err);
+        q.list = text;
+        q.model = "standard input";
+    }
     if (!st)
-        st = import(out, path, &p.how, err);
-    if (!st && opt->dtype)
-        st = cast(out, dtype, err);
-    while (p.n_copies)
-        free(p.copy[--p.n_copies]);
-    /* Nothing is missing here: the file holds what is not taken. */
-    return st == FT_EUNSUPPORTED ? FT_EFORMAT : st;
+        st = ft_query_import(out, &q, err);
+    free(text);
+    ft__model_values_free(&v);
+    return st;
 }
 
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
@@ -190,6 +154,14 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
 {
     ft_error err = {0};
     ft_status st = ft__model_import(out, path, opt, &err);
+
+    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
+}
+
+int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names)
+{
+    ft_error err = {0};
+    ft_status st = ft_step_read(out, names, &err);
 
     return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
 }

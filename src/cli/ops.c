@@ -10,7 +10,7 @@
 
 struct options {
     ft__model_options model;
-    ft__step_options step;
+    ft_step_names step;
     bool products;
     bool graph;
     bool dot;
@@ -190,7 +190,7 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
 struct list {
     const ft__cli *c;
     const ft_graph *g;
-    const ft__step *step;
+    const ft_step *step;
     ft_totals sum;
     ft_plan plan;
     ft_memory memory;
@@ -238,7 +238,7 @@ static bool print_text(const struct list *l, uint64_t top)
     ft__model_print_bounded(l->g);
     ft__model_print_assumptions(l->g);
     ft__put_clean(stdout, ft_graph_name(l->g));
-    printf(": %s; a multiply-accumulate is 2 FLOPs%s\n\n", ft__step_name(l->step, l->g),
+    printf(": %s; a multiply-accumulate is 2 FLOPs%s\n\n", ft_step_name(l->step, l->g),
            is_training(l->g) ? ""
                              : "; parameters that are shared count once in the sum");
     if (!print_table(l->g, &l->sum, top))
@@ -302,7 +302,7 @@ static bool print_json(const struct list *l)
         json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
                   "s:o, s:o}",
                   "model", ft__json_text(ft_graph_name(l->g)), "mode",
-                  ft__mode_name(l->g), "step", ft__step_name(l->step, l->g),
+                  ft_mode_name(l->g), "step", ft_step_name(l->step, l->g),
                   "assumptions", ft__model_assumptions_json(l->g), "bounded",
                   ft__model_bounded_json(l->g), "flops", ft__json_real(sum->flops),
                   "bytes_read", ft__json_real(sum->bytes_read), "bytes_written",
@@ -331,7 +331,7 @@ static bool print_csv(const ft_graph *g)
     return true;
 }
 
-static int print_list(ft__cli *c, const ft_graph *g, const ft__step *step, uint64_t top)
+static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64_t top)
 {
     static const ft_memory_policy exact = {0};
     struct list l = {.c = c, .g = g, .step = step};
@@ -419,7 +419,7 @@ static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 
 /* A model as it is asked for. */
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
-                     const struct options *o, const ft__step *step)
+                     const struct options *o, const ft_step *step)
 {
     ft_graph *lowered = NULL;
     ft_error err = {0};
@@ -431,9 +431,9 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
         return code;
     st = ft__model_import(out, path, &o->model, &err);
     if (!st && policy)
-        st = ft__step_lower(&lowered, *out, policy, step, &err);
+        st = ft_step_lower(&lowered, *out, policy, step, &err);
     else if (!st)
-        st = ft__step_take(out, step, &err);
+        st = ft_step_take(out, step, &err);
     if (lowered) {
         ft_graph_free(*out);
         *out = lowered;
@@ -444,7 +444,7 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
     return ft__cli_fail_asked(c, st, &err);
 }
 
-static int diff(ft__cli *c, const struct options *o, const ft__step *step,
+static int diff(ft__cli *c, const struct options *o, const ft_step *step,
                 const ft_graph *g)
 {
     ft_graph *second;
@@ -457,7 +457,7 @@ static int diff(ft__cli *c, const struct options *o, const ft__step *step,
     return code;
 }
 
-static int view(ft__cli *c, const struct options *o, const ft__step *step,
+static int view(ft__cli *c, const struct options *o, const ft_step *step,
                 const ft_graph *g)
 {
     if (o->products)
@@ -476,7 +476,7 @@ static int view(ft__cli *c, const struct options *o, const ft__step *step,
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
-    ft__step step;
+    ft_step step;
     ft_graph *g;
     int code = check(c, o);
 

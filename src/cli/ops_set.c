@@ -61,7 +61,7 @@ static bool add_graph(ft__ops *s, const ft_graph *g)
 }
 
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
-                      const ft__model_options *opt, const ft__step *step,
+                      const ft__model_options *opt, const ft_step *step,
                       uint32_t policy)
 {
     ft_graph *g, *lowered = NULL;
@@ -71,7 +71,7 @@ int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
 
     if (code)
         return code;
-    st = ft__step_lower(&lowered, g, policy, step, &err);
+    st = ft_step_lower(&lowered, g, policy, step, &err);
     if (!st && !add_graph(s, lowered ? lowered : g))
         st = ft_fail(&err, FT_ENOMEM, 0, "operations");
     ft_graph_free(lowered);

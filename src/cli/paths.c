@@ -71,8 +71,7 @@ void ft__path_plugins(const ft__cli *c, char *out)
         join(out, "%s/engines", own);
 }
 
-/* The folder for a user's own data. */
-static bool home(char *out)
+bool ft__path_user(char *out)
 {
     const char *xdg = getenv("XDG_DATA_HOME"), *user = getenv("HOME");
 
@@ -99,33 +98,47 @@ void ft__path_store(const ft__cli *c, char *out)
 
     if (c->store)
         join(out, "%s", c->store);
-    else if (home(folder))
+    else if (ft__path_user(folder))
         join(out, "%s/measurements.db", folder);
 }
 
 void ft__path_predictor(char *out, const char *engine, uint64_t threads)
 {
-    char folder[FT__PATH_MAX], suffix[32] = "";
+    char folder[FT__PATH_MAX];
 
-    if (threads > 1)
-        snprintf(suffix, sizeof(suffix), "-%llu-threads", (unsigned long long)threads);
-    if (home(folder))
-        join(out, "%s/local-%s%s.ftp", folder, engine, suffix);
+    *out = '\0';
+    if (ft__path_user(folder) &&
+        ft_data_predictor_path(out, FT__PATH_MAX, folder, engine, threads) >=
+            FT__PATH_MAX)
+        *out = '\0';
 }
 
 void ft__path_family(char *out)
 {
-    char folder[FT__PATH_MAX];
+    ft__path_predictor(out, NULL, 0);
+}
 
-    if (home(folder))
-        join(out, "%s/family.ftp", folder);
+ft_status ft__data_make(const ft__cli *c, ft_data **out, ft_error *err)
+{
+    char data_dir[FT__PATH_MAX], user_dir[FT__PATH_MAX];
+
+    ft__path_data(c, data_dir);
+    return ft_data_open(out, data_dir, ft__path_user(user_dir) ? user_dir : NULL, err);
+}
+
+int ft__data_open(ft__cli *c, ft_data **out)
+{
+    ft_error err = {0};
+    ft_status st = ft__data_make(c, out, &err);
+
+    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
 }
 
 bool ft__path_make_home(void)
 {
     char path[FT__PATH_MAX];
 
-    if (!home(path))
+    if (!ft__path_user(path))
         return false;
     for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
         *s = '\0';

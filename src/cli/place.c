@@ -12,7 +12,7 @@ enum { MAX_MODELS = 64 };
 
 struct options {
     ft__model_options model;
-    ft__step_options step;
+    ft_step_names step;
     ft__use_options use;
     const char *devices;
     const char *by;
@@ -54,12 +54,11 @@ struct question {
     const struct options *o;
     ft__predict_options asked; /* what predict would be asked */
     ft__predict_question q;
-    ft__families families;
+    ft_data *data;
+    ft_analytic_model model;
     ft_place_by by;
     double rate, latency_s, j_per_byte, limit_s;
-    char name[FT_PLACE_MAX_DEVICES][128];
-    ft__found found[FT_PLACE_MAX_DEVICES];
-    double limit_bytes[FT_PLACE_MAX_DEVICES];
+    ft_selection found[FT_PLACE_MAX_DEVICES];
     size_t n_devices;
     ft_graph *graph[MAX_MODELS];
     size_t n_models;
@@ -127,6 +126,7 @@ static int check(const struct question *p)
 static int read_options(struct question *p)
 {
     const char *by = p->o->by ? p->o->by : "time";
+    ft_error err = {0};
     int code = read_link(p);
 
     p->by = ft_place_by_from_name(by, strlen(by));
@@ -140,12 +140,14 @@ static int read_options(struct question *p)
                                      .method = p->o->method,
                                      .step = p->o->step,
                                      .use = p->o->use};
-    p->q = (ft__predict_question){.c = p->c, .o = &p->asked, .families = &p->families};
+    p->q = (ft__predict_question){.c = p->c, .o = &p->asked};
     if (!code)
         code = ft__predict_read(&p->q);
-    if (!code && p->q.by != FT__BY_PHYSICS)
+    if (!code && ft_analytic_model_read(&p->model, p->o->method, &err))
+        code = ft__cli_fail_asked(p->c, err.status, &err);
+    if (!code && p->model != FT_ANALYTIC_PHYSICS)
         code = ft__cli_exit(p->c, FT__EXIT_USAGE, "--method is physics, or left out");
-    return code ? code : ft__predict_open(&p->q);
+    return code ? code : ft__data_open(p->c, &p->data);
 }
 
 /* ---- models and devices ---- */
@@ -162,28 +164,23 @@ static int read_models(struct question *p)
 
 static int find_device(struct question *p, const char *name, size_t len)
 {
-    ft__answer *says = calloc(1, sizeof(*says));
-    size_t d = p->n_devices;
-    int code;
+    ft_query query = p->q.query;
+    char device[128];
+    ft_error err = {0};
+    ft_status st;
 
-    if (!says)
-        return ft__cli_done(p->c, false);
-    snprintf(says->device, sizeof(says->device), "%.*s", (int)len, name);
-    says->use = p->q.use;
-    p->q.graph = p->graph[0];
-    code = strcmp(says->device, "local") == 0
-               ? ft__cli_exit(p->c, FT__EXIT_USAGE,
-                              "local: networks are placed by families of devices and "
-                              "data sheets, which it has not")
-               : ft__predict_find(&p->found[d], says, &p->q);
-    if (!code) {
-        snprintf(p->name[d], sizeof(p->name[d]), "%s", says->device);
-        p->limit_bytes[d] = says->limit_bytes;
-        p->found[d].from.on.setting = p->q.use.setting;
-        p->n_devices++;
-    }
-    free(says);
-    return code;
+    snprintf(device, sizeof(device), "%.*s", (int)len, name);
+    if (strcmp(device, "local") == 0)
+        return ft__cli_exit(p->c, FT__EXIT_USAGE,
+                            "local: networks are placed by families of devices and "
+                            "data sheets, which it has not");
+    query.device = device;
+    query.setting = p->q.use.setting;
+    st = ft_select(&p->found[p->n_devices], p->data, &query, p->graph[0], &err);
+    if (st)
+        return ft__cli_fail_asked(p->c, st, &err);
+    p->n_devices++;
+    return FT__EXIT_GOOD;
 }
 
 static int find_devices(struct question *p)
@@ -215,8 +212,8 @@ static json_t *stage_json(const struct question *p, const ft_split *s,
     bool any = x->first < x->end;
 
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", p->name[d],
-        "nodes", ft__json_count(x->end - x->first), "from",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
+        p->found[d].device, "nodes", ft__json_count(x->end - x->first), "from",
         any ? ft__json_text(ft_graph_node(g, x->first)->name) : json_null(), "to",
         any ? ft__json_text(ft_graph_node(g, x->end - 1)->name) : json_null(), "time_s",
         ft__json_real(x->time_s), "energy_j", ft__json_real(x->energy_j),
@@ -233,8 +230,8 @@ static bool print_split_json(const struct question *p, const ft_split *s,
     for (size_t d = 0; d < p->n_devices; d++) {
         ft__json_append_take(&stages, stage_json(p, s, g, d));
         ft__json_append_take(
-            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", p->name[d], "time_s",
-                              ft__json_real(alone[d].time_s), "energy_j",
+            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", p->found[d].device,
+                              "time_s", ft__json_real(alone[d].time_s), "energy_j",
                               ft__json_real(alone[d].energy_j), "fits", alone[d].fits));
     }
     return ft__json_print_take(
@@ -256,7 +253,7 @@ static bool print_parts(const struct question *p, const ft_split *s, const ft_gr
         const ft_stage *x = &s->stage[d];
         bool any = x->first < x->end;
 
-        ft__table_cell(t, "%s", p->name[d]);
+        ft__table_cell(t, "%s", p->found[d].device);
         ft__table_cell(t, "%u", x->end - x->first);
         ft__table_cell(t, "%s", any ? ft_graph_node(g, x->first)->name : "-");
         ft__table_cell(t, "%s", any ? ft_graph_node(g, x->end - 1)->name : "-");
@@ -283,7 +280,7 @@ static bool print_split(const struct question *p, const ft_split *s,
            ft__text_seconds(s->time_s).s, ft__text_joules(s->energy_j).s,
            ft__text_seconds(s->period_s).s);
     for (size_t d = 0; d < p->n_devices; d++)
-        printf("alone on %s: %s, %s%s\n", p->name[d],
+        printf("alone on %s: %s, %s%s\n", p->found[d].device,
                ft__text_seconds(alone[d].time_s).s,
                ft__text_joules(alone[d].energy_j).s,
                alone[d].fits ? "" : "; it does not fit there");
@@ -307,13 +304,13 @@ static int split(struct question *p)
     ft_graph *g = NULL;
     ft_error err = {0};
     ft_status st =
-        ft__step_lower(&g, p->graph[0], FT_POLICY_STRIDED_VIEWS, &p->q.step, &err);
+        ft_step_lower(&g, p->graph[0], FT_POLICY_STRIDED_VIEWS, &p->q.step, &err);
     bool printed;
 
     for (size_t d = 0; d < p->n_devices; d++)
-        device[d] = (ft_place_device){.predictor = p->found[d].from.predictor,
-                                      .use = p->found[d].from.on,
-                                      .limit_bytes = p->limit_bytes[d],
+        device[d] = (ft_place_device){.predictor = p->found[d].source.predictor,
+                                      .use = p->found[d].source.on,
+                                      .limit_bytes = p->found[d].limit_bytes,
                                       .link_bytes_per_s = p->rate,
                                       .link_latency_s = p->latency_s,
                                       .link_j_per_byte = p->j_per_byte};
@@ -347,22 +344,23 @@ static ft_status estimate(struct estimates *e, const struct question *p, size_t 
                           size_t d, ft_error *err)
 {
     const size_t at = i * p->n_devices + d;
-    ft__source from = p->found[d].from;
-    ft__estimate x;
+    ft_source from = p->found[d].source;
+    ft_network_estimate x;
     const char *path;
-    ft_status st;
+    ft_status st = FT_OK;
 
     e->time_s[at] = e->energy_j[at] = e->memory_bytes[at] = NAN;
     if (!p->o->predictor && !p->o->method)
-        from.predictor =
-            ft__families_best(&p->families, p->name[d], p->graph[i], &path);
-    st = ft__estimate_make(&x, &from, p->graph[i], &p->q.step, err);
+        st = ft_data_family(&from.predictor, &path, p->data, p->found[d].device,
+                            p->graph[i], err);
+    if (!st)
+        st = ft_source_network(&x, NULL, &from, p->graph[i], &p->q.step, err);
     if (st)
         return st;
-    e->time_s[at] = x.e.time.value;
-    e->energy_j[at] = x.e.energy.value;
-    e->memory_bytes[at] = x.e.memory.value;
-    ft__estimate_free(&x);
+    e->time_s[at] = x.time.value;
+    e->energy_j[at] = x.energy.value;
+    e->memory_bytes[at] = x.memory.value;
+    ft_network_estimate_free(&x);
     return FT_OK;
 }
 
@@ -414,7 +412,7 @@ static json_t *left_out_json(const struct question *p, const struct estimates *e
                 ft__json_append_take(
                     &all, json_pack("{s:o, s:s, s:o}", "network",
                                     ft__json_text(ft_graph_name(p->graph[i])), "device",
-                                    p->name[d], "why",
+                                    p->found[d].device, "why",
                                     ft__json_text(e->why_not[i * p->n_devices + d])));
     return all;
 }
@@ -431,7 +429,7 @@ static bool print_assignment(const struct question *p, const struct estimates *e
         size_t at = i * p->n_devices + a->device[i];
 
         ft__table_cell(t, "%s", ft_graph_name(p->graph[i]));
-        ft__table_cell(t, "%s", p->name[a->device[i]]);
+        ft__table_cell(t, "%s", p->found[a->device[i]].device);
         ft__table_cell(t, "%s", ft__text_seconds(e->time_s[at]).s);
         ft__table_cell(t, "%s", ft__text_joules(e->energy_j[at]).s);
         ft__table_cell(t, "%s", ft__text_bytes(e->memory_bytes[at]).s);
@@ -457,13 +455,13 @@ static bool print_assignment_json(const struct question *p, const struct estimat
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__json_append_take(&all,
-                             json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
-                                       ft__json_text(ft_graph_name(p->graph[i])),
-                                       "device", p->name[a->device[i]], "time_s",
-                                       ft__json_real(e->time_s[at]), "energy_j",
-                                       ft__json_real(e->energy_j[at]), "memory_bytes",
-                                       ft__json_real(e->memory_bytes[at])));
+        ft__json_append_take(&all, json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
+                                             ft__json_text(ft_graph_name(p->graph[i])),
+                                             "device", p->found[a->device[i]].device,
+                                             "time_s", ft__json_real(e->time_s[at]),
+                                             "energy_j", ft__json_real(e->energy_j[at]),
+                                             "memory_bytes",
+                                             ft__json_real(e->memory_bytes[at])));
     }
     return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
                                          ft_place_by_name(p->by), "time_s",
@@ -479,6 +477,7 @@ static int assign(struct question *p)
     struct estimates *e = calloc(1, sizeof(*e));
     ft_assign_case c = {
         .networks = p->n_models, .devices = p->n_devices, .limit_s = p->limit_s};
+    double limit_bytes[FT_PLACE_MAX_DEVICES];
     ft_assignment a = {0};
     ft_error err = {0};
     ft_status st;
@@ -488,7 +487,9 @@ static int assign(struct question *p)
         c.time_s = e->time_s;
         c.energy_j = e->energy_j;
         c.memory_bytes = e->memory_bytes;
-        c.limit_bytes = p->limit_bytes;
+        for (size_t d = 0; d < p->n_devices; d++)
+            limit_bytes[d] = p->found[d].limit_bytes;
+        c.limit_bytes = limit_bytes;
         st = ft_place_assign(&a, &c, p->by, &err);
         if (st == FT_ENOTFOUND)
             print_left_out(stderr, p, e);
@@ -511,7 +512,6 @@ static int assign(struct question *p)
 static int run(ft__cli *c, const void *user)
 {
     struct question *p = calloc(1, sizeof(*p));
-    ft_error err = {0};
     int code;
 
     if (!p)
@@ -521,18 +521,14 @@ static int run(ft__cli *c, const void *user)
     code = read_options(p);
     if (!code)
         code = read_models(p);
-    if (!code && !p->o->method && ft__families_open(&p->families, p->q.data_dir, &err))
-        code = ft__cli_fail(c, err.status, &err);
     if (!code)
         code = find_devices(p);
     if (!code)
         code = p->n_models > 1 ? assign(p) : split(p);
-    for (size_t d = 0; d < p->n_devices; d++)
-        ft__found_free(&p->found[d]);
     for (size_t i = 0; i < p->n_models; i++)
         ft_graph_free(p->graph[i]);
     ft__predict_end(&p->q);
-    ft__families_close(&p->families);
+    ft_data_close(p->data);
     free(p);
     return code;
 }

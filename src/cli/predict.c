@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/answer.h"
 #include "cli/predict_question.h"
 
 static const ft__option options[] = {
@@ -25,58 +26,22 @@ static const ft__option options[] = {
     {"clocks", 0, FT__OPT_TEXT, offsetof(ft__predict_options, clocks), "MHZ,...",
      "at each of these core clocks, and which takes the least energy"},
     FT__CORRECT_OPTION(ft__predict_options),
+    {"setting", 0, FT__OPT_TEXT, offsetof(ft__predict_options, setting), "NAME=VALUE ...",
+     "as datasets name it, beside clocks and caps: \"cache=written optimizer=Adam\""},
+    {"engine-version", 0, FT__OPT_TEXT, offsetof(ft__predict_options, engine_version),
+     "V", "of --engine; the one whose measurements are likest"},
+    {"run-mode", 0, FT__OPT_TEXT, offsetof(ft__predict_options, run_mode), "MODE",
+     "eager (the host issues each operation) or graph (replayed as a CUDA graph); as "
+     "the device was measured, otherwise eager"},
     FT__STEP_OPTIONS(ft__predict_options, step),
     FT__MODEL_OPTIONS(ft__predict_options, model),
     {0},
 };
 
-enum { MAX_ANSWERS = 256 };
-
-static int check_method(ft__predict_question *q)
-{
-    int code = ft__by_parse(q->c, &q->by, q->o->method);
-
-    if (!code && q->o->method && q->o->correct)
-        code = ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method %s uses no measurements: leave --correct out",
-                            q->o->method);
-    if (!code && q->o->method && q->o->predictor)
-        code = ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method %s uses no predictor: leave --predictor out",
-                            q->o->method);
-    return code;
-}
-
-static int open_predictor(ft__predict_question *q)
-{
-    ft_error err = {0};
-    ft_status st;
-
-    if (q->o->method)
-        return FT__EXIT_GOOD;
-    if (q->o->predictor)
-        snprintf(q->predictor_path, sizeof(q->predictor_path), "%s", q->o->predictor);
-    else
-        ft__path_predictor(q->predictor_path, q->engine, q->o->threads);
-    if (!q->o->predictor && !ft__path_exists(q->predictor_path))
-        return FT__EXIT_GOOD;
-    st = ft_predictor_load(&q->predictor, q->predictor_path, &err);
-    if (st)
-        return ft__cli_fail(q->c, st, &err);
-    ft_predictor_get_info(q->predictor, &q->info);
-    if (q->info.n_datasets)
-        return FT__EXIT_GOOD;
-    if (q->o->engine && strcmp(q->o->engine, q->info.engine) != 0)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                            "%s was trained with engine %s, not %s", q->predictor_path,
-                            q->info.engine, q->o->engine);
-    q->engine = q->info.engine;
-    return FT__EXIT_GOOD;
-}
+enum { MAX_ANSWERS = 256, MAX_NAME = 128 };
 
 /* One answer for each device and clock. 0: too many, or an empty name. */
-static size_t split_devices(ft__answer *a, const ft__predict_question *q,
-                            const char *list)
+static size_t count_answers(const ft__predict_question *q, const char *list)
 {
     const size_t n_clocks = q->n_clocks ? q->n_clocks : 1;
     size_t n = 0;
@@ -84,18 +49,60 @@ static size_t split_devices(ft__answer *a, const ft__predict_question *q,
     for (;;) {
         size_t len = strcspn(list, ",");
 
-        if (!len || n + n_clocks > MAX_ANSWERS || len >= sizeof(a->device))
+        n += n_clocks;
+        if (!len || n > MAX_ANSWERS || len >= MAX_NAME)
             return 0;
-        for (size_t k = 0; k < n_clocks; k++, n++) {
-            memcpy(a[n].device, list, len);
-            a[n].use = q->use;
-            if (q->n_clocks)
-                ft__use_set_clock(&a[n].use, q->clock_hz[k]);
-        }
         if (!list[len])
             return n;
         list += len + 1;
     }
+}
+
+static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data,
+                   const char *device, const double *clock_hz)
+{
+    ft_query query = q->query;
+    ft__use use = q->use;
+    ft_error err = {0};
+    ft_status st;
+
+    char setting[1024];
+
+    if (clock_hz)
+        ft__use_set_clock(&use, *clock_hz);
+    out->clock_hz = use.clock_hz;
+    snprintf(setting, sizeof(setting), "%s%s%s", use.setting,
+             *use.setting && q->o->setting ? " " : "",
+             q->o->setting ? q->o->setting : "");
+    query.device = device;
+    query.setting = setting;
+    st = ft_query_ask(&out->x, data, &query, &err);
+    if (st)
+        return ft__cli_fail_asked(q->c, st, &err);
+    if (q->o->must_fit && !(out->x->limit_bytes > 0))
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "--must-fit: the memory of %s is not known",
+                            out->x->device);
+    return FT__EXIT_GOOD;
+}
+
+static int ask_all(ft__answer *a, const ft__predict_question *q, ft_data *data,
+                   const char *list)
+{
+    const size_t n_clocks = q->n_clocks ? q->n_clocks : 1;
+    int code = FT__EXIT_GOOD;
+
+    for (bool more = true; more && !code;) {
+        char device[MAX_NAME];
+        size_t len = strcspn(list, ",");
+
+        snprintf(device, sizeof(device), "%.*s", (int)len, list);
+        for (size_t k = 0; k < n_clocks && !code; k++)
+            code = ask_one(a++, q, data, device, q->n_clocks ? &q->clock_hz[k] : NULL);
+        more = list[len] == ',';
+        list += len + 1;
+    }
+    return code;
 }
 
 static bool print_all(ft__cli *c, const ft__answer *a, size_t n, bool clocks,
@@ -104,17 +111,18 @@ static bool print_all(ft__cli *c, const ft__answer *a, size_t n, bool clocks,
     json_t *all;
 
     if (c->json && n == 1)
-        return ft__json_print_take(ft__answer_json(a), stdout);
+        return ft__json_print_take(ft__answer_json(a->x), stdout);
     if (c->json) {
         all = json_array();
         for (size_t i = 0; i < n; i++)
-            ft__json_append_take(&all, ft__answer_json(&a[i]));
+            ft__json_append_take(&all, ft__answer_json(a[i].x));
         return ft__json_print_take(all, stdout);
     }
     if (!c->csv)
-        return n == 1 ? ft__answer_print(a, top) : ft__answers_print(a, n, clocks);
+        return n == 1 ? ft__answer_print(a->x, top, c->verbose > 0)
+                      : ft__answers_print(a, n, clocks);
     for (size_t i = 0; i < n; i++)
-        ft__answer_print_csv(&a[i], i == 0);
+        ft__answer_print_csv(a[i].x, i == 0);
     return true;
 }
 
@@ -122,28 +130,27 @@ static bool print_all(ft__cli *c, const ft__answer *a, size_t n, bool clocks,
 static int verdict(const ft__predict_question *q, const ft__answer *a, size_t n)
 {
     for (size_t i = 0; i < n && q->o->must_fit; i++)
-        if (a[i].e.memory.value > a[i].limit_bytes)
+        if (a[i].x->memory.value > a[i].x->limit_bytes)
             return FT__EXIT_NO;
     return FT__EXIT_GOOD;
 }
 
-static int answer_all(const ft__predict_question *q, ft__answer *a, ft__estimate *x)
+static int answer_all(const ft__predict_question *q, ft_data *data)
 {
     const char *list = q->o->device ? q->o->device : "local";
-    size_t n = split_devices(a, q, list), n_known = 0;
-    int code = FT__EXIT_GOOD;
+    ft__answer a[MAX_ANSWERS] = {0};
+    size_t n = count_answers(q, list), n_known = 0;
+    int code;
 
     if (!n)
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--device wants names joined by commas, at most %d answers "
                             "in all, not \"%s\"",
                             MAX_ANSWERS, list);
-    for (size_t i = 0; i < n && !code; i++) {
-        a[i].verbose = q->c->verbose > 0;
-        code = ft__predict_answer(&a[i], &x[i], q);
-        n_known += a[i].e.n_known;
-    }
-    if (!code && q->known && !n_known)
+    code = ask_all(a, q, data, list);
+    for (size_t i = 0; i < n && !code; i++)
+        n_known += a[i].x->n_known;
+    if (!code && q->o->correct && !n_known)
         code = ft__known_none(q->c, q->o->correct);
     if (!code)
         code = ft__cli_done(
@@ -151,13 +158,15 @@ static int answer_all(const ft__predict_question *q, ft__answer *a, ft__estimate
     if (!code)
         code = verdict(q, a, n);
     for (size_t i = 0; i < n; i++)
-        ft__estimate_free(&x[i]);
+        ft_answer_free(a[i].x);
     return code;
 }
 
-static int read_options(ft__predict_question *q)
+int ft__predict_read(ft__predict_question *q)
 {
     const ft__predict_options *o = q->o;
+    ft_error err = {0};
+    ft_status st;
     int code = ft__step_parse(q->c, &q->step, &o->step);
 
     if (!code)
@@ -166,66 +175,54 @@ static int read_options(ft__predict_question *q)
         code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, o->clocks);
     if (!code && o->use.clock && q->n_clocks)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE, "--clock or --clocks, not both");
-    return code ? code : check_method(q);
-}
-
-int ft__predict_read(ft__predict_question *q)
-{
-    q->engine = q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE;
-    ft__path_data(q->c, q->data_dir);
-    return read_options(q);
-}
-
-int ft__predict_open(ft__predict_question *q)
-{
-    int code = open_predictor(q);
-
-    return code ? code : ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
-}
-
-void ft__predict_share(ft__predict_question *q, const ft__predict_question *of)
-{
-    q->predictor = of->predictor;
-    q->info = of->info;
-    memcpy(q->predictor_path, of->predictor_path, sizeof(q->predictor_path));
-    if (of->predictor && !of->info.n_datasets)
-        q->engine = of->info.engine;
-    q->families = of->families;
-    q->known = of->known;
+    if (code)
+        return code;
+    q->query = (ft_query)FT_QUERY_INIT;
+    q->query.step = o->step;
+    q->query.policy = q->use.policy;
+    q->query.engine = o->engine;
+    q->query.engine_version = o->engine_version;
+    q->query.run_mode = o->run_mode;
+    if (o->setting && strlen(o->setting) > 800)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE, "--setting is too long");
+    q->query.threads = o->threads;
+    q->query.predictor = o->predictor;
+    q->query.method = o->method;
+    q->query.correct = o->correct;
+    q->query.max_batch = o->max_batch;
+    st = ft__model_values_read(&q->values, &q->query, &o->model, &err);
+    return st ? ft__cli_fail_asked(q->c, st, &err) : FT__EXIT_GOOD;
 }
 
 void ft__predict_end(ft__predict_question *q)
 {
-    ft_predictor_free(q->predictor);
-    ft_known_free(q->known);
+    ft__model_values_free(&q->values);
 }
 
 static int run(ft__cli *c, const void *user)
 {
     const ft__predict_options *o = user;
-    ft__answer *a = calloc(MAX_ANSWERS, sizeof(*a));
-    ft__estimate *x = calloc(MAX_ANSWERS, sizeof(*x));
-    ft__families *families = calloc(1, sizeof(*families));
-    ft__predict_question q = {.c = c, .o = o, .families = families};
+    ft__predict_question q = {.c = c, .o = o};
+    ft_data *data = NULL;
     ft_graph *g = NULL;
-    int code = a && x && families ? ft__predict_read(&q) : ft__cli_done(c, false);
+    int code = ft__predict_read(&q);
 
     if (!code)
-        code = ft__model_read(c, &g, c->args.v[0], &o->model);
+        code = ft__data_open(c, &data);
+    if (!code && o->max_batch && strcmp(c->args.v[0], "-") == 0)
+        code = ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--max-batch asks at several batches: standard input: a "
+                            "list of operations has its sizes in its lines");
     if (!code)
-        code = ft__predict_open(&q);
+        code = ft__model_read(c, &g, c->args.v[0], &o->model);
     if (!code) {
-        q.graph = g;
-        q.dtype = ft_dtype_name(ft_graph_dtype(g));
-        code = answer_all(&q, a, x);
+        q.query.model = c->args.v[0];
+        q.query.graph = g;
+        code = answer_all(&q, data);
     }
     ft__predict_end(&q);
-    if (families)
-        ft__families_close(families);
-    free(families);
+    ft_data_close(data);
     ft_graph_free(g);
-    free(a);
-    free(x);
     return code;
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/estimate.h"
 #include "cli/ptx.h"
+#include "cli/use.h"
 #include "foretell/op.h"
 #include "report/units.h"
 
@@ -67,33 +67,33 @@ static ft_status graph_of_all(ft_graph **out, const ft__ptx_calls *s, ft_error *
 }
 
 /* What the device is busy with it: launches follow each other without a gap. */
-static ft_status price_one(ft_estimate *out, const ft__source *from, const char *spec,
+static ft_status price_one(ft_estimate *out, const ft_source *from, const char *spec,
                            ft_error *err)
 {
-    const ft__step as_it_is = {0};
-    ft__estimate x;
+    const ft_step as_it_is = {0};
+    ft_network_estimate x;
     ft_graph *g;
     ft_status st = ft_import_ops(&g, spec, strlen(spec), "library call", err);
 
     if (st)
         return st;
-    st = ft__estimate_make(&x, from, g, &as_it_is, err);
+    st = ft_source_network(&x, NULL, from, g, &as_it_is, err);
     if (!st) {
-        double share = isfinite(x.e.busy_s) && x.e.time.value > 0
-                           ? fmin(1, x.e.busy_s / x.e.time.value)
+        double share = isfinite(x.busy_s) && x.time.value > 0
+                           ? fmin(1, x.busy_s / x.time.value)
                            : 1;
 
-        *out = x.e.time;
+        *out = x.time;
         out->value *= share;
         out->low *= share;
         out->high *= share;
-        ft__estimate_free(&x);
+        ft_network_estimate_free(&x);
     }
     ft_graph_free(g);
     return st;
 }
 
-static ft_status price_all(ft__ptx_calls *s, const ft__source *from, ft_error *err)
+static ft_status price_all(ft__ptx_calls *s, const ft_source *from, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -110,31 +110,31 @@ static ft_status price_all(ft__ptx_calls *s, const ft__source *from, ft_error *e
 }
 
 /* At the power that the device draws over all of them. */
-static ft_status find_energy(ft__ptx_calls *s, const ft__source *from,
-                             const ft_graph *g, ft_error *err)
+static ft_status find_energy(ft__ptx_calls *s, const ft_source *from, const ft_graph *g,
+                             ft_error *err)
 {
-    const ft__step as_it_is = {0};
-    ft__estimate x;
-    ft_status st = ft__estimate_make(&x, from, g, &as_it_is, err);
+    const ft_step as_it_is = {0};
+    ft_network_estimate x;
+    ft_status st = ft_source_network(&x, NULL, from, g, &as_it_is, err);
 
     if (st)
         return st;
-    s->energy_j = x.e.power.value * s->time_s;
-    ft__estimate_free(&x);
+    s->energy_j = x.power.value * s->time_s;
+    ft_network_estimate_free(&x);
     return FT_OK;
 }
 
 /* By the family of devices that predict would take, otherwise by the data sheet. */
-static ft_status price(ft__ptx_calls *s, ft__families *f, const char *data_dir,
-                       const ft_device *d, const ft_graph *g, ft_error *err)
+static ft_status price(ft__ptx_calls *s, ft_data *data, const ft_device *d,
+                       const ft_graph *g, ft_error *err)
 {
-    const char *path = "";
-    ft__source from = {.on = {.device = d}, .by = FT__BY_PHYSICS};
-    ft_status st = ft__families_open(f, data_dir, err);
+    const char *path;
+    ft_source from = {.on = {.device = d}};
+    ft_status st =
+        ft_data_family(&from.predictor, &path, data, ft_device_get(d)->name, g, err);
 
     if (st)
         return st;
-    from.predictor = ft__families_best(f, ft_device_get(d)->name, g, &path);
     snprintf(s->by, sizeof(s->by), "%s", from.predictor ? ft__ptx_base(path) : "");
     st = price_all(s, &from, err);
     return st ? st : find_energy(s, &from, g, err);
@@ -144,15 +144,13 @@ ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed
                              const uint64_t *times, size_t n, const ft_device *d,
                              ft_error *err)
 {
-    ft__families *families;
-    char data_dir[FT__PATH_MAX];
+    ft_data *data = NULL;
     ft_graph *g = NULL;
     ft_status st;
 
     *out = (ft__ptx_calls){.v = v, .times = times, .n = n};
     out->time = calloc(n + 1, sizeof(*out->time));
-    families = calloc(1, sizeof(*families));
-    st = out->time && families ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
+    st = out->time ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
     for (size_t i = 0; i < n && !st; i++) {
         out->time[i] = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
                                      v[i].operation ? "no operation of foretell's"
@@ -166,13 +164,11 @@ ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed
         st = graph_of_all(&g, out, err);
     if (st == FT_ENOTFOUND) /* none has an operation */
         st = FT_OK;
-    if (!st && g) {
-        ft__path_data(c, data_dir);
-        st = price(out, families, data_dir, d, g, err);
-    }
-    if (families)
-        ft__families_close(families);
-    free(families);
+    if (!st && g)
+        st = ft__data_make(c, &data, err);
+    if (!st && g)
+        st = price(out, data, d, g, err);
+    ft_data_close(data);
     ft_graph_free(g);
     return st;
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/estimate.h"
 #include "cli/ptx.h"
+#include "cli/use.h"
 #include "report/units.h"
 
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
@@ -20,7 +20,7 @@ int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
     if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
         return ft__cli_exit(c, FT__EXIT_USAGE, "--device %.60s...: too long",
                             o->device);
-    st = ft__device_resolve(name, sizeof(name), note, sizeof(note), data_dir, &err);
+    st = ft_device_resolve(name, sizeof(name), note, sizeof(note), data_dir, &err);
     if (!st)
         st = ft_device_load(out, data_dir, name, &err);
     return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;

@@ -199,9 +199,7 @@ static int run(ft__cli *c, const void *user)
         ft_graph_free(q->graph[b]);
     ft_known_free(q->known);
     ft_device_names_free(q->device, q->n_devices);
-    if (q->families)
-        ft__families_close(q->families);
-    free(q->families);
+    ft_data_close(q->data);
     free(q->price);
     free(q->r.choice);
     free(q->r.ranked);

@@ -1,7 +1,7 @@
 #ifndef CLI_RANK_H
 #define CLI_RANK_H
 
-#include "cli/estimate.h"
+#include "cli/use.h"
 #include "foretell/rank.h"
 
 /* One way to run the model: a device at a batch and a clock. */

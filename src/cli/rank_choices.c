@@ -68,15 +68,15 @@ static int open_predictors(ft__rank_question *q)
     return code;
 }
 
-static int open_families(ft__rank_question *q)
+static int open_known(ft__rank_question *q)
 {
     ft_error err = {0};
     ft_status st;
 
-    q->families = calloc(1, sizeof(*q->families));
-    if (!q->families)
-        return ft__cli_done(q->c, false);
-    st = ft__families_open(q->families, q->data_dir, &err);
+    if (!q->o->correct)
+        return FT__EXIT_GOOD;
+    st = ft_known_open(&q->known, q->o->correct, *q->data_dir ? q->data_dir : NULL,
+                       &err);
     return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
 }
 
@@ -129,8 +129,8 @@ static int resolve_devices(ft__rank_question *q)
         ft_status st;
 
         snprintf(name, sizeof(name), "%s", q->device[i]);
-        st = ft__device_resolve(name, sizeof(name), note, sizeof(note), q->data_dir,
-                                &err);
+        st = ft_device_resolve(name, sizeof(name), note, sizeof(note), q->data_dir,
+                               &err);
         if (st)
             return ft__cli_fail(q->c, st, &err);
         if (strcmp(name, q->device[i]) == 0)
@@ -184,7 +184,7 @@ static ft__choice *add_choice(ft__rank_question *q, const char *device, double c
                               size_t b)
 {
     ft__choice *all = realloc(q->r.choice, (q->r.n + 1) * sizeof(*all)), *x;
-    int64_t batch = ft__graph_batch(q->graph[b]);
+    int64_t batch = ft_graph_batch(q->graph[b]);
 
     if (!all)
         return NULL;
@@ -201,21 +201,28 @@ static ft__choice *add_choice(ft__rank_question *q, const char *device, double c
 
 /* What does not fit: the largest batch that would, where batches can be tried. */
 static void find_max_batch(ft__choice *x, const ft__rank_question *q,
-                           const ft__source *from)
+                           const ft_source *from)
 {
+    ft_query query = FT_QUERY_INIT;
+    ft__model_values values;
+
     if (!(x->memory.value > x->limit_bytes))
         return;
-    if (ft__estimate_max_batch(&x->max_batch, from, q->c->args.v[0], &q->o->model,
-                               &q->step, x->limit_bytes, NULL))
+    query.model = q->c->args.v[0];
+    query.step = q->o->step;
+    if (ft__model_values_read(&values, &query, &q->o->model, NULL) ||
+        ft_source_max_batch(&x->max_batch, from, &query, x->limit_bytes, NULL))
         x->max_batch = -1;
+    ft__model_values_free(&values);
 }
 
-static int estimate(ft__rank_question *q, ft__choice *x, const ft__source *from,
+static int estimate(ft__rank_question *q, ft__choice *x, const ft_source *from,
                     size_t b)
 {
-    ft__estimate made;
+    ft_network_estimate e;
+    ft_graph *lowered;
     ft_error err = {0};
-    ft_status st = ft__estimate_make(&made, from, q->graph[b], &q->step, &err);
+    ft_status st = ft_source_network(&e, &lowered, from, q->graph[b], &q->step, &err);
 
     if (st == FT_ENOTFOUND) {
         size_t len = strlen(x->device);
@@ -226,16 +233,17 @@ static int estimate(ft__rank_question *q, ft__choice *x, const ft__source *from,
     }
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
-    q->r.step = ft__step_name(&q->step, made.graph);
-    q->r.mode = ft__mode_name(made.graph);
-    x->time = made.e.time;
-    x->energy = made.e.energy;
-    x->power = made.e.power;
-    x->memory = made.e.memory;
-    x->n_known = made.e.n_known;
+    q->r.step = ft_step_name(&q->step, lowered ? lowered : q->graph[b]);
+    q->r.mode = ft_mode_name(lowered ? lowered : q->graph[b]);
+    x->time = e.time;
+    x->energy = e.energy;
+    x->power = e.power;
+    x->memory = e.memory;
+    x->n_known = e.n_known;
     if (x->energy.basis == FT_BASIS_UNAVAILABLE)
-        ft__energy_why(x->why, sizeof(x->why), x->device, &made.e);
-    ft__estimate_free(&made);
+        ft_energy_why(x->why, sizeof(x->why), x->device, &e);
+    ft_network_estimate_free(&e);
+    ft_graph_free(lowered);
     find_max_batch(x, q, from);
     return FT__EXIT_GOOD;
 }
@@ -272,7 +280,7 @@ static double memory_of(const ft__rank_question *q, const char *device)
 static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
                         const ft__use *use, bool otherwise)
 {
-    ft__source from = {.predictor = p};
+    ft_source from = {.predictor = p};
     ft_predictor_info info;
     ft_device *d = NULL;
     ft_error err = {0};
@@ -316,15 +324,15 @@ const ft_predictor *ft__rank_family(const ft__rank_question *q)
 }
 
 /* The family that was named, or the best one there is; NULL: none. */
-static const ft_predictor *family_for(const ft__rank_question *q, const char *device,
-                                      size_t b)
+static ft_status family_for(const ft_predictor **out, const ft__rank_question *q,
+                            const char *device, size_t b, ft_error *err)
 {
-    const ft_predictor *named = ft__rank_family(q);
     const char *path;
 
-    if (q->o->method || named)
-        return named;
-    return ft__families_best(q->families, device, q->graph[b], &path);
+    *out = ft__rank_family(q);
+    if (q->o->method || *out)
+        return FT_OK;
+    return ft_data_family(out, &path, q->data, device, q->graph[b], err);
 }
 
 /* By a family of devices, otherwise from the device's data sheet. */
@@ -338,12 +346,17 @@ static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
     if (st)
         return ft__cli_fail(q->c, st, &err);
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        const ft__source from = {
-            .predictor = family_for(q, device, b),
-            .by = q->by,
-            .on = {d, use->setting, use->policy, ft__known_of(q->known, device)}};
-        ft__choice *x = add_choice(q, device, use->clock_hz, b);
+        ft_source from = {
+            .model = q->by,
+            .on = {d, use->setting, use->policy,
+                   q->known && ft_known_count(q->known, device) ? q->known : NULL}};
+        ft__choice *x;
 
+        if (family_for(&from.predictor, q, device, b, &err)) {
+            code = ft__cli_fail(q->c, err.status, &err);
+            break;
+        }
+        x = add_choice(q, device, use->clock_hz, b);
         if (!x) {
             code = ft__cli_done(q->c, false);
             break;
@@ -424,8 +437,8 @@ static int read_models(ft__rank_question *q)
         return code;
     q->r.graph = q->graph[0];
     q->r.model = ft_graph_name(q->graph[0]);
-    q->r.step = ft__step_name(&q->step, q->graph[0]);
-    q->r.mode = ft__mode_name(q->graph[0]);
+    q->r.step = ft_step_name(&q->step, q->graph[0]);
+    q->r.mode = ft_mode_name(q->graph[0]);
     q->r.dtype = ft_dtype_name(ft_graph_dtype(q->graph[0]));
     return FT__EXIT_GOOD;
 }
@@ -437,9 +450,9 @@ int ft__rank_find_devices(ft__rank_question *q)
     if (!code)
         code = open_predictors(q);
     if (!code)
-        code = open_families(q);
+        code = ft__data_open(q->c, &q->data);
     if (!code)
-        code = ft__known_open(q->c, &q->known, q->o->correct, q->data_dir);
+        code = open_known(q);
     if (!code)
         code = name_devices(q);
     return code;

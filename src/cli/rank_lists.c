@@ -15,18 +15,20 @@ enum { BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 
 /* By the family that is named, otherwise by the one that knows the first network best.
  */
-static const ft_predictor *predictor_for(ft__lists *s, const char *device)
+static ft_status predictor_for(const ft_predictor **out, ft__lists *s,
+                               const char *device, ft_error *err)
 {
-    const ft_predictor *p = ft__rank_family(s->q);
+    ft_status st = FT_OK;
     ft_graph *g = NULL;
     const char *path;
 
+    *out = ft__rank_family(s->q);
     for (size_t i = 0; i < s->n_listed && !g; i++)
         (void)ft_import_ops(&g, s->list[i].text, s->list[i].len, "list", NULL);
-    if (!p && g && !s->q->o->method)
-        p = ft__families_best(s->q->families, device, g, &path);
+    if (!*out && g && !s->q->o->method)
+        st = ft_data_family(out, &path, s->q->data, device, g, err);
     ft_graph_free(g);
-    return p;
+    return st;
 }
 
 /* When the first networks are there. */
@@ -44,12 +46,14 @@ static int open_devices(ft__lists *s)
         return ft__cli_done(q->c, false);
     for (size_t d = 0; d < q->n_devices && !st; d++) {
         ft_device_use on = {.setting = q->use.setting, .policy = q->use.policy};
+        const ft_predictor *p;
 
         st = ft_device_load(&s->device[d], q->data_dir, q->device[d], &err);
         on.device = s->device[d];
         if (!st)
-            st =
-                ft_pricer_new(&s->pricer[d], predictor_for(s, q->device[d]), &on, &err);
+            st = predictor_for(&p, s, q->device[d], &err);
+        if (!st)
+            st = ft_pricer_new(&s->pricer[d], p, &on, &err);
     }
     return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
 }
@@ -345,7 +349,7 @@ static int check(const ft__rank_question *q)
                             "--stdin: lists of operations have their sizes in their "
                             "lines: --%s does not apply",
                             not );
-    if (q->by != FT__BY_PHYSICS)
+    if (q->by != FT_ANALYTIC_PHYSICS)
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--stdin: --method is physics, or left out");
     if (!q->o->devices)

@@ -113,6 +113,7 @@ static int read_co2(ft__rank_question *q)
 
 int ft__rank_read_options(ft__rank_question *q)
 {
+    ft_error err = {0};
     int code = read_by(q);
 
     if (!code)
@@ -129,7 +130,9 @@ int ft__rank_read_options(ft__rank_question *q)
     if (!code && q->o->use.clock && q->n_clocks)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE, "--clock or --clocks, not both");
     if (!code)
-        code = ft__by_parse(q->c, &q->by, q->o->method);
+        code = ft_analytic_model_read(&q->by, q->o->method, &err)
+                   ? ft__cli_fail_asked(q->c, err.status, &err)
+                   : FT__EXIT_GOOD;
     if (!code && q->o->method && q->o->correct)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--method %s uses no measurements: leave --correct out",

@@ -24,7 +24,7 @@ typedef struct ft__rank_options {
     uint64_t top;
     uint64_t seed;
     ft__use_options use;
-    ft__step_options step;
+    ft_step_names step;
 } ft__rank_options;
 
 enum { FT__MAX_RANK_PREDICTORS = 64 };
@@ -39,15 +39,15 @@ typedef struct ft__rank_question {
     const ft__rank_options *o;
     ft__use use;
     ft__ranking r;
-    ft__step step;
+    ft_step step;
     char data_dir[FT__PATH_MAX];
     char fingerprint[128]; /* of this machine */
     double local_bytes;
     ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
     size_t n_predictors;
-    ft__families *families;
-    ft_known *known; /* NULL: nothing is to be corrected */
-    ft__by by;       /* what is made of data sheets */
+    ft_data *data;
+    ft_known *known;      /* NULL: nothing is to be corrected */
+    ft_analytic_model by; /* what is made of data sheets */
     ft__price *price;
     double co2_g_per_j;
     char **device; /* names */

@@ -5,13 +5,7 @@
 
 #include "cli/swept.h"
 
-enum { MAX_CONTEXTS = 64, MAX_GRAPHS = 512, KEY_MAX = 1200 };
-
-/* Predictor and measurements that some options name. */
-struct context {
-    char key[KEY_MAX];
-    ft__predict_question q; /* whose options and command line have ended */
-};
+enum { MAX_GRAPHS = 512, KEY_MAX = 1200 };
 
 /* A model as it is read, and as engines of a policy run it. */
 struct network {
@@ -26,13 +20,10 @@ struct network {
 struct ft__asker {
     ft__cli *c;
     const ft_exploration *x;
-    struct context *context[MAX_CONTEXTS];
-    size_t n_contexts;
     struct network network[MAX_GRAPHS];
     size_t n_networks;
     uint64_t clock;
-    ft__device_cache devices;
-    ft__families families;
+    ft_data *data;  /* NULL: nothing is asked yet */
     char **setting; /* each once */
     size_t n_settings, cap_settings;
 };
@@ -61,17 +52,12 @@ void ft__asker_free(ft__asker *a)
 {
     if (!a)
         return;
-    for (size_t i = 0; i < a->n_contexts; i++) {
-        ft__predict_end(&a->context[i]->q);
-        free(a->context[i]);
-    }
     for (size_t i = 0; i < a->n_networks; i++)
         network_free(&a->network[i]);
     for (size_t i = 0; i < a->n_settings; i++)
         free(a->setting[i]);
     free(a->setting);
-    ft__device_cache_free(&a->devices);
-    ft__families_close(&a->families);
+    ft_data_close(a->data);
     free(a);
 }
 
@@ -88,6 +74,7 @@ struct asked {
 
 static void asked_free(struct asked *k)
 {
+    ft__predict_end(&k->q);
     if (k->o)
         ft__options_free(&k->c, k->o);
     free(k->argv);
@@ -127,7 +114,8 @@ static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double 
     ft_status st;
     int code;
 
-    *k = (struct asked){.c = {.quiet = a->c->quiet, .log = a->c->log}};
+    memset(k, 0, sizeof(*k));
+    k->c = (ft__cli){.quiet = a->c->quiet, .log = a->c->log};
     st = ft_exploration_words(&k->words, &n, a->x, workload, point, &err);
     if (st)
         return ft__cli_fail(a->c, st, &err);
@@ -142,10 +130,13 @@ static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double 
         return misspelt(a);
     if (!k->c.data_dir)
         k->c.data_dir = a->c->data_dir;
-    k->q = (ft__predict_question){.c = &k->c, .o = k->o, .devices = &a->devices};
+    k->q.c = &k->c;
+    k->q.o = k->o;
     code = check_asked(a, k);
     if (!code)
         code = ft__predict_read(&k->q);
+    if (!code && !a->data)
+        code = ft__data_open(&k->c, &a->data);
     return code == FT__EXIT_USAGE ? misspelt(a) : code;
 }
 
@@ -218,7 +209,7 @@ bool ft__asker_is_drive(const ft_exploration *x, size_t k)
     return only;
 }
 
-/* ---- what answers ---- */
+/* ---- networks ---- */
 
 static void add_key(char *key, const char *text)
 {
@@ -236,44 +227,6 @@ static int check_key(const ft__asker *a, const char *key)
                               "%s: predict: names and options of a point have more "
                               "than %d bytes",
                               ft_exploration_name(a->x), KEY_MAX - 2);
-}
-
-/* The same predictor and measurements, opened once. */
-static int find_context(ft__asker *a, struct asked *k, struct context **out)
-{
-    char key[KEY_MAX] = "", threads[32];
-    struct context *x;
-    int code;
-
-    snprintf(threads, sizeof(threads), "%llu", (unsigned long long)k->o->threads);
-    add_key(key, k->o->predictor);
-    add_key(key, k->o->method);
-    add_key(key, k->o->engine);
-    add_key(key, threads);
-    add_key(key, k->o->correct);
-    code = check_key(a, key);
-    if (code)
-        return code;
-    for (size_t i = 0; i < a->n_contexts; i++)
-        if (strcmp(a->context[i]->key, key) == 0) {
-            *out = a->context[i];
-            return FT__EXIT_GOOD;
-        }
-    if (a->n_contexts == MAX_CONTEXTS)
-        return ft__cli_exit(
-            a->c, FT__EXIT_INPUT,
-            "%s: predict: more than %d predictors, engines and the like",
-            ft_exploration_name(a->x), MAX_CONTEXTS);
-    x = calloc(1, sizeof(*x));
-    if (!x)
-        return ft__cli_done(a->c, false);
-    memcpy(x->key, key, sizeof(key));
-    x->q = k->q;
-    x->q.families = &a->families;
-    code = ft__predict_open(&x->q);
-    a->context[a->n_contexts++] = x;
-    *out = x;
-    return code;
 }
 
 static void network_key(char *key, const struct asked *k)
@@ -333,14 +286,14 @@ static int find_network(ft__asker *a, struct asked *k, struct network **out)
     code = ft__model_read(&k->c, &n->imported, k->c.args.v[0], &k->o->model);
     if (code)
         return code;
-    batch = ft__graph_batch(n->imported);
+    batch = ft_graph_batch(n->imported);
     n->items = batch > 0 ? (double)batch : 1;
     n->key = strdup(key);
     return n->key ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
 }
 
 /* As engines with this policy run it. */
-static ft_status lower(struct network *n, uint32_t policy, const ft__step *step,
+static ft_status lower(struct network *n, uint32_t policy, const ft_step *step,
                        ft_error *err)
 {
     ft_status st;
@@ -350,7 +303,7 @@ static ft_status lower(struct network *n, uint32_t policy, const ft__step *step,
     if (n->lowered != n->imported)
         ft_graph_free(n->lowered);
     n->lowered = NULL;
-    st = ft__step_lower(&n->lowered, n->imported, policy, step, err);
+    st = ft_step_lower(&n->lowered, n->imported, policy, step, err);
     if (!st && !n->lowered)
         n->lowered = n->imported;
     n->policy = policy;
@@ -360,11 +313,11 @@ static ft_status lower(struct network *n, uint32_t policy, const ft__step *step,
 /* ---- answers ---- */
 
 /* Whatever the setting, it is the same. */
-static ft_status ask_once(ft__forecast *out, size_t n, const ft__source *from,
+static ft_status ask_once(ft__forecast *out, size_t n, const ft_source *from,
                           const ft_graph *g, ft_error *err)
 {
     ft_network_estimate e;
-    ft_status st = ft__estimate_lowered(&e, from, g, err);
+    ft_status st = ft_source_predict(&e, from, g, err);
 
     if (st)
         return st;
@@ -376,7 +329,7 @@ static ft_status ask_once(ft__forecast *out, size_t n, const ft__source *from,
 }
 
 static ft_status ask_many(ft__forecast *out, size_t n, const char *const *setting,
-                          const ft__source *from, const ft_graph *g, ft_error *err)
+                          const ft_source *from, const ft_graph *g, ft_error *err)
 {
     ft_brief *brief = malloc((n + 1) * sizeof(*brief));
     ft_status st = brief ? ft_predict_network_many(brief, from->predictor, &from->on,
@@ -389,32 +342,32 @@ static ft_status ask_many(ft__forecast *out, size_t n, const char *const *settin
     return st;
 }
 
-static bool depends_on_setting(const ft__source *from)
+static bool depends_on_setting(const ft_source *from)
 {
-    return from->on.device && (from->predictor || from->by == FT__BY_PHYSICS);
+    return from->on.device && (from->predictor || from->model == FT_ANALYTIC_PHYSICS);
 }
 
 /* Why the first of these settings has no answer, in words. */
-static void find_why(char *why, size_t size, const ft__source *from,
-                     const char *setting, const ft_graph *g)
+static void find_why(char *why, size_t size, const ft_source *from, const char *setting,
+                     const ft_graph *g)
 {
-    ft__source one = *from;
+    ft_source one = *from;
     ft_network_estimate e;
     ft_error err = {0};
 
     one.on.setting = setting;
-    if (ft__estimate_lowered(&e, &one, g, &err))
+    if (ft_source_predict(&e, &one, g, &err))
         snprintf(why, size, "%s", err.msg);
     else
         ft_network_estimate_free(&e);
 }
 
 static int answer(ft__asker *a, ft__forecast *out, char *why, size_t size,
-                  struct asked *k, struct network *n, const ft__source *from,
+                  struct asked *k, struct network *n, const ft_source *from,
                   const char *const *setting, size_t n_settings)
 {
     ft_error err = {0};
-    ft_status st = lower(n, ft__source_policy(from), &k->q.step, &err);
+    ft_status st = lower(n, ft_source_policy(from), &k->q.step, &err);
 
     if (!st)
         st = depends_on_setting(from)
@@ -452,52 +405,38 @@ static void drop_driven(ft__forecast *out, char *why, size_t size,
         if (!*setting[i])
             continue;
         out[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
-        snprintf(why, size, FT__LOCAL_AS_MEASURED);
+        snprintf(why, size, FT_LOCAL_AS_MEASURED);
     }
 }
 
 static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size_t size,
                const char *const *setting, size_t n)
 {
-    struct context *context = NULL;
+    const char *device = k->o->device ? k->o->device : "local";
+    const bool local = strcmp(device, "local") == 0;
+    ft_query query = k->q.query;
     struct network *network;
-    ft__answer *says;
-    ft__found found;
-    bool local;
+    ft_error err = {0};
+    ft_selection found;
+    ft_status st;
     int code = find_network(a, k, &network);
 
-    if (!code)
-        code = find_context(a, k, &context);
     if (code)
         return code;
-    ft__predict_share(&k->q, &context->q);
-    k->q.graph = network->imported;
-    says = calloc(1, sizeof(*says));
-    if (!says)
-        return ft__cli_done(a->c, false);
-    snprintf(says->device, sizeof(says->device), "%s",
-             k->o->device ? k->o->device : "local");
-    says->use = k->q.use;
-    local = strcmp(says->device, "local") == 0;
-    if (local) /* which answers as it was measured, whatever others are driven at */
-        *says->use.setting = '\0';
-    else
-        snprintf(says->use.setting, sizeof(says->use.setting), "%s",
-                 first_driven(setting, n));
-    code = ft__predict_find(&found, says, &k->q);
-    for (size_t i = 0; i < n && !code; i++)
+    query.device = device;
+    /* This machine answers as it was measured, whatever others are driven at. */
+    query.setting = local ? "" : first_driven(setting, n);
+    st = ft_select(&found, a->data, &query, network->imported, &err);
+    if (st)
+        return ft__cli_fail_asked(&k->c, st, &err);
+    for (size_t i = 0; i < n; i++)
         out[i] = (ft__forecast){.brief = {NAN, NAN, NAN, NAN},
                                 .items = network->items,
-                                .price_per_s = ft_exploration_price(
-                                    a->x, k->o->device ? k->o->device : "local"),
-                                .limit_bytes = says->limit_bytes};
-    if (!code) {
-        code = answer(a, out, why, size, k, network, &found.from, setting, n);
-        ft__found_free(&found);
-        if (local)
-            drop_driven(out, why, size, setting, n);
-    }
-    free(says);
+                                .price_per_s = ft_exploration_price(a->x, device),
+                                .limit_bytes = found.limit_bytes};
+    code = answer(a, out, why, size, k, network, &found.source, setting, n);
+    if (local)
+        drop_driven(out, why, size, setting, n);
     return code;
 }
 
@@ -583,18 +522,17 @@ static void make_command(struct line *command, const ft__cli *c, const struct as
 bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
                        const double *point)
 {
-    struct context *context;
     struct line line = {.text = command, .size = size, .whole = true};
+    ft_selection found;
     struct asked k;
     bool here = !parse(a, &k, workload, point) &&
                 (!k.o->device || strcmp(k.o->device, "local") == 0) &&
-                !*k.q.use.setting && k.q.step.mode == FT_MODE_INFERENCE &&
-                !find_context(a, &k, &context);
+                !*k.q.use.setting && k.q.step.mode == FT_MODE_INFERENCE;
 
     if (here) {
-        ft__predict_share(&k.q, &context->q);
-        make_command(&line, a->c, &k, k.q.engine);
-        here = line.whole;
+        (void)ft_select(&found, a->data, &k.q.query, NULL, NULL); /* for the engine */
+        make_command(&line, a->c, &k, found.engine);
+        here = line.whole && *found.engine;
     }
     asked_free(&k);
     return here;

@@ -99,7 +99,7 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
                      const char *engine)
 {
     const ft__model_options as_it_is = {0};
-    const ft__step inference = {0};
+    const ft_step inference = {0};
     uint32_t policy = 0;
     ft_error err = {0};
     ft_status st;

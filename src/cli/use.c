@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/estimate.h"
 #include "cli/settings.h"
+#include "cli/use.h"
 
 static void add(ft__use *u, const char *name, double value, const char *unit)
 {
@@ -54,22 +54,12 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
                 : FT__EXIT_GOOD;
 }
 
-int ft__by_parse(ft__cli *c, ft__by *out, const char *text)
+int ft__known_none(ft__cli *c, const char *path)
 {
-    static const char *const name[] = {[FT__BY_PHYSICS] = "physics",
-                                       [FT__BY_ROOFLINE] = "roofline",
-                                       [FT__BY_PALEO] = "paleo"};
-
-    *out = FT__BY_PHYSICS;
-    for (size_t i = 0; text && i < sizeof(name) / sizeof(*name); i++)
-        if (strcmp(text, name[i]) == 0) {
-            *out = (ft__by)i;
-            return FT__EXIT_GOOD;
-        }
-    return text ? ft__cli_exit(c, FT__EXIT_USAGE,
-                               "--method wants physics, roofline or paleo, not \"%s\"",
-                               text)
-                : FT__EXIT_GOOD;
+    return ft__cli_exit(c, FT__EXIT_INPUT,
+                        "--correct %s: it holds no operation of a device that is asked "
+                        "for and that a predictor for a family answers for",
+                        path);
 }
 
 int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o)

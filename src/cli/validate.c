@@ -11,7 +11,7 @@
 
 struct options {
     ft__model_options model;
-    ft__step_options step;
+    ft_step_names step;
     const char *engine;
     uint64_t threads;
     double time_s;
@@ -72,7 +72,7 @@ static const ft__option options[] = {
 struct work {
     ft__cli *c;
     const struct options *o;
-    ft__step step;
+    ft_step step;
     ft_session *session; /* NULL: from the store */
     ft_store *store;
     ft_predictor *predictor;
@@ -224,7 +224,7 @@ static int validate_model(struct work *w, const char *path)
 
     if (code)
         return code;
-    st = ft__step_take(&g, &w->step, &err);
+    st = ft_step_take(&g, &w->step, &err);
     if (!st)
         st = validate(w, g, path, &err);
     ft_graph_free(g);

@@ -263,16 +263,18 @@ static double share_of_learned(const struct left_out *h)
     return best;
 }
 
-/* Standardised residuals (y - out) / spread between which nine tenths of the rows of
- * every chip lie that is no stranger, or of every chip where all are. A new chip is
- * exchangeable with these and not with their rows, of which most are of whichever was
- * measured most. */
+/* Standardised residuals (y - out) / spread: of every chip that is no stranger (of all,
+ * where all are) between which nine tenths of its rows lie, and of those bounds what
+ * nine tenths of the chips stay within. A new chip is exchangeable with these and not
+ * with their rows, of which most are of whichever was measured most. */
 static ft_status cover_chips(double *low, double *high, const struct left_out *h,
                              ft_error *err)
 {
-    double *own = malloc((h->n + 1) * sizeof(*own)), a, b;
+    double *own = malloc((h->n + 2 * (size_t)h->n_chips + 1) * sizeof(*own));
+    double *below = own + h->n, *above = below + h->n_chips;
     ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", h->n);
     bool any = false;
+    size_t chips = 0;
 
     for (uint32_t c = 0; c < h->n_chips; c++)
         any = any || !is_stranger(h, c);
@@ -285,9 +287,14 @@ static ft_status cover_chips(double *low, double *high, const struct left_out *h
                 own[m++] = (h->y[i] - h->out[i]) / h->spread[i];
         if (m < LEAST_ROWS || (any && is_stranger(h, c)))
             continue;
-        st = ft_conformal(&a, &b, own, m, 0.9, err);
-        *low = fmin(*low, a);
-        *high = fmax(*high, b);
+        st = ft_conformal(&below[chips], &above[chips], own, m, 0.9, err);
+        chips++;
+    }
+    if (!st && chips) {
+        ft__sort(below, chips);
+        ft__sort(above, chips);
+        *low = fmin(0, ft__quantile(below, chips, 0.1));
+        *high = fmax(0, ft__quantile(above, chips, 0.9));
     }
     free(own);
     return st;

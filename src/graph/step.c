@@ -1,7 +1,9 @@
-/* --mode, --optimizer, --loss, --loss-on: what is asked for of a model. */
+/* What is asked for of a network: a pass, or a training step. */
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "foretell/graph.h"
 
 static const char *const modes[] = {"inference", "training"};
 static const char *const optimizers[] = {
@@ -20,18 +22,20 @@ static const char *const results[] = {"first", "all"};
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The index of text among the names. */
-static int choose(ft__cli *c, size_t *out, const char *option, const char *text,
-                  const char *const *names, size_t n)
+/* The index of text among the names; NULL leaves *out as it is. */
+static ft_status choose(uint32_t *out, const char *option, const char *text,
+                        const char *const *names, size_t n, ft_error *err)
 {
     char list[128] = "";
 
+    if (!text)
+        return FT_OK;
     for (size_t i = 0; i < n; i++) {
         size_t len = strlen(list);
 
         if (strcmp(text, names[i]) == 0) {
-            *out = i;
-            return FT__EXIT_GOOD;
+            *out = (uint32_t)i;
+            return FT_OK;
         }
         snprintf(list + len, sizeof(list) - len, "%s%s",
                  i == 0       ? ""
@@ -39,37 +43,32 @@ static int choose(ft__cli *c, size_t *out, const char *option, const char *text,
                               : ", ",
                  names[i]);
     }
-    return ft__cli_exit(c, FT__EXIT_USAGE, "--%s is %s, not \"%s\"", option, list,
-                        text);
+    return ft_fail(err, FT_EINVAL, 0, "--%s is %s, not \"%s\"", option, list, text);
 }
 
-int ft__step_parse(ft__cli *c, ft__step *out, const ft__step_options *opt)
+ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error *err)
 {
-    size_t mode = FT_MODE_INFERENCE, optimizer = FT_OPTIMIZER_SGD, loss = FT_LOSS_AUTO,
-           loss_on = 0;
-    int code = FT__EXIT_GOOD;
+    uint32_t mode = FT_MODE_INFERENCE, optimizer = FT_OPTIMIZER_SGD,
+             loss = FT_LOSS_AUTO, loss_on = 0;
+    ft_status st = choose(&mode, "mode", names->mode, modes, N_OF(modes), err);
 
-    *out = (ft__step){.given = opt->mode != NULL};
-    if (opt->mode)
-        code = choose(c, &mode, "mode", opt->mode, modes, N_OF(modes));
-    if (!code && opt->optimizer)
-        code = choose(c, &optimizer, "optimizer", opt->optimizer, optimizers,
-                      N_OF(optimizers));
-    if (!code && opt->loss)
-        code = choose(c, &loss, "loss", opt->loss, losses, N_OF(losses));
-    if (!code && opt->loss_on)
-        code = choose(c, &loss_on, "loss-on", opt->loss_on, results, N_OF(results));
-    if (!code && mode != FT_MODE_TRAINING &&
-        (opt->optimizer || opt->loss || opt->loss_on))
-        code = ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --mode training",
-                            opt->optimizer ? "optimizer"
-                            : opt->loss    ? "loss"
-                                           : "loss-on");
-    out->mode = (ft_mode)mode;
-    out->how.optimizer = (ft_optimizer)optimizer;
-    out->how.loss = (ft_loss)loss;
-    out->how.loss_on_all = (uint32_t)loss_on;
-    return code;
+    if (!st)
+        st = choose(&optimizer, "optimizer", names->optimizer, optimizers,
+                    N_OF(optimizers), err);
+    if (!st)
+        st = choose(&loss, "loss", names->loss, losses, N_OF(losses), err);
+    if (!st)
+        st = choose(&loss_on, "loss-on", names->loss_on, results, N_OF(results), err);
+    if (!st && mode != FT_MODE_TRAINING &&
+        (names->optimizer || names->loss || names->loss_on))
+        st = ft_fail(err, FT_EINVAL, 0, "--%s goes with --mode training",
+                     names->optimizer ? "optimizer"
+                     : names->loss    ? "loss"
+                                      : "loss-on");
+    *out = (ft_step){.given = names->mode != NULL,
+                     .mode = (ft_mode)mode,
+                     .how = {(ft_optimizer)optimizer, (ft_loss)loss, loss_on}};
+    return st;
 }
 
 /* A list of operations: nothing is said to be the result. */
@@ -81,8 +80,8 @@ static bool is_list(const ft_graph *g)
     return true;
 }
 
-ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
-                        ft_error *err)
+ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
+                       ft_error *err)
 {
     *out = NULL;
     if (!s->given ||
@@ -102,10 +101,10 @@ ft_status ft__step_make(ft_graph **out, const ft_graph *g, const ft__step *s,
     return ft_graph_train(out, g, &s->how, err);
 }
 
-ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err)
+ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err)
 {
     ft_graph *step;
-    ft_status st = ft__step_make(&step, *g, s, err);
+    ft_status st = ft_step_make(&step, *g, s, err);
 
     if (step) {
         ft_graph_free(*g);
@@ -116,8 +115,8 @@ ft_status ft__step_take(ft_graph **g, const ft__step *s, ft_error *err)
 
 /* PyTorch's views are those of the whole step; layouts are chosen for the forward
  * pass, and the backward one follows. A file's own backward pass stays as it is. */
-ft_status ft__step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
-                         const ft__step *s, ft_error *err)
+ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                        const ft_step *s, ft_error *err)
 {
     bool forward = ft_graph_mode(g) == FT_MODE_INFERENCE;
     ft_graph *step;
@@ -125,19 +124,25 @@ ft_status ft__step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
 
     *out = NULL;
     if (policy & FT_POLICY_STRIDED_VIEWS) {
-        st = ft__step_make(&step, g, s, err);
+        st = ft_step_make(&step, g, s, err);
         if (!st)
             st = ft_graph_lower(out, step ? step : g, policy, err);
         ft_graph_free(step);
         return st;
     }
     if (!forward)
-        return ft__step_make(out, g, s, err);
+        return ft_step_make(out, g, s, err);
     st = ft_graph_lower(out, g, policy, err);
-    return st ? st : ft__step_take(out, s, err);
+    if (!st)
+        st = ft_step_take(out, s, err);
+    if (st) {
+        ft_graph_free(*out);
+        *out = NULL;
+    }
+    return st;
 }
 
-const char *ft__step_name(const ft__step *s, const ft_graph *g)
+const char *ft_step_name(const ft_step *s, const ft_graph *g)
 {
     static const char *const with[] = {
         [FT_OPTIMIZER_NONE] = "one step of forward and backward, no optimizer",
@@ -152,7 +157,18 @@ const char *ft__step_name(const ft__step *s, const ft_graph *g)
     return s->given ? with[s->how.optimizer] : "one step as the file has it";
 }
 
-const char *ft__mode_name(const ft_graph *g)
+const char *ft_mode_name(const ft_graph *g)
 {
     return modes[ft_graph_mode(g)];
+}
+
+int64_t ft_graph_batch(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+        const ft_tensor *t = ft_graph_tensor(g, i);
+
+        if (t->role == FT_ROLE_INPUT && t->shape.rank)
+            return t->shape.dim[0];
+    }
+    return 0;
 }

@@ -1,7 +1,9 @@
 /* What a device is called: "h100-sxm", "NVIDIA H100 80GB HBM3", "h100". */
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "cli/estimate.h"
+#include "foretell/device.h"
 
 /* Of variants of one product the one that people mean when they name none: the one
  * that does most, then the one that moves most, then the largest. */
@@ -59,8 +61,8 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
     return st;
 }
 
-ft_status ft__device_resolve(char *name, size_t size, char *note, size_t note_size,
-                             const char *data_dir, ft_error *err)
+ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
+                            const char *data_dir, ft_error *err)
 {
     char found[128];
     ft_device *d;

@@ -1,0 +1,185 @@
+#ifndef FT_QUERY_H
+#define FT_QUERY_H
+
+#include "foretell/device.h"
+#include "foretell/error.h"
+#include "foretell/graph.h"
+#include "foretell/predictor.h"
+
+FT_BEGIN_DECLS
+
+/* The one question: how long a network takes on a device, how many joules and how much
+ * memory. docs/api.md has a whole program. */
+
+/* ---- where devices and predictors are ---- */
+/* A data folder and a user's own; what is read of them, and predictors and measurements
+ * that queries name, are kept for later queries. Threads may share one. */
+typedef struct ft_data ft_data;
+/* data_dir: device files and the shipped predictors; NULL: those installed with the
+ * library. user_dir: where foretell train puts predictors; NULL: none are looked for.
+ * Nothing is read before a query needs it. */
+FT_API ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir,
+                              ft_error *err);
+/* After the answers that came of it. NULL is fine. */
+FT_API void ft_data_close(ft_data *d);
+/* The predictor of this machine in a user's folder; engine NULL: the one for a family of
+ * devices. Returns the length as snprintf() does. */
+FT_API size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
+                                     const char *engine, uint64_t threads);
+
+/* ---- the question ---- */
+#define FT_DEFAULT_ENGINE "onednn"
+
+/* Start from FT_QUERY_INIT; what stays 0 or NULL is the default. Texts are borrowed for
+ * the call. Fields are only ever appended: a query of an older program is shorter, and
+ * the fields that it lacks are 0; one of a newer program is taken if what this library
+ * does not know is 0. */
+typedef struct ft_query {
+    size_t size;           /* sizeof(ft_query), as the caller knows it */
+    const char *model;     /* file: ONNX, torch.export or a list of operations */
+    const char *list;      /* a list of operations in place of the file; `model` names it */
+    size_t list_len;
+    const ft_graph *graph; /* what ft_query_import() made of this query, to read it once for
+                              many; outlives the answers */
+    int64_t batch;         /* as in ft_import_options, these six */
+    const ft_dim_value *dims;
+    size_t n_dims;
+    const ft_input_shape *inputs;
+    size_t n_inputs;
+    int64_t trips;
+    const char *dtype;     /* cast to it: "fp16", ...; NULL: as in the file */
+    ft_step_names step;    /* inference or training, and how */
+    const char *device;    /* name, alias ("NVIDIA H100 80GB HBM3") or product ("h100");
+                              NULL: "local", this machine */
+    const char *setting;   /* as in ft_device_use: "clock=1200MHz power=250W", and pairs
+                              of the datasets that a predictor was trained on */
+    const char *policy;    /* likewise, on TF32 */
+    const char *engine;    /* of local: the software that runs it, FT_DEFAULT_ENGINE; of
+                              others as datasets name it ("vllm"), NULL: the likest */
+    uint64_t threads;      /* of local: 1 */
+    const char *predictor; /* file; NULL: the one of this machine, or the best there is
+                              for a family of devices */
+    const ft_predictor *loaded; /* in place of a file; outlives the answers */
+    const char *method;    /* "physics", "roofline" or "paleo": from specifications alone;
+                              NULL: by a predictor, without one "physics" */
+    const char *correct;   /* store or CSV: measurements of the device that correct a
+                              predictor for a family */
+    uint64_t max_batch;    /* 1: the largest batch that fits the device, too */
+    const char *engine_version; /* as datasets name it; NULL: the likest */
+    const char *run_mode;  /* "eager" or "graph", as in ft_device_use */
+} ft_query;
+#ifdef __cplusplus
+#define FT_QUERY_INIT [] { ft_query q = {}; q.size = sizeof(q); return q; }()
+#else
+#define FT_QUERY_INIT {.size = sizeof(ft_query)}
+#endif
+
+/* The model, cast, as the query has it. FT_EINVAL: options do not fit the model; others
+ * as ft_import_file(), but FT_EFORMAT in place of FT_EUNSUPPORTED. */
+FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err);
+
+/* ---- the answer ---- */
+typedef enum ft_remark_code {
+    /* assumptions */
+    FT_REMARK_MODEL,   /* what the importer took where the model is open */
+    FT_REMARK_DEVICE,  /* which variant of a product was taken */
+    FT_REMARK_RUN,     /* mode, step and element type */
+    FT_REMARK_MEMORY,  /* which allocator was assumed */
+    /* warnings */
+    FT_REMARK_OTHER_MACHINE, /* the predictor was trained on another machine */
+    FT_REMARK_UNNAMED,       /* operations without a rule: their times are lower bounds */
+    FT_REMARK_OUTSIDE,       /* operations outside of what the predictor has seen */
+    FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
+    FT_REMARK_BACKWARD,      /* backward operations never measured: lower bounds */
+} ft_remark_code;
+typedef struct ft_remark {
+    ft_remark_code code;
+    const char *text;
+} ft_remark;
+
+/* One unique operation. */
+typedef struct ft_answer_op {
+    const char *spec;
+    const char *name; /* of the first node that is it; "" */
+    const ft_op *op;
+    uint64_t count;   /* in a pass or step */
+    double total_s;   /* that the device is busy with all of them */
+    double share;     /* of the network's time */
+    ft_estimate time; /* s, of one alone in this run mode, as a measurement of it shows */
+    ft_estimate device_time; /* s that the device is busy with it, without its launch */
+    ft_estimate power;       /* W while it is repeated */
+    ft_estimate energy;      /* J: time x power */
+} ft_answer_op;
+
+/* What answered. */
+typedef enum ft_answered_by {
+    FT_ANSWERED_BY_DEVICE,        /* a predictor of that very device */
+    FT_ANSWERED_BY_FAMILY,        /* a predictor for a family of devices */
+    FT_ANSWERED_BY_SPECIFICATION, /* the device's specifications alone */
+} ft_answered_by;
+
+/* Made and freed by the library, so that fields can be appended; read only. Texts are
+ * never NULL. NaN: not known. */
+typedef struct ft_answer {
+    const char *model;
+    const ft_graph *graph; /* as it is executed */
+    const char *mode;      /* "inference", "training" */
+    const char *step;      /* "one forward pass" */
+    const char *dtype;     /* of most arithmetic */
+    int64_t batch;         /* 0: there is no input */
+    const char *device;    /* "local", or the name of its file */
+    const char *title;     /* "NVIDIA A30", or this machine's fingerprint */
+    const char *setting;   /* "" as it comes */
+    const char *engine;    /* "onednn 2.6.3"; "" unless by FT_ANSWERED_BY_DEVICE */
+
+    ft_estimate time;    /* s per pass, or per training step */
+    ft_estimate energy;  /* J */
+    ft_estimate power;   /* W */
+    ft_estimate memory;  /* B, peak */
+    const ft_estimate *phase_time; /* s; [FT_PHASE_COUNT] */
+    const double *part_bytes;      /* of the peak; [FT_PART_COUNT] */
+    double context_bytes;          /* of driver, engine and process */
+    double two_largest_bytes;      /* two rules of thumb, see ft_memory */
+    double twice_mean_bytes;
+    double limit_bytes;  /* memory of the device */
+    int64_t max_batch;   /* 0: not even 1 fits; -1: not asked */
+    double flops;
+    double host_s;       /* to issue everything; NaN: not told apart */
+    double busy_s;       /* to execute it */
+
+    ft_answered_by by;
+    const char *predictor;    /* file; "" without one */
+    const char *method;       /* "learned", "physics", "roofline", "paleo" */
+    uint32_t among;           /* 1: the family was trained on this device, too */
+    uint32_t lower_bound;     /* 1: times are bounds, no expectations */
+    uint32_t memory_planned;  /* 1: at offsets planned ahead; 0: as PyTorch allocates */
+    uint32_t n_ops;           /* unique; then by basis */
+    uint32_t n_measured;
+    uint32_t n_learned;
+    uint32_t n_scaled;
+    uint32_t n_roofline;
+    uint32_t n_known;         /* measurements that corrected it */
+    uint32_t n_networks;      /* measured whole, that host and device were fitted to */
+
+    const ft_remark *const *assumption;
+    size_t n_assumptions;
+    const ft_remark *const *warning;
+    size_t n_warnings;
+    const char *const *unmodelled; /* nodes without a rule, counted by the bytes they move */
+    size_t n_unmodelled;
+    const ft_answer_op *const *op;       /* in the order of ft_graph_op() */
+    const ft_answer_op *const *heaviest; /* the same, most of the time first */
+    const char *verify; /* command that measures it; "": no engine runs this step */
+} ft_answer;
+
+/* *out is freed by ft_answer_free(), before d is closed. FT_EINVAL: the query is
+ * malformed or does not fit the model; FT_EIO, FT_EFORMAT: a file; FT_ENEEDED: the
+ * model leaves a value open (says which); FT_ENOTFOUND: no such device, no predictor for
+ * this machine, or the device file lacks a fact. */
+FT_API ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q,
+                              ft_error *err);
+FT_API void ft_answer_free(ft_answer *a);
+
+FT_END_DECLS
+
+#endif

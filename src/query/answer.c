@@ -1,0 +1,375 @@
+/* The answer: what was found out, in one piece of memory. */
+#include "query/answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 5 };
+
+struct answer {
+    ft_answer a; /* what callers see */
+    ft__arena arena;
+    ft_graph *imported;
+    ft_graph *lowered;
+    bool bad; /* memory was short: sticky */
+};
+
+/* ---- pieces; "" and NULL when memory is short ---- */
+
+FT_PRINTF(2, 3)
+static const char *text(struct answer *x, const char *fmt, ...)
+{
+    va_list ap;
+    char *s;
+
+    va_start(ap, fmt);
+    s = ft__arena_vfmt(&x->arena, fmt, ap);
+    va_end(ap);
+    x->bad = x->bad || !s;
+    return s ? s : "";
+}
+
+static void *piece(struct answer *x, size_t n, size_t size)
+{
+    void *p = ft__arena_array(&x->arena, n + 1, size);
+
+    x->bad = x->bad || !p;
+    return p;
+}
+
+static ft_estimate kept(struct answer *x, ft_estimate e)
+{
+    e.why = e.why && *e.why ? text(x, "%s", e.why) : "";
+    return e;
+}
+
+static void remark(struct answer *x, const ft_remark **list, size_t *n,
+                   ft_remark_code code, const char *what)
+{
+    ft_remark *r = piece(x, 1, sizeof(*r));
+
+    if (!r)
+        return;
+    *r = (ft_remark){code, what};
+    list[(*n)++] = r;
+}
+
+/* ---- assumptions ---- */
+
+/* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
+static bool is_planned(const ft_answer *a)
+{
+    return a->by == FT_ANSWERED_BY_DEVICE &&
+           ft_graph_mode(a->graph) == FT_MODE_INFERENCE;
+}
+
+static void put_assumptions(struct answer *x, const ft__asked *q)
+{
+    const ft_graph *g = x->a.graph;
+    const ft_remark **list = piece(x, ft_graph_n_assumptions(g) + 3, sizeof(*list));
+    size_t *n = &x->a.n_assumptions;
+
+    if (!list)
+        return;
+    x->a.assumption = list;
+    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
+        remark(x, list, n, FT_REMARK_MODEL, ft_graph_assumption(g, i));
+    if (*q->s.note)
+        remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
+    remark(x, list, n, FT_REMARK_RUN,
+           text(x, "%s, %s at a time, %s", ft_mode_name(g), x->a.step, x->a.dtype));
+    if (!x->a.memory_planned)
+        remark(x, list, n, FT_REMARK_MEMORY,
+               "memory as PyTorch allocates it, operation by operation");
+}
+
+/* ---- warnings ---- */
+
+/* Unique operations that are not of a forward pass, and whose time is a bound. */
+static uint32_t n_backward(const ft__asked *q, const ft_graph *g)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < q->e.n_ops; i++)
+        n += q->e.op_time[i].basis == FT_BASIS_ROOFLINE &&
+             ft_graph_op(g, i)->phase != FT_PHASE_FORWARD;
+    return n;
+}
+
+static void put_op_warnings(struct answer *x, const ft__asked *q,
+                            const ft_remark **list)
+{
+    const ft_network_estimate *e = &q->e;
+    uint32_t backward = n_backward(q, x->a.graph);
+    size_t *n = &x->a.n_warnings;
+
+    if (e->n_scaled)
+        remark(x, list, n, FT_REMARK_OUTSIDE,
+               text(x,
+                    "%u of %u unique operations lie outside of what the predictor has "
+                    "seen; foretell collect %s, then foretell train, brings them in",
+                    e->n_scaled, e->n_ops, q->q.model ? q->q.model : x->a.model));
+    if (e->n_roofline > backward)
+        remark(x, list, n, FT_REMARK_NEVER_MEASURED,
+               text(x,
+                    "%u of %u unique operations are of kinds never measured: their "
+                    "times are lower bounds",
+                    e->n_roofline - backward, e->n_ops));
+    if (backward)
+        remark(x, list, n, FT_REMARK_BACKWARD,
+               text(x,
+                    "%u of %u unique operations belong to backward pass and "
+                    "optimizer, which were not measured: their times are rooflines, "
+                    "lower bounds",
+                    backward, e->n_ops));
+}
+
+static void put_warnings(struct answer *x, const ft__asked *q)
+{
+    const ft_remark **list = piece(x, MAX_WARNINGS, sizeof(*list));
+    const ft_answered_by by = x->a.by;
+    size_t *n = &x->a.n_warnings;
+
+    if (!list)
+        return;
+    x->a.warning = list;
+    if (*q->s.other_machine)
+        remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
+    if (by == FT_ANSWERED_BY_SPECIFICATION &&
+        q->s.source.model == FT_ANALYTIC_PHYSICS && q->e.n_roofline)
+        remark(x, list, n, FT_REMARK_UNNAMED,
+               text(x,
+                    "%u of %u unique operations are not known by name: their times "
+                    "are lower bounds",
+                    q->e.n_roofline, q->e.n_ops));
+    if (by != FT_ANSWERED_BY_SPECIFICATION &&
+        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && !(q->q.setting && *q->q.setting))
+        put_op_warnings(x, q, list);
+}
+
+/* ---- operations ---- */
+
+static const char *spec_of(struct answer *x, const ft_op *op)
+{
+    char spec[SPEC_MAX];
+
+    ft_op_print(op, spec, sizeof(spec));
+    return text(x, "%s", spec);
+}
+
+/* Stable insertion sort: a network has a few hundred unique operations. */
+static void put_heaviest(struct answer *x)
+{
+    const uint32_t n = x->a.n_ops;
+    const ft_answer_op **order = piece(x, n, sizeof(*order));
+
+    for (uint32_t i = 0; order && i < n; i++) {
+        uint32_t j = i;
+
+        for (; j > 0 && order[j - 1]->total_s < x->a.op[i]->total_s; j--)
+            order[j] = order[j - 1];
+        order[j] = x->a.op[i];
+    }
+    x->a.heaviest = order;
+}
+
+static void put_ops(struct answer *x, const ft_network_estimate *e)
+{
+    const ft_graph *g = x->a.graph;
+    ft_answer_op *row = piece(x, e->n_ops, sizeof(*row));
+    const ft_answer_op **list = piece(x, e->n_ops, sizeof(*list));
+
+    if (!row || !list)
+        return;
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        const uint64_t count = ft_graph_op_count(g, i);
+        const double total_s = e->op_device[i].value * (double)count;
+
+        row[i] = (ft_answer_op){.spec = spec_of(x, ft_graph_op(g, i)),
+                                .name = "",
+                                .op = ft_graph_op(g, i),
+                                .count = count,
+                                .total_s = total_s,
+                                .share = total_s / e->time.value,
+                                .time = kept(x, e->op_time[i]),
+                                .device_time = kept(x, e->op_device[i]),
+                                .power = kept(x, e->op_power[i]),
+                                .energy = kept(x, e->op_energy[i])};
+        list[i] = &row[i];
+    }
+    for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;)
+        row[ft_graph_node(g, i)->op].name = ft_graph_node(g, i)->name;
+    x->a.n_ops = e->n_ops;
+    x->a.op = list;
+    put_heaviest(x);
+}
+
+static void put_unmodelled(struct answer *x)
+{
+    const ft_graph *g = x->a.graph;
+    const char **list = piece(x, ft_graph_n_bounded(g), sizeof(*list));
+
+    for (uint32_t i = 0; list && i < ft_graph_n_bounded(g); i++)
+        list[x->a.n_unmodelled++] = ft_graph_bounded(g, i);
+    x->a.unmodelled = list;
+}
+
+/* ---- the command that verifies ---- */
+
+static void add_shape(ft__buf *b, const ft_input_shape *in)
+{
+    ft__buf_fmt(b, " --input %s%s", in->name ? in->name : "",
+                in->name && *in->name ? "=" : "");
+    for (uint32_t i = 0; i < in->shape.rank; i++)
+        ft__buf_fmt(b, "%s%" PRId64, i ? "x" : "", in->shape.dim[i]);
+}
+
+static const char *make_verify(struct answer *x, const ft__asked *a)
+{
+    const bool training = ft_graph_mode(x->a.graph) == FT_MODE_TRAINING;
+    const ft_query *q = &a->q;
+    const char *made;
+    ft__buf b = {0};
+
+    if (training && strcmp(a->s.engine, "torch") != 0)
+        return ""; /* no other engine takes steps */
+    ft__buf_fmt(&b, "foretell measure %s --engine %s", q->model ? q->model : x->a.model,
+                a->s.engine);
+    if (training)
+        ft__buf_str(&b, " --mode training");
+    if (training && q->step.optimizer)
+        ft__buf_fmt(&b, " --optimizer %s", q->step.optimizer);
+    if (q->dtype)
+        ft__buf_fmt(&b, " --dtype %s", q->dtype);
+    if (q->threads)
+        ft__buf_fmt(&b, " --threads %" PRIu64, q->threads);
+    if (q->batch)
+        ft__buf_fmt(&b, " --batch %" PRId64, q->batch);
+    if (q->trips)
+        ft__buf_fmt(&b, " --trips %" PRId64, q->trips);
+    for (size_t i = 0; i < q->n_dims; i++)
+        ft__buf_fmt(&b, " --dim %s=%" PRId64, q->dims[i].name, q->dims[i].value);
+    for (size_t i = 0; i < q->n_inputs; i++)
+        add_shape(&b, &q->inputs[i]);
+    x->bad = x->bad || b.bad;
+    made = b.bad ? "" : text(x, "%s", b.s);
+    ft__buf_free(&b);
+    return made;
+}
+
+/* ---- the whole ---- */
+
+static void put_network(struct answer *x, const ft__asked *q)
+{
+    const ft_selection *s = &q->s;
+    const bool by_facts = s->by == FT_ANSWERED_BY_SPECIFICATION;
+    ft_answer *a = &x->a;
+    ft_totals sum;
+
+    ft_graph_totals(a->graph, &sum);
+    a->model = ft_graph_name(a->graph);
+    a->mode = ft_mode_name(a->graph);
+    a->step = ft_step_name(&q->step, a->graph);
+    a->dtype = ft_dtype_name(ft_graph_dtype(q->graph));
+    a->batch = ft_graph_batch(q->graph);
+    a->flops = sum.flops;
+    a->device = text(x, "%s", s->device);
+    a->title = text(x, "%s", s->title);
+    a->setting = text(x, "%s", s->setting);
+    a->engine = s->by == FT_ANSWERED_BY_DEVICE
+                    ? text(x, "%s %s", s->engine, s->engine_version)
+                    : "";
+    a->by = s->by;
+    a->predictor = text(x, "%s", s->predictor);
+    a->method = !by_facts                                 ? "learned"
+                : s->source.model == FT_ANALYTIC_PHYSICS  ? "physics"
+                : s->source.model == FT_ANALYTIC_ROOFLINE ? "roofline"
+                                                          : "paleo";
+    a->among = s->among;
+    a->lower_bound = by_facts && s->source.model == FT_ANALYTIC_ROOFLINE;
+    a->memory_planned = is_planned(a);
+    a->limit_bytes = s->limit_bytes;
+    a->max_batch = q->max_batch;
+}
+
+static void put_estimates(struct answer *x, const ft__asked *q)
+{
+    const ft_network_estimate *e = &q->e;
+    ft_estimate *phase = piece(x, FT_PHASE_COUNT, sizeof(*phase));
+    double *part = piece(x, FT_PART_COUNT, sizeof(*part));
+    char why[1200];
+    ft_answer *a = &x->a;
+
+    a->time = kept(x, e->time);
+    a->energy = kept(x, e->energy);
+    a->power = kept(x, e->power);
+    a->memory = kept(x, e->memory);
+    if (e->energy.basis == FT_BASIS_UNAVAILABLE) {
+        ft_energy_why(why, sizeof(why), a->device, e);
+        a->energy.why = text(x, "%s", why);
+    }
+    if (e->power.basis == FT_BASIS_UNAVAILABLE && *a->energy.why)
+        a->power.why = a->energy.why;
+    for (int p = 0; phase && p < FT_PHASE_COUNT; p++)
+        phase[p] = kept(x, e->phase_time[p]);
+    if (part)
+        memcpy(part, e->part_bytes, sizeof(e->part_bytes));
+    a->phase_time = phase;
+    a->part_bytes = part;
+    a->context_bytes = e->context_bytes;
+    a->two_largest_bytes = e->two_largest_bytes;
+    a->twice_mean_bytes = e->twice_mean_bytes;
+    a->host_s = e->host_s;
+    a->busy_s = e->busy_s;
+    a->n_measured = e->n_measured;
+    a->n_learned = e->n_learned;
+    a->n_scaled = e->n_scaled;
+    a->n_roofline = e->n_roofline;
+    a->n_known = e->n_known;
+    a->n_networks = e->n_networks;
+}
+
+ft_status ft__answer_make(ft_answer **out, ft__asked *q, ft_error *err)
+{
+    struct answer *x = calloc(1, sizeof(*x));
+
+    *out = NULL;
+    if (!x)
+        return ft_fail(err, FT_ENOMEM, 0, "answer");
+    x->a.graph = q->lowered ? q->lowered : q->graph;
+    put_network(x, q);
+    put_estimates(x, q);
+    put_ops(x, &q->e);
+    put_assumptions(x, q);
+    put_warnings(x, q);
+    put_unmodelled(x);
+    x->a.verify = make_verify(x, q);
+    if (x->bad) {
+        ft_answer_free(&x->a);
+        return ft_fail(err, FT_ENOMEM, 0, "answer");
+    }
+    x->imported = q->imported;
+    x->lowered = q->lowered;
+    q->imported = q->lowered = NULL;
+    *out = &x->a;
+    return FT_OK;
+}
+
+void ft_answer_free(ft_answer *a)
+{
+    struct answer *x = (struct answer *)a;
+
+    if (!x)
+        return;
+    ft_graph_free(x->imported);
+    ft_graph_free(x->lowered);
+    ft__arena_free(&x->arena);
+    free(x);
+}

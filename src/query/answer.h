@@ -1,0 +1,22 @@
+#ifndef QUERY_ANSWER_H
+#define QUERY_ANSWER_H
+
+#include "foretell/version.h"
+#include "query/data.h"
+
+/* A query, and all that was found out. */
+typedef struct ft__asked {
+    ft_query q;
+    ft_step step;
+    const ft_graph *graph; /* as imported: the query's, or: */
+    ft_graph *imported;
+    ft_graph *lowered; /* NULL: it is the imported one */
+    ft_selection s;
+    ft_network_estimate e;
+    int64_t max_batch;
+} ft__asked;
+
+/* Takes a->imported and a->lowered when it succeeds. */
+ft_status ft__answer_make(ft_answer **out, ft__asked *a, ft_error *err);
+
+#endif

@@ -1,0 +1,172 @@
+/* The question: read, imported, asked. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "query/answer.h"
+
+/* ---- the query ---- */
+
+/* Words of NAME=VALUE; clocks and caps are numbers above 0. */
+static ft_status check_setting(const char *setting, ft_error *err)
+{
+    static const char *const driven[] = {"clock", "memory", "power"};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(driven) / sizeof(*driven); i++)
+        if (ft__pair(setting, driven[i], &len) &&
+            !(ft__pair_number(setting, driven[i]) > 0))
+            return ft_fail(err, FT_EINVAL, 0,
+                           "setting \"%.100s\": %s wants a number above 0, as in "
+                           "clock=1200MHz memory=877MHz power=250W",
+                           setting, driven[i]);
+    for (const char *at = setting; at && *at;) {
+        size_t name = strcspn(at, "= ");
+
+        len = strcspn(at, " ");
+        if (name == 0 || name + 1 >= len)
+            return ft_fail(err, FT_EINVAL, 0,
+                           "setting \"%.100s\": it wants words such as clock=1200MHz",
+                           setting);
+        at += len + (at[len] == ' ');
+    }
+    return FT_OK;
+}
+
+static ft_status check_run_mode(const char *mode, ft_error *err)
+{
+    if (!mode || strcmp(mode, "eager") == 0 || strcmp(mode, "graph") == 0)
+        return FT_OK;
+    return ft_fail(err, FT_EINVAL, 0, "--run-mode is eager or graph, not \"%s\"", mode);
+}
+
+static ft_status check_policy(const char *policy, ft_error *err)
+{
+    if (!policy || strcmp(policy, "default") == 0 || strcmp(policy, "tf32") == 0 ||
+        strcmp(policy, "ieee") == 0)
+        return FT_OK;
+    return ft_fail(err, FT_EINVAL, 0, "--policy is default, tf32 or ieee, not \"%s\"",
+                   policy);
+}
+
+ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
+{
+    const unsigned char *byte = (const void *)q;
+    ft_status st;
+
+    *out = (ft_query){0};
+    if (q->size < sizeof(q->size))
+        return ft_fail(err, FT_EINVAL, 0, "ft_query: begin with FT_QUERY_INIT");
+    for (size_t i = sizeof(*out); i < q->size; i++)
+        if (byte[i])
+            return ft_fail(err, FT_EINVAL, 0,
+                           "ft_query: a field is set that foretell %s does not know",
+                           ft_version());
+    memcpy(out, q, q->size < sizeof(*out) ? q->size : sizeof(*out));
+    out->size = sizeof(*out);
+    st = check_setting(out->setting, err);
+    if (!st)
+        st = check_run_mode(out->run_mode, err);
+    return st ? st : check_policy(out->policy, err);
+}
+
+/* ---- the model ---- */
+
+/* In place of *g. */
+static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
+{
+    ft_graph *made;
+    ft_status st =
+        ft_graph_cast(&made, *g, ft_dtype_from_name(dtype, strlen(dtype)), err);
+
+    ft_graph_free(*g);
+    *g = made;
+    return st;
+}
+
+static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
+{
+    const ft_import_options how = {.batch = q->batch,
+                                   .dims = q->dims,
+                                   .n_dims = q->n_dims,
+                                   .inputs = q->inputs,
+                                   .n_inputs = q->n_inputs,
+                                   .trips = q->trips};
+
+    if (!q->list)
+        return ft_import_file(out, q->model, &how, err);
+    if (q->batch || q->n_dims || q->n_inputs)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s: a list of operations has its sizes in its lines: --batch, "
+                       "--dim and --input do not apply",
+                       q->model);
+    return ft_import_ops(out, q->list, q->list_len, q->model, err);
+}
+
+ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
+{
+    ft_query q;
+    ft_status st = ft__query_read(&q, asked, err);
+
+    *out = NULL;
+    if (!st && !q.model)
+        st = ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
+    if (!st && q.dtype && ft_dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
+        st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", q.dtype);
+    if (!st)
+        st = import(out, &q, err);
+    if (!st && q.dtype)
+        st = cast(out, q.dtype, err);
+    /* Nothing is missing here: the file holds what is not taken. */
+    return st == FT_EUNSUPPORTED ? FT_EFORMAT : st;
+}
+
+/* ---- asking ---- */
+
+static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft_selection *s,
+                                ft_error *err)
+{
+    *out = -1;
+    if (!q->max_batch)
+        return FT_OK;
+    if (!(s->limit_bytes > 0))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "--max-batch: the memory of %s is not known", s->device);
+    return ft_source_max_batch(out, &s->source, q, s->limit_bytes, err);
+}
+
+static ft_status ask(ft__asked *a, ft_data *d, ft_error *err)
+{
+    const ft_query *q = &a->q;
+    ft_status st = ft_step_read(&a->step, &q->step, err);
+
+    if (!st && !q->graph)
+        st = ft_query_import(&a->imported, q, err);
+    a->graph = q->graph ? q->graph : a->imported;
+    if (!st)
+        st = ft_select(&a->s, d, q, a->graph, err);
+    if (!st)
+        st = ft_source_network(&a->e, &a->lowered, &a->s.source, a->graph, &a->step,
+                               err);
+    if (!st)
+        st = find_max_batch(&a->max_batch, q, &a->s, err);
+    return st;
+}
+
+ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q, ft_error *err)
+{
+    ft__asked a = {.max_batch = -1};
+    ft_status st = ft__query_read(&a.q, q, err);
+
+    *out = NULL;
+    if (!st)
+        st = ask(&a, d, err);
+    if (!st)
+        st = ft__answer_make(out, &a, err);
+    ft_network_estimate_free(&a.e);
+    ft_graph_free(a.lowered);
+    ft_graph_free(a.imported);
+    return st;
+}

@@ -1,0 +1,217 @@
+/* What queries read, kept for later ones. */
+#include "query/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir,
+                       ft_error *err)
+{
+    ft_data *d = *out = calloc(1, sizeof(*d));
+
+    if (d) {
+        d->data_dir = strdup(data_dir ? data_dir : FT__INSTALLED_DATA);
+        d->user_dir = strdup(user_dir ? user_dir : "");
+    }
+    if (d && d->data_dir && d->user_dir && !pthread_mutex_init(&d->lock, NULL))
+        return FT_OK;
+    if (d) {
+        free(d->data_dir);
+        free(d->user_dir);
+    }
+    free(d);
+    *out = NULL;
+    return ft_fail(err, FT_ENOMEM, 0, "data folder");
+}
+
+/* ---- lists ---- */
+
+static void free_all(ft__kept *k, void (*free_thing)(void *))
+{
+    while (k) {
+        ft__kept *next = k->next;
+
+        free_thing(k->thing);
+        free(k);
+        k = next;
+    }
+}
+
+static void free_device(void *p)
+{
+    ft_device_free(p);
+}
+
+static void free_predictor(void *p)
+{
+    ft_predictor_free(p);
+}
+
+static void free_known(void *p)
+{
+    ft_known_free(p);
+}
+
+void ft_data_close(ft_data *d)
+{
+    if (!d)
+        return;
+    free_all(d->device, free_device);
+    free_all(d->predictor, free_predictor);
+    free_all(d->known, free_known);
+    pthread_mutex_destroy(&d->lock);
+    free(d->data_dir);
+    free(d->user_dir);
+    free(d);
+}
+
+static ft__kept *find(ft__kept *k, const char *asked)
+{
+    while (k && strcmp(k->asked, asked) != 0)
+        k = k->next;
+    return k;
+}
+
+/* Not yet in a list. */
+static ft_status new_kept(ft__kept **out, const char *asked, ft_error *err)
+{
+    const size_t size = strlen(asked) + 1;
+
+    *out = calloc(1, sizeof(**out) + size);
+    if (!*out)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", asked);
+    memcpy((*out)->asked, asked, size);
+    return FT_OK;
+}
+
+/* Into the list, or freed where the reading failed. */
+static ft_status keep_take(ft__kept **list, ft__kept **k, ft_status st)
+{
+    if (st) {
+        free(*k);
+        *k = NULL;
+        return st;
+    }
+    (*k)->next = *list;
+    *list = *k;
+    return FT_OK;
+}
+
+/* ---- devices ---- */
+
+static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
+                             ft_error *err)
+{
+    ft_status st;
+
+    *out = find(d->device, asked);
+    if (*out)
+        return FT_OK;
+    if (strlen(asked) >= FT__NAME)
+        return ft_fail(err, FT_EINVAL, 0, "device %.60s...: too long a name", asked);
+    st = new_kept(out, asked, err);
+    if (st)
+        return st;
+    snprintf((*out)->name, FT__NAME, "%s", asked);
+    st = ft_device_resolve((*out)->name, FT__NAME, (*out)->note, FT__NOTE, d->data_dir,
+                           err);
+    return keep_take(&d->device, out, st);
+}
+
+ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
+                           const char *asked, ft_error *err)
+{
+    ft__kept *k;
+    ft_status st;
+
+    pthread_mutex_lock(&d->lock);
+    st = keep_device(&k, d, asked, err);
+    pthread_mutex_unlock(&d->lock);
+    if (st)
+        return st;
+    memcpy(name, k->name, FT__NAME);
+    memcpy(note, k->note, FT__NOTE);
+    return FT_OK;
+}
+
+ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
+                          ft_error *err)
+{
+    ft_device *read = NULL;
+    ft__kept *k;
+    ft_status st;
+
+    pthread_mutex_lock(&d->lock);
+    st = keep_device(&k, d, name, err);
+    if (!st && !k->thing) {
+        st = ft_device_load(&read, d->data_dir, name, err);
+        k->thing = read;
+    }
+    *out = st ? NULL : k->thing;
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+/* ---- predictors and measurements ---- */
+
+ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
+                                  ft_error *err)
+{
+    ft_predictor *p = NULL;
+    ft_status st;
+
+    *out = find(d->predictor, path);
+    if (*out)
+        return FT_OK;
+    st = new_kept(out, path, err);
+    if (st)
+        return st;
+    st = ft_predictor_load(&p, path, err);
+    (*out)->thing = p;
+    return keep_take(&d->predictor, out, st);
+}
+
+ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
+                             ft_error *err)
+{
+    ft__kept *k;
+    ft_status st;
+
+    pthread_mutex_lock(&d->lock);
+    st = ft__data_keep_predictor(&k, d, path, err);
+    *out = st ? NULL : k->thing;
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
+                         ft_error *err)
+{
+    ft_known *known = NULL;
+    ft_status st = FT_OK;
+    ft__kept *k;
+
+    pthread_mutex_lock(&d->lock);
+    k = find(d->known, path);
+    if (!k && !(st = new_kept(&k, path, err))) {
+        st = ft_known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
+        k->thing = known;
+        st = keep_take(&d->known, &k, st);
+    }
+    *out = st ? NULL : k->thing;
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
+                              const char *engine, uint64_t threads)
+{
+    char suffix[32] = "";
+
+    if (!engine)
+        return (size_t)snprintf(buf, size, "%s/family.ftp", user_dir);
+    if (threads > 1)
+        snprintf(suffix, sizeof(suffix), "-%llu-threads", (unsigned long long)threads);
+    return (size_t)snprintf(buf, size, "%s/local-%s%s.ftp", user_dir, engine, suffix);
+}

@@ -1,0 +1,60 @@
+#ifndef QUERY_DATA_H
+#define QUERY_DATA_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "foretell/select.h"
+
+enum { FT__PATH = 4096, FT__MAX_FAMILIES = 16, FT__NAME = 128, FT__NOTE = 512 };
+
+/* Something read, by what it was asked for as. */
+typedef struct ft__kept {
+    struct ft__kept *next;
+    void *thing;
+    char name[FT__NAME]; /* of devices: that of the file */
+    char note[FT__NOTE];
+    char asked[];
+} ft__kept;
+
+/* Predictors for families of devices: the user's own, then those of the data folder. */
+typedef struct ft__families {
+    const ft__kept *predictor[FT__MAX_FAMILIES];
+    size_t n;
+    bool opened;
+    bool own; /* the first is the user's */
+} ft__families;
+
+struct ft_data {
+    pthread_mutex_t lock; /* of all that follows the folders */
+    char *data_dir;
+    char *user_dir; /* "": none */
+    ft__kept *device;
+    ft__kept *predictor;
+    ft__kept *known;
+    ft__families families;
+};
+
+/* ---- data.c ---- */
+/* The file's name of what is asked for, with a note, as ft_device_resolve(). */
+ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
+                           const char *asked, ft_error *err);
+ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
+                          ft_error *err);
+ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
+                             ft_error *err);
+ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
+                         ft_error *err);
+/* With the lock held. */
+ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
+                                  ft_error *err);
+
+/* ---- families.c ---- */
+/* Was it trained on the device? */
+bool ft__family_has(const ft_predictor *p, const char *device);
+
+/* ---- ask.c ---- */
+/* A query of any size as today's, checked. */
+ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err);
+
+#endif

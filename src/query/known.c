@@ -1,0 +1,48 @@
+/* What --correct names: a store, or a file in our CSV. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "foretell/dataset.h"
+#include "foretell/select.h"
+
+static bool is_store(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof(magic)] = "";
+    FILE *fp = fopen(path, "rb");
+    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
+              memcmp(head, magic, sizeof(magic)) == 0;
+
+    if (fp)
+        fclose(fp);
+    return is;
+}
+
+static ft_status open_csv(ft_store **store, const char *path, const char *data_dir,
+                          ft_error *err)
+{
+    ft_dataset_report report;
+    ft_status st = ft_store_open(store, ":memory:", FT_STORE_WRITE, err);
+
+    return st ? st : ft_dataset_import(&report, *store, "csv", path, data_dir, err);
+}
+
+ft_status ft_known_open(ft_known **out, const char *path, const char *data_dir,
+                        ft_error *err)
+{
+    ft_store *store = NULL;
+    ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)
+                                  : open_csv(&store, path, data_dir, err);
+
+    *out = NULL;
+    if (!st)
+        st = ft_known_read(out, store, err);
+    ft_store_close(store);
+    if (st || ft_known_count(*out, NULL))
+        return st;
+    ft_known_free(*out);
+    *out = NULL;
+    return ft_fail(err, FT_EFORMAT, 0, "--correct %s: it holds no operation's time",
+                   path);
+}

@@ -1,0 +1,222 @@
+/* What answers a query: a predictor of the very device, one for a family of devices, or
+ * the device's specifications. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "query/data.h"
+
+struct asked {
+    ft_data *d;
+    const ft_query *q;
+    const ft_graph *g;
+    bool named;                    /* the query names the predictor */
+    const ft_predictor *predictor; /* NULL: none */
+    ft_predictor_info info;
+    const ft_known *known; /* NULL: nothing is to be corrected */
+    char path[FT__PATH];
+};
+
+static const char *engine_of(const ft_query *q)
+{
+    return q->engine ? q->engine : FT_DEFAULT_ENGINE;
+}
+
+/* ---- what is opened for a query, whatever the device ---- */
+
+/* The one that is named, or that of this machine. */
+static ft_status open_predictor(struct asked *a, ft_error *err)
+{
+    const ft_query *q = a->q;
+    ft_status st = FT_OK;
+
+    if (q->predictor)
+        snprintf(a->path, sizeof(a->path), "%s", q->predictor);
+    else if (!q->loaded)
+        ft_data_predictor_path(a->path, sizeof(a->path), a->d->user_dir, engine_of(q),
+                               q->threads);
+    if (q->loaded)
+        a->predictor = q->loaded;
+    else if (q->predictor || (*a->d->user_dir && access(a->path, F_OK) == 0))
+        st = ft__data_predictor(&a->predictor, a->d, a->path, err);
+    if (st || !a->predictor)
+        return st;
+    ft_predictor_get_info(a->predictor, &a->info);
+    if (!a->info.n_datasets && q->engine && strcmp(q->engine, a->info.engine) != 0)
+        return ft_fail(err, FT_ENOTFOUND, 0, "%s was trained with engine %s, not %s",
+                       a->path, a->info.engine, q->engine);
+    return FT_OK;
+}
+
+static ft_status open_all(struct asked *a, ft_error *err)
+{
+    const ft_query *q = a->q;
+    ft_status st;
+
+    a->named = q->predictor || q->loaded;
+    if (q->method && q->correct)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--method %s uses no measurements: leave --correct out",
+                       q->method);
+    if (q->method && a->named)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--method %s uses no predictor: leave --predictor out",
+                       q->method);
+    st = q->method ? FT_OK : open_predictor(a, err);
+    if (!st && q->correct)
+        st = ft__data_known(&a->known, a->d, q->correct, err);
+    return st;
+}
+
+/* ---- by device ---- */
+
+/* By the predictor of the device itself; where it is driven otherwise than it was
+ * measured, with the help of its specifications. */
+static ft_status select_device(ft_selection *s, const struct asked *a, ft_error *err)
+{
+    const bool driven = a->q->setting && *a->q->setting;
+
+    s->by = FT_ANSWERED_BY_DEVICE;
+    snprintf(s->engine_version, sizeof(s->engine_version), "%s",
+             a->info.engine_version);
+    snprintf(s->setting, sizeof(s->setting), "%s",
+             driven ? a->q->setting : a->info.setting);
+    snprintf(s->title, sizeof(s->title), "%s", a->info.device);
+    s->source.predictor = a->predictor;
+    s->source.on = (ft_device_use){.setting = a->q->setting, .policy = a->q->policy};
+    return driven ? ft__data_device(&s->source.on.device, a->d, s->device, err) : FT_OK;
+}
+
+/* Without a predictor of that very device: by a family of devices, otherwise from the
+ * device's specifications. */
+static ft_status select_any(ft_selection *s, const struct asked *a, ft_error *err)
+{
+    const ft_query *q = a->q;
+    const ft_device *device;
+    ft_status st = ft__data_device(&device, a->d, s->device, err);
+    const ft_device_facts *facts;
+
+    if (st)
+        return st;
+    facts = ft_device_get(device);
+    s->limit_bytes = facts->memory_bytes;
+    snprintf(s->title, sizeof(s->title), "%s", facts->title);
+    snprintf(s->setting, sizeof(s->setting), "%s", q->setting ? q->setting : "");
+    s->source.on = (ft_device_use){
+        .device = device,
+        .setting = q->setting,
+        .policy = q->policy,
+        .known = a->known && ft_known_count(a->known, s->device) ? a->known : NULL,
+        .engine = q->engine,
+        .engine_version = q->engine_version,
+        .run_mode = q->run_mode};
+    if (a->named) {
+        s->source.predictor = a->predictor;
+        s->predictor = q->predictor ? q->predictor : "";
+    } else if (!q->method) {
+        st = ft_data_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
+                            err);
+    }
+    s->by = s->source.predictor ? FT_ANSWERED_BY_FAMILY : FT_ANSWERED_BY_SPECIFICATION;
+    s->among = s->source.predictor && ft__family_has(s->source.predictor, s->device);
+    return st;
+}
+
+/* ---- this machine ---- */
+
+static ft_status no_predictor(const struct asked *a, ft_error *err)
+{
+    const char *engine = engine_of(a->q);
+    char threads[32] = "";
+
+    if (a->q->threads > 1)
+        snprintf(threads, sizeof(threads), " --threads %llu",
+                 (unsigned long long)a->q->threads);
+    return ft_fail(err, FT_ENOTFOUND, 0,
+                   "there is no predictor for this machine yet (%.400s); two commands "
+                   "make one:\n  foretell collect --quick --engine %s%s\n  foretell "
+                   "train --engine %s%s",
+                   *a->d->user_dir ? a->path : "no folder of one's own is known",
+                   engine, threads, engine, threads);
+}
+
+/* The machine that the predictor was made on may be another one. Its memory is the
+ * limit. */
+static ft_status check_local(ft_selection *s, const struct asked *a, bool learned,
+                             ft_error *err)
+{
+    ft_device *local;
+    ft_status st;
+
+    if (a->q->method)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--method %s needs a data sheet: --device with a name that "
+                       "foretell devices lists",
+                       a->q->method);
+    if (!learned)
+        return no_predictor(a, err);
+    if (a->q->setting && *a->q->setting)
+        return ft_fail(err, FT_ENOTFOUND, 0, FT_LOCAL_AS_MEASURED);
+    st = ft_device_local(&local, "", err);
+    if (st)
+        return st;
+    s->limit_bytes = ft_device_get(local)->memory_bytes;
+    if (strcmp(ft_device_fingerprint(local), a->info.device) != 0)
+        snprintf(s->other_machine, sizeof(s->other_machine),
+                 "the predictor was trained on %s, but this machine is %s: "
+                 "collect and train again",
+                 a->info.device, ft_device_fingerprint(local));
+    ft_device_free(local);
+    return FT_OK;
+}
+
+static bool knows(const struct asked *a, const char *device)
+{
+    return a->predictor && !a->info.n_datasets &&
+           (strcmp(device, "local") == 0 || strcmp(a->info.device, device) == 0);
+}
+
+static ft_status find(ft_selection *s, const struct asked *a, const char *device,
+                      ft_error *err)
+{
+    const bool local = strcmp(device, "local") == 0;
+    bool learned = knows(a, device);
+    ft_status st = FT_OK;
+
+    if (strlen(device) >= sizeof(s->device))
+        return ft_fail(err, FT_EINVAL, 0, "device %.60s...: too long a name", device);
+    snprintf(s->device, sizeof(s->device), "%s", device);
+    if (!learned) {
+        st = ft__data_resolve(s->device, s->note, a->d, device, err);
+        learned = !st && knows(a, s->device);
+    }
+    if (!st && local)
+        st = check_local(s, a, learned, err);
+    if (!st && !learned && a->named && !a->info.n_datasets)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "%s is a predictor for %s, not for %s",
+                     a->q->predictor ? a->q->predictor : "this", a->info.device,
+                     s->device);
+    if (st)
+        return st;
+    return learned ? select_device(s, a, err) : select_any(s, a, err);
+}
+
+ft_status ft_select(ft_selection *out, ft_data *d, const ft_query *asked,
+                    const ft_graph *g, ft_error *err)
+{
+    ft_query q;
+    struct asked a = {.d = d, .q = &q, .g = g};
+    ft_status st = ft__query_read(&q, asked, err);
+
+    *out = (ft_selection){.predictor = "", .limit_bytes = NAN};
+    if (!st)
+        st = ft_analytic_model_read(&out->source.model, q.method, err);
+    if (!st)
+        st = open_all(&a, err);
+    if (st)
+        return st;
+    snprintf(out->engine, sizeof(out->engine), "%s",
+             a.predictor && !a.info.n_datasets ? a.info.engine : engine_of(&q));
+    return find(out, &a, q.device ? q.device : "local", err);
+}

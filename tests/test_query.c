@@ -1,0 +1,237 @@
+/* The one question: sizes of the struct, what is shared, what is refused. */
+#include "foretell/foretell.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const char LIST[] =
+    "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *3\n"
+    "relu x=1x64x56x56 dtype=fp32\n";
+
+static char data_dir[4096], model[4096];
+
+static ft_query about_list(void)
+{
+    ft_query q = FT_QUERY_INIT;
+
+    q.model = "two operations";
+    q.list = LIST;
+    q.list_len = sizeof(LIST) - 1;
+    q.device = "a30";
+    return q;
+}
+
+static ft_data *open_data(void)
+{
+    ft_data *d = NULL;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    return d;
+}
+
+/* Seconds; NaN: it failed with *st. */
+static double ask(ft_status *st, ft_data *d, const ft_query *q)
+{
+    ft_answer *a;
+    ft_error err = {0};
+    double s;
+
+    *st = ft_query_ask(&a, d, q, &err);
+    CHECK(!*st == !!a);
+    CHECK(!*st || *err.msg);
+    s = a ? a->time.value : NAN;
+    ft_answer_free(a);
+    return s;
+}
+
+static void an_answer_adds_up(void)
+{
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+    double bytes, shares = 0;
+
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    ft_data_close(d); /* the answer does not need it */
+    CHECK(strcmp(a->device, "a30") == 0 && strcmp(a->mode, "inference") == 0);
+    CHECK(a->by == FT_ANSWERED_BY_FAMILY && strstr(a->predictor, ".ftp"));
+    CHECK(a->time.low < a->time.value && a->time.value < a->time.high);
+    CHECK(a->energy.value > 0 && a->max_batch == -1);
+    bytes = a->part_bytes[FT_PART_WEIGHTS] + a->part_bytes[FT_PART_INPUTS] +
+            a->part_bytes[FT_PART_ACTIVATIONS];
+    CHECK(a->memory.value >= bytes && a->limit_bytes > a->memory.value);
+    CHECK(a->n_ops == 2 && a->op[0]->count == 3);
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        CHECK(strncmp(a->op[i]->spec, i ? "relu " : "conv2d ", 5) == 0);
+        CHECK_NEAR(a->op[i]->total_s, a->op[i]->time.value * (double)a->op[i]->count,
+                   0);
+        CHECK(a->heaviest[0]->total_s >= a->op[i]->total_s);
+        shares += a->op[i]->share;
+    }
+    CHECK(shares > 0);
+    CHECK(a->assumption[a->n_assumptions - 1]->code == FT_REMARK_MEMORY);
+    CHECK(strcmp(a->verify, "foretell measure two operations --engine onednn") == 0);
+    ft_answer_free(a);
+}
+
+static void a_query_of_another_size_is_understood(void)
+{
+    struct {
+        ft_query q;
+        uint64_t later[4];
+    } longer = {.q = about_list()};
+    const size_t shorter = offsetof(ft_query, setting); /* before these were appended */
+    ft_data *d = open_data();
+    ft_status st;
+    double s = ask(&st, d, &longer.q);
+    ft_query old = about_list();
+
+    CHECK(!st);
+    longer.q.size = sizeof(longer);
+    CHECK_NEAR(ask(&st, d, &longer.q), s, 0);
+    longer.later[2] = 1;
+    CHECK(isnan(ask(&st, d, &longer.q)) && st == FT_EINVAL);
+    memset((char *)&old + shorter, 0x5a, sizeof(old) - shorter);
+    old.size = shorter;
+    CHECK_NEAR(ask(&st, d, &old), s, 0);
+    old.size = 0;
+    CHECK(isnan(ask(&st, d, &old)) && st == FT_EINVAL);
+    ft_data_close(d);
+}
+
+static void a_graph_is_asked_as_its_file(void)
+{
+    ft_query q = FT_QUERY_INIT;
+    ft_data *d = open_data();
+    ft_graph *g;
+    ft_status st;
+    double s;
+
+    q.model = model;
+    q.device = "NVIDIA A30";
+    q.batch = 8;
+    q.dtype = "fp16";
+    s = ask(&st, d, &q);
+    CHECK(!st);
+    CHECK(!ft_query_import(&g, &q, NULL));
+    q.graph = g;
+    CHECK_NEAR(ask(&st, d, &q), s, 0);
+    q.setting = "clock=600MHz power=100W";
+    CHECK(ask(&st, d, &q) > s);
+    q.step.mode = "training";
+    CHECK(ask(&st, d, &q) > 2 * s);
+    ft_graph_free(g);
+    ft_data_close(d);
+}
+
+static void a_loaded_predictor_is_asked_as_its_file(void)
+{
+    ft_query q = about_list();
+    ft_data *d = open_data();
+    char path[4200];
+    ft_predictor *p;
+    ft_status st;
+    double s;
+
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
+    q.predictor = path;
+    s = ask(&st, d, &q);
+    CHECK(!st);
+    CHECK(!ft_predictor_load(&p, path, NULL));
+    q.predictor = NULL;
+    q.loaded = p;
+    CHECK_NEAR(ask(&st, d, &q), s, 0);
+    ft_predictor_free(p);
+    ft_data_close(d);
+}
+
+static void what_is_wrong_has_its_status(void)
+{
+    static const struct {
+        size_t field;
+        const char *value;
+        ft_status st;
+    } cases[] = {
+        {offsetof(ft_query, device), "nosuch", FT_ENOTFOUND},
+        {offsetof(ft_query, device), "local", FT_ENOTFOUND}, /* no predictor of it */
+        {offsetof(ft_query, setting), "clock=fast", FT_EINVAL},
+        {offsetof(ft_query, setting), "speed=3", FT_EINVAL},
+        {offsetof(ft_query, setting), "clock=9GHz", FT_ENOTFOUND},
+        {offsetof(ft_query, policy), "fp8", FT_EINVAL},
+        {offsetof(ft_query, method), "guess", FT_EINVAL},
+        {offsetof(ft_query, dtype), "int3", FT_EINVAL},
+        {offsetof(ft_query, predictor), "/nosuch.ftp", FT_EIO},
+        {offsetof(ft_query, correct), "/nosuch.csv", FT_EIO},
+        {offsetof(ft_query, step.mode), "sleeping", FT_EINVAL},
+        {offsetof(ft_query, step.optimizer), "adam", FT_EINVAL}, /* of training alone */
+        {offsetof(ft_query, model), NULL, FT_EINVAL},
+    };
+    ft_data *d = open_data();
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_query q = about_list();
+        ft_status st;
+
+        memcpy((char *)&q + cases[i].field, &cases[i].value, sizeof(cases[i].value));
+        CHECK(isnan(ask(&st, d, &q)));
+        if (st != cases[i].st)
+            fprintf(stderr, "case %zu: %s\n", i, ft_status_name(st));
+        CHECK(st == cases[i].st);
+    }
+    ft_data_close(d);
+}
+
+static void *ask_often(void *arg)
+{
+    static const char *const devices[] = {"a30", "h100", "l4", "t4"};
+    double *sum = calloc(1, sizeof(*sum));
+
+    for (size_t i = 0; sum && i < 8; i++) {
+        ft_query q = about_list();
+        ft_status st;
+
+        q.device = devices[i % 4];
+        *sum += ask(&st, arg, &q);
+    }
+    return sum;
+}
+
+static void threads_share_the_data(void)
+{
+    ft_data *d = open_data();
+    pthread_t thread[4];
+    double *alone = ask_often(d);
+    ft_data *fresh = open_data();
+
+    for (size_t i = 0; i < 4; i++)
+        CHECK(!pthread_create(&thread[i], NULL, ask_often, fresh));
+    for (size_t i = 0; i < 4; i++) {
+        void *sum;
+
+        CHECK(!pthread_join(thread[i], &sum));
+        CHECK_NEAR(*(double *)sum, *alone, 0);
+        free(sum);
+    }
+    free(alone);
+    ft_data_close(fresh);
+    ft_data_close(d);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
+    CHECK(strcmp(ft_version(), FT_VERSION) == 0);
+    an_answer_adds_up();
+    a_query_of_another_size_is_understood();
+    a_graph_is_asked_as_its_file();
+    a_loaded_predictor_is_asked_as_its_file();
+    what_is_wrong_has_its_status();
+    threads_share_the_data();
+    CHECK_DONE();
+}
