@@ -20,7 +20,7 @@ same figures everywhere.
   refused: 0
   failed: 0
   left: 0
-  $ foretell collect --engine fake --quick --db other.db --json | pick present failed left
+  $ foretell collect --engine fake --quick --budget 10min --db other.db --json | pick present failed left
   present: 0
   failed: 0
   left: 0

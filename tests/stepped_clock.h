@@ -1,0 +1,40 @@
+#ifndef STEPPED_CLOCK_H
+#define STEPPED_CLOCK_H
+
+#include <stddef.h>
+
+#include "base/clock.h"
+
+/* Time that passes while somebody sleeps and at no other time, so that a test comes out
+ * the same on a busy machine. What changes with time is brought up to date at every
+ * multiple of step_s. */
+struct stepped {
+    double now_s, step_s;
+    unsigned long long steps;
+    void (*tick)(void *user, double now_s); /* may be NULL */
+    void *user;
+};
+
+static double stepped_now(void *user)
+{
+    return ((const struct stepped *)user)->now_s;
+}
+
+static void stepped_sleep(void *user, double seconds)
+{
+    struct stepped *c = user;
+    double end_s = c->now_s + seconds;
+
+    while (c->tick && (double)(c->steps + 1) * c->step_s <= end_s) {
+        c->now_s = (double)++c->steps * c->step_s;
+        c->tick(c->user, c->now_s);
+    }
+    c->now_s = end_s;
+}
+
+static inline ft__clock stepped_clock(struct stepped *c)
+{
+    return (ft__clock){stepped_now, stepped_sleep, c};
+}
+
+#endif
