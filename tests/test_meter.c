@@ -42,6 +42,15 @@ static void spill(const char *path, const char *text)
         fclose(fp);
 }
 
+/* Over what stands there, of the same length: no file system waits for its disk. */
+static void spill_over(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+}
+
 static struct path copy_of(const char *machine)
 {
     char command[2000];
@@ -440,13 +449,14 @@ static void move(void *user, double now_s)
     if (m->frozen)
         return;
     snprintf(text, sizeof(text), "%020.0f\n", 1e6 * fmod(m->watts * now_s, m->range_j));
-    spill(m->file.s, text);
+    spill_over(m->file.s, text);
 }
 
 static void begin_moving(struct mover *m, const char *root)
 {
     snprintf(m->file.s, sizeof(m->file.s),
              "%s/sys/class/powercap/intel-rapl:0/energy_uj", root);
+    spill(m->file.s, "");
     hold_time(2e-3, move, m);
     move(m, 0);
 }
@@ -622,8 +632,8 @@ static void tell_libraries(void *user, double now_s)
     char text[32];
 
     (void)user;
-    snprintf(text, sizeof(text), "%.17g\n", now_s);
-    spill(getenv("FAKE_NOW"), text);
+    snprintf(text, sizeof(text), "%020.9f\n", now_s);
+    spill_over(getenv("FAKE_NOW"), text);
 }
 
 static ft_meter *open_gpu(const char *sources, const char *says)
