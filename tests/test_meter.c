@@ -4,7 +4,6 @@
  * figures are not judged there. */
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "asked_program.h"
 #include "check.h"
 #include "device/meter.h"
 #include "foretell/power.h"
@@ -130,59 +130,6 @@ static ft_meter *open_meter(const char *sources, const char *root)
 
 /* ---- programs ---- */
 
-/* A program that prints a line whenever it is asked to, and says when it has. */
-struct asked {
-    struct path ask, said;
-    int to, from;
-    int lines; /* left; then it ends */
-};
-
-/* Nothing but a hung program takes this long. */
-enum { HANGS_MS = 300 * 1000 };
-
-static void ask_for_line(void *user, double now_s)
-{
-    struct asked *a = user;
-    struct pollfd wait = {.fd = a->from, .events = POLLIN};
-    char c;
-
-    (void)now_s;
-    if (!a->lines)
-        return;
-    a->lines--;
-    CHECK(write(a->to, "\n", 1) == 1);
-    CHECK(poll(&wait, 1, HANGS_MS) == 1 && read(a->from, &c, 1) == 1);
-}
-
-/* The command; it prints `line` so many times. Its last answer comes behind the end of
- * what it prints. */
-static const char *be_asked(struct asked *a, const char *line, int lines)
-{
-    static char command[2400];
-
-    a->ask = in_scratch("ask");
-    a->said = in_scratch("said");
-    a->lines = lines + 1;
-    CHECK(mkfifo(a->ask.s, 0600) == 0 && mkfifo(a->said.s, 0600) == 0);
-    a->to = open(a->ask.s, O_RDWR | O_CLOEXEC);
-    a->from = open(a->said.s, O_RDWR | O_CLOEXEC);
-    CHECK(a->to >= 0 && a->from >= 0);
-    snprintf(command, sizeof(command),
-             "command:echo $$ >'%s'; exec 3<'%s' 4>'%s'; n=0; "
-             "while [ $n -lt %d ]; do read -r x <&3; echo '%s'; printf . >&4; "
-             "n=$((n + 1)); done; read -r x <&3; exec >&-; printf . >&4",
-             in_scratch("pid").s, a->ask.s, a->said.s, lines, line);
-    return command;
-}
-
-static void ask_no_more(struct asked *a)
-{
-    close(a->to);
-    close(a->from);
-    unlink(a->ask.s);
-    unlink(a->said.s);
-}
-
 static bool has_ended(const char *pid_file)
 {
     FILE *fp = fopen(pid_file, "r");
@@ -201,7 +148,7 @@ static void a_program_that_prints_watts_is_a_source_and_is_ended(void)
     ft_power w;
 
     hold_time(0.02, ask_for_line, &a);
-    m = open_meter(be_asked(&a, "60.5 W", 10000), NULL);
+    m = open_meter(be_asked(&a, scratch, "echo 60.5 W", 10000), NULL);
     if (!m)
         return;
     CHECK(ft_meter_n_domains(m) == 1 && ft_meter_domain(m, 0)->all_fresh);
@@ -272,7 +219,7 @@ static void a_program_that_dies_leaves_a_reason(void)
     ft_power w;
 
     hold_time(0.02, ask_for_line, &a);
-    m = open_meter(be_asked(&a, "40", 6), NULL);
+    m = open_meter(be_asked(&a, scratch, "echo 40", 6), NULL);
     if (!m)
         return;
     w = power_for(m, 900, "command", &t);
