@@ -59,9 +59,7 @@ static ft_command_result *measured_by(const ft__runner *runner, const ft_command
 static ft_command_result *measured(const ft_command *c, size_t n,
                                    const ft_command_options *o)
 {
-    static const ft__runner system = {.run = NULL};
-
-    return measured_by(&system, c, n, o);
+    return measured_by(&ft__system_runner, c, n, o);
 }
 
 /* ---- commands in time of the test's own ---- */
@@ -310,45 +308,26 @@ static void failures_count_when_asked_to(void)
     ft_command_results_free(r, 1);
 }
 
-/* The real time until the hanging run has written what it was to; from then on it is
- * later by hours at every look. */
-struct hurry {
-    const char *file;
-    double ahead_s;
-};
-
-static double late_when_written(void *user)
-{
-    struct hurry *h = user;
-
-    h->ahead_s += *text_of(h->file) ? 1e4 : 0;
-    return ft__now_s() + h->ahead_s;
-}
-
-static void sleep_really(void *user, double seconds)
-{
-    (void)user;
-    ft__sleep_s(seconds);
-}
-
 static void a_run_that_hangs_is_ended_with_its_children(void)
 {
-    char text[128], file[64];
+    char text[256];
     ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = HANGS_MS / 1e3};
-    struct hurry hurry = {file, 0};
-    ft__clock clock = {late_when_written, sleep_really, &hurry};
+    struct leaping time = {.ahead_s = 0};
+    ft__clock clock = leaping_clock(&time);
     ft__runner runner = {.clock = &clock};
     ft_command_result *r;
     ft_error err = {0};
     ft_command c;
     long child;
 
-    snprintf(file, sizeof(file), "%s", in_folder("child"));
-    snprintf(text, sizeof(text), "sleep 6000 & echo $! >%s; wait", file);
+    snprintf(time.file, sizeof(time.file), "%s", in_folder("late"));
+    snprintf(text, sizeof(text),
+             "sleep 6000 & echo $! >%s; while :; do : >%s; sleep 0.1; done",
+             in_folder("child"), time.file);
     c = shell(text);
     CHECK(ft__measure_commands(&r, &c, 1, &o, &runner, &err) == FT_EBACKEND && !r);
     CHECK(strstr(err.msg, "longer than 300 s") != NULL);
-    child = strtol(text_of(file), NULL, 10);
+    child = strtol(text_of(in_folder("child")), NULL, 10);
     CHECK(child > 1 && has_ended((pid_t)child));
 }
 

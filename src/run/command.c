@@ -432,10 +432,10 @@ ft_status ft__measure_commands(ft_command_result **results, const ft_command *c,
     return st;
 }
 
+const ft__runner ft__system_runner = {.run = NULL};
+
 ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
                               size_t n, const ft_command_options *opt, ft_error *err)
 {
-    static const ft__runner system = {.run = NULL};
-
-    return ft__measure_commands(results, c, n, opt, &system, err);
+    return ft__measure_commands(results, c, n, opt, &ft__system_runner, err);
 }

@@ -40,6 +40,7 @@ typedef struct ft__runner {
     void *user;
     const ft__clock *clock; /* the meter's, too */
 } ft__runner;
+extern const ft__runner ft__system_runner;
 /* As ft_measure_commands(). */
 ft_status ft__measure_commands(ft_command_result **results, const ft_command *c,
                                size_t n, const ft_command_options *opt,
