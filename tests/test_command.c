@@ -366,14 +366,14 @@ static pid_t measuring(const char *text, double timeout_s)
 
 static void a_signal_that_ends_us_ends_the_run_first(void)
 {
-    static const double timeouts_s[] = {0, 60};
+    static const double timeouts_s[] = {0, HANGS_MS / 1e3};
     char text[160];
 
     for (size_t i = 0; i < 2; i++) {
         pid_t self, child;
         int status = 0;
 
-        snprintf(text, sizeof(text), "echo $$ >%s; exec sleep 60", in_folder("run"));
+        snprintf(text, sizeof(text), "echo $$ >%s; exec sleep 6000", in_folder("run"));
         remove(in_folder("run"));
         self = measuring(text, timeouts_s[i]);
         child = pid_in("run");
@@ -391,9 +391,9 @@ static void a_run_that_does_not_mind_signals_is_ended_all_the_same(void)
     pid_t self, child;
     int status = 0;
 
-    snprintf(text, sizeof(text), "trap '' INT; echo $$ >%s; sleep 60; sleep 60",
+    snprintf(text, sizeof(text), "trap '' INT; echo $$ >%s; sleep 6000; sleep 6000",
              in_folder("deaf"));
-    self = measuring(text, 60);
+    self = measuring(text, HANGS_MS / 1e3);
     child = pid_in("deaf");
     kill(self, SIGINT);
     CHECK(waitpid(self, &status, 0) == self);
