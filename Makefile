@@ -19,6 +19,11 @@ portable:
 	tools/portable x86_64
 predictors: all
 	tools/make-predictors $(B)/foretell . data/predictors
+# Every set of tests/one-model, FORETELL_SHARED_DATA: with a folder of data that are not shipped.
+accuracy: all
+	tests/one-model $(B)/foretell . --out $(B)/accuracy $${FORETELL_SHARED_DATA:+--shared "$$FORETELL_SHARED_DATA"}
+	test -z "$$FORETELL_SHARED_DATA" || \
+	    tests/one-model $(B)/foretell . --out $(B)/accuracy --own --shared "$$FORETELL_SHARED_DATA"
 examples: all
 	tools/run-examples $(B)/foretell $(B)/examples
 soak: all
@@ -32,4 +37,4 @@ soak: all
 	tests/portable $(B)/foretell $(B)/engines x86_64 aarch64
 fmt:
 	git ls-files '*.[ch]' | grep -vE '^(include|third_party)/' | xargs clang-format -i
-.PHONY: all test bench examples predictors asan tsan grind fuzz tidy ci soak fmt portable
+.PHONY: all test bench accuracy examples predictors asan tsan grind fuzz tidy ci soak fmt portable

@@ -1,4 +1,5 @@
-/* What watching costs: the share of a CPU that a monitor takes while it runs.
+/* What watching costs: the share of a CPU that a monitor takes while it runs, and a
+ * meter (less than a tenth is wanted of either).
  *
  *     bench_monitor [ROOT [DEVICE]]      a recorded machine, to cost other sensors */
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "foretell/power.h"
 #include "foretell/settings.h"
 
 static double cpu_s(void)
@@ -15,6 +17,29 @@ static double cpu_s(void)
     getrusage(RUSAGE_SELF, &u);
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static void wait(void *user)
+{
+    ft__sleep_s(*(const double *)user);
+}
+
+static int tell_meter(void)
+{
+    const ft_meter_options how = {
+        .sources = "command:while :; do echo 60 W; sleep 0.02; done"};
+    double from_s, to_s, five = 5;
+    ft_meter *m;
+    ft_trace t;
+
+    if (ft_meter_open(&m, &how, NULL))
+        return 1;
+    if (ft_meter_watch(m, wait, &five, &t, &from_s, &to_s, NULL) == FT_OK)
+        printf("%zu readings of power in %.1f s take %.3f %% of a CPU\n", t.n[0],
+               to_s - from_s, 100 * t.cpu_share);
+    ft_trace_free(&t);
+    ft_meter_close(m);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -44,5 +69,5 @@ int main(int argc, char **argv)
     }
     printf("start and stop take %.0f us\n", 1e6 * (cpu_s() - before_s) / rounds);
     ft_monitor_close(m);
-    return 0;
+    return tell_meter();
 }

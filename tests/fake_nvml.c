@@ -11,7 +11,8 @@
  *   gpu0.power_mw                     of nvmlDeviceGetPowerUsage and the fields
  *   gpu0.average_mw gpu0.instant_mw gpu0.memory_mw gpu0.module_mw   of fields
  *   gpu0.energy_step_mj               a look at the counter moves it by this
- *   gpu0.update_ms                    instead, it counts power_mw by the clock, and
+ *   gpu0.update_ms                    instead, it counts power_mw by the clock of
+ *                                     fake_now.h, and
  *                                     moves this often; power then swings by 1 %
  *   gpu0.clock gpu0.memory_clock      MHz as it runs when nothing is locked
  *   gpu0.locked gpu0.memory_locked    MHz as locked, 0: not
@@ -25,9 +26,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "device/nvml.h"
+#include "fake_now.h"
 
 enum { N_GPUS = 8 };
 
@@ -104,14 +105,6 @@ static int answer(unsigned *v, const void *device, const char *what, unsigned us
 {
     *v = (unsigned)get(device, what, usual);
     return 0;
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- library and devices ---- */

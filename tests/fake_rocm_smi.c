@@ -1,21 +1,14 @@
 /* A small librocm_smi64: GPU 0 counts 30 W by the clock in units of 15.3 uJ and tells
  * power; GPU 1 only tells power, by the older call. */
 #include <stdint.h>
-#include <time.h>
+
+#include "fake_now.h"
 
 #define EXPORT(name, ...)                                                              \
     int name(__VA_ARGS__);                                                             \
     int name(__VA_ARGS__)
 
 enum { NOT_SUPPORTED = 2 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 EXPORT(rsmi_init, uint64_t flags)
 {

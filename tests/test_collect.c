@@ -404,7 +404,7 @@ static bool settings_come_back(double khz)
 {
     const struct timespec moment = {0, 10 * 1000 * 1000};
 
-    for (int i = 0; i < 1000 && highest_clock_khz() != khz; i++)
+    for (int i = 0; i < 30000 && highest_clock_khz() != khz; i++)
         nanosleep(&moment, NULL);
     return highest_clock_khz() == khz;
 }

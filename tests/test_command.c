@@ -1,4 +1,6 @@
-/* Any command, measured: with programs whose cost is known. */
+/* Any command, measured: with programs whose cost is known. Where figures depend on how
+ * long something takes, commands take time of the test's own (stepped_clock.h); what is
+ * run in real time is only waited for. */
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -9,8 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "asked_program.h"
 #include "check.h"
-#include "foretell/command.h"
+#include "device/meter.h"
+#include "run/spawn.h"
+#include "stepped_clock.h"
 
 static char folder[] = "/tmp/foretell-command-XXXXXX";
 
@@ -37,18 +42,81 @@ static ft_command shell(const char *text)
     return (ft_command){.argv = argv};
 }
 
-static ft_command_result *measured(const ft_command *c, size_t n,
-                                   const ft_command_options *o)
+static ft_command_result *measured_by(const ft__runner *runner, const ft_command *c,
+                                      size_t n, const ft_command_options *o)
 {
     ft_command_result *r = NULL;
     ft_error err = {0};
 
-    CHECK(ft_measure_commands(&r, c, n, o, &err) == FT_OK);
+    CHECK(ft__measure_commands(&r, c, n, o, runner, &err) == FT_OK);
     if (!r) {
         fprintf(stderr, "%s\n", err.msg);
         exit(1);
     }
     return r;
+}
+
+static ft_command_result *measured(const ft_command *c, size_t n,
+                                   const ft_command_options *o)
+{
+    return measured_by(&ft__system_runner, c, n, o);
+}
+
+/* ---- commands in time of the test's own ---- */
+
+struct world {
+    struct stepped time;
+    ft__clock clock;
+    ft__runner runner;
+    ft_meter *meter; /* or NULL */
+    unsigned runs;
+};
+
+/* "takes SECONDS [FILE]": FILE is there as long as it takes. Between two runs lies a
+ * millisecond. */
+static ft_status take_time(void *user, ft_command_run *out, const ft__spawn *s,
+                           ft_error *err)
+{
+    struct world *w = user;
+    double seconds = strtod(s->argv[1], NULL);
+    FILE *fp = s->argv[2] ? fopen(s->argv[2], "w") : NULL;
+
+    (void)err;
+    CHECK(strcmp(s->argv[0], "takes") == 0 && s->clock == &w->clock);
+    if (fp)
+        fclose(fp);
+    w->runs++;
+    *out = (ft_command_run){.start_s = w->time.now_s, .wall_s = seconds};
+    if (w->meter)
+        ft__meter_pass(w->meter, seconds);
+    else
+        ft__clock_sleep(&w->clock, seconds);
+    if (fp)
+        remove(s->argv[2]);
+    ft__clock_sleep(&w->clock, 1e-3);
+    return FT_OK;
+}
+
+/* And the others scatter a little. */
+static ft_status take_longer_the_fifth_time(void *user, ft_command_run *out,
+                                            const ft__spawn *s, ft_error *err)
+{
+    struct world *w = user;
+    char seconds[32];
+    const char *const argv[] = {s->argv[0], seconds, NULL};
+    ft__spawn other = *s;
+
+    other.argv = argv;
+    snprintf(seconds, sizeof(seconds), "%g",
+             w->runs == 4 ? 0.51 : strtod(s->argv[1], NULL) + 1e-4 * (w->runs % 3));
+    return take_time(w, out, &other, err);
+}
+
+static void make_world(struct world *w)
+{
+    *w = (struct world){.time = {.now_s = 0}};
+    w->clock = stepped_clock(&w->time);
+    w->runner = (ft__runner){take_time, w, &w->clock};
 }
 
 /* The text of a file made by commands; "" when there is none. */
@@ -69,7 +137,7 @@ static pid_t pid_in(const char *name)
 {
     long pid = 0;
 
-    for (int i = 0; i < 500 && pid == 0; i++) {
+    for (int i = 0; i < HANGS_MS / 10 && pid == 0; i++) {
         pid = strtol(text_of(in_folder(name)), NULL, 10);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
@@ -83,7 +151,7 @@ static bool has_ended(pid_t pid)
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < HANGS_MS / 10; i++) {
         if (kill(pid, 0) != 0 || strstr(text_of(path), ") Z "))
             return true;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -91,31 +159,43 @@ static bool has_ended(pid_t pid)
     return false;
 }
 
+static double processor_s(const ft_command_result *r)
+{
+    return r->user.value + r->system.value;
+}
+
 static void a_sleep_takes_its_time_and_no_processor(void)
 {
-    ft_command c = shell("exec sleep 0.05");
+    ft_command c[2] = {shell("exec sleep 0.05"),
+                       shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")};
     ft_command_options o = {.min_runs = 5, .max_runs = 5};
-    ft_command_result *r = measured(&c, 1, &o);
+    double begin_s = ft__now_s(), passed_s, sum_s = 0;
+    ft_command_result *r = measured(c, 2, &o);
 
+    passed_s = ft__now_s() - begin_s;
     CHECK(r->n_runs == 5 && r->time.n == 5);
-    CHECK(r->min_s >= 0.05 && r->time.value < 0.15);
+    CHECK(r->min_s >= 0.05);
     CHECK(r->min_s <= r->time.value && r->time.value <= r->max_s);
-    CHECK(r->user.value + r->system.value < 0.04);
+    CHECK(processor_s(&r[0]) < processor_s(&r[1]) / 2);
     CHECK(strcmp(r->name, "sh -c exec sleep 0.05") == 0);
     for (size_t i = 1; i < r->n_runs; i++)
         CHECK(r->run[i].start_s >= r->run[i - 1].start_s + r->run[i - 1].wall_s);
-    ft_command_results_free(r, 1);
+    for (size_t i = 0; i < 10; i++)
+        sum_s += r[i / 5].run[i % 5].wall_s;
+    CHECK(sum_s <= passed_s);
+    ft_command_results_free(r, 2);
 }
 
 static void work_is_processor_time(void)
 {
-    ft_command c = shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done");
+    ft_command c[2] = {shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"),
+                       shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")};
     ft_command_options o = {.min_runs = 3, .max_runs = 3};
-    ft_command_result *r = measured(&c, 1, &o);
+    ft_command_result *r = measured(c, 2, &o);
 
-    CHECK(r->user.value > 0.02);
-    CHECK(r->user.value + r->system.value < r->max_s * 1.1);
-    ft_command_results_free(r, 1);
+    CHECK(r[0].user.value > 3 * r[1].user.value);
+    CHECK(processor_s(r) < r->max_s * 1.1);
+    ft_command_results_free(r, 2);
 }
 
 /* dd has a buffer of the size it is told. */
@@ -230,32 +310,40 @@ static void failures_count_when_asked_to(void)
 
 static void a_run_that_hangs_is_ended_with_its_children(void)
 {
-    char text[128];
-    ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = 0.2};
+    char text[256];
+    ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = HANGS_MS / 1e3};
+    struct leaping time = {.ahead_s = 0};
+    ft__clock clock = leaping_clock(&time);
+    ft__runner runner = {.clock = &clock};
+    ft_command_result *r;
     ft_error err = {0};
+    ft_command c;
     long child;
 
-    snprintf(text, sizeof(text), "sleep 60 & echo $! >%s; wait", in_folder("child"));
-    CHECK(failure(text, &o, &err) == FT_EBACKEND);
-    CHECK(strstr(err.msg, "longer than 0.2 s") != NULL);
+    snprintf(time.file, sizeof(time.file), "%s", in_folder("late"));
+    snprintf(text, sizeof(text),
+             "sleep 6000 & echo $! >%s; while :; do : >%s; sleep 0.1; done",
+             in_folder("child"), time.file);
+    c = shell(text);
+    CHECK(ft__measure_commands(&r, &c, 1, &o, &runner, &err) == FT_EBACKEND && !r);
+    CHECK(strstr(err.msg, "longer than 300 s") != NULL);
     child = strtol(text_of(in_folder("child")), NULL, 10);
     CHECK(child > 1 && has_ended((pid_t)child));
 }
 
 static void runs_far_from_the_others_are_marked_and_kept(void)
 {
-    char text[160];
-    ft_command c;
+    static const char *const argv[] = {"takes", "0.01", NULL};
+    ft_command c = {.argv = argv};
     ft_command_options o = {.min_runs = 12, .max_runs = 12};
     ft_command_result *r;
+    struct world w;
 
-    snprintf(text, sizeof(text),
-             "printf x >>%s; [ $(wc -c <%s) = 5 ] && sleep 0.5; true",
-             in_folder("fifth"), in_folder("fifth"));
-    c = shell(text);
-    r = measured(&c, 1, &o);
-    CHECK(r->n_runs == 12 && r->n_outliers >= 1 && r->run[4].outlier);
-    CHECK(r->max_s > 0.5 && r->time.value < 0.2);
+    make_world(&w);
+    w.runner.run = take_longer_the_fifth_time;
+    r = measured_by(&w.runner, &c, 1, &o);
+    CHECK(r->n_runs == 12 && r->n_outliers == 1 && r->run[4].outlier);
+    CHECK(r->max_s > 0.5 && r->time.value < 0.02);
     ft_command_results_free(r, 1);
 }
 
@@ -278,14 +366,14 @@ static pid_t measuring(const char *text, double timeout_s)
 
 static void a_signal_that_ends_us_ends_the_run_first(void)
 {
-    static const double timeouts_s[] = {0, 60};
+    static const double timeouts_s[] = {0, HANGS_MS / 1e3};
     char text[160];
 
     for (size_t i = 0; i < 2; i++) {
         pid_t self, child;
         int status = 0;
 
-        snprintf(text, sizeof(text), "echo $$ >%s; exec sleep 60", in_folder("run"));
+        snprintf(text, sizeof(text), "echo $$ >%s; exec sleep 6000", in_folder("run"));
         remove(in_folder("run"));
         self = measuring(text, timeouts_s[i]);
         child = pid_in("run");
@@ -303,9 +391,9 @@ static void a_run_that_does_not_mind_signals_is_ended_all_the_same(void)
     pid_t self, child;
     int status = 0;
 
-    snprintf(text, sizeof(text), "trap '' INT; echo $$ >%s; sleep 60; sleep 60",
+    snprintf(text, sizeof(text), "trap '' INT; echo $$ >%s; sleep 6000; sleep 6000",
              in_folder("deaf"));
-    self = measuring(text, 60);
+    self = measuring(text, HANGS_MS / 1e3);
     child = pid_in("deaf");
     kill(self, SIGINT);
     CHECK(waitpid(self, &status, 0) == self);
@@ -337,13 +425,13 @@ static const char *recording(void)
     return path;
 }
 
-static ft_meter *meter_of(const char *sources)
+static ft_meter *meter_of(const char *sources, const ft__clock *clock)
 {
     ft_meter_options o = {.sources = sources};
     ft_meter *m = NULL;
     ft_error err = {0};
 
-    if (ft_meter_open(&m, &o, &err)) {
+    if (ft__meter_open(&m, &o, clock, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         exit(1);
     }
@@ -358,14 +446,18 @@ static bool near(double value, double truth, double share)
 static void energy_is_power_times_time_in_every_domain(void)
 {
     static const double watts[] = {50, 30};
+    static const char *const longer[] = {"takes", "0.3", NULL};
+    static const char *const shorter[] = {"takes", "0.2", NULL};
     char sources[128];
-    ft_command c[2] = {shell("exec sleep 0.3"), shell("exec sleep 0.2")};
+    ft_command c[2] = {{.argv = longer}, {.argv = shorter}};
     ft_command_options o = {.min_runs = 3, .max_runs = 3};
     ft_command_result *r;
+    struct world w;
 
+    make_world(&w);
     snprintf(sources, sizeof(sources), "replay:%s", recording());
-    o.meter = meter_of(sources);
-    r = measured(c, 2, &o);
+    w.meter = o.meter = meter_of(sources, &w.clock);
+    r = measured_by(&w.runner, c, 2, &o);
     for (int i = 0; i < 2; i++) {
         CHECK(r[i].n_domains == 2 && *r[i].no_energy == '\0');
         CHECK(strcmp(r[i].energy[0].domain, "wall") == 0 && !*r[i].energy[0].part_of);
@@ -388,14 +480,17 @@ static void energy_is_power_times_time_in_every_domain(void)
 
 static void commands_too_short_for_the_sensor_are_looped(void)
 {
+    static const char *const brief[] = {"takes", "0.005", NULL};
     char sources[128];
-    ft_command c = shell("exec sleep 0.005");
+    ft_command c = {.argv = brief};
     ft_command_options o = {.min_runs = 5, .max_runs = 5, .power_time_s = 0.5};
     ft_command_result *r;
+    struct world w;
 
+    make_world(&w);
     snprintf(sources, sizeof(sources), "replay:%s", recording());
-    o.meter = meter_of(sources);
-    r = measured(&c, 1, &o);
+    w.meter = o.meter = meter_of(sources, &w.clock);
+    r = measured_by(&w.runner, &c, 1, &o);
     CHECK(r->energy[0].runs > 5 && near(r->energy[0].power.value, 50, 0.01));
     /* Joules of the run itself, not of what lies between two runs. */
     CHECK(r->energy[0].energy.value > 50 * r->min_s * 0.9);
@@ -403,7 +498,7 @@ static void commands_too_short_for_the_sensor_are_looped(void)
     ft_command_results_free(r, 1);
     /* What has to be prepared cannot be run back to back. */
     o.prepare = "true";
-    r = measured(&c, 1, &o);
+    r = measured_by(&w.runner, &c, 1, &o);
     CHECK(isnan(r->energy[0].energy.value) && strstr(r->energy[0].reason, "prepare"));
     ft_command_results_free(r, 1);
     ft_meter_close(o.meter);
@@ -412,24 +507,54 @@ static void commands_too_short_for_the_sensor_are_looped(void)
 /* The meter is a program that tells 80 W while a file is there, else 20 W. */
 static void energy_is_that_of_the_command_whose_turn_it_is(void)
 {
-    char program[256], busy[160];
-    ft_command c[2];
+    char print[160], busy[64];
+    const char *const heavy[] = {"takes", "0.5", busy, NULL};
+    static const char *const light[] = {"takes", "0.5", NULL};
+    ft_command c[2] = {{.argv = heavy}, {.argv = light}};
     ft_command_options o = {.min_runs = 3, .max_runs = 3, .power_time_s = 1};
     ft_command_result *r;
+    struct asked program;
+    struct world w;
 
-    snprintf(program, sizeof(program),
-             "command:while :; do [ -e %s ] && echo 80 || echo 20; sleep 0.01; done",
-             in_folder("busy"));
-    snprintf(busy, sizeof(busy), ":>%s; sleep 0.5; rm %s", in_folder("busy"),
-             in_folder("busy"));
-    c[0] = shell(busy);
-    c[1] = shell("exec sleep 0.5");
-    o.meter = meter_of(program);
-    r = measured(c, 2, &o);
-    CHECK(near(r[0].energy->energy.value, 80 * r[0].time.mean, 0.2));
-    CHECK(near(r[1].energy->energy.value, 20 * r[1].time.mean, 0.2));
+    make_world(&w);
+    snprintf(busy, sizeof(busy), "%s", in_folder("busy"));
+    snprintf(print, sizeof(print), "[ -e %s ] && echo 80 || echo 20", busy);
+    w.time.step_s = 0.01;
+    w.time.tick = ask_for_line;
+    w.time.user = &program;
+    w.meter = o.meter = meter_of(be_asked(&program, folder, print, 100000), &w.clock);
+    r = measured_by(&w.runner, c, 2, &o);
+    CHECK(near(r[0].energy->energy.value, 80 * r[0].time.mean, 0.05));
+    CHECK(near(r[1].energy->energy.value, 20 * r[1].time.mean, 0.05));
     CHECK(near(r[0].energy->idle_w, 20, 0.01));
     ft_command_results_free(r, 2);
+    ft_meter_close(o.meter);
+    ask_no_more(&program);
+}
+
+/* The same in real time, whatever the figures: with a thread that reads. */
+static void energy_is_told_in_real_time_as_well(void)
+{
+    ft_command c = shell("exec sleep 0.1");
+    ft_command_options o = {.min_runs = 2, .max_runs = 2, .power_time_s = 0.1};
+    ft_command_result *r;
+
+    o.meter = meter_of("command:while :; do echo 80; sleep 0.01; done", NULL);
+    for (; o.power_time_s < HANGS_MS / 1e3; o.power_time_s *= 2) {
+        bool told;
+
+        r = measured(&c, 1, &o);
+        CHECK(r->n_domains == 1 && *r->no_energy == '\0');
+        told = isfinite(r->energy->energy.value);
+        if (told)
+            CHECK(near(r->energy->power.value, 80, 0.01));
+        else
+            CHECK(*r->energy->reason);
+        ft_command_results_free(r, 1);
+        if (told)
+            break;
+    }
+    CHECK(o.power_time_s < HANGS_MS / 1e3);
     ft_meter_close(o.meter);
 }
 
@@ -453,6 +578,7 @@ int main(void)
     energy_is_power_times_time_in_every_domain();
     commands_too_short_for_the_sensor_are_looped();
     energy_is_that_of_the_command_whose_turn_it_is();
+    energy_is_told_in_real_time_as_well();
     snprintf(text, sizeof(text), "rm -r %s", folder);
     CHECK(system(text) == 0);
     CHECK_DONE();

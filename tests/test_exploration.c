@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "explore/run.h"
 #include "foretell/exploration.h"
+#include "stepped_clock.h"
 
 static char folder[] = "/tmp/foretell-exploration-XXXXXX";
 
@@ -164,16 +166,22 @@ static ft_store *store_of(const char *name)
     return s;
 }
 
-static ft_explored explored(const ft_exploration *x, ft_store *s,
-                            const ft_explore_options *opt)
+static ft_explored explored_by(const ft__runner *runner, const ft_exploration *x,
+                               ft_store *s, const ft_explore_options *opt)
 {
     ft_explored out;
     ft_error err = {0};
 
-    CHECK(ft_explore(&out, x, s, opt, &err) == FT_OK);
+    CHECK(ft__explore(&out, x, s, opt, runner, &err) == FT_OK);
     if (*err.msg)
         fprintf(stderr, "%s\n", err.msg);
     return out;
+}
+
+static ft_explored explored(const ft_exploration *x, ft_store *s,
+                            const ft_explore_options *opt)
+{
+    return explored_by(&ft__system_runner, x, s, opt);
 }
 
 static ft_trials trials(const ft_exploration *x, ft_store *s)
@@ -264,18 +272,29 @@ static void what_still_fits_is_taken(void)
 static void failures_are_results(void)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
-    ft_exploration *x = read_text(
-        "name: f\ncommand: 'echo said {a}; case {a} in 1) exit 3;; 2) kill -9 $$;; "
-        "3) sleep 5;; 4) exit 0;; *) echo v=1;; esac'\n"
-        "parameters:\n- {name: a, low: 1, high: 5}\n"
-        "objectives: [{name: v, match: 'v=(.)'}, time]\n"
-        "runs: {least: 1, most: 1, timeout: 500ms}\n");
+    struct leaping time = {.ahead_s = 0};
+    ft__clock clock = leaping_clock(&time);
+    ft__runner runner = {.clock = &clock};
+    char text[1024];
+    ft_exploration *x;
     static const char *const says[] = {"ended with 3", "signal 9", "took too long",
                                        "v: the output has no \"v=(.)\""};
     ft_store *s = store_of("f.db");
-    ft_explored e = explored(x, s, &opt);
-    ft_trials t = trials(x, s);
+    ft_explored e;
+    ft_trials t;
 
+    snprintf(time.file, sizeof(time.file), "%s", in_folder("late"));
+    snprintf(
+        text, sizeof(text),
+        "name: f\ncommand: 'echo said {a}; case {a} in 1) exit 3;; 2) kill -9 $$;; "
+        "3) while :; do : >%s; sleep 0.1; done;; 4) exit 0;; *) echo v=1;; esac'\n"
+        "parameters:\n- {name: a, low: 1, high: 5}\n"
+        "objectives: [{name: v, match: 'v=(.)'}, time]\n"
+        "runs: {least: 1, most: 1, timeout: 10min}\n",
+        time.file);
+    x = read_text(text);
+    e = explored_by(&runner, x, s, &opt);
+    t = trials(x, s);
     CHECK(e.runs == 5 && e.failed == 4 && e.left == 0 && t.n == 5);
     for (size_t i = 0; i < t.n; i++) {
         size_t a = (size_t)t.v[i].point[0];
@@ -288,10 +307,10 @@ static void failures_are_results(void)
         CHECK(a != 5 || (t.v[i].value[0] == 1 && t.v[i].value[1] > 0));
     }
     ft_trials_free(&t);
-    e = explored(x, s, &opt);
+    e = explored_by(&runner, x, s, &opt);
     CHECK(e.runs == 0);
     opt.retry = 1;
-    e = explored(x, s, &opt);
+    e = explored_by(&runner, x, s, &opt);
     CHECK(e.runs == 4 && e.failed == 4);
     ft_exploration_free(x);
     ft_store_close(s);

@@ -5,8 +5,6 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "predict/carried.h"
-#include "predict/carry.h"
 #include "predict/passes.h"
 
 static const ft_device_facts facts = {
@@ -313,112 +311,6 @@ static void shares_of_power_are_found_again(void)
     CHECK_NEAR(found.v[FT__C_power_memory], 0.15, 0.02);
 }
 
-/* ---- templates ---- */
-static ft__carry *made(const ft__carry_row *row, size_t n)
-{
-    ft__carry *c = NULL;
-
-    CHECK(ft__carry_make(&c, row, n, NULL) == FT_OK);
-    return c;
-}
-
-static void a_template_is_found_by_its_operation(void)
-{
-    ft_op a = product(1, 64, 64), b = product(2, 64, 64), none = product(3, 64, 64);
-    ft__carry *c = made((ft__carry_row[]){{&b, 8e-6, 4e-6},
-                                          {&a, 1e-6, 4e-6},
-                                          {&b, 2e-6, 4e-6},
-                                          {&none, NAN, 4e-6},
-                                          {&none, 1e-6, 0}},
-                        5);
-
-    CHECK_NEAR(ft__carry_ratio(c, &a), log(0.25), 1e-12);
-    CHECK_NEAR(ft__carry_ratio(c, &b), 0, 1e-12); /* the mean of twice and half */
-    CHECK(isnan(ft__carry_ratio(c, &none)));
-    ft__carry_free(c);
-    c = made(NULL, 0);
-    CHECK(isnan(ft__carry_ratio(c, &a)));
-    ft__carry_free(c);
-}
-
-static void the_weight_is_what_two_known_devices_share(void)
-{
-    static ft_op op[N_ROWS];
-    static ft__carry_row here[N_ROWS], there[N_ROWS];
-    ft__carry *from, *to, *few;
-
-    for (int i = 0; i < N_ROWS; i++) {
-        ft__prng p = ft__prng_stream(6, (uint64_t)i);
-        double miss = ft__prng_unit(&p) - 0.5;
-
-        op[i] = product(i + 1, 64, 64);
-        here[i] = (ft__carry_row){&op[i], exp(miss), 1};
-        there[i] = (ft__carry_row){&op[i], exp(0.4 * miss), 1};
-    }
-    from = made(here, N_ROWS);
-    to = made(there, N_ROWS);
-    few = made(there, 5);
-    CHECK_NEAR(ft__carry_weight(from, to), 0.4, 1e-9);
-    CHECK(ft__carry_weight(to, from) == 1); /* 2.5, cut */
-    CHECK(ft__carry_weight(from, few) == 1);
-    ft__carry_free(from);
-    ft__carry_free(to);
-    ft__carry_free(few);
-}
-
-enum { N_OPS = 50 };
-
-/* Truth is the estimate times a factor that an operation has on every device. */
-static void fill(ft__samples *s, ft__answer *answer, const ft__learner *l)
-{
-    for (uint32_t i = 0; i < s->n; i++) {
-        ft__prng p = ft__prng_stream(7, i % N_OPS);
-        ft__sample *v = &s->v[i];
-        ft__terms t;
-
-        v->op = product(1 + (int)(i % N_OPS), 1024, 4096);
-        v->dataset = i / N_OPS;
-        ft__base_terms(&l->base, &t, s, i);
-        v->value[FT__METRIC_TIME] = t.total_s * (0.5 + ft__prng_unit(&p));
-        answer[i] = (ft__answer){.value = 1, .low = 0.5, .high = 2, .base = t.total_s};
-    }
-}
-
-static void a_device_of_a_known_generation_is_answered_by_templates(const char *data)
-{
-    static const char *const names[] = {"h100-sxm", "h200-sxm", "a100-sxm-80gb"};
-    static char none[] = "", engine[] = "an-engine";
-    static ft__sample sample[3 * N_OPS];
-    ft__dataset dataset[3];
-    ft__samples s = {.v = sample, .n = 3 * N_OPS, .dataset = dataset, .n_datasets = 3};
-    ft__learner l = {0};
-    ft__answer answer[3 * N_OPS];
-    uint32_t row[3 * N_OPS];
-
-    for (int i = 0; i < 3; i++) {
-        dataset[i] = (ft__dataset){
-            .setting = none, .engine = engine, .engine_version = none, .policy = none};
-        CHECK(ft_device_load(&dataset[i].file, data, names[i], NULL) == FT_OK);
-    }
-    for (int i = 0; i < FT_CLASS_COUNT; i++)
-        l.base.theta[i] = ft__physics_default();
-    fill(&s, answer, &l);
-    for (uint32_t i = 0; i < s.n; i++)
-        row[i] = i;
-    /* The last operation was not measured on the known device. */
-    CHECK(ft__carry_answers(answer + N_OPS, &l, &s, row, N_OPS - 1, row + N_OPS,
-                            2 * N_OPS, NULL) == FT_OK);
-    for (int i = N_OPS; i < 2 * N_OPS - 1; i++) {
-        CHECK_NEAR(answer[i].value / sample[i].value[FT__METRIC_TIME], 1, 1e-9);
-        CHECK_NEAR(answer[i].low / answer[i].value, 0.5, 1e-9);
-        CHECK_NEAR(answer[i].high / answer[i].value, 2, 1e-9);
-    }
-    for (int i = 2 * N_OPS - 1; i < 3 * N_OPS; i++)
-        CHECK(answer[i].value == 1);
-    for (int i = 0; i < 3; i++)
-        ft_device_free(dataset[i].file);
-}
-
 int main(int argc, char **argv)
 {
     char data[1000];
@@ -436,8 +328,5 @@ int main(int argc, char **argv)
     constants_of_a_synthetic_device_are_found_again();
     power_lies_between_idle_and_the_cap();
     shares_of_power_are_found_again();
-    a_template_is_found_by_its_operation();
-    the_weight_is_what_two_known_devices_share();
-    a_device_of_a_known_generation_is_answered_by_templates(data);
     CHECK_DONE();
 }

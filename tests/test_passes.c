@@ -167,30 +167,6 @@ static void a_library_is_called_for_each_gradient(void)
                value("floor_s"), 1e-9);
 }
 
-/* Constants of before: none of this. */
-static void older_predictors_mean_what_they_meant(void)
-{
-    const ft__theta old = ft__physics_before();
-    static const struct {
-        const char *a, *b;
-    } same[] = {
-        {"batchnorm x=32x16x56x56 train=1", "batchnorm x=32x16x56x56"},
-        {"layernorm x=65536x4096 norm=1", "layernorm x=131072x2048 norm=1"},
-        {"conv2d x=8x64x64x64 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=forward",
-         "conv2d x=32x64x32x32 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=forward"},
-    };
-
-    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
-        CHECK_NEAR(terms(same[i].a, "default", &old).busy_s /
-                       terms(same[i].b, "default", &old).busy_s,
-                   1, 0.001);
-    CHECK_NEAR(terms("conv2d x=2x8x8x8 out=8 kernel=1x1 stride=1x1 pad=0x0 "
-                     "phase=forward_backward",
-                     "ieee", &old)
-                   .launch_s,
-               value("floor_s") * value("floor_conv"), 1e-7);
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -205,6 +181,5 @@ int main(int argc, char **argv)
     an_image_of_three_channels_gains_nothing_by_tf32();
     tf32_leaves_channels_where_they_are_if_that_is_faster();
     a_library_is_called_for_each_gradient();
-    older_predictors_mean_what_they_meant();
     CHECK_DONE();
 }

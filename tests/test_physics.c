@@ -266,27 +266,6 @@ static void a_budget_binds_where_it_is_small(void)
     CHECK_NEAR(ft__sustained(&t4, &c) / u, 0.5, 0.001);
 }
 
-/* A predictor of before names neither bend nor corner: it means what it meant. */
-static void constants_that_came_later_change_no_older_predictor(void)
-{
-    ft_op op = op_of("softmax x=65536x2048 axis=1");
-    ft__chip t4 = chip_of("t4", "", "ieee", &op);
-    ft__theta old = ft__physics_before(), plain;
-    double x = 70 / (8.1 * 12 / 16), u;
-    ft__terms wide, narrow;
-
-    old.v[constant("sustain_most")] = 0.95;
-    old.v[constant("sustain_power")] = 0.072;
-    u = pow(pow(0.95, -6) + pow(0.072 * pow(x, 0.75), -6), -1.0 / 6);
-    CHECK_NEAR(ft__sustained(&t4, &old), u, 1e-9);
-    plain = old;
-    plain.v[constant("softmax_wide")] = 1;
-    ft__physics(&wide, &op, &t4, &old);
-    ft__physics(&narrow, &op, &t4, &plain);
-    CHECK_NEAR(wide.total_s, narrow.total_s, 1e-15);
-    CHECK(value(&old, "crossed_share") == 1 && value(&old, "amd_share") == 1);
-}
-
 /* Libraries: x W^T before Volta, and AMD's. */
 static void libraries_reach_less_on_some_devices(void)
 {
@@ -582,7 +561,6 @@ int main(int argc, char **argv)
     an_operand_that_does_not_stay_is_read_again();
     wide_rows_of_softmax_are_read_twice();
     a_budget_binds_where_it_is_small();
-    constants_that_came_later_change_no_older_predictor();
     libraries_reach_less_on_some_devices();
     a_small_power_budget_throttles();
     more_work_takes_longer();

@@ -287,7 +287,7 @@ static bool is_free_soon(const struct rig *r)
 {
     const struct timespec pause = {0, 10 * 1000 * 1000};
 
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 30000; i++) { /* minutes: a guard that hangs */
         if (ft__state_holder(r->state.s) == 0)
             return true;
         nanosleep(&pause, NULL);
@@ -306,9 +306,11 @@ static void end_it(pid_t pid, enum end how)
 }
 
 /* In a process of its own: hold, say so, and wait for the end. A child that lives on
- * keeps all its files open. */
-static void hold_and_wait(const struct rig *r, int tell, enum end how)
+ * keeps all its files open; it ends when nobody can write to `until` any more. */
+static void hold_and_wait(const struct rig *r, int tell, const int until[2],
+                          enum end how)
 {
+    char letter;
     ft_settings want = clock_of(1.2e9);
     ft_held_settings *h;
 
@@ -317,8 +319,8 @@ static void hold_and_wait(const struct rig *r, int tell, enum end how)
     if (ft_settings_hold(&h, &want, &r->how, NULL))
         _exit(1);
     if (fork() == 0) {
-        sleep(2);
-        _exit(0);
+        close(until[1]);
+        _exit(read(until[0], &letter, 1) != 0);
     }
     if (write(tell, "h", 1) != 1 || how == BY_EXIT)
         _exit(3);
@@ -330,23 +332,25 @@ static void whatever_ends_the_holder_settings_are_put_back(void)
 {
     for (enum end how = BY_KILL; how < N_ENDS; how++) {
         struct rig r;
-        int pair[2], status;
+        int pair[2], until[2], status;
         char letter = 0;
         pid_t pid;
 
         make_rig(&r, "rapl-laptop");
-        CHECK(pipe(pair) == 0);
+        CHECK(pipe(pair) == 0 && pipe(until) == 0);
         pid = fork();
         if (pid == 0)
-            hold_and_wait(&r, pair[1], how);
+            hold_and_wait(&r, pair[1], until, how);
         CHECK(read(pair[0], &letter, 1) == 1 && letter == 'h');
         CHECK(how == BY_EXIT || holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
         end_it(pid, how);
         CHECK(waitpid(pid, &status, 0) == pid);
         CHECK(is_free_soon(&r));
         CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
-        close(pair[0]);
-        close(pair[1]);
+        for (int i = 0; i < 2; i++) {
+            close(pair[i]);
+            close(until[i]); /* only now the child ends */
+        }
     }
 }
 

@@ -14,6 +14,8 @@ typedef struct ft_device_facts {
     const char *title;  /* "NVIDIA A100 SXM4 80 GB" */
     const char *vendor; /* "NVIDIA" */
     const char *type;   /* "gpu" or "cpu" */
+    const char *chip;   /* its silicon, "gh100": devices of one chip tell of each other
+                           what no device left out may; its name where no file says */
     const char *source; /* where the numbers come from, one line */
     const char *note;   /* "" when there is nothing to add */
     double cores;       /* CPU cores, or streaming multiprocessors / compute units */

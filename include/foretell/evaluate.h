@@ -33,6 +33,23 @@ typedef enum ft_choices {
     FT_CHOICES_SETTING, /* of one device, such as its clock */
 } ft_choices;
 
+/* One tested row. Texts are borrowed for the call. */
+typedef struct ft_evaluated_row {
+    const char *device;
+    const char *setting;
+    const char *engine;
+    const char *engine_version;
+    const char *policy; /* on dtypes */
+    const char *spec;
+    const char *metric;
+    const char *basis;
+    const char *split; /* what was left out with it */
+    double truth;
+    double value;
+    double low; /* 90 % */
+    double high;
+} ft_evaluated_row;
+
 typedef struct ft_evaluate_options {
     const char *where;    /* which rows: "device=a30 phase=forward kind=conv2d"; names
                              are device, engine, version, policy, phase, kind, class,
@@ -43,6 +60,7 @@ typedef struct ft_evaluate_options {
     const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
     uint32_t n_folds;     /* 0: 5 */
     double share;         /* SHARE: of the operations, to learn from */
+    int siblings;         /* DEVICE: other devices of its chip stay in training */
     uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at random
                              and half of them at most, are known and correct what is said
                              of the others */
@@ -50,6 +68,8 @@ typedef struct ft_evaluate_options {
     int mix;              /* mixtures of the three best, too */
     int single;           /* one regressor for all kinds */
     uint32_t curve_steps; /* > 0: learn from growing parts of the training rows, too */
+    void (*row)(void *user, const ft_evaluated_row *row); /* NULL, or takes each row */
+    void *row_user;
     ft_choices choices;   /* judge the order of these, too, by the metric */
     const char *data_dir; /* where device files are; NULL: none are known */
     uint64_t seed;
@@ -93,6 +113,8 @@ typedef struct ft_evaluation {
     uint32_t n_datasets; /* they come from */
     size_t n_splits;
     double n_learned;    /* mean number of rows learned from */
+    size_t n_unanswered; /* tested rows without an answer; in no table */
+    char unanswered[240]; /* why, of the last of them; "" */
     char chosen[4096];   /* regressors of the last split, one a line: name, rows, method */
 } ft_evaluation;
 

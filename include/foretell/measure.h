@@ -192,7 +192,8 @@ FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
 
 /* ---- many operations into a store ---- */
 typedef struct ft_collect_options {
-    double budget_s;    /* stop after this long; 0: no limit */
+    double budget_s;    /* stop after this long, by the engine's clock where it simulates;
+                           0: no limit */
     double op_time_s;   /* per operation; 0: shared out from the budget */
     int again;          /* measure also what the store already holds */
     uint32_t group;     /* operations measured in rotation; 0: 6 */
@@ -234,7 +235,7 @@ typedef struct ft_collect_report {
     double error; /* MAPE of held-out operations at the end; NaN: not asked for, or too
                      few were measured */
     int reached;  /* 1: it is at most what was asked for */
-    double seconds;
+    double seconds; /* as budget_s */
 } ft_collect_report;
 
 /* Measure operations, most informative first: far from what is known already,

@@ -188,7 +188,15 @@ typedef struct ft_network_estimate {
     double context_bytes;             /* of engine and process; NaN: not known */
     double two_largest_bytes;         /* two rules of thumb, see ft_memory */
     double twice_mean_bytes;
-    ft_estimate *op_time;
+    /* Per unique operation of g in graph order, n_ops each: what a measurement of that
+     * operation alone in this run mode shows, its launch included where the host makes
+     * one, and what of it the device is busy. */
+    ft_estimate *op_time;   /* s */
+    ft_estimate *op_device; /* s */
+    ft_estimate *op_power;  /* W while it is repeated */
+    ft_estimate *op_energy; /* J: op_time x op_power */
+    ft_estimate *op_memory; /* B, peak, where that was measured of operations */
+    ft_estimate *op_workspace; /* B, the same */
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
     uint32_t n_learned;
@@ -216,13 +224,21 @@ FT_API size_t ft_known_count(const ft_known *k, const char *device);
 
 /* A device, and how it is asked about. */
 typedef struct ft_device_use {
-    const ft_device *device; /* its file; borrowed */
+    const ft_device *device; /* its file; borrowed. NULL: there is none, and `name` is
+                                that of a device a family was trained on */
     const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
                             is set; NULL or "": as the device comes */
     const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
                             "default": in convolutions, as PyTorch does */
     const ft_known *known; /* NULL, or what corrects a family's times of this device, of
                               which it holds some; borrowed */
+    const char *name;           /* without a file: as datasets name the device */
+    const char *engine;         /* as datasets name it ("vllm"); NULL: that of the dataset
+                                   that is most like the question */
+    const char *engine_version; /* NULL as well */
+    const char *run_mode; /* "eager" (the host issues every operation) or "graph" (CUDA
+                             graphs: it issues none); NULL: as the dataset was measured,
+                             from a data sheet eager */
 } ft_device_use;
 
 /* From the specifications of a device that nobody measured: the physical estimate of

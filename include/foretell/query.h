@@ -53,9 +53,11 @@ typedef struct ft_query {
     const char *loss_on;
     const char *device;    /* name, alias ("NVIDIA H100 80GB HBM3") or product ("h100");
                               NULL: "local", this machine */
-    const char *setting;   /* as in ft_device_use: "clock=1200MHz power=250W" */
+    const char *setting;   /* as in ft_device_use: "clock=1200MHz power=250W", and pairs
+                              of the datasets that a predictor was trained on */
     const char *policy;    /* likewise, on TF32 */
-    const char *engine;    /* of local: the software that runs it; FT_DEFAULT_ENGINE */
+    const char *engine;    /* of local: the software that runs it, FT_DEFAULT_ENGINE; of
+                              others as datasets name it ("vllm"), NULL: the likest */
     uint64_t threads;      /* of local: 1 */
     const char *predictor; /* file; NULL: the one of this machine, or the best there is
                               for a family of devices */
@@ -65,6 +67,8 @@ typedef struct ft_query {
     const char *correct;   /* store or CSV: measurements of the device that correct a
                               predictor for a family */
     uint64_t max_batch;    /* 1: the largest batch that fits the device, too */
+    const char *engine_version; /* as datasets name it; NULL: the likest */
+    const char *run_mode;  /* "eager" or "graph", as in ft_device_use */
 } ft_query;
 #ifdef __cplusplus
 #define FT_QUERY_INIT [] { ft_query q = {}; q.size = sizeof(q); return q; }()
@@ -102,9 +106,12 @@ typedef struct ft_answer_op {
     const char *name; /* of the first node that is it; "" */
     const ft_op *op;
     uint64_t count;   /* in a pass or step */
-    double total_s;   /* of all of them */
+    double total_s;   /* that the device is busy with all of them */
     double share;     /* of the network's time */
-    ft_estimate time; /* s, of one */
+    ft_estimate time; /* s, of one alone in this run mode, as a measurement of it shows */
+    ft_estimate device_time; /* s that the device is busy with it, without its launch */
+    ft_estimate power;       /* W while it is repeated */
+    ft_estimate energy;      /* J: time x power */
 } ft_answer_op;
 
 /* What answered. */

@@ -26,4 +26,26 @@ static inline void ft__sleep_s(double seconds)
     }
 }
 
+/* The time that something goes by, where that is not the monotonic clock: an engine's
+ * that simulates, or a test's. It stands still but while somebody works or sleeps on
+ * it. Wherever one is asked for, NULL is the monotonic clock. */
+typedef struct ft__clock {
+    double (*now_s)(void *user);
+    void (*sleep_s)(void *user, double seconds);
+    void *user;
+} ft__clock;
+
+static inline double ft__clock_now(const ft__clock *c)
+{
+    return c ? c->now_s(c->user) : ft__now_s();
+}
+
+static inline void ft__clock_sleep(const ft__clock *c, double seconds)
+{
+    if (c)
+        c->sleep_s(c->user, seconds);
+    else
+        ft__sleep_s(seconds);
+}
+
 #endif

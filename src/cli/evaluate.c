@@ -31,6 +31,8 @@ struct options {
     const char *kernels;
     const char *networks;
     const char *lists;
+    const char *rows;
+    bool siblings;
     uint64_t seed;
 };
 
@@ -87,6 +89,10 @@ static const ft__option options[] = {
      "NAME@SHAPE.step.ops; with --leave-out family a table of them; those that "
      "foretell "
      "brings"},
+    {"siblings", 0, FT__OPT_FLAG, offsetof(struct options, siblings), NULL,
+     "with --leave-out device: other devices of its chip stay known"},
+    {"rows", 0, FT__OPT_TEXT, offsetof(struct options, rows), "FILE.csv",
+     "write every tested row there: truth, predicted value, interval and basis"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -176,6 +182,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                                : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
     how->correct = (uint32_t)o->correct;
+    how->siblings = o->siblings;
     if (o->folds == 1 || o->folds > 1000)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--folds is 2 to 1000");
     if (o->share)
@@ -187,6 +194,38 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     if (!code)
         code = read_choices(c, &how->choices, o->rank);
     return code ? code : read_by(c, by, o->by ? o->by : "kind");
+}
+
+static void write_row(void *user, const ft_evaluated_row *r)
+{
+    ft__csv_row(user, "sssssssggggss", r->device, r->setting, r->engine,
+                r->engine_version, r->policy, r->spec, r->metric, r->truth, r->value,
+                r->low, r->high, r->basis, r->split);
+}
+
+static int open_rows(ft__cli *c, ft_evaluate_options *how, const char *path)
+{
+    FILE *fp = fopen(path, "w");
+
+    if (!fp)
+        return ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));
+    fputs("device,setting,engine,engine_version,dtype_policy,spec,metric,truth,value,"
+          "low,high,basis,split\n",
+          fp);
+    how->row = write_row;
+    how->row_user = fp;
+    return FT__EXIT_GOOD;
+}
+
+/* The exit code so far, unless the file could not be written. */
+static int close_rows(ft__cli *c, FILE *fp, const char *path, int code)
+{
+    bool bad = ferror(fp) != 0;
+
+    bad = fclose(fp) != 0 || bad;
+    return code || !bad ? code
+                        : ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path,
+                                       strerror(errno));
 }
 
 static int evaluate(ft__cli *c, ft_evaluation *out, const char *path, const char *test,
@@ -355,8 +394,12 @@ static int run(ft__cli *c, const void *user)
         return evaluate_networks(c, store, data, o, &how);
     if (!code && o->choose)
         return evaluate_choice(c, store, o, &how);
+    if (!code && o->rows)
+        code = open_rows(c, &how, o->rows);
     if (!code)
         code = evaluate(c, &e, store, o->test, &how);
+    if (how.row_user)
+        code = close_rows(c, how.row_user, o->rows, code);
     if (code)
         return code;
     printed = ft__evaluated_print(c, &e, &how, by);

@@ -124,6 +124,8 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
         "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
         "median width.");
     print_least(e);
+    if (e->n_unanswered)
+        printf("%zu more have no answer: %s\n", e->n_unanswered, e->unanswered);
     if (how->choices != FT_CHOICES_NONE)
         print_order(&e->order);
     if (e->n_curve)
@@ -189,12 +191,13 @@ static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
     return ft__json_print_take(
         json_pack(
             "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o}",
+            "s:o, s:o, s:o}",
             "protocol", ft_protocol_name(how->protocol), "metric",
             how->metric ? how->metric : "time", "n_rows", ft__json_count(e->n_rows),
             "n_datasets", ft__json_count(e->n_datasets), "n_splits",
             ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
-            "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
+            "n_unanswered", ft__json_count(e->n_unanswered), "unanswered",
+            ft__json_text(e->unanswered), "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
             "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
             lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT),
             "least_covered_kind", least_json(e, FT_BY_KIND), "least_covered_size",

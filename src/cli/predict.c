@@ -26,6 +26,13 @@ static const ft__option options[] = {
     {"clocks", 0, FT__OPT_TEXT, offsetof(ft__predict_options, clocks), "MHZ,...",
      "at each of these core clocks, and which takes the least energy"},
     FT__CORRECT_OPTION(ft__predict_options),
+    {"setting", 0, FT__OPT_TEXT, offsetof(ft__predict_options, setting), "NAME=VALUE ...",
+     "as datasets name it, beside clocks and caps: \"cache=written optimizer=Adam\""},
+    {"engine-version", 0, FT__OPT_TEXT, offsetof(ft__predict_options, engine_version),
+     "V", "of --engine; the one whose measurements are likest"},
+    {"run-mode", 0, FT__OPT_TEXT, offsetof(ft__predict_options, run_mode), "MODE",
+     "eager (the host issues each operation) or graph (replayed as a CUDA graph); as "
+     "the device was measured, otherwise eager"},
     FT__STEP_OPTIONS(ft__predict_options, step),
     FT__MODEL_OPTIONS(ft__predict_options, model),
     {0},
@@ -59,11 +66,16 @@ static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data
     ft_error err = {0};
     ft_status st;
 
+    char setting[1024];
+
     if (clock_hz)
         ft__use_set_clock(&use, *clock_hz);
     out->clock_hz = use.clock_hz;
+    snprintf(setting, sizeof(setting), "%s%s%s", use.setting,
+             *use.setting && q->o->setting ? " " : "",
+             q->o->setting ? q->o->setting : "");
     query.device = device;
-    query.setting = use.setting;
+    query.setting = setting;
     st = ft_query_ask(&out->x, data, &query, &err);
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
@@ -172,6 +184,10 @@ int ft__predict_read(ft__predict_question *q)
     q->query.loss_on = o->step.loss_on;
     q->query.policy = q->use.policy;
     q->query.engine = o->engine;
+    q->query.engine_version = o->engine_version;
+    q->query.run_mode = o->run_mode;
+    if (o->setting && strlen(o->setting) > 800)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE, "--setting is too long");
     q->query.threads = o->threads;
     q->query.predictor = o->predictor;
     q->query.method = o->method;

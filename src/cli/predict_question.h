@@ -17,6 +17,9 @@ typedef struct ft__predict_options {
     ft__use_options use;
     const char *clocks;
     const char *correct;
+    const char *setting;
+    const char *engine_version;
+    const char *run_mode;
     bool max_batch;
     bool must_fit;
 } ft__predict_options;

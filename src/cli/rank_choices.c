@@ -293,7 +293,8 @@ static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char 
     if (otherwise && ft_device_load(&d, q->data_dir, device, &err))
         return ft__cli_fail(q->c, FT_ENOTFOUND, &err);
     if (d)
-        from.on = (ft_device_use){d, use->setting, use->policy, NULL};
+        from.on = (ft_device_use){
+            .device = d, .setting = use->setting, .policy = use->policy};
     for (size_t b = 0; b < q->n_batches && !code; b++) {
         ft__choice *x = add_choice(q, device, use->clock_hz, b);
 

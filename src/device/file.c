@@ -17,6 +17,7 @@
     TEXT(title, 0)                                                                     \
     TEXT(vendor, 0)                                                                    \
     TEXT(type, 0)                                                                      \
+    TEXT(chip, CYAML_FLAG_OPTIONAL)                                                    \
     TEXT(source, 0)                                                                    \
     TEXT(note, CYAML_FLAG_OPTIONAL)                                                    \
     NUMBER(cores, 1, cores)                                                            \
@@ -203,6 +204,7 @@ static ft_status take_facts(ft_device *d, const struct yaml *y, const struct inp
     KEYS(TEXT, NUMBER)
 #undef TEXT
 #undef NUMBER
+    f->chip = *f->chip ? f->chip : f->name;
     if (st == FT_OK && strcmp(f->type, "gpu") != 0 && strcmp(f->type, "cpu") != 0)
         st = bad_key(in, "type", 0, "gpu or cpu is wanted");
     return st ? st : take_aliases(d, y, in);
@@ -215,7 +217,7 @@ ft_device *ft__device_new(void)
 
     if (!d)
         return NULL;
-    f->name = f->title = f->vendor = f->type = f->source = f->note = "";
+    f->name = f->title = f->vendor = f->type = f->chip = f->source = f->note = "";
 #define TEXT(key, flags)
 #define NUMBER(key, factor, fact) f->fact = NAN;
     KEYS(TEXT, NUMBER)

@@ -13,6 +13,11 @@
 enum { AWAITED = 2 };
 static const double least_period_s = 1e-3, usual_period_s = 0.01, most_period_s = 0.05;
 
+double ft__meter_now(const ft_meter *m)
+{
+    return ft__clock_now(m->all.clock);
+}
+
 /* ---- reading ---- */
 
 /* A counter that has gone back has wrapped; where it is not known at what, it may
@@ -68,11 +73,11 @@ static ft__read read_once(struct ft__lane *l, ft_power_reading *r)
     ft__read how = FT__READ_FAILED;
 
     for (int tries = 0; tries < 3; tries++) {
-        double before = ft__now_s(), took;
+        double before = ft__clock_now(l->source->all->clock), took;
 
         *r = (ft_power_reading){before, NAN, NAN};
         how = l->source->read(l->source, r);
-        took = ft__now_s() - before;
+        took = ft__clock_now(l->source->all->clock) - before;
         r->at_s = before + took / 2;
         l->cost = l->cost > 0 ? fmin(took, 0.9 * l->cost + 0.1 * took) : took;
         if (how != FT__READ_GOOD || took < 4 * l->cost + 1e-4 || l->source->hands_over)
@@ -164,33 +169,60 @@ static double thread_cpu_s(void)
                : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* One look at all lanes; the lock is held. True: it was the last one. */
+static bool look(ft_meter *m, double now)
+{
+    pthread_mutex_unlock(&m->lock);
+    m->next_s = read_due(m, now);
+    pthread_mutex_lock(&m->lock);
+    if (m->linger)
+        be_patient(m, ft__meter_now(m));
+    m->linger = false;
+    if (!m->settled && has_settled(m, ft__meter_now(m))) {
+        m->settled = true;
+        pthread_cond_broadcast(&m->change);
+    }
+    return m->stop && m->settled;
+}
+
 static void *work(void *user)
 {
     ft_meter *m = user;
 
     pthread_mutex_lock(&m->lock);
-    for (;;) {
-        struct timespec until;
-        double next;
+    while (!look(m, ft__now_s())) {
+        struct timespec until = timespec_of(m->next_s);
 
-        pthread_mutex_unlock(&m->lock);
-        next = read_due(m, ft__now_s());
-        until = timespec_of(next);
-        pthread_mutex_lock(&m->lock);
-        if (m->linger)
-            be_patient(m, ft__now_s());
-        m->linger = false;
-        if (!m->settled && has_settled(m, ft__now_s())) {
-            m->settled = true;
-            pthread_cond_broadcast(&m->change);
-        }
-        if (m->stop && m->settled)
-            break;
         pthread_cond_timedwait(&m->change, &m->lock, &until);
     }
     m->cpu_s = thread_cpu_s();
     pthread_mutex_unlock(&m->lock);
     return NULL;
+}
+
+/* ---- reading without a thread ---- */
+
+/* Let time pass until the next reading is due; as look(). */
+static bool look_when_due(ft_meter *m)
+{
+    double wait_s = m->next_s - ft__meter_now(m);
+    bool last;
+
+    if (wait_s > 0)
+        ft__clock_sleep(m->all.clock, wait_s);
+    pthread_mutex_lock(&m->lock);
+    last = look(m, fmax(m->next_s, ft__meter_now(m)));
+    pthread_mutex_unlock(&m->lock);
+    return last;
+}
+
+void ft__meter_pass(ft_meter *m, double seconds)
+{
+    double end_s = ft__meter_now(m) + seconds;
+
+    while (m->all.clock && m->running && m->next_s <= end_s)
+        (void)look_when_due(m);
+    ft__clock_sleep(m->all.clock, fmax(0, end_s - ft__meter_now(m)));
 }
 
 /* ---- beginning and end ---- */
@@ -211,8 +243,9 @@ ft_status ft__meter_begin(ft_meter *m, ft_error *err)
 {
     int code;
 
-    m->began_s = ft__now_s();
+    m->began_s = m->next_s = ft__meter_now(m);
     m->stop = m->linger = m->short_of_memory = false;
+    m->cpu_s = NAN;
     for (uint32_t i = 0; i < m->n; i++) {
         struct ft__lane *l = &m->lane[i];
 
@@ -227,7 +260,7 @@ ft_status ft__meter_begin(ft_meter *m, ft_error *err)
         l->last_raw = l->last_watts = l->last_joules = NAN;
     }
     be_patient(m, m->began_s);
-    code = pthread_create(&m->thread, NULL, work, m);
+    code = m->all.clock ? 0 : pthread_create(&m->thread, NULL, work, m);
     if (code)
         return ft_fail(err, FT_EIO, 0, "the meter's thread: %s", strerror(code));
     m->running = true;
@@ -242,9 +275,15 @@ void ft__meter_end(ft_meter *m, bool linger)
     m->stop = true;
     pthread_cond_broadcast(&m->change);
     pthread_mutex_unlock(&m->lock);
-    pthread_join(m->thread, NULL);
+    if (m->all.clock) {
+        m->next_s = ft__meter_now(m); /* woken, as the thread is */
+        while (!look_when_due(m))
+            ;
+    } else {
+        pthread_join(m->thread, NULL);
+    }
     m->running = false;
-    m->wall_s = ft__now_s() - m->began_s;
+    m->wall_s = ft__meter_now(m) - m->began_s;
 }
 
 void ft_meter_close(ft_meter *m)
@@ -289,6 +328,8 @@ ft_status ft_meter_start(ft_meter *m, ft_error *err)
     st = ft__meter_begin(m, err);
     if (st)
         return st;
+    while (m->all.clock && !m->settled)
+        (void)look_when_due(m);
     pthread_mutex_lock(&m->lock);
     while (!m->settled)
         pthread_cond_wait(&m->change, &m->lock);
@@ -341,9 +382,9 @@ ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
     *from_s = *to_s = NAN;
     if (st)
         return st;
-    *from_s = ft__now_s();
+    *from_s = ft__meter_now(m);
     run(user);
-    *to_s = ft__now_s();
+    *to_s = ft__meter_now(m);
     return ft_meter_stop(m, out, err);
 }
 
@@ -390,13 +431,21 @@ static double idle_watts(const ft_trace *t, uint32_t i, double from, double to)
     return median;
 }
 
+struct rest {
+    ft_meter *meter;
+    double seconds;
+};
+
 static void rest(void *user)
 {
-    ft__sleep_s(*(const double *)user);
+    const struct rest *r = user;
+
+    ft__meter_pass(r->meter, r->seconds);
 }
 
 ft_status ft_meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err)
 {
+    struct rest quiet = {m, quiet_s};
     double from, to;
     ft_trace t;
     ft_status st;
@@ -405,7 +454,7 @@ ft_status ft_meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *er
         watts[i] = NAN;
     if (!(quiet_s > 0 && quiet_s <= 3600))
         return ft_fail(err, FT_EINVAL, 0, "idle power is watched for up to 3600 s");
-    st = ft_meter_watch(m, rest, &quiet_s, &t, &from, &to, err);
+    st = ft_meter_watch(m, rest, &quiet, &t, &from, &to, err);
     for (uint32_t i = 0; !st && i < t.n_domains; i++)
         watts[i] = idle_watts(&t, i, from, to);
     ft_trace_free(&t);

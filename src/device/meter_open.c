@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "device/integral.h"
 #include "device/meter.h"
 #include "device/updates.h"
@@ -63,7 +62,7 @@ static bool watch(ft_meter *m, double seconds, ft_status *st, ft_error *err)
     m->probing = false;
     if (*st)
         return false;
-    ft__sleep_s(seconds);
+    ft__meter_pass(m, seconds);
     ft__meter_end(m, false);
     for (uint32_t i = 0; i < m->n; i++)
         all = learn(m, &m->lane[i], seconds) && all;
@@ -190,7 +189,8 @@ static ft_status find(ft_meter *m, const ft_meter_options *opt, ft_error *err)
 
     root = m->all.root =
         ft__source_keep(&m->all, "%s", root); /* outlives the caller's */
-    if (is_prefixed(want, "replay:"))
+    m->plays = is_prefixed(want, "replay:");
+    if (m->plays)
         return ft__add_replay(&m->all, want + strlen("replay:"), err);
     if (is_prefixed(want, "command:"))
         return ft__add_command(&m->all, want + strlen("command:"), err);
@@ -233,7 +233,8 @@ static ft_status prepare(ft_meter *m, const ft_meter_options *opt, ft_error *err
     return st;
 }
 
-ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt, ft_error *err)
+ft_status ft__meter_open(ft_meter **out, const ft_meter_options *opt,
+                         const ft__clock *clock, ft_error *err)
 {
     const ft_meter_options none = {0};
     pthread_condattr_t attr;
@@ -248,6 +249,7 @@ ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt, ft_error *e
     if (!m)
         return ft_fail(err, FT_ENOMEM, 0, "a meter");
     m->period_s = opt->period_s;
+    m->all.clock = clock;
     pthread_mutex_init(&m->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -260,4 +262,18 @@ ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt, ft_error *e
     }
     *out = m;
     return FT_OK;
+}
+
+ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt, ft_error *err)
+{
+    return ft__meter_open(out, opt, NULL, err);
+}
+
+const ft__clock *ft__meter_follow(ft_meter *m, const ft__clock *clock)
+{
+    const ft__clock *before = m->all.clock;
+
+    if (m->plays)
+        m->all.clock = clock;
+    return before;
 }

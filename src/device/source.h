@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "device/nvml.h"
 #include "foretell/power.h"
 
@@ -51,6 +52,7 @@ struct ft__source {
 
 struct ft__sources {
     const char *root; /* the caller's */
+    const ft__clock *clock;
     bool is_virtual, is_x86;
     ft__source *source;
     size_t n, cap;

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/number.h"
 #include "device/source.h"
 
@@ -142,22 +141,35 @@ static ft_status start(struct program *p, char *command, ft_error *err)
     return FT_OK;
 }
 
+/* For bytes, or a moment. */
+static void wait_for_bytes(const ft__source *s)
+{
+    const struct program *p = s->state;
+    struct pollfd wait = {.fd = p->out, .events = POLLIN};
+
+    if (s->all->clock)
+        ft__clock_sleep(s->all->clock, 1e-3);
+    else
+        (void)poll(&wait, 1, 100);
+}
+
 /* Three seconds for the first number, and as much for three more, which tell how
  * often they come. */
 static ft_status await(ft__source *s, const char *command, ft_error *err)
 {
     enum { LINES = 4 };
     struct program *p = s->state;
-    struct pollfd wait = {.fd = p->out, .events = POLLIN};
-    double began = ft__now_s(), first = NAN, last = NAN;
+    const ft__clock *clock = s->all->clock;
+    double began = ft__clock_now(clock), first = NAN, last = NAN;
     int n = 0;
 
-    while (!p->ended && n < LINES && ft__now_s() - (n ? first : began) < 3) {
+    while (!p->ended && n < LINES && ft__clock_now(clock) - (n ? first : began) < 3) {
         ft_power_reading r = {NAN, NAN, NAN};
 
-        if (poll(&wait, 1, 100) <= 0 || read_lines(s, &r) != FT__READ_GOOD)
+        wait_for_bytes(s);
+        if (read_lines(s, &r) != FT__READ_GOOD)
             continue;
-        last = ft__now_s();
+        last = ft__clock_now(clock);
         first = n++ ? first : last;
     }
     if (n >= 3)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "device/source.h"
 
 /* A recorded trace, played at the speed it was recorded. Sources of one file share
@@ -17,7 +16,7 @@ static ft__read read_row(ft__source *s, ft_power_reading *out)
     const struct replay *p = s->state;
     const ft_power_reading *r = p->trace.reading[s->index];
     size_t n = p->trace.n[s->index], at = (size_t)s->unit;
-    double now = ft__now_s() - p->began_s + p->first_s;
+    double now = ft__clock_now(s->all->clock) - p->began_s + p->first_s;
 
     if (at >= n) {
         snprintf(s->why, sizeof(s->why), "the recording has ended");
@@ -37,7 +36,7 @@ static void begin(ft__source *s)
 {
     struct replay *p = s->state;
 
-    p->began_s = ft__now_s();
+    p->began_s = ft__clock_now(s->all->clock);
     s->unit = 0; /* rows played */
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/index.h"
 #include "base/number.h"
 #include "base/pairs.h"
@@ -308,8 +307,8 @@ static ft_status measure(ft__outcome *out, const ft__once *o, const char *folder
     if (!c.argv || !c.env)
         return err->status;
     if (o->x->cool_s > 0)
-        ft__sleep_s(o->x->cool_s);
-    st = ft_measure_commands(&r, &c, 1, &how, err);
+        ft__clock_sleep(o->runner->clock, o->x->cool_s);
+    st = ft__measure_commands(&r, &c, 1, &how, o->runner, err);
     if (st == FT_ENOTFOUND) { /* a program that a parameter names */
         out->failure = copy(out, err->msg);
         return FT_OK;
@@ -381,7 +380,8 @@ static ft_status build(const char *folder, const char *done, const char **failur
                               .ignore_failure = 1};
     ft_command c = {.argv = argv_of(&o->x->build, &p, out, err)};
     ft_command_result *r;
-    ft_status st = c.argv ? ft_measure_commands(&r, &c, 1, &how, err) : err->status;
+    ft_status st =
+        c.argv ? ft__measure_commands(&r, &c, 1, &how, o->runner, err) : err->status;
     FILE *mark;
 
     if (st == FT_ENOTFOUND) {

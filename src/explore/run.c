@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/index.h"
 #include "base/log.h"
 #include "base/prng.h"
@@ -29,6 +28,7 @@ struct job {
 struct work {
     const ft_exploration *x;
     const ft_explore_options *opt;
+    const ft__runner *runner;
     ft_store *store;
     int64_t exploration, run;
     double *points;
@@ -216,7 +216,7 @@ static ft_status wants_more(bool *more, const struct work *w, const struct job *
 static bool is_over(const struct work *w)
 {
     return (w->opt->max_runs && w->out->runs >= w->opt->max_runs) ||
-           (w->opt->time_s > 0 && ft__now_s() >= w->end_s);
+           (w->opt->time_s > 0 && ft__clock_now(w->runner->clock) >= w->end_s);
 }
 
 /* ---- running ---- */
@@ -231,8 +231,12 @@ static int64_t now_ns(void)
 
 static ft_status run_job(struct work *w, struct job *j)
 {
-    ft__once o = {w->x, w->opt, w->points + j->point * width(w), j->workload,
-                  j->warm ? 0 : w->x->warmup};
+    ft__once o = {w->x,
+                  w->opt,
+                  w->points + j->point * width(w),
+                  j->workload,
+                  j->warm ? 0 : w->x->warmup,
+                  w->runner};
     ft__outcome got;
     ft_status st = ft__run_once(&got, &o, w->err);
     ft__trial_run t = {.workload = w->x->workload[j->workload],
@@ -499,15 +503,17 @@ static void free_work(struct work *w)
     ft__index_free(&w->index);
 }
 
-ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
-                     const ft_explore_options *opt, ft_error *err)
+ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store,
+                      const ft_explore_options *opt, const ft__runner *runner,
+                      ft_error *err)
 {
     ft_error own = {0};
     struct work w = {.x = x,
                      .opt = opt,
                      .store = store,
                      .out = out,
-                     .end_s = ft__now_s() + opt->time_s,
+                     .runner = runner,
+                     .end_s = ft__clock_now(runner->clock) + opt->time_s,
                      .err = err ? err : &own};
     ft_status st;
 
@@ -538,4 +544,10 @@ ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
     ft_status st = ft__trials_of(store, &number, x->name, x->print, err);
 
     return st ? st : ft__trials_plan(store, number, buf, size, err);
+}
+
+ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
+                     const ft_explore_options *opt, ft_error *err)
+{
+    return ft__explore(out, x, store, opt, &ft__system_runner, err);
 }

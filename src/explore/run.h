@@ -2,7 +2,13 @@
 #define EXPLORE_RUN_H
 
 #include "explore/exploration.h"
+#include "run/spawn.h"
 #include "store/trial.h"
+
+/* As ft_explore(): `runner` runs the commands, and budgets are of its clock. */
+ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store,
+                      const ft_explore_options *opt, const ft__runner *runner,
+                      ft_error *err);
 
 /* What a run was measured by, beside the objectives' own names. */
 #define FT__RUN_TIME ":time"
@@ -15,6 +21,7 @@ typedef struct ft__once {
     const double *point;
     uint32_t workload;
     uint32_t warmup;
+    const ft__runner *runner;
 } ft__once;
 
 typedef struct ft__outcome {

@@ -140,8 +140,6 @@ ft_status ft_forest_load(ft_forest **out, const void *image, size_t len, ft_erro
     if (len < 2 * sizeof(uint64_t) ||
         memcmp(h->magic, FT__FOREST_MAGIC, sizeof(h->magic)))
         return ft_fail(err, FT_EFORMAT, 0, "this is not a forest image");
-    if (h->version == FT__FOREST_MEANS)
-        return ft__forest_load_old(out, image, len, err);
     if (h->version != FT__FOREST_VERSION)
         return ft_fail(err, FT_EFORMAT, offsetof(ft__forest_header, version),
                        "a forest image of version %u, this program reads up to %u: "

@@ -66,7 +66,6 @@ typedef struct ft__cell {
 
 #define FT__FOREST_MAGIC "FTFO"
 #define FT__FOREST_VERSION 2u
-#define FT__FOREST_MEANS 1u /* the version before: src/learn/forest_old.c */
 
 enum {
     FT__LINK_SHIFT = 10,
@@ -123,8 +122,6 @@ ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
 /* A forest that points into an image whose header is known to be good; NULL: no
  * memory. */
 ft_forest *ft__forest_over(const void *image, size_t len);
-/* An image of the version before, checked and made anew. */
-ft_status ft__forest_load_old(ft_forest **out, const void *image, size_t len,
-                              ft_error *err);
+
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/pairs.h"
 #include "predict/passes.h"
+#include "predict/run_mode.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
  * of truth over estimate. */
@@ -91,6 +92,8 @@ ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta 
                        .policy = on->policy ? on->policy : "default",
                        .theta = *theta};
     cap = ft__pair_number(out->setting, "power");
+    out->graph = on->run_mode ? strcmp(on->run_mode, "graph") == 0
+                              : ft__is_graph_mode(out->setting);
     out->capped = isfinite(cap);
     out->cap_w = ft__ask_cap(out->device, cap);
     st = check_facts(out, g, err);
@@ -142,6 +145,8 @@ static double free_power(const ft__asked *a, const ft_op *op)
     ft__chip chip;
     ft__terms t;
 
+    if (!a->device)
+        return NAN;
     ft__chip_make(&chip, a->device, "", a->policy, op);
     if (!chip.gpu || ft__costs_nothing(op))
         return NAN;
@@ -372,11 +377,34 @@ static double launches(const ft__asked *a, const ft_op *op)
     ft__chip chip;
     ft__terms t;
 
+    if (a->graph)
+        return 0;
     if (op->phase == FT_PHASE_OPTIMIZER)
         return parameter_launches;
     ft__chip_make(&chip, a->device, a->setting, a->policy, op);
+    chip.graph = 0;
     ft__physics(&t, op, &chip, &theta);
     return t.launch_s / theta.v[FT__C_floor_s];
+}
+
+ft_estimate ft__estimate_times(ft_estimate e, double factor)
+{
+    e.value *= factor;
+    e.low *= factor;
+    e.high *= factor;
+    return e;
+}
+
+double ft__ask_device_share(const ft__asked *a, const ft__task *task,
+                            const ft__terms *t)
+{
+    const ft__theta theta = ft__physics_default();
+
+    if (a->graph || !(t->busy_s > 0))
+        return 1;
+    if (t->launch_s > 0)
+        return t->busy_s / t->total_s;
+    return t->busy_s / hypot(t->busy_s, task->launches * theta.v[FT__C_floor_s]);
 }
 
 void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
@@ -400,7 +428,7 @@ ft__schedule ft__ask_schedule(const ft__asked *a)
 {
     const ft__theta theta = ft__physics_default();
     ft__schedule s = ft__schedule_plain();
-    double tdp = a->device->tdp_w;
+    double tdp = a->device ? a->device->tdp_w : NAN;
 
     s.launch_s = layer_factor * theta.v[FT__C_floor_s];
     s.idle_w = tdp > 0 ? a->theta.v[FT__C_power_idle] * tdp : 0;

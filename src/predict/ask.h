@@ -9,7 +9,7 @@
 
 /* A device that operations are asked of by its specifications. */
 typedef struct ft__asked {
-    const ft_device_facts *device;
+    const ft_device_facts *device; /* NULL: it has no file; operations are added up */
     const char *setting;
     const char *policy;
     ft__theta theta;
@@ -17,6 +17,7 @@ typedef struct ft__asked {
     bool capped;        /* by the setting */
     double clock_hz;    /* NaN: as it comes */
     ft__clocks *clocks; /* NULL: as it comes */
+    bool graph;         /* run mode: no launches from the host */
 } ft__asked;
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
@@ -28,6 +29,10 @@ void ft__ask_close(ft__asked *a);
 double ft__ask_cap(const ft_device_facts *d, double power_w);
 
 void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op);
+/* Share of the device in what the operation takes alone in the run mode asked for. */
+double ft__ask_device_share(const ft__asked *a, const ft__task *task,
+                            const ft__terms *t);
+ft_estimate ft__estimate_times(ft_estimate e, double factor);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
  * the latter; task->count and power_w are the caller's. Launches are in units of the
  * schedule's launch_s: what a call takes the host when it is measured alone says little

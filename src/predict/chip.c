@@ -4,6 +4,7 @@
 
 #include "base/pairs.h"
 #include "predict/physics.h"
+#include "predict/run_mode.h"
 
 static int is(const char *text, const char *word)
 {
@@ -23,6 +24,13 @@ static double first_known(double a, double b)
     return isfinite(a) ? a : b;
 }
 
+/* Blackwell multiplies numbers of 4 bits twice as fast as those of 8; before it, they
+ * are made to be of 16. */
+static double peak_of_4_bits(const ft_device_facts *d)
+{
+    return d->compute_capability >= 10 ? 2 * d->peak_fp8 : d->peak_fp16;
+}
+
 /* Products on tensor cores; NaN: there are none for this dtype. */
 static double tensor_peak(const ft_device_facts *d, const char *policy, const ft_op *op)
 {
@@ -33,8 +41,9 @@ static double tensor_peak(const ft_device_facts *d, const char *policy, const ft
     case FT_DTYPE_int8:
     case FT_DTYPE_uint8: return d->peak_int8;
     default:
-        return ft_dtype_bits(op->dtype) == 8 ? first_known(d->peak_fp8, d->peak_int8)
-                                             : NAN;
+        return ft_dtype_bits(op->dtype) == 8   ? first_known(d->peak_fp8, d->peak_int8)
+               : ft_dtype_bits(op->dtype) == 4 ? peak_of_4_bits(d)
+                                               : NAN;
     }
 }
 
@@ -136,6 +145,7 @@ void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
                        .slots = optimizer_slots(setting),
                        .activated = activated(setting),
                        .caches = caches(setting),
+                       .graph = ft__is_graph_mode(setting),
                        .gpu = is(d->type, "gpu"),
                        .amd = is(d->vendor, "AMD"),
                        .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),

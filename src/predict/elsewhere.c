@@ -40,7 +40,8 @@ static void scale(ft_estimate *e, double ratio)
 ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
                                 const char *measured, const ft_graph *g, ft_error *err)
 {
-    const ft_device_use then = {on->device, measured, on->policy, NULL};
+    const ft_device_use then = {
+        .device = on->device, .setting = measured, .policy = on->policy};
     const ft__theta theta = ft__physics_default();
     ft__asked to = {0}, from = {0};
     ft_status st = ft__ask_open(&to, on, &theta, g, err);

@@ -60,11 +60,11 @@ struct batch {
 
 static ft_status run_models(struct batch *b, uint32_t regressor, ft_error *err)
 {
-    const ft__models *m;
+    const ft__fit *m;
     ft_status st = ft__predictor_models(&m, b->p, regressor, err);
 
     if (!st)
-        ft__models_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
+        ft__fit_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
     return st;
 }
 
@@ -284,7 +284,7 @@ ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
     ft_basis basis = FT_BASIS_MEASURED;
 
     for (uint32_t i = 0; i < e->n_ops; i++)
-        share[e->op_time[i].basis] += e->op_time[i].value * count[i] / sum;
+        share[e->op_device[i].basis] += e->op_device[i].value * count[i] / sum;
     for (int b = 0; b < FT_BASIS_COUNT; b++)
         if (share[b] >= 0.1)
             basis = (ft_basis)b;
@@ -325,6 +325,7 @@ ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     for (uint32_t i = 0; i < e->n_ops; i++)
         count[i] = (double)ft_graph_op_count(g, i);
+    memcpy(e->op_device, e->op_time, e->n_ops * sizeof(*e->op_time));
     e->time = sum_of(e, count);
     for (int p = 0; p < FT_PHASE_COUNT; p++) {
         memset(count, 0, e->n_ops * sizeof(*count));
@@ -375,9 +376,20 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
 {
     memset(out, 0, sizeof(*out));
     out->n_ops = ft_graph_n_ops(g);
-    out->op_time = calloc(out->n_ops + 1u, sizeof(*out->op_time));
+    out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
     if (!out->op_time)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    out->op_device = out->op_time + out->n_ops;
+    out->op_power = out->op_device + out->n_ops;
+    out->op_energy = out->op_power + out->n_ops;
+    out->op_memory = out->op_energy + out->n_ops;
+    out->op_workspace = out->op_memory + out->n_ops;
+    for (uint32_t i = 0; i < out->n_ops; i++) {
+        out->op_power[i] = out->op_energy[i] =
+            unavailable("no power was measured for this predictor");
+        out->op_memory[i] = out->op_workspace[i] =
+            unavailable("nothing of it was measured for this predictor");
+    }
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
     out->host_s = out->busy_s = NAN;
@@ -462,5 +474,6 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
 void ft_network_estimate_free(ft_network_estimate *e)
 {
     free(e->op_time);
-    e->op_time = NULL;
+    e->op_time = e->op_device = e->op_power = e->op_energy = e->op_memory =
+        e->op_workspace = NULL;
 }

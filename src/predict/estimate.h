@@ -8,11 +8,16 @@
 
 /* Parts of an estimate that every way to one shares. */
 
-/* Everything unknown, op_time[] allocated. On failure *out is all 0. */
+/* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
 ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
                              ft_error *err);
 /* Of all operations one after the other: time and phase_time from op_time[]. */
 ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err);
+/* op_power[i] and op_energy[i] where only specifications say what is drawn: within 35 %
+ * (docs/power.md); NaN: not known. */
+void ft__estimate_op_power(ft_network_estimate *e, uint32_t i, double power_w);
+/* op_power[i] is set: op_energy[i] of it and op_time[i], errors independent. */
+void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
 /* energy and power from time, op_time[] and the power of each operation, whose errors
  * are independent but for what they have in common; where one is unavailable nothing.
  */
@@ -43,7 +48,7 @@ typedef struct ft__stray {
 } ft__stray;
 
 /* From what each operation needs of host and device (task[] by operation of g,
- * op_time[] filled: device time) to time, power and energy of the network by the
+ * op_device[] filled) to time, power and energy of the network by the
  * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known. */
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__task *task, const ft__schedule *s,

@@ -1,4 +1,5 @@
-/* Held-out operations, by protocol. */
+/* How well the predictor that users get answers for operations that were held out: hide
+ * rows, train on the rest, ask for them as users do, score. */
 #include "foretell/evaluate.h"
 
 #include <math.h>
@@ -10,9 +11,11 @@
 #include "base/log.h"
 #include "base/prng.h"
 #include "base/stats.h"
-#include "predict/carried.h"
-#include "predict/correct.h"
+#include "predict/evaluate_ask.h"
 #include "predict/evaluation.h"
+#include "predict/family.h"
+#include "predict/known.h"
+#include "predict/predictor.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
     "folds", "share", "device", "kind", "setting", "network", "stores"};
@@ -34,15 +37,16 @@ struct splits {
     uint32_t n;
     uint32_t *of; /* per row: its split */
     char (*name)[160];
+    const char **chip;     /* DEVICE only: of each split */
     ft__networks networks; /* NETWORK only */
 };
 
 struct evaluating {
     const ft_evaluate_options *opt;
     ft__samples s;
-    ft__learn_options learn;
-    uint32_t *row; /* with a value of the metric */
-    size_t n;
+    ft__metric metric;
+    ft__family_options how;
+    size_t n; /* samples with a value of the metric */
     size_t n_train; /* STORES: rows of the first store */
     struct splits split;
     uint32_t *train;
@@ -50,6 +54,11 @@ struct evaluating {
     uint32_t *known; /* measured on the device left out, to correct answers by */
     ft__answer *answer;
 };
+
+static bool is_measured(const struct evaluating *e, size_t i)
+{
+    return e->s.v[i].value[e->metric] > 0;
+}
 
 static ft_status name_split(struct evaluating *e, const char *name, uint32_t *index,
                             ft_error *err)
@@ -73,15 +82,15 @@ static ft_status name_split(struct evaluating *e, const char *name, uint32_t *in
 static ft_status split_folds(struct evaluating *e, ft_error *err)
 {
     uint32_t n = e->opt->n_folds ? e->opt->n_folds : 5, index;
-    uint64_t *group = malloc((e->n + 1) * sizeof(*group));
+    uint64_t *group = malloc((e->s.n + 1) * sizeof(*group));
     ft_status st;
     char name[32];
 
     if (!group)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
-    for (size_t i = 0; i < e->n; i++)
-        group[i] = e->s.v[e->row[i]].hash;
-    st = ft_folds_make(e->split.of, group, e->n, n, e->opt->seed, err);
+    for (size_t i = 0; i < e->s.n; i++)
+        group[i] = e->s.v[i].hash;
+    st = ft_folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
     free(group);
     for (uint32_t i = 0; i < n && !st; i++) {
         snprintf(name, sizeof(name), "fold %u", i + 1);
@@ -99,8 +108,8 @@ static ft_status split_share(struct evaluating *e, ft_error *err)
     if (!(e->opt->share > 0 && e->opt->share < 1))
         return ft_fail(err, FT_EINVAL, 0, "the share to learn from is between 0 and 1");
     st = name_split(e, "the rest", &index, err);
-    for (size_t i = 0; i < e->n && !st; i++) {
-        ft__prng p = ft__prng_stream(e->opt->seed, e->s.v[e->row[i]].hash);
+    for (size_t i = 0; i < e->s.n && !st; i++) {
+        ft__prng p = ft__prng_stream(e->opt->seed, e->s.v[i].hash);
 
         e->split.of[i] = ft__prng_unit(&p) < e->opt->share ? not_tested : index;
     }
@@ -120,8 +129,8 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
 {
     ft_status st = FT_OK;
 
-    for (size_t i = 0; i < e->n && !st; i++) {
-        const char *name = left_out_name(e, &e->s.v[e->row[i]]);
+    for (size_t i = 0; i < e->s.n && !st; i++) {
+        const char *name = left_out_name(e, &e->s.v[i]);
 
         e->split.of[i] = not_tested;
         if (!e->opt->only || strcmp(e->opt->only, name) == 0)
@@ -130,14 +139,36 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
     return st;
 }
 
+/* The silicon that a dataset was measured on. */
+static const char *chip_of(const ft__dataset *d)
+{
+    return d->file ? ft_device_get(d->file)->chip : d->device;
+}
+
+static ft_status split_devices(struct evaluating *e, ft_error *err)
+{
+    ft_status st = split_by_name(e, err);
+
+    if (st)
+        return st;
+    e->split.chip = calloc(e->split.n + 1u, sizeof(*e->split.chip));
+    if (!e->split.chip)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < e->s.n; i++)
+        if (e->split.of[i] != not_tested)
+            e->split.chip[e->split.of[i]] =
+                chip_of(&e->s.dataset[e->s.v[i].dataset]);
+    return FT_OK;
+}
+
 /* Is any row of the first store of the same device? */
 static bool is_learned_from(const struct evaluating *e, uint32_t dataset)
 {
     const char *device = e->s.dataset[dataset].device;
 
-    for (size_t i = 0; i < e->n; i++)
-        if (e->row[i] < e->n_train &&
-            strcmp(e->s.dataset[e->s.v[e->row[i]].dataset].device, device) == 0)
+    for (size_t i = 0; i < e->s.n; i++)
+        if (i < e->n_train &&
+            strcmp(e->s.dataset[e->s.v[i].dataset].device, device) == 0)
             return true;
     return false;
 }
@@ -154,10 +185,10 @@ static ft_status split_stores(struct evaluating *e, ft_error *err)
     for (uint32_t i = 0; i < e->s.n_datasets; i++)
         known[i] = is_learned_from(e, i);
     for (int pass = 1; pass >= 0; pass--)
-        for (size_t i = 0; i < e->n && !st; i++) {
-            if (e->row[i] < e->n_train)
+        for (size_t i = 0; i < e->s.n && !st; i++) {
+            if (i < e->n_train)
                 e->split.of[i] = not_tested;
-            else if (known[e->s.v[e->row[i]].dataset] == (pass == 1)) {
+            else if (known[e->s.v[i].dataset] == (pass == 1)) {
                 st = name_split(e, pass ? "test" : devices_not_known, &index, err);
                 e->split.of[i] = index;
             }
@@ -185,6 +216,7 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
     case FT_PROTOCOL_SHARE: st = split_share(e, err); break;
     case FT_PROTOCOL_NETWORK: st = split_networks(e, store, err); break;
     case FT_PROTOCOL_STORES: st = split_stores(e, err); break;
+    case FT_PROTOCOL_DEVICE: st = split_devices(e, err); break;
     default: st = split_by_name(e, err); break;
     }
     if (!st && e->split.n == 0)
@@ -194,10 +226,19 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
     return st;
 }
 
-static bool is_tested(const struct evaluating *e, size_t i, uint32_t split)
+/* With a device every device of its chip leaves training. */
+static bool is_sibling(const struct evaluating *e, size_t i, uint32_t split)
+{
+    const ft__dataset *d = &e->s.dataset[e->s.v[i].dataset];
+
+    return e->split.chip && !e->opt->siblings &&
+           strcmp(chip_of(d), e->split.chip[split]) == 0;
+}
+
+static bool is_hidden(const struct evaluating *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol == FT_PROTOCOL_NETWORK)
-        return ft__network_has(&e->split.networks.v[split], e->s.v[e->row[i]].hash);
+        return ft__network_has(&e->split.networks.v[split], e->s.v[i].hash);
     return e->split.of[i] == split;
 }
 
@@ -206,23 +247,16 @@ static bool is_tested(const struct evaluating *e, size_t i, uint32_t split)
 /* The second store is never learned from, whichever split of it is tested. */
 static bool is_later_store(const struct evaluating *e, size_t i)
 {
-    return e->opt->protocol == FT_PROTOCOL_STORES && e->row[i] >= e->n_train;
+    return e->opt->protocol == FT_PROTOCOL_STORES && i >= e->n_train;
 }
 
 /* Is the row among the first `part` of the operations, in an order that the seed
  * decides? Larger parts hold the smaller ones. */
 static bool is_early(const struct evaluating *e, size_t i, double part)
 {
-    ft__prng p = ft__prng_stream(e->opt->seed ^ 0x5eed, e->s.v[e->row[i]].hash);
+    ft__prng p = ft__prng_stream(e->opt->seed ^ 0x5eed, e->s.v[i].hash);
 
     return ft__prng_unit(&p) < part;
-}
-
-static bool is_unseen(const struct evaluating *e, uint32_t split)
-{
-    return e->opt->protocol == FT_PROTOCOL_DEVICE ||
-           (e->opt->protocol == FT_PROTOCOL_STORES &&
-            strcmp(e->split.name[split], devices_not_known) == 0);
 }
 
 static double place_of(const struct evaluating *e, uint32_t sample)
@@ -260,53 +294,83 @@ static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
     return FT_OK;
 }
 
-/* Answers for e->test[n_test], by way of those for rows that are known there. */
-static ft_status answer_all(struct evaluating *e, const ft__learner *l, size_t n_train,
-                            size_t n_known, size_t n_test, bool unseen, ft_error *err)
+static bool is_same_device(const struct evaluating *e, uint32_t a, uint32_t b)
 {
-    uint32_t *row = e->known; /* known ones, then tested ones */
-    size_t n = n_known + n_test;
+    return strcmp(e->s.dataset[a].device, e->s.dataset[b].device) == 0;
+}
+
+/* Which regressors the tested rows need: those of devices in training, of others. */
+static ft_status find_needed(struct evaluating *e, size_t n_train, size_t n_test,
+                             ft_error *err)
+{
+    uint32_t n = e->s.n_datasets;
+    bool *trained = calloc(2 * (size_t)n + 1, sizeof(*trained)), *tested = trained + n;
+
+    if (!trained)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < n_train; i++)
+        trained[e->s.v[e->train[i]].dataset] = true;
+    for (size_t i = 0; i < n_test; i++)
+        tested[e->s.v[e->test[i]].dataset] = true;
+    e->how.no_known = e->how.no_unknown = true;
+    for (uint32_t a = 0; a < n; a++) {
+        bool known = false;
+
+        for (uint32_t b = 0; b < n && tested[a]; b++)
+            known = known || (trained[b] && is_same_device(e, a, b));
+        e->how.no_known = e->how.no_known && !(tested[a] && known);
+        e->how.no_unknown = e->how.no_unknown && !(tested[a] && !known);
+    }
+    free(trained);
+    return FT_OK;
+}
+
+/* Answers for e->test[n_test] by a predictor made of e->train[n_train]. */
+static ft_status train_and_ask(struct evaluating *e, ft__results *out, size_t n_train,
+                               size_t n_known, size_t n_test, ft_error *err)
+{
+    ft_predictor *p;
+    ft_known *known = NULL;
     ft_status st;
 
-    memcpy(row + n_known, e->test, n_test * sizeof(*row));
-    st = ft__learner_predict(l, e->answer, &e->s, row, n, err);
-    if (!st && unseen && e->learn.metric <= FT__METRIC_POWER)
-        st = ft__carry_answers(e->answer, l, &e->s, e->train, n_train, row, n, err);
-    if (!st && n_known)
-        st = ft__correct_answers(e->answer, l, &e->s, row, n_known, n, err);
-    memmove(e->answer, e->answer + n_known, n_test * sizeof(*e->answer));
+    st = find_needed(e, n_train, n_test, err);
+    if (!st)
+        st = ft__family_of_rows(&p, &e->s, e->train, n_train, &e->how, err);
+    if (st)
+        return st;
+    if (n_known)
+        st = ft__known_of_rows(&known, &e->s, e->known, n_known, err);
+    if (!st)
+        st = ft__evaluate_ask(e->answer, p, known, e->metric, &e->s, e->test, n_test,
+                              out->unanswered, err);
+    ft__results_choices(out, p->family, e->metric);
+    ft_known_free(known);
+    ft_predictor_free(p);
     return st;
 }
 
 static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
                            double part, ft_error *err)
 {
-    ft__learn_options how = e->learn;
     size_t n_train = 0, n_test = 0, n_known;
-    ft__learner l;
     ft_status st;
 
-    how.unseen = is_unseen(e, split);
-    for (size_t i = 0; i < e->n; i++)
-        if (is_tested(e, i, split))
-            e->test[n_test++] = e->row[i];
-        else if ((part >= 1 || is_early(e, i, part)) && !is_later_store(e, i))
-            e->train[n_train++] = e->row[i];
+    for (size_t i = 0; i < e->s.n; i++)
+        if (is_hidden(e, i, split) && is_measured(e, i))
+            e->test[n_test++] = (uint32_t)i;
+        else if (!is_hidden(e, i, split) && !is_sibling(e, i, split) &&
+                 (part >= 1 || is_early(e, i, part)) && !is_later_store(e, i))
+            e->train[n_train++] = (uint32_t)i;
     if (n_test == 0)
         return FT_OK;
     st = take_known(e, &n_test, &n_known, err);
     if (!st)
-        st = ft__learner_fit(&l, &e->s, e->train, n_train, e->test, n_test, &how, err);
-    if (st)
-        return st;
-    st = answer_all(e, &l, n_train, n_known, n_test, how.unseen, err);
+        st = train_and_ask(e, out, n_train, n_known, n_test, err);
     if (!st)
-        st = ft__results_add(out, &e->s, e->learn.metric, e->test, e->answer, n_test,
-                             split, err);
+        st = ft__results_add(out, &e->s, e->metric, e->test, e->answer, n_test, split,
+                             err);
     out->n_learned += (double)n_train;
     out->n_splits++;
-    ft__results_choices(out, &l);
-    ft__learner_free(&l);
     return st;
 }
 
@@ -321,7 +385,9 @@ static ft_status run_all(struct evaluating *e, ft__results *out, double part,
     }
     ft__progress(e->opt->log, e->split.n, e->split.n, "");
     if (!st && out->n == 0)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "nothing is left to test on");
+        st = *out->unanswered
+                 ? ft_fail(err, FT_ENOTFOUND, 0, "%s", out->unanswered)
+                 : ft_fail(err, FT_ENOTFOUND, 0, "nothing is left to test on");
     return st;
 }
 
@@ -367,22 +433,27 @@ static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *t
         st = ft__samples_know(&e->s, e->opt->data_dir, err);
     if (st)
         return st;
-    e->row = calloc(e->s.n + 1, sizeof(*e->row));
     e->train = calloc(e->s.n + 1, sizeof(*e->train));
     e->test = calloc(e->s.n + 1, sizeof(*e->test));
     e->known = calloc(e->s.n + 1, sizeof(*e->known));
     e->answer = calloc(e->s.n + 1, sizeof(*e->answer));
     e->split.of = calloc(e->s.n + 1, sizeof(*e->split.of));
-    if (!e->row || !e->train || !e->test || !e->known || !e->answer || !e->split.of)
+    if (!e->train || !e->test || !e->known || !e->answer || !e->split.of)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", e->s.n);
     for (size_t i = 0; i < e->s.n; i++)
-        if (e->s.v[i].value[e->learn.metric] > 0)
-            e->row[e->n++] = (uint32_t)i;
+        e->n += is_measured(e, i);
     if (e->n == 0)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "the store holds no %s of operations that fit",
-                       ft__metric_name(e->learn.metric));
+                       ft__metric_name(e->metric));
     return FT_OK;
+}
+
+/* What a predictor has to have learned to answer. */
+static uint32_t metrics_for(ft__metric metric)
+{
+    return 1u << FT__METRIC_TIME |
+           (metric == FT__METRIC_ENERGY ? 1u << FT__METRIC_POWER : 1u << metric);
 }
 
 static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
@@ -390,17 +461,17 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
 {
     const char *metric = opt->metric ? opt->metric : "time";
 
-    *e = (struct evaluating){.opt = opt};
-    e->learn = (ft__learn_options){.metric = ft__metric_from_name(metric),
-                                   .fit = {.methods = opt->methods,
-                                           .mix = opt->mix,
-                                           .seed = opt->seed,
-                                           .threads = opt->threads},
-                                   .single = opt->single != 0};
-    if (e->learn.metric == FT__N_METRICS)
+    *e = (struct evaluating){.opt = opt, .metric = ft__metric_from_name(metric)};
+    e->how = (ft__family_options){.learn = {.fit = {.methods = opt->methods,
+                                                    .mix = opt->mix,
+                                                    .seed = opt->seed,
+                                                    .threads = opt->threads},
+                                            .single = opt->single != 0},
+                                  .metrics = metrics_for(e->metric)};
+    if (e->metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if (opt->correct &&
-        (opt->protocol != FT_PROTOCOL_DEVICE || e->learn.metric > FT__METRIC_POWER))
+        (opt->protocol != FT_PROTOCOL_DEVICE || e->metric > FT__METRIC_POWER))
         return ft_fail(
             err, FT_EINVAL, 0,
             "times and power of devices left out can be corrected, nothing else");
@@ -417,7 +488,7 @@ static void finish(struct evaluating *e)
     ft__networks_free(&e->split.networks);
     free(e->split.of);
     free(e->split.name);
-    free(e->row);
+    free(e->split.chip);
     free(e->train);
     free(e->test);
     free(e->known);
@@ -440,6 +511,8 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
         st = run_all(&e, &r, 1, err);
     if (!st)
         st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+    if (!st)
+        ft__results_rows(&r, &e.s, e.metric, (const char(*)[160])e.split.name, opt);
     if (!st && opt->choices != FT_CHOICES_NONE)
         st = ft__results_order(&out->order, &r, &e.s, opt->choices, err);
     if (!st && opt->curve_steps)

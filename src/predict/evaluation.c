@@ -128,26 +128,64 @@ ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metri
         return ft_fail(err, FT_ENOMEM, 0, "results");
     r->v = v;
     for (size_t i = 0; i < n; i++)
-        v[r->n++] = (ft__result){.sample = row[i],
-                                 .split = split,
-                                 .truth = s->v[row[i]].value[metric],
-                                 .said = said[i]};
+        if (isnan(said[i].value))
+            r->n_unanswered++;
+        else
+            v[r->n++] = (ft__result){.sample = row[i],
+                                     .split = split,
+                                     .truth = s->v[row[i]].value[metric],
+                                     .said = said[i]};
     return FT_OK;
 }
 
-void ft__results_choices(ft__results *r, const ft__learner *l)
+void ft__results_rows(const ft__results *r, const ft__samples *s, ft__metric metric,
+                      const char (*split)[160], const ft_evaluate_options *opt)
+{
+    for (size_t i = 0; i < r->n && opt->row; i++) {
+        const ft__sample *v = &s->v[r->v[i].sample];
+        const ft__dataset *d = &s->dataset[v->dataset];
+        const ft__answer *a = &r->v[i].said;
+        char spec[1024];
+
+        ft_op_print(&v->op, spec, sizeof(spec));
+        opt->row(opt->row_user, &(ft_evaluated_row){.device = d->device,
+                                                    .setting = d->setting,
+                                                    .engine = d->engine,
+                                                    .engine_version = d->engine_version,
+                                                    .policy = d->policy,
+                                                    .spec = spec,
+                                                    .metric = ft__metric_name(metric),
+                                                    .basis = ft_basis_name(a->basis),
+                                                    .split = split[r->v[i].split],
+                                                    .truth = r->v[i].truth,
+                                                    .value = a->value,
+                                                    .low = a->low,
+                                                    .high = a->high});
+    }
+}
+
+static size_t add_choices(ft__results *r, size_t at, const ft__learner *l)
+{
+    for (uint32_t i = 0; l && i < l->n_parts && at < sizeof(r->chosen); i++) {
+        const ft__part *p = &l->part[i];
+
+        at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
+                               "%s%s %s%s: %zu rows, %s\n", ft__part_name(p),
+                               p->scope == FT__SCOPE_CLASS ? " (class)" : "",
+                               ft_phase_name(p->phase),
+                               l->opt.unseen ? ", other devices" : "", p->fit.n_rows,
+                               p->fit.choice);
+    }
+    return at;
+}
+
+void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
 {
     size_t at = 0;
 
     r->chosen[0] = '\0';
-    for (uint32_t i = 0; i < l->n_parts && at < sizeof(r->chosen); i++) {
-        const ft__part *p = &l->part[i];
-
-        at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
-                               "%s%s %s: %zu rows, %s\n", ft__part_name(p),
-                               p->scope == FT__SCOPE_CLASS ? " (class)" : "",
-                               ft_phase_name(p->phase), p->fit.n_rows, p->fit.choice);
-    }
+    for (int unseen = 0; unseen < 2 && metric < FT__N_METRICS; unseen++)
+        at = add_choices(r, at, f->learner[metric][unseen]);
 }
 
 ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
@@ -355,6 +393,8 @@ ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
     for (int by = 0; by < FT_BY_COUNT && !st; by++)
         st = group_by(out, (ft_by)by, &g, &t, err);
     out->n_splits = r->n_splits;
+    out->n_unanswered = r->n_unanswered;
+    memcpy(out->unanswered, r->unanswered, sizeof(out->unanswered));
     out->n_learned = r->n_learned / (double)r->n_splits;
     memcpy(out->chosen, r->chosen, sizeof(out->chosen));
     table_free(&t);

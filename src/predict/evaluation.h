@@ -2,7 +2,7 @@
 #define PREDICT_EVALUATION_H
 
 #include "foretell/evaluate.h"
-#include "predict/learner.h"
+#include "predict/family.h"
 
 /* ---- networks as lists of operations ---- */
 
@@ -38,6 +38,8 @@ typedef struct ft__results {
     ft__result *v;
     size_t n;
     size_t n_splits;
+    size_t n_unanswered;  /* tested rows that the predictor has no answer for */
+    char unanswered[240]; /* why, of the last of them */
     double n_learned;  /* rows learned from, over all splits */
     char chosen[4096]; /* of the last split */
 } ft__results;
@@ -46,7 +48,10 @@ ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metri
                           const uint32_t *row, const ft__answer *said, size_t n,
                           uint32_t split, ft_error *err);
 /* Note which methods a learner chose. */
-void ft__results_choices(ft__results *r, const ft__learner *l);
+void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
+/* Every row to opt->row. */
+void ft__results_rows(const ft__results *r, const ft__samples *s, ft__metric metric,
+                      const char (*split)[160], const ft_evaluate_options *opt);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
 ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
                              const ft__samples *s, const char (*split)[160],

@@ -2,13 +2,14 @@
 #include "predict/family.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "predict/placed.h"
 
-static const size_t default_bytes = 18000000;
+static const size_t default_bytes = 40000000;
 /* Trees of a regressor; where there are more rows than fit in, few trees of many rows
  * tell more than many trees of few. */
 enum { FULL_TREES = 64, FEW_TREES = 24 };
@@ -211,9 +212,11 @@ static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_
     how.metric = metric;
     how.base = base;
     how.unseen = false;
-    st = learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
+    st = opt->no_known && several
+             ? FT_OK
+             : learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
     how.unseen = true;
-    if (!st && several)
+    if (!st && several && !opt->no_unknown)
         st = learn_as(f, s, row, &how, opt, (1 - seen_share) * room, err);
     return st;
 }
@@ -236,13 +239,28 @@ static ft_status learn_all(ft__family *f, const ft__samples *s,
         n += has_metric(s, metrics[m]);
     for (int m = 0; m < N && !st; m++) {
         ft__progress(opt->log, (uint64_t)m, N, "training");
-        if (has_metric(s, metrics[m]))
+        if (has_metric(s, metrics[m]) &&
+            (!opt->metrics || opt->metrics >> metrics[m] & 1))
             st = learn_metric(f, s, row, metrics[m], opt, &base, room / n, err);
     }
     ft__progress(opt->log, N, N, "");
     ft__base_free(&base);
     free(row);
     return st;
+}
+
+ft__hardware ft__hardware_of(const ft_device *file)
+{
+    ft__hardware h = {.capability = NAN};
+    const ft_device_facts *d = file ? ft_device_get(file) : NULL;
+
+    if (!d)
+        return h;
+    snprintf(h.vendor, sizeof(h.vendor), "%s", d->vendor);
+    snprintf(h.chip, sizeof(h.chip), "%s", d->chip);
+    snprintf(h.type, sizeof(h.type), "%s", d->type);
+    h.capability = d->compute_capability;
+    return h;
 }
 
 static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *err)
@@ -252,20 +270,14 @@ static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *er
     for (uint32_t i = 0; i < s->n_datasets && f->dataset && f->templates; i++) {
         const ft__dataset *from = &s->dataset[i];
         ft__dataset *d = &f->dataset[i];
+        bool good = ft__dataset_copy(d, from);
 
-        *d = (ft__dataset){.device = strdup(from->device),
-                           .setting = strdup(from->setting),
-                           .engine = strdup(from->engine),
-                           .engine_version = strdup(from->engine_version),
-                           .policy = strdup(from->policy),
-                           .n = from->n};
+        d->file = NULL;
         if (from->roof && (d->roof = malloc(sizeof(*d->roof))))
             *d->roof = *from->roof;
         f->n_datasets++;
-        f->templates[i].capability =
-            from->file ? ft_device_get(from->file)->compute_capability : (double)NAN;
-        if (!d->device || !d->setting || !d->engine || !d->engine_version ||
-            !d->policy || (from->roof && !d->roof))
+        f->templates[i].hardware = ft__hardware_of(from->file);
+        if (!good || (from->roof && !d->roof))
             return ft_fail(err, FT_ENOMEM, 0, "predictor");
     }
     return f->dataset && f->templates ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "predictor");
@@ -321,7 +333,7 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
                                 const ft__family *before, struct template *scratch,
                                 ft_error *err)
 {
-    const ft__learner *l = f->learner[FT__METRIC_TIME][0];
+    const ft__learner *l = ft__family_any(f, FT__METRIC_TIME);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++) {
@@ -342,7 +354,7 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
             (ft__templates){.hash = before->templates[dataset].hash,
                             .ratio = before->templates[dataset].ratio,
                             .n = before->templates[dataset].n,
-                            .capability = before->templates[dataset].capability};
+                            .hardware = before->templates[dataset].hardware};
         return FT_OK;
     }
     return set_templates(&f->templates[dataset], scratch, n, err);
@@ -391,16 +403,22 @@ static bool is_left_out(const ft_train_options *opt, const ft_op *op)
     return false;
 }
 
-static void leave_out(ft__samples *s, const ft_train_options *opt)
+/* All but what opt leaves out, in an order of their own. */
+static ft_status take_rows(ft__samples *out, const ft__samples *s,
+                           const ft_train_options *opt, ft_error *err)
 {
+    uint32_t *row = calloc(s->n + 1, sizeof(*row));
     size_t n = 0;
+    ft_status st;
 
+    if (!row)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
     for (size_t i = 0; i < s->n; i++)
-        if (is_left_out(opt, &s->v[i].op))
-            s->dataset[s->v[i].dataset].n--;
-        else
-            s->v[n++] = s->v[i];
-    s->n = n;
+        if (!is_left_out(opt, &s->v[i].op))
+            row[n++] = (uint32_t)i;
+    st = ft__samples_subset(out, s, row, n, err);
+    free(row);
+    return st;
 }
 
 static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *err)
@@ -411,6 +429,24 @@ static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *er
     if (!st)
         st = ft__writer_finish(out, &w, err);
     ft__writer_free(&w);
+    return st;
+}
+
+ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
+                             const uint32_t *row, size_t n,
+                             const ft__family_options *opt, ft_error *err)
+{
+    ft__family f = {0};
+    ft__samples own;
+    ft_status st = ft__samples_subset(&own, s, row, n, err);
+
+    if (st)
+        return st;
+    st = ft__family_train(&f, &own, opt, err);
+    if (!st)
+        st = write_out(out, &f, err);
+    ft__family_free(&f);
+    ft__samples_free(&own);
     return st;
 }
 
@@ -451,7 +487,7 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                     .before = opt->add ? opt->add->family : NULL,
                                     .log = opt->log};
     ft__family f = {0};
-    ft__samples s;
+    ft__samples s, own = {0};
     ft_status st;
 
     if (opt->add && !opt->add->family)
@@ -460,17 +496,19 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
     st = ft__samples_read(&s, store, opt->where, false, err);
     if (st)
         return st;
-    leave_out(&s, opt);
     st = ft__samples_know(&s, opt->data_dir, err);
-    if (!st && how.before)
-        st = ft__samples_order_as(&s, how.before, err);
     if (!st)
-        st = ft__family_train(&f, &s, &how, err);
+        st = take_rows(&own, &s, opt, err);
+    if (!st && how.before)
+        st = ft__samples_order_as(&own, how.before, err);
+    if (!st)
+        st = ft__family_train(&f, &own, &how, err);
     if (!st)
         st = find_schedules(&f, store, opt, err);
     if (!st)
         st = write_out(out, &f, err);
     ft__family_free(&f);
+    ft__samples_free(&own);
     ft__samples_free(&s);
     return st;
 }
@@ -485,17 +523,6 @@ static bool is_same(const ft__dataset *a, const ft__dataset *b)
            strcmp(a->policy, b->policy) == 0;
 }
 
-static bool put_empty(ft__dataset *d, const ft__dataset *like)
-{
-    *d = (ft__dataset){.device = strdup(like->device),
-                       .setting = strdup(like->setting),
-                       .engine = strdup(like->engine),
-                       .engine_version = strdup(like->engine_version),
-                       .policy = strdup(like->policy),
-                       .n = like->n};
-    return d->device && d->setting && d->engine && d->engine_version && d->policy;
-}
-
 ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err)
 {
     uint32_t n = 0, *to = calloc(s->n_datasets + 1u, sizeof(*to));
@@ -503,7 +530,7 @@ ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *er
     bool good = to && all;
 
     for (uint32_t k = 0; good && k < f->n_datasets; k++)
-        good = put_empty(&all[n++], &f->dataset[k]);
+        good = ft__dataset_copy(&all[n++], &f->dataset[k]);
     for (uint32_t i = 0; good && i < s->n_datasets; i++) {
         uint32_t k = 0;
 

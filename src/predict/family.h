@@ -5,6 +5,14 @@
 #include "predict/learner.h"
 #include "predict/writer.h"
 
+/* What devices are told apart and likened by. */
+typedef struct ft__hardware {
+    char vendor[24];
+    char chip[40];
+    char type[8];      /* "gpu", "cpu"; "": there is no file */
+    double capability; /* NVIDIA's compute capability; NaN: not known */
+} ft__hardware;
+
 /* What operations of one dataset were measured to take, against the physical estimate
  * of them: in a file, used where it lies. */
 typedef struct ft__templates {
@@ -12,7 +20,7 @@ typedef struct ft__templates {
     const float *ratio;   /* log(measured / estimate) */
     size_t n;
     void *own;                    /* to free, or NULL */
-    double capability;            /* of the device; NaN: not known */
+    ft__hardware hardware;
     const unsigned char *section; /* NULL: not in a file */
     size_t bytes;
     uint64_t checksum;
@@ -36,6 +44,10 @@ typedef struct ft__family_options {
     ft__learn_options learn;  /* metric, unseen and part_rows are set here */
     size_t most_bytes;        /* of its file, about; 0: 16 MB */
     bool forget;              /* no templates */
+    uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
+                         0: all that were measured */
+    bool no_known;    /* nothing will be asked of the devices learned from, */
+    bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
     const ft_log *log;
@@ -50,6 +62,12 @@ void ft__family_free(ft__family *f);
  * no rows where the samples are of none. */
 ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err);
 
+/* Which dataset *on is, complete; n_datasets: none of them. */
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
+/* Of a device's file, or of none. */
+ft__hardware ft__hardware_of(const ft_device *file);
+/* A learner of the metric, whichever devices it is for; NULL: there is none. */
+const ft__learner *ft__family_any(const ft__family *f, ft__metric metric);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
@@ -74,6 +92,10 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
                              const ft_op *ops, size_t n, ft_error *err);
 void ft__answer_as_measured(ft__answer *a, double value);
 
+/* The same as a predictor, of rows row[n] of s alone. */
+ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
+                             const uint32_t *row, size_t n,
+                             const ft__family_options *opt, ft_error *err);
 /* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
  */
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,

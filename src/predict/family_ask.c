@@ -91,7 +91,7 @@ static bool same_pairs(const char *a, const char *b)
            pairs_in_common(b, a) == pairs_in_common(b, b);
 }
 
-static uint32_t index_of(const ft__family *f, const ft__dataset *on)
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
 {
     uint32_t i = 0;
 
@@ -121,6 +121,11 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
     out->setting = setting->s;
 }
 
+const ft__learner *ft__family_any(const ft__family *f, ft__metric metric)
+{
+    return f->learner[metric][0] ? f->learner[metric][0] : f->learner[metric][1];
+}
+
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
     const ft__learner *l = f->learner[metric][0];
@@ -134,7 +139,7 @@ bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err)
 {
-    uint32_t index = index_of(f, on);
+    uint32_t index = ft__family_index(f, on);
 
     *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
     s->v = calloc(n + 1, sizeof(*s->v));
@@ -154,7 +159,7 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {
-    if (index_of(f, on) < f->n_datasets || on->roof)
+    if (ft__family_index(f, on) < f->n_datasets || on->roof)
         return FT_OK;
     if (!on->file)
         return ft_fail(err, FT_ENOTFOUND, 0,
@@ -200,20 +205,65 @@ static double ratio_of(const ft__templates *t, uint64_t hash)
     return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
 }
 
-/* The dataset with most templates on a device of the same generation, with the same
+/* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
+static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
+{
+    return *a->type && strcmp(a->vendor, b->vendor) == 0 &&
+           (strcmp(a->chip, b->chip) == 0 || a->capability == b->capability);
+}
+
+/* The dataset with most templates on a device of the same architecture, with the same
  * engine; n_datasets: none. */
 static uint32_t kin_of(const ft__family *f, const ft__dataset *on)
 {
-    double capability =
-        on->file ? ft_device_get(on->file)->compute_capability : (double)NAN;
+    const ft__hardware own = ft__hardware_of(on->file);
     uint32_t best = f->n_datasets;
 
     for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (f->templates[i].n && f->templates[i].capability == capability &&
+        if (f->templates[i].n && same_architecture(&own, &f->templates[i].hardware) &&
             same(on->engine, f->dataset[i].engine) &&
             (best == f->n_datasets || f->templates[i].n > f->templates[best].n))
             best = i;
     return best;
+}
+
+/* ---- intervals of devices that were not measured ---- */
+
+/* Either way at least: where one chip alone is known, which tells nothing of others;
+ * and of a device of a maker or sort of which none is. */
+static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 3;
+/* Sensors and loops differ as much as devices do. */
+static const double least_power_of_one_chip = 2;
+
+static double least_reach(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = ft__family_any(f, metric);
+    const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
+    bool stranger = true, several = false;
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++) {
+        const ft__hardware *h = &f->templates[i].hardware;
+
+        if (!l->rows_of[i])
+            continue;
+        stranger = stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
+        first = first ? first : h;
+        several = several || strcmp(h->chip, first->chip);
+    }
+    if (stranger || strcmp(own.type, "gpu") != 0)
+        return least_of_stranger;
+    if (several)
+        return 1;
+    return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
+}
+
+static void widen_unseen(ft__answer *out, size_t n, double least)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i].low = fmin(out[i].low, out[i].value / least);
+        out[i].high = fmax(out[i].high, out[i].value * least);
+        out[i].far = out[i].far || least >= least_of_stranger;
+    }
 }
 
 void ft__answer_as_measured(ft__answer *a, double value)
@@ -243,7 +293,7 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
                                const ft__learner *l, const ft__dataset *on,
                                const ft__samples *s, ft_error *err)
 {
-    uint32_t index = index_of(f, on);
+    uint32_t index = ft__family_index(f, on);
     bool measured = index < f->n_datasets;
     uint32_t from = measured                                   ? index
                     : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
@@ -292,6 +342,8 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
         st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
+    if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
+        widen_unseen(out, n, least_reach(f, metric, on));
     if (!st && metric == FT__METRIC_TIME)
         st = use_templates(out, f, l, on, &s, err);
     free(s.v);

@@ -21,6 +21,9 @@ typedef struct ft__asking {
     ft__answer *time, *power;
     bool powered; /* power was learned */
     bool tf32;    /* products in TF32 are among what was learned */
+    bool plain;   /* operations are relative to a roofline: no file, or a probed CPU */
+    ft__dataset *dataset; /* plain: as the family numbers them, */
+    uint32_t index;       /* of which this one is asked about */
     ft__asked a;
     ft__asked measured; /* the device as it was measured: */
     bool elsewhere;     /* which is at another clock or under another cap */

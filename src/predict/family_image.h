@@ -7,9 +7,8 @@
 /* A family of devices in the predictor file. Numbers are little-endian, texts have
  * their length in front (u32), lists their count (u32).
  *
- *   FAMILY     datasets: device, setting, engine, version, policy, rows (u64), compute
- *              capability (f64), whether its probes were measured (u32) and their
- *              ft__roof
+ *   FAMILY     datasets: device, setting, engine, version, policy, rows (u64),
+ *              ft__hardware, whether its probes were measured (u32) and their ft__roof
  *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64);
  *              centre, low, high (f64); rows of each dataset (u64); its roofs; of each
  *              class its constants, name and value; the names of all columns; which
@@ -24,7 +23,7 @@
 /* Regressors of rows that have neighbours (near.h) have the image of these between
  * their ranges and models. */
 
-/* Numbers of scopes in files; FT__SCOPE_NEAR came last (version 6). */
+/* Numbers of scopes in files. */
 static inline uint32_t ft__scope_number(ft__scope scope)
 {
     return (uint32_t)(scope + FT__N_SCOPES - 1) % FT__N_SCOPES;

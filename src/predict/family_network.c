@@ -8,6 +8,7 @@
 #include "predict/family_asking.h"
 #include "predict/known.h"
 #include "predict/predictor.h"
+#include "predict/run_mode.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
@@ -31,6 +32,18 @@ static bool is_learned(const ft__learner *l, const ft_op *op)
 
 static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft_op *op)
 {
+    const ft__sample one = {.op = *op, .dataset = q->index};
+
+    if (q->plain) {
+        ft__base_terms(&l->base, t, &(ft__samples){.v = (ft__sample *)&one,
+                                                   .n = 1,
+                                                   .dataset = q->dataset,
+                                                   .n_datasets = q->f->n_datasets + 1},
+                       0);
+        t->busy_s = t->total_s;
+        t->launch_s = 0;
+        return;
+    }
     q->a.theta = l->base.theta[ft_kind_class(op->kind)];
     ft__ask_terms(t, &q->a, op);
 }
@@ -39,6 +52,8 @@ bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
 {
     ft__chip chip;
 
+    if (q->plain)
+        return false;
     ft__chip_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
     return chip.tensor && op->dtype == FT_DTYPE_fp32;
 }
@@ -48,7 +63,7 @@ bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
 static bool saw_tf32(const ft__family *f)
 {
     for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (f->templates[i].capability >= 8 &&
+        if (f->templates[i].hardware.capability >= 8 &&
             strcmp(f->dataset[i].policy, "ieee") != 0)
             return true;
     return false;
@@ -86,8 +101,12 @@ static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
         *form = *op;
         return;
     }
-    q->measured.theta = q->a.theta;
-    ft__ask_terms(&q->bare_form[i], q->elsewhere ? &q->measured : &q->a, form);
+    if (q->plain) {
+        terms_of(&q->bare_form[i], q, l, form);
+    } else {
+        q->measured.theta = q->a.theta;
+        ft__ask_terms(&q->bare_form[i], q->elsewhere ? &q->measured : &q->a, form);
+    }
     q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
 }
 
@@ -98,11 +117,11 @@ double ft__device_share(const ft__terms *t)
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
 
-static void take(ft__task *task, ft_estimate *time, ft__asking *q, uint32_t i,
-                 const ft__learner *l)
+/* What the host and the device need for operation i, and what it takes the device. */
+static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32_t i,
+                      const ft__learner *l)
 {
     const ft_op *op = ft_graph_op(q->g, i);
-    const ft__terms *bare = &q->bare[i];
     const ft__answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
@@ -111,20 +130,56 @@ static void take(ft__task *task, ft_estimate *time, ft__asking *q, uint32_t i,
                         ? q->power[i].value
                         : ft__ask_power(&q->a, op);
     q->a.theta = l->base.theta[0];
-    ft__ask_bare(task, time, &q->a, op, bare);
+    ft__ask_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op))
         return;
     if (!isfinite(factor) || !(a->value > 0)) {
         task->alone_s = NAN;
         return;
     }
-    *time = (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
-                          a->measured && !q->elsewhere && q->form[i].phase == op->phase
-                              ? FT_BASIS_MEASURED
-                          : q->known && !q->elsewhere && !a->far ? FT_BASIS_LEARNED
-                                                                 : FT_BASIS_SCALED,
-                          ""};
-    task->alone_s = time->value;
+    *device = (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
+                            a->measured && !q->elsewhere &&
+                                    q->form[i].phase == op->phase
+                                ? FT_BASIS_MEASURED
+                            : q->known && !q->elsewhere && !a->far ? FT_BASIS_LEARNED
+                                                                   : FT_BASIS_SCALED,
+                            ""};
+    task->alone_s = device->value;
+}
+
+/* The operation alone: as it was measured, where it was in this run mode. */
+static ft_estimate time_alone(const ft__asking *q, uint32_t i, const ft__task *task,
+                              const ft_estimate *device)
+{
+    double asked = ft__ask_device_share(&q->a, task, &q->bare[i]);
+    double measured = ft__device_share(&q->bare_form[i]);
+    const ft__answer *a = &q->time[i];
+    ft_estimate out = ft__estimate_times(*device, 1 / asked);
+    double factor = q->share[i] * (measured / asked);
+
+    if (isnan(task->alone_s) || !(a->value > 0) || !(device->value > 0))
+        return out;
+    out.value = a->value * factor;
+    out.low = a->low * factor;
+    out.high = a->high * factor;
+    return out;
+}
+
+static void take(ft_network_estimate *out, ft__task *task, ft__asking *q, uint32_t i,
+                 const ft__learner *l)
+{
+    const ft__answer *w = &q->power[i];
+
+    take_task(task, &out->op_device[i], q, i, l);
+    out->op_time[i] = time_alone(q, i, task, &out->op_device[i]);
+    if (!q->powered || q->elsewhere || !(w->value > 0)) {
+        ft__estimate_op_power(out, i, task->power_w);
+        return;
+    }
+    out->op_power[i] =
+        (ft_estimate){w->value, w->low, w->high,
+                      q->known && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
+    ft__estimate_op_energy(out, i);
 }
 
 /* ---- the network ---- */
@@ -153,12 +208,12 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
 
     for (uint32_t i = 0; i < e->n_ops; i++) {
         double count = (double)ft_graph_op_count(q->g, i);
-        double v = count * e->op_time[i].value, below, above;
+        double v = count * e->op_device[i].value, below, above;
 
         if (!(v > 0))
             continue;
-        below = v * log(e->op_time[i].value / e->op_time[i].low);
-        above = v * log(e->op_time[i].high / e->op_time[i].value);
+        below = v * log(e->op_device[i].value / e->op_device[i].low);
+        above = v * log(e->op_device[i].high / e->op_device[i].value);
         sum += v;
         low += below;
         high += above;
@@ -204,18 +259,43 @@ static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric met
 ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 {
     ft_error none = {0};
+    uint32_t n_powered;
     ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
 
     if (!st && q->few)
-        st = ft__known_correct(q->time, &q->n_few, q->f, q->few, &q->on, q->form, q->n,
-                               err);
+        st = ft__known_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME, q->few,
+                               &q->on, q->form, q->n, err);
     if (st)
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
+    if (!st && q->few)
+        st = ft__known_correct(q->power, &n_powered, q->f, FT__METRIC_POWER, q->few,
+                               &q->on, q->form, q->n, &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
                               : FT_OK;
+}
+
+/* Bytes of every operation, where they were learned. */
+static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric metric,
+                            ft_error *err)
+{
+    ft__answer *a;
+    ft_status st;
+
+    if (!ft__family_learner(q->f, metric, &q->on))
+        return FT_OK;
+    a = calloc(q->n + 1u, sizeof(*a));
+    st = a ? ask_metric(a, q, metric, err)
+           : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (uint32_t i = 0; i < q->n && !st; i++)
+        out[i] = (ft_estimate){a[i].value, a[i].low, a[i].high,
+                               q->known && !a[i].far ? FT_BASIS_LEARNED
+                                                     : FT_BASIS_SCALED,
+                               ""};
+    free(a);
+    return st;
 }
 
 static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err)
@@ -231,7 +311,7 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
     for (uint32_t i = 0; i < q->n; i++) {
         task[i] =
             (ft__task){.count = (double)ft_graph_op_count(q->g, i), .power_w = NAN};
-        take(&task[i], &out->op_time[i], q, i, l);
+        take(out, &task[i], q, i, l);
     }
     s = ft__asking_schedule(q);
     stray = stray_of(out, q);
@@ -265,6 +345,7 @@ void ft__asking_free(ft__asking *q)
     free(q->bare_form);
     free(q->time);
     free(q->power);
+    free(q->dataset);
 }
 
 /* Was the device measured at the clock and under the cap that are asked for? One that
@@ -297,21 +378,54 @@ static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *
         }
 }
 
+/* A device that is predicted by what was measured of it alone: it has no file, or is a
+ * CPU whose roofline was measured. */
+static ft_status open_plain(ft__asking *q, ft_error *err)
+{
+    q->plain = true;
+    q->dataset = calloc(q->f->n_datasets + 1u, sizeof(*q->dataset));
+    if (!q->dataset)
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", q->f->n_datasets);
+    q->index = ft__family_index(q->f, &q->on);
+    q->dataset[q->index] = q->on;
+    if (q->index < q->f->n_datasets)
+        q->dataset[q->index].roof = q->f->dataset[q->index].roof;
+    q->a = (ft__asked){.setting = q->on.setting,
+                       .policy = q->on.policy,
+                       .cap_w = INFINITY,
+                       .clock_hz = NAN,
+                       .graph = true};
+    return FT_OK;
+}
+
+static bool is_probed_cpu(const ft__asking *q, const ft_device *device)
+{
+    const char *type = ft_device_get(device)->type;
+    uint32_t i = ft__family_index(q->f, &q->on);
+
+    return type && strcmp(type, "cpu") == 0 && i < q->f->n_datasets &&
+           q->f->dataset[i].roof;
+}
+
 /* What is not said is as in what was learned from. */
 ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
                           ft_error *err)
 {
     static const char as_usual[] = "default";
     const ft__theta theta = ft__physics_default();
+    const char *name = on->device ? ft_device_get(on->device)->name : on->name;
     /* Nothing is written through these. */
-    ft__dataset asked = {.device = (char *)ft_device_get(on->device)->name,
+    ft__dataset asked = {.device = (char *)name,
                          .setting = (char *)on->setting,
                          .policy = (char *)on->policy,
+                         .engine = (char *)on->engine,
+                         .engine_version = (char *)on->engine_version,
                          .file = (ft_device *)on->device};
     ft_status st = FT_OK;
     ft_device_use use;
 
-    like_known(&asked, q->f, on->known);
+    if (!asked.engine)
+        like_known(&asked, q->f, on->known);
     q->few = on->known;
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
     q->tf32 = saw_tf32(q->f);
@@ -329,7 +443,19 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
         q->placed = ft__placed_find(q->f, &q->on, q->phase);
-    use = (ft_device_use){on->device, q->on.setting, q->on.policy, NULL};
+    if (q->elsewhere && !on->device)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s has no device file, which other clocks and caps than it was "
+                       "measured at need",
+                       name);
+    if (!q->elsewhere && (!on->device || is_probed_cpu(q, on->device)))
+        return open_plain(q, err);
+    use = (ft_device_use){.device = on->device,
+                          .setting = q->on.setting,
+                          .policy = q->on.policy,
+                          .run_mode = on->run_mode ? on->run_mode
+                                      : ft__is_graph_mode(q->on.setting) ? "graph"
+                                                                         : "eager"};
     if (q->elsewhere) {
         st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
         use.setting = on->setting;
@@ -368,7 +494,7 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 {
-    const ft__learner *l = p->family ? p->family->learner[FT__METRIC_TIME][0] : NULL;
+    const ft__learner *l = p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
@@ -389,7 +515,8 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
 {
     ft__asking q = {
         .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
-    const ft_device_facts *d = ft_device_get(on->device);
+    const ft_device_facts none = {.name = on->name ? on->name : ""};
+    const ft_device_facts *d = on->device ? ft_device_get(on->device) : &none;
     const ft_estimate exact = {0};
     ft__buf setting = {0};
     ft_status st = ft__estimate_start(out, g, err);
@@ -400,6 +527,10 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
         st = ft__asking_make(&q, err);
     if (!st)
         st = ft__asking_learn(&q, err);
+    if (!st)
+        st = take_bytes(out->op_memory, &q, FT__METRIC_MEMORY, err);
+    if (!st)
+        st = take_bytes(out->op_workspace, &q, FT__METRIC_WORKSPACE, err);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
@@ -437,7 +568,7 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     l = st ? NULL : ft__family_learner(q.f, FT__METRIC_TIME, &q.on);
     for (uint32_t i = 0; l && i < q.n; i++) {
         out->task[i] = (ft__task){.power_w = NAN};
-        take(&out->task[i], &unused, &q, i, l);
+        take_task(&out->task[i], &unused, &q, i, l);
     }
     if (l) {
         out->schedule = ft__asking_schedule(&q);

@@ -138,7 +138,12 @@ static void get_roof(struct cursor *c, ft__roof *out)
         c->bad = true;
 }
 
-static void get_dataset(struct cursor *c, ft__dataset *d, double *capability)
+static bool is_terminated(const char *s, size_t size)
+{
+    return memchr(s, 0, size) != NULL;
+}
+
+static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
 {
     d->device = own_text(c);
     d->setting = own_text(c);
@@ -146,7 +151,10 @@ static void get_dataset(struct cursor *c, ft__dataset *d, double *capability)
     d->engine_version = own_text(c);
     d->policy = own_text(c);
     d->n = get_u64(c);
-    *capability = get_f64(c);
+    get_into(c, h, sizeof(*h));
+    c->bad |= !is_terminated(h->vendor, sizeof(h->vendor)) ||
+              !is_terminated(h->chip, sizeof(h->chip)) ||
+              !is_terminated(h->type, sizeof(h->type));
     if (get_u32(c)) {
         d->roof = own_list(c, 1, sizeof(*d->roof));
         if (d->roof) {
@@ -166,7 +174,7 @@ static void read_family(struct cursor *c, ft__family *f)
     f->templates = own_list(c, n, sizeof(*f->templates));
     for (uint32_t i = 0; i < n && !c->bad; i++) {
         f->n_datasets++; /* what is there of it is freed with the others */
-        get_dataset(c, &f->dataset[i], &f->templates[i].capability);
+        get_dataset(c, &f->dataset[i], &f->templates[i].hardware);
     }
 }
 
@@ -198,7 +206,7 @@ static void read_theta(struct cursor *c, ft__base *base)
     for (uint32_t i = 0; i < n && !c->bad; i++) {
         size_t len;
         const char *name = get_text(c, &len);
-        ft__theta theta = ft__physics_before();
+        ft__theta theta = ft__physics_default();
         uint32_t n_constants = get_count(c, 12);
         int next = 0;
 
@@ -223,7 +231,7 @@ static void read_base(struct cursor *c, ft__base *base, uint32_t n_datasets)
     if (!c->bad && !base->roof[2 * (size_t)n_datasets].n_points)
         c->bad = true;
     for (int k = 0; k < FT_CLASS_COUNT; k++)
-        base->theta[k] = ft__physics_before();
+        base->theta[k] = ft__physics_default();
     read_theta(c, base);
 }
 
@@ -492,8 +500,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
                s->type == FT__SECTION_SCHEDULE;
 
-    if (p->version < 4 ||
-        s->type > (p->version < 7 ? FT__SECTION_TEMPLATES : FT__SECTION_SCHEDULE))
+    if (s->type > FT__SECTION_SCHEDULE)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -511,7 +518,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
 
 ft_status ft__family_check(const ft_predictor *p, ft_error *err)
 {
-    return p->family->learner[FT__METRIC_TIME][0]
+    return ft__family_any(p->family, FT__METRIC_TIME)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

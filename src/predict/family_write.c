@@ -46,7 +46,7 @@ static ft_status write_family(ft__writer *w, const ft__family *f, ft_error *err)
         put_text(&b, d->engine_version);
         put_text(&b, d->policy);
         put_u64(&b, d->n);
-        put_f64(&b, f->templates[i].capability);
+        put(&b, &f->templates[i].hardware, sizeof(f->templates[i].hardware));
         put_u32(&b, d->roof != NULL);
         if (d->roof)
             put(&b, d->roof, sizeof(*d->roof));

@@ -42,7 +42,7 @@ typedef struct ft__fit {
     size_t n_rows;
     uint32_t n_models; /* 0: the centre is the answer */
     ft_model *model[FT__MAX_MIXED];
-    double weight[FT__MAX_MIXED]; /* they sum to 1 */
+    double weight[FT__MAX_MIXED]; /* they sum to 1, or to the share that is left */
     double centre;                /* the median target: what the best constant says */
     char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
     ft_model *spread;             /* of |target - answer|; NULL: `typical` everywhere */
@@ -70,6 +70,8 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
 /* value[n], spread[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *spread, double *scratch);
+/* Predictions become `share` of what they are: shrunk to 0. */
+void ft__fit_shrink(ft__fit *f, double share);
 /* `least` of a fit whose median spread this is. */
 double ft__fit_least(double typical);
 /* What its models take in a file. */

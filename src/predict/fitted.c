@@ -1,5 +1,7 @@
 /* A regressor that was fitted, or read from a file: its answers. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "predict/fit.h"
 
@@ -10,6 +12,19 @@ void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double 
 
         fit[i]->low = own * fit[i]->low + (1 - own) * low;
         fit[i]->high = own * fit[i]->high + (1 - own) * high;
+    }
+}
+
+void ft__fit_shrink(ft__fit *f, double share)
+{
+    for (uint32_t k = 0; k < f->n_models; k++)
+        f->weight[k] *= share;
+    if (!f->n_models)
+        f->centre *= share;
+    if (share < 1) {
+        size_t len = strlen(f->choice);
+
+        snprintf(f->choice + len, sizeof(f->choice) - len, ", x %g", share);
     }
 }
 

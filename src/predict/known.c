@@ -12,6 +12,24 @@ struct ft_known {
     ft__samples s;
 };
 
+ft_status ft__known_of_rows(ft_known **out, const ft__samples *s, const uint32_t *row,
+                            size_t n, ft_error *err)
+{
+    ft_known *k = calloc(1, sizeof(*k));
+    ft_status st;
+
+    *out = NULL;
+    if (!k)
+        return ft_fail(err, FT_ENOMEM, 0, "measurements");
+    st = ft__samples_subset(&k->s, s, row, n, err);
+    if (st) {
+        free(k);
+        return st;
+    }
+    *out = k;
+    return FT_OK;
+}
+
 ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err)
 {
     ft_known *k = calloc(1, sizeof(*k));
@@ -36,9 +54,9 @@ void ft_known_free(ft_known *k)
     free(k);
 }
 
-static bool is_known(const ft__sample *v)
+static bool is_known(const ft__sample *v, ft__metric metric)
 {
-    return v->value[FT__METRIC_TIME] > 0 && !ft__costs_nothing(&v->op);
+    return v->value[metric] > 0 && !ft__costs_nothing(&v->op);
 }
 
 size_t ft_known_count(const ft_known *k, const char *device)
@@ -46,7 +64,7 @@ size_t ft_known_count(const ft_known *k, const char *device)
     size_t n = 0;
 
     for (size_t i = 0; i < k->s.n; i++)
-        n += is_known(&k->s.v[i]) &&
+        n += is_known(&k->s.v[i], FT__METRIC_TIME) &&
              (!device || strcmp(k->s.dataset[k->s.v[i].dataset].device, device) == 0);
     return n;
 }
@@ -90,7 +108,8 @@ bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op
     for (size_t i = 0; d && i < known->s.n; i++) {
         const ft__sample *v = &known->s.v[i];
 
-        if (v->hash == hash && &known->s.dataset[v->dataset] == d && is_known(v))
+        if (v->hash == hash && &known->s.dataset[v->dataset] == d &&
+            is_known(v, FT__METRIC_TIME))
             return true;
     }
     return false;
@@ -99,6 +118,7 @@ bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op
 /* ---- correcting ---- */
 
 struct correcting {
+    ft__metric metric;
     const ft__sample **of; /* the known samples that are used */
     uint32_t n;
     ft_op *op; /* theirs, then those asked */
@@ -137,10 +157,11 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
     size_t n = 0, seen = 0, most;
 
     for (size_t i = 0; i < s->n; i++)
-        n += &s->dataset[s->v[i].dataset] == d && is_known(&s->v[i]);
+        n += &s->dataset[s->v[i].dataset] == d &&
+             is_known(&s->v[i], c->metric);
     most = n < FT__MOST_KNOWN ? n : FT__MOST_KNOWN;
     for (size_t i = 0; i < s->n; i++) {
-        if (&s->dataset[s->v[i].dataset] != d || !is_known(&s->v[i]))
+        if (&s->dataset[s->v[i].dataset] != d || !is_known(&s->v[i], c->metric))
             continue;
         if (c->n < (seen + 1) * most / n) {
             c->of[c->n] = &s->v[i];
@@ -157,14 +178,14 @@ static void take_measured(ft__answer *a, const struct correcting *c, const ft_op
 
     for (uint32_t i = 0; i < c->n; i++)
         if (c->of[i]->hash == hash)
-            ft__answer_as_measured(a, c->of[i]->value[FT__METRIC_TIME]);
+            ft__answer_as_measured(a, c->of[i]->value[c->metric]);
 }
 
 static ft_status correct(struct correcting *c, ft__answer *said, const ft__family *f,
                          const ft__dataset *on, const ft_op *ops, size_t n,
                          ft_error *err)
 {
-    ft_status st = ft__family_ask(c->said, f, FT__METRIC_TIME, on, c->op, c->n, err);
+    ft_status st = ft__family_ask(c->said, f, c->metric, on, c->op, c->n, err);
 
     if (st)
         return st;
@@ -174,9 +195,9 @@ static ft_status correct(struct correcting *c, ft__answer *said, const ft__famil
         c->row[i] = (uint32_t)i;
     st = ft__family_samples(&c->s, f, on, c->op, c->n + n, err);
     for (uint32_t i = 0; i < c->n && !st; i++)
-        c->s.v[i].value[FT__METRIC_TIME] = c->of[i]->value[FT__METRIC_TIME];
+        c->s.v[i].value[c->metric] = c->of[i]->value[c->metric];
     if (!st)
-        st = ft__correct_answers(c->said, ft__family_learner(f, FT__METRIC_TIME, on),
+        st = ft__correct_answers(c->said, ft__family_learner(f, c->metric, on),
                                  &c->s, c->row, c->n, c->n + n, err);
     for (size_t i = 0; i < n && !st; i++) {
         if (!said[i].measured)
@@ -187,11 +208,11 @@ static ft_status correct(struct correcting *c, ft__answer *said, const ft__famil
 }
 
 ft_status ft__known_correct(ft__answer *said, uint32_t *n_used, const ft__family *f,
-                            const ft_known *known, const ft__dataset *on,
+                            ft__metric metric, const ft_known *known, const ft__dataset *on,
                             const ft_op *ops, size_t n, ft_error *err)
 {
     const ft__dataset *d = ft__known_dataset(known, on);
-    struct correcting c = {0};
+    struct correcting c = {.metric = metric};
     ft_status st;
 
     *n_used = 0;

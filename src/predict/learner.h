@@ -12,9 +12,12 @@
  * kind and phase that has rows enough, one for a class where a kind has not, and one
  * for everything. */
 
-/* Where devices that are not among the rows will be asked for, what is learned is
- * chosen by leaving known ones out; fewer of them say too little. */
-enum { FT__LEAST_DEVICES = 4 };
+/* For devices that are not among the rows, methods are chosen and intervals calibrated
+ * by leaving each known chip out; one alone says nothing of others. */
+enum { FT__LEAST_CHIPS = 2 };
+/* Then an interval reaches at least this factor either way: nine in ten physical
+ * estimates of GPUs left out lie within it (docs/physics.md). */
+#define FT__LEAST_REACH 1.65
 
 /* What answers for rare kinds needs less. */
 static inline size_t ft__class_rows(size_t part_rows)
@@ -27,8 +30,8 @@ typedef struct ft__learn_options {
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
     bool plain;  /* nothing of neighbours (near.h) is looked at */
-    bool unseen; /* devices that are not among the rows will be asked for: of four
-                    devices or more each is left out in turn to choose by */
+    bool unseen; /* devices that are not among the rows will be asked for: each chip is
+                    left out in turn to choose by */
     const ft__importance_to
         *importance;  /* NULL, or whom to tell what columns are worth */
     double *held;     /* NULL, or for every sample: takes what was said of those learned
@@ -110,6 +113,7 @@ typedef struct ft__answer {
     uint32_t part;   /* which regressor; l->n_parts: none */
     bool far;        /* outside of what it was trained on, or of another kind */
     bool measured;   /* it was measured itself (families alone know) */
+    ft_basis basis;  /* evaluation: as users are answered */
 } ft__answer;
 
 /* The regressor's fit with its models. */

@@ -157,6 +157,41 @@ static void products(ft__work *w, const ft_op *op)
     }
 }
 
+/* A mixture of experts: the rows that each expert of this device is given, gathered, by
+ * its two matrices side by side, the activation between, by the third, and added up
+ * where they came from. Rows pick their experts evenly. */
+static void mixture(ft__work *w, const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double size = (double)x.dim[x.rank - 1], rows = (double)ft_shape_elements(&x) / size;
+    double topk = (double)ft_op_at(op, FT_K_topk, 0);
+    double all = (double)ft_op_at(op, FT_K_experts, 0);
+    double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
+    double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
+                    fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
+    double picks = rows * topk / ways;
+    double used = fmax(1, all / ways * (1 - pow(1 - topk / all, rows)));
+    int64_t own = ft_op_at(op, FT_K_weights, 0);
+    double weight = (double)ft_dtype_bits(own ? (ft_dtype)own : op->dtype) / 8;
+
+    stream(w, FT__PASS_STREAM, op, picks * size, picks * size);
+    for (int second = 0; second < 2; second++) {
+        ft__pass *p = next(w, FT__PASS_PRODUCT, op);
+
+        p->batch = used;
+        p->m = fmax(1, picks / used);
+        p->k = second ? hidden : size;
+        p->n = second ? size : 2 * hidden;
+        p->flops = 2 * p->batch * p->m * p->k * p->n;
+        p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight);
+        p->written = p->batch * p->m * p->n * p->size;
+        p->crossed = 1;
+        if (!second)
+            stream(w, FT__PASS_STREAM, op, 2 * picks * hidden, picks * hidden);
+    }
+    stream(w, FT__PASS_STREAM, op, picks * size, rows * size);
+}
+
 static double softmax_row(const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
@@ -270,6 +305,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
             conv_pass(w, &v, FT_WRT_X);
         if (back && wrt & FT_WRT_WEIGHTS)
             conv_pass(w, &v, FT_WRT_WEIGHTS);
+    } else if (op->kind == FT_KIND_moe) {
+        mixture(w, op);
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op);
     } else {

@@ -8,10 +8,9 @@
 
 static const struct constant {
     const char *name;
-    double value, before;
+    double value;
 } constants[FT__N_THETA] = {
-#define FT__CONSTANT(name, value, ...) {#name, value, value},
-#define FT__LATER(name, value, least, most, spread, before) {#name, value, before},
+#define FT__CONSTANT(name, value, ...) {#name, value},
 #include "predict/physics.def"
 #undef FT__CONSTANT
 };
@@ -27,15 +26,6 @@ ft__theta ft__physics_default(void)
 
     for (int i = 0; i < FT__N_THETA; i++)
         t.v[i] = constants[i].value;
-    return t;
-}
-
-ft__theta ft__physics_before(void)
-{
-    ft__theta t;
-
-    for (int i = 0; i < FT__N_THETA; i++)
-        t.v[i] = constants[i].before;
     return t;
 }
 
@@ -197,7 +187,7 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
     theta = ft__theta_for(&cpu, theta, chip);
     ft__pace_make(&pace, chip, theta);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n ? host_s(w, theta->v) : 0;
+    out->launch_s = w->n && !chip->graph ? host_s(w, theta->v) : 0;
     out->total_s = together(out->launch_s, out->busy_s, theta->v[FT__C_overlap]);
 }
 

@@ -32,6 +32,7 @@ typedef struct ft__chip {
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
+    int graph;     /* "run_mode=graph": no launches from the host */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__chip;
 
@@ -90,10 +91,6 @@ typedef struct ft__theta {
 } ft__theta;
 const char *ft__physics_name(int i);
 ft__theta ft__physics_default(void);
-/* What constants that a predictor does not name stand at: those that came later, at
- * what changes nothing. */
-ft__theta ft__physics_before(void);
-
 /* NaN in total_s where ft__chip_lacks() something. */
 void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
                  const ft__theta *theta);

@@ -442,7 +442,7 @@ static ft_status fit_all(struct fitting *f, ft__family *to, ft_error *err)
 ft_status ft__placed_fit(ft__family *f, ft_store *store, const ft__placed_options *opt,
                          ft_error *err)
 {
-    const ft_predictor p = {.version = FT__PREDICTOR_VERSION, .family = f};
+    const ft_predictor p = {.family = f};
     struct fitting all = {.p = &p, .opt = opt, .store = store};
     ft_status st = ft__wholes_list(&all.w, store, opt->networks, err);
 

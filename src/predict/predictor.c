@@ -132,9 +132,9 @@ static bool assign(ft_predictor *p, uint32_t index)
 }
 
 /* Where the images of a regressor's models begin, from its own begin. */
-static uint64_t models_at(const ft_predictor *p)
+static uint64_t models_at(void)
 {
-    uint64_t head = sizeof(ft__regressor_image) + ft__mixture_bytes(p->version);
+    uint64_t head = sizeof(ft__regressor_image) + sizeof(ft__mixture_image);
 
     return (head + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
 }
@@ -154,10 +154,10 @@ bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
     return true;
 }
 
-static bool sound_mixture(const ft_predictor *p, const ft__regressor *r)
+static bool sound_mixture(const ft__regressor *r)
 {
-    return r->image->typical_spread >= 0 && r->section->bytes >= models_at(p) &&
-           ft__mixture_sound(r->mixture, r->section->bytes - models_at(p));
+    return r->image->typical_spread >= 0 && r->section->bytes >= models_at() &&
+           ft__mixture_sound(r->mixture, r->section->bytes - models_at());
 }
 
 static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
@@ -167,15 +167,12 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
 
     r->section = s;
     r->image = (const void *)(p->image + s->offset);
-    if (p->version > FT__PREDICTOR_OLDEST)
-        r->mixture = (const void *)(r->image + 1);
-    if (s->bytes <
-            sizeof(*r->image) + (r->mixture ? ft__mixture_bytes(p->version) : 0) ||
+    r->mixture = (const void *)(r->image + 1);
+    if (s->bytes < sizeof(*r->image) + sizeof(*r->mixture) ||
         !terminated(r->image->kind, sizeof(r->image->kind)) ||
         !terminated(r->image->metric, sizeof(r->image->metric)) ||
         !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high) ||
-        r->image->value_bytes > s->bytes - sizeof(*r->image) ||
-        r->image->value_bytes % 8 || (r->mixture && !sound_mixture(p, r)))
+        !sound_mixture(r))
         return ft__predictor_damaged(s->offset, "a regressor", err);
     if (!assign(p, p->n_regressors))
         return ft__predictor_damaged(s->offset, "a regressor for an unknown metric",
@@ -227,12 +224,11 @@ static ft_status open_table(ft_predictor *p, ft_error *err)
 
     if (p->len < sizeof(*h) || memcmp(h->magic, FT__PREDICTOR_MAGIC, 8) != 0)
         return ft_fail(err, FT_EFORMAT, 0, "not a predictor file");
-    if (h->version < FT__PREDICTOR_OLDEST || h->version > FT__PREDICTOR_VERSION)
+    if (h->version != FT__PREDICTOR_VERSION)
         return ft_fail(
             err, FT_EFORMAT, 8,
             "the predictor has format %u, this foretell reads %d; train it again",
             h->version, FT__PREDICTOR_VERSION);
-    p->version = h->version;
     table_bytes = (uint64_t)h->n_sections * sizeof(*table);
     if (h->file_bytes != p->len || table_bytes > p->len - sizeof(*h))
         return ft__predictor_damaged(16, "the file is cut short", err);
@@ -343,14 +339,11 @@ ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *e
     return FT_OK;
 }
 
-static void models_free(ft__models *m)
+static void models_free(ft__fit *f)
 {
-    if (!m)
-        return;
-    ft__fit_free(&m->fit);
-    ft_forest_free(m->value);
-    ft_forest_free(m->spread);
-    free(m);
+    if (f)
+        ft__fit_free(f);
+    free(f);
 }
 
 void ft_predictor_free(ft_predictor *p)
@@ -371,22 +364,6 @@ void ft_predictor_free(ft_predictor *p)
 static ft_status wrong_width(uint64_t pos, ft_error *err)
 {
     return ft__predictor_damaged(pos, "a model of another width", err);
-}
-
-/* Version 2: two forests, of the value and of how far truth strays from it. */
-static ft_status open_forests(ft__models *m, const ft__regressor *r, ft_error *err)
-{
-    const char *begin = (const char *)(r->image + 1);
-    uint64_t bytes = r->section->bytes - sizeof(*r->image),
-             split = r->image->value_bytes;
-    ft_status st = ft_forest_load(&m->value, begin, split, err);
-
-    if (!st)
-        st = ft_forest_load(&m->spread, begin + split, bytes - split, err);
-    if (!st && (ft_forest_width(m->value) != FT__N_FEATURES ||
-                ft_forest_width(m->spread) != FT__N_FEATURES))
-        st = wrong_width(r->section->offset, err);
-    return st;
 }
 
 static ft_status open_model(ft_model **out, const void *image, uint64_t bytes,
@@ -423,21 +400,19 @@ ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *m
     return st;
 }
 
-static ft_status open_mixture(ft__models *m, const ft_predictor *p,
-                              const ft__regressor *r, ft_error *err)
+static ft_status open_mixture(ft__fit *f, const ft__regressor *r, ft_error *err)
 {
-    m->fit.typical = r->image->typical_spread;
-    m->fit.least = ft__fit_least(m->fit.typical);
-    return ft__mixture_open(&m->fit, r->mixture, (const char *)r->image + models_at(p),
+    f->typical = r->image->typical_spread;
+    f->least = ft__fit_least(f->typical);
+    return ft__mixture_open(f, r->mixture, (const char *)r->image + models_at(),
                             FT__N_FEATURES, r->section->offset, err);
 }
 
-ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
+ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p,
                                uint32_t i, ft_error *err)
 {
     ft__regressor *r = &p->regressor[i];
-    ft__models *m = atomic_load_explicit(&r->models, memory_order_acquire),
-               *other = NULL;
+    ft__fit *m = atomic_load_explicit(&r->models, memory_order_acquire), *other = NULL;
     ft_status st;
 
     *out = m;
@@ -449,7 +424,7 @@ ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
     m = calloc(1, sizeof(*m));
     if (!m)
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    st = r->mixture ? open_mixture(m, p, r, err) : open_forests(m, r, err);
+    st = open_mixture(m, r, err);
     if (st) {
         models_free(m);
         return st;
@@ -461,19 +436,6 @@ ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
     }
     *out = m;
     return FT_OK;
-}
-
-void ft__models_predict(const ft__models *m, const float *rows, size_t n, double *value,
-                        double *spread, double *scratch)
-{
-    if (!m->value) {
-        ft__fit_predict(&m->fit, rows, n, value, spread, scratch);
-        return;
-    }
-    ft_forest_predict_rows(m->value, rows, n, value);
-    ft_forest_predict_rows(m->spread, rows, n, spread);
-    for (size_t i = 0; i < n; i++)
-        spread[i] = fmax(0, spread[i]) + FT__LEAST_SPREAD;
 }
 
 const ft__measured_image *ft__predictor_measured(const ft_predictor *p, const ft_op *op)

@@ -15,18 +15,17 @@
  *
  *   FT__SECTION_INFO       one ft__info_image
  *   FT__SECTION_REGRESSOR  ft__regressor_image, ft__mixture_image, then the images of
- *                          its models and of how far truth strays from them; many.
- *                          Version 2: the first, then the images of two forests
+ *                          its models and of the scale of their residuals; many
  *   FT__SECTION_MEASURED   ft__measured_image, ascending by hash
  *
- * From version 4 on a file may be of a family of devices instead of one (family_image.h
- * says what is in these):
+ * A file may be of several devices instead of one machine (family_image.h says what is
+ * in these):
  *
  *   FT__SECTION_FAMILY     the datasets that were learned from
  *   FT__SECTION_LEARNER    of one metric: physical constants by name, columns, errors
  *   FT__SECTION_PART       ft__part_image, ranges, then images as a regressor's; many
  *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
- *   FT__SECTION_SCHEDULE   one ft__placed; many. From version 7 on
+ *   FT__SECTION_SCHEDULE   one ft__placed; many
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
@@ -34,7 +33,7 @@
  * the list; and neighbours are found by numbers of layouts and the order of a kind's
  * keys.
  */
-enum { FT__PREDICTOR_VERSION = 7, FT__PREDICTOR_OLDEST = 2 };
+enum { FT__PREDICTOR_VERSION = 1 };
 /* Where sections and models begin, relative to the file. */
 enum { FT__ALIGNMENT = 64 };
 
@@ -84,7 +83,7 @@ typedef struct ft__regressor_image {
                       FT__BACKWARD behind it */
     char metric[16];
     uint32_t whole_class;
-    uint32_t min_leaf;           /* version 2: of the first forest */
+    uint32_t reserved;
     double forest[FT__N_ERRORS]; /* ft_errors in the order of its members */
     double constant[FT__N_ERRORS];
     double roofline[FT__N_ERRORS];
@@ -92,7 +91,6 @@ typedef struct ft__regressor_image {
     double interval_low;
     double interval_high;
     double typical_spread;       /* median over the training rows */
-    uint64_t value_bytes;        /* version 2: of the first forest's image */
     float least[FT__N_FEATURES]; /* range of the training rows */
     float most[FT__N_FEATURES];
 } ft__regressor_image;
@@ -105,16 +103,9 @@ typedef struct ft__mixture_image {
     double centre;
     char choice[96];
     uint64_t bytes[FT__MAX_MIXED + 1]; /* 0: there is none */
-    /* From version 4 on: */
     uint64_t rows;   /* which it was made of, as a sum of them */
     double tails[2]; /* of one machine: what all regressors of the metric shared */
 } ft__mixture_image;
-
-/* Of a file of this version; the rest reads as 0. */
-static inline size_t ft__mixture_bytes(uint32_t version)
-{
-    return version > 3 ? sizeof(ft__mixture_image) : offsetof(ft__mixture_image, rows);
-}
 
 typedef struct ft__measured_image {
     uint64_t hash; /* ft_op_hash() */
@@ -123,19 +114,12 @@ typedef struct ft__measured_image {
     double workspace_bytes;
 } ft__measured_image;
 
-/* A regressor's models, opened. */
-typedef struct ft__models {
-    ft__fit fit;
-    ft_forest *value; /* version 2: these instead */
-    ft_forest *spread;
-} ft__models;
-
 /* Models are opened when first needed; the pointer is set once. */
 typedef struct ft__regressor {
     const ft__section_image *section;
     const ft__regressor_image *image;
-    const ft__mixture_image *mixture; /* NULL: version 2 */
-    _Atomic(ft__models *) models;
+    const ft__mixture_image *mixture;
+    _Atomic(ft__fit *) models;
 } ft__regressor;
 
 struct ft__family;
@@ -154,7 +138,6 @@ const char *ft__told_name(ft__told t);
 struct ft_predictor {
     const unsigned char *image;
     size_t len;
-    uint32_t version;
     void *mapping; /* to unmap, or NULL */
     void *memory;  /* to free, or NULL */
     const ft__info_image *info;
@@ -195,11 +178,8 @@ bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left);
 ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
                            uint32_t width, uint64_t pos, ft_error *err);
 /* The models of regressor i, verified and opened when first asked for. */
-ft_status ft__predictor_models(const ft__models **out, const ft_predictor *p,
+ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p,
                                uint32_t i, ft_error *err);
-/* Targets and spreads of n rows; scratch[n]. */
-void ft__models_predict(const ft__models *m, const float *rows, size_t n, double *value,
-                        double *spread, double *scratch);
 const ft__measured_image *ft__predictor_measured(const ft_predictor *p,
                                                  const ft_op *op);
 

@@ -6,6 +6,7 @@
 
 #include "base/pairs.h"
 #include "predict/probes.h"
+#include "predict/run_mode.h"
 
 static const char *const metric_names[FT__N_METRICS] = {
     [FT__METRIC_TIME] = "time",           [FT__METRIC_POWER] = "power",
@@ -129,13 +130,14 @@ struct reading {
     const char *where;
     size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far */
+    ft__buf setting; /* of the row, with its run mode */
     ft_status st;
     ft_error err;
 };
 
-static bool same_dataset(const ft__dataset *d, const ft_key *k)
+static bool same_dataset(const ft__dataset *d, const ft_key *k, const char *setting)
 {
-    return strcmp(d->setting, k->setting) == 0 && strcmp(d->device, k->device) == 0 &&
+    return strcmp(d->setting, setting) == 0 && strcmp(d->device, k->device) == 0 &&
            strcmp(d->policy, k->dtype_policy) == 0 &&
            strcmp(d->engine, k->engine) == 0 &&
            strcmp(d->engine_version, k->engine_version) == 0;
@@ -148,17 +150,32 @@ void ft__dataset_free(ft__dataset *d)
     free(d->engine);
     free(d->engine_version);
     free(d->policy);
-    ft_device_free(d->file);
+    if (!d->borrowed)
+        ft_device_free(d->file);
     free(d->roof);
 }
 
+bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d)
+{
+    *out = (ft__dataset){.device = strdup(d->device),
+                         .setting = strdup(d->setting),
+                         .engine = strdup(d->engine),
+                         .engine_version = strdup(d->engine_version),
+                         .policy = strdup(d->policy),
+                         .n = d->n,
+                         .file = d->file,
+                         .borrowed = true};
+    return out->device && out->setting && out->engine && out->engine_version &&
+           out->policy;
+}
+
 /* Index of the row's dataset; UINT32_MAX: out of memory. */
-static uint32_t dataset_of(ft__samples *s, const ft_key *k)
+static uint32_t dataset_of(ft__samples *s, const ft_key *k, const char *setting)
 {
     ft__dataset *d;
 
     for (uint32_t i = s->n_datasets; i > 0; i--)
-        if (same_dataset(&s->dataset[i - 1], k))
+        if (same_dataset(&s->dataset[i - 1], k, setting))
             return i - 1;
     d = realloc(s->dataset, (s->n_datasets + 1) * sizeof(*d));
     if (!d)
@@ -166,7 +183,7 @@ static uint32_t dataset_of(ft__samples *s, const ft_key *k)
     s->dataset = d;
     d += s->n_datasets;
     *d = (ft__dataset){.device = strdup(k->device),
-                       .setting = strdup(k->setting),
+                       .setting = strdup(setting),
                        .engine = strdup(k->engine),
                        .engine_version = strdup(k->engine_version),
                        .policy = strdup(k->dtype_policy)};
@@ -237,7 +254,9 @@ static int take_row(void *user, const ft_row *row)
                         row->key.spec);
         return 1;
     }
-    dataset = dataset_of(r->s, &row->key);
+    r->setting.len = 0;
+    ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
+    dataset = r->setting.bad ? UINT32_MAX : dataset_of(r->s, &row->key, r->setting.s);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric);
     if (!s) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
@@ -265,6 +284,7 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
     size_t begin = s->n;
     ft_status st = ft_store_each(store, filter, latest, take_row, &r, err);
 
+    ft__buf_free(&r.setting);
     if (!st && r.st) {
         st = r.st;
         if (err)
@@ -309,6 +329,22 @@ ft_status ft__samples_read_key(ft__samples *out, ft_store *store, const ft_key *
 
 /* ---- what is known of the devices ---- */
 
+/* A dataset may call its device by an alias; from here on it has one name. */
+static ft_status know_alias(ft__dataset *d, const char *data_dir, ft_error *err)
+{
+    char name[128], *own;
+    ft_status st = ft_device_find(name, sizeof(name), data_dir, d->device, err);
+
+    if (st)
+        return st;
+    own = strdup(name);
+    if (!own)
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    free(d->device);
+    d->device = own;
+    return ft_device_load(&d->file, data_dir, name, err);
+}
+
 static ft_status know_device(ft__samples *s, uint32_t i, const char *data_dir,
                              ft_error *err)
 {
@@ -318,6 +354,8 @@ static ft_status know_device(ft__samples *s, uint32_t i, const char *data_dir,
     if (d->file || !data_dir)
         return FT_OK;
     st = ft_device_load(&d->file, data_dir, d->device, err);
+    if (st == FT_ENOTFOUND)
+        st = know_alias(d, data_dir, err);
     return st == FT_ENOTFOUND || st == FT_EIO ? FT_OK : st;
 }
 
@@ -355,18 +393,117 @@ static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
     return FT_OK;
 }
 
-ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
+static ft_status know_roofs(ft__samples *s, ft_error *err)
 {
     ft_op probe[FT__N_PROBES];
     ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < FT__N_PROBES; i++)
         probe[i] = ft__probe(i);
-    for (uint32_t i = 0; i < s->n_datasets && !st; i++) {
+    for (uint32_t i = 0; i < s->n_datasets && !st; i++)
+        st = know_roof(s, i, probe, err);
+    return st;
+}
+
+ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < s->n_datasets && !st; i++)
         st = know_device(s, i, data_dir, err);
-        if (!st)
-            st = know_roof(s, i, probe, err);
+    return st ? st : know_roofs(s, err);
+}
+
+/* ---- a part of them ---- */
+
+static int compare_datasets(const ft__dataset *a, const ft__dataset *b)
+{
+    const char *const x[] = {a->device, a->engine, a->engine_version, a->policy,
+                             a->setting};
+    const char *const y[] = {b->device, b->engine, b->engine_version, b->policy,
+                             b->setting};
+    int order = 0;
+
+    for (size_t i = 0; i < sizeof(x) / sizeof(*x) && !order; i++)
+        order = strcmp(x[i], y[i]);
+    return order;
+}
+
+static int by_dataset(const void *a, const void *b)
+{
+    return compare_datasets(*(const ft__dataset *const *)a,
+                            *(const ft__dataset *const *)b);
+}
+
+/* NaN behind all numbers. */
+static int compare_values(double a, double b)
+{
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+}
+
+static int by_content(const void *a, const void *b)
+{
+    const ft__sample *x = a, *y = b;
+    int order = (x->dataset > y->dataset) - (x->dataset < y->dataset);
+
+    if (!order)
+        order = (x->hash > y->hash) - (x->hash < y->hash);
+    for (int m = 0; m < FT__N_METRICS && !order; m++)
+        order = compare_values(x->value[m], y->value[m]);
+    return order;
+}
+
+/* New numbers of the datasets that rows are of, in order; to: scratch of all. */
+static ft_status number_datasets(ft__samples *out, const ft__samples *s,
+                                 const uint32_t *row, size_t n, uint32_t *to,
+                                 ft_error *err)
+{
+    const ft__dataset **order = calloc(s->n_datasets + 1u, sizeof(ft__dataset *));
+    bool good = true;
+
+    out->dataset = calloc(s->n_datasets + 1u, sizeof(*out->dataset));
+    if (!order || !out->dataset) {
+        free(order);
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", s->n_datasets);
     }
+    memset(to, 0, s->n_datasets * sizeof(*to));
+    for (size_t i = 0; i < n; i++)
+        to[s->v[row[i]].dataset]++;
+    for (uint32_t i = 0; i < s->n_datasets; i++)
+        if (to[i])
+            order[out->n_datasets++] = &s->dataset[i];
+    qsort(order, out->n_datasets, sizeof(*order), by_dataset);
+    for (uint32_t i = 0; i < out->n_datasets; i++) {
+        size_t from = (size_t)(order[i] - s->dataset);
+
+        good = good && ft__dataset_copy(&out->dataset[i], &s->dataset[from]);
+        out->dataset[i].n = to[from];
+        to[from] = i;
+    }
+    free(order);
+    return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u datasets", s->n_datasets);
+}
+
+ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
+                             const uint32_t *row, size_t n, ft_error *err)
+{
+    uint32_t *to = calloc(s->n_datasets + 1u, sizeof(*to));
+    ft_status st;
+
+    *out = (ft__samples){.v = calloc(n + 1, sizeof(*out->v)), .n = n};
+    st = to && out->v ? number_datasets(out, s, row, n, to, err)
+                      : ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    for (size_t i = 0; i < n && !st; i++) {
+        out->v[i] = s->v[row[i]];
+        out->v[i].dataset = to[out->v[i].dataset];
+    }
+    free(to);
+    if (!st) {
+        qsort(out->v, n, sizeof(*out->v), by_content);
+        st = know_roofs(out, err);
+    }
+    if (st)
+        ft__samples_free(out);
     return st;
 }
 

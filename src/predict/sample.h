@@ -30,6 +30,7 @@ typedef struct ft__dataset {
     char *policy;    /* on dtypes */
     size_t n;        /* samples */
     ft_device *file; /* what is known of the device; NULL: nothing */
+    bool borrowed;   /* the file is another's */
     ft__roof *roof;  /* as its probes were measured; NULL: they were not */
 } ft__dataset;
 
@@ -69,7 +70,14 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
  * those whose probes are among the samples. A device without a file is no error. */
 ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);
 void ft__samples_free(ft__samples *s);
+/* Rows row[n] of s as samples of their own: datasets without rows are gone, rooflines
+ * are those that these rows show, and the order depends on nothing but the rows. *out
+ * borrows device files from s. */
+ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
+                             const uint32_t *row, size_t n, ft_error *err);
 void ft__dataset_free(ft__dataset *d);
+/* Without its roofline, the file borrowed; false: no memory, and *out is to be freed. */
+bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d);
 /* FT_EINVAL: `where` cannot be read. */
 ft_status ft__where_check(const char *where, ft_error *err);
 /* Does a row have what `where` asks for? */

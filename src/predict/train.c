@@ -160,11 +160,8 @@ static ft_status take_before(struct training *t, ft_error *err)
     const ft_predictor *p = t->opt->add;
     ft__info_image *i = &t->info;
 
-    if (p->version < 4 || !p->info)
-        return ft_fail(err, FT_EINVAL, 0,
-                       p->info ? "the predictor was written by an older foretell, and "
-                                 "does not say what it was made of: train it again"
-                               : "the predictor is of a family of devices");
+    if (!p->info)
+        return ft_fail(err, FT_EINVAL, 0, "the predictor is of a family of devices");
     if (strcmp(p->info->device, i->device) || strcmp(p->info->setting, i->setting) ||
         strcmp(p->info->engine, i->engine))
         return ft_fail(

@@ -7,14 +7,23 @@
 /* What devices left out showed of networks (docs/networks.md). */
 static const ft__stray network_stray = {-0.5, 0.5, -0.5, 0.5, -0.35, 0.35};
 
-static void ask_op(ft__task *task, ft_estimate *time, const ft__asked *a,
-                   const ft_op *op)
+static void ask_op(ft__task *task, ft__terms *t, ft_estimate *device,
+                   const ft__asked *a, const ft_op *op)
+{
+    task->power_w = ft__ask_power(a, op);
+    ft__ask_terms(t, a, op);
+    ft__ask_bare(task, device, a, op, t);
+}
+
+static void take(ft_network_estimate *out, uint32_t i, ft__task *task,
+                 const ft__asked *a, const ft_op *op)
 {
     ft__terms t;
 
-    task->power_w = ft__ask_power(a, op);
-    ft__ask_terms(&t, a, op);
-    ft__ask_bare(task, time, a, op, &t);
+    ask_op(task, &t, &out->op_device[i], a, op);
+    out->op_time[i] = ft__estimate_times(out->op_device[i],
+                                         1 / ft__ask_device_share(a, task, &t));
+    ft__estimate_op_power(out, i, task->power_w);
 }
 
 static ft_status ask_all(ft_network_estimate *out, const ft__asked *a,
@@ -28,7 +37,7 @@ static ft_status ask_all(ft_network_estimate *out, const ft__asked *a,
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
     for (uint32_t i = 0; i < out->n_ops; i++) {
         task[i].count = (double)ft_graph_op_count(g, i);
-        ask_op(&task[i], &out->op_time[i], a, ft_graph_op(g, i));
+        take(out, i, &task[i], a, ft_graph_op(g, i));
     }
     st = ft__estimate_assemble(out, g, task, &s, a->cap_w, &network_stray, err);
     free(task);
@@ -41,11 +50,12 @@ ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_gr
     const ft__theta theta = ft__physics_default();
     ft__asked a = {0};
     ft_estimate unused;
+    ft__terms terms;
     ft_status st = ft__ask_open(&a, on, &theta, g, err);
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
         out->task[i] = (ft__task){0};
-        ask_op(&out->task[i], &unused, &a, ft_graph_op(g, i));
+        ask_op(&out->task[i], &terms, &unused, &a, ft_graph_op(g, i));
     }
     if (!st)
         out->schedule = ft__ask_schedule(&a);

@@ -190,7 +190,7 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
         return;
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const uint64_t count = ft_graph_op_count(g, i);
-        const double total_s = e->op_time[i].value * (double)count;
+        const double total_s = e->op_device[i].value * (double)count;
 
         row[i] = (ft_answer_op){.spec = spec_of(x, ft_graph_op(g, i)),
                                 .name = "",
@@ -198,7 +198,10 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
                                 .count = count,
                                 .total_s = total_s,
                                 .share = total_s / e->time.value,
-                                .time = kept(x, e->op_time[i])};
+                                .time = kept(x, e->op_time[i]),
+                                .device_time = kept(x, e->op_device[i]),
+                                .power = kept(x, e->op_power[i]),
+                                .energy = kept(x, e->op_energy[i])};
         list[i] = &row[i];
     }
     for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;)

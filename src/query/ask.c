@@ -9,31 +9,37 @@
 
 /* ---- the query ---- */
 
-/* Every word is one of these with a number above 0. */
+/* Words of NAME=VALUE; clocks and caps are numbers above 0. */
 static ft_status check_setting(const char *setting, ft_error *err)
 {
-    static const char *const names[] = {"clock=", "memory=", "power="};
+    static const char *const driven[] = {"clock", "memory", "power"};
+    size_t len;
 
-    for (const char *at = setting; at && *at;) {
-        size_t len = strcspn(at, " "), known = 0;
-        char word[64];
-
-        snprintf(word, sizeof(word), "%.*s", (int)len, at);
-        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-            char name[16];
-
-            snprintf(name, sizeof(name), "%.*s", (int)strlen(names[i]) - 1, names[i]);
-            known |= strncmp(word, names[i], strlen(names[i])) == 0 &&
-                     ft__pair_number(word, name) > 0;
-        }
-        if (!known || len >= sizeof(word))
+    for (size_t i = 0; i < sizeof(driven) / sizeof(*driven); i++)
+        if (ft__pair(setting, driven[i], &len) &&
+            !(ft__pair_number(setting, driven[i]) > 0))
             return ft_fail(err, FT_EINVAL, 0,
-                           "setting \"%.100s\": it wants words such as clock=1200MHz "
-                           "memory=877MHz power=250W",
+                           "setting \"%.100s\": %s wants a number above 0, as in "
+                           "clock=1200MHz memory=877MHz power=250W",
+                           setting, driven[i]);
+    for (const char *at = setting; at && *at;) {
+        size_t name = strcspn(at, "= ");
+
+        len = strcspn(at, " ");
+        if (name == 0 || name + 1 >= len)
+            return ft_fail(err, FT_EINVAL, 0,
+                           "setting \"%.100s\": it wants words such as clock=1200MHz",
                            setting);
         at += len + (at[len] == ' ');
     }
     return FT_OK;
+}
+
+static ft_status check_run_mode(const char *mode, ft_error *err)
+{
+    if (!mode || strcmp(mode, "eager") == 0 || strcmp(mode, "graph") == 0)
+        return FT_OK;
+    return ft_fail(err, FT_EINVAL, 0, "--run-mode is eager or graph, not \"%s\"", mode);
 }
 
 static ft_status check_policy(const char *policy, ft_error *err)
@@ -61,6 +67,8 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
     memcpy(out, q, q->size < sizeof(*out) ? q->size : sizeof(*out));
     out->size = sizeof(*out);
     st = check_setting(out->setting, err);
+    if (!st)
+        st = check_run_mode(out->run_mode, err);
     return st ? st : check_policy(out->policy, err);
 }
 

@@ -84,7 +84,7 @@ static ft_status select_device(ft_selection *s, const struct asked *a, ft_error 
              driven ? a->q->setting : a->info.setting);
     snprintf(s->title, sizeof(s->title), "%s", a->info.device);
     s->source.predictor = a->predictor;
-    s->source.on = (ft_device_use){NULL, a->q->setting, a->q->policy, NULL};
+    s->source.on = (ft_device_use){.setting = a->q->setting, .policy = a->q->policy};
     return driven ? ft__data_device(&s->source.on.device, a->d, s->device, err) : FT_OK;
 }
 
@@ -104,8 +104,13 @@ static ft_status select_any(ft_selection *s, const struct asked *a, ft_error *er
     snprintf(s->title, sizeof(s->title), "%s", facts->title);
     snprintf(s->setting, sizeof(s->setting), "%s", q->setting ? q->setting : "");
     s->source.on = (ft_device_use){
-        device, q->setting, q->policy,
-        a->known && ft_known_count(a->known, s->device) ? a->known : NULL};
+        .device = device,
+        .setting = q->setting,
+        .policy = q->policy,
+        .known = a->known && ft_known_count(a->known, s->device) ? a->known : NULL,
+        .engine = q->engine,
+        .engine_version = q->engine_version,
+        .run_mode = q->run_mode};
     if (a->named) {
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";

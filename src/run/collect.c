@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/prng.h"
 #include "foretell/evaluate.h"
@@ -201,7 +200,8 @@ static ft_status mark_present(struct ft__collection *k, ft_error *err)
 /* Time for one operation: the budget shared out, within reason. */
 static double share_of_time(const struct ft__collection *k, size_t left)
 {
-    double share = (k->end_s - ft__now_s()) / (double)(left ? left : 1) * 0.5;
+    double share =
+        (k->end_s - ft__clock_now(k->clock)) / (double)(left ? left : 1) * 0.5;
 
     if (k->opt->op_time_s > 0)
         return k->opt->op_time_s;
@@ -400,7 +400,7 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
     size_t left = count_left(k), total = left;
     ft_status st = FT_OK;
 
-    while (left && !st && ft__now_s() < until_s) {
+    while (left && !st && ft__clock_now(k->clock) < until_s) {
         ft_error why[MOST_GROUP];
         ft_op ops[MOST_GROUP];
         unsigned char powered[MOST_GROUP];
@@ -421,7 +421,7 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
             st = check_error(k, false, err);
         if (k->report->reached)
             break;
-        if (!st && left && ft__now_s() < until_s)
+        if (!st && left && ft__clock_now(k->clock) < until_s)
             learn_to_choose(k);
     }
     ft__progress(k->opt->log, total - left, total, "");
@@ -454,7 +454,8 @@ static ft_status measure_again(struct ft__collection *k, double time_s, ft_error
     ft_status st = FT_OK;
     size_t n = 0;
 
-    for (size_t i = 0; i < k->n && left && !st && ft__now_s() < k->end_s; i++) {
+    for (size_t i = 0; i < k->n && left && !st && ft__clock_now(k->clock) < k->end_s;
+         i++) {
         if (!k->c[i].measured)
             continue;
         if (ft__prng_below(&lot, (uint32_t)candidates--) < left) {
@@ -489,8 +490,12 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
                      const ft_op *ops, const uint64_t *count, size_t n,
                      const ft_collect_options *opt, ft_error *err)
 {
-    struct ft__collection k = {.session = s, .store = store, .opt = opt, .report = out};
-    double begin_s = ft__now_s(), until_s, time_s;
+    struct ft__collection k = {.session = s,
+                               .store = store,
+                               .opt = opt,
+                               .report = out,
+                               .clock = ft__session_clock(s)};
+    double begin_s = ft__clock_now(k.clock), until_s, time_s;
     ft_status st;
 
     *out = (ft_collect_report){.error = NAN};
@@ -518,6 +523,6 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     if (!st)
         st = ft__keep_usual(&k, err);
     ft__candidates_free(&k);
-    out->seconds = ft__now_s() - begin_s;
+    out->seconds = ft__clock_now(k.clock) - begin_s;
     return st;
 }

@@ -27,13 +27,14 @@ struct ft__collection {
     ft_collect_report *report;
     ft__candidate *c;
     size_t n;
-    double floor_s;        /* below it time is not proportional to iterations */
-    double error_floor;    /* relative scatter that one run does not show */
-    double power_from_s;   /* operations with at least so much work are powered */
-    double end_s;          /* INFINITY: no limit */
-    bool hasty;            /* the budget is short for what is wanted */
-    ft__choosing choosing; /* among those from `from` on */
-    double *cost;          /* of each of them */
+    double floor_s;         /* below it time is not proportional to iterations */
+    double error_floor;     /* relative scatter that one run does not show */
+    double power_from_s;    /* operations with at least so much work are powered */
+    const ft__clock *clock; /* the session's */
+    double end_s;           /* INFINITY: no limit */
+    bool hasty;             /* the budget is short for what is wanted */
+    ft__choosing choosing;  /* among those from `from` on */
+    double *cost;           /* of each of them */
     size_t from;
     size_t judged;   /* how many were known when the error was last looked at */
     double judge_at; /* and when it is again */

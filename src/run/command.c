@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
 #include "run/command_energy.h"
@@ -23,6 +22,7 @@ struct bench {
     ft_command_result *r;
     size_t n;
     const ft_command_options *opt;
+    const ft__runner *runner;
     ft_monitor *monitor;
     ft__signals signals;
     double begin_s;
@@ -91,13 +91,15 @@ static ft_status start(const struct bench *b, size_t i, ft_command_run *run,
                    .signals = &b->signals,
                    .input = b->opt->input,
                    .timeout_s = b->opt->timeout_s,
-                   .show_output = b->opt->show_output};
+                   .show_output = b->opt->show_output,
+                   .clock = b->runner->clock};
     ft_status st;
 
     if (b->output &&
         (lseek(fileno(b->output), 0, SEEK_SET) < 0 || ftruncate(fileno(b->output), 0)))
         return ft_fail(err, FT_EIO, 0, "cannot keep the output of %s", b->r[i].name);
-    st = ft__spawn_run(run, &s, err);
+    st = b->runner->run ? b->runner->run(b->runner->user, run, &s, err)
+                        : ft__spawn_run(run, &s, err);
     return st ? st : judge(b, i, run, err);
 }
 
@@ -199,7 +201,7 @@ static ft_status take_turns(struct bench *b, ft_error *err)
     uint64_t most = 0, *want = calloc(b->n, sizeof(*want));
     ft_status st = want ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "commands");
 
-    b->begin_s = ft__now_s();
+    b->begin_s = ft__clock_now(b->runner->clock);
     for (size_t i = 0; i < b->n && !st; i++) {
         st = add_run(b, i, err);
         if (st)
@@ -304,12 +306,12 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
 
     if (st)
         return st;
-    from_s = to_s = ft__now_s();
+    from_s = to_s = ft__clock_now(b->runner->clock);
     while (!st && to_s - from_s < fmax(want_s, least_s)) {
         st = start(b, i, &run, err);
         runs++;
         busy_s += run.wall_s;
-        to_s = ft__now_s();
+        to_s = ft__clock_now(b->runner->clock);
     }
     stopped = ft_meter_stop(b->opt->meter, &t, &why);
     if (stopped) {
@@ -403,10 +405,11 @@ static ft_status run_all(struct bench *b, ft_error *err)
     return st;
 }
 
-ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
-                              size_t n, const ft_command_options *opt, ft_error *err)
+ft_status ft__measure_commands(ft_command_result **results, const ft_command *c,
+                               size_t n, const ft_command_options *opt,
+                               const ft__runner *runner, ft_error *err)
 {
-    struct bench b = {.c = c, .n = n, .opt = opt};
+    struct bench b = {.c = c, .n = n, .opt = opt, .runner = runner};
     ft_status st;
 
     *results = NULL;
@@ -427,4 +430,12 @@ ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
     else
         *results = b.r;
     return st;
+}
+
+const ft__runner ft__system_runner = {.run = NULL};
+
+ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
+                              size_t n, const ft_command_options *opt, ft_error *err)
+{
+    return ft__measure_commands(results, c, n, opt, &ft__system_runner, err);
 }

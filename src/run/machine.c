@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "predict/probes.h"
 #include "run/collection.h"
@@ -173,7 +172,7 @@ ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
  * they say nothing. */
 static double probe_time(const struct ft__collection *k, size_t n)
 {
-    double share = (k->end_s - ft__now_s()) / (double)(n ? n : 1) * 0.25;
+    double share = (k->end_s - ft__clock_now(k->clock)) / (double)(n ? n : 1) * 0.25;
 
     return fmin(0.3, fmax(0.02, share));
 }

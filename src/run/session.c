@@ -109,6 +109,25 @@ static bool clock_moves(const ft_session *s)
     return s->engine->now(s->context) > before;
 }
 
+static double simulated_now(void *user)
+{
+    const ft_session *s = user;
+
+    return s->engine->now(s->context) + s->waited_s;
+}
+
+static void wait_simulated(void *user, double seconds)
+{
+    ft_session *s = user;
+
+    s->waited_s += seconds;
+}
+
+const ft__clock *ft__session_clock(const ft_session *s)
+{
+    return s->clock_is_real ? NULL : &s->simulated;
+}
+
 /* "threads=1 clock=1200MHz". Of a GPU the dataset's device speaks already. */
 static ft_status name_setting(ft_session *s, bool on_gpu, ft_error *err)
 {
@@ -179,6 +198,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
         s->usual_ratio[i] = NAN;
     s->clock_is_real = clock_moves(s);
+    s->simulated = (ft__clock){simulated_now, wait_simulated, s};
     if (!s->clock_is_real) {
         ft__unpin_take(s->pin);
         s->pin = NULL;

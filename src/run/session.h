@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "foretell/engine.h"
 #include "foretell/measure.h"
 
@@ -28,6 +29,8 @@ struct ft_session {
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
     bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
+    ft__clock simulated; /* the engine's then, and what was waited on it beside */
+    double waited_s;
     struct ft__op_job *calibration[FT__N_CALIBRATIONS]; /* made at their first use */
     bool no_calibration[FT__N_CALIBRATIONS];            /* the engine does not run it */
     double calibrations[1024]; /* what it took so far, the latest of them */
@@ -40,6 +43,11 @@ struct ft_session {
     bool knows_issuing;
     bool issues_ahead; /* run() returns before the work is done */
 };
+
+/* What budgets are spent and recordings played on: the engine's clock where it
+ * simulates, so that what is measured does not depend on how fast the simulation is;
+ * else NULL. */
+const ft__clock *ft__session_clock(const ft_session *s);
 
 /* The operation that is measured beside others, made ready; false: the engine does
  * not run it. The session keeps it. */

@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-
 /* How long a run that is to end with us has for it. */
 static const double grace_s = 1;
 
@@ -75,7 +73,7 @@ static void become(const ft__spawn *s, struct report *r)
     for (size_t i = 0; s->env && s->env[i]; i++)
         if (putenv((char *)(uintptr_t)s->env[i]))
             die(r, "environment");
-    r->start_s = ft__now_s();
+    r->start_s = ft__clock_now(s->clock);
     execvp(s->argv[0], (char *const *)(uintptr_t)s->argv);
     die(r, "exec");
 }
@@ -117,10 +115,11 @@ static int next_signal(const sigset_t *held, double most_s)
 static bool wait_for(struct end *e, pid_t child, const ft__spawn *s)
 {
     pid_t all = s->timeout_s > 0 ? -child : child, got;
-    double last_s = s->timeout_s > 0 ? ft__now_s() + s->timeout_s : INFINITY;
+    double last_s =
+        s->timeout_s > 0 ? ft__clock_now(s->clock) + s->timeout_s : INFINITY;
 
     while ((got = wait4(child, &e->status, WNOHANG, &e->use)) == 0) {
-        double left = last_s - ft__now_s();
+        double left = last_s - ft__clock_now(s->clock);
         int signal = left > 0 ? next_signal(&s->signals->held, left) : 0;
 
         if (left <= 0) {
@@ -130,10 +129,10 @@ static bool wait_for(struct end *e, pid_t child, const ft__spawn *s)
         } else if (signal && signal != SIGCHLD) {
             e->signal = signal;
             kill(all, signal);
-            last_s = ft__now_s() + grace_s;
+            last_s = ft__clock_now(s->clock) + grace_s;
         }
     }
-    e->at_s = ft__now_s();
+    e->at_s = ft__clock_now(s->clock);
     if (e->signal && all < 0)
         kill(all, SIGKILL);
     return got == child;
@@ -166,7 +165,7 @@ static ft_status run(ft_command_run *out, const ft__spawn *s, struct report *r,
     struct end e = {0};
     pid_t child;
 
-    r->start_s = ft__now_s(); /* until the child knows better */
+    r->start_s = ft__clock_now(s->clock); /* until the child knows better */
     child = fork();
     if (child == 0)
         become(s, r);

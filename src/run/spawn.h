@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "foretell/command.h"
 
 /* While commands are measured, signals that would end this process wait, so that the
@@ -25,11 +26,25 @@ typedef struct ft__spawn {
     double timeout_s;
     int show_output;
     FILE *output; /* where it goes instead; may be NULL */
+    const ft__clock *clock;
 } ft__spawn;
 
-/* Run it to its end; start_s is of CLOCK_MONOTONIC. What the program ends with is
+/* Run it to its end; start_s is of s->clock. What the program ends with is
  * in *out, not a failure of this function. FT_EBACKEND: a signal ended it and us. */
 ft_status ft__spawn_run(ft_command_run *out, const ft__spawn *s, ft_error *err);
+
+/* Who runs the commands that are measured, and by which clock. */
+typedef struct ft__runner {
+    ft_status (*run)(void *user, ft_command_run *out, const ft__spawn *s,
+                     ft_error *err); /* NULL: ft__spawn_run() */
+    void *user;
+    const ft__clock *clock; /* the meter's, too */
+} ft__runner;
+extern const ft__runner ft__system_runner;
+/* As ft_measure_commands(). */
+ft_status ft__measure_commands(ft_command_result **results, const ft_command *c,
+                               size_t n, const ft_command_options *opt,
+                               const ft__runner *runner, ft_error *err);
 /* Shell text, untimed; FT_EBACKEND when it ends with anything but 0. NULL: nothing. */
 ft_status ft__spawn_shell(const char *text, const char *what, int show_output,
                           const ft__signals *signals, ft_error *err);

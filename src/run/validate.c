@@ -194,7 +194,7 @@ static ft_status measure_whole(struct live *l, uint32_t rounds, bool last,
 
     /* What was freed before would hide what the network takes. */
     ft__return_free_memory();
-    begin_s = ft__now_s() - l->begin_s;
+    begin_s = ft__clock_now(ft__session_clock(l->session)) - l->begin_s;
     st = run_whole(&t, l, &how, &why);
     if (st)
         return refuse(l, st, &why, err);
@@ -297,7 +297,8 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
                               const ft_graph *g, const ft_validate_options *opt,
                               ft_error *err)
 {
-    struct live l = {.session = s, .out = out, .begin_s = ft__now_s()};
+    struct live l = {
+        .session = s, .out = out, .begin_s = ft__clock_now(ft__session_clock(s))};
     ft_status st;
 
     *out = (ft_validated){0};

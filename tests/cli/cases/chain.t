@@ -20,7 +20,7 @@ same figures everywhere.
   refused: 0
   failed: 0
   left: 0
-  $ foretell collect --engine fake --quick --db other.db --json | pick present failed left
+  $ foretell collect --engine fake --quick --budget 1h --db other.db --json | pick present failed left
   present: 0
   failed: 0
   left: 0
@@ -190,6 +190,14 @@ Operations that were bounded are named.
   $ foretell predict models/unknown-op.onnx --engine fake | grep -E 'bounded|warning'
   bounded: Frobnicate (node bad?[31mname), by the bytes it moves
   warning: 1 of 2 unique operations are of kinds never measured: their times are lower bounds
+
+A budget is spent in the engine's time, which is the same on every machine.
+
+  $ foretell collect --engine fake --quick --db hasty.db --json >report; python3 -c "
+  > import json
+  > r = json.load(open('report'))
+  > print(r['measured'] > 300, r['left'] == r['wanted'] - r['measured'] > 300, 54 < r['seconds'] < 62)"
+  True True True
 
 A budget holds for what is measured of the machine itself, too.
 
