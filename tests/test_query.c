@@ -121,7 +121,7 @@ static void a_graph_is_asked_as_its_file(void)
     CHECK_NEAR(ask(&st, d, &q), s, 0);
     q.setting = "clock=600MHz power=100W";
     CHECK(ask(&st, d, &q) > s);
-    q.step.mode = "training";
+    q.mode = "training";
     CHECK(ask(&st, d, &q) > 2 * s);
     ft_graph_free(g);
     ft_data_close(d);
@@ -165,8 +165,8 @@ static void what_is_wrong_has_its_status(void)
         {offsetof(ft_query, dtype), "int3", FT_EINVAL},
         {offsetof(ft_query, predictor), "/nosuch.ftp", FT_EIO},
         {offsetof(ft_query, correct), "/nosuch.csv", FT_EIO},
-        {offsetof(ft_query, step.mode), "sleeping", FT_EINVAL},
-        {offsetof(ft_query, step.optimizer), "adam", FT_EINVAL}, /* of training alone */
+        {offsetof(ft_query, mode), "sleeping", FT_EINVAL},
+        {offsetof(ft_query, optimizer), "adam", FT_EINVAL}, /* of training alone */
         {offsetof(ft_query, model), NULL, FT_EINVAL},
     };
     ft_data *d = open_data();

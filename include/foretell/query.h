@@ -20,7 +20,6 @@ typedef struct ft_data ft_data;
  * Nothing is read before a query needs it. */
 FT_API ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir,
                               ft_error *err);
-/* After the answers that came of it. NULL is fine. */
 FT_API void ft_data_close(ft_data *d);
 /* The predictor of this machine in a user's folder; engine NULL: the one for a family of
  * devices. Returns the length as snprintf() does. */
@@ -31,9 +30,9 @@ FT_API size_t ft_data_predictor_path(char *buf, size_t size, const char *user_di
 #define FT_DEFAULT_ENGINE "onednn"
 
 /* Start from FT_QUERY_INIT; what stays 0 or NULL is the default. Texts are borrowed for
- * the call. Fields are only ever appended: a query of an older program is shorter, and
- * the fields that it lacks are 0; one of a newer program is taken if what this library
- * does not know is 0. */
+ * the call. Fields are only ever appended, of 8 bytes each, so that there is no padding:
+ * a query of an older program is shorter, and the fields that it lacks are 0; one of a
+ * newer program is taken if what this library does not know is 0. */
 typedef struct ft_query {
     size_t size;           /* sizeof(ft_query), as the caller knows it */
     const char *model;     /* file: ONNX, torch.export or a list of operations */
@@ -48,7 +47,10 @@ typedef struct ft_query {
     size_t n_inputs;
     int64_t trips;
     const char *dtype;     /* cast to it: "fp16", ...; NULL: as in the file */
-    ft_step_names step;    /* inference or training, and how */
+    const char *mode;      /* as in ft_step_names, these four */
+    const char *optimizer;
+    const char *loss;
+    const char *loss_on;
     const char *device;    /* name, alias ("NVIDIA H100 80GB HBM3") or product ("h100");
                               NULL: "local", this machine */
     const char *setting;   /* as in ft_device_use: "clock=1200MHz power=250W", and pairs
@@ -79,14 +81,15 @@ typedef struct ft_query {
 FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err);
 
 /* ---- the answer ---- */
+/* Values are stable. */
 typedef enum ft_remark_code {
     /* assumptions */
-    FT_REMARK_MODEL,   /* what the importer took where the model is open */
+    FT_REMARK_MODEL = 0, /* what the importer took where the model is open */
     FT_REMARK_DEVICE,  /* which variant of a product was taken */
     FT_REMARK_RUN,     /* mode, step and element type */
     FT_REMARK_MEMORY,  /* which allocator was assumed */
     /* warnings */
-    FT_REMARK_OTHER_MACHINE, /* the predictor was trained on another machine */
+    FT_REMARK_OTHER_MACHINE = 100, /* the predictor was trained on another machine */
     FT_REMARK_UNNAMED,       /* operations without a rule: their times are lower bounds */
     FT_REMARK_OUTSIDE,       /* operations outside of what the predictor has seen */
     FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
@@ -172,7 +175,8 @@ typedef struct ft_answer {
     const char *verify; /* command that measures it; "": no engine runs this step */
 } ft_answer;
 
-/* *out is freed by ft_answer_free(), before d is closed. FT_EINVAL: the query is
+/* *out is freed by ft_answer_free(); it outlives d and q, but not q->graph and q->loaded.
+ * FT_EINVAL: the query is
  * malformed or does not fit the model; FT_EIO, FT_EFORMAT: a file; FT_ENEEDED: the
  * model leaves a value open (says which); FT_ENOTFOUND: no such device, no predictor for
  * this machine, or the device file lacks a fact. */

@@ -178,7 +178,10 @@ int ft__predict_read(ft__predict_question *q)
     if (code)
         return code;
     q->query = (ft_query)FT_QUERY_INIT;
-    q->query.step = o->step;
+    q->query.mode = o->step.mode;
+    q->query.optimizer = o->step.optimizer;
+    q->query.loss = o->step.loss;
+    q->query.loss_on = o->step.loss_on;
     q->query.policy = q->use.policy;
     q->query.engine = o->engine;
     q->query.engine_version = o->engine_version;

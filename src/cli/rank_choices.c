@@ -209,7 +209,10 @@ static void find_max_batch(ft__choice *x, const ft__rank_question *q,
     if (!(x->memory.value > x->limit_bytes))
         return;
     query.model = q->c->args.v[0];
-    query.step = q->o->step;
+    query.mode = q->o->step.mode;
+    query.optimizer = q->o->step.optimizer;
+    query.loss = q->o->step.loss;
+    query.loss_on = q->o->step.loss_on;
     if (ft__model_values_read(&values, &query, &q->o->model, NULL) ||
         ft_source_max_batch(&x->max_batch, from, &query, x->limit_bytes, NULL))
         x->max_batch = -1;

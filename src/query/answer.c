@@ -244,8 +244,8 @@ static const char *make_verify(struct answer *x, const ft__asked *a)
                 a->s.engine);
     if (training)
         ft__buf_str(&b, " --mode training");
-    if (training && q->step.optimizer)
-        ft__buf_fmt(&b, " --optimizer %s", q->step.optimizer);
+    if (training && q->optimizer)
+        ft__buf_fmt(&b, " --optimizer %s", q->optimizer);
     if (q->dtype)
         ft__buf_fmt(&b, " --dtype %s", q->dtype);
     if (q->threads)

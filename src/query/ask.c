@@ -72,6 +72,13 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
     return st ? st : check_policy(out->policy, err);
 }
 
+ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err)
+{
+    const ft_step_names names = {q->mode, q->optimizer, q->loss, q->loss_on};
+
+    return ft_step_read(out, &names, err);
+}
+
 /* ---- the model ---- */
 
 /* In place of *g. */
@@ -140,7 +147,7 @@ static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft_select
 static ft_status ask(ft__asked *a, ft_data *d, ft_error *err)
 {
     const ft_query *q = &a->q;
-    ft_status st = ft_step_read(&a->step, &q->step, err);
+    ft_status st = ft__query_step(&a->step, q, err);
 
     if (!st && !q->graph)
         st = ft_query_import(&a->imported, q, err);

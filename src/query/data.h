@@ -56,5 +56,7 @@ bool ft__family_has(const ft_predictor *p, const char *device);
 /* ---- ask.c ---- */
 /* A query of any size as today's, checked. */
 ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err);
+/* What it says of mode and optimizer. */
+ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err);
 
 #endif

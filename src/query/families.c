@@ -29,7 +29,7 @@ static ft_status open_all(ft_data *d, ft_error *err)
 {
     char path[FT__PATH];
     ft_status st = FT_OK;
-    glob_t found;
+    glob_t found = {0};
 
     if (d->families.opened)
         return FT_OK;
@@ -39,8 +39,10 @@ static ft_status open_all(ft_data *d, ft_error *err)
         st = add(d, path, err);
     d->families.own = d->families.n > 0;
     snprintf(path, sizeof(path), "%s/predictors/*.ftp", d->data_dir);
-    if (!st && !glob(path, 0, NULL, &found)) {
-        for (size_t i = 0; i < found.gl_pathc && !st; i++)
+    if (!st) {
+        if (glob(path, 0, NULL, &found) == GLOB_NOSPACE)
+            st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
+        for (size_t i = 0; !st && i < found.gl_pathc; i++)
             st = add(d, found.gl_pathv[i], err);
         globfree(&found);
     }

@@ -100,7 +100,7 @@ ft_status ft_source_max_batch(int64_t *batch, const ft_source *s, const ft_query
     ft_status st = ft__query_read(&at.q, q, err);
 
     if (!st)
-        st = ft_step_read(&at.step, &at.q.step, err);
+        st = ft__query_step(&at.step, &at.q, err);
     if (st)
         return st;
     st = ft_memory_max_batch(batch, (uint64_t)limit_bytes, bytes_at, &at, &inner);
