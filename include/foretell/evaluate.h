@@ -41,6 +41,7 @@ typedef struct ft_evaluated_row {
     const char *engine_version;
     const char *policy; /* on dtypes */
     const char *spec;
+    const char *phase;
     const char *metric;
     const char *basis;
     const char *split; /* what was left out with it */
@@ -67,6 +68,7 @@ typedef struct ft_evaluate_options {
     uint32_t methods;     /* bits 1 << ft_method to choose from; 0: the usual ones */
     int mix;              /* mixtures of the three best, too */
     int single;           /* one regressor for all kinds */
+    size_t most_bytes;    /* of the predictor's file, as in ft_train_options */
     uint32_t curve_steps; /* > 0: learn from growing parts of the training rows, too */
     void (*row)(void *user, const ft_evaluated_row *row); /* NULL, or takes each row */
     void *row_user;

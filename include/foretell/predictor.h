@@ -69,7 +69,7 @@ typedef struct ft_train_options {
     const char *where;    /* as of ft_evaluate_options */
     const char *data_dir; /* where device files are; family only */
     int single;           /* one regressor for all kinds, instead of one for each; family */
-    size_t most_bytes;    /* family: of the file, about; 0: 16 MB */
+    size_t most_bytes;    /* family: of the file, about; 0: 40 MB */
     const struct ft_predictor *add; /* NULL, or what the store's new measurements are added
                              to: regressors whose rows are as they were are copied byte for
                              byte, and what times are told relative to stays. FT_EINVAL: it

@@ -33,6 +33,7 @@ struct options {
     const char *lists;
     const char *rows;
     bool siblings;
+    uint64_t size;
     uint64_t seed;
 };
 
@@ -91,6 +92,8 @@ static const ft__option options[] = {
      "brings"},
     {"siblings", 0, FT__OPT_FLAG, offsetof(struct options, siblings), NULL,
      "with --leave-out device: other devices of its chip stay known"},
+    {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
+     "what the predictor's file may take, as train has it; 40"},
     {"rows", 0, FT__OPT_TEXT, offsetof(struct options, rows), "FILE.csv",
      "write every tested row there: truth, predicted value, interval and basis"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
@@ -198,9 +201,9 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
 
 static void write_row(void *user, const ft_evaluated_row *r)
 {
-    ft__csv_row(user, "sssssssggggss", r->device, r->setting, r->engine,
-                r->engine_version, r->policy, r->spec, r->metric, r->truth, r->value,
-                r->low, r->high, r->basis, r->split);
+    ft__csv_row(user, "ssssssssggggss", r->device, r->setting, r->engine,
+                r->engine_version, r->policy, r->spec, r->phase, r->metric, r->truth,
+                r->value, r->low, r->high, r->basis, r->split);
 }
 
 static int open_rows(ft__cli *c, ft_evaluate_options *how, const char *path)
@@ -209,7 +212,7 @@ static int open_rows(ft__cli *c, ft_evaluate_options *how, const char *path)
 
     if (!fp)
         return ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));
-    fputs("device,setting,engine,engine_version,dtype_policy,spec,metric,truth,value,"
+    fputs("device,setting,engine,engine_version,dtype_policy,spec,phase,metric,truth,value,"
           "low,high,basis,split\n",
           fp);
     how->row = write_row;
@@ -360,6 +363,7 @@ static int run(ft__cli *c, const void *user)
                                .metric = o->metric,
                                .mix = o->mix,
                                .single = o->single,
+                               .most_bytes = (size_t)o->size * 1000000,
                                .curve_steps = o->curve ? CURVE_STEPS : 0,
                                .data_dir = data,
                                .seed = o->seed ? o->seed : 1,

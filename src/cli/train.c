@@ -63,7 +63,7 @@ static const ft__option options[] = {
     {"layout", 0, FT__OPT_TEXT, offsetof(struct options, layout), "WHAT",
      "with --family: one regressor a kind, or single: one for all of them"},
     {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
-     "with --family: what the file may take, about; 16"},
+     "with --family: what the file may take, about; 40"},
     {"add", 0, FT__OPT_TEXT, offsetof(struct options, add), "P.ftp",
      "add what the store holds to this predictor: only what has new measurements is "
      "learned again"},

@@ -467,6 +467,7 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
                                                     .seed = opt->seed,
                                                     .threads = opt->threads},
                                             .single = opt->single != 0},
+                                  .most_bytes = opt->most_bytes,
                                   .metrics = metrics_for(e->metric)};
     if (e->metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);

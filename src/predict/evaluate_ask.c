@@ -42,12 +42,12 @@ static bool starts_run(const struct place *v, size_t i)
     return i == 0 || v[i].hash != v[i - 1].hash;
 }
 
-/* A list of the operations, each once. */
+/* A list of the operations, each once, as they were measured: one node each. */
 static ft_status list_of(ft_graph **out, const struct asking *a, const struct place *v,
                          size_t n, ft_error *err)
 {
-    ft_graph *g = NULL;
     ft__buf text = {0};
+    uint32_t n_nodes = 0;
     ft_status st;
 
     for (size_t i = 0; i < n; i++) {
@@ -57,12 +57,13 @@ static ft_status list_of(ft_graph **out, const struct asking *a, const struct pl
             continue;
         ft_op_print(&a->s->v[a->row[v[i].at]].op, spec, sizeof(spec));
         ft__buf_fmt(&text, "%s\n", spec);
+        n_nodes++;
     }
     st = text.bad ? ft_fail(err, FT_ENOMEM, 0, "%zu operations", n)
-                  : ft_import_ops(&g, text.s, text.len, "list", err);
-    if (!st)
-        st = ft_graph_lower(out, g, FT_POLICY_STRIDED_VIEWS, err);
-    ft_graph_free(g);
+                  : ft_import_ops(out, text.s, text.len, "list", err);
+    if (!st && ft_graph_n_nodes(*out) != n_nodes)
+        st = ft_fail(err, FT_EUNSUPPORTED, 0, "a list of %u operations has %u nodes",
+                     n_nodes, ft_graph_n_nodes(*out));
     ft__buf_free(&text);
     return st;
 }

@@ -154,6 +154,7 @@ void ft__results_rows(const ft__results *r, const ft__samples *s, ft__metric met
                                                     .engine_version = d->engine_version,
                                                     .policy = d->policy,
                                                     .spec = spec,
+                                                    .phase = ft_phase_name(v->op.phase),
                                                     .metric = ft__metric_name(metric),
                                                     .basis = ft_basis_name(a->basis),
                                                     .split = split[r->v[i].split],

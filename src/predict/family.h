@@ -42,7 +42,7 @@ typedef struct ft__family {
 
 typedef struct ft__family_options {
     ft__learn_options learn;  /* metric, unseen and part_rows are set here */
-    size_t most_bytes;        /* of its file, about; 0: 16 MB */
+    size_t most_bytes;        /* of its file, about; 0: 40 MB */
     bool forget;              /* no templates */
     uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
                          0: all that were measured */
