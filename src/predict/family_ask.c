@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "predict/ask.h"
 #include "predict/family.h"
 
 /* How far an operation that was measured strays when it is measured again: 90 %. */
@@ -288,6 +289,43 @@ static void take_over(ft__answer *a, double ratio, double aside_s, bool measured
         ft__answer_as_measured(a, value);
 }
 
+/* Does dataset i hold measurements of the device as it is asked about, by whichever
+ * engine? */
+static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
+{
+    const ft__dataset *d = &f->dataset[i];
+
+    return f->templates[i].n && same(on->device, d->device) &&
+           same(on->policy, d->policy) &&
+           !ft__setting_differs(on->setting, d->setting) &&
+           !ft__setting_differs(d->setting, on->setting);
+}
+
+/* Of an operation that the likest dataset lacks: the mean of what other engines took,
+ * between the least and the most of them. */
+static void take_other_engines(ft__answer *a, const ft__family *f,
+                               const ft__dataset *on, uint64_t hash, double aside_s)
+{
+    double sum = 0, least = INFINITY, most = -INFINITY;
+    int n = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        double ratio = is_alike(f, i, on) ? ratio_of(&f->templates[i], hash) : NAN;
+
+        if (isnan(ratio))
+            continue;
+        sum += ratio;
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+        n++;
+    }
+    if (n == 0)
+        return;
+    take_over(a, sum / n, aside_s, true);
+    a->low *= exp(least - sum / n);
+    a->high *= exp(most - sum / n);
+}
+
 /* Operations that were measured there, or on a device of its kin, as they were. */
 static ft_status use_templates(ft__answer *out, const ft__family *f,
                                const ft__learner *l, const ft__dataset *on,
@@ -298,19 +336,24 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
     uint32_t from = measured                                   ? index
                     : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
                                                                : kin_of(f, on);
-    ft_status st;
+    ft_status st = FT_OK;
 
     if (from == f->n_datasets)
         return FT_OK;
-    st = check_templates(&f->templates[from], err);
+    for (uint32_t i = 0; i < f->n_datasets && !st; i++)
+        if (i == from || (on->any_engine && is_alike(f, i, on)))
+            st = check_templates(&f->templates[i], err);
     for (size_t i = 0; i < s->n && !st; i++) {
         double ratio = ratio_of(&f->templates[from], s->v[i].hash);
         ft__terms t;
 
-        if (isnan(ratio))
+        if (isnan(ratio) && !(measured && on->any_engine))
             continue;
         ft__base_terms(&l->base, &t, s, (uint32_t)i);
-        take_over(&out[i], ratio, t.aside_s, measured);
+        if (isnan(ratio))
+            take_other_engines(&out[i], f, on, s->v[i].hash, t.aside_s);
+        else
+            take_over(&out[i], ratio, t.aside_s, measured);
     }
     return st;
 }

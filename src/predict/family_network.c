@@ -420,6 +420,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
                          .policy = (char *)on->policy,
                          .engine = (char *)on->engine,
                          .engine_version = (char *)on->engine_version,
+                         .any_engine = !on->engine,
                          .file = (ft_device *)on->device};
     ft_status st = FT_OK;
     ft_device_use use;

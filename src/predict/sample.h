@@ -31,6 +31,7 @@ typedef struct ft__dataset {
     size_t n;        /* samples */
     ft_device *file; /* what is known of the device; NULL: nothing */
     bool borrowed;   /* the file is another's */
+    bool any_engine; /* asked: none was named, measurements by any of them answer */
     ft__roof *roof;  /* as its probes were measured; NULL: they were not */
 } ft__dataset;
 
