@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/prng.h"
 #include "check.h"
@@ -12,6 +14,53 @@
 #include "foretell/op.h"
 
 enum { N_OPS = 60 };
+
+/* Devices that are to be predicted from others have files; all are one but in name and
+ * chip. */
+static char data_dir[] = "/tmp/foretell-evaluate-XXXXXX";
+static const char *const filed[] = {"one", "two", "slow", "known", "new", "sibling"};
+enum { N_FILED = sizeof(filed) / sizeof(*filed) };
+
+static void path_of(char *path, size_t size, const char *name)
+{
+    snprintf(path, size, "%s/devices%s%s%s", data_dir, *name ? "/" : "", name,
+             *name ? ".yaml" : "");
+}
+
+static void write_devices(void)
+{
+    char path[256];
+
+    CHECK(mkdtemp(data_dir) != NULL);
+    path_of(path, sizeof(path), "");
+    CHECK(mkdir(path, 0700) == 0);
+    for (int i = 0; i < N_FILED; i++) {
+        FILE *fp;
+
+        path_of(path, sizeof(path), filed[i]);
+        fp = fopen(path, "w");
+        CHECK(fp != NULL);
+        fprintf(fp,
+                "title: %s\nvendor: V\ntype: gpu\nchip: %s\nsource: a test\n"
+                "cores: 8\nboost_clock_mhz: 1000\nmemory_clock_mhz: 1000\n"
+                "peak_fp32_tflops: 0.1\nbandwidth_gb_s: 10\nmemory_gib: 1\n"
+                "l2_mib: 0.01\ntdp_w: 200\nprocess_nm: 7\nyear: 2020\n",
+                filed[i], strcmp(filed[i], "sibling") ? filed[i] : "one");
+        CHECK(fclose(fp) == 0);
+    }
+}
+
+static void remove_devices(void)
+{
+    char path[256];
+
+    for (int i = 0; i < N_FILED; i++) {
+        path_of(path, sizeof(path), filed[i]);
+        CHECK(remove(path) == 0);
+    }
+    path_of(path, sizeof(path), "");
+    CHECK(rmdir(path) == 0 && rmdir(data_dir) == 0);
+}
 
 /* What a store is filled with. */
 struct law {
@@ -106,6 +155,7 @@ static ft_evaluation evaluate(ft_store *s, ft_store *test,
     ft_error err = {0};
 
     how.seed = 1;
+    how.data_dir = data_dir;
     /* One tree is quick and learns these laws well enough to tell protocols apart. */
     how.methods = how.methods ? how.methods : 1u << FT_METHOD_TREE;
     if (ft_evaluate(&e, s, test, &how, &err))
@@ -183,8 +233,8 @@ static void a_share_is_learned_from_and_the_rest_tested(void)
 /* Two devices of one law: each is foretold from the other nearly as if known. */
 static void what_is_left_out_is_foretold_from_the_others(void)
 {
-    const struct law law[] = {{.device = "one", .setting = "clock=1GHz", .seed = 3},
-                              {.device = "two", .setting = "clock=2GHz", .seed = 3}};
+    const struct law law[] = {{.device = "one", .setting = "run=1", .seed = 3},
+                              {.device = "two", .setting = "run=2", .seed = 3}};
     ft_store *s = store_of(law, 2);
     ft_evaluation e =
         evaluate(s, NULL, &(ft_evaluate_options){.protocol = FT_PROTOCOL_DEVICE});
@@ -195,7 +245,7 @@ static void what_is_left_out_is_foretold_from_the_others(void)
     ft_evaluation_free(&e);
     e = evaluate(
         s, NULL,
-        &(ft_evaluate_options){.protocol = FT_PROTOCOL_SETTING, .only = "clock=1GHz"});
+        &(ft_evaluate_options){.protocol = FT_PROTOCOL_SETTING, .only = "run=1"});
     CHECK(e.n_splits == 1 && line(&e, FT_BY_DEVICE, "one")->learned.n == 3 * N_OPS);
     ft_evaluation_free(&e);
     e = evaluate(s, NULL,
@@ -263,6 +313,44 @@ static void devices_of_the_second_store_alone_are_tested_apart(void)
     ft_evaluation_free(&e);
     ft_store_close(s);
     ft_store_close(t);
+}
+
+/* What one tells of its sibling, nobody may who is asked about the chip. */
+static void with_a_device_its_chip_is_left_out(void)
+{
+    const struct law law[] = {
+        {.device = "one", .setting = "", .slower = 5, .seed = 3},
+        {.device = "sibling", .setting = "", .slower = 5, .seed = 3},
+        {.device = "two", .setting = "", .seed = 3}};
+    ft_evaluate_options how = {.protocol = FT_PROTOCOL_DEVICE, .only = "one"};
+    ft_store *s = store_of(law, 3);
+    ft_evaluation e = evaluate(s, NULL, &how);
+
+    CHECK(e.n_learned == 3 * N_OPS && e.all.learned.median_ape > 0.5);
+    ft_evaluation_free(&e);
+    how.siblings = 1;
+    e = evaluate(s, NULL, &how);
+    CHECK(e.n_learned == 2 * 3 * N_OPS && e.all.learned.median_ape < 0.1);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
+/* Where no file tells of a device there is no answer, and it is said. */
+static void a_device_without_a_file_has_no_answer(void)
+{
+    const struct law law[] = {{.device = "one", .setting = "", .seed = 3},
+                              {.device = "nofile", .setting = "", .seed = 3}};
+    const ft_evaluate_options how = {.protocol = FT_PROTOCOL_DEVICE,
+                                     .data_dir = data_dir,
+                                     .methods = 1u << FT_METHOD_TREE};
+    ft_store *s = store_of(law, 2);
+    ft_evaluation e;
+
+    CHECK(ft_evaluate(&e, s, NULL, &how, NULL) == FT_OK);
+    CHECK(e.all.learned.n == 3 * N_OPS && e.n_unanswered == 3 * N_OPS);
+    CHECK(strstr(e.unanswered, "nofile") != NULL);
+    ft_evaluation_free(&e);
+    ft_store_close(s);
 }
 
 static void a_few_rows_correct_the_others_of_a_device(void)
@@ -492,6 +580,7 @@ static void what_does_not_fit_is_refused(void)
 
 int main(void)
 {
+    write_devices();
     folds_test_every_row_once_and_learn_a_smooth_law();
     equal_operations_are_never_on_both_sides();
     a_share_is_learned_from_and_the_rest_tested();
@@ -499,6 +588,8 @@ int main(void)
     the_operations_of_a_network_leave_training_with_it();
     a_second_store_is_tested_whole();
     devices_of_the_second_store_alone_are_tested_apart();
+    with_a_device_its_chip_is_left_out();
+    a_device_without_a_file_has_no_answer();
     a_few_rows_correct_the_others_of_a_device();
     intervals_hold_what_they_say();
     what_errs_least_in_proportion_is_chosen();
@@ -508,5 +599,6 @@ int main(void)
     the_excess_is_a_mean_over_seeds_and_has_a_standard_error();
     figures_do_not_depend_on_threads();
     what_does_not_fit_is_refused();
+    remove_devices();
     CHECK_DONE();
 }

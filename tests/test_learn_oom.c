@@ -22,6 +22,7 @@ void *__wrap_calloc(size_t n, size_t size)
 enum { ROWS = 12, COLS = 2 };
 
 static data d;
+static ft_forest *made; /* while memory lasted */
 static const uint32_t fold[ROWS] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
 
 static ft_status fit(ft_forest_kind kind)
@@ -47,9 +48,10 @@ static ft_status fit_extra(void)
 
 static ft_status load(void)
 {
-    _Alignas(8) static const uint32_t leaf[] = {0x4f465446u, 1, 1, 1, 0, 0, 1, 0, 0, 1};
+    size_t len;
+    const void *image = ft_forest_image(made, &len);
     ft_forest *f;
-    ft_status st = ft_forest_load(&f, leaf, sizeof(leaf), NULL);
+    ft_status st = ft_forest_load(&f, image, len, NULL);
 
     CHECK((st == FT_OK) == (f != NULL));
     ft_forest_free(f);
@@ -153,7 +155,10 @@ int main(void)
         {fit_hist, 20},   {cross_validate_model, 12},
     };
 
+    const ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 3};
+
     d = data_new(ROWS, COLS, 1);
+    CHECK(ft_forest_fit(&made, &d.m, d.y, NULL, &how, NULL) == FT_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         ft_status st = FT_ENOMEM;
         int n;
@@ -165,6 +170,7 @@ int main(void)
         allocs_left = -1;
         CHECK(st == FT_OK && n > cases[i].least);
     }
+    ft_forest_free(made);
     data_free(&d);
     CHECK_DONE();
 }

@@ -406,14 +406,14 @@ static json_t *ops_json(const ft_answer *a)
     for (uint32_t k = 0; k < a->n_ops; k++) {
         const ft_answer_op *op = a->heaviest[k];
 
-        ft__json_append_take(
-            &all, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "spec", op->spec,
-                            "count", ft__json_count(op->count), "share",
-                            ft__json_real(op->share), "time",
-                            ft__json_estimate(&op->time, "s"), "device_time",
-                            ft__json_estimate(&op->device_time, "s"), "power",
-                            ft__json_estimate(&op->power, "W"), "energy",
-                            ft__json_estimate(&op->energy, "J")));
+        ft__json_append_take(&all,
+                             json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "spec",
+                                       op->spec, "count", ft__json_count(op->count),
+                                       "share", ft__json_real(op->share), "time",
+                                       ft__json_estimate(&op->time, "s"), "device_time",
+                                       ft__json_estimate(&op->device_time, "s"),
+                                       "power", ft__json_estimate(&op->power, "W"),
+                                       "energy", ft__json_estimate(&op->energy, "J")));
     }
     return all;
 }

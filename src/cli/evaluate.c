@@ -212,7 +212,8 @@ static int open_rows(ft__cli *c, ft_evaluate_options *how, const char *path)
 
     if (!fp)
         return ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));
-    fputs("device,setting,engine,engine_version,dtype_policy,spec,phase,metric,truth,value,"
+    fputs("device,setting,engine,engine_version,dtype_policy,spec,phase,metric,truth,"
+          "value,"
           "low,high,basis,split\n",
           fp);
     how->row = write_row;
@@ -226,9 +227,9 @@ static int close_rows(ft__cli *c, FILE *fp, const char *path, int code)
     bool bad = ferror(fp) != 0;
 
     bad = fclose(fp) != 0 || bad;
-    return code || !bad ? code
-                        : ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path,
-                                       strerror(errno));
+    return code || !bad
+               ? code
+               : ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));
 }
 
 static int evaluate(ft__cli *c, ft_evaluation *out, const char *path, const char *test,

@@ -197,11 +197,12 @@ static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
             "n_datasets", ft__json_count(e->n_datasets), "n_splits",
             ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
             "n_unanswered", ft__json_count(e->n_unanswered), "unanswered",
-            ft__json_text(e->unanswered), "all", line_json(&e->all), "by_kind", lines_json(e, FT_BY_KIND),
-            "by_device", lines_json(e, FT_BY_DEVICE), "by_size",
-            lines_json(e, FT_BY_SIZE), "by_split", lines_json(e, FT_BY_SPLIT),
-            "least_covered_kind", least_json(e, FT_BY_KIND), "least_covered_size",
-            least_json(e, FT_BY_SIZE), "curve", curve_json(e), "order",
+            ft__json_text(e->unanswered), "all", line_json(&e->all), "by_kind",
+            lines_json(e, FT_BY_KIND), "by_device", lines_json(e, FT_BY_DEVICE),
+            "by_size", lines_json(e, FT_BY_SIZE), "by_split",
+            lines_json(e, FT_BY_SPLIT), "least_covered_kind", least_json(e, FT_BY_KIND),
+            "least_covered_size", least_json(e, FT_BY_SIZE), "curve", curve_json(e),
+            "order",
             how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order)),
         stdout);
 }

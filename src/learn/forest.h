@@ -123,5 +123,4 @@ ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
  * memory. */
 ft_forest *ft__forest_over(const void *image, size_t len);
 
-
 #endif

@@ -46,7 +46,7 @@ struct evaluating {
     ft__samples s;
     ft__metric metric;
     ft__family_options how;
-    size_t n; /* samples with a value of the metric */
+    size_t n;       /* samples with a value of the metric */
     size_t n_train; /* STORES: rows of the first store */
     struct splits split;
     uint32_t *train;
@@ -156,8 +156,7 @@ static ft_status split_devices(struct evaluating *e, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
         if (e->split.of[i] != not_tested)
-            e->split.chip[e->split.of[i]] =
-                chip_of(&e->s.dataset[e->s.v[i].dataset]);
+            e->split.chip[e->split.of[i]] = chip_of(&e->s.dataset[e->s.v[i].dataset]);
     return FT_OK;
 }
 

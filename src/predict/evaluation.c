@@ -170,12 +170,11 @@ static size_t add_choices(ft__results *r, size_t at, const ft__learner *l)
     for (uint32_t i = 0; l && i < l->n_parts && at < sizeof(r->chosen); i++) {
         const ft__part *p = &l->part[i];
 
-        at += (size_t)snprintf(r->chosen + at, sizeof(r->chosen) - at,
-                               "%s%s %s%s: %zu rows, %s\n", ft__part_name(p),
-                               p->scope == FT__SCOPE_CLASS ? " (class)" : "",
-                               ft_phase_name(p->phase),
-                               l->opt.unseen ? ", other devices" : "", p->fit.n_rows,
-                               p->fit.choice);
+        at += (size_t)snprintf(
+            r->chosen + at, sizeof(r->chosen) - at, "%s%s %s%s: %zu rows, %s\n",
+            ft__part_name(p), p->scope == FT__SCOPE_CLASS ? " (class)" : "",
+            ft_phase_name(p->phase), l->opt.unseen ? ", other devices" : "",
+            p->fit.n_rows, p->fit.choice);
     }
     return at;
 }

@@ -40,8 +40,8 @@ typedef struct ft__results {
     size_t n_splits;
     size_t n_unanswered;  /* tested rows that the predictor has no answer for */
     char unanswered[240]; /* why, of the last of them */
-    double n_learned;  /* rows learned from, over all splits */
-    char chosen[4096]; /* of the last split */
+    double n_learned;     /* rows learned from, over all splits */
+    char chosen[4096];    /* of the last split */
 } ft__results;
 
 ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metric,

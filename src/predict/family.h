@@ -19,7 +19,7 @@ typedef struct ft__templates {
     const uint64_t *hash; /* ascending, n of them */
     const float *ratio;   /* log(measured / estimate) */
     size_t n;
-    void *own;                    /* to free, or NULL */
+    void *own; /* to free, or NULL */
     ft__hardware hardware;
     const unsigned char *section; /* NULL: not in a file */
     size_t bytes;
@@ -41,9 +41,9 @@ typedef struct ft__family {
 } ft__family;
 
 typedef struct ft__family_options {
-    ft__learn_options learn;  /* metric, unseen and part_rows are set here */
-    size_t most_bytes;        /* of its file, about; 0: 40 MB */
-    bool forget;              /* no templates */
+    ft__learn_options learn; /* metric, unseen and part_rows are set here */
+    size_t most_bytes;       /* of its file, about; 0: 40 MB */
+    bool forget;             /* no templates */
     uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
                          0: all that were measured */
     bool no_known;    /* nothing will be asked of the devices learned from, */

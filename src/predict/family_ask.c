@@ -247,7 +247,8 @@ static double least_reach(const ft__family *f, ft__metric metric, const ft__data
 
         if (!l->rows_of[i])
             continue;
-        stranger = stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
+        stranger =
+            stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
         first = first ? first : h;
         several = several || strcmp(h->chip, first->chip);
     }

@@ -35,10 +35,11 @@ static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft
     const ft__sample one = {.op = *op, .dataset = q->index};
 
     if (q->plain) {
-        ft__base_terms(&l->base, t, &(ft__samples){.v = (ft__sample *)&one,
-                                                   .n = 1,
-                                                   .dataset = q->dataset,
-                                                   .n_datasets = q->f->n_datasets + 1},
+        ft__base_terms(&l->base, t,
+                       &(ft__samples){.v = (ft__sample *)&one,
+                                      .n = 1,
+                                      .dataset = q->dataset,
+                                      .n_datasets = q->f->n_datasets + 1},
                        0);
         t->busy_s = t->total_s;
         t->launch_s = 0;
@@ -137,13 +138,13 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
         task->alone_s = NAN;
         return;
     }
-    *device = (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
-                            a->measured && !q->elsewhere &&
-                                    q->form[i].phase == op->phase
-                                ? FT_BASIS_MEASURED
-                            : q->known && !q->elsewhere && !a->far ? FT_BASIS_LEARNED
-                                                                   : FT_BASIS_SCALED,
-                            ""};
+    *device =
+        (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
+                      a->measured && !q->elsewhere && q->form[i].phase == op->phase
+                          ? FT_BASIS_MEASURED
+                      : q->known && !q->elsewhere && !a->far ? FT_BASIS_LEARNED
+                                                             : FT_BASIS_SCALED,
+                      ""};
     task->alone_s = device->value;
 }
 
@@ -290,10 +291,9 @@ static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric me
     st = a ? ask_metric(a, q, metric, err)
            : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     for (uint32_t i = 0; i < q->n && !st; i++)
-        out[i] = (ft_estimate){a[i].value, a[i].low, a[i].high,
-                               q->known && !a[i].far ? FT_BASIS_LEARNED
-                                                     : FT_BASIS_SCALED,
-                               ""};
+        out[i] = (ft_estimate){
+            a[i].value, a[i].low, a[i].high,
+            q->known && !a[i].far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
     free(a);
     return st;
 }
@@ -454,7 +454,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
                           .policy = q->on.policy,
-                          .run_mode = on->run_mode ? on->run_mode
+                          .run_mode = on->run_mode                       ? on->run_mode
                                       : ft__is_graph_mode(q->on.setting) ? "graph"
                                                                          : "eager"};
     if (q->elsewhere) {
@@ -495,7 +495,8 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 {
-    const ft__learner *l = p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
+    const ft__learner *l =
+        p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {

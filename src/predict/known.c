@@ -157,8 +157,7 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
     size_t n = 0, seen = 0, most;
 
     for (size_t i = 0; i < s->n; i++)
-        n += &s->dataset[s->v[i].dataset] == d &&
-             is_known(&s->v[i], c->metric);
+        n += &s->dataset[s->v[i].dataset] == d && is_known(&s->v[i], c->metric);
     most = n < FT__MOST_KNOWN ? n : FT__MOST_KNOWN;
     for (size_t i = 0; i < s->n; i++) {
         if (&s->dataset[s->v[i].dataset] != d || !is_known(&s->v[i], c->metric))
@@ -197,8 +196,8 @@ static ft_status correct(struct correcting *c, ft__answer *said, const ft__famil
     for (uint32_t i = 0; i < c->n && !st; i++)
         c->s.v[i].value[c->metric] = c->of[i]->value[c->metric];
     if (!st)
-        st = ft__correct_answers(c->said, ft__family_learner(f, c->metric, on),
-                                 &c->s, c->row, c->n, c->n + n, err);
+        st = ft__correct_answers(c->said, ft__family_learner(f, c->metric, on), &c->s,
+                                 c->row, c->n, c->n + n, err);
     for (size_t i = 0; i < n && !st; i++) {
         if (!said[i].measured)
             said[i] = c->said[c->n + i];
@@ -208,8 +207,9 @@ static ft_status correct(struct correcting *c, ft__answer *said, const ft__famil
 }
 
 ft_status ft__known_correct(ft__answer *said, uint32_t *n_used, const ft__family *f,
-                            ft__metric metric, const ft_known *known, const ft__dataset *on,
-                            const ft_op *ops, size_t n, ft_error *err)
+                            ft__metric metric, const ft_known *known,
+                            const ft__dataset *on, const ft_op *ops, size_t n,
+                            ft_error *err)
 {
     const ft__dataset *d = ft__known_dataset(known, on);
     struct correcting c = {.metric = metric};

@@ -16,7 +16,8 @@ bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op
  * ones are answered as measured. *n_used: by how many operations; too few change
  * nothing else. */
 ft_status ft__known_correct(ft__answer *said, uint32_t *n_used, const ft__family *f,
-                            ft__metric metric, const ft_known *known, const ft__dataset *on,
-                            const ft_op *ops, size_t n, ft_error *err);
+                            ft__metric metric, const ft_known *known,
+                            const ft__dataset *on, const ft_op *ops, size_t n,
+                            ft_error *err);
 
 #endif

@@ -163,7 +163,8 @@ static void products(ft__work *w, const ft_op *op)
 static void mixture(ft__work *w, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
-    double size = (double)x.dim[x.rank - 1], rows = (double)ft_shape_elements(&x) / size;
+    double size = (double)x.dim[x.rank - 1],
+           rows = (double)ft_shape_elements(&x) / size;
     double topk = (double)ft_op_at(op, FT_K_topk, 0);
     double all = (double)ft_op_at(op, FT_K_experts, 0);
     double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));

@@ -408,8 +408,8 @@ static ft_status open_mixture(ft__fit *f, const ft__regressor *r, ft_error *err)
                             FT__N_FEATURES, r->section->offset, err);
 }
 
-ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p,
-                               uint32_t i, ft_error *err)
+ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p, uint32_t i,
+                               ft_error *err)
 {
     ft__regressor *r = &p->regressor[i];
     ft__fit *m = atomic_load_explicit(&r->models, memory_order_acquire), *other = NULL;

@@ -103,7 +103,7 @@ typedef struct ft__mixture_image {
     double centre;
     char choice[96];
     uint64_t bytes[FT__MAX_MIXED + 1]; /* 0: there is none */
-    uint64_t rows;   /* which it was made of, as a sum of them */
+    uint64_t rows;                     /* which it was made of, as a sum of them */
     double tails[2]; /* of one machine: what all regressors of the metric shared */
 } ft__mixture_image;
 
@@ -178,8 +178,8 @@ bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left);
 ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
                            uint32_t width, uint64_t pos, ft_error *err);
 /* The models of regressor i, verified and opened when first asked for. */
-ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p,
-                               uint32_t i, ft_error *err);
+ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p, uint32_t i,
+                               ft_error *err);
 const ft__measured_image *ft__predictor_measured(const ft_predictor *p,
                                                  const ft_op *op);
 

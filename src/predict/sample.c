@@ -130,7 +130,7 @@ struct reading {
     const char *where;
     size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far */
-    ft__buf setting; /* of the row, with its run mode */
+    ft__buf setting;            /* of the row, with its run mode */
     ft_status st;
     ft_error err;
 };

@@ -77,7 +77,8 @@ void ft__samples_free(ft__samples *s);
 ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
                              const uint32_t *row, size_t n, ft_error *err);
 void ft__dataset_free(ft__dataset *d);
-/* Without its roofline, the file borrowed; false: no memory, and *out is to be freed. */
+/* Without its roofline, the file borrowed; false: no memory, and *out is to be freed.
+ */
 bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d);
 /* FT_EINVAL: `where` cannot be read. */
 ft_status ft__where_check(const char *where, ft_error *err);

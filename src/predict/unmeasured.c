@@ -21,8 +21,8 @@ static void take(ft_network_estimate *out, uint32_t i, ft__task *task,
     ft__terms t;
 
     ask_op(task, &t, &out->op_device[i], a, op);
-    out->op_time[i] = ft__estimate_times(out->op_device[i],
-                                         1 / ft__ask_device_share(a, task, &t));
+    out->op_time[i] =
+        ft__estimate_times(out->op_device[i], 1 / ft__ask_device_share(a, task, &t));
     ft__estimate_op_power(out, i, task->power_w);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pairs.h"
 #include "query/data.h"
 
 struct asked {
@@ -69,6 +70,50 @@ static ft_status open_all(struct asked *a, ft_error *err)
     return st;
 }
 
+/* ---- settings ---- */
+
+/* Is it one that estimates know, or that a dataset of the predictor has? */
+static bool is_setting(const ft_predictor *p, const char *name)
+{
+    static const char *const known[] = {"clock",     "memory",     "power", "run_mode",
+                                        "optimizer", "activation", "cache"};
+    ft_predictor_info info = {0};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (strcmp(known[i], name) == 0)
+            return true;
+    if (p)
+        ft_predictor_get_info(p, &info);
+    for (uint32_t i = 0; i < info.n_datasets; i++) {
+        ft_predictor_dataset d;
+
+        ft_predictor_get_dataset(p, i, &d);
+        if (ft__pair(d.setting, name, &len))
+            return true;
+    }
+    return false;
+}
+
+static ft_status check_setting(const ft_predictor *p, const char *setting,
+                               ft_error *err)
+{
+    for (const char *at = setting; at && *at;) {
+        size_t len = strcspn(at, " ");
+        char name[64];
+
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "= "), at);
+        if (!is_setting(p, name))
+            return ft_fail(err, FT_EINVAL, 0,
+                           "setting \"%.100s\": neither estimates nor the measurements "
+                           "behind them know \"%s\"; clock=1200MHz memory=877MHz "
+                           "power=250W are known",
+                           setting, name);
+        at += len + (at[len] == ' ');
+    }
+    return FT_OK;
+}
+
 /* ---- by device ---- */
 
 /* By the predictor of the device itself; where it is driven otherwise than it was
@@ -118,6 +163,8 @@ static ft_status select_any(ft_selection *s, const struct asked *a, ft_error *er
         st = ft_data_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
                             err);
     }
+    if (!st)
+        st = check_setting(s->source.predictor, q->setting, err);
     s->by = s->source.predictor ? FT_ANSWERED_BY_FAMILY : FT_ANSWERED_BY_SPECIFICATION;
     s->among = s->source.predictor && ft__family_has(s->source.predictor, s->device);
     return st;
