@@ -77,9 +77,9 @@ static ft_status open_all(struct asked *a, ft_error *err)
 static bool is_setting(const ft_predictor *p, const char *name)
 {
     static const char *const known[] = {
-        "clock",      "memory", "power",     "run_mode", "optimizer",
-        "activation", "cache",  "precision", "session",  "state",
-        "split",      "suite",  "op",        "to",       "threads"};
+        "clock",     "memory",  "power", "run_mode", "optimizer", "activation", "cache",
+        "precision", "session", "state", "split",    "suite",     "op",         "to",
+        "threads",   "layout",  "cuda",  "compiled", "mode",      "option"};
     ft_predictor_info info = {0};
     size_t len;
 
