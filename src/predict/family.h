@@ -5,7 +5,7 @@
 #include "predict/learner.h"
 #include "predict/writer.h"
 
-/* What devices are told apart and likened by. */
+/* What tells devices apart, and which are alike. */
 typedef struct ft__hardware {
     char vendor[24];
     char chip[40];

@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "predict/general.h"
 #include "predict/learner_rows.h"
+#include "predict/transfer.h"
 
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
@@ -25,22 +26,6 @@ static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
     if (most && part->scope > FT__SCOPE_KIND && !l->opt.single)
         most = ft__class_rows(most);
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
-}
-
-static const char *chip_name(const ft__dataset *d)
-{
-    return d->file ? ft_device_get(d->file)->chip : d->device;
-}
-
-/* The first dataset of the same chip: one number a chip. */
-static uint32_t chip_of(const ft__samples *s, uint32_t i)
-{
-    const char *name = chip_name(&s->dataset[s->v[i].dataset]);
-    uint32_t d = 0;
-
-    while (strcmp(chip_name(&s->dataset[d]), name) != 0)
-        d++;
-    return d;
 }
 
 static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
@@ -123,15 +108,6 @@ static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
 
 enum { MOST_FOLDS = 10 };
 
-static int count_chips(const struct rows *r, const ft__samples *s)
-{
-    uint64_t seen = 0;
-
-    for (size_t i = 0; i < r->m; i++)
-        seen |= 1ull << chip_of(s, r->index[r->of[i]]) % 64;
-    return __builtin_popcountll(seen);
-}
-
 /* Of so few devices luck makes a regressor look better than none by less than this. */
 #define LEAST_GAIN 0.15
 
@@ -142,10 +118,10 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
 {
     ft__fit_options how = l->opt.fit;
 
-    if (!l->opt.unseen || count_chips(r, s) < FT__LEAST_CHIPS)
+    if (!l->opt.unseen || ft__count_chips(r, s) < FT__LEAST_CHIPS)
         return how;
     for (size_t i = 0; i < r->m; i++)
-        r->group[i] = chip_of(s, r->index[r->of[i]]);
+        r->group[i] = ft__chip_of(s, r->index[r->of[i]]);
     how.mix = 1;
     how.gain = fmax(how.gain, LEAST_GAIN);
     how.n_folds = MOST_FOLDS;
@@ -193,177 +169,6 @@ static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
                       : FT_OK;
 }
 
-/* ---- devices that are not among the rows ---- */
-
-/* Rows whose chip was left out of what said `out` of them. */
-struct left_out {
-    double *y, *out, *spread;
-    uint64_t *chip; /* chip_of() */
-    size_t n;
-    uint32_t n_chips; /* above all of them */
-    const ft__samples *s;
-};
-
-static bool same_maker(const ft__dataset *a, const ft__dataset *b)
-{
-    const ft_device_facts *x = a->file ? ft_device_get(a->file) : NULL;
-    const ft_device_facts *y = b->file ? ft_device_get(b->file) : NULL;
-
-    return x && y && strcmp(x->vendor, y->vendor) == 0 && strcmp(x->type, y->type) == 0;
-}
-
-/* A chip that was predicted from those of other makers alone says nothing of one whose
- * maker is known. */
-static bool is_stranger(const struct left_out *h, uint32_t chip)
-{
-    for (size_t i = 0; i < h->n; i++)
-        if (h->chip[i] != chip &&
-            same_maker(&h->s->dataset[chip], &h->s->dataset[h->chip[i]]))
-            return false;
-    return true;
-}
-
-/* Mean over chips of the mean |y - share x out|: the chip that was measured most counts
- * as much as any. */
-static double chip_error(const struct left_out *h, double share)
-{
-    double sum = 0;
-    uint32_t chips = 0;
-
-    for (uint32_t c = 0; c < h->n_chips; c++) {
-        double own = 0;
-        size_t m = 0;
-
-        for (size_t i = 0; i < h->n; i++)
-            if (h->chip[i] == c) {
-                own += fabs(h->y[i] - share * h->out[i]);
-                m++;
-            }
-        sum += m ? own / (double)m : 0;
-        chips += m > 0;
-    }
-    return chips ? sum / chips : 0;
-}
-
-/* How much of what is learned to take on other chips, in quarters: what does not carry
- * over is shrunk to the physical estimate, and so is what gains little. */
-static double share_of_learned(const struct left_out *h)
-{
-    const double gain = 0.97;
-    double best = 0, least = chip_error(h, 0);
-
-    for (int quarters = 1; quarters <= 4; quarters++) {
-        double error = chip_error(h, quarters / 4.0);
-
-        if (error < gain * least) {
-            least = error;
-            best = quarters / 4.0;
-        }
-    }
-    return best;
-}
-
-/* Standardised residuals (y - out) / spread: of every chip that is no stranger (of all,
- * where all are) between which nine tenths of its rows lie, and of those bounds what
- * nine tenths of the chips stay within. A new chip is exchangeable with these and not
- * with their rows, of which most are of whichever was measured most. */
-static ft_status cover_chips(double *low, double *high, const struct left_out *h,
-                             ft_error *err)
-{
-    double *own = malloc((h->n + 2 * (size_t)h->n_chips + 1) * sizeof(*own));
-    double *below = own + h->n, *above = below + h->n_chips;
-    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", h->n);
-    bool any = false;
-    size_t chips = 0;
-
-    for (uint32_t c = 0; c < h->n_chips; c++)
-        any = any || !is_stranger(h, c);
-    *low = *high = 0;
-    for (uint32_t c = 0; c < h->n_chips && !st; c++) {
-        size_t m = 0;
-
-        for (size_t i = 0; i < h->n; i++)
-            if (h->chip[i] == c)
-                own[m++] = (h->y[i] - h->out[i]) / h->spread[i];
-        if (m < LEAST_ROWS || (any && is_stranger(h, c)))
-            continue;
-        st = ft_conformal(&below[chips], &above[chips], own, m, 0.9, err);
-        chips++;
-    }
-    if (!st && chips) {
-        ft__sort(below, chips);
-        ft__sort(above, chips);
-        *low = fmin(0, ft__quantile(below, chips, 0.1));
-        *high = fmax(0, ft__quantile(above, chips, 0.9));
-    }
-    free(own);
-    return st;
-}
-
-static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *s,
-                               ft_error *err)
-{
-    *h = (struct left_out){.y = malloc((3 * n + 1) * sizeof(double)),
-                           .chip = malloc((n + 1) * sizeof(uint64_t)),
-                           .n_chips = s->n_datasets,
-                           .s = s};
-    if (!h->y || !h->chip)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
-    h->out = h->y + n;
-    h->spread = h->out + n;
-    return FT_OK;
-}
-
-static void left_out_add(struct left_out *h, double y, double out, double spread,
-                         uint64_t chip)
-{
-    if (!isfinite(out) || !(spread > 0))
-        return;
-    h->y[h->n] = y;
-    h->out[h->n] = out;
-    h->spread[h->n] = spread;
-    h->chip[h->n++] = chip;
-}
-
-static void left_out_free(struct left_out *h)
-{
-    free(h->y);
-    free(h->chip);
-}
-
-/* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
-static ft_status transfer(ft__part *p, struct rows *r, const ft__samples *s,
-                          ft_error *err)
-{
-    struct left_out h;
-    double share;
-    ft_status st = left_out_make(&h, r->m, s, err);
-
-    for (size_t i = 0; i < r->m && !st; i++)
-        left_out_add(&h, r->py[i], r->pout[i], r->pspread[i], r->group[i]);
-    if (!st && h.n) {
-        share = share_of_learned(&h);
-        for (size_t i = 0; i < r->m; i++)
-            r->pout[i] *= share;
-        for (size_t i = 0; i < h.n; i++)
-            h.out[i] *= share;
-        ft__fit_shrink(&p->fit, share);
-        st = cover_chips(&p->fit.low, &p->fit.high, &h, err);
-    }
-    left_out_free(&h);
-    return st;
-}
-
-/* Of a part that one chip alone has rows of. */
-static ft_status widen_unseen(ft__part *p)
-{
-    const double reach = log(FT__LEAST_REACH) / p->fit.typical;
-
-    p->fit.low = fmin(p->fit.low, -reach);
-    p->fit.high = fmax(p->fit.high, reach);
-    return FT_OK;
-}
-
 static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
                           const ft__samples *s, ft__fit_options *how, ft_error *err)
 {
@@ -380,8 +185,7 @@ static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
     if (!st)
         st = mix_general(p, r, err);
     if (!st && l->opt.unseen)
-        st = count_chips(r, s) >= FT__LEAST_CHIPS ? transfer(p, r, s, err)
-                                                  : widen_unseen(p);
+        st = ft__transfer_part(p, r, s, err);
     if (!st)
         st = ft__part_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
@@ -581,25 +385,15 @@ static size_t new_fits(ft__fit **fit, const ft__learner *l)
     return n;
 }
 
-/* Between which standardised residuals of all parts lie. */
-static ft_status common_tails(ft__learner *l, struct rows *r, const ft__samples *s,
-                              ft_error *err)
+/* Between which the standardised residuals of all parts lie. */
+static ft_status common_tails(ft__learner *l, struct rows *r, ft_error *err)
 {
-    struct left_out h;
     size_t n = 0;
-    ft_status st = left_out_make(&h, r->n, s, err);
 
-    for (size_t i = 0; i < r->n && !st; i++)
-        left_out_add(&h, r->y[i], r->out[i], r->spread[i], chip_of(s, r->index[i]));
-    if (!st && h.n && l->opt.unseen) {
-        st = cover_chips(&l->low, &l->high, &h, err);
-    } else if (!st && h.n) {
-        for (size_t i = 0; i < h.n; i++)
-            r->pout[n++] = (h.y[i] - h.out[i]) / h.spread[i];
-        st = ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err);
-    }
-    left_out_free(&h);
-    return st;
+    for (size_t i = 0; i < r->n; i++)
+        if (isfinite(r->out[i]) && r->spread[i] > 0)
+            r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
+    return n ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
 }
 
 static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *s,
@@ -614,7 +408,7 @@ static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *
     for (size_t i = 0; i < r->n; i++)
         any = any || (isfinite(r->out[i]) && r->spread[i] > 0);
     if (!l->opt.before)
-        st = common_tails(l, r, s, err);
+        st = l->opt.unseen ? ft__transfer_tails(l, r, s, err) : common_tails(l, r, err);
     if (!st && any)
         ft__fit_share_tails(fit, new_fits(fit, l), l->low, l->high);
     free(fit);

@@ -72,11 +72,14 @@ static ft_status open_all(struct asked *a, ft_error *err)
 
 /* ---- settings ---- */
 
-/* Is it one that estimates know, or that a dataset of the predictor has? */
+/* Is it one that estimates know, that the importers of public datasets write, or that a
+ * dataset of the predictor has? */
 static bool is_setting(const ft_predictor *p, const char *name)
 {
-    static const char *const known[] = {"clock",     "memory",     "power", "run_mode",
-                                        "optimizer", "activation", "cache"};
+    static const char *const known[] = {
+        "clock",     "memory",  "power", "run_mode", "optimizer", "activation", "cache",
+        "precision", "session", "state", "split",    "suite",     "op",         "to",
+        "threads",   "layout",  "cuda",  "compiled", "mode",      "option"};
     ft_predictor_info info = {0};
     size_t len;
 
