@@ -349,13 +349,13 @@ static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
     if (st)
         return ft__cli_fail(q->c, st, &err);
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        ft_source from = {
-            .model = q->by,
-            .on = {.device = d,
-                   .setting = use->setting,
-                   .policy = use->policy,
-                   .known = q->known && ft_known_count(q->known, device) ? q->known
-                                                                         : NULL}};
+        ft_source from = {.model = q->by,
+                          .on = {.device = d,
+                                 .setting = use->setting,
+                                 .policy = use->policy,
+                                 .known = q->known && ft_known_count(q->known, device)
+                                              ? q->known
+                                              : NULL}};
         ft__choice *x;
 
         if (family_for(&from.predictor, q, device, b, &err)) {

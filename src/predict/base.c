@@ -7,9 +7,31 @@
 #include "base/prng.h"
 #include "base/stats.h"
 
-/* Rows that constants are fitted to, and fewest that a roofline and a class's constants
+/* Rows that constants are fitted to, and fewest that a roofline and a group's constants
  * are fitted to. */
-enum { MOST_ROWS = 2000, LEAST_ROWS = 20, CLASS_ROWS = 60 };
+enum { MOST_ROWS = 2000, LEAST_ROWS = 20, GROUP_ROWS = 60 };
+
+bool ft__is_narrow(const ft_op *op)
+{
+    ft_class class = ft_kind_class(op->kind);
+
+    return (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL) &&
+           ft_dtype_bits(op->dtype) < 16;
+}
+
+uint32_t ft__group_of(const ft_op *op)
+{
+    if (op->kind == FT_KIND_moe)
+        return FT__GROUP_MIXTURE;
+    return ft__is_narrow(op) ? FT__GROUP_NARROW : (uint32_t)ft_kind_class(op->kind);
+}
+
+const char *ft__group_name(uint32_t group)
+{
+    return group == FT__GROUP_NARROW    ? "narrow"
+           : group == FT__GROUP_MIXTURE ? "mixture"
+                                        : ft_class_name((ft_class)group);
+}
 
 static void chip_of(ft__chip *out, const ft__samples *s, uint32_t i)
 {
@@ -79,21 +101,49 @@ static ft_status find_known(struct known *k, const ft__samples *s, const uint32_
     return FT_OK;
 }
 
-static ft_status fit_classes(ft__base *b, const struct known *k, uint64_t seed,
-                             ft_error *err)
+/* Rows of one group, or of all but those apart where it is FT__N_GROUPS. */
+static size_t take_group(ft__physics_row *out, const struct known *k, uint32_t group)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n; i++) {
+        uint32_t own = ft__group_of(k->row[i].op);
+
+        if (group == FT__N_GROUPS ? own < FT__GROUP_NARROW : own == group)
+            out[n++] = k->row[i];
+    }
+    return n;
+}
+
+static ft_status fit_groups(ft__base *b, const struct known *k, uint64_t seed,
+                            ft_error *err)
 {
     ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
     ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
 
-    for (int c = 0; c < FT_CLASS_COUNT && !st; c++) {
-        size_t n = 0;
+    for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
+        size_t n = take_group(own, k, g);
 
-        for (size_t i = 0; i < k->n; i++)
-            if ((int)ft_kind_class(k->row[i].op->kind) == c)
-                own[n++] = k->row[i];
-        if (n >= CLASS_ROWS && n < k->n)
-            st = ft__physics_fit(&b->theta[c], own, n, seed, err);
+        if (n >= GROUP_ROWS && n < k->n)
+            st = ft__physics_fit(&b->theta[g], own, n, seed, err);
     }
+    free(own);
+    return st;
+}
+
+/* What groups start from: of narrow products and mixtures only where there is nothing
+ * else. */
+static ft_status fit_common(ft__theta *theta, const struct known *k, uint64_t seed,
+                            ft_error *err)
+{
+    ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    size_t n = own ? take_group(own, k, FT__N_GROUPS) : 0;
+
+    if (!st && n >= LEAST_ROWS)
+        st = ft__physics_fit(theta, own, n, seed, err);
+    else if (!st && k->n >= LEAST_ROWS)
+        st = ft__physics_fit(theta, k->row, k->n, seed, err);
     free(own);
     return st;
 }
@@ -104,12 +154,12 @@ static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *ro
     struct known k = {.at_once = at_once};
     ft_status st = find_known(&k, s, row, n, seed, err);
 
-    if (!st && k.n >= LEAST_ROWS)
-        st = ft__physics_fit(&b->theta[0], k.row, k.n, seed, err);
-    for (int c = 1; c < FT_CLASS_COUNT; c++)
-        b->theta[c] = b->theta[0];
+    if (!st)
+        st = fit_common(&b->theta[0], &k, seed, err);
+    for (int g = 1; g < FT__N_GROUPS; g++)
+        b->theta[g] = b->theta[0];
     if (!st && !at_once)
-        st = fit_classes(b, &k, seed, err);
+        st = fit_groups(b, &k, seed, err);
     free(k.row);
     free(k.chip);
     return st;
@@ -226,7 +276,7 @@ void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uin
     ft__chip chip;
 
     if (has_chip(s, i, &chip)) {
-        ft__physics(out, &s->v[i].op, &chip, &b->theta[ft_kind_class(s->v[i].op.kind)]);
+        ft__physics(out, &s->v[i].op, &chip, &b->theta[ft__group_of(&s->v[i].op)]);
         if (out->total_s > 0)
             return;
     }

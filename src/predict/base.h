@@ -10,8 +10,15 @@
  *   2. the physical estimate from the device's file, constants fitted to the rows
  *   3. a roofline fitted to the rows: rates that the best of them reach; of all the
  *      rows, where the dataset has none */
+/* Operations that constants are fitted to together: classes, but products of less than
+ * 16 bits and mixtures of experts, whose kernels are others, by themselves. */
+enum { FT__GROUP_NARROW = FT_CLASS_COUNT, FT__GROUP_MIXTURE, FT__N_GROUPS };
+bool ft__is_narrow(const ft_op *op);
+uint32_t ft__group_of(const ft_op *op);
+const char *ft__group_name(uint32_t group);
+
 typedef struct ft__base {
-    ft__theta theta[FT_CLASS_COUNT]; /* a class with rows enough has its own */
+    ft__theta theta[FT__N_GROUPS]; /* a group with rows enough has its own */
     ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
     uint32_t n_datasets;
 } ft__base;

@@ -56,7 +56,7 @@ static const ft__theta *theta_of(const ft__asking *q, uint32_t i, const ft__lear
     const ft_op *op = ft_graph_op(q->g, i);
 
     return !q->tf32 && ft__asking_tf32(q, op) ? plain
-                                              : &l->base.theta[ft_kind_class(op->kind)];
+                                              : &l->base.theta[ft__group_of(op)];
 }
 
 static ft_status price_elsewhere(ft__many *m, ft__asking *q, ft__ask_range *r,
@@ -69,7 +69,7 @@ static ft_status price_elsewhere(ft__many *m, ft__asking *q, ft__ask_range *r,
     for (uint32_t i = 0; i < m->n_ops && !st; i++) {
         const ft_op *op = ft_graph_op(m->g, i);
         const ft__theta *theta = theta_of(q, i, l, &plain);
-        const ft__theta *of_class = &l->base.theta[ft_kind_class(op->kind)];
+        const ft__theta *of_class = &l->base.theta[ft__group_of(op)];
 
         st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r, theta, op,
                               err);

@@ -45,7 +45,7 @@ static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft
         t->launch_s = 0;
         return;
     }
-    q->a.theta = l->base.theta[ft_kind_class(op->kind)];
+    q->a.theta = l->base.theta[ft__group_of(op)];
     ft__ask_terms(t, &q->a, op);
 }
 
@@ -126,7 +126,7 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
     const ft__answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
-    q->a.theta = l->base.theta[ft_kind_class(op->kind)];
+    q->a.theta = l->base.theta[ft__group_of(op)];
     task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__ask_power(&q->a, op);

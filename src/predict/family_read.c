@@ -212,8 +212,8 @@ static void read_theta(struct cursor *c, ft__base *base)
 
         for (uint32_t k = 0; k < n_constants && !c->bad; k++)
             get_constant(c, &theta, &next);
-        for (int k = 0; k < FT_CLASS_COUNT; k++) {
-            const char *known = ft_class_name((ft_class)k);
+        for (uint32_t k = 0; k < FT__N_GROUPS; k++) {
+            const char *known = ft__group_name(k);
 
             if (strlen(known) == len && memcmp(known, name, len) == 0)
                 base->theta[k] = theta;
@@ -230,7 +230,7 @@ static void read_base(struct cursor *c, ft__base *base, uint32_t n_datasets)
     /* The last is for everything that has none. */
     if (!c->bad && !base->roof[2 * (size_t)n_datasets].n_points)
         c->bad = true;
-    for (int k = 0; k < FT_CLASS_COUNT; k++)
+    for (int k = 0; k < FT__N_GROUPS; k++)
         base->theta[k] = ft__physics_default();
     read_theta(c, base);
 }
@@ -369,14 +369,8 @@ static bool is_text(const char *text, size_t size)
 
 static bool find_which(ft__part *p, const char *name)
 {
-    ft_kind kind;
-
-    if (p->scope <= FT__SCOPE_KIND) {
-        if (!ft_kind_from_name(&kind, name, strlen(name)))
-            return false;
-        p->which = (uint32_t)kind;
-        return true;
-    }
+    if (p->scope <= FT__SCOPE_KIND)
+        return ft__kind_number_named(&p->which, name);
     for (int c = 0; p->scope == FT__SCOPE_CLASS && c < FT_CLASS_COUNT; c++)
         if (strcmp(ft_class_name((ft_class)c), name) == 0) {
             p->which = (uint32_t)c;

@@ -60,9 +60,9 @@ static ft_status write_family(ft__writer *w, const ft__family *f, ft_error *err)
 static void put_base(ft__buf *b, const ft__base *base)
 {
     put(b, base->roof, (2 * base->n_datasets + 1u) * sizeof(*base->roof));
-    put_u32(b, FT_CLASS_COUNT);
-    for (int c = 0; c < FT_CLASS_COUNT; c++) {
-        put_text(b, ft_class_name((ft_class)c));
+    put_u32(b, FT__N_GROUPS);
+    for (uint32_t c = 0; c < FT__N_GROUPS; c++) {
+        put_text(b, ft__group_name(c));
         put_u32(b, FT__N_THETA);
         for (int i = 0; i < FT__N_THETA; i++) {
             put_text(b, ft__physics_name(i));

@@ -347,7 +347,7 @@ static ft_status add_general(ft__learner *l, struct rows *r, const ft__samples *
 
 static uint32_t scope_size(ft__scope scope)
 {
-    return scope == FT__SCOPE_KIND    ? FT_KIND_COUNT
+    return scope == FT__SCOPE_KIND    ? FT__N_KIND_NUMBERS
            : scope == FT__SCOPE_CLASS ? FT_CLASS_COUNT
                                       : 1;
 }

@@ -18,6 +18,9 @@ enum { FT__LEAST_CHIPS = 2 };
 /* Then an interval reaches at least this factor either way: nine in ten physical
  * estimates of GPUs left out lie within it (docs/physics.md). */
 #define FT__LEAST_REACH 1.65
+/* The same of products of less than 16 bits, whose kernels differ more from chip to
+ * chip than all others (docs/notes/llm-operators.md). */
+#define FT__LEAST_NARROW_REACH 3
 
 /* What answers for rare kinds needs less. */
 static inline size_t ft__class_rows(size_t part_rows)
@@ -68,7 +71,7 @@ typedef struct ft__stored {
 /* A group of rows that one regressor is for. */
 typedef struct ft__part {
     ft__scope scope;
-    uint32_t which; /* kind or class; 0 of all */
+    uint32_t which; /* ft__kind_number() or class; 0 of all */
     ft_phase phase;
     uint32_t general; /* tenths of what is said that the regressor of all kinds says */
     ft__fit fit;      /* of a stored one without its models */
@@ -119,7 +122,12 @@ typedef struct ft__answer {
 /* The regressor's fit with its models. */
 ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
                        ft_error *err);
-/* The name of the kind or class, or "all". */
+/* Products of less than 16 bits have other kernels: their kinds have numbers of their
+ * own, behind those of all kinds. */
+enum { FT__N_KIND_NUMBERS = 2 * FT_KIND_COUNT };
+uint32_t ft__kind_number(const ft_op *op);
+bool ft__kind_number_named(uint32_t *out, const char *name);
+/* The name of the kind ("linear", "linear.narrow") or class, or "all". */
 const char *ft__part_name(const ft__part *p);
 /* Does an operation belong to it, leaving aside more particular ones and whether it has
  * neighbours? */

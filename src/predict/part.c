@@ -8,16 +8,41 @@
 
 bool ft__part_has(const ft__part *p, const ft_op *op)
 {
-    uint32_t which = p->scope <= FT__SCOPE_KIND    ? (uint32_t)op->kind
+    uint32_t which = p->scope <= FT__SCOPE_KIND    ? ft__kind_number(op)
                      : p->scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
                                                    : 0;
 
     return p->phase == op->phase && p->which == which;
 }
 
+uint32_t ft__kind_number(const ft_op *op)
+{
+    return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
+}
+
+/* Kinds, then those of less than 16 bits. */
+static const char *const names[FT__N_KIND_NUMBERS] = {
+#define FT_KIND(name, ...) [FT_KIND_##name] = #name,
+#include "foretell/ops.def"
+#undef FT_KIND
+#define FT_KIND(name, ...) [FT_KIND_COUNT + FT_KIND_##name] = #name ".narrow",
+#include "foretell/ops.def"
+#undef FT_KIND
+};
+
+bool ft__kind_number_named(uint32_t *out, const char *name)
+{
+    for (uint32_t i = 0; i < FT__N_KIND_NUMBERS; i++)
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
 const char *ft__part_name(const ft__part *p)
 {
-    return p->scope <= FT__SCOPE_KIND    ? ft_kind_name((ft_kind)p->which)
+    return p->scope <= FT__SCOPE_KIND    ? names[p->which]
            : p->scope == FT__SCOPE_CLASS ? ft_class_name((ft_class)p->which)
                                          : "all";
 }

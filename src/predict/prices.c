@@ -338,7 +338,7 @@ double ft__prices_bare(const ft__prices *p, const ft_op *op, const ft__dataset *
     ft__terms t;
 
     ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, op);
-    ft__physics(&t, op, &chip, &p->time.base.theta[ft_kind_class(op->kind)]);
+    ft__physics(&t, op, &chip, &p->time.base.theta[ft__group_of(op)]);
     return t.busy_s;
 }
 

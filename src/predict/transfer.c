@@ -222,7 +222,9 @@ static ft_status shrink_and_cover(ft__part *p, struct rows *r, const ft__samples
 /* Of a part that one chip alone has rows of. */
 static void widen(ft__part *p)
 {
-    const double reach = log(FT__LEAST_REACH) / p->fit.typical;
+    const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
+    const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
+    const double reach = log(least) / p->fit.typical;
 
     p->fit.low = fmin(p->fit.low, -reach);
     p->fit.high = fmax(p->fit.high, reach);

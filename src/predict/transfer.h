@@ -3,9 +3,9 @@
 
 #include "predict/learner_rows.h"
 
-/* Cross-device transfer: of regressors for devices that are not among the rows, how much
- * of what they learned is taken to other chips, and how far these differ. Both are found
- * by leaving each known chip out. */
+/* Cross-device transfer: of regressors for devices that are not among the rows, how
+ * much of what they learned is taken to other chips, and how far these differ. Both are
+ * found by leaving each known chip out. */
 
 /* Number of a sample's chip: the first dataset that was measured on it. */
 uint32_t ft__chip_of(const ft__samples *s, uint32_t i);
