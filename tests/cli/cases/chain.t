@@ -172,8 +172,8 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  # s  # s  # s  -  # B  yes  measured
-  a30  # s  # s  # s  45.1 mJ  # B  yes  scaled
-  h100-sxm  # s  # s  # s  162 mJ  # B  yes  scaled
+  a30  # s  # s  # s  43.9 mJ  # B  yes  scaled
+  h100-sxm  # s  # s  # s  161 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in

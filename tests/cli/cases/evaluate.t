@@ -32,20 +32,30 @@ How well held-out operations are foretold: times that follow a law but for two p
   
   constant and physics: MAPE of always the same ratio to the physical estimate, and of
   that estimate alone; covered: inside the 90 % interval; high/low: its median width.
-  $ foretell evaluate --db a.db --leave-out device=two -q --json > two.json
-  $ pick protocol n_rows n_datasets n_splits n_learned all.learned.n by_split.0.name < two.json
+
+A device that is left out is told by what its file says of it; without a file there is no answer.
+
+  $ foretell evaluate --db a.db --leave-out device=two -q --json
+  foretell evaluate: two: was not measured, and no device file tells of it
+  [4]
+  $ sed 's/^one,/v100-pcie-16gb,/; s/^two,/t4,/' all.csv > gpus.csv
+  > foretell data import gpus.csv --db gpus.db | head -1
+  120 measurements taken from gpus.csv
+  $ foretell evaluate --db gpus.db --leave-out device=t4 -q --json > two.json
+  $ pick protocol n_rows n_datasets n_splits n_learned all.learned.n by_split.0.name n_unanswered < two.json
   protocol: "device"
   n_rows: 120
   n_datasets: 2
   n_splits: 1
   n_learned: 60.0
   all.learned.n: 60
-  by_split.0.name: "two"
+  by_split.0.name: "t4"
+  n_unanswered: 0
 
 Which intervals hold least often is said of groups large enough to tell, here of kinds alone.
 
   $ foretell evaluate --db a.db -q | tail -1
-  least covered kind of 50 rows or more: tanh, 83.3 %
+  least covered kind of 50 rows or more: tanh, 86.7 %
   $ foretell evaluate --db a.db -q --json > both.json
   $ pick least_covered_kind.learned.n least_covered_size < both.json
   least_covered_kind.learned.n: 60
@@ -53,7 +63,7 @@ Which intervals hold least often is said of groups large enough to tell, here of
 
 A device twice as slow as the one that is known: a few of its rows say so.
 
-  $ foretell evaluate --db a.db --leave-out device=two --correct 10 -q --csv | cut -c 1-14 | head -2
+  $ foretell evaluate --db gpus.db --leave-out device=t4 --correct 10 -q --csv | cut -c 1-14 | head -2
   by,name,n,mape
   all,all,50,0.0
   $ foretell evaluate --db a.db --leave-out kind --where device=one --csv -q | cut -d , -f 1-3

@@ -19,13 +19,13 @@ One network over two devices, by what is foretold of every part.
   alone.1.time_s: 0.101231556581006
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.14 ms and 123 mJ; passes that follow each other take 3.14 ms each
-  alone on jetson-tx2: 18.5 ms, 221 mJ
-  alone on a30: 3.14 ms, 123 mJ
+  one pass takes 3.14 ms and 117 mJ; passes that follow each other take 3.14 ms each
+  alone on jetson-tx2: 26.4 ms, 343 mJ
+  alone on a30: 3.14 ms, 117 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 402 ms and 22.0 J; passes that follow each other take 402 ms each
-  alone on jetson-tk1: 9.00 s, -; it does not fit there
-  alone on t4: 402 ms, 22.0 J
+  one pass takes 479 ms and 26.6 J; passes that follow each other take 479 ms each
+  alone on jetson-tk1: 11.2 s, -; it does not fit there
+  alone on t4: 479 ms, 26.6 J
 
 Several networks on several devices.
 

@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low     high  basis
   -------------------------------------------------
-  time            3.14 ms  1.73 ms  6.31 ms  scaled
-  energy           123 mJ  61.8 mJ   269 mJ  scaled
-  power            39.2 W   27.7 W   55.7 W  scaled
+  time            3.14 ms  1.86 ms  6.45 ms  scaled
+  energy           117 mJ  62.3 mJ   260 mJ  scaled
+  power            37.2 W   26.2 W   52.8 W  scaled
   peak memory     107 MiB  104 MiB  113 MiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,7 +18,7 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace           -
     process             -
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  the host issues everything in 3.14 ms, the device executes it in 1.14 ms: the host sets the time
+  the host issues everything in 3.14 ms, the device executes it in 1.12 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 1 measured, 0 learned, 42 scaled, 0 roofline
   
@@ -38,16 +38,16 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  28.9 ms  16.2 ms  52.3 ms  51.5 W  1.49 J  410 MiB  yes   scaled
-  a30      900 MHz  22.5 ms  12.9 ms  40.1 ms  54.9 W  1.24 J  410 MiB  yes   scaled
-  a30     1.20 GHz  19.5 ms  11.4 ms  34.3 ms  69.7 W  1.36 J  410 MiB  yes   scaled
-  a30     1.44 GHz  18.0 ms  10.6 ms  31.4 ms  85.5 W  1.54 J  410 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 80.2 % of the energy and 125.0 % of the time at 1.44 GHz
+  a30      600 MHz  28.7 ms  16.3 ms  52.9 ms  51.5 W  1.48 J  410 MiB  yes   scaled
+  a30      900 MHz  22.4 ms  13.0 ms  40.7 ms  54.8 W  1.23 J  410 MiB  yes   scaled
+  a30     1.20 GHz  19.5 ms  11.5 ms  34.9 ms  69.6 W  1.35 J  410 MiB  yes   scaled
+  a30     1.44 GHz  18.0 ms  10.7 ms  32.0 ms  85.3 W  1.53 J  410 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 80.2 % of the energy and 124.9 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 85.4065614516251
+  power.value: 85.2776654199686
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
@@ -77,9 +77,9 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.14 ms  1.87 ms  6.07 ms  383 mJ  107 MiB  yes   scaled
-  h100-sxm        3.14 ms  1.71 ms  6.45 ms  426 mJ  107 MiB  yes   scaled
-  epyc-9654       5.02 ms  2.99 ms  9.45 ms       -  114 MiB  -     scaled
+  v100-sxm2-16gb  3.14 ms  1.97 ms  5.48 ms  494 mJ  107 MiB  yes   scaled
+  h100-sxm        3.14 ms  1.92 ms  6.16 ms  417 mJ  107 MiB  yes   scaled
+  epyc-9654       7.40 ms  3.48 ms  15.9 ms       -  114 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
 

@@ -231,11 +231,11 @@ On a GPU library calls are priced as operations are; what is not known is said t
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  5.07 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  11.7 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 60.9 us and 4.84 mJ
-    library calls  60.9 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 140 us and 22.4 mJ
+    library calls  140 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
@@ -305,11 +305,11 @@ What Triton, Inductor and XLA left behind.
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  4.16 us  matmul x=8x64 y=64x64 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  4.63 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 73.6 us and 10.0 mJ
+  on NVIDIA H100 SXM5 80 GB: 76.0 us and 10.4 mJ
     kernels        48.4 us, by the data sheet; registers estimated
-    library calls  25.2 us, by nvidia-fp32.ftp
+    library calls  27.6 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.

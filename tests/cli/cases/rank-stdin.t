@@ -20,9 +20,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network     time   energy    memory
   -----------------------------------------
-  1  4        54.0 us  1.72 mJ  1.53 MiB  *
-  2  wide      176 us  14.9 mJ  21.8 MiB
-  3  deep     2.70 ms  87.2 mJ  8.56 MiB
+  1  4        54.0 us  1.69 mJ  1.53 MiB  *
+  2  wide      176 us  14.7 mJ  21.8 MiB
+  3  deep     2.70 ms  85.7 mJ  8.56 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -34,9 +34,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network  device     time   energy    memory
   -------------------------------------------------
-  1  4        l4      54.0 us   734 uJ  1.53 MiB  *
-  2  4        a30     54.0 us  1.72 mJ  1.53 MiB
-  3  wide     l4       176 us  6.16 mJ  21.8 MiB
+  1  4        l4      54.0 us   726 uJ  1.53 MiB  *
+  2  4        a30     54.0 us  1.69 mJ  1.53 MiB
+  3  wide     l4       176 us  5.42 mJ  21.8 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   [3]
@@ -108,7 +108,7 @@ Mistakes, and what is not known.
   
   #  network  device     time  energy    memory
   ------------------------------------------------
-  1  4        l4      54.0 us  734 uJ  1.53 MiB  *
+  1  4        l4      54.0 us  726 uJ  1.53 MiB  *
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"

@@ -7,13 +7,13 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high   energy   memory      chance  basis
   ------------------------------------------------------------------------------
-  1  l4          3.14 ms  1.71 ms  6.16 ms  56.3 mJ  107 MiB  *   51.9 %  scaled
-  2  a30         3.14 ms  1.73 ms  6.31 ms   123 mJ  107 MiB  *~  48.1 %  scaled
-  3  jetson-tk1  59.9 ms  41.6 ms  92.8 ms        -  107 MiB       0.0 %  scaled
+  1  l4          3.14 ms  1.80 ms  6.17 ms  52.2 mJ  107 MiB  *   52.6 %  scaled
+  2  a30         3.14 ms  1.86 ms  6.45 ms   117 mJ  107 MiB  *~  47.4 %  scaled
+  3  jetson-tk1  77.5 ms  54.3 ms   120 ms        -  107 MiB       0.0 %  scaled
   
   *: none beats it in time
   best: l4
-  expected regret of this answer: 29.7 %
+  expected regret of this answer: 27.3 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  energy    memory      chance  basis
   ---------------------------------------------------------------------------------
-  1  a30        64  3.81 ms  2.05 ms  7.14 ms  389 mJ  6.42 GiB  *  100.0 %  scaled
-  2  a30         8  4.90 ms  2.65 ms  9.30 ms  628 mJ  2.58 GiB       0.0 %  scaled
+  1  a30        64  3.80 ms  2.06 ms  7.12 ms  384 mJ  6.42 GiB  *  100.0 %  scaled
+  2  a30         8  4.87 ms  2.62 ms  9.55 ms  618 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
@@ -34,17 +34,17 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million    low   high     time  energy   memory      chance  basis
-  --------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.156   4.41  3.14 ms  106 mJ  107 MiB  *  100.0 %  scaled
-  2  a30     1.20 GHz              2.175  1.159  4.476  3.14 ms  115 mJ  107 MiB       0.0 %  scaled
+  #  device     clock  cost of a million    low   high     time  energy   memory     chance  basis
+  -------------------------------------------------------------------------------------------------
+  1  a30      600 MHz              2.175  1.209  4.611  3.14 ms  102 mJ  107 MiB  *  50.2 %  scaled
+  2  a30     1.20 GHz              2.175  1.233  4.589  3.14 ms  110 mJ  107 MiB     49.8 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
   not known: iphone-6: its file does not say "peak_fp32", which an estimate needs
   *: none beats it in time, energy and cost at once
   best: a30 at 600 MHz
-  expected regret of this answer: 0.0 %
+  expected regret of this answer: 0.1 %
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
   1,a30,1,,placed,0.0031446
@@ -66,15 +66,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time   memory     chance  basis
   ------------------------------------------------------------------------
-  1  l4      56.3 mJ  27.9 mJ  120 mJ  3.14 ms  107 MiB  *  89.4 %  scaled
-  2  a30      123 mJ  61.8 mJ  269 mJ  3.14 ms  107 MiB  ~  10.6 %  scaled
+  1  l4      52.2 mJ  27.0 mJ  112 mJ  3.14 ms  107 MiB  *  91.0 %  scaled
+  2  a30      117 mJ  62.3 mJ  260 mJ  3.14 ms  107 MiB  ~   9.0 %  scaled
   
   *: none beats it in time and energy at once
   best: l4
-  expected regret of this answer: 4.5 %
+  expected regret of this answer: 3.5 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  expected regret of this answer: 4.5 %
+  expected regret of this answer: 3.5 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet; two commands make one:
@@ -171,7 +171,7 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  # s  # s  # s  162 mJ  # B  *  # %  scaled
+  1  h100-sxm  # s  # s  # s  161 mJ  # B  *  # %  scaled
   2  l4  # s  # s  # s  -  # B  # %  measured
   
   *: none beats it in time

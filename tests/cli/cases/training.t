@@ -210,12 +210,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low     high  basis
   -------------------------------------------------------
-  time                  21.5 ms  11.7 ms  40.0 ms  scaled
-    forward             6.57 ms  3.56 ms  12.2 ms  scaled
-    backward            14.8 ms  8.00 ms  27.4 ms  scaled
-    optimizer            195 us   106 us   363 us  scaled
-  energy                 1.79 J   885 mJ   3.65 J  scaled
-  power                  83.3 W   58.7 W    118 W  scaled
+  time                  21.5 ms  11.7 ms  40.2 ms  scaled
+    forward             6.54 ms  3.57 ms  12.2 ms  scaled
+    backward            14.8 ms  8.06 ms  27.6 ms  scaled
+    optimizer            203 us   111 us   379 us  scaled
+  energy                 1.78 J   885 mJ   3.65 J  scaled
+  power                  82.8 W   58.4 W    118 W  scaled
   peak memory           500 MiB  485 MiB  525 MiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
