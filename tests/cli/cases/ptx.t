@@ -231,11 +231,11 @@ On a GPU library calls are priced as operations are; what is not known is said t
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  11.7 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  9.11 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 140 us and 22.4 mJ
-    library calls  140 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 109 us and 13.0 mJ
+    library calls  109 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
