@@ -41,18 +41,41 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
             around(part[p], stray->time_low, stray->time_high, e->time.basis);
 }
 
-static void find_energy(ft_network_estimate *e, const ft__load *load,
-                        const ft__schedule *s, const ft__stray *stray)
+/* Of the bases of power that hold at least a tenth of the busy time, and of the time's:
+ * the least certain. */
+static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__task *task)
 {
+    double share[FT_BASIS_COUNT] = {0}, sum = 0;
+    ft_basis basis = e->time.basis;
+
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        double busy_s = task[i].count * e->op_device[i].value;
+
+        if (!(busy_s > 0))
+            continue;
+        share[e->op_power[i].basis] += busy_s;
+        sum += busy_s;
+    }
+    for (int b = (int)basis + 1; b < FT_BASIS_UNAVAILABLE; b++)
+        if (share[b] >= 0.1 * sum && sum > 0)
+            basis = (ft_basis)b;
+    return basis;
+}
+
+static void find_energy(ft_network_estimate *e, const ft__task *task,
+                        const ft__load *load, const ft__schedule *s,
+                        const ft__stray *stray)
+{
+    const ft_basis basis = basis_of_energy(e, task);
     double joules = ft__schedule_energy(load, s, e->time.value);
 
     if (!(joules > 0) || !(e->time.value > 0)) {
         e->energy = e->power = unknown("what the device draws is not known");
         return;
     }
-    e->energy = around(joules, stray->energy_low, stray->energy_high, e->time.basis);
+    e->energy = around(joules, stray->energy_low, stray->energy_high, basis);
     e->power = around(joules / e->time.value, stray->power_low, stray->power_high,
-                      e->time.basis);
+                      basis);
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
 }
 
@@ -78,7 +101,7 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     e->busy_s = busy_s;
     e->time = around(t, stray->time_low, stray->time_high, basis);
     share_phases(e, g, task, s, busy_s, stray);
-    find_energy(e, &load, s, stray);
+    find_energy(e, task, &load, s, stray);
     return FT_OK;
 }
 

@@ -19,7 +19,8 @@ typedef struct ft__asking {
     double *share; /* of that form's time; NaN: no form of it was learned */
     ft__terms *bare, *bare_form;
     ft__answer *time, *power;
-    bool powered; /* power was learned */
+    bool powered;     /* power was learned, */
+    bool power_known; /* and measured on the device */
     bool tf32;    /* products in TF32 are among what was learned */
     bool plain;   /* operations are relative to a roofline: no file, or a probed CPU */
     ft__dataset *dataset; /* plain: as the family numbers them, */

@@ -179,7 +179,8 @@ static void take(ft_network_estimate *out, ft__task *task, ft__asking *q, uint32
     }
     out->op_power[i] =
         (ft_estimate){w->value, w->low, w->high,
-                      q->known && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
+                      q->power_known && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED,
+                      ""};
     ft__estimate_op_energy(out, i);
 }
 
@@ -238,7 +239,7 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
         common = hypot(common, q->sweep.reach / log(2) * ft__elsewhere_error);
     out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
     out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
-    out.power_low = q->known && q->powered ? -0.1 : -0.35;
+    out.power_low = q->power_known && q->powered ? -0.1 : -0.35;
     out.power_high = -out.power_low;
     if (q->placed)
         add_placed(&out, q->placed);
@@ -429,6 +430,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         like_known(&asked, q->f, on->known);
     q->few = on->known;
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
+    q->power_known = ft__family_knows(q->f, FT__METRIC_POWER, &asked);
     q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked.policy)
         asked.policy = (char *)as_usual;
