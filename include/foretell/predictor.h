@@ -208,6 +208,7 @@ typedef struct ft_network_estimate {
     double host_s;
     double busy_s;
     uint32_t n_networks; /* measured whole on the device, that the schedule was fitted to */
+    uint32_t graph; /* 1: in run mode graph, so that the host issues nothing */
 } ft_network_estimate;
 
 /* g must be lowered with the predictor's policy. Memory: a forward pass lies at the

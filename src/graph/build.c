@@ -425,10 +425,12 @@ void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
 static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,
                         uint32_t *n)
 {
-    ft_shape s = {.rank = 1, .dim = {(int64_t)elements}};
+    ft_shape s = {.rank = 1};
 
-    if (elements > 0 && elements <= (double)FT__MAX_ELEMENTS)
-        params[(*n)++] = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, t, &s);
+    if (!(elements > 0 && elements <= (double)FT__MAX_ELEMENTS))
+        return;
+    s.dim[0] = (int64_t)elements;
+    params[(*n)++] = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, t, &s);
 }
 
 /* Each occurrence of an operation is a layer with weights of its own. What lies

@@ -74,8 +74,8 @@ static void find_energy(ft_network_estimate *e, const ft__task *task,
         return;
     }
     e->energy = around(joules, stray->energy_low, stray->energy_high, basis);
-    e->power = around(joules / e->time.value, stray->power_low, stray->power_high,
-                      basis);
+    e->power =
+        around(joules / e->time.value, stray->power_low, stray->power_high, basis);
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
 }
 

@@ -259,11 +259,17 @@ static double least_reach(const ft__family *f, ft__metric metric, const ft__data
     return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
 }
 
-static void widen_unseen(ft__answer *out, size_t n, double least)
+/* And at most: the physical estimate alone is not further off. */
+static const double most_reach = 10;
+
+static void bound_unseen(ft__answer *out, size_t n, double least)
 {
     for (size_t i = 0; i < n; i++) {
-        out[i].low = fmin(out[i].low, out[i].value / least);
-        out[i].high = fmax(out[i].high, out[i].value * least);
+        double down = fmin(fmax(out[i].value / out[i].low, least), most_reach);
+        double up = fmin(fmax(out[i].high / out[i].value, least), most_reach);
+
+        out[i].low = out[i].value / down;
+        out[i].high = out[i].value * up;
         out[i].far = out[i].far || least >= least_of_stranger;
     }
 }
@@ -387,7 +393,7 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
     if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
-        widen_unseen(out, n, least_reach(f, metric, on));
+        bound_unseen(out, n, least_reach(f, metric, on));
     if (!st && metric == FT__METRIC_TIME)
         st = use_templates(out, f, l, on, &s, err);
     free(s.v);

@@ -21,8 +21,8 @@ typedef struct ft__asking {
     ft__answer *time, *power;
     bool powered;     /* power was learned, */
     bool power_known; /* and measured on the device */
-    bool tf32;    /* products in TF32 are among what was learned */
-    bool plain;   /* operations are relative to a roofline: no file, or a probed CPU */
+    bool tf32;        /* products in TF32 are among what was learned */
+    bool plain; /* operations are relative to a roofline: no file, or a probed CPU */
     ft__dataset *dataset; /* plain: as the family numbers them, */
     uint32_t index;       /* of which this one is asked about */
     ft__asked a;

@@ -177,10 +177,9 @@ static void take(ft_network_estimate *out, ft__task *task, ft__asking *q, uint32
         ft__estimate_op_power(out, i, task->power_w);
         return;
     }
-    out->op_power[i] =
-        (ft_estimate){w->value, w->low, w->high,
-                      q->power_known && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED,
-                      ""};
+    out->op_power[i] = (ft_estimate){
+        w->value, w->low, w->high,
+        q->power_known && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
     ft__estimate_op_energy(out, i);
 }
 
@@ -258,6 +257,13 @@ static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric met
                : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
 }
 
+/* GPUs say nothing of what a CPU draws. */
+static bool is_unmeasured_cpu(const ft__asking *q)
+{
+    return q->on.file && strcmp(ft_device_get(q->on.file)->type, "cpu") == 0 &&
+           !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
+}
+
 ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 {
     ft_error none = {0};
@@ -267,7 +273,7 @@ ft_status ft__asking_learn(ft__asking *q, ft_error *err)
     if (!st && q->few)
         st = ft__known_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME, q->few,
                                &q->on, q->form, q->n, err);
-    if (st)
+    if (st || is_unmeasured_cpu(q))
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)
@@ -408,6 +414,16 @@ static bool is_probed_cpu(const ft__asking *q, const ft_device *device)
            q->f->dataset[i].roof;
 }
 
+/* As it is asked for, otherwise as GPUs were measured; CPUs replay no graphs. */
+static const char *run_mode_of(const ft__asking *q, const ft_device_use *on)
+{
+    const bool gpu = strcmp(ft_device_get(on->device)->type, "gpu") == 0;
+
+    if (on->run_mode)
+        return on->run_mode;
+    return gpu && ft__is_graph_mode(q->on.setting) ? "graph" : "eager";
+}
+
 /* What is not said is as in what was learned from. */
 ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
                           ft_error *err)
@@ -456,9 +472,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
                           .policy = q->on.policy,
-                          .run_mode = on->run_mode                       ? on->run_mode
-                                      : ft__is_graph_mode(q->on.setting) ? "graph"
-                                                                         : "eager"};
+                          .run_mode = run_mode_of(q, on)};
     if (q->elsewhere) {
         st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
         use.setting = on->setting;
@@ -549,6 +563,7 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     }
     ft__ask_why_no_power(out, d);
     out->n_known = q.n_few;
+    out->graph = q.a.graph && !q.plain;
     out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);

@@ -353,10 +353,11 @@ static double weight_bytes(const struct line *l, double count)
 
     for (int j = 0; j < 2; j++) {
         double elements = l->weights[j] * count;
-        ft_shape s = {.rank = 1, .dim = {(int64_t)elements}};
+        ft_shape s = {.rank = 1};
 
         if (elements > MOST_ELEMENTS)
             return NAN;
+        s.dim[0] = (int64_t)elements;
         sum += elements > 0 ? (double)ft_tensor_bytes(&s, l->dtype[j]) : 0;
     }
     return sum;

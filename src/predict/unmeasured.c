@@ -1,6 +1,7 @@
 /* A network on a device that nobody measured: from its specifications. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "predict/ask.h"
 
@@ -84,6 +85,7 @@ ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_u
         ft_network_estimate_free(out);
         return st;
     }
+    out->graph = on->run_mode && strcmp(on->run_mode, "graph") == 0;
     ft__ask_why_no_power(out, d);
     ft__estimate_count(out);
     ft__estimate_memory_sum(out, &exact);

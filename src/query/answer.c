@@ -73,7 +73,7 @@ static bool is_planned(const ft_answer *a)
 static void put_assumptions(struct answer *x, const ft__asked *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, ft_graph_n_assumptions(g) + 3, sizeof(*list));
+    const ft_remark **list = piece(x, ft_graph_n_assumptions(g) + 4, sizeof(*list));
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -85,6 +85,11 @@ static void put_assumptions(struct answer *x, const ft__asked *q)
         remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
     remark(x, list, n, FT_REMARK_RUN,
            text(x, "%s, %s at a time, %s", ft_mode_name(g), x->a.step, x->a.dtype));
+    if (q->e.graph)
+        remark(
+            x, list, n, FT_REMARK_RUN,
+            "replayed as a CUDA graph, as what it was learned from: --run-mode eager "
+            "has the host's time in it");
     if (!x->a.memory_planned)
         remark(x, list, n, FT_REMARK_MEMORY,
                "memory as PyTorch allocates it, operation by operation");

@@ -29,9 +29,9 @@ Several devices beside each other.
   
   device         time      low     high  energy    memory  fits  largest batch  basis
   ------------------------------------------------------------------------------------
-  jetson-tk1   21.5 s   11.6 s   40.5 s       -  6.42 GiB  no                0  scaled
+  jetson-tk1   21.5 s   11.6 s   40.3 s       -  6.42 GiB  no                0  scaled
   a30          243 ms   132 ms   455 ms  24.5 J  6.42 GiB  yes             320  scaled
-  h100-sxm    48.4 ms  26.4 ms  90.7 ms  19.5 J  6.42 GiB  yes            1136  scaled
+  h100-sxm    48.4 ms  26.4 ms  90.5 ms  19.5 J  6.42 GiB  yes            1136  scaled
   - is not known; asked about one device alone, foretell says why
   
 

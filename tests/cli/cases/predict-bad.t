@@ -8,8 +8,8 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low     high  basis
   -------------------------------------------------
-  time            3.14 ms  1.86 ms  6.45 ms  scaled
-  energy           117 mJ  62.3 mJ   260 mJ  scaled
+  time            3.14 ms  1.86 ms  6.32 ms  scaled
+  energy           117 mJ  62.3 mJ   255 mJ  scaled
   power            37.2 W   26.2 W   52.8 W  scaled
   peak memory     107 MiB  104 MiB  113 MiB  scaled
     weights      97.4 MiB
@@ -77,8 +77,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.14 ms  1.97 ms  5.48 ms  494 mJ  107 MiB  yes   scaled
-  h100-sxm        3.14 ms  1.92 ms  6.16 ms  417 mJ  107 MiB  yes   scaled
+  v100-sxm2-16gb  3.14 ms  1.97 ms  5.44 ms  494 mJ  107 MiB  yes   scaled
+  h100-sxm        3.14 ms  1.92 ms  6.06 ms  417 mJ  107 MiB  yes   scaled
   epyc-9654       7.40 ms  3.48 ms  15.9 ms       -  114 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

@@ -7,13 +7,13 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high   energy   memory      chance  basis
   ------------------------------------------------------------------------------
-  1  l4          3.14 ms  1.80 ms  6.17 ms  52.2 mJ  107 MiB  *   52.6 %  scaled
-  2  a30         3.14 ms  1.86 ms  6.45 ms   117 mJ  107 MiB  *~  47.4 %  scaled
-  3  jetson-tk1  77.5 ms  54.3 ms   120 ms        -  107 MiB       0.0 %  scaled
+  1  l4          3.14 ms  1.80 ms  6.08 ms  52.2 mJ  107 MiB  *   52.6 %  scaled
+  2  a30         3.14 ms  1.86 ms  6.32 ms   117 mJ  107 MiB  *~  47.4 %  scaled
+  3  jetson-tk1  77.5 ms  54.6 ms   113 ms        -  107 MiB       0.0 %  scaled
   
   *: none beats it in time
   best: l4
-  expected regret of this answer: 27.3 %
+  expected regret of this answer: 26.8 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -22,7 +22,7 @@ Devices that nobody measured, each scaled from its data sheet.
   #  device  batch     time      low     high  energy    memory      chance  basis
   ---------------------------------------------------------------------------------
   1  a30        64  3.80 ms  2.06 ms  7.12 ms  384 mJ  6.42 GiB  *  100.0 %  scaled
-  2  a30         8  4.87 ms  2.62 ms  9.55 ms  618 mJ  2.58 GiB       0.0 %  scaled
+  2  a30         8  4.87 ms  2.62 ms  9.33 ms  618 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
@@ -36,15 +36,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million    low   high     time  energy   memory     chance  basis
   -------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.209  4.611  3.14 ms  102 mJ  107 MiB  *  50.2 %  scaled
-  2  a30     1.20 GHz              2.175  1.233  4.589  3.14 ms  110 mJ  107 MiB     49.8 %  scaled
+  1  a30      600 MHz              2.175  1.209  4.495  3.14 ms  102 mJ  107 MiB  *  50.2 %  scaled
+  2  a30     1.20 GHz              2.175  1.233  4.495  3.14 ms  110 mJ  107 MiB     49.8 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
   not known: iphone-6: its file does not say "peak_fp32", which an estimate needs
   *: none beats it in time, energy and cost at once
   best: a30 at 600 MHz
-  expected regret of this answer: 0.1 %
+  expected regret of this answer: 0.0 %
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
   1,a30,1,,placed,0.0031446
@@ -66,15 +66,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time   memory     chance  basis
   ------------------------------------------------------------------------
-  1  l4      52.2 mJ  27.0 mJ  112 mJ  3.14 ms  107 MiB  *  91.0 %  scaled
-  2  a30      117 mJ  62.3 mJ  260 mJ  3.14 ms  107 MiB  ~   9.0 %  scaled
+  1  l4      52.2 mJ  27.0 mJ  110 mJ  3.14 ms  107 MiB  *  91.3 %  scaled
+  2  a30      117 mJ  62.3 mJ  255 mJ  3.14 ms  107 MiB  ~   8.7 %  scaled
   
   *: none beats it in time and energy at once
   best: l4
-  expected regret of this answer: 3.5 %
+  expected regret of this answer: 3.4 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  expected regret of this answer: 3.5 %
+  expected regret of this answer: 3.4 %
   l4 and a30 cannot be told apart (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet; two commands make one:
