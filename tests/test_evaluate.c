@@ -18,7 +18,7 @@ enum { N_OPS = 60 };
 /* Devices that are to be predicted from others have files; all are one but in name and
  * chip. */
 static char data_dir[] = "/tmp/foretell-evaluate-XXXXXX";
-static const char *const filed[] = {"one", "two", "slow", "known", "new", "sibling"};
+static const char *const filed[] = {"one", "two", "slow", "known", "new", "sib-ling"};
 enum { N_FILED = sizeof(filed) / sizeof(*filed) };
 
 static void path_of(char *path, size_t size, const char *name)
@@ -45,7 +45,7 @@ static void write_devices(void)
                 "cores: 8\nboost_clock_mhz: 1000\nmemory_clock_mhz: 1000\n"
                 "peak_fp32_tflops: 0.1\nbandwidth_gb_s: 10\nmemory_gib: 1\n"
                 "l2_mib: 0.01\ntdp_w: 200\nprocess_nm: 7\nyear: 2020\n",
-                filed[i], strcmp(filed[i], "sibling") ? filed[i] : "one");
+                filed[i], strcmp(filed[i], "sib-ling") ? filed[i] : "one");
         CHECK(fclose(fp) == 0);
     }
 }
@@ -320,7 +320,7 @@ static void with_a_device_its_chip_is_left_out(void)
 {
     const struct law law[] = {
         {.device = "one", .setting = "", .slower = 5, .seed = 3},
-        {.device = "sibling", .setting = "", .slower = 5, .seed = 3},
+        {.device = "sib-ling", .setting = "", .slower = 5, .seed = 3},
         {.device = "two", .setting = "", .seed = 3}};
     ft_evaluate_options how = {.protocol = FT_PROTOCOL_DEVICE, .only = "one"};
     ft_store *s = store_of(law, 3);
@@ -331,6 +331,10 @@ static void with_a_device_its_chip_is_left_out(void)
     how.siblings = 1;
     e = evaluate(s, NULL, &how);
     CHECK(e.n_learned == 2 * 3 * N_OPS && e.all.learned.median_ape < 0.1);
+    ft_evaluation_free(&e);
+    how.only = "sib"; /* a product, of which there is a variant */
+    e = evaluate(s, NULL, &how);
+    CHECK(e.n_splits == 1 && line(&e, FT_BY_SPLIT, "sib-ling")->learned.n == 3 * N_OPS);
     ft_evaluation_free(&e);
     ft_store_close(s);
 }

@@ -125,15 +125,30 @@ static const char *left_out_name(const struct evaluating *e, const ft__sample *v
     }
 }
 
+/* Is the name the one that is asked for, or a variant of a product, "h200-sxm" of
+ * "h200", where no name is? */
+static bool is_only(const struct evaluating *e, const char *name, bool variants)
+{
+    const char *only = e->opt->only;
+    size_t len = only ? strlen(only) : 0;
+
+    return !only || strcmp(only, name) == 0 ||
+           (variants && strncmp(only, name, len) == 0 && name[len] == '-');
+}
+
 static ft_status split_by_name(struct evaluating *e, ft_error *err)
 {
+    bool variants = e->opt->protocol == FT_PROTOCOL_DEVICE;
     ft_status st = FT_OK;
+
+    for (size_t i = 0; i < e->s.n && e->opt->only; i++)
+        variants = variants && strcmp(e->opt->only, left_out_name(e, &e->s.v[i])) != 0;
 
     for (size_t i = 0; i < e->s.n && !st; i++) {
         const char *name = left_out_name(e, &e->s.v[i]);
 
         e->split.of[i] = not_tested;
-        if (!e->opt->only || strcmp(e->opt->only, name) == 0)
+        if (is_only(e, name, variants))
             st = name_split(e, name, &e->split.of[i], err);
     }
     return st;
