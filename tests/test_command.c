@@ -48,7 +48,7 @@ static ft_command_result *measured_by(const ft__runner *runner, const ft_command
     ft_command_result *r = NULL;
     ft_error err = {0};
 
-    CHECK(ft__measure_commands(&r, c, n, o, runner, &err) == FT_OK);
+    CHECK(ft__runner_measure(&r, c, n, o, runner, &err) == FT_OK);
     if (!r) {
         fprintf(stderr, "%s\n", err.msg);
         exit(1);
@@ -325,7 +325,7 @@ static void a_run_that_hangs_is_ended_with_its_children(void)
              "sleep 6000 & echo $! >%s; while :; do : >%s; sleep 0.1; done",
              in_folder("child"), time.file);
     c = shell(text);
-    CHECK(ft__measure_commands(&r, &c, 1, &o, &runner, &err) == FT_EBACKEND && !r);
+    CHECK(ft__runner_measure(&r, &c, 1, &o, &runner, &err) == FT_EBACKEND && !r);
     CHECK(strstr(err.msg, "longer than 300 s") != NULL);
     child = strtol(text_of(in_folder("child")), NULL, 10);
     CHECK(child > 1 && has_ended((pid_t)child));

@@ -308,7 +308,7 @@ static ft_status measure(ft__outcome *out, const ft__once *o, const char *folder
         return err->status;
     if (o->x->cool_s > 0)
         ft__clock_sleep(o->runner->clock, o->x->cool_s);
-    st = ft__measure_commands(&r, &c, 1, &how, o->runner, err);
+    st = ft__runner_measure(&r, &c, 1, &how, o->runner, err);
     if (st == FT_ENOTFOUND) { /* a program that a parameter names */
         out->failure = copy(out, err->msg);
         return FT_OK;
@@ -381,7 +381,7 @@ static ft_status build(const char *folder, const char *done, const char **failur
     ft_command c = {.argv = argv_of(&o->x->build, &p, out, err)};
     ft_command_result *r;
     ft_status st =
-        c.argv ? ft__measure_commands(&r, &c, 1, &how, o->runner, err) : err->status;
+        c.argv ? ft__runner_measure(&r, &c, 1, &how, o->runner, err) : err->status;
     FILE *mark;
 
     if (st == FT_ENOTFOUND) {

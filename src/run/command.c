@@ -405,9 +405,9 @@ static ft_status run_all(struct bench *b, ft_error *err)
     return st;
 }
 
-ft_status ft__measure_commands(ft_command_result **results, const ft_command *c,
-                               size_t n, const ft_command_options *opt,
-                               const ft__runner *runner, ft_error *err)
+ft_status ft__runner_measure(ft_command_result **results, const ft_command *c, size_t n,
+                             const ft_command_options *opt, const ft__runner *runner,
+                             ft_error *err)
 {
     struct bench b = {.c = c, .n = n, .opt = opt, .runner = runner};
     ft_status st;
@@ -437,5 +437,5 @@ const ft__runner ft__system_runner = {.run = NULL};
 ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
                               size_t n, const ft_command_options *opt, ft_error *err)
 {
-    return ft__measure_commands(results, c, n, opt, &ft__system_runner, err);
+    return ft__runner_measure(results, c, n, opt, &ft__system_runner, err);
 }

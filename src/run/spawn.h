@@ -42,9 +42,9 @@ typedef struct ft__runner {
 } ft__runner;
 extern const ft__runner ft__system_runner;
 /* As ft_measure_commands(). */
-ft_status ft__measure_commands(ft_command_result **results, const ft_command *c,
-                               size_t n, const ft_command_options *opt,
-                               const ft__runner *runner, ft_error *err);
+ft_status ft__runner_measure(ft_command_result **results, const ft_command *c, size_t n,
+                             const ft_command_options *opt, const ft__runner *runner,
+                             ft_error *err);
 /* Shell text, untimed; FT_EBACKEND when it ends with anything but 0. NULL: nothing. */
 ft_status ft__spawn_shell(const char *text, const char *what, int show_output,
                           const ft__signals *signals, ft_error *err);
