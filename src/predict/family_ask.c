@@ -259,7 +259,8 @@ static double least_reach(const ft__family *f, ft__metric metric, const ft__data
     return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
 }
 
-/* And at most: the physical estimate alone is not further off. */
+/* And at most: of kinds never measured the bounds of all kinds reach without end.
+ * Chosen, not measured. */
 static const double most_reach = 10;
 
 static void bound_unseen(ft__answer *out, size_t n, double least)
