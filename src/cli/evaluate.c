@@ -95,7 +95,8 @@ static const ft__option options[] = {
     {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
      "what the predictor's file may take, as train has it; 40"},
     {"rows", 0, FT__OPT_TEXT, offsetof(struct options, rows), "FILE.csv",
-     "write every tested row there: truth, predicted value, interval and basis"},
+     "write every tested row to this new file: truth, predicted value, interval, "
+     "basis"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -208,7 +209,7 @@ static void write_row(void *user, const ft_evaluated_row *r)
 
 static int open_rows(ft__cli *c, ft_evaluate_options *how, const char *path)
 {
-    FILE *fp = fopen(path, "w");
+    FILE *fp = fopen(path, "wx"); /* nothing that is there is lost */
 
     if (!fp)
         return ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));

@@ -143,7 +143,6 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
 
     for (size_t i = 0; i < e->s.n && e->opt->only; i++)
         variants = variants && strcmp(e->opt->only, left_out_name(e, &e->s.v[i])) != 0;
-
     for (size_t i = 0; i < e->s.n && !st; i++) {
         const char *name = left_out_name(e, &e->s.v[i]);
 
@@ -152,12 +151,6 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
             st = name_split(e, name, &e->split.of[i], err);
     }
     return st;
-}
-
-/* The silicon that a dataset was measured on. */
-static const char *chip_of(const ft__dataset *d)
-{
-    return d->file ? ft_device_get(d->file)->chip : d->device;
 }
 
 static ft_status split_devices(struct evaluating *e, ft_error *err)
@@ -171,7 +164,8 @@ static ft_status split_devices(struct evaluating *e, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
         if (e->split.of[i] != not_tested)
-            e->split.chip[e->split.of[i]] = chip_of(&e->s.dataset[e->s.v[i].dataset]);
+            e->split.chip[e->split.of[i]] =
+                ft__dataset_chip(&e->s.dataset[e->s.v[i].dataset]);
     return FT_OK;
 }
 
@@ -180,9 +174,8 @@ static bool is_learned_from(const struct evaluating *e, uint32_t dataset)
 {
     const char *device = e->s.dataset[dataset].device;
 
-    for (size_t i = 0; i < e->s.n; i++)
-        if (i < e->n_train &&
-            strcmp(e->s.dataset[e->s.v[i].dataset].device, device) == 0)
+    for (size_t i = 0; i < e->n_train; i++)
+        if (strcmp(e->s.dataset[e->s.v[i].dataset].device, device) == 0)
             return true;
     return false;
 }
@@ -246,7 +239,7 @@ static bool is_sibling(const struct evaluating *e, size_t i, uint32_t split)
     const ft__dataset *d = &e->s.dataset[e->s.v[i].dataset];
 
     return e->split.chip && !e->opt->siblings &&
-           strcmp(chip_of(d), e->split.chip[split]) == 0;
+           strcmp(ft__dataset_chip(d), e->split.chip[split]) == 0;
 }
 
 static bool is_hidden(const struct evaluating *e, size_t i, uint32_t split)

@@ -80,8 +80,8 @@ static const ft_estimate *estimates_of(const ft_network_estimate *e, ft__metric 
 }
 
 /* Answers for v[n], which are of one dataset. */
-static ft_status take_answers(const struct asking *a, const ft_network_estimate *e,
-                              const ft_graph *g, const struct place *v, size_t n)
+static void take_answers(const struct asking *a, const ft_network_estimate *e,
+                         const ft_graph *g, const struct place *v, size_t n)
 {
     const ft_estimate *of = estimates_of(e, a->metric);
     uint32_t node = UINT32_MAX;
@@ -96,7 +96,6 @@ static ft_status take_answers(const struct asking *a, const ft_network_estimate 
         a->out[v[i].at].high = x->high;
         a->out[v[i].at].basis = x->basis;
     }
-    return FT_OK;
 }
 
 /* Two answers that learn next to nothing, to stand beside. */
@@ -137,7 +136,7 @@ static ft_status ask_dataset(const struct asking *a, const struct place *v, size
     if (!st)
         st = ft_predict_network_on(&e, a->p, &on, g, err);
     if (!st) {
-        st = take_answers(a, &e, g, v, n);
+        take_answers(a, &e, g, v, n);
         ft_network_estimate_free(&e);
     }
     if (!st)

@@ -118,7 +118,7 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
 {
     ft__fit_options how = l->opt.fit;
 
-    if (!l->opt.unseen || ft__count_chips(r, s) < FT__LEAST_CHIPS)
+    if (!l->opt.unseen || !ft__several_chips(r, s))
         return how;
     for (size_t i = 0; i < r->m; i++)
         r->group[i] = ft__chip_of(s, r->index[r->of[i]]);

@@ -13,8 +13,7 @@
  * for everything. */
 
 /* For devices that are not among the rows, methods are chosen and intervals calibrated
- * by leaving each known chip out; one alone says nothing of others. */
-enum { FT__LEAST_CHIPS = 2 };
+ * by leaving each known chip out; one alone says nothing of others: */
 /* Then an interval reaches at least this factor either way. Chosen, not measured. */
 #define FT__LEAST_REACH 1.65
 /* The same of products of less than 16 bits: fp8 by blocks was up to 3.7 times off on

@@ -155,6 +155,11 @@ void ft__dataset_free(ft__dataset *d)
     free(d->roof);
 }
 
+const char *ft__dataset_chip(const ft__dataset *d)
+{
+    return d->file ? ft_device_get(d->file)->chip : d->device;
+}
+
 bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d)
 {
     *out = (ft__dataset){.device = strdup(d->device),

@@ -11,28 +11,24 @@
 /* Fewer rows of a chip say nothing of its interval. */
 enum { LEAST_ROWS = 12 };
 
-static const char *chip_name(const ft__dataset *d)
-{
-    return d->file ? ft_device_get(d->file)->chip : d->device;
-}
-
 uint32_t ft__chip_of(const ft__samples *s, uint32_t i)
 {
-    const char *name = chip_name(&s->dataset[s->v[i].dataset]);
+    const char *name = ft__dataset_chip(&s->dataset[s->v[i].dataset]);
     uint32_t d = 0;
 
-    while (strcmp(chip_name(&s->dataset[d]), name) != 0)
+    while (strcmp(ft__dataset_chip(&s->dataset[d]), name) != 0)
         d++;
     return d;
 }
 
-int ft__count_chips(const struct rows *r, const ft__samples *s)
+bool ft__several_chips(const struct rows *r, const ft__samples *s)
 {
-    uint64_t seen = 0;
+    size_t i = 1;
 
-    for (size_t i = 0; i < r->m; i++)
-        seen |= 1ull << ft__chip_of(s, r->index[r->of[i]]) % 64;
-    return __builtin_popcountll(seen);
+    while (i < r->m &&
+           ft__chip_of(s, r->index[r->of[i]]) == ft__chip_of(s, r->index[r->of[0]]))
+        i++;
+    return i < r->m;
 }
 
 /* Rows whose chip was left out of what said `out` of them. */
@@ -233,7 +229,7 @@ static void widen(ft__part *p)
 ft_status ft__transfer_part(ft__part *p, struct rows *r, const ft__samples *s,
                             ft_error *err)
 {
-    if (ft__count_chips(r, s) >= FT__LEAST_CHIPS)
+    if (ft__several_chips(r, s))
         return shrink_and_cover(p, r, s, err);
     widen(p);
     return FT_OK;

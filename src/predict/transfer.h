@@ -9,8 +9,8 @@
 
 /* Number of a sample's chip: the first dataset that was measured on it. */
 uint32_t ft__chip_of(const ft__samples *s, uint32_t i);
-/* Chips among the rows of a part. */
-int ft__count_chips(const struct rows *r, const ft__samples *s);
+/* Are the rows of a part of two chips or more? */
+bool ft__several_chips(const struct rows *r, const ft__samples *s);
 /* r holds the rows of a part, r->group their chips, and what its regressor says of each
  * with its chip left out, which is shrunk with the part. */
 ft_status ft__transfer_part(ft__part *p, struct rows *r, const ft__samples *s,
