@@ -28,13 +28,6 @@ static double processor_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static ft_status predict(ft_network_estimate *e, const ft_predictor *p,
-                         const ft_device_use *on, const ft_graph *g, ft_error *err)
-{
-    return on->device ? ft_predict_network_on(e, p, on, g, err)
-                      : ft_predict_network(e, p, g, err);
-}
-
 int main(int argc, char **argv)
 {
     static double t[ROUNDS];
@@ -83,7 +76,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < rounds; i++) {
         begin = ft__now_s();
         work = processor_s();
-        if (predict(&e, p, &on, g, &err)) {
+        if (ft_predict_network_on(&e, p, &on, g, &err)) {
             die("predicting", &err);
             return 1;
         }

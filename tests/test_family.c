@@ -184,14 +184,16 @@ static void a_family_is_no_single_machine(const ft_predictor *p)
     ft_predictor_dataset d;
     ft_predictor_info info;
     ft_regressor_info r;
-    ft_estimate e;
-    ft_op op;
+    const ft_device_use nobody = {0};
+    ft_network_estimate e;
+    ft_graph *g;
     int unseen = 0;
 
-    make_op(&op, 0);
-    CHECK(ft_predict_ops(p, &op, 1, &e, NULL, NULL) == FT_EINVAL);
+    CHECK(ft_import_ops(&g, "relu x=1x16\n", 12, "net", NULL) == FT_OK);
+    CHECK(ft_predict_network_on(&e, p, &nobody, g, NULL) == FT_EINVAL);
+    ft_graph_free(g);
     ft_predictor_get_info(p, &info);
-    CHECK(info.n_datasets == 3);
+    CHECK(info.n_datasets == 3 && !*info.device);
     CHECK(info.n_measured == 3 * N_OPS);
     for (uint32_t i = 0; i < info.n_datasets; i++) {
         ft_predictor_get_dataset(p, i, &d);
