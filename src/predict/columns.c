@@ -31,7 +31,7 @@ static struct product product_of(const ft_op *op)
     ft_product p[FT_MAX_PRODUCTS];
     ft_shape x, y;
 
-    if (ft_op_products(op, p) == 0)
+    if (ft_kind_class(op->kind) == FT_CLASS_CONV || ft_op_products(op, p) == 0)
         return (struct product){0};
     x = ft_op_shape(&p[0].op, FT_K_x);
     if (p[0].op.kind == FT_KIND_matmul) {

@@ -53,14 +53,14 @@ static struct conv conv_of(const ft_op *forward)
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
+    ft_op_output(forward, 0, &y, &t);
     v.groups = (double)ft_op_at(forward, FT_K_groups, 0);
     v.in = (double)x.dim[1] / v.groups;
     v.out = (double)ft_op_at(forward, FT_K_out, 0) / v.groups;
     v.places = (double)ft_shape_elements(&x) / (double)x.dim[1];
-    v.results = result_elements(forward) / (v.out * v.groups);
+    v.results = (double)ft_shape_elements(&y) / (v.out * v.groups);
     for (uint32_t i = 0; i + 2 < x.rank; i++)
         v.taps *= (double)ft_op_at(forward, FT_K_kernel, i);
-    ft_op_output(forward, 0, &y, &t);
     v.height = y.rank > 2 ? y.dim[2] : 1;
     v.flops = cost.flops;
     v.weights = v.groups * v.in * v.out * v.taps;
@@ -349,19 +349,18 @@ static int floor_of(const ft_op *op)
 static double gradient_calls(const ft_op *op)
 {
     ft_class class = ft_kind_class(op->kind);
-    ft_op back = *op;
+    ft_op back;
     double calls = 1;
     uint32_t wrt;
 
+    if (op->phase != FT_PHASE_BACKWARD && op->phase != FT_PHASE_FORWARD_BACKWARD)
+        return 0;
+    back = *op;
     back.phase = FT_PHASE_BACKWARD;
     wrt = ft_op_wrt(&back);
     if (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL)
         calls = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_WEIGHTS);
-    switch (op->phase) {
-    case FT_PHASE_BACKWARD: return fmax(calls - 1, 0);
-    case FT_PHASE_FORWARD_BACKWARD: return calls;
-    default: return 0;
-    }
+    return op->phase == FT_PHASE_BACKWARD ? fmax(calls - 1, 0) : calls;
 }
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)

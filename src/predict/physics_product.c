@@ -57,12 +57,20 @@ static struct plan price(const ft__way *w, const struct machine *m)
     return plan;
 }
 
-/* Cores that are busy anyway gain nothing by parts. Whatever the way costs: then a
- * faster device never leaves one out that a slower one takes. */
-static bool is_tried(const ft__pass *p, const ft__way *w)
+/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+ * parts, whatever the way costs: then a faster device never leaves one out that a
+ * slower one takes. */
+static uint32_t most_split(const ft__pass *p, const struct tile *t,
+                           const ft__pace *pace)
 {
-    return w->split == 1 ||
-           (p->k / w->split >= LEAST_DEPTH && w->waves / w->split <= ENOUGH_WAVES);
+    const double blocks = ceil(p->m / t->m) * ceil(p->n / t->n) * p->batch;
+    uint32_t split = 1;
+
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES))
+        return 1;
+    while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
+        split *= 2;
+    return split;
 }
 
 static struct plan best_of(const ft__algorithm *a, const struct machine *m)
@@ -82,17 +90,17 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
 {
     struct plan best = {.total_s = INFINITY};
 
-    for (int i = 0; i < N_TILES; i++)
-        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
-            struct plan plan;
-            ft__way w = way_of(p, &tiles[i], split, m->pace);
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(p, &tiles[i], m->pace);
 
-            if (!is_tried(p, &w))
-                break;
-            plan = price(&w, m);
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            const ft__way w = way_of(p, &tiles[i], split, m->pace);
+            const struct plan plan = price(&w, m);
+
             if (plan.total_s < best.total_s)
                 best = plan;
         }
+    }
     return best;
 }
 
@@ -139,16 +147,17 @@ uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
 {
     uint32_t n = 0;
 
-    for (int i = 0; i < N_TILES; i++)
-        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(&a->pass, &tiles[i], pace);
+
+        for (uint32_t split = 1; split <= most; split *= 2) {
             bool beaten = false;
 
             out[n] = way_of(&a->pass, &tiles[i], split, pace);
-            if (!is_tried(&a->pass, &out[n]))
-                break;
             for (uint32_t j = 0; j < n && !beaten; j++)
                 beaten = beats(&out[j], &out[n], a, pace);
             n += !beaten;
         }
+    }
     return n;
 }
