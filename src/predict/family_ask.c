@@ -160,24 +160,24 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {
+    const char *lacks;
+    ft__chip chip;
+
     if (ft__family_index(f, on) < f->n_datasets || on->roof)
         return FT_OK;
     if (!on->file)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s: was not measured, and no device file tells of it",
                        on->device);
-    for (size_t i = 0; i < n; i++) {
-        const char *lacks;
-        ft__chip chip;
-
-        ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[i]);
-        lacks = ft__chip_lacks(&chip);
-        if (lacks)
-            return ft_fail(err, FT_ENOTFOUND, 0,
+    if (n == 0)
+        return FT_OK;
+    /* What is wanted of a chip is so whatever it computes. */
+    ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[0]);
+    lacks = ft__chip_lacks(&chip);
+    return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: was not measured, and its %s is not known", on->device,
-                           lacks);
-    }
-    return FT_OK;
+                           lacks)
+                 : FT_OK;
 }
 
 static ft_status check_templates(ft__templates *t, ft_error *err)
@@ -336,8 +336,8 @@ static void take_other_engines(ft__answer *a, const ft__family *f,
 
 /* Operations that were measured there, or on a device of its kin, as they were. */
 static ft_status use_templates(ft__answer *out, const ft__family *f,
-                               const ft__learner *l, const ft__dataset *on,
-                               const ft__samples *s, ft_error *err)
+                               const ft__dataset *on, const ft__samples *s,
+                               ft_error *err)
 {
     uint32_t index = ft__family_index(f, on);
     bool measured = index < f->n_datasets;
@@ -353,15 +353,11 @@ static ft_status use_templates(ft__answer *out, const ft__family *f,
             st = check_templates(&f->templates[i], err);
     for (size_t i = 0; i < s->n && !st; i++) {
         double ratio = ratio_of(&f->templates[from], s->v[i].hash);
-        ft__terms t;
 
-        if (isnan(ratio) && !(measured && on->any_engine))
-            continue;
-        ft__base_terms(&l->base, &t, s, (uint32_t)i);
-        if (isnan(ratio))
-            take_other_engines(&out[i], f, on, s->v[i].hash, t.aside_s);
-        else
-            take_over(&out[i], ratio, t.aside_s, measured);
+        if (!isnan(ratio))
+            take_over(&out[i], ratio, s->terms[i].aside_s, measured);
+        else if (measured && on->any_engine)
+            take_other_engines(&out[i], f, on, s->v[i].hash, s->terms[i].aside_s);
     }
     return st;
 }
@@ -374,17 +370,34 @@ const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
     return f->learner[metric][unseen];
 }
 
+/* The physical estimate of all samples, as far as it is not known. */
+static void find_terms(ft__terms *out, const ft__learner *l, const ft__samples *s,
+                       const ft__terms *known)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0)
+            out[i] = known[i];
+        else
+            ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
+}
+
 static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                     const ft__dataset *on, const ft_op *ops, size_t n, ft_error *err)
+                     const ft__dataset *on, const ft_op *ops, const ft__terms *known,
+                     size_t n, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(f, metric, on);
-    uint32_t *row = calloc(n + 1, sizeof(*row));
+    uint32_t *row;
+    ft__terms *terms;
     ft__samples s = {0};
-    ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    ft_status st = FT_OK;
 
     if (!l)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
-                     ft__metric_name(metric));
+        return ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
+                       ft__metric_name(metric));
+    row = calloc(n + 1, sizeof(*row));
+    terms = calloc(n + 1, sizeof(*terms));
+    if (!row || !terms)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && row; i++)
         row[i] = (uint32_t)i;
     if (!st)
@@ -392,13 +405,17 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
+        find_terms(terms, l, &s, metric == FT__METRIC_TIME ? known : NULL);
+    s.terms = terms;
+    if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
     if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
         bound_unseen(out, n, least_reach(f, metric, on));
     if (!st && metric == FT__METRIC_TIME)
-        st = use_templates(out, f, l, on, &s, err);
+        st = use_templates(out, f, on, &s, err);
     free(s.v);
     free(s.dataset);
+    free(terms);
     free(row);
     return st;
 }
@@ -419,15 +436,16 @@ static void multiply(ft__answer *a, const ft__answer *b)
 }
 
 static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__dataset *on,
-                            const ft_op *ops, size_t n, ft_error *err)
+                            const ft_op *ops, const ft__terms *terms, size_t n,
+                            ft_error *err)
 {
     ft__answer *power = calloc(n + 1, sizeof(*power));
     ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     if (!st)
-        st = ask(out, f, FT__METRIC_TIME, on, ops, n, err);
+        st = ask(out, f, FT__METRIC_TIME, on, ops, terms, n, err);
     if (!st)
-        st = ask(power, f, FT__METRIC_POWER, on, ops, n, err);
+        st = ask(power, f, FT__METRIC_POWER, on, ops, NULL, n, err);
     for (size_t i = 0; i < n && !st; i++)
         multiply(&out[i], &power[i]);
     free(power);
@@ -435,8 +453,8 @@ static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__data
 }
 
 ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                         const ft__dataset *on, const ft_op *ops, size_t n,
-                         ft_error *err)
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err)
 {
     ft__buf setting = {0};
     ft__dataset all;
@@ -446,8 +464,9 @@ ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric
     if (setting.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "setting");
     else
-        st = metric == FT__METRIC_ENERGY ? ask_energy(out, f, &all, ops, n, err)
-                                         : ask(out, f, metric, &all, ops, n, err);
+        st = metric == FT__METRIC_ENERGY
+                 ? ask_energy(out, f, &all, ops, terms, n, err)
+                 : ask(out, f, metric, &all, ops, terms, n, err);
     ft__buf_free(&setting);
     return st;
 }

@@ -373,7 +373,7 @@ static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
     if (cost.weight_elements > 0)
         stream(w, FT__PASS_STREAM, forward, cost.weight_elements * reads,
                cost.weight_elements * (reads - 1));
-    if (w->step) {
+    if (w->calls.step) {
         stream(w, FT__PASS_STREAM, forward, inputs * reads, inputs * (reads - 1));
         w->pass[w->n - 1].partial = 1;
     }
@@ -408,6 +408,13 @@ static void accumulate(ft__work *w, const ft_op *back)
     }
 }
 
+ft__calls ft__calls_of(const ft_op *op)
+{
+    return (ft__calls){.floor = floor_of(op),
+                       .step = op->phase == FT_PHASE_STEP,
+                       .gradients = gradient_calls(op)};
+}
+
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
 {
     ft_op forward = *op, back;
@@ -415,9 +422,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
 
     out->n = 0;
-    out->floor = floor_of(op);
-    out->step = op->phase == FT_PHASE_STEP;
-    out->gradients = gradient_calls(op);
+    out->calls = ft__calls_of(op);
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
@@ -441,9 +446,9 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
         if (chip->activated)
             stream(out, FT__PASS_STREAM, op, 2 * results, results);
         one_phase(out, &back, &forward);
-        for (uint32_t i = 0; out->step && i < out->n; i++)
+        for (uint32_t i = 0; out->calls.step && i < out->n; i++)
             out->pass[i].partial = out->pass[i].gradient == FT_WRT_X;
-        if (out->step)
+        if (out->calls.step)
             stream(out, FT__PASS_LOSS, op, results, results);
         else if (!chip->renews)
             accumulate(out, &back);

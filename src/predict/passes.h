@@ -59,15 +59,20 @@ typedef struct ft__pass {
 } ft__pass;
 
 enum { FT__MAX_PASSES = 24 };
-typedef struct ft__work {
-    ft__pass pass[FT__MAX_PASSES];
-    uint32_t n;
+/* What the host does to start an operation. */
+typedef struct ft__calls {
     int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
     int step;  /* host time of a training step is added */
     double
         gradients; /* calls of a library for them, beyond the first of an operation */
+} ft__calls;
+typedef struct ft__work {
+    ft__pass pass[FT__MAX_PASSES];
+    uint32_t n;
+    ft__calls calls;
 } ft__work;
 
+ft__calls ft__calls_of(const ft_op *op);
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);
 /* The estimate of what was made of an operation before: for many thetas. */
 void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,

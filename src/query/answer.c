@@ -36,6 +36,13 @@ static const char *text(struct answer *x, const char *fmt, ...)
     return s ? s : "";
 }
 
+static const char *copy(struct answer *x, const char *s, size_t len)
+{
+    s = ft__arena_strndup(&x->arena, s, len);
+    x->bad = x->bad || !s;
+    return s ? s : "";
+}
+
 static void *piece(struct answer *x, size_t n, size_t size)
 {
     void *p = ft__arena_array(&x->arena, n + 1, size);
@@ -165,8 +172,9 @@ static const char *spec_of(struct answer *x, const ft_op *op)
 {
     char spec[SPEC_MAX];
 
-    ft_op_print(op, spec, sizeof(spec));
-    return text(x, "%s", spec);
+    const size_t len = ft_op_print(op, spec, sizeof(spec));
+
+    return copy(x, spec, len < sizeof(spec) ? len : sizeof(spec) - 1);
 }
 
 /* Stable insertion sort: a network has a few hundred unique operations. */
