@@ -2,6 +2,7 @@
 #include "graph/op.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static double elements(const ft_op *op, ft_key_id key)
 {
@@ -224,11 +225,13 @@ static double bytes_read(const ft_op *op, double weight_bytes, double results)
     }
 }
 
-static double bytes_written(const ft_op *op)
+/* results: B of the forward pass's. */
+static double bytes_written(const ft_op *op, double results)
 {
-    double sum = 0;
+    const bool back = op->phase == FT_PHASE_BACKWARD;
+    double sum = back ? 0 : results;
 
-    for (uint32_t i = 0, n = ft_op_n_outputs(op); i < n; i++) {
+    for (uint32_t i = 0, n = back ? ft_op_n_outputs(op) : 0; i < n; i++) {
         ft_shape s;
         ft_dtype t;
 
@@ -251,7 +254,7 @@ static double bytes_written(const ft_op *op)
 
 void ft_op_cost(const ft_op *op, ft_cost *out)
 {
-    double results;
+    ft__results results;
 
     *out = (ft_cost){0};
     out->weight_elements = ft__weight_elements(op);
@@ -259,9 +262,9 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW ||
         (op->kind == FT_KIND_stochastic_depth && !ft_op_at(op, FT_K_train, 0)))
         return;
-    results = ft__result_elements(op);
-    out->flops = ft__flops(op, results);
-    out->transcendentals = ft__transcendentals(op, results);
-    out->bytes_read = bytes_read(op, out->weight_bytes, results);
-    out->bytes_written = bytes_written(op);
+    results = ft__results_of(op);
+    out->flops = ft__flops(op, results.elements);
+    out->transcendentals = ft__transcendentals(op, results.elements);
+    out->bytes_read = bytes_read(op, out->weight_bytes, results.elements);
+    out->bytes_written = bytes_written(op, results.bytes);
 }

@@ -276,16 +276,17 @@ int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i)
     return r->keys[at].fallback >= 0 ? r->keys[at].fallback : 0;
 }
 
+/* Written out: a loop would go through memory twice. */
 ft_shape ft_op_shape(const ft_op *op, ft_key_id key)
 {
-    ft_shape s = {0};
     uint32_t n;
     const int64_t *v = ft_op_get(op, key, &n);
 
-    s.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK;
-    if (v)
-        memcpy(s.dim, v, s.rank * sizeof(*v));
-    return s;
+    _Static_assert(FT_MAX_RANK == 8, "one line a dimension");
+    return (ft_shape){.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK,
+                      .dim = {n > 0 ? v[0] : 0, n > 1 ? v[1] : 0, n > 2 ? v[2] : 0,
+                              n > 3 ? v[3] : 0, n > 4 ? v[4] : 0, n > 5 ? v[5] : 0,
+                              n > 6 ? v[6] : 0, n > 7 ? v[7] : 0}};
 }
 
 void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)

@@ -51,11 +51,15 @@ ft_shape ft__result(const ft_op *op, uint32_t i);
 /* x with the sum of sizes (part < 0) or one of them along axis. */
 ft_shape ft__along_axis(const ft_op *op, int64_t part);
 
-/* Elements of them all. */
-double ft__result_elements(const ft_op *op);
+/* All of them together. */
+typedef struct ft__results {
+    double elements;
+    double bytes;
+} ft__results;
+ft__results ft__results_of(const ft_op *op);
 
 /* ---- flops.c ---- */
-/* results: ft__result_elements(). */
+/* results: elements of the forward pass's. */
 double ft__flops(const ft_op *op, double results);
 double ft__transcendentals(const ft_op *op, double results);
 

@@ -325,18 +325,6 @@ uint32_t ft__n_results(const ft_op *op)
     }
 }
 
-double ft__result_elements(const ft_op *op)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0, n = ft__n_results(op); i < n; i++) {
-        ft_shape s = ft__result(op, i);
-
-        sum += (double)ft_shape_elements(&s);
-    }
-    return sum;
-}
-
 static ft_dtype result_dtype(const ft_op *op, uint32_t i)
 {
     int64_t to = ft_op_at(op, FT_K_to, 0);
@@ -349,6 +337,19 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
     default: break;
     }
     return op->kind == FT_KIND_nms ? FT_DTYPE_int64 : to ? (ft_dtype)to : op->dtype;
+}
+
+ft__results ft__results_of(const ft_op *op)
+{
+    ft__results r = {0};
+
+    for (uint32_t i = 0, n = ft__n_results(op); i < n; i++) {
+        const ft_shape s = ft__result(op, i);
+
+        r.elements += (double)ft_shape_elements(&s);
+        r.bytes += (double)ft_tensor_bytes(&s, result_dtype(op, i));
+    }
+    return r;
 }
 
 /* ---- operands ---- */

@@ -157,6 +157,14 @@ void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
 /* The best way of cutting a product. */
 void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
 void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+/* ceil() of what is not negative, without a call. */
+static inline double ft__up(double v)
+{
+    const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
+
+    return whole + (whole < v);
+}
+
 /* Seconds to move `bytes` when as many are touched. */
 double ft__cached_s(double bytes, const ft__pace *pace);
 

@@ -22,11 +22,11 @@ const char *ft__physics_name(int i)
 
 ft__theta ft__physics_default(void)
 {
-    ft__theta t;
-
-    for (int i = 0; i < FT__N_THETA; i++)
-        t.v[i] = constants[i].value;
-    return t;
+    return (ft__theta){{
+#define FT__CONSTANT(name, value, ...) value,
+#include "predict/physics.def"
+#undef FT__CONSTANT
+    }};
 }
 
 double ft__sustained(const ft__chip *chip, const ft__theta *theta)
