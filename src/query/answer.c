@@ -317,7 +317,6 @@ static void put_estimates(struct answer *x, const ft__asked *q)
     const ft_network_estimate *e = &q->e;
     ft_estimate *phase = piece(x, FT_PHASE_COUNT, sizeof(*phase));
     double *part = piece(x, FT_PART_COUNT, sizeof(*part));
-    char why[1200];
     ft_answer *a = &x->a;
 
     a->time = kept(x, e->time);
@@ -325,8 +324,8 @@ static void put_estimates(struct answer *x, const ft__asked *q)
     a->power = kept(x, e->power);
     a->memory = kept(x, e->memory);
     if (e->energy.basis == FT_BASIS_UNAVAILABLE) {
-        ft_energy_why(why, sizeof(why), a->device, e);
-        a->energy.why = text(x, "%s", why);
+        a->energy.why = text(
+            x, "%s", q->no_sensors && *q->no_sensors ? q->no_sensors : e->energy.why);
     }
     if (e->power.basis == FT_BASIS_UNAVAILABLE && *a->energy.why)
         a->power.why = a->energy.why;
