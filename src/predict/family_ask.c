@@ -347,32 +347,48 @@ static void take_other_engines(ft__answer *a, const ft__family *f,
     a->high *= exp(most - sum / n);
 }
 
-/* Operations that were measured there, or on a device of its kin, as they were. */
-static ft_status use_templates(ft__answer *out, const ft__family *f,
-                               const ft__dataset *on, const ft__samples *s,
-                               ft_error *err)
+/* Whose measurements of operations are used: the device's own, or of one of its kin. */
+struct templates {
+    uint32_t from; /* dataset; f->n_datasets: none */
+    bool own;
+};
+
+static ft_status open_templates(struct templates *t, const ft__family *f,
+                                const ft__dataset *on, ft_error *err)
 {
-    uint32_t index = ft__family_index(f, on);
-    bool measured = index < f->n_datasets;
-    uint32_t from = measured                                   ? index
-                    : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
-                                                               : kin_of(f, on);
+    const uint32_t index = ft__family_index(f, on);
     ft_status st = FT_OK;
 
-    if (from == f->n_datasets)
-        return FT_OK;
-    for (uint32_t i = 0; i < f->n_datasets && !st; i++)
-        if (i == from || (on->any_engine && is_alike(f, i, on)))
+    t->own = index < f->n_datasets;
+    t->from = t->own                                     ? index
+              : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
+                                                         : kin_of(f, on);
+    for (uint32_t i = 0; i < f->n_datasets && t->from < f->n_datasets && !st; i++)
+        if (i == t->from || (on->any_engine && is_alike(f, i, on)))
             st = check_templates(&f->templates[i], err);
-    for (size_t i = 0; i < s->n && !st; i++) {
-        double ratio = ratio_of(&f->templates[from], s->v[i].hash);
+    return st;
+}
+
+/* Which operations will be answered as they were measured on the device itself. */
+static void find_measured(bool *out, const struct templates *t, const ft__family *f,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->own; i++)
+        out[i] = !isnan(ratio_of(&f->templates[t->from], s->v[i].hash));
+}
+
+static void use_templates(ft__answer *out, const struct templates *t,
+                          const ft__family *f, const ft__dataset *on,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->from < f->n_datasets; i++) {
+        double ratio = ratio_of(&f->templates[t->from], s->v[i].hash);
 
         if (!isnan(ratio))
-            take_over(&out[i], ratio, s->terms[i].aside_s, measured);
-        else if (measured && on->any_engine)
+            take_over(&out[i], ratio, s->terms[i].aside_s, t->own);
+        else if (t->own && on->any_engine)
             take_other_engines(&out[i], f, on, s->v[i].hash, s->terms[i].aside_s);
     }
-    return st;
 }
 
 const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
@@ -399,8 +415,10 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
                      size_t n, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(f, metric, on);
+    struct templates t = {.from = f->n_datasets};
     uint32_t *row;
     ft__terms *terms;
+    bool *measured;
     ft__samples s = {0};
     ft_status st = FT_OK;
 
@@ -409,7 +427,8 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
                        ft__metric_name(metric));
     row = calloc(n + 1, sizeof(*row));
     terms = calloc(n + 1, sizeof(*terms));
-    if (!row || !terms)
+    measured = calloc(n + 1, sizeof(*measured));
+    if (!row || !terms || !measured)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && row; i++)
         row[i] = (uint32_t)i;
@@ -419,15 +438,21 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
         st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
         find_terms(terms, l, &s, metric == FT__METRIC_TIME ? known : NULL);
+    if (!st && metric == FT__METRIC_TIME)
+        st = open_templates(&t, f, on, err);
+    if (!st)
+        find_measured(measured, &t, f, &s);
     s.terms = terms;
+    s.measured = measured;
     if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
     if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
         bound_unseen(out, n, least_reach(f, metric, on));
-    if (!st && metric == FT__METRIC_TIME)
-        st = use_templates(out, f, on, &s, err);
+    if (!st)
+        use_templates(out, &t, f, on, &s);
     free(s.v);
     free(s.dataset);
+    free(measured);
     free(terms);
     free(row);
     return st;
