@@ -126,7 +126,7 @@ static double error_on(const ft_predictor *p, const char *device, ft__metric met
         make_op(&op, i);
         truth = metric == FT__METRIC_POWER ? watts : law_s(&op, d);
         truth *= metric == FT__METRIC_ENERGY ? watts : 1;
-        if (ft__family_ask(&a, p->family, metric, &on, &op, 1, &err)) {
+        if (ft__family_ask(&a, p->family, metric, &on, &op, NULL, 1, &err)) {
             fprintf(stderr, "%s\n", err.msg);
             CHECK(err.status == FT_OK);
             break;
@@ -171,11 +171,11 @@ static void too_little_is_known_of_a_device(const ft_predictor *p)
     ft_op op;
 
     make_op(&op, 0);
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, &err) ==
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, &err) ==
           FT_ENOTFOUND);
     CHECK(strstr(err.msg, "nobody's") != NULL);
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, 1, &err) ==
-          FT_ENOTFOUND);
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, NULL, 1,
+                         &err) == FT_ENOTFOUND);
     CHECK(strstr(err.msg, "workspace") != NULL);
 }
 
@@ -236,8 +236,8 @@ static void damage_is_noticed(const ft_predictor *p)
             ft_op op;
 
             make_op(&op, N_OPS + k);
-            st = ft__family_ask(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op, 1,
-                                NULL);
+            st = ft__family_ask(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op,
+                                NULL, 1, NULL);
         }
         CHECK(st == FT_OK || st == FT_EFORMAT);
         /* What answers t4 is the first learner's; its parts come first. */
@@ -262,9 +262,10 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, NULL) == 0);
-        CHECK(ft__family_ask(&b, again->family, FT__METRIC_TIME, &on, &op, 1, NULL) ==
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL) ==
               0);
+        CHECK(ft__family_ask(&b, again->family, FT__METRIC_TIME, &on, &op, NULL, 1,
+                             NULL) == 0);
         CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
     }
     remove(path);
@@ -365,7 +366,8 @@ static void shipped_predictors_open(void)
             CHECK(err.status == FT_OK);
             continue;
         }
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, NULL) == 0);
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL) ==
+              0);
         CHECK(a.low > 0 && a.low <= a.value && a.value <= a.high && a.high < 1);
         ft_predictor_free(p);
     }

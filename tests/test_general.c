@@ -174,8 +174,8 @@ static double error_of(const ft_predictor *p, int first)
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, 1, NULL) ==
-              FT_OK);
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1,
+                             NULL) == FT_OK);
         CHECK(a.low <= a.value && a.value <= a.high);
         sum += fabs(a.value / power_w(&op) - 1) / N;
     }
@@ -198,7 +198,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     while (l->part[i].scope != FT__SCOPE_ALL)
         i++;
     l->part[i].phase = FT_PHASE_BACKWARD;
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, 1, &err) ==
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, &err) ==
           FT_EFORMAT);
     CHECK(strstr(err.msg, "of all kinds") != NULL);
     l->part[i].phase = FT_PHASE_FORWARD;

@@ -327,7 +327,7 @@ static ft_status ask(ft__answer *a, const ft__family *f, const ft_op *op)
     ft_status st;
 
     CHECK(ft_device_load(&on.file, data, "a30", NULL) == FT_OK);
-    st = ft__family_ask(a, f, FT__METRIC_POWER, &on, op, 1, NULL);
+    st = ft__family_ask(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
     ft_device_free(on.file);
     return st;
 }

@@ -1,6 +1,7 @@
 /* Names and values of operations: the tables made from ops.def. */
 #include "foretell/op.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 struct key_rule {
@@ -32,6 +33,22 @@ static const struct kind_rule kinds[FT_KIND_COUNT] = {
 #include "foretell/ops.def"
 #undef FT_KIND
 };
+
+#undef R
+#undef D
+
+/* Which keys a kind has, as bits: most that are asked for it has not. */
+#define R(k) UINT64_C(1) << FT_K_##k
+#define D(k, v) R(k)
+#define ANY(a, b, c, d, e, f, g, h, i, j, k, l, ...)                                   \
+    ((a) | (b) | (c) | (d) | (e) | (f) | (g) | (h) | (i) | (j) | (k) | (l))
+static const uint64_t has_keys[FT_KIND_COUNT] = {
+#define FT_KIND(name, cls, rule, saves, ...)                                           \
+    [FT_KIND_##name] = ANY(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+#include "foretell/ops.def"
+#undef FT_KIND
+};
+_Static_assert(FT_K_COUNT <= 64, "one bit a key");
 
 static const struct {
     const char *name;
@@ -222,47 +239,54 @@ int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
     return s->rank ? ft_op_set(op, key, s->dim, s->rank) : ft_op_set1(op, key, 1);
 }
 
-/* The key's place in the kind's list and where its values begin, in one pass. */
+static bool has_key(ft_kind k, ft_key_id key)
+{
+    return has_keys[k] >> key & 1;
+}
+
+/* A key's place in the list of a kind that has it, and where its values begin. */
 static uint32_t locate(const ft_op *op, ft_key_id key, uint32_t *begin)
 {
-    const struct kind_rule *r = &kinds[op->kind];
+    const struct key_rule *keys = kinds[op->kind].keys;
     uint32_t i = 0;
 
-    for (*begin = 0; i < r->n_keys && r->keys[i].key != key; i++)
+    for (*begin = 0; keys[i].key != key; i++)
         *begin += op->count[i];
     return i;
 }
 
 const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n)
 {
-    uint32_t begin, i = locate(op, key, &begin);
+    uint32_t begin;
 
-    *n = i < kinds[op->kind].n_keys ? op->count[i] : 0;
+    *n = has_key(op->kind, key) ? op->count[locate(op, key, &begin)] : 0;
     return *n ? op->value + begin : NULL;
 }
 
 int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i)
 {
     const struct kind_rule *r = &kinds[op->kind];
-    uint32_t begin, at = locate(op, key, &begin);
+    uint32_t begin, at;
 
-    if (at == r->n_keys)
+    if (!has_key(op->kind, key))
         return 0;
+    at = locate(op, key, &begin);
     if (op->count[at])
         return i < op->count[at] ? op->value[begin + i] : 0;
     return r->keys[at].fallback >= 0 ? r->keys[at].fallback : 0;
 }
 
+/* Written out: a loop would go through memory twice. */
 ft_shape ft_op_shape(const ft_op *op, ft_key_id key)
 {
-    ft_shape s = {0};
     uint32_t n;
     const int64_t *v = ft_op_get(op, key, &n);
 
-    s.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK;
-    if (v)
-        memcpy(s.dim, v, s.rank * sizeof(*v));
-    return s;
+    _Static_assert(FT_MAX_RANK == 8, "one line a dimension");
+    return (ft_shape){.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK,
+                      .dim = {n > 0 ? v[0] : 0, n > 1 ? v[1] : 0, n > 2 ? v[2] : 0,
+                              n > 3 ? v[3] : 0, n > 4 ? v[4] : 0, n > 5 ? v[5] : 0,
+                              n > 6 ? v[6] : 0, n > 7 ? v[7] : 0}};
 }
 
 void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)

@@ -60,17 +60,13 @@ static void of_matmul(struct list *l, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
     int64_t m, k, n;
-    ft_op forward = *op;
-    ft_dtype t;
 
     if (x.rank < 2 || y.rank < 2)
         return;
     m = x.dim[x.rank - 2];
     k = x.dim[x.rank - 1];
     n = y.dim[y.rank - 1];
-    forward.phase = FT_PHASE_FORWARD;
-    forward.wrt = 0;
-    ft_op_output(&forward, 0, &out, &t);
+    out = ft__result(op, 0);
     if (y.rank == 2)
         add_with(l, op, FT_WRT_Y, 1, 1, span(&x, 0, x.rank - 1), k, n);
     else if (x.rank == 2)

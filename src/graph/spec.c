@@ -14,16 +14,42 @@ struct out {
     size_t len;
 };
 
-FT_PRINTF(2, 3) static void put(struct out *o, const char *fmt, ...)
+/* As snprintf() does: cut off where the room ends, the length counted on. */
+static void put_bytes(struct out *o, const char *text, size_t n)
 {
-    bool room = o->len < o->size;
-    va_list ap;
-    int n;
+    if (o->len < o->size) {
+        const size_t room = o->size - o->len - 1, some = n < room ? n : room;
 
-    va_start(ap, fmt);
-    n = vsnprintf(room ? o->buf + o->len : NULL, room ? o->size - o->len : 0, fmt, ap);
-    va_end(ap);
-    o->len += n > 0 ? (size_t)n : 0;
+        memcpy(o->buf + o->len, text, some);
+        o->buf[o->len + some] = '\0';
+    }
+    o->len += n;
+}
+
+static void put(struct out *o, const char *text)
+{
+    put_bytes(o, text, strlen(text));
+}
+
+static void put_number(struct out *o, int64_t v)
+{
+    char digits[24], *p = digits + sizeof(digits);
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    put_bytes(o, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+static void put_name(struct out *o, const char *key, const char *value)
+{
+    put(o, " ");
+    put(o, key);
+    put(o, "=");
+    put(o, value);
 }
 
 /* Keys whose value is a dtype, written as its name. */
@@ -37,32 +63,32 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     struct out o = {buf, size, 0};
     ft_key_id key;
 
-    put(&o, "%s", ft_kind_name(op->kind));
+    put(&o, ft_kind_name(op->kind));
     for (uint32_t i = 0; (key = ft_kind_key(op->kind, i)) != FT_K_COUNT; i++) {
         uint32_t n;
         const int64_t *v = ft_op_get(op, key, &n);
 
-        if (names_dtype(key) && v) {
-            put(&o, " %s=%s", ft_key_name(key), ft_dtype_name((ft_dtype)v[0]));
-            continue;
-        }
-        for (uint32_t j = 0; j < n; j++) {
-            if (j == 0)
-                put(&o, " %s=", ft_key_name(key));
-            put(&o, j ? "x%" PRId64 : "%" PRId64, v[j]);
+        if (v)
+            put_name(&o, ft_key_name(key),
+                     names_dtype(key) ? ft_dtype_name((ft_dtype)v[0]) : "");
+        for (uint32_t j = 0; j < n && !names_dtype(key); j++) {
+            put(&o, j ? "x" : "");
+            put_number(&o, v[j]);
         }
     }
-    put(&o, " dtype=%s", ft_dtype_name(op->dtype));
+    put_name(&o, "dtype", ft_dtype_name(op->dtype));
     if (op->phase != FT_PHASE_FORWARD)
-        put(&o, " phase=%s", ft_phase_name(op->phase));
-    if (op->wrt)
-        put(&o, " wrt=%s%s%s%s", op->wrt & FT_WRT_X ? "x" : "",
-            op->wrt & FT_WRT_Y ? "y" : "", op->wrt & FT_WRT_Z ? "z" : "",
-            op->wrt & FT_WRT_WEIGHTS ? "w" : "");
+        put_name(&o, "phase", ft_phase_name(op->phase));
+    if (op->wrt) {
+        put_name(&o, "wrt", op->wrt & FT_WRT_X ? "x" : "");
+        put(&o, op->wrt & FT_WRT_Y ? "y" : "");
+        put(&o, op->wrt & FT_WRT_Z ? "z" : "");
+        put(&o, op->wrt & FT_WRT_WEIGHTS ? "w" : "");
+    }
     if (op->in_place)
-        put(&o, " inplace=1");
+        put_name(&o, "inplace", "1");
     if (op->layout != FT_LAYOUT_PLAIN)
-        put(&o, " layout=%s", ft_layout_name(op->layout));
+        put_name(&o, "layout", ft_layout_name(op->layout));
     return o.len;
 }
 

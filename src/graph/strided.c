@@ -90,12 +90,13 @@ static bool is_fit(const struct strided *s, uint32_t t, need what)
 
 /* ---- nodes ---- */
 
+/* Of an operation that lies otherwise, no size is another one. */
 static void emit(struct strided *s, const ft_node *n, const ft_op *op,
                  const uint32_t *in)
 {
     ft__build_repeat(s->b,
-                     ft__build_node(s->b, n->name, strlen(n->name), op, in, n->n_in,
-                                    n->params, n->n_params, n->out, n->n_out),
+                     ft__build_checked(s->b, n->name, strlen(n->name), op, in, n->n_in,
+                                       n->params, n->n_params, n->out, n->n_out),
                      n->repeat);
 }
 

@@ -83,11 +83,12 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
 /* n operations on one device, whose `file` is its data sheet; on->device may be one
  * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
  * setting leaves out, are as in the dataset that is most like it. Energy is power x
- * time. out[n]; FT_ENOTFOUND: the metric was not learned, or a fact of the device is
- * missing (the message names it). */
+ * time. terms[n]: what the physical estimate of the time's learner says, where the
+ * device is asked about as it was measured, or NULL. out[n]; FT_ENOTFOUND: the metric
+ * was not learned, or a fact of the device is missing (the message names it). */
 ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                         const ft__dataset *on, const ft_op *ops, size_t n,
-                         ft_error *err);
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err);
 
 /* The parts of asking. Which learner answers for the device: NULL: the metric was not
  * learned. Operations on it as samples, of which v and dataset alone are to be freed.

@@ -118,6 +118,15 @@ double ft__device_share(const ft__terms *t)
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
 
+/* What the constants learned for it say of operation i as it is asked for; NULL: that
+ * was not found. */
+static const ft__terms *asked_terms(const ft__asking *q, uint32_t i)
+{
+    return q->elsewhere || q->form[i].phase != ft_graph_op(q->g, i)->phase
+               ? NULL
+               : &q->bare_form[i];
+}
+
 /* What the host and the device need for operation i, and what it takes the device. */
 static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32_t i,
                       const ft__learner *l)
@@ -129,7 +138,7 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
     q->a.theta = l->base.theta[ft__group_of(op)];
     task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
                         ? q->power[i].value
-                        : ft__ask_power(&q->a, op);
+                        : ft__ask_power(&q->a, op, asked_terms(q, i));
     q->a.theta = l->base.theta[0];
     ft__ask_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op))
@@ -252,9 +261,14 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
 static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric metric,
                             ft_error *err)
 {
+    /* The same constants, chips and operations: the same terms. */
+    const bool same =
+        metric == FT__METRIC_TIME && !q->plain && !q->elsewhere && !q->a.capped;
+
     return q->swept
                ? ft__sweep_ask(out, &q->sweep, q->f, metric, &q->on, q->form, q->n, err)
-               : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
+               : ft__family_ask(out, q->f, metric, &q->on, q->form,
+                                same ? q->bare_form : NULL, q->n, err);
 }
 
 /* GPUs say nothing of what a CPU draws. */

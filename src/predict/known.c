@@ -184,7 +184,7 @@ static ft_status correct(struct correcting *c, ft__answer *said, const ft__famil
                          const ft__dataset *on, const ft_op *ops, size_t n,
                          ft_error *err)
 {
-    ft_status st = ft__family_ask(c->said, f, c->metric, on, c->op, c->n, err);
+    ft_status st = ft__family_ask(c->said, f, c->metric, on, c->op, NULL, c->n, err);
 
     if (st)
         return st;

@@ -53,6 +53,10 @@ typedef struct ft__samples {
     size_t cap;
     ft__dataset *dataset;
     uint32_t n_datasets;
+    const struct ft__terms *terms; /* of v[], by the learner that is asked; NULL: are to
+                                      be found */
+    const bool
+        *measured;   /* of v[]: no regressor needs to say anything; NULL: of none */
     size_t n_wholes; /* rows left out: networks and kernels measured whole */
 } ft__samples;
 

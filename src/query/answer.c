@@ -36,6 +36,13 @@ static const char *text(struct answer *x, const char *fmt, ...)
     return s ? s : "";
 }
 
+static const char *copy(struct answer *x, const char *s, size_t len)
+{
+    s = ft__arena_strndup(&x->arena, s, len);
+    x->bad = x->bad || !s;
+    return s ? s : "";
+}
+
 static void *piece(struct answer *x, size_t n, size_t size)
 {
     void *p = ft__arena_array(&x->arena, n + 1, size);
@@ -165,8 +172,9 @@ static const char *spec_of(struct answer *x, const ft_op *op)
 {
     char spec[SPEC_MAX];
 
-    ft_op_print(op, spec, sizeof(spec));
-    return text(x, "%s", spec);
+    const size_t len = ft_op_print(op, spec, sizeof(spec));
+
+    return copy(x, spec, len < sizeof(spec) ? len : sizeof(spec) - 1);
 }
 
 /* Stable insertion sort: a network has a few hundred unique operations. */
@@ -309,7 +317,6 @@ static void put_estimates(struct answer *x, const ft__asked *q)
     const ft_network_estimate *e = &q->e;
     ft_estimate *phase = piece(x, FT_PHASE_COUNT, sizeof(*phase));
     double *part = piece(x, FT_PART_COUNT, sizeof(*part));
-    char why[1200];
     ft_answer *a = &x->a;
 
     a->time = kept(x, e->time);
@@ -317,8 +324,8 @@ static void put_estimates(struct answer *x, const ft__asked *q)
     a->power = kept(x, e->power);
     a->memory = kept(x, e->memory);
     if (e->energy.basis == FT_BASIS_UNAVAILABLE) {
-        ft_energy_why(why, sizeof(why), a->device, e);
-        a->energy.why = text(x, "%s", why);
+        a->energy.why = text(
+            x, "%s", q->no_sensors && *q->no_sensors ? q->no_sensors : e->energy.why);
     }
     if (e->power.basis == FT_BASIS_UNAVAILABLE && *a->energy.why)
         a->power.why = a->energy.why;

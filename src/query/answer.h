@@ -13,6 +13,8 @@ typedef struct ft__asked {
     ft_graph *lowered; /* NULL: it is the imported one */
     ft_selection s;
     ft_network_estimate e;
+    const char
+        *no_sensors; /* of this machine, where it is asked about; NULL: of none */
     int64_t max_batch;
 } ft__asked;
 

@@ -157,6 +157,9 @@ static ft_status ask(ft__asked *a, ft_data *d, ft_error *err)
     if (!st)
         st = ft_source_network(&a->e, &a->lowered, &a->s.source, a->graph, &a->step,
                                err);
+    if (!st && strcmp(a->s.device, "local") == 0 &&
+        a->e.energy.basis == FT_BASIS_UNAVAILABLE)
+        a->no_sensors = ft__data_no_sensors(d);
     if (!st)
         st = find_max_batch(&a->max_batch, q, &a->s, err);
     return st;

@@ -61,6 +61,7 @@ void ft_data_close(ft_data *d)
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
     pthread_mutex_destroy(&d->lock);
+    free(d->no_sensors);
     free(d->data_dir);
     free(d->user_dir);
     free(d);
@@ -145,12 +146,27 @@ ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
     pthread_mutex_lock(&d->lock);
     st = keep_device(&k, d, name, err);
     if (!st && !k->thing) {
-        st = ft_device_load(&read, d->data_dir, name, err);
+        st = strcmp(name, "local") == 0 ? ft_device_local(&read, "", err)
+                                        : ft_device_load(&read, d->data_dir, name, err);
         k->thing = read;
     }
     *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
     return st;
+}
+
+const char *ft__data_no_sensors(ft_data *d)
+{
+    ft_sensors *s = NULL;
+    const char *why;
+
+    pthread_mutex_lock(&d->lock);
+    if (!d->no_sensors && !ft_sensors_probe(&s, "", 0, NULL))
+        d->no_sensors = strdup(ft_sensors_why_none(s));
+    ft_sensors_free(s);
+    why = d->no_sensors ? d->no_sensors : "";
+    pthread_mutex_unlock(&d->lock);
+    return why;
 }
 
 /* ---- predictors and measurements ---- */

@@ -32,6 +32,7 @@ struct ft_data {
     ft__kept *device;
     ft__kept *predictor;
     ft__kept *known;
+    char *no_sensors; /* NULL: not looked for yet */
     ft__families families;
 };
 
@@ -39,12 +40,15 @@ struct ft_data {
 /* The file's name of what is asked for, with a note, as ft_device_resolve(). */
 ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
                            const char *asked, ft_error *err);
+/* "local": this machine. */
 ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
                           ft_error *err);
 ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
                              ft_error *err);
 ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
                          ft_error *err);
+/* Why nothing measures this machine's power; "": something does. */
+const char *ft__data_no_sensors(ft_data *d);
 /* With the lock held. */
 ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
                                   ft_error *err);

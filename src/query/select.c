@@ -196,7 +196,7 @@ static ft_status no_predictor(const struct asked *a, ft_error *err)
 static ft_status check_local(ft_selection *s, const struct asked *a, bool learned,
                              ft_error *err)
 {
-    ft_device *local;
+    const ft_device *local;
     ft_status st;
 
     if (a->q->method)
@@ -208,7 +208,7 @@ static ft_status check_local(ft_selection *s, const struct asked *a, bool learne
         return no_predictor(a, err);
     if (a->q->setting && *a->q->setting)
         return ft_fail(err, FT_ENOTFOUND, 0, FT_LOCAL_AS_MEASURED);
-    st = ft_device_local(&local, "", err);
+    st = ft__data_device(&local, a->d, "local", err);
     if (st)
         return st;
     s->limit_bytes = ft_device_get(local)->memory_bytes;
@@ -217,7 +217,6 @@ static ft_status check_local(ft_selection *s, const struct asked *a, bool learne
                  "the predictor was trained on %s, but this machine is %s: "
                  "collect and train again",
                  a->info.device, ft_device_fingerprint(local));
-    ft_device_free(local);
     return FT_OK;
 }
 
