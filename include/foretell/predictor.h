@@ -5,6 +5,7 @@
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/learn.h"
+#include "foretell/networks.h"
 #include "foretell/store.h"
 
 FT_BEGIN_DECLS
@@ -83,9 +84,9 @@ typedef struct ft_train_options {
      * operations: schedules of their devices are fitted to them (docs/networks.md).
      * FT_ENOTFOUND: there are none whose operations are known, or too few. */
     const char *networks;
-    ft_status (*graph)(void *user, struct ft_graph **g, const char *spec,
-                       const char *phase, ft_error *err); /* an ft_networks_graph */
-    void *graph_user;
+    ft_networks_find find; /* their operations; NULL, and of what it does not have: members
+                              of the store */
+    void *find_user;
 } ft_train_options;
 
 /* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without

@@ -51,9 +51,9 @@ static const ft__option options[] = {
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "with --family: fit to these networks, measured whole, what host and device share "
      "of the work, as evaluate --networks does: \"device=a30 phase=step\""},
-    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
+    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops; those of data/workloads/networks"},
+     "NAME@SHAPE.step.ops, or a table of them; those of data/workloads/networks"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "predict/placed.h"
 
 static const size_t default_bytes = 40000000;
 /* Trees of a regressor; where there are more rows than fit in, few trees of many rows
@@ -372,6 +371,36 @@ static ft_status all_templates(ft__family *f, const ft__samples *s,
     return st;
 }
 
+/* What networks that were measured whole say beside operations: of devices learned from
+ * their schedules, of others how far off networks are. */
+static ft_status learn_networks(ft__family *f, const ft__samples *s,
+                                const ft__family_options *opt, ft_error *err)
+{
+    const ft__placed_options how = {
+        .hidden = opt->hidden, .before = opt->before, .log = opt->log};
+    ft__placed_found found = {0};
+    ft_status st = FT_OK;
+
+    if (!opt->no_known)
+        st = ft__placed_fit(f, opt->networks, &how, &found, err);
+    if (!st && !opt->no_unknown)
+        st = ft__unseen_fit(f, s, opt->networks, opt->hidden, opt, err);
+    if (opt->found)
+        *opt->found = found;
+    return st;
+}
+
+/* As it was before rows were added. */
+static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < before->n_placed && !st; i++)
+        st = ft__placed_add(f, &before->placed[i], err);
+    f->unseen = before->unseen;
+    return st;
+}
+
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err)
 {
@@ -388,6 +417,10 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
         st = learn_all(out, s, opt, forget ? room : room - templates, err);
     if (!st && !forget)
         st = all_templates(out, s, opt->before, err);
+    if (!st && opt->networks)
+        st = learn_networks(out, s, opt, err);
+    else if (!st && opt->before)
+        st = keep_networks(out, opt->before, err);
     if (st)
         ft__family_free(out);
     return st;
@@ -450,29 +483,27 @@ ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
     return st;
 }
 
-/* Of the networks that are asked for; elsewhere those of what rows are added to. */
-static ft_status find_schedules(ft__family *f, ft_store *store,
-                                const ft_train_options *opt, ft_error *err)
+/* There have to be some of use where networks are asked for. */
+static ft_status check_networks(const ft__placed_found *found, ft_error *err)
 {
-    const ft__placed_options how = {.networks = opt->networks,
-                                    .graph = opt->graph,
-                                    .user = opt->graph_user,
-                                    .data_dir = opt->data_dir,
-                                    .before = opt->add ? opt->add->family : NULL,
-                                    .log = opt->log};
-    ft_status st = FT_OK;
-
-    if (opt->networks)
-        return ft__placed_fit(f, store, &how, err);
-    for (uint32_t i = 0; how.before && i < how.before->n_placed && !st; i++)
-        st = ft__placed_add(f, &how.before->placed[i], err);
-    return st;
+    if (!found->usable)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no network whose operations are listed was measured whole on a "
+                       "device and engine that operations were learned of");
+    if (!found->tried)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no schedule: nowhere were %d networks measured whole, of one "
+                       "device, policy, engine and phase",
+                       FT__LEAST_NETWORKS);
+    return FT_OK;
 }
 
 ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                const ft_train_options *opt, ft_error *err)
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
+    ft__wholes networks = {0};
+    ft__placed_found found;
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
                                               .fit = {.methods = opt->methods,
                                                       .mix = opt->mix,
@@ -485,6 +516,8 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                     .most_bytes = opt->most_bytes,
                                     .forget = opt->forget != 0,
                                     .before = opt->add ? opt->add->family : NULL,
+                                    .networks = opt->networks ? &networks : NULL,
+                                    .found = &found,
                                     .log = opt->log};
     ft__family f = {0};
     ft__samples s, own = {0};
@@ -501,13 +534,17 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
         st = take_rows(&own, &s, opt, err);
     if (!st && how.before)
         st = ft__samples_order_as(&own, how.before, err);
+    if (!st && opt->networks)
+        st = ft__wholes_read(&networks, store, opt->networks, opt->find, opt->find_user,
+                             opt->data_dir, err);
     if (!st)
         st = ft__family_train(&f, &own, &how, err);
-    if (!st)
-        st = find_schedules(&f, store, opt, err);
+    if (!st && opt->networks)
+        st = check_networks(&found, err);
     if (!st)
         st = write_out(out, &f, err);
     ft__family_free(&f);
+    ft__wholes_free(&networks);
     ft__samples_free(&own);
     ft__samples_free(&s);
     return st;

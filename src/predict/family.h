@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "predict/learner.h"
+#include "predict/placed.h"
+#include "predict/unseen.h"
 #include "predict/writer.h"
 
 /* What tells devices apart, and which are alike. */
@@ -35,8 +37,9 @@ typedef struct ft__family {
      * the metric was measured, or of one device alone, whose learner serves others. */
     ft__learner *learner[FT__N_METRICS][2];
     ft__templates *templates;  /* of each dataset */
-    struct ft__placed *placed; /* schedules (placed.h) */
+    ft__placed *placed; /* schedules of its devices */
     uint32_t n_placed;
+    ft__unseen unseen; /* how far off networks of other devices are */
     ft__learner *reading; /* while a file is opened: whose parts come next */
 } ft__family;
 
@@ -50,6 +53,10 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
+    const ft__wholes *networks; /* that schedules are fitted to, and that say how far off
+                                   networks of other devices are; or NULL */
+    const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
+    ft__placed_found *found;    /* NULL, or told how many were of use */
     const ft_log *log;
 } ft__family_options;
 

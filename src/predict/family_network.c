@@ -201,43 +201,52 @@ static void add_placed(ft__stray *s, const ft__placed *p)
     s->time_high = hypot(s->time_high, p->time_high);
 }
 
-/* Errors of operations are independent in part. */
-static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
+/* Of a device that was not measured, and that no measurements correct, networks of chips
+ * left out say how far off networks are. */
+static bool has_unseen(const ft__asking *q)
 {
-    double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common, share;
-    ft__stray out;
+    return !q->known && q->f->unseen.n && q->n_few < FT__LEAST_KNOWN;
+}
 
-    for (uint32_t i = 0; i < e->n_ops; i++) {
-        double count = (double)ft_graph_op_count(q->g, i);
-        double v = count * e->op_device[i].value, below, above;
-
-        if (!(v > 0))
-            continue;
-        below = v * log(e->op_device[i].value / e->op_device[i].low);
-        above = v * log(e->op_device[i].high / e->op_device[i].value);
-        sum += v;
-        low += below;
-        high += above;
-        low2 += below * below;
-        high2 += above * above;
-    }
-    if (!(sum > 0))
-        return (ft__stray){0};
-    common = q->placed ? 0 : q->known ? common_known : common_unknown;
-    share = q->known ? 0 : share_unknown;
+/* What all operations of a network err by in common, and the share of their own bounds
+ * that they do. */
+static void find_common(double *common, double *share, const ft__asking *q)
+{
+    *common = q->placed ? 0 : q->known ? common_known : common_unknown;
+    *share = q->known ? 0 : share_unknown;
     if (q->n_few >= FT__LEAST_KNOWN && !q->known) {
         double open = half_known / (half_known + q->n_few);
 
-        common += (1 - open) * (common_corrected - common);
-        share += (1 - open) * (share_corrected - share);
+        *common += (1 - open) * (common_corrected - *common);
+        *share += (1 - open) * (share_corrected - *share);
     }
-    common *= z90;
-    if (q->elsewhere)
-        common = hypot(common, ft__elsewhere_error);
-    if (q->swept)
-        common = hypot(common, q->sweep.reach / log(2) * ft__elsewhere_error);
-    out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
-    out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
+    *common *= z90;
+}
+
+/* Errors of operations are independent in part. */
+static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
+{
+    double common, share, other;
+    ft__op_bounds b;
+    ft__stray out;
+
+    if (!ft__op_bounds_of(&b, e, q->g))
+        return (ft__stray){0};
+    find_common(&common, &share, q);
+    if (has_unseen(q)) {
+        double part = ft__unseen_part(&q->f->unseen, &b);
+
+        out.time_low = -part * b.low;
+        out.time_high = part * b.high;
+    } else {
+        out.time_low = -hypot(b.own_low, hypot(common, share * b.low));
+        out.time_high = hypot(b.own_high, hypot(common, share * b.high));
+    }
+    other = q->elsewhere ? ft__elsewhere_error
+            : q->swept   ? q->sweep.reach / log(2) * ft__elsewhere_error
+                         : 0;
+    out.time_low = -hypot(out.time_low, other);
+    out.time_high = hypot(out.time_high, other);
     out.power_low = q->power_known && q->powered ? -0.1 : -0.35;
     out.power_high = -out.power_low;
     if (q->placed)

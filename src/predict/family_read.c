@@ -6,7 +6,6 @@
 #include "predict/family.h"
 #include "predict/family_image.h"
 #include "predict/general.h"
-#include "predict/placed.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
@@ -488,13 +487,24 @@ static ft_status open_schedule(ft__family *f, const ft__section_image *s,
     return FT_OK;
 }
 
+static ft_status open_unseen(ft__family *f, const ft__section_image *s,
+                             const void *image, ft_error *err)
+{
+    if (s->bytes != sizeof(f->unseen) || f->unseen.n)
+        return ft__predictor_damaged(s->offset, "errors of networks", err);
+    memcpy(&f->unseen, image, sizeof(f->unseen));
+    return ft__unseen_sound(&f->unseen)
+               ? FT_OK
+               : ft__predictor_damaged(s->offset, "errors of networks", err);
+}
+
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
-               s->type == FT__SECTION_SCHEDULE;
+               s->type >= FT__SECTION_SCHEDULE;
 
-    if (s->type > FT__SECTION_SCHEDULE)
+    if (s->type > FT__SECTION_UNSEEN)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -506,6 +516,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_LEARNER: return open_learner(p, &c, s->offset, err);
     case FT__SECTION_PART: return open_part(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
+    case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);
     default: return open_templates(p, &c, s, err);
     }
 }

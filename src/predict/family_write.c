@@ -3,7 +3,6 @@
 
 #include "predict/family.h"
 #include "predict/family_image.h"
-#include "predict/placed.h"
 
 static void put(ft__buf *b, const void *data, size_t len)
 {
@@ -204,5 +203,8 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
     for (uint32_t i = 0; i < f->n_placed && !st; i++)
         st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->placed[i],
                                 sizeof(f->placed[i]), err);
+    if (!st && f->unseen.n)
+        st = ft__writer_section(w, FT__SECTION_UNSEEN, &f->unseen, sizeof(f->unseen),
+                                err);
     return st;
 }
