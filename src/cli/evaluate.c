@@ -352,7 +352,7 @@ static int run(ft__cli *c, const void *user)
     if (!code && o->choose)
         return evaluate_choice(c, store, o, &how);
     if (!code && o->networks)
-        code = ft__lists_open(c, &lists, data, o->lists,
+        code = ft__lists_open(c, &lists, o->lists,
                               how.protocol == FT_PROTOCOL_ARCHITECTURE);
     how.find_user = lists;
     if (!code && o->rows)

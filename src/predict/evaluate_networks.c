@@ -296,7 +296,7 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
 
 static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
 {
-    ft_status st = ft__samples_read(&e->s, store, e->opt->where, false, err);
+    ft_status st = ft__samples_read(&e->s, store, NULL, e->opt->where, err);
 
     if (!st)
         st = ft__samples_know(&e->s, e->opt->data_dir, err);

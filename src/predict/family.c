@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "predict/placed.h"
+#include "predict/unseen.h"
 
 static const size_t default_bytes = 40000000;
 /* Trees of a regressor; where there are more rows than fit in, few trees of many rows
@@ -397,8 +399,7 @@ static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error
 
     for (uint32_t i = 0; i < before->n_placed && !st; i++)
         st = ft__placed_add(f, &before->placed[i], err);
-    f->unseen = before->unseen;
-    return st;
+    return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
 }
 
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
@@ -498,8 +499,23 @@ static ft_status check_networks(const ft__placed_found *found, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
-                               const ft_train_options *opt, ft_error *err)
+/* *out borrows from *all. */
+static ft_status read_rows(ft__samples *out, ft__samples *all, ft_store *store,
+                           const ft_train_options *opt, ft_error *err)
+{
+    ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
+
+    if (!st && all->n == 0)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "the store holds no measurements that fit; \"foretell collect\" "
+                     "makes some");
+    if (!st)
+        st = ft__samples_know(all, opt->data_dir, err);
+    return st ? st : take_rows(out, all, opt, err);
+}
+
+ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
+                             const ft_train_options *opt, ft_error *err)
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
     ft__wholes networks = {0};
@@ -520,18 +536,11 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                     .found = &found,
                                     .log = opt->log};
     ft__family f = {0};
-    ft__samples s, own = {0};
+    ft__samples all, own = {0};
     ft_status st;
 
-    if (opt->add && !opt->add->family)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "the predictor is of one machine, not of a family");
-    st = ft__samples_read(&s, store, opt->where, false, err);
-    if (st)
-        return st;
-    st = ft__samples_know(&s, opt->data_dir, err);
-    if (!st)
-        st = take_rows(&own, &s, opt, err);
+    *out = NULL;
+    st = read_rows(&own, &all, store, opt, err);
     if (!st && how.before)
         st = ft__samples_order_as(&own, how.before, err);
     if (!st && opt->networks)
@@ -546,7 +555,7 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
     ft__family_free(&f);
     ft__wholes_free(&networks);
     ft__samples_free(&own);
-    ft__samples_free(&s);
+    ft__samples_free(&all);
     return st;
 }
 
@@ -602,6 +611,7 @@ void ft__family_free(ft__family *f)
     free(f->dataset);
     free(f->templates);
     free(f->placed);
+    free(f->unseen);
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++) {
             if (f->learner[m][u])

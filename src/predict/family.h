@@ -3,8 +3,7 @@
 
 #include "base/buf.h"
 #include "predict/learner.h"
-#include "predict/placed.h"
-#include "predict/unseen.h"
+#include "predict/whole.h"
 #include "predict/writer.h"
 
 /* What tells devices apart, and which are alike. */
@@ -37,9 +36,9 @@ typedef struct ft__family {
      * the metric was measured, or of one device alone, whose learner serves others. */
     ft__learner *learner[FT__N_METRICS][2];
     ft__templates *templates;  /* of each dataset */
-    ft__placed *placed; /* schedules of its devices */
+    struct ft__placed *placed; /* schedules of its devices */
     uint32_t n_placed;
-    ft__unseen unseen; /* how far off networks of other devices are */
+    struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
     ft__learner *reading; /* while a file is opened: whose parts come next */
 } ft__family;
 
@@ -56,7 +55,7 @@ typedef struct ft__family_options {
     const ft__wholes *networks; /* that schedules are fitted to, and that say how far off
                                    networks of other devices are; or NULL */
     const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
-    ft__placed_found *found;    /* NULL, or told how many were of use */
+    struct ft__placed_found *found; /* NULL, or told how many were of use */
     const ft_log *log;
 } ft__family_options;
 
@@ -75,6 +74,12 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 ft__hardware ft__hardware_of(const ft_device *file);
 /* A learner of the metric, whichever devices it is for; NULL: there is none. */
 const ft__learner *ft__family_any(const ft__family *f, ft__metric metric);
+/* The dataset of a family of one machine: its roofline was probed, or nothing but what
+ * was measured is known of it. NULL: there are others, or a data sheet. */
+const ft__dataset *ft__family_machine(const ft__family *f);
+/* What an engine of ours was measured to take beside operations on the device of `on`;
+ * NULL: none was. */
+const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
@@ -103,10 +108,6 @@ void ft__answer_as_measured(ft__answer *a, double value);
 ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
                              const uint32_t *row, size_t n,
                              const ft__family_options *opt, ft_error *err);
-/* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
- */
-ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
-                               const ft_train_options *opt, ft_error *err);
 
 /* ---- in the predictor file (family_image.h) ---- */
 ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);

@@ -9,6 +9,7 @@
 #include "predict/known.h"
 #include "predict/predictor.h"
 #include "predict/run_mode.h"
+#include "predict/unseen.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
@@ -205,7 +206,7 @@ static void add_placed(ft__stray *s, const ft__placed *p)
  * left out say how far off networks are. */
 static bool has_unseen(const ft__asking *q)
 {
-    return !q->known && q->f->unseen.n && q->n_few < FT__LEAST_KNOWN;
+    return !q->known && q->f->unseen && q->n_few < FT__LEAST_KNOWN;
 }
 
 /* What all operations of a network err by in common, and the share of their own bounds
@@ -234,7 +235,7 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
         return (ft__stray){0};
     find_common(&common, &share, q);
     if (has_unseen(q)) {
-        double part = ft__unseen_part(&q->f->unseen, &b);
+        double part = ft__unseen_part(q->f->unseen, &b);
 
         out.time_low = -part * b.low;
         out.time_high = part * b.high;
@@ -520,11 +521,10 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 {
-    const ft__learner *l =
-        p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
-    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
+    const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
+    uint32_t n = 0, learned = 0, bits = bits_column(&l->columns);
 
-    for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
         ft_op op = *ft_graph_op(g, i);
 
         if (ft__costs_nothing(&op))
@@ -537,19 +537,52 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
     return n ? (double)learned / n : 0;
 }
 
-static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
-                           const ft_device_use *on, const ft_graph *g, ft_error *err)
+/* Of a device that an engine of ours was measured on as that engine allocates, of others
+ * as PyTorch does. */
+static ft_status take_memory(ft_network_estimate *out, const ft__asking *q,
+                             const ft_device_facts *d, ft_error *err)
+{
+    const ft_estimate exact = {0};
+    const ft__dataset *own = ft__family_engine(q->f, &q->on);
+    ft_status st;
+
+    if (own)
+        return ft__estimate_memory_of_engine(out, own, q->g, err);
+    st = ft__estimate_memory_of_device(out, d, q->g, err);
+    ft__estimate_memory_sum(out, &exact);
+    return st;
+}
+
+/* Without a device the one that was measured. */
+static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *err)
+{
+    const ft__dataset *d = ft__family_machine(f);
+
+    if (on->device || on->name)
+        return FT_OK;
+    if (!d)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the predictor is for a family of devices: say for which one");
+    on->name = d->device;
+    return FT_OK;
+}
+
+ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                const ft_device_use *asked, const ft_graph *g,
+                                ft_error *err)
 {
     ft__asking q = {
         .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
-    const ft_device_facts none = {.name = on->name ? on->name : ""};
-    const ft_device_facts *d = on->device ? ft_device_get(on->device) : &none;
-    const ft_estimate exact = {0};
+    ft_device_use on = *asked;
+    ft_device_facts none = {.name = ""};
+    const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
     ft__buf setting = {0};
     ft_status st = ft__estimate_start(out, g, err);
 
     if (!st)
-        st = ft__asking_open(&q, &setting, on, err);
+        st = name_device(&on, q.f, err);
+    if (!st)
+        st = ft__asking_open(&q, &setting, &on, err);
     if (!st)
         st = ft__asking_make(&q, err);
     if (!st)
@@ -561,7 +594,7 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
-        st = ft__estimate_memory_of_device(out, d, g, err);
+        st = take_memory(out, &q, d, err);
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);
     ft__asking_free(&q);
@@ -575,7 +608,6 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     out->graph = q.a.graph && !q.plain;
     out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;
     ft__estimate_count(out);
-    ft__estimate_memory_sum(out, &exact);
     return FT_OK;
 }
 
@@ -607,21 +639,5 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     ft__ask_close(&q.measured);
     ft__asking_free(&q);
     ft__buf_free(&setting);
-    return st;
-}
-
-ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
-                                const ft_device_use *on, const ft_graph *g,
-                                ft_error *err)
-{
-    ft_status st;
-
-    if (p->family)
-        return by_family(out, p, on, g, err);
-    st = ft_predict_network(out, p, g, err);
-    if (!st && ft__setting_differs(on->setting, p->info->setting))
-        st = ft__predict_elsewhere(out, on, p->info->setting, g, err);
-    if (st)
-        ft_network_estimate_free(out);
     return st;
 }

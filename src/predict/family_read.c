@@ -5,6 +5,8 @@
 
 #include "predict/family.h"
 #include "predict/family_image.h"
+#include "predict/placed.h"
+#include "predict/unseen.h"
 #include "predict/general.h"
 
 /* No file of ours says more. */
@@ -150,6 +152,10 @@ static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
     d->engine_version = own_text(c);
     d->policy = own_text(c);
     d->n = get_u64(c);
+    d->context_bytes = get_f64(c);
+    d->context_per_op_bytes = get_f64(c);
+    d->lowering = get_u32(c);
+    c->bad |= d->context_bytes < 0 || !(d->context_per_op_bytes >= 0);
     get_into(c, h, sizeof(*h));
     c->bad |= !is_terminated(h->vendor, sizeof(h->vendor)) ||
               !is_terminated(h->chip, sizeof(h->chip)) ||
@@ -165,7 +171,7 @@ static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
 
 static void read_family(struct cursor *c, ft__family *f)
 {
-    uint32_t n = get_count(c, 40);
+    uint32_t n = get_count(c, 60);
 
     if (n > MAX_DATASETS || n == 0)
         c->bad = true;
@@ -490,11 +496,13 @@ static ft_status open_schedule(ft__family *f, const ft__section_image *s,
 static ft_status open_unseen(ft__family *f, const ft__section_image *s,
                              const void *image, ft_error *err)
 {
-    if (s->bytes != sizeof(f->unseen) || f->unseen.n)
+    ft__unseen u;
+
+    if (s->bytes != sizeof(u) || f->unseen)
         return ft__predictor_damaged(s->offset, "errors of networks", err);
-    memcpy(&f->unseen, image, sizeof(f->unseen));
-    return ft__unseen_sound(&f->unseen)
-               ? FT_OK
+    memcpy(&u, image, sizeof(u));
+    return ft__unseen_sound(&u)
+               ? ft__unseen_set(f, &u, err)
                : ft__predictor_damaged(s->offset, "errors of networks", err);
 }
 

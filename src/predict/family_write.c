@@ -3,6 +3,8 @@
 
 #include "predict/family.h"
 #include "predict/family_image.h"
+#include "predict/placed.h"
+#include "predict/unseen.h"
 
 static void put(ft__buf *b, const void *data, size_t len)
 {
@@ -45,6 +47,9 @@ static ft_status write_family(ft__writer *w, const ft__family *f, ft_error *err)
         put_text(&b, d->engine_version);
         put_text(&b, d->policy);
         put_u64(&b, d->n);
+        put_f64(&b, d->context_bytes);
+        put_f64(&b, d->context_per_op_bytes);
+        put_u32(&b, d->lowering);
         put(&b, &f->templates[i].hardware, sizeof(f->templates[i].hardware));
         put_u32(&b, d->roof != NULL);
         if (d->roof)
@@ -203,8 +208,8 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
     for (uint32_t i = 0; i < f->n_placed && !st; i++)
         st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->placed[i],
                                 sizeof(f->placed[i]), err);
-    if (!st && f->unseen.n)
-        st = ft__writer_section(w, FT__SECTION_UNSEEN, &f->unseen, sizeof(f->unseen),
+    if (!st && f->unseen)
+        st = ft__writer_section(w, FT__SECTION_UNSEEN, f->unseen, sizeof(*f->unseen),
                                 err);
     return st;
 }

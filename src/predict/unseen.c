@@ -78,6 +78,16 @@ double ft__unseen_part(const ft__unseen *u, const ft__op_bounds *of)
     return sqrt((1 - more) * u->part * u->part + more * fmax(1, u->part * u->part));
 }
 
+ft_status ft__unseen_set(ft__family *f, const ft__unseen *u, ft_error *err)
+{
+    if (!f->unseen)
+        f->unseen = malloc(sizeof(*f->unseen));
+    if (!f->unseen)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    *f->unseen = *u;
+    return FT_OK;
+}
+
 /* ---- chips left out ---- */
 
 /* Residuals of one chip's networks, in parts of the mean bound of their operations. */
@@ -225,7 +235,5 @@ ft_status ft__unseen_fit(ft__family *f, const ft__samples *s, const ft__wholes *
     if (n_chips >= 2)
         st = learn(&found, s, w, usable, opt, n_chips, err);
     free(usable);
-    if (!st && ft__unseen_sound(&found))
-        f->unseen = found;
-    return st;
+    return st || !ft__unseen_sound(&found) ? st : ft__unseen_set(f, &found, err);
 }

@@ -42,6 +42,8 @@ double ft__unseen_part(const ft__unseen *u, const ft__op_bounds *of);
 
 struct ft__family;
 struct ft__family_options;
+/* f->unseen as *u is. */
+ft_status ft__unseen_set(struct ft__family *f, const ft__unseen *u, ft_error *err);
 /* f->unseen from networks w but those that are hidden: every chip with networks is left
  * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
  * said. */
