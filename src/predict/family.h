@@ -82,6 +82,8 @@ const ft__dataset *ft__family_machine(const ft__family *f);
 const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
+/* Does the setting of `on` name a session in which its device was measured? */
+bool ft__family_session(const ft__family *f, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
  * in *setting, which the caller frees and of which `bad` says that memory is short. */
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,

@@ -106,6 +106,15 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
     return i;
 }
 
+bool ft__family_session(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            pairs_in_common(on->setting, f->dataset[i].setting))
+            return true;
+    return false;
+}
+
 /* ---- asking ---- */
 
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,

@@ -259,9 +259,59 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
     return out;
 }
 
+/* Of sessions that measured the operation, if any did, otherwise of all. */
+static void add_session(ft__answer *sum, double *weight, const ft__answer *a,
+                        double session, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (weight[i] > 0 && sum[i].measured && !a[i].measured)
+            continue;
+        if (weight[i] == 0 || (a[i].measured && !sum[i].measured)) {
+            sum[i] = a[i];
+            sum[i].value = sum[i].low = sum[i].high = 0;
+            weight[i] = 0;
+        }
+        weight[i] += session;
+        sum[i].value += session * log(a[i].value);
+        sum[i].low += session * log(a[i].low);
+        sum[i].high += session * log(a[i].high);
+        sum[i].far |= a[i].far;
+    }
+}
+
+/* Means of what the sessions say, as networks weigh them (placed.h). */
+static ft_status ask_sessions(ft__answer *out, const ft__asking *q, ft__metric metric,
+                              ft_error *err)
+{
+    ft__answer *a = calloc(q->n + 1u, sizeof(*a));
+    double *weight = calloc(q->n + 1u, sizeof(*weight));
+    ft_status st =
+        a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+
+    for (uint64_t c = 0; c < q->as->n_sessions && !st; c++) {
+        const ft__placed_session *s = &q->as->session[c];
+        ft__dataset on = q->on;
+
+        on.setting = (char *)s->setting;
+        st = ft__family_ask(a, q->f, metric, &on, q->form, q->n, err);
+        if (!st)
+            add_session(out, weight, a, s->weight, q->n);
+    }
+    for (uint32_t i = 0; i < q->n && !st; i++) {
+        out[i].value = exp(out[i].value / weight[i]);
+        out[i].low = exp(out[i].low / weight[i]);
+        out[i].high = exp(out[i].high / weight[i]);
+    }
+    free(a);
+    free(weight);
+    return st;
+}
+
 static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric metric,
                             ft_error *err)
 {
+    if (q->as)
+        return ask_sessions(out, q, metric, err);
     return q->swept
                ? ft__sweep_ask(out, &q->sweep, q->f, metric, &q->on, q->form, q->n, err)
                : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
@@ -472,6 +522,9 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
         q->placed = ft__placed_find(q->f, &q->on, q->phase);
+    if (q->placed && q->placed->n_sessions && !q->elsewhere && !q->swept &&
+        !ft__family_session(q->f, &asked))
+        q->as = q->placed;
     if (q->elsewhere && !on->device)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s has no device file, which other clocks and caps than it was "
@@ -621,6 +674,8 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     ft_estimate unused;
     ft_status st = ft__asking_open(&q, &setting, on, err);
 
+    if (out->as)
+        q.as = out->as;
     if (!st)
         st = ft__asking_make(&q, err);
     if (!st)

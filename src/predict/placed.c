@@ -89,9 +89,19 @@ static bool is_schedule(const ft__schedule *s)
     return good;
 }
 
+static bool are_sessions(const ft__placed *p)
+{
+    bool good = p->n_sessions <= FT__MOST_SESSIONS;
+
+    for (uint64_t c = 0; good && c < p->n_sessions; c++)
+        good = memchr(p->session[c].setting, 0, sizeof(p->session[c].setting)) &&
+               p->session[c].weight > 0 && p->session[c].weight <= 1;
+    return good;
+}
+
 bool ft__placed_sound(const ft__placed *p)
 {
-    return memchr(p->device, 0, sizeof(p->device)) &&
+    return are_sessions(p) && memchr(p->device, 0, sizeof(p->device)) &&
            memchr(p->policy, 0, sizeof(p->policy)) &&
            memchr(p->engine, 0, sizeof(p->engine)) &&
            memchr(p->phase, 0, sizeof(p->phase)) && is_made(p->phase) &&
@@ -109,6 +119,7 @@ bool ft__placed_sound(const ft__placed *p)
 struct network {
     ft__known_network known;
     ft__schedule start;
+    double before_s; /* told without a schedule */
     bool usable;
     bool fitted; /* first of a place that had networks enough */
 };
@@ -122,12 +133,14 @@ struct fitting {
     double *stray; /* three of every whole: times, energies, and times without */
 };
 
+/* as: whose sessions tell of its operations; NULL: as users are answered without. */
 static ft_status price(struct network *n, const struct fitting *f, const ft_graph *g,
-                       const ft__dataset *on, ft_error *err)
+                       const ft__dataset *on, const ft__placed *as, ft_error *err)
 {
     const ft_device_use use = {
         .device = on->file, .name = on->device, .policy = on->policy};
-    ft__tasks tasks = {.task = calloc(ft_graph_n_ops(g) + 1u, sizeof(*tasks.task))};
+    ft__tasks tasks = {.task = calloc(ft_graph_n_ops(g) + 1u, sizeof(*tasks.task)),
+                       .as = as};
     ft_status st =
         tasks.task ? ft__family_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
                    : ft_fail(err, FT_ENOMEM, 0, "networks");
@@ -152,6 +165,7 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
     const ft__whole *w = &f->w->v[i];
     const ft__dataset *on = &f->w->dataset[w->dataset];
     struct network *n = &f->network[i];
+    ft_status st;
 
     *n = (struct network){.known = {.time_s = w->value[FT__METRIC_TIME],
                                     .energy_j = w->value[FT__METRIC_ENERGY],
@@ -161,7 +175,9 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
         ft__setting_differs(on->setting, "") ||
         strcmp(ft_phase_name(ft__placed_phase(w->graph)), w->phase) != 0)
         return FT_OK;
-    return price(n, f, w->graph, on, err);
+    st = price(n, f, w->graph, on, NULL, err);
+    n->before_s = ft__schedule_time(&n->known.load, &n->start);
+    return st;
 }
 
 /* ---- one schedule ---- */
@@ -184,7 +200,7 @@ static void fit_without(ft__schedule *s, const struct fitting *f, uint32_t of,
 
     *s = f->network[of].start;
     for (uint32_t i = 0; i < f->w->n; i++)
-        if (same_place(f, of, i) && (!without || strcmp(f->w->v[i].spec, without) != 0))
+        if (same_place(f, of, i) && (!without || strcmp(f->w->v[i].name, without) != 0))
             f->scratch[n++] = f->network[i].known;
     ft__schedule_fit(s, f->scratch, n, pull);
 }
@@ -213,10 +229,10 @@ static ft_status find_strays(ft__placed *out, const struct fitting *f, uint32_t 
 
         if (!same_place(f, of, i))
             continue;
-        fit_without(&s, f, of, f->w->v[i].spec);
+        fit_without(&s, f, of, f->w->v[i].name);
         t = ft__schedule_time(&k->load, &s);
         e = ft__schedule_energy(&k->load, &s, t);
-        before[n] = log(k->time_s / ft__schedule_time(&k->load, &f->network[of].start));
+        before[n] = log(k->time_s / f->network[i].before_s);
         time[n++] = log(k->time_s / t);
         if (k->energy_j > 0 && e > 0)
             energy[n_energy++] = log(k->energy_j / e);
@@ -271,6 +287,97 @@ static void tell(const struct fitting *f, uint32_t of, const char *why)
             d->policy, d->engine, w->phase, why);
 }
 
+/* ---- sessions ---- */
+
+/* The networks of a place, their operations told by the sessions of *p. */
+static ft_status price_place(const struct fitting *f, uint32_t of, const ft__placed *p,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < f->w->n && !st; i++)
+        if (same_place(f, of, i))
+            st = price(&f->network[i], f, f->w->v[i].graph,
+                       &f->w->dataset[f->w->v[i].dataset], p, err);
+    return st;
+}
+
+static bool has_session(const ft__placed *p, const char *setting)
+{
+    for (uint64_t c = 0; c < p->n_sessions; c++)
+        if (strcmp(p->session[c].setting, setting) == 0)
+            return true;
+    return false;
+}
+
+/* Those in which operations of the place were measured as the device comes, those of
+ * most operations first. */
+static void list_sessions(ft__placed *p, const ft__family *f)
+{
+    while (p->n_sessions < FT__MOST_SESSIONS) {
+        const ft__dataset *first = NULL;
+
+        for (uint32_t i = 0; i < f->n_datasets; i++) {
+            const ft__dataset *d = &f->dataset[i];
+
+            if (strcmp(d->device, p->device) == 0 &&
+                strcmp(d->policy, p->policy) == 0 &&
+                strcmp(d->engine, p->engine) == 0 &&
+                strlen(d->setting) < sizeof(p->session->setting) &&
+                !ft__setting_differs(d->setting, "") && !has_session(p, d->setting) &&
+                (!first || d->n > first->n))
+                first = d;
+        }
+        if (!first)
+            return;
+        strcpy(p->session[p->n_sessions++].setting, first->setting);
+    }
+}
+
+static double mean_square(const double *stray, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += stray[i] * stray[i];
+    return sum / (double)n;
+}
+
+/* Nobody is known to stray less. */
+static const double least_square = 1e-6;
+
+/* Each weighs as much as its errors of networks are small, as independent errors are
+ * averaged. The networks' operations are told by all of them afterwards. */
+static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t of,
+                                ft_error *err)
+{
+    double sum = 0;
+    ft_status st = FT_OK;
+
+    list_sessions(p, f->p->family);
+    if (p->n_sessions < 2) {
+        p->n_sessions = 0;
+        return FT_OK;
+    }
+    for (uint64_t c = 0; c < p->n_sessions && !st; c++) {
+        ft__placed one = {.n_sessions = 1};
+
+        one.session[0] = p->session[c];
+        one.session[0].weight = 1;
+        st = price_place(f, of, &one, err);
+        if (!st)
+            st = find_strays(&one, f, of, err);
+        if (!st)
+            sum += p->session[c].weight =
+                1 / fmax(mean_square(f->stray, (size_t)one.n), least_square);
+    }
+    for (uint64_t c = 0; c < p->n_sessions; c++)
+        p->session[c].weight /= sum;
+    return st ? st : price_place(f, of, p, err);
+}
+
+/* ---- all places ---- */
+
 static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
                            ft_error *err)
 {
@@ -287,11 +394,14 @@ static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
         tell(f, of, "names are too long");
         return FT_OK;
     }
+    st = weigh_sessions(&p, f, of, err);
+    if (st)
+        return st;
     fit_without(&p.schedule, f, of, NULL);
     st = find_strays(&p, f, of, err);
     if (st)
         return st;
-    if (ft__placed_sound(&p) && p.error < p.without)
+    if (ft__placed_sound(&p))
         return ft__placed_add(to, &p, err);
     snprintf(
         why, sizeof(why),

@@ -13,7 +13,15 @@
 struct ft__family;
 
 /* Of fewer networks nothing is said. */
-enum { FT__LEAST_NETWORKS = 4 };
+enum { FT__LEAST_NETWORKS = 2 };
+
+/* A dataset of the device: operations that were measured in several sessions contradict
+ * each other where clocks drifted or a host changed. */
+typedef struct ft__placed_session {
+    char setting[120];
+    double weight; /* of its answers' logarithms; those of a schedule add up to 1 */
+} ft__placed_session;
+enum { FT__MOST_SESSIONS = 8 };
 
 /* In a file as it is here (family_image.h). */
 typedef struct ft__placed {
@@ -28,8 +36,11 @@ typedef struct ft__placed {
     double energy_low, energy_high; /* NaN: no energy was measured */
     double error;                   /* of their times, mean; relative */
     double without;                 /* the same with the schedule it began from */
+    uint64_t n_sessions; /* in whose terms its operations are told, by how well each
+                            tells networks that it was not fitted to; 0: as asked */
+    ft__placed_session session[FT__MOST_SESSIONS];
 } ft__placed;
-static_assert(sizeof(ft__placed) == 336, "image layout");
+static_assert(sizeof(ft__placed) == 344 + FT__MOST_SESSIONS * 128, "image layout");
 
 /* What a graph is: a pass, both passes, or a training step. */
 ft_phase ft__placed_phase(const ft_graph *g);
