@@ -21,7 +21,6 @@ struct evaluating {
     uint32_t n_splits;
     uint32_t *split;     /* of every network; NOT_TESTED */
     char (*name)[160];   /* of every split */
-    uint64_t *key;       /* of every sample: ft__part_key() */
     double *physics;     /* of every network: told by specifications; NaN */
     bool *hidden;        /* of every network */
     uint32_t *row;       /* to learn from */
@@ -81,37 +80,14 @@ static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
 
 /* ---- operations that leave training with it ---- */
 
-static uint64_t key_of(const ft_op *op)
+static bool is_hidden_part(const struct evaluating *e, size_t row)
 {
-    const ft_op key = ft__part_key(op);
+    const uint64_t key = ft__part_key(&e->s.v[row].op);
 
-    return ft_op_hash(&key);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Operations of all networks that are hidden, ascending. */
-static ft_status find_parts(uint64_t **part, size_t *n, const struct evaluating *e,
-                            ft_error *err)
-{
-    size_t all = 0;
-
-    *n = 0;
     for (size_t i = 0; i < e->w.n; i++)
-        all += e->hidden[i] ? ft_graph_n_ops(e->w.v[i].graph) : 0;
-    *part = malloc((all + 1) * sizeof(**part));
-    if (!*part)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", all);
-    for (size_t i = 0; i < e->w.n; i++)
-        for (uint32_t k = 0; e->hidden[i] && k < ft_graph_n_ops(e->w.v[i].graph); k++)
-            (*part)[(*n)++] = key_of(ft_graph_op(e->w.v[i].graph, k));
-    qsort(*part, *n, sizeof(**part), by_number);
-    return FT_OK;
+        if (e->hidden[i] && ft__whole_has(&e->w.v[i], key))
+            return true;
+    return false;
 }
 
 static bool is_hidden_device(const struct evaluating *e, size_t row)
@@ -127,20 +103,15 @@ static bool is_hidden_device(const struct evaluating *e, size_t row)
     return false;
 }
 
-static ft_status choose_rows(size_t *n, struct evaluating *e, ft_error *err)
+static size_t choose_rows(struct evaluating *e)
 {
     const bool devices = e->opt->protocol == FT_PROTOCOL_DEVICE;
-    uint64_t *part;
-    size_t n_parts;
-    ft_status st = find_parts(&part, &n_parts, e, err);
+    size_t n = 0;
 
-    *n = 0;
-    for (size_t i = 0; i < e->s.n && !st; i++)
-        if (devices ? !is_hidden_device(e, i)
-                    : !bsearch(&e->key[i], part, n_parts, sizeof(*part), by_number))
-            e->row[(*n)++] = (uint32_t)i;
-    free(part);
-    return st;
+    for (size_t i = 0; i < e->s.n; i++)
+        if (!(devices ? is_hidden_device(e, i) : is_hidden_part(e, i)))
+            e->row[n++] = (uint32_t)i;
+    return n;
 }
 
 /* ---- asking ---- */
@@ -261,9 +232,8 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
 
     for (size_t i = 0; i < e->w.n; i++)
         e->hidden[i] = goes_with(e, i, split);
-    st = choose_rows(&n, e, err);
-    if (!st)
-        st = ft__family_of_rows(&p, &e->s, e->row, n, &e->how, err);
+    n = choose_rows(e);
+    st = ft__family_of_rows(&p, &e->s, e->row, n, &e->how, err);
     if (!st)
         st = ask_all(e, out, p, split, err);
     if (!st)
@@ -278,7 +248,7 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
 
 static ft_status make_room(struct evaluating *e, ft_error *err)
 {
-    const size_t n = e->w.n + 1, rows = e->s.n + 1;
+    const size_t n = e->w.n + 1;
 
     e->split = calloc(n, sizeof(*e->split));
     e->name = calloc(n, sizeof(*e->name));
@@ -286,10 +256,9 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
     e->hidden = calloc(n, sizeof(*e->hidden));
     e->tested = calloc(n, sizeof(*e->tested));
     e->answer = calloc(n, sizeof(*e->answer));
-    e->key = calloc(rows, sizeof(*e->key));
-    e->row = calloc(rows, sizeof(*e->row));
+    e->row = calloc(e->s.n + 1, sizeof(*e->row));
     return e->split && e->name && e->physics && e->hidden && e->tested && e->answer &&
-                   e->key && e->row
+                   e->row
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu networks", e->w.n);
 }
@@ -307,8 +276,6 @@ static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
         st = make_room(e, err);
     if (st)
         return st;
-    for (size_t i = 0; i < e->s.n; i++)
-        e->key[i] = key_of(&e->s.v[i].op);
     make_splits(e);
     if (e->n_splits == 0)
         return ft_fail(err, FT_ENOTFOUND, 0,
@@ -354,7 +321,6 @@ static void finish(struct evaluating *e)
     free(e->hidden);
     free(e->tested);
     free(e->answer);
-    free(e->key);
     free(e->row);
 }
 

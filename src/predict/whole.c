@@ -9,16 +9,28 @@
 #include "base/buf.h"
 #include "base/pairs.h"
 
-ft_op ft__part_key(const ft_op *op)
+uint64_t ft__part_key(const ft_op *op)
 {
     ft_op key = *op;
 
     key.layout = FT_LAYOUT_PLAIN;
     key.in_place = 0;
     key.wrt = 0;
-    if (op->phase != FT_PHASE_OPTIMIZER)
-        key.phase = FT_PHASE_FORWARD;
-    return key;
+    key.phase = FT_PHASE_FORWARD;
+    return ft_op_hash(&key);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+bool ft__whole_has(const ft__whole *w, uint64_t part_key)
+{
+    return w->n_parts &&
+           bsearch(&part_key, w->part, w->n_parts, sizeof(part_key), by_number);
 }
 
 /* ---- operations ---- */
@@ -89,6 +101,18 @@ static void take_batch(ft__whole *w, double batch)
             w->value[m] *= times > 0 && isfinite(times) ? times : NAN;
 }
 
+static ft_status take_parts(ft__whole *w, const ft_graph *g, ft_error *err)
+{
+    w->n_parts = ft_graph_n_ops(g);
+    w->part = calloc(w->n_parts + 1, sizeof(*w->part));
+    if (!w->part)
+        return ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
+    for (uint32_t i = 0; i < w->n_parts; i++)
+        w->part[i] = ft__part_key(ft_graph_op(g, i));
+    qsort(w->part, w->n_parts, sizeof(*w->part), by_number);
+    return FT_OK;
+}
+
 static ft_status find_graph(ft__whole *w, ft_store *store, ft_networks_find find,
                             void *user, ft_error *err)
 {
@@ -97,6 +121,8 @@ static ft_status find_graph(ft__whole *w, ft_store *store, ft_networks_find find
 
     if (!st && !list.graph)
         st = list_members(&list.graph, store, w, err);
+    if (!st && list.graph)
+        st = take_parts(w, list.graph, err);
     if (!st && list.graph)
         st = ft_graph_lower(&w->graph, list.graph, FT_POLICY_STRIDED_VIEWS, err);
     ft_graph_free(list.graph);
@@ -201,6 +227,7 @@ static void whole_free(ft__whole *w)
     free(w->spec);
     free(w->phase);
     ft_graph_free(w->graph);
+    free(w->part);
 }
 
 /* Those without a time or without operations are left out. */

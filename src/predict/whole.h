@@ -17,11 +17,13 @@ typedef struct ft__whole {
     double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not measured.
                                     Time and energy alone */
     ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
+    uint64_t *part;              /* ft__part_key() of each as they are listed, ascending */
+    size_t n_parts;
 } ft__whole;
 
-/* op without layout and place, in its forward form if it is a backward one: what was
- * measured of it in any form. */
-ft_op ft__part_key(const ft_op *op);
+/* Of an operation in any phase, layout and place. */
+uint64_t ft__part_key(const ft_op *op);
+bool ft__whole_has(const ft__whole *w, uint64_t part_key);
 
 typedef struct ft__wholes {
     ft__whole *v; /* in an order that depends on nothing but them */
