@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "predict/alone.h"
 #include "predict/placed.h"
 #include "predict/unseen.h"
 
@@ -380,12 +381,16 @@ static ft_status learn_networks(ft__family *f, const ft__samples *s,
 {
     const ft__placed_options how = {
         .hidden = opt->hidden, .before = opt->before, .log = opt->log};
+    const bool operations = ft__family_any(f, FT__METRIC_TIME) != NULL;
     ft__placed_found found = {0};
-    ft_status st = FT_OK;
+    uint32_t alone = 0;
+    ft_status st = ft__alone_fit(f, opt->networks, opt, &alone, err);
 
-    if (!opt->no_known)
+    if (!st && operations && !opt->no_known)
         st = ft__placed_fit(f, opt->networks, &how, &found, err);
-    if (!st && !opt->no_unknown)
+    found.usable += alone;
+    found.tried += alone > 0;
+    if (!st && operations && !opt->no_unknown)
         st = ft__unseen_fit(f, s, opt->networks, opt->hidden, opt, err);
     if (opt->found)
         *opt->found = found;
@@ -399,6 +404,8 @@ static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error
 
     for (uint32_t i = 0; i < before->n_placed && !st; i++)
         st = ft__placed_add(f, &before->placed[i], err);
+    for (uint32_t i = 0; i < before->n_alone && !st; i++)
+        st = ft__alone_add(f, &before->alone[i], err);
     return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
 }
 
@@ -411,10 +418,10 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     ft_status st;
 
     *out = (ft__family){0};
-    if (!has_metric(s, FT__METRIC_TIME))
+    if (!has_metric(s, FT__METRIC_TIME) && !(opt->networks && s->n == 0))
         return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
     st = copy_datasets(out, s, err);
-    if (!st)
+    if (!st && s->n)
         st = learn_all(out, s, opt, forget ? room : room - templates, err);
     if (!st && !forget)
         st = all_templates(out, s, opt->before, err);
@@ -505,7 +512,7 @@ static ft_status read_rows(ft__samples *out, ft__samples *all, ft_store *store,
 {
     ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
 
-    if (!st && all->n == 0)
+    if (!st && all->n == 0 && !opt->networks)
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "the store holds no measurements that fit; \"foretell collect\" "
                      "makes some");
@@ -611,6 +618,7 @@ void ft__family_free(ft__family *f)
     free(f->dataset);
     free(f->templates);
     free(f->placed);
+    free(f->alone);
     free(f->unseen);
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++) {

@@ -38,6 +38,8 @@ typedef struct ft__family {
     ft__templates *templates;  /* of each dataset */
     struct ft__placed *placed; /* schedules of its devices */
     uint32_t n_placed;
+    struct ft__alone *alone; /* networks of devices without operations (alone.h) */
+    uint32_t n_alone;
     struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
     ft__learner *reading; /* while a file is opened: whose parts come next */
 } ft__family;
@@ -80,6 +82,10 @@ const ft__dataset *ft__family_machine(const ft__family *f);
 /* What an engine of ours was measured to take beside operations on the device of `on`;
  * NULL: none was. */
 const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
+/* Was any operation of the device of `on` learned from? */
+bool ft__family_measured(const ft__family *f, const ft__dataset *on);
+/* Pairs of a setting that another has as well. */
+int ft__pairs_in_common(const char *a, const char *b);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* Does the setting of `on` name a session in which its device was measured? */

@@ -18,6 +18,7 @@
  *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
  *   SCHEDULE   ft__placed
  *   UNSEEN     ft__unseen
+ *   ALONE      ft__alone
  *
  * The family comes first, a learner before its parts. */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/ask.h"
 #include "predict/correct.h"
 #include "predict/family_asking.h"
@@ -502,6 +503,11 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     ft_status st = FT_OK;
     ft_device_use use;
 
+    if (!ft__family_any(q->f, FT__METRIC_TIME))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the predictor was made of networks alone, and of none on %s in "
+                       "this phase",
+                       name ? name : "this device");
     if (!asked.engine)
         like_known(&asked, q->f, on->known);
     q->few = on->known;
@@ -575,9 +581,9 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 {
     const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
-    uint32_t n = 0, learned = 0, bits = bits_column(&l->columns);
+    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
         ft_op op = *ft_graph_op(g, i);
 
         if (ft__costs_nothing(&op))
@@ -626,12 +632,16 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
 {
     ft__asking q = {
         .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
+    const ft__alone *alone = ft__alone_find(p->family, asked, g);
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
     ft__buf setting = {0};
-    ft_status st = ft__estimate_start(out, g, err);
+    ft_status st;
 
+    if (alone)
+        return ft__alone_predict(out, alone, asked, g, err);
+    st = ft__estimate_start(out, g, err);
     if (!st)
         st = name_device(&on, q.f, err);
     if (!st)

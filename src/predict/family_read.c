@@ -5,6 +5,7 @@
 
 #include "predict/family.h"
 #include "predict/family_image.h"
+#include "predict/alone.h"
 #include "predict/placed.h"
 #include "predict/unseen.h"
 #include "predict/general.h"
@@ -173,7 +174,7 @@ static void read_family(struct cursor *c, ft__family *f)
 {
     uint32_t n = get_count(c, 60);
 
-    if (n > MAX_DATASETS || n == 0)
+    if (n > MAX_DATASETS)
         c->bad = true;
     f->dataset = own_list(c, n, sizeof(*f->dataset));
     f->templates = own_list(c, n, sizeof(*f->templates));
@@ -506,13 +507,25 @@ static ft_status open_unseen(ft__family *f, const ft__section_image *s,
                : ft__predictor_damaged(s->offset, "errors of networks", err);
 }
 
+static ft_status open_alone(ft__family *f, const ft__section_image *s,
+                            const void *image, ft_error *err)
+{
+    ft__alone a;
+
+    if (s->bytes != sizeof(a))
+        return ft__predictor_damaged(s->offset, "networks alone", err);
+    memcpy(&a, image, sizeof(a));
+    return ft__alone_sound(&a) ? ft__alone_add(f, &a, err)
+                               : ft__predictor_damaged(s->offset, "networks alone", err);
+}
+
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
                s->type >= FT__SECTION_SCHEDULE;
 
-    if (s->type > FT__SECTION_UNSEEN)
+    if (s->type > FT__SECTION_ALONE)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -525,13 +538,17 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_PART: return open_part(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
     case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);
+    case FT__SECTION_ALONE: return open_alone(p->family, s, c.at, err);
     default: return open_templates(p, &c, s, err);
     }
 }
 
 ft_status ft__family_check(const ft_predictor *p, ft_error *err)
 {
-    return ft__family_any(p->family, FT__METRIC_TIME)
+    const ft__family *f = p->family;
+
+    return f->n_datasets ? ft__family_any(f, FT__METRIC_TIME) != NULL
+                         : f->n_alone && !ft__family_any(f, FT__METRIC_TIME)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

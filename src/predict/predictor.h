@@ -20,6 +20,7 @@
  *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
  *   FT__SECTION_SCHEDULE   one ft__placed; many
  *   FT__SECTION_UNSEEN     ft__unseen; or none
+ *   FT__SECTION_ALONE      one ft__alone; many
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */
@@ -39,6 +40,7 @@ enum ft__section_type {
     FT__SECTION_TEMPLATES,
     FT__SECTION_SCHEDULE,
     FT__SECTION_UNSEEN,
+    FT__SECTION_ALONE,
 };
 
 typedef struct ft__header_image {

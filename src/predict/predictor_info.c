@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/placed.h"
 #include "predict/predictor.h"
@@ -32,7 +33,7 @@ static const ft__dataset *only_device(const ft__family *f)
     for (uint32_t i = 1; i < f->n_datasets; i++)
         if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
             return NULL;
-    return &f->dataset[0];
+    return f->n_datasets ? &f->dataset[0] : NULL;
 }
 
 const ft__dataset *ft__family_machine(const ft__family *f)
@@ -60,7 +61,7 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .context_bytes = NAN,
                                .n_regressors = count_parts(p),
                                .n_measured = count_templates(p),
-                               .n_datasets = p->family->n_datasets,
+                               .n_datasets = p->family->n_datasets + p->family->n_alone,
                                .n_schedules = p->family->n_placed};
     if (!d)
         return;
@@ -80,8 +81,20 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                               ft_predictor_dataset *out)
 {
-    const ft__dataset *d = &p->family->dataset[i];
+    const ft__family *f = p->family;
+    const ft__dataset *d = &f->dataset[i];
 
+    if (i >= f->n_datasets) {
+        const ft__alone *a = &f->alone[i - f->n_datasets];
+
+        *out = (ft_predictor_dataset){.device = a->device,
+                                      .setting = a->setting,
+                                      .engine = a->engine,
+                                      .engine_version = a->version,
+                                      .policy = a->policy,
+                                      .n = a->n};
+        return;
+    }
     *out = (ft_predictor_dataset){.device = d->device,
                                   .setting = d->setting,
                                   .engine = d->engine,
