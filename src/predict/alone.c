@@ -43,7 +43,7 @@ bool ft__alone_sound(const ft__alone *a)
                 is_text(a->engine, sizeof(a->engine)) &&
                 is_text(a->version, sizeof(a->version)) &&
                 is_text(a->policy, sizeof(a->policy)) &&
-                is_text(a->phase, sizeof(a->phase)) && a->n <= UINT32_MAX &&
+                is_text(a->phase, sizeof(a->phase)) && a->n > 0 &&
                 a->low <= a->high && a->low >= -most && a->high <= most &&
                 fabs(a->mixture.level) <= most;
 
@@ -177,6 +177,19 @@ static bool put_text(char *to, size_t size, const char *from)
     return (size_t)snprintf(to, size, "%s", from) < size;
 }
 
+/* Width of the elements of its first product; of the first operation. */
+static uint32_t bits_of(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+        const ft_op *op = ft_graph_op(g, i);
+        const ft_class c = ft_kind_class(op->kind);
+
+        if (c == FT_CLASS_CONV || c == FT_CLASS_MATMUL)
+            return (uint32_t)ft_dtype_bits(op->dtype);
+    }
+    return ft_graph_n_ops(g) ? (uint32_t)ft_dtype_bits(ft_graph_op(g, 0)->dtype) : 0;
+}
+
 static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
                          double low, double high, ft_error *err)
 {
@@ -186,7 +199,10 @@ static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
         ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
 
     for (size_t i = 0; i < y->n; i++)
-        a.n += y->item[i].set == set;
+        if (y->item[i].set == set) {
+            a.n++;
+            a.bits = bits_of(y->w->v[y->item[i].whole].graph);
+        }
     if (a.n && put_text(a.device, sizeof(a.device), d->device) &&
         put_text(a.setting, sizeof(a.setting), d->setting) &&
         put_text(a.engine, sizeof(a.engine), d->engine) &&
@@ -299,6 +315,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
         const ft__alone *a = &f->alone[i];
 
         if (strcmp(a->device, device) == 0 && strcmp(a->phase, phase) == 0 &&
+            a->bits == bits_of(g) &&
             may_be(on->policy, a->policy) && may_be(on->engine, a->engine) &&
             (!best || likeness(a, on) > likeness(best, on)))
             best = a;
@@ -308,8 +325,9 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
 
 static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
                       const ft__alone *a, const ft_device_use *on, const ft_graph *g,
-                      ft_error *err)
+                      const ft__stray *stray, ft_error *err)
 {
+    const bool elsewhere = ft__setting_differs(on->setting, a->setting);
     ft__sort_of sort;
     double t;
     ft_status st = price(&t, &sort, ft_graph_op(g, i), ft_device_get(on->device),
@@ -323,7 +341,8 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
                        .bare_s = t,
                        .power_w = out->op_power[i].value};
     out->op_device[i] = out->op_time[i] = (ft_estimate){
-        t, t * exp(a->low), t * exp(a->high), FT_BASIS_LEARNED, ""};
+        t, t * exp(stray->time_low), t * exp(stray->time_high),
+        elsewhere ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
     if (out->op_power[i].value > 0)
         ft__estimate_op_energy(out, i);
     return FT_OK;
@@ -333,8 +352,8 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
                             const ft_device_use *asked, const ft_graph *g,
                             ft_error *err)
 {
-    const ft__stray stray = {a->low,  a->high, -hypot(a->low, 0.35),
-                             hypot(a->high, 0.35), -0.35, 0.35};
+    ft__stray stray = {a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35),
+                       -0.35, 0.35};
     const ft__schedule s = ft__schedule_plain();
     ft_device_use on = *asked;
     ft__task *task;
@@ -342,6 +361,10 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
 
     on.policy = on.policy ? on.policy : a->policy;
     on.setting = on.setting ? on.setting : a->setting;
+    if (ft__setting_differs(on.setting, a->setting)) {
+        stray.time_low = -hypot(a->low, ft__elsewhere_error);
+        stray.time_high = hypot(a->high, ft__elsewhere_error);
+    }
     st = ft_predict_network_physics(out, &on, g, err);
     if (st)
         return st;
@@ -349,7 +372,7 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
     if (!task)
         st = ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
     for (uint32_t i = 0; i < out->n_ops && !st; i++)
-        st = take(out, &task[i], i, a, &on, g, err);
+        st = take(out, &task[i], i, a, &on, g, &stray, err);
     if (!st)
         st = ft__estimate_assemble(out, g, task, &s, INFINITY, &stray, err);
     free(task);
@@ -359,6 +382,6 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
     }
     ft__ask_why_no_power(out, ft_device_get(on.device));
     ft__estimate_count(out);
-    out->n_networks = (uint32_t)a->n;
+    out->n_networks = a->n;
     return FT_OK;
 }

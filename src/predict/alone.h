@@ -22,7 +22,8 @@ typedef struct ft__alone {
     char version[32];
     char policy[32];
     char phase[24]; /* "forward", "step": all others */
-    uint64_t n;     /* networks; 0: too few, weights are those of all datasets */
+    uint32_t n;     /* networks */
+    uint32_t bits;  /* of an element of their products */
     double low, high; /* 90 % of log(truth / estimate) of architectures left out */
     ft__mixture mixture;
 } ft__alone;
@@ -36,7 +37,8 @@ ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, ft_error *err)
 ft_status ft__alone_fit(struct ft__family *f, const ft__wholes *w,
                         const struct ft__family_options *opt, uint32_t *n,
                         ft_error *err);
-/* That which is most like what is asked; NULL: none is of the device and phase, or
+/* That which is most like what is asked; NULL: none is of the device, phase and width of
+ * elements, or
  * operations of the device were learned, or it has no file. */
 const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
                                 const ft_graph *g);

@@ -506,7 +506,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     if (!ft__family_any(q->f, FT__METRIC_TIME))
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "the predictor was made of networks alone, and of none on %s in "
-                       "this phase",
+                       "this phase and in elements as wide",
                        name ? name : "this device");
     if (!asked.engine)
         like_known(&asked, q->f, on->known);
