@@ -48,7 +48,8 @@ static const ft__option options[] = {
      "which of these measurements, as evaluate has it: \"device=a30,l4 "
      "policy=default\""},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
-     "fit to these networks, measured whole, what host and device share of the work, as "
+     "fit to these networks, measured whole, what host and device share of the work, "
+     "as "
      "evaluate --networks does: \"device=a30 phase=step\""},
     {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/pairs.h"
 #include "predict/ask.h"
 #include "predict/family.h"
@@ -15,7 +14,7 @@
 static_assert((int)FT__N_SORTS == (int)FT__MIXTURE_PARTS, "a part for every sort");
 
 /* Parts of the architectures that intervals are learned from, each without itself. */
-enum { FOLDS = 4 };
+enum { FOLDS = FT__LEAST_ARCHITECTURES - 1 };
 /* Rows' worth: of the weights that all datasets have in common, at what specifications
  * say; of those of one dataset, at the common ones. */
 static const double pull_common = 0.3;
@@ -43,9 +42,8 @@ bool ft__alone_sound(const ft__alone *a)
                 is_text(a->engine, sizeof(a->engine)) &&
                 is_text(a->version, sizeof(a->version)) &&
                 is_text(a->policy, sizeof(a->policy)) &&
-                is_text(a->phase, sizeof(a->phase)) && a->n > 0 &&
-                a->low <= a->high && a->low >= -most && a->high <= most &&
-                fabs(a->mixture.level) <= most;
+                is_text(a->phase, sizeof(a->phase)) && a->n > 0 && a->low <= a->high &&
+                a->low >= -most && a->high <= most && fabs(a->mixture.level) <= most;
 
     for (int i = 0; good && i < FT__MIXTURE_PARTS; i++)
         good = fabs(a->mixture.weight[i]) <= 2 * most;
@@ -103,7 +101,7 @@ struct fitting {
     size_t n;
     uint32_t n_sets;
     uint32_t n_architectures;
-    ft__mixed *some; /* scratch */
+    ft__mixed *some;  /* scratch */
     ft__mixture *own; /* of every set */
     double *stray;
 };
@@ -165,9 +163,9 @@ static ft_status find_range(double *low, double *high, const struct fitting *y,
         learn(y, f);
         for (size_t i = 0; i < y->n; i++)
             if (y->item[i].fold == f)
-                y->stray[n++] = log(y->item[i].time_s /
-                                    ft__mixture_estimate(&y->own[y->item[i].set],
-                                                         y->item[i].part));
+                y->stray[n++] =
+                    log(y->item[i].time_s /
+                        ft__mixture_estimate(&y->own[y->item[i].set], y->item[i].part));
     }
     return ft_conformal(low, high, y->stray, n, 0.9, err);
 }
@@ -195,8 +193,7 @@ static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
 {
     const ft__dataset *d = &y->w->dataset[set / 2];
     ft__alone a = {.low = low, .high = high, .mixture = y->own[set]};
-    const char *phase =
-        ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
+    const char *phase = ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
 
     for (size_t i = 0; i < y->n; i++)
         if (y->item[i].set == set) {
@@ -267,12 +264,7 @@ ft_status ft__alone_fit(ft__family *f, const ft__wholes *w,
                        : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
 
     *n = 0;
-    if (!st && y.n && y.n_architectures <= FOLDS)
-        ft__log(opt->log, FT_LOG_WARN,
-                "nothing is learned of networks alone: %u families of architectures, "
-                "%d are needed",
-                y.n_architectures, FOLDS + 1);
-    if (!st && y.n_architectures > FOLDS) {
+    if (!st && y.n_architectures >= FT__LEAST_ARCHITECTURES) {
         *n = (uint32_t)y.n;
         st = find_range(&low, &high, &y, err);
         if (!st)
@@ -315,8 +307,8 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
         const ft__alone *a = &f->alone[i];
 
         if (strcmp(a->device, device) == 0 && strcmp(a->phase, phase) == 0 &&
-            a->bits == bits_of(g) &&
-            may_be(on->policy, a->policy) && may_be(on->engine, a->engine) &&
+            a->bits == bits_of(g) && may_be(on->policy, a->policy) &&
+            may_be(on->engine, a->engine) &&
             (!best || likeness(a, on) > likeness(best, on)))
             best = a;
     }
@@ -340,9 +332,9 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
                        .alone_s = t,
                        .bare_s = t,
                        .power_w = out->op_power[i].value};
-    out->op_device[i] = out->op_time[i] = (ft_estimate){
-        t, t * exp(stray->time_low), t * exp(stray->time_high),
-        elsewhere ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
+    out->op_device[i] = out->op_time[i] =
+        (ft_estimate){t, t * exp(stray->time_low), t * exp(stray->time_high),
+                      elsewhere ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
     if (out->op_power[i].value > 0)
         ft__estimate_op_energy(out, i);
     return FT_OK;
@@ -353,7 +345,7 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
                             ft_error *err)
 {
     ft__stray stray = {a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35),
-                       -0.35, 0.35};
+                       -0.35,  0.35};
     const ft__schedule s = ft__schedule_plain();
     ft_device_use on = *asked;
     ft__task *task;

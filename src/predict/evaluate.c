@@ -18,8 +18,7 @@
 #include "predict/predictor.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
-    "folds",   "share",  "device",      "kind", "setting",
-    "network", "family", "stores"};
+    "folds", "share", "device", "kind", "setting", "network", "family", "stores"};
 
 const char *ft_protocol_name(ft_protocol p)
 {
@@ -517,7 +516,8 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
             err, FT_EINVAL, 0,
             "times and power of devices left out can be corrected, nothing else");
     if (opt->networks && opt->protocol != FT_PROTOCOL_NETWORK &&
-        opt->protocol != FT_PROTOCOL_DEVICE && opt->protocol != FT_PROTOCOL_ARCHITECTURE)
+        opt->protocol != FT_PROTOCOL_DEVICE &&
+        opt->protocol != FT_PROTOCOL_ARCHITECTURE)
         return ft_fail(err, FT_EINVAL, 0,
                        "networks are left out by network, device or family");
     if (!opt->networks && opt->protocol == FT_PROTOCOL_ARCHITECTURE)

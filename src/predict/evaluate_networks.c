@@ -19,11 +19,11 @@ struct evaluating {
     ft__samples s;
     ft__wholes w;
     uint32_t n_splits;
-    uint32_t *split;     /* of every network; NOT_TESTED */
-    char (*name)[160];   /* of every split */
-    double *physics;     /* of every network: told by specifications; NaN */
-    bool *hidden;        /* of every network */
-    uint32_t *row;       /* to learn from */
+    uint32_t *split;   /* of every network; NOT_TESTED */
+    char (*name)[160]; /* of every split */
+    double *physics;   /* of every network: told by specifications; NaN */
+    bool *hidden;      /* of every network */
+    uint32_t *row;     /* to learn from */
     ft__tested *tested;
     ft__answer *answer;
 };
@@ -64,17 +64,18 @@ static void make_splits(struct evaluating *e)
     }
 }
 
-/* Whether network i says something of what is asked in this split: it leaves training. */
+/* Whether network i says something of what is asked in this split: it leaves training.
+ */
 static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol != FT_PROTOCOL_DEVICE)
         return strncmp(e->name[split], left_out_name(e, i), sizeof(*e->name) - 1) == 0;
     for (size_t k = 0; k < e->w.n; k++)
         if (e->split[k] == split)
-            return e->opt->siblings ? strcmp(ran_on(e, i)->device,
-                                             ran_on(e, k)->device) == 0
-                                    : strcmp(ft__dataset_chip(ran_on(e, i)),
-                                             ft__dataset_chip(ran_on(e, k))) == 0;
+            return e->opt->siblings
+                       ? strcmp(ran_on(e, i)->device, ran_on(e, k)->device) == 0
+                       : strcmp(ft__dataset_chip(ran_on(e, i)),
+                                ft__dataset_chip(ran_on(e, k))) == 0;
     return false;
 }
 
@@ -139,8 +140,7 @@ static void ask_physics(struct evaluating *e)
         ft_network_estimate told;
 
         e->physics[i] = NAN;
-        if (!on.device ||
-            ft_predict_network_physics(&told, &on, e->w.v[i].graph, NULL))
+        if (!on.device || ft_predict_network_physics(&told, &on, e->w.v[i].graph, NULL))
             continue;
         e->physics[i] = estimate_of(&told, e->metric)->value;
         ft_network_estimate_free(&told);
@@ -278,11 +278,12 @@ static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
         return st;
     make_splits(e);
     if (e->n_splits == 0)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "the store holds no %s of networks whose operations are listed%s%s",
-                       ft__metric_name(e->metric),
-                       e->opt->only ? ", and that are called or ran on " : "",
-                       e->opt->only ? e->opt->only : "");
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the store holds no %s of networks whose operations are listed%s%s",
+            ft__metric_name(e->metric),
+            e->opt->only ? ", and that are called or ran on " : "",
+            e->opt->only ? e->opt->only : "");
     ask_physics(e);
     return FT_OK;
 }

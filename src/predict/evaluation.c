@@ -134,8 +134,8 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answe
     return FT_OK;
 }
 
-void ft__results_rows(const ft__results *r, ft__metric metric,
-                      const char (*split)[160], const ft_evaluate_options *opt)
+void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
+                      const ft_evaluate_options *opt)
 {
     for (size_t i = 0; i < r->n && opt->row; i++) {
         const ft__tested *v = &r->v[i].row;
@@ -198,8 +198,8 @@ ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
         const ft__answer *said = &r->v[i].said;
 
         row[i] = (ft_rank_row){
-            v->hash,  choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
-            v->truth, said->value,
+            v->hash,   choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
+            v->truth,  said->value,
             said->low, said->high};
     }
     st = ft_rank_evaluate(out, row, r->n, err);

@@ -60,8 +60,8 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answe
 /* Note which methods a learner chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 /* Every row to opt->row. */
-void ft__results_rows(const ft__results *r, ft__metric metric,
-                      const char (*split)[160], const ft_evaluate_options *opt);
+void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
+                      const ft_evaluate_options *opt);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
 ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
                              const char (*split)[160], ft_error *err);

@@ -386,6 +386,11 @@ static ft_status learn_networks(ft__family *f, const ft__samples *s,
     uint32_t alone = 0;
     ft_status st = ft__alone_fit(f, opt->networks, opt, &alone, err);
 
+    if (!st && !operations && !alone)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no operation to learn from, and of networks alone nothing is "
+                     "learned of fewer than %d families of architectures",
+                     FT__LEAST_ARCHITECTURES);
     if (!st && operations && !opt->no_known)
         st = ft__placed_fit(f, opt->networks, &how, &found, err);
     found.usable += alone;

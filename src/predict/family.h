@@ -41,7 +41,7 @@ typedef struct ft__family {
     struct ft__alone *alone; /* networks of devices without operations (alone.h) */
     uint32_t n_alone;
     struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
-    ft__learner *reading; /* while a file is opened: whose parts come next */
+    ft__learner *reading;      /* while a file is opened: whose parts come next */
 } ft__family;
 
 typedef struct ft__family_options {
@@ -54,8 +54,8 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
-    const ft__wholes *networks; /* that schedules are fitted to, and that say how far off
-                                   networks of other devices are; or NULL */
+    const ft__wholes *networks; /* that schedules are fitted to, and that say how far
+                                   off networks of other devices are; or NULL */
     const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
     struct ft__placed_found *found; /* NULL, or told how many were of use */
     const ft_log *log;

@@ -43,7 +43,8 @@ static double likeness(const ft__dataset *on, const ft__dataset *d)
     return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
            100 * same(on->engine_version, d->engine_version) +
            50 * same(on->policy, d->policy) +
-           5 * ft__pairs_in_common(on->setting, d->setting) + log10(1 + (double)d->n) / 8;
+           5 * ft__pairs_in_common(on->setting, d->setting) +
+           log10(1 + (double)d->n) / 8;
 }
 
 /* The dataset that is most like what is asked. */
@@ -87,7 +88,8 @@ static void join_settings(ft__buf *out, const char *own, const char *other, bool
 /* Are two settings the same pairs? */
 static bool same_pairs(const char *a, const char *b)
 {
-    return strlen(a) == strlen(b) && ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+    return strlen(a) == strlen(b) &&
+           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
            ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
 }
 

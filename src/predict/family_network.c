@@ -203,8 +203,8 @@ static void add_placed(ft__stray *s, const ft__placed *p)
     s->time_high = hypot(s->time_high, p->time_high);
 }
 
-/* Of a device that was not measured, and that no measurements correct, networks of chips
- * left out say how far off networks are. */
+/* Of a device that was not measured, and that no measurements correct, networks of
+ * chips left out say how far off networks are. */
 static bool has_unseen(const ft__asking *q)
 {
     return !q->known && q->f->unseen && q->n_few < FT__LEAST_KNOWN;
@@ -596,8 +596,8 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
     return n ? (double)learned / n : 0;
 }
 
-/* Of a device that an engine of ours was measured on as that engine allocates, of others
- * as PyTorch does. */
+/* Of a device that an engine of ours was measured on as that engine allocates, of
+ * others as PyTorch does. */
 static ft_status take_memory(ft_network_estimate *out, const ft__asking *q,
                              const ft_device_facts *d, ft_error *err)
 {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/family_image.h"
-#include "predict/alone.h"
+#include "predict/general.h"
 #include "predict/placed.h"
 #include "predict/unseen.h"
-#include "predict/general.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
@@ -515,8 +515,9 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
     if (s->bytes != sizeof(a))
         return ft__predictor_damaged(s->offset, "networks alone", err);
     memcpy(&a, image, sizeof(a));
-    return ft__alone_sound(&a) ? ft__alone_add(f, &a, err)
-                               : ft__predictor_damaged(s->offset, "networks alone", err);
+    return ft__alone_sound(&a)
+               ? ft__alone_add(f, &a, err)
+               : ft__predictor_damaged(s->offset, "networks alone", err);
 }
 
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
@@ -546,9 +547,9 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
 ft_status ft__family_check(const ft_predictor *p, ft_error *err)
 {
     const ft__family *f = p->family;
+    const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
 
-    return f->n_datasets ? ft__family_any(f, FT__METRIC_TIME) != NULL
-                         : f->n_alone && !ft__family_any(f, FT__METRIC_TIME)
+    return (f->n_datasets ? learned : f->n_alone && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

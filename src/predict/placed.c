@@ -105,8 +105,8 @@ bool ft__placed_sound(const ft__placed *p)
            memchr(p->policy, 0, sizeof(p->policy)) &&
            memchr(p->engine, 0, sizeof(p->engine)) &&
            memchr(p->phase, 0, sizeof(p->phase)) && is_made(p->phase) &&
-           p->n >= FT__LEAST_NETWORKS && p->n <= UINT32_MAX && is_schedule(&p->schedule) &&
-           is_range(p->time_low, p->time_high) &&
+           p->n >= FT__LEAST_NETWORKS && p->n <= UINT32_MAX &&
+           is_schedule(&p->schedule) && is_range(p->time_low, p->time_high) &&
            (is_range(p->energy_low, p->energy_high) ||
             (isnan(p->energy_low) && isnan(p->energy_high))) &&
            isfinite(p->error) && p->error >= 0 && isfinite(p->without) &&

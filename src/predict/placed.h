@@ -59,8 +59,9 @@ typedef struct ft__placed_options {
 } ft__placed_options;
 
 typedef struct ft__placed_found {
-    uint32_t usable; /* networks of a device and engine that operations were learned of */
-    uint32_t tried;  /* places where there are networks enough */
+    uint32_t
+        usable; /* networks of a device and engine that operations were learned of */
+    uint32_t tried; /* places where there are networks enough */
 } ft__placed_found;
 
 /* f->placed: one for every device that operations were learned of, policy, engine and

@@ -168,14 +168,15 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
         i -= l ? l->n_parts : 0;
     }
     part = &l->part[i];
-    *out = (ft_regressor_info){.kind = ft__part_name(part),
-                               .metric = ft__metric_name(l->opt.metric),
-                               .phase = ft_phase_name(part->phase),
-                               .unseen = l->opt.unseen,
-                               .choice = part->fit.choice,
-                               .forest = part->learned,
-                               .constant = part->constant,
-                               .roofline = part->physics,
-                               .interval_low = exp(part->fit.low * part->fit.typical),
-                               .interval_high = exp(part->fit.high * part->fit.typical)};
+    *out =
+        (ft_regressor_info){.kind = ft__part_name(part),
+                            .metric = ft__metric_name(l->opt.metric),
+                            .phase = ft_phase_name(part->phase),
+                            .unseen = l->opt.unseen,
+                            .choice = part->fit.choice,
+                            .forest = part->learned,
+                            .constant = part->constant,
+                            .roofline = part->physics,
+                            .interval_low = exp(part->fit.low * part->fit.typical),
+                            .interval_high = exp(part->fit.high * part->fit.typical)};
 }

@@ -484,7 +484,7 @@ int ft__dataset_order(const ft__dataset *a, const ft__dataset *b)
 static int by_dataset(const void *a, const void *b)
 {
     return ft__dataset_order(*(const ft__dataset *const *)a,
-                            *(const ft__dataset *const *)b);
+                             *(const ft__dataset *const *)b);
 }
 
 /* NaN behind all numbers. */

@@ -37,7 +37,8 @@ static_assert(sizeof(ft__unseen) == 64, "image layout");
 /* Can it be true? */
 bool ft__unseen_sound(const ft__unseen *u);
 /* What reaches 90 % of a network with these bounds, in parts of its mean bound: of one
- * operation all of it, of operations unlike those of the networks more than of theirs. */
+ * operation all of it, of operations unlike those of the networks more than of theirs.
+ */
 double ft__unseen_part(const ft__unseen *u, const ft__op_bounds *of);
 
 struct ft__family;
@@ -47,8 +48,8 @@ ft_status ft__unseen_set(struct ft__family *f, const ft__unseen *u, ft_error *er
 /* f->unseen from networks w but those that are hidden: every chip with networks is left
  * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
  * said. */
-ft_status ft__unseen_fit(struct ft__family *f, const ft__samples *s, const ft__wholes *w,
-                         const bool *hidden, const struct ft__family_options *opt,
-                         ft_error *err);
+ft_status ft__unseen_fit(struct ft__family *f, const ft__samples *s,
+                         const ft__wholes *w, const bool *hidden,
+                         const struct ft__family_options *opt, ft_error *err);
 
 #endif

@@ -9,15 +9,15 @@
 /* Networks that were measured whole, and the operations they consist of. */
 
 typedef struct ft__whole {
-    char *spec;  /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
-    char *phase; /* "forward", "forward_backward", "step" */
+    char *spec;             /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
+    char *phase;            /* "forward", "forward_backward", "step" */
     char name[128];         /* in its spec; the spec where that says none */
     char architecture[128]; /* networks alike; where no list says it, the name */
     uint32_t dataset;
-    double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not measured.
-                                    Time and energy alone */
+    double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not
+                                    measured. Time and energy alone */
     ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
-    uint64_t *part;              /* ft__part_key() of each as they are listed, ascending */
+    uint64_t *part; /* ft__part_key() of each as they are listed, ascending */
     size_t n_parts;
 } ft__whole;
 
