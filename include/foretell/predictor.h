@@ -112,6 +112,10 @@ typedef struct ft_predictor_info {
     uint32_t n_measured;  /* operations whose measured values it holds */
     uint32_t n_datasets;  /* learned from */
     uint32_t n_schedules; /* fitted to networks of its devices */
+    uint32_t n_chips;     /* that were left out of training in turn, and whose networks say
+                             how far off those of other devices are; 0: none */
+    double unseen_part;   /* interval of such a network, as a part of the mean interval of
+                             its operations (logarithms); NaN */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
 

@@ -7,6 +7,7 @@
 #include "predict/family.h"
 #include "predict/placed.h"
 #include "predict/predictor.h"
+#include "predict/unseen.h"
 
 static uint32_t count_parts(const ft_predictor *p)
 {
@@ -62,7 +63,12 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .n_regressors = count_parts(p),
                                .n_measured = count_templates(p),
                                .n_datasets = p->family->n_datasets + p->family->n_alone,
-                               .n_schedules = p->family->n_placed};
+                               .n_schedules = p->family->n_placed,
+                               .unseen_part = NAN};
+    if (p->family->unseen) {
+        out->n_chips = (uint32_t)p->family->unseen->chips;
+        out->unseen_part = p->family->unseen->part;
+    }
     if (!d)
         return;
     out->device = d->device;
