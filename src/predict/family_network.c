@@ -528,7 +528,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
         q->placed = ft__placed_find(q->f, &q->on, q->phase);
-    if (q->placed && q->placed->n_sessions && !q->elsewhere && !q->swept &&
+    if (q->placed && q->placed->n_sessions && !q->swept &&
         !ft__family_session(q->f, &asked))
         q->as = q->placed;
     if (q->elsewhere && !on->device)
