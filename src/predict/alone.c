@@ -106,22 +106,21 @@ struct fitting {
     double *stray;
 };
 
-static ft_status fill(struct item *it, const ft__whole *w, const ft__dataset *on,
-                      ft_error *err)
+/* False: the device's file lacks a fact. */
+static bool fill(struct item *it, const ft__whole *w, const ft__dataset *on)
 {
-    ft_status st = FT_OK;
-
-    for (uint32_t i = 0; i < ft_graph_n_ops(w->graph) && !st; i++) {
+    for (uint32_t i = 0; i < ft_graph_n_ops(w->graph); i++) {
         ft__sort_of sort;
         double t;
 
-        st = price(&t, &sort, ft_graph_op(w->graph, i), ft_device_get(on->file),
-                   on->setting, on->policy, err);
+        if (price(&t, &sort, ft_graph_op(w->graph, i), ft_device_get(on->file),
+                  on->setting, on->policy, NULL))
+            return false;
         it->part[sort] += (double)ft_graph_op_count(w->graph, i) * t;
     }
     for (int i = 0; i < FT__MIXTURE_PARTS; i++)
         it->part[i] += 1e-15;
-    return st;
+    return true;
 }
 
 /* ---- learning ---- */
@@ -227,12 +226,9 @@ static bool is_usable(const ft__family *f, const ft__dataset *on)
            !ft__setting_differs(on->setting, "");
 }
 
-static ft_status find_items(struct fitting *y, const ft__family *f, const bool *hidden,
-                            ft_error *err)
+static void find_items(struct fitting *y, const ft__family *f, const bool *hidden)
 {
-    ft_status st = FT_OK;
-
-    for (uint32_t i = 0; i < y->w->n && !st; i++) {
+    for (uint32_t i = 0; i < y->w->n; i++) {
         const ft__whole *w = &y->w->v[i];
         const ft__dataset *on = &y->w->dataset[w->dataset];
         struct item *it = &y->item[y->n];
@@ -242,11 +238,11 @@ static ft_status find_items(struct fitting *y, const ft__family *f, const bool *
         *it = (struct item){.whole = i,
                             .time_s = w->value[FT__METRIC_TIME],
                             .set = 2 * w->dataset + (phase_of(w->phase)[0] != 'f')};
-        st = fill(it, w, on, err);
+        if (!fill(it, w, on))
+            continue;
         it->fold = fold_of(y, y->n);
         y->n++;
     }
-    return st;
 }
 
 ft_status ft__alone_fit(ft__family *f, const ft__wholes *w,
@@ -260,10 +256,12 @@ ft_status ft__alone_fit(ft__family *f, const ft__wholes *w,
                         .stray = calloc(w->n + 1, sizeof(*y.stray))};
     double low, high;
     ft_status st = y.item && y.some && y.own && y.stray
-                       ? find_items(&y, f, opt->hidden, err)
+                       ? FT_OK
                        : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
 
     *n = 0;
+    if (!st)
+        find_items(&y, f, opt->hidden);
     if (!st && y.n_architectures >= FT__LEAST_ARCHITECTURES) {
         *n = (uint32_t)y.n;
         st = find_range(&low, &high, &y, err);

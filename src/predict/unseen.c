@@ -96,6 +96,7 @@ struct residuals {
     size_t n;
 };
 
+/* One that cannot be asked about says nothing. */
 static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__family *f,
                              const ft__whole *w, const ft__dataset *on, ft_error *err)
 {
@@ -112,7 +113,7 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
     double off, bound;
 
     if (st)
-        return st;
+        return st == FT_ENOTFOUND ? FT_OK : st;
     off = log(w->value[FT__METRIC_TIME] / e.time.value);
     if (ft__op_bounds_of(&b, &e, w->graph) && isfinite(off)) {
         bound = off < 0 ? b.low : b.high;
@@ -127,7 +128,8 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
     return FT_OK;
 }
 
-/* Of the chip of network `of`, which rows of s are left out by. */
+/* Residuals of a chip's networks by what rows of other chips teach, if there are any.
+ */
 static ft_status leave_chip(struct residuals *r, ft__unseen *sum, const ft__samples *s,
                             const ft__wholes *w, const bool *usable, const char *chip,
                             const ft__family_options *opt, ft_error *err)
@@ -151,9 +153,9 @@ static ft_status leave_chip(struct residuals *r, ft__unseen *sum, const ft__samp
     how.networks = NULL;
     how.log = NULL;
     st = ft__samples_subset(&others, s, row, n, err);
-    if (!st)
+    if (!st && n)
         st = ft__family_train(&f, &others, &how, err);
-    for (size_t i = 0; i < w->n && !st; i++)
+    for (size_t i = 0; i < w->n && n && !st; i++)
         if (usable[i] &&
             strcmp(ft__dataset_chip(&w->dataset[w->v[i].dataset]), chip) == 0)
             st = add_network(r, sum, &f, &w->v[i], &w->dataset[w->v[i].dataset], err);
