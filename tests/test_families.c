@@ -171,6 +171,9 @@ static void a_predictor_of_networks_alone_is_asked_as_any_other(ft_network_lists
     CHECK(ft_device_load(&other, data_dir, "a30", NULL) == FT_OK);
     CHECK(ft_import_ops(&g, list, strlen(list), "list", NULL) == FT_OK);
     CHECK(ft_import_ops(&w, wide, strlen(wide), "list", NULL) == FT_OK);
+    CHECK(p && ft_predictor_covers(p, "rtx-3090", g) == 1);
+    CHECK(p && ft_predictor_covers(p, "rtx-3090", w) == 0);
+    CHECK(p && ft_predictor_covers(p, "a30", g) == 0);
     on.device = d;
     CHECK(p && ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
     CHECK(e.n_networks > 300 && e.n_learned == 2 && e.time.basis == FT_BASIS_LEARNED);

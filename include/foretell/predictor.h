@@ -242,8 +242,9 @@ FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
                                             const ft_device_use *on, const ft_graph *g,
                                             ft_error *err);
 /* Share of the unique operations of g of whose kind and element type something was
- * learned. */
-FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
+ * learned; 1 where networks of the device, of which no operation was, tell of g. */
+FT_API double ft_predictor_covers(const ft_predictor *p, const char *device,
+                                  const ft_graph *g);
 /* By what was learned of operations, host and device by the schedule. Operations of a
  * device that it was trained on are measured or learned, of others scaled; what was
  * learned in no form is priced from specifications. Memory of a machine of ours: a

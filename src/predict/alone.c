@@ -294,7 +294,7 @@ static double likeness(const ft__alone *a, const ft_device_use *on)
 const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
                                 const ft_graph *g)
 {
-    const char *device = on->device ? ft_device_get(on->device)->name : NULL;
+    const char *device = on->device ? ft_device_get(on->device)->name : on->name;
     const ft__dataset asked = {.device = (char *)device};
     const char *phase = phase_of(ft_phase_name(ft__placed_phase(g)));
     const ft__alone *best = NULL;

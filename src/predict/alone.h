@@ -39,7 +39,7 @@ ft_status ft__alone_fit(struct ft__family *f, const ft__wholes *w,
                         const struct ft__family_options *opt, uint32_t *n,
                         ft_error *err);
 /* That which is most like what is asked; NULL: none is of the device, phase and width
- * of elements, or operations of the device were learned, or it has no file. */
+ * of elements, or operations of the device were learned. */
 const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
                                 const ft_graph *g);
 ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,

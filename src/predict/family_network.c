@@ -578,11 +578,14 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
     return false;
 }
 
-double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
+double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
 {
+    const ft_device_use on = {.name = device};
     const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
+    if (ft__alone_find(p->family, &on, g))
+        return 1;
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
         ft_op op = *ft_graph_op(g, i);
 
@@ -632,7 +635,7 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
 {
     ft__asking q = {
         .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
-    const ft__alone *alone = ft__alone_find(p->family, asked, g);
+    const ft__alone *alone = asked->device ? ft__alone_find(p->family, asked, g) : NULL;
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
