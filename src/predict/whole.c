@@ -268,7 +268,8 @@ static ft_status put_in_order(ft__wholes *w, ft_error *err)
         free(set);
         return ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
     }
-    memcpy(set, w->dataset, w->n_datasets * sizeof(*set));
+    for (uint32_t d = 0; d < w->n_datasets; d++)
+        set[d] = w->dataset[d];
     qsort(set, w->n_datasets, sizeof(*set), by_dataset);
     for (uint32_t d = 0; d < w->n_datasets; d++) {
         size_t first = n;
