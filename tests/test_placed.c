@@ -427,14 +427,14 @@ static void nonsense_in_errors_of_networks_is_refused(void)
     u = right;
     u.alone = 2;
     CHECK(!ft__unseen_sound(&u));
-    /* As wide as networks like those, as its operation where there is one alone, and
-     * where operations are of another sort. */
-    CHECK_NEAR(ft__unseen_part(&right, &(ft__op_bounds){.alone = 0.1, .share = {0, 1}}),
-               0.4, 1e-12);
-    CHECK_NEAR(ft__unseen_part(&right, &(ft__op_bounds){.alone = 1, .share = {0, 1}}),
+    CHECK_NEAR(
+        ft__unseen_unlike(&right, &(ft__op_bounds){.alone = 0.1, .share = {0, 1}}), 0,
+        1e-12);
+    CHECK_NEAR(ft__unseen_unlike(&right, &(ft__op_bounds){.alone = 1, .share = {0, 1}}),
                1, 1e-12);
-    CHECK_NEAR(ft__unseen_part(&right, &(ft__op_bounds){.alone = 0.1, .share = {1, 0}}),
-               1, 1e-12);
+    CHECK_NEAR(ft__unseen_unlike(&right,
+                                 &(ft__op_bounds){.alone = 0.1, .share = {0.06, 0.94}}),
+               0.6, 1e-12);
 }
 
 int main(int argc, char **argv)

@@ -235,14 +235,14 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
     if (!ft__op_bounds_of(&b, e, q->g))
         return (ft__stray){0};
     find_common(&common, &share, q);
+    out.time_low = -hypot(b.own_low, hypot(common, share * b.low));
+    out.time_high = hypot(b.own_high, hypot(common, share * b.high));
     if (has_unseen(q)) {
-        double part = ft__unseen_part(q->f->unseen, &b);
+        const double unlike = ft__unseen_unlike(q->f->unseen, &b);
+        const double part = sqrt(1 - unlike) * q->f->unseen->part;
 
-        out.time_low = -part * b.low;
-        out.time_high = part * b.high;
-    } else {
-        out.time_low = -hypot(b.own_low, hypot(common, share * b.low));
-        out.time_high = hypot(b.own_high, hypot(common, share * b.high));
+        out.time_low = -hypot(part * b.low, sqrt(unlike) * out.time_low);
+        out.time_high = hypot(part * b.high, sqrt(unlike) * out.time_high);
     }
     other = q->elsewhere ? ft__elsewhere_error
             : q->swept   ? q->sweep.reach / log(2) * ft__elsewhere_error

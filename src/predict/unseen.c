@@ -14,6 +14,8 @@
 static const double widest = 10;
 /* Operations of a group that took less of the networks' time are not like theirs. */
 static const double little = 0.02;
+/* A network with this share of its time in such groups is none of theirs. */
+static const double enough = 0.1;
 
 static ft__task_group group_of(const ft_op *op)
 {
@@ -67,15 +69,14 @@ bool ft__unseen_sound(const ft__unseen *u)
     return good && u->n > 0 && u->chips >= 2;
 }
 
-double ft__unseen_part(const ft__unseen *u, const ft__op_bounds *of)
+double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of)
 {
-    double unlike = 0, alone = (of->alone - u->alone) / (1 - u->alone), more;
+    double unlike = 0, alone = (of->alone - u->alone) / (1 - u->alone);
 
     for (int k = 0; k < FT__N_TASK_GROUPS; k++)
         if (u->share[k] < little)
-            unlike += of->share[k];
-    more = fmin(1, fmax(unlike, u->alone < 1 ? fmax(0, alone) : 0));
-    return sqrt((1 - more) * u->part * u->part + more * fmax(1, u->part * u->part));
+            unlike += of->share[k] / enough;
+    return fmin(1, fmax(unlike, u->alone < 1 ? fmax(0, alone) : 0));
 }
 
 ft_status ft__unseen_set(ft__family *f, const ft__unseen *u, ft_error *err)

@@ -36,10 +36,9 @@ typedef struct ft__unseen {
 static_assert(sizeof(ft__unseen) == 64, "image layout");
 /* Can it be true? */
 bool ft__unseen_sound(const ft__unseen *u);
-/* What reaches 90 % of a network with these bounds, in parts of its mean bound: of one
- * operation all of it, of operations unlike those of the networks more than of theirs.
- */
-double ft__unseen_part(const ft__unseen *u, const ft__op_bounds *of);
+/* How unlike those networks one with these bounds is, 0 to 1 (a tenth of its time in
+ * groups that they lack is enough), or how much more of it a few operations take. */
+double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of);
 
 struct ft__family;
 struct ft__family_options;
