@@ -5,6 +5,7 @@
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/learn.h"
+#include "foretell/networks.h"
 #include "foretell/store.h"
 
 FT_BEGIN_DECLS
@@ -79,9 +80,9 @@ typedef struct ft_train_options {
      * schedules of their devices are fitted to them (docs/networks.md).
      * FT_ENOTFOUND: there are none whose operations are known, or too few. */
     const char *networks;
-    ft_status (*graph)(void *user, struct ft_graph **g, const char *spec,
-                       const char *phase, ft_error *err); /* an ft_networks_graph */
-    void *graph_user;
+    ft_networks_find find; /* their operations; NULL, and of what it does not have: members
+                              of the store */
+    void *find_user;
 } ft_train_options;
 
 /* FT_ENOTFOUND: the store holds nothing that fits. */
@@ -111,6 +112,10 @@ typedef struct ft_predictor_info {
     uint32_t n_measured;  /* operations whose measured values it holds */
     uint32_t n_datasets;  /* learned from */
     uint32_t n_schedules; /* fitted to networks of its devices */
+    uint32_t n_chips;     /* that were left out of training in turn, and whose networks say
+                             how far off those of other devices are; 0: none */
+    double unseen_part;   /* interval of such a network, as a part of the mean interval of
+                             its operations (logarithms); NaN */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
 
@@ -237,8 +242,9 @@ FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
                                             const ft_device_use *on, const ft_graph *g,
                                             ft_error *err);
 /* Share of the unique operations of g of whose kind and element type something was
- * learned. */
-FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
+ * learned; 1 where networks of the device, of which no operation was, tell of g. */
+FT_API double ft_predictor_covers(const ft_predictor *p, const char *device,
+                                  const ft_graph *g);
 /* By what was learned of operations, host and device by the schedule. Operations of a
  * device that it was trained on are measured or learned, of others scaled; what was
  * learned in no form is priced from specifications. Memory of a machine of ours: a

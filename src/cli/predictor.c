@@ -123,6 +123,11 @@ static bool print_text(const ft_predictor *p)
     puts("\nNetworks measured whole, each left out in turn: their errors by what the "
          "others show of\nhost and device, and without; and by how much times and "
          "energy of operations are scaled.");
+    if (info.n_chips)
+        printf("Networks of other devices lie within %.2f times what their operations "
+               "may err by on\naverage (logarithms), as those of %u chips do that were "
+               "left out in turn.\n",
+               info.unseen_part, info.n_chips);
     return good;
 }
 
@@ -206,7 +211,7 @@ static bool print_json(const ft_predictor *p, const char *path,
     return ft__json_print_take(
         ft__json_join_take(
             json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                      "s:o}",
+                      "s:o, s:o, s:o}",
                       "file", ft__json_text(path), "device", ft__json_text(i.device),
                       "setting", ft__json_text(i.setting), "engine",
                       ft__json_text(i.engine), "engine_version",
@@ -217,7 +222,9 @@ static bool print_json(const ft_predictor *p, const char *path,
                       ft__json_count(i.n_measured), "datasets",
                       datasets_json(p, i.n_datasets), "regressors",
                       regressors_json(p, i.n_regressors), "schedules",
-                      schedules_json(p, i.n_schedules)),
+                      schedules_json(p, i.n_schedules), "unseen_chips",
+                      ft__json_count(i.n_chips), "unseen_part",
+                      ft__json_real(i.unseen_part)),
             attributes),
         stdout);
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "predict/learner.h"
+#include "predict/whole.h"
 #include "predict/writer.h"
 
 /* What tells devices apart, and which are alike. */
@@ -35,9 +36,12 @@ typedef struct ft__family {
      * the metric was measured, or of one device alone, whose learner serves others. */
     ft__learner *learner[FT__N_METRICS][2];
     ft__templates *templates;  /* of each dataset */
-    struct ft__placed *placed; /* schedules (placed.h) */
+    struct ft__placed *placed; /* schedules of its devices */
     uint32_t n_placed;
-    ft__learner *reading; /* while a file is opened: whose parts come next */
+    struct ft__alone *alone; /* networks of devices without operations (alone.h) */
+    uint32_t n_alone;
+    struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
+    ft__learner *reading;      /* while a file is opened: whose parts come next */
 } ft__family;
 
 typedef struct ft__family_options {
@@ -50,6 +54,10 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
+    const ft__wholes *networks; /* that schedules are fitted to, and that say how far
+                                   off networks of other devices are; or NULL */
+    const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
+    struct ft__placed_found *found; /* NULL, or told how many were of use */
     const ft_log *log;
 } ft__family_options;
 
@@ -74,8 +82,14 @@ const ft__dataset *ft__family_machine(const ft__family *f);
 /* What an engine of ours was measured to take beside operations on the device of `on`;
  * NULL: none was. */
 const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
+/* Was any operation of the device of `on` learned from? */
+bool ft__family_measured(const ft__family *f, const ft__dataset *on);
+/* Pairs of a setting that another has as well. */
+int ft__pairs_in_common(const char *a, const char *b);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
+/* Does the setting of `on` name a session in which its device was measured? */
+bool ft__family_session(const ft__family *f, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
  * in *setting, which the caller frees and of which `bad` says that memory is short. */
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,

@@ -17,8 +17,7 @@ static int same(const char *asked, const char *known)
     return asked && strcmp(asked, known) == 0;
 }
 
-/* Pairs of a setting that another has as well. */
-static int pairs_in_common(const char *a, const char *b)
+int ft__pairs_in_common(const char *a, const char *b)
 {
     int n = 0;
 
@@ -44,7 +43,8 @@ static double likeness(const ft__dataset *on, const ft__dataset *d)
     return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
            100 * same(on->engine_version, d->engine_version) +
            50 * same(on->policy, d->policy) +
-           5 * pairs_in_common(on->setting, d->setting) + log10(1 + (double)d->n) / 8;
+           5 * ft__pairs_in_common(on->setting, d->setting) +
+           log10(1 + (double)d->n) / 8;
 }
 
 /* The dataset that is most like what is asked. */
@@ -88,8 +88,9 @@ static void join_settings(ft__buf *out, const char *own, const char *other, bool
 /* Are two settings the same pairs? */
 static bool same_pairs(const char *a, const char *b)
 {
-    return strlen(a) == strlen(b) && pairs_in_common(a, b) == pairs_in_common(a, a) &&
-           pairs_in_common(b, a) == pairs_in_common(b, b);
+    return strlen(a) == strlen(b) &&
+           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
 }
 
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
@@ -104,6 +105,15 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
              same_pairs(on->setting, f->dataset[i].setting)))
         i++;
     return i;
+}
+
+bool ft__family_session(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            ft__pairs_in_common(on->setting, f->dataset[i].setting))
+            return true;
+    return false;
 }
 
 /* ---- asking ---- */
@@ -146,6 +156,14 @@ bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset 
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++)
         if (l->rows_of[i] && same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
+bool ft__family_measured(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device))
             return true;
     return false;
 }

@@ -14,6 +14,7 @@ typedef struct ft__asking {
     uint32_t n;
     ft_phase phase;           /* it runs as */
     const ft__placed *placed; /* schedule of the device in it, or NULL */
+    const ft__placed *as; /* whose sessions tell of operations; NULL: as it is asked */
     bool known;               /* the device was measured */
     ft_op *form;   /* in which an operation is asked for: one that was learned */
     double *share; /* of that form's time; NaN: no form of it was learned */

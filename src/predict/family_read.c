@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/family_image.h"
 #include "predict/general.h"
 #include "predict/placed.h"
+#include "predict/unseen.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
@@ -172,7 +174,7 @@ static void read_family(struct cursor *c, ft__family *f)
 {
     uint32_t n = get_count(c, 60);
 
-    if (n > MAX_DATASETS || n == 0)
+    if (n > MAX_DATASETS)
         c->bad = true;
     f->dataset = own_list(c, n, sizeof(*f->dataset));
     f->templates = own_list(c, n, sizeof(*f->templates));
@@ -492,13 +494,39 @@ static ft_status open_schedule(ft__family *f, const ft__section_image *s,
     return FT_OK;
 }
 
+static ft_status open_unseen(ft__family *f, const ft__section_image *s,
+                             const void *image, ft_error *err)
+{
+    ft__unseen u;
+
+    if (s->bytes != sizeof(u) || f->unseen)
+        return ft__predictor_damaged(s->offset, "errors of networks", err);
+    memcpy(&u, image, sizeof(u));
+    return ft__unseen_sound(&u)
+               ? ft__unseen_set(f, &u, err)
+               : ft__predictor_damaged(s->offset, "errors of networks", err);
+}
+
+static ft_status open_alone(ft__family *f, const ft__section_image *s,
+                            const void *image, ft_error *err)
+{
+    ft__alone a;
+
+    if (s->bytes != sizeof(a))
+        return ft__predictor_damaged(s->offset, "networks alone", err);
+    memcpy(&a, image, sizeof(a));
+    return ft__alone_sound(&a)
+               ? ft__alone_add(f, &a, err)
+               : ft__predictor_damaged(s->offset, "networks alone", err);
+}
+
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
-               s->type == FT__SECTION_SCHEDULE;
+               s->type >= FT__SECTION_SCHEDULE;
 
-    if (s->type > FT__SECTION_SCHEDULE)
+    if (s->type > FT__SECTION_ALONE)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -510,13 +538,18 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_LEARNER: return open_learner(p, &c, s->offset, err);
     case FT__SECTION_PART: return open_part(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
+    case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);
+    case FT__SECTION_ALONE: return open_alone(p->family, s, c.at, err);
     default: return open_templates(p, &c, s, err);
     }
 }
 
 ft_status ft__family_check(const ft_predictor *p, ft_error *err)
 {
-    return ft__family_any(p->family, FT__METRIC_TIME)
+    const ft__family *f = p->family;
+    const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
+
+    return (f->n_datasets ? learned : f->n_alone && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

@@ -19,6 +19,8 @@
  *                          the scale of their residuals; many
  *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
  *   FT__SECTION_SCHEDULE   one ft__placed; many
+ *   FT__SECTION_UNSEEN     ft__unseen; or none
+ *   FT__SECTION_ALONE      one ft__alone; many
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */
@@ -37,6 +39,8 @@ enum ft__section_type {
     FT__SECTION_PART,
     FT__SECTION_TEMPLATES,
     FT__SECTION_SCHEDULE,
+    FT__SECTION_UNSEEN,
+    FT__SECTION_ALONE,
 };
 
 typedef struct ft__header_image {

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/placed.h"
 #include "predict/predictor.h"
+#include "predict/unseen.h"
 
 static uint32_t count_parts(const ft_predictor *p)
 {
@@ -29,10 +31,12 @@ static uint32_t count_templates(const ft_predictor *p)
 /* NULL: they are of several. */
 static const ft__dataset *only_device(const ft__family *f)
 {
+    if (!f->n_datasets || f->n_alone)
+        return NULL;
     for (uint32_t i = 1; i < f->n_datasets; i++)
         if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
             return NULL;
-    return &f->dataset[0];
+    return f->n_datasets ? &f->dataset[0] : NULL;
 }
 
 const ft__dataset *ft__family_machine(const ft__family *f)
@@ -60,8 +64,13 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .context_bytes = NAN,
                                .n_regressors = count_parts(p),
                                .n_measured = count_templates(p),
-                               .n_datasets = p->family->n_datasets,
-                               .n_schedules = p->family->n_placed};
+                               .n_datasets = p->family->n_datasets + p->family->n_alone,
+                               .n_schedules = p->family->n_placed,
+                               .unseen_part = NAN};
+    if (p->family->unseen) {
+        out->n_chips = (uint32_t)p->family->unseen->chips;
+        out->unseen_part = p->family->unseen->part;
+    }
     if (!d)
         return;
     out->device = d->device;
@@ -80,8 +89,20 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                               ft_predictor_dataset *out)
 {
-    const ft__dataset *d = &p->family->dataset[i];
+    const ft__family *f = p->family;
+    const ft__dataset *d = &f->dataset[i];
 
+    if (i >= f->n_datasets) {
+        const ft__alone *a = &f->alone[i - f->n_datasets];
+
+        *out = (ft_predictor_dataset){.device = a->device,
+                                      .setting = a->setting,
+                                      .engine = a->engine,
+                                      .engine_version = a->version,
+                                      .policy = a->policy,
+                                      .n = a->n};
+        return;
+    }
     *out = (ft_predictor_dataset){.device = d->device,
                                   .setting = d->setting,
                                   .engine = d->engine,
@@ -155,14 +176,15 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
         i -= l ? l->n_parts : 0;
     }
     part = &l->part[i];
-    *out = (ft_regressor_info){.kind = ft__part_name(part),
-                               .metric = ft__metric_name(l->opt.metric),
-                               .phase = ft_phase_name(part->phase),
-                               .unseen = l->opt.unseen,
-                               .choice = part->fit.choice,
-                               .forest = part->learned,
-                               .constant = part->constant,
-                               .roofline = part->physics,
-                               .interval_low = exp(part->fit.low * part->fit.typical),
-                               .interval_high = exp(part->fit.high * part->fit.typical)};
+    *out =
+        (ft_regressor_info){.kind = ft__part_name(part),
+                            .metric = ft__metric_name(l->opt.metric),
+                            .phase = ft_phase_name(part->phase),
+                            .unseen = l->opt.unseen,
+                            .choice = part->fit.choice,
+                            .forest = part->learned,
+                            .constant = part->constant,
+                            .roofline = part->physics,
+                            .interval_low = exp(part->fit.low * part->fit.typical),
+                            .interval_high = exp(part->fit.high * part->fit.typical)};
 }

@@ -468,7 +468,7 @@ ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
 
 /* ---- a part of them ---- */
 
-static int compare_datasets(const ft__dataset *a, const ft__dataset *b)
+int ft__dataset_order(const ft__dataset *a, const ft__dataset *b)
 {
     const char *const x[] = {a->device, a->engine, a->engine_version, a->policy,
                              a->setting};
@@ -483,8 +483,8 @@ static int compare_datasets(const ft__dataset *a, const ft__dataset *b)
 
 static int by_dataset(const void *a, const void *b)
 {
-    return compare_datasets(*(const ft__dataset *const *)a,
-                            *(const ft__dataset *const *)b);
+    return ft__dataset_order(*(const ft__dataset *const *)a,
+                             *(const ft__dataset *const *)b);
 }
 
 /* NaN behind all numbers. */

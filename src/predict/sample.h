@@ -83,6 +83,8 @@ void ft__samples_free(ft__samples *s);
 ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
                              const uint32_t *row, size_t n, ft_error *err);
 void ft__dataset_free(ft__dataset *d);
+/* By device, engine and its version, policy and setting, as strcmp() has it. */
+int ft__dataset_order(const ft__dataset *a, const ft__dataset *b);
 /* The silicon that it was measured on; of a device without a file its name. */
 const char *ft__dataset_chip(const ft__dataset *d);
 /* Without its roofline, the file borrowed; false: no memory, and *out is to be freed.

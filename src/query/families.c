@@ -81,7 +81,7 @@ ft_status ft_data_family(const ft_predictor **out, const char **path, ft_data *d
     pthread_mutex_unlock(&d->lock);
     for (size_t i = 0; !st && i < f->n; i++) {
         const ft_predictor *p = f->predictor[i]->thing;
-        double covers = ft_predictor_covers(p, g);
+        double covers = ft_predictor_covers(p, device, g);
 
         if (covers < least)
             continue;
