@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/schedule.h"
 
 /* Parts of an estimate that every way to one shares. */

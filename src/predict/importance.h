@@ -1,7 +1,7 @@
 #ifndef PREDICT_IMPORTANCE_H
 #define PREDICT_IMPORTANCE_H
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/columns.h"
 #include "predict/fit.h"
 

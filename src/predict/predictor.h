@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/features.h"
 #include "predict/fit.h"
 

@@ -53,6 +53,11 @@ static void free_known(void *p)
     ft_known_free(p);
 }
 
+static void free_pricer(void *p)
+{
+    ft_pricer_free(p);
+}
+
 void ft_data_close(ft_data *d)
 {
     if (!d)
@@ -60,6 +65,7 @@ void ft_data_close(ft_data *d)
     free_all(d->device, free_device);
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
+    free_all(d->pricer, free_pricer);
     pthread_mutex_destroy(&d->lock);
     free(d->data_dir);
     free(d->user_dir);
@@ -195,13 +201,47 @@ ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
     pthread_mutex_lock(&d->lock);
     k = find(d->known, path);
     if (!k && !(st = new_kept(&k, path, err))) {
-        st = ft_known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
+        st = ft__known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
         k->thing = known;
         st = keep_take(&d->known, &k, st);
     }
     *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
     return st;
+}
+
+ft_pricer *ft__data_take_pricer(ft_data *d, const char *key)
+{
+    ft_pricer *p = NULL;
+
+    pthread_mutex_lock(&d->lock);
+    for (ft__kept **at = &d->pricer; *at && !p;) {
+        ft__kept *k = *at;
+
+        if (strcmp(k->asked, key) != 0) {
+            at = &k->next;
+            continue;
+        }
+        *at = k->next;
+        p = k->thing;
+        free(k);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return p;
+}
+
+void ft__data_keep_pricer_take(ft_data *d, const char *key, ft_pricer *p)
+{
+    ft__kept *k;
+
+    if (new_kept(&k, key, NULL)) {
+        ft_pricer_free(p);
+        return;
+    }
+    k->thing = p;
+    pthread_mutex_lock(&d->lock);
+    keep_take(&d->pricer, &k, FT_OK);
+    pthread_mutex_unlock(&d->lock);
 }
 
 size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
