@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "foretell/predictor.h"
+#include "predict/pricer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

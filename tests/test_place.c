@@ -9,6 +9,7 @@
 #include "check.h"
 #include "predict/place.h"
 #include "graph/build.h"
+#include "predict/network.h"
 
 static char root[900];
 static uint64_t state = 7;

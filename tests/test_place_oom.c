@@ -8,6 +8,7 @@
 #include "foretell/exploration.h"
 #include "predict/place.h"
 #include "refuse.h"
+#include "predict/pricer.h"
 
 static ft_device *v100, *l4;
 static ft_predictor *family;

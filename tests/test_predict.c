@@ -11,6 +11,7 @@
 #include "graph/build.h"
 #include "predict/predictor.h"
 #include "predict/probes.h"
+#include "predict/network.h"
 
 static ft__roof machine;
 

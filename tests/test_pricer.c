@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "predict/pricer.h"
 
 static char root[900];
 static uint64_t state = 1;

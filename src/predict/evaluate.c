@@ -431,11 +431,11 @@ static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *e
 static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *test,
                               ft_error *err)
 {
-    ft_status st = ft__samples_read(&e->s, store, e->opt->where, false, err);
+    ft_status st = ft__samples_read(&e->s, store, NULL, e->opt->where, err);
 
     e->n_train = e->s.n;
     if (!st && test)
-        st = ft__samples_append(&e->s, test, e->opt->where, false, err);
+        st = ft__samples_append(&e->s, test, NULL, e->opt->where, err);
     if (!st)
         st = ft__samples_know(&e->s, e->opt->data_dir, err);
     if (st)

@@ -4,11 +4,6 @@
 /* Networks on devices, by what was selected to answer: what src/query asks. */
 #include "foretell/predictor.h"
 
-/* n operations (as the predictor's engine runs them: ft_op_lower). time[n] in
- * seconds; workspace[n] (or NULL) in bytes. */
-ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
-                         ft_estimate *time, ft_estimate *workspace, ft_error *err);
-
 /* A network: sums over operations with counts; memory by part. `time` and
  * `workspace` per unique operation of g in graph order, freed with the rest. */
 typedef struct ft_network_estimate {
@@ -46,11 +41,6 @@ typedef struct ft_network_estimate {
     uint32_t graph; /* 1: in run mode graph, so that the host issues nothing */
 } ft_network_estimate;
 
-/* g must be lowered with the predictor's policy. Memory: a forward pass lies at the
- * offsets that ft_plan_make() finds; a training step, which our engines do not
- * run, is counted as PyTorch allocates it. */
-ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                             const ft_graph *g, ft_error *err);
 /* A few measurements of devices: every operation of a store with a time. */
 typedef struct ft_known ft_known;
 ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err);
@@ -85,17 +75,17 @@ typedef struct ft_device_use {
  * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest. */
 ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_use *on,
                                      const ft_graph *g, ft_error *err);
-/* Share of the unique operations of g of whose kind and element type a family learned
- * something; 0 of a predictor of one device. */
+/* Share of the unique operations of g of whose kind and element type something was
+ * learned. */
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
-/* From a family of devices: what was learned of operations, host and device by the
- * schedule. Operations of a device that it was trained on are measured or learned, of
- * others scaled; what was learned in no form is priced from specifications. Memory as
- * PyTorch allocates it. What *on does not say is as in what was learned of that device,
- * or of most.
- * A predictor of one device answers for it as it was measured, and where *on says
- * another clock or cap, scaled by what specifications say of both (g lowered with its
- * policy). FT_ENOTFOUND as above. */
+/* By what was learned of operations, host and device by the schedule. Operations of a
+ * device that it was trained on are measured or learned, of others scaled; what was
+ * learned in no form is priced from specifications. Memory of a machine of ours: a
+ * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
+ * our engines do not run, and all of other devices as PyTorch allocates it. What *on
+ * does not say is as in what was learned of that device, or of most; without a device
+ * and a name it is the machine that was measured. g is lowered with the policy of
+ * ft_predictor_get_info(). FT_ENOTFOUND as above. */
 ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
                                 const ft_device_use *on, const ft_graph *g,
                                 ft_error *err);

@@ -289,7 +289,6 @@ static ft_status predict_without(ft_validated *out, ft__validation *k, ft_error 
         .filter = k->base,
         .seed = 1,
         .threads = 1,
-        .methods = 1u << FT_METHOD_EXTRA,
         .without = ft_graph_n_ops(k->lowered) ? ft_graph_op(k->lowered, 0) : NULL,
         .n_without = ft_graph_n_ops(k->lowered),
         .forget = 1};
