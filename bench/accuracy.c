@@ -18,6 +18,7 @@
 #include "base/stats.h"
 #include "foretell/measure.h"
 #include "foretell/predictor.h"
+#include "predict/network.h"
 
 enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "foretell/predictor.h"
+#include "predict/network.h"
 
 enum { ROUNDS = 2000 };
 

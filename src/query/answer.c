@@ -149,8 +149,9 @@ static void put_warnings(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
         remark(x, list, n, FT_REMARK_OTHER_HOST,
-               text(x, "launches are taken to cost what they cost a host that is %s%s: "
-                       "nothing is known of %s",
+               text(x,
+                    "launches are taken to cost what they cost a host that is %s%s: "
+                    "nothing is known of %s",
                     strcmp(x->a.host, "not known") == 0 ? "" : "called ", x->a.host,
                     q->q.host));
     if (by == FT_ANSWERED_BY_SPECIFICATION &&
@@ -292,10 +293,10 @@ static void put_selection(struct answer *x, const ft__question *q)
                     : "";
     a->by = s->by;
     a->predictor = text(x, "%s", s->predictor);
-    a->method = !by_facts                                 ? "learned"
+    a->method = !by_facts                                  ? "learned"
                 : s->source.model == FT__ANALYTIC_PHYSICS  ? "physics"
                 : s->source.model == FT__ANALYTIC_ROOFLINE ? "roofline"
-                                                          : "paleo";
+                                                           : "paleo";
     a->among = s->among;
     a->lower_bound = by_facts && s->source.model == FT__ANALYTIC_ROOFLINE;
     a->limit_bytes = s->limit_bytes;
