@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "predict/place.h"
 #include "graph/build.h"
 #include "predict/network.h"
+#include "predict/place.h"
 
 static char root[900];
 static uint64_t state = 7;
@@ -60,10 +60,10 @@ static struct rig rig_of(const char *model, int64_t batch, const char *const *na
     for (size_t d = 0; d < n; d++) {
         r.file[d] = device_of(names[d]);
         r.device[d] = (ft__place_device){.use = {.device = r.file[d]},
-                                        .limit_bytes = NAN,
-                                        .link_bytes_per_s = 12e9,
-                                        .link_latency_s = 1e-5,
-                                        .link_j_per_byte = 1e-10};
+                                         .limit_bytes = NAN,
+                                         .link_bytes_per_s = 12e9,
+                                         .link_latency_s = 1e-5,
+                                         .link_j_per_byte = 1e-10};
     }
     return r;
 }
@@ -145,7 +145,8 @@ static void parts_keep_within_the_memory(void)
     struct rig r = rig_of("resnet18", 64, names, 2);
     ft_split s, alone[2];
 
-    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
+    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
+          FT_OK);
     r.device[0].limit_bytes = r.device[1].limit_bytes =
         0.97 * alone[0].stage[0].memory_bytes;
     check_split(&r);
@@ -164,7 +165,8 @@ static void an_uncut_network_is_what_is_predicted(void)
     struct rig r = rig_of("mobilenet_v2", 8, names, 2);
     ft_split s, alone[2];
 
-    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
+    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
+          FT_OK);
     for (int d = 0; d < 2; d++) {
         ft_network_estimate e;
 

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "foretell/exploration.h"
 #include "predict/place.h"
+#include "predict/pricer.h"
 #include "refuse.h"
 #include "predict/pricer.h"
 

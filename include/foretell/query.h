@@ -81,8 +81,8 @@ typedef struct ft_query {
                               from specifications eager */
     const char *host;      /* processor that issues launches, as datasets name it
                               ("host=" in their setting); NULL: any */
-    uint64_t totals;       /* 1: no list of operations in the answer, which many questions
-                              in a row do not need */
+    uint64_t totals;       /* 1: an answer without operations, assumptions, FLOPs and element
+                              type, which many questions in a row do not need */
     const char *const *settings; /* in place of `setting`: the network under each of these,
                               briefly and quickly */
     size_t n_settings;

@@ -55,7 +55,7 @@ struct result {
     double least_s; /* of all batches */
     double most_s;
     ft_error no_power; /* why there is no energy */
-    ft_answer *said; /* what was predicted of it; or NULL */
+    ft_answer *said;   /* what was predicted of it; or NULL */
 };
 
 /* Items a second; NaN: there is no batch. */
@@ -217,8 +217,8 @@ static json_t *predicted_json(const struct result *r)
     if (!r->said)
         return json_null();
     return json_pack(
-        "{s:o, s:o, s:o, s:o}", "time", ft__json_estimate(&r->said->time, "s"), "memory",
-        ft__json_estimate(&r->said->memory, "B"), "time_ratio",
+        "{s:o, s:o, s:o, s:o}", "time", ft__json_estimate(&r->said->time, "s"),
+        "memory", ft__json_estimate(&r->said->memory, "B"), "time_ratio",
         ft__json_real(r->said->time.value / r->t.time.value), "memory_ratio",
         ft__json_real(r->said->memory.value / (double)r->t.peak_process_bytes));
 }

@@ -209,8 +209,8 @@ static json_t *stage_json(const ft_split_answer *a, size_t d)
     bool any = x->first < x->end;
 
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-        a->device[d], "nodes", ft__json_count(x->end - x->first), "from",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", a->device[d],
+        "nodes", ft__json_count(x->end - x->first), "from",
         any ? ft__json_text(ft_graph_node(g, x->first)->name) : json_null(), "to",
         any ? ft__json_text(ft_graph_node(g, x->end - 1)->name) : json_null(), "time_s",
         ft__json_real(x->time_s), "energy_j", ft__json_real(x->energy_j),
@@ -227,8 +227,8 @@ static bool print_split_json(const struct question *p, const ft_split_answer *a)
     for (size_t d = 0; d < p->n_devices; d++) {
         ft__json_append_take(&stages, stage_json(a, d));
         ft__json_append_take(
-            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", a->device[d],
-                              "time_s", ft__json_real(alone[d].time_s), "energy_j",
+            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", a->device[d], "time_s",
+                              ft__json_real(alone[d].time_s), "energy_j",
                               ft__json_real(alone[d].energy_j), "fits", alone[d].fits));
     }
     return ft__json_print_take(
@@ -307,8 +307,8 @@ static int split(struct question *p)
     if (*a->why)
         code = ft__cli_exit(p->c, FT__EXIT_NO, "%s", a->why);
     else
-        code = ft__cli_done(p->c, p->c->json ? print_split_json(p, a)
-                                             : print_split(p, a));
+        code =
+            ft__cli_done(p->c, p->c->json ? print_split_json(p, a) : print_split(p, a));
     ft_split_free(a);
     return code;
 }
@@ -358,7 +358,8 @@ static int estimate_on_all(struct estimates *e, struct question *p, size_t i)
 
     for (size_t d = 0; d < p->n_devices; d++) {
         st = estimate(e, p, i, d, &err);
-        if (st && (st != FT_ENOTFOUND || !ft__device_is_there(p->c, p->device[d])))
+        if (st &&
+            (st != FT_ENOTFOUND || !ft__device_is_there(p->c, p->device[d], NULL)))
             return ft__cli_fail_asked(p->c, st, &err);
         any = any || !st;
         if (st && !(e->why_not[i * p->n_devices + d] = strdup(err.msg)))
@@ -439,13 +440,13 @@ static bool print_assignment_json(const struct question *p, const struct estimat
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__json_append_take(&all, json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
-                                             ft__json_text(ft_graph_name(p->graph[i])),
-                                             "device", p->name[a->device[i]],
-                                             "time_s", ft__json_real(e->time_s[at]),
-                                             "energy_j", ft__json_real(e->energy_j[at]),
-                                             "memory_bytes",
-                                             ft__json_real(e->memory_bytes[at])));
+        ft__json_append_take(&all,
+                             json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
+                                       ft__json_text(ft_graph_name(p->graph[i])),
+                                       "device", p->name[a->device[i]], "time_s",
+                                       ft__json_real(e->time_s[at]), "energy_j",
+                                       ft__json_real(e->energy_j[at]), "memory_bytes",
+                                       ft__json_real(e->memory_bytes[at])));
     }
     return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
                                          ft_place_by_name(p->by), "time_s",

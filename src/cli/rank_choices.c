@@ -238,7 +238,7 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
     size_t len = strlen(x->device);
     bool named = strncmp(err->msg, x->device, len) == 0 && err->msg[len] == ':';
 
-    if (!ft__device_is_there(q->c, x->device))
+    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes))
         return ft__cli_fail(q->c, FT_ENOTFOUND, err);
     snprintf(x->why, sizeof(x->why), "%s", err->msg + (named ? len + 2 : 0));
     return FT__EXIT_GOOD;

@@ -67,7 +67,8 @@ static bool room(ft__lists *s)
     return networks && places;
 }
 
-/* By the family that is named, otherwise by the one that knows the first networks best. */
+/* By the family that is named, otherwise by the one that knows the first networks best.
+ */
 static ft_status ask(ft_answer **out, ft__lists *s, size_t d, ft_error *err)
 {
     const ft__rank_options *o = s->q->o;

@@ -405,8 +405,8 @@ static void make_command(struct line *command, const ft__cli *c, const struct as
         add_option(command, "--plugin-dir", c->plugin_dir);
 }
 
-/* The engine of the predictor that is named, otherwise the one that is asked for; false:
- * it is no predictor. */
+/* The engine of the predictor that is named, otherwise the one that is asked for;
+ * false: it is no predictor. */
 static bool engine_of(char *out, size_t size, const ft__predict_options *o)
 {
     ft_predictor_info info;

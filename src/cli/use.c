@@ -76,7 +76,7 @@ int ft__device_resolve(ft__cli *c, char *name, size_t size)
     return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
 }
 
-bool ft__device_is_there(ft__cli *c, const char *name)
+bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
 {
     char data_dir[FT__PATH_MAX];
     ft_device *d;
@@ -84,6 +84,8 @@ bool ft__device_is_there(ft__cli *c, const char *name)
 
     ft__path_data(c, data_dir);
     is = !ft_device_load(&d, data_dir, name, NULL);
+    if (is && memory_bytes)
+        *memory_bytes = ft_device_get(d)->memory_bytes;
     ft_device_free(d);
     return is;
 }

@@ -51,20 +51,26 @@ typedef struct ft__asked_options {
     const char *host;
 } ft__asked_options;
 #define FT__ASKED_OPTIONS(type, member)                                                \
-    {"setting",        0,                                                              \
-     FT__OPT_TEXT,     offsetof(type, member.setting),                                 \
-     "NAME=VALUE ...", "as datasets name it, beside clocks and caps: \"cache=written "  \
-                       "optimizer=Adam\""},                                            \
+    {"setting",                                                                        \
+     0,                                                                                \
+     FT__OPT_TEXT,                                                                     \
+     offsetof(type, member.setting),                                                   \
+     "NAME=VALUE ...",                                                                 \
+     "as datasets name it, beside clocks and caps: \"cache=written "                   \
+     "optimizer=Adam\""},                                                              \
         {"engine-version",                                                             \
          0,                                                                            \
          FT__OPT_TEXT,                                                                 \
          offsetof(type, member.engine_version),                                        \
          "V",                                                                          \
          "of --engine; the one whose measurements are likest"},                        \
-        {"run-mode",   0,                                                              \
-         FT__OPT_TEXT, offsetof(type, member.run_mode),                                \
-         "MODE",       "eager (the host issues each operation) or graph (replayed as " \
-                       "a CUDA graph); as the device was measured, otherwise eager"},  \
+        {"run-mode",                                                                   \
+         0,                                                                            \
+         FT__OPT_TEXT,                                                                 \
+         offsetof(type, member.run_mode),                                              \
+         "MODE",                                                                       \
+         "eager (the host issues each operation) or graph (replayed as "               \
+         "a CUDA graph); as the device was measured, otherwise eager"},                \
     {                                                                                  \
         "host", 0, FT__OPT_TEXT, offsetof(type, member.host), "NAME",                  \
             "the processor that issues launches, as datasets name it"                  \
@@ -72,8 +78,8 @@ typedef struct ft__asked_options {
 
 /* From any name of a device to that of its file, in place; complains itself. */
 int ft__device_resolve(ft__cli *c, char *name, size_t size);
-/* Is there a file of this name? */
-bool ft__device_is_there(ft__cli *c, const char *name);
+/* Is there a file of this name? Then *memory_bytes (or NULL) is what it says of it. */
+bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes);
 
 /* The option of predict and rank: measurements that correct what a family says. */
 #define FT__CORRECT_OPTION(type)                                                       \

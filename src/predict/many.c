@@ -75,7 +75,8 @@ static ft_status by_one(ft_brief *out, const ft__many *m, const ft_predictor *p,
         return ft_fail(err, st, why.pos, "%s", why.msg);
     if (st)
         return FT_OK;
-    *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value, FT_OK, ""};
+    *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                      e.memory.value, FT_OK,          ""};
     ft_network_estimate_free(&e);
     return FT_OK;
 }

@@ -268,7 +268,7 @@ static void split_at(ft_split *out, struct placing *p, const uint32_t *cut)
 }
 
 ft_status ft__place_at(ft_split *out, const ft__place_device *device, size_t n,
-                      const ft_graph *g, const uint32_t *cut, ft_error *err)
+                       const ft_graph *g, const uint32_t *cut, ft_error *err)
 {
     struct placing p;
     ft_status st = open(&p, device, n, g, err);
@@ -358,8 +358,9 @@ static ft_status search(uint32_t *cut, struct placing *p, ft_place_by by, ft_err
     return FT_OK;
 }
 
-ft_status ft__place_split(ft_split *out, ft_split *alone, const ft__place_device *device,
-                         size_t n, const ft_graph *g, ft_place_by by, ft_error *err)
+ft_status ft__place_split(ft_split *out, ft_split *alone,
+                          const ft__place_device *device, size_t n, const ft_graph *g,
+                          ft_place_by by, ft_error *err)
 {
     uint32_t cut[FT_PLACE_MAX_DEVICES + 1];
     struct placing p;

@@ -108,7 +108,8 @@ static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
         st = x->p ? ft_predict_network_on(&e, x->p, &x->on, lowered, err)
                   : ft_predict_network_physics(&e, &x->on, lowered, err);
     if (!st) {
-        *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value, FT_OK, ""};
+        *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                          e.memory.value, FT_OK,          ""};
         ft_network_estimate_free(&e);
     }
     ft_graph_free(g);

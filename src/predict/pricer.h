@@ -11,7 +11,8 @@ typedef struct ft_pricer ft_pricer;
  * to outlives the pricer. */
 ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_use *on,
                         ft_error *err);
-/* *on says what it said when the pricer was made; its texts are borrowed from now on. */
+/* *on says what it said when the pricer was made; its texts are borrowed from now on.
+ */
 void ft_pricer_reuse(ft_pricer *p, const ft_device_use *on);
 void ft_pricer_free(ft_pricer *p);
 typedef struct ft_listed {

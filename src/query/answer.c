@@ -149,8 +149,9 @@ static void put_warnings(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
         remark(x, list, n, FT_REMARK_OTHER_HOST,
-               text(x, "launches are taken to cost what they cost a host that is %s%s: "
-                       "nothing is known of %s",
+               text(x,
+                    "launches are taken to cost what they cost a host that is %s%s: "
+                    "nothing is known of %s",
                     strcmp(x->a.host, "not known") == 0 ? "" : "called ", x->a.host,
                     q->q.host));
     if (by == FT_ANSWERED_BY_SPECIFICATION &&
@@ -283,6 +284,7 @@ static void put_selection(struct answer *x, const ft__question *q)
     const bool by_facts = s->by == FT_ANSWERED_BY_SPECIFICATION;
     ft_answer *a = &x->a;
 
+    a->flops = NAN;
     a->model = a->mode = a->step = a->dtype = a->verify = a->run_mode = a->host = "";
     a->device = text(x, "%s", s->device);
     a->title = text(x, "%s", s->title);
@@ -292,10 +294,10 @@ static void put_selection(struct answer *x, const ft__question *q)
                     : "";
     a->by = s->by;
     a->predictor = text(x, "%s", s->predictor);
-    a->method = !by_facts                                 ? "learned"
+    a->method = !by_facts                                  ? "learned"
                 : s->source.model == FT__ANALYTIC_PHYSICS  ? "physics"
                 : s->source.model == FT__ANALYTIC_ROOFLINE ? "roofline"
-                                                          : "paleo";
+                                                           : "paleo";
     a->among = s->among;
     a->lower_bound = by_facts && s->source.model == FT__ANALYTIC_ROOFLINE;
     a->limit_bytes = s->limit_bytes;
@@ -305,15 +307,10 @@ static void put_selection(struct answer *x, const ft__question *q)
 static void put_network(struct answer *x, const ft__question *q)
 {
     ft_answer *a = &x->a;
-    ft_totals sum;
-
-    ft_graph_totals(a->graph, &sum);
     a->model = ft_graph_name(a->graph);
     a->mode = ft_mode_name(a->graph);
     a->step = ft_step_name(&q->step, a->graph);
-    a->dtype = ft_dtype_name(ft_graph_dtype(q->graph));
     a->batch = ft_graph_batch(q->graph);
-    a->flops = sum.flops;
     a->memory_planned = is_planned(a);
     if (q->many.n)
         return;
@@ -369,14 +366,25 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->n_networks = e->n_networks;
 }
 
+/* What takes a walk over all operations. */
+static void put_work(struct answer *x, const ft__question *q)
+{
+    ft_totals sum;
+
+    ft_graph_totals(x->a.graph, &sum);
+    x->a.flops = sum.flops;
+    x->a.dtype = ft_dtype_name(ft_graph_dtype(q->graph));
+}
+
 static void put_answer(struct answer *x, const ft__question *q)
 {
     put_estimates(x, q);
-    put_assumptions(x, q);
     put_warnings(x, q);
     x->a.n_ops = q->e.n_ops;
     if (q->q.totals)
         return;
+    put_work(x, q);
+    put_assumptions(x, q);
     put_ops(x, &q->e);
     put_unmodelled(x);
     x->a.verify = make_verify(x, q);

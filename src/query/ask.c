@@ -65,9 +65,10 @@ static ft_status check_many(const ft_query *q, ft_error *err)
                        "largest batch nor with another setting");
     if (lists && (q->model || q->graph || q->list || q->batch || q->n_dims ||
                   q->n_inputs || q->dtype || q->mode || q->correct))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "ft_query: lists have their sizes in their lines: no other model, "
-                       "no batch, type, mode or measurements go with them");
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "ft_query: lists have their sizes in their lines: no other model, "
+            "no batch, type, mode or measurements go with them");
     return FT_OK;
 }
 
@@ -91,9 +92,10 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
         st = check_setting(out->settings[i], err);
     if (!st)
         st = check_run_mode(out->run_mode, err);
-    if (!st && out->host && (!*out->host || strchr(out->host, ' ') || strlen(out->host) > 100))
-        st = ft_fail(err, FT_EINVAL, 0, "--host wants a name without blanks, not \"%.100s\"",
-                     out->host);
+    if (!st && out->host &&
+        (!*out->host || strchr(out->host, ' ') || strlen(out->host) > 100))
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "--host wants a name without blanks, not \"%.100s\"", out->host);
     if (!st)
         st = check_many(out, err);
     return st ? st : check_policy(out->policy, err);
@@ -159,8 +161,8 @@ ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
 
 /* ---- asking ---- */
 
-static ft_status find_max_batch(int64_t *out, const ft_query *q,
-                                const ft__selection *s, ft_error *err)
+static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft__selection *s,
+                                ft_error *err)
 {
     *out = -1;
     if (!q->max_batch)

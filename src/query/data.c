@@ -106,9 +106,11 @@ static ft_status keep_take(ft__kept **list, ft__kept **k, ft_status st)
 
 /* ---- devices ---- */
 
+/* Its file is read at once where it is called so; otherwise its name is looked up. */
 static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
                              ft_error *err)
 {
+    ft_device *read = NULL;
     ft_status st;
 
     *out = find(d->device, asked);
@@ -120,6 +122,10 @@ static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
     if (st)
         return st;
     snprintf((*out)->name, FT__NAME, "%s", asked);
+    if (!ft_device_load(&read, d->data_dir, asked, NULL)) {
+        (*out)->thing = read;
+        return keep_take(&d->device, out, FT_OK);
+    }
     st = ft_device_resolve((*out)->name, FT__NAME, (*out)->note, FT__NOTE, d->data_dir,
                            err);
     return keep_take(&d->device, out, st);

@@ -58,16 +58,16 @@ ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
 
 /* ---- families.c ---- */
 /* The family that knows the operations of g best, rather one that has the device, the
- * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with its
- * path. */
+ * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
+ * its path. */
 ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
                           const char *device, const ft_graph *g, ft_error *err);
 /* Was it trained on the device? */
 bool ft__family_has(const ft_predictor *p, const char *device);
 
 /* ---- known.c ---- */
-/* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds no
- * operation's time. */
+/* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
+ * no operation's time. */
 ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
                          ft_error *err);
 

@@ -67,7 +67,7 @@ bool ft__family_has(const ft_predictor *p, const char *device)
 }
 
 ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
-                         const char *device, const ft_graph *g, ft_error *err)
+                          const char *device, const ft_graph *g, ft_error *err)
 {
     /* Less than that learned: constants of other work fit no better than defaults. */
     static const double least = 0.3;

@@ -29,7 +29,7 @@ static ft_status open_csv(ft_store **store, const char *path, const char *data_d
 }
 
 ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
-                        ft_error *err)
+                         ft_error *err)
 {
     ft_store *store = NULL;
     ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)

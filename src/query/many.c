@@ -1,5 +1,5 @@
-/* Many settings of one device, or many networks on it: values alone, and what they have in
- * common found once. */
+/* Many settings of one device, or many networks on it: values alone, and what they have
+ * in common found once. */
 #include "query/many.h"
 
 #include <math.h>
@@ -50,9 +50,10 @@ static ft_status ask_once(ft__many_asked *m, const ft__source *from, const ft_gr
     if (st)
         return st;
     for (size_t i = 0; i < m->n; i++)
-        m->each[i] = (ft_brief){
-            .time_s = e.time.value, .energy_j = e.energy.value,
-            .power_w = e.power.value, .memory_bytes = e.memory.value};
+        m->each[i] = (ft_brief){.time_s = e.time.value,
+                                .energy_j = e.energy.value,
+                                .power_w = e.power.value,
+                                .memory_bytes = e.memory.value};
     ft_network_estimate_free(&e);
     return FT_OK;
 }
@@ -164,12 +165,11 @@ static ft_status import_first(ft__question *a, ft_error *err)
 static bool pricer_key(char *key, size_t size, const ft__question *a)
 {
     const ft_device_use *on = &a->s.source.on;
-    int n = snprintf(key, size, "%p\n%s\n%s\n%s\n%s\n%s\n%s",
-                     (const void *)a->s.source.predictor, a->s.device,
-                     on->setting ? on->setting : "", on->policy ? on->policy : "",
-                     on->engine ? on->engine : "",
-                     on->engine_version ? on->engine_version : "",
-                     on->run_mode ? on->run_mode : "");
+    int n = snprintf(
+        key, size, "%p\n%s\n%s\n%s\n%s\n%s\n%s", (const void *)a->s.source.predictor,
+        a->s.device, on->setting ? on->setting : "", on->policy ? on->policy : "",
+        on->engine ? on->engine : "", on->engine_version ? on->engine_version : "",
+        on->run_mode ? on->run_mode : "");
 
     return n > 0 && (size_t)n < size && !a->q.loaded;
 }
@@ -205,18 +205,20 @@ ft_status ft__ask_lists(ft__question *a, ft_data *d, ft_error *err)
     ft_status st = FT_OK;
 
     if (a->q.method && strcmp(a->q.method, "physics") != 0)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "many lists are priced by physics or a family: not by --method %s",
-                       a->q.method);
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "many lists are priced by physics or a family: not by --method %s",
+            a->q.method);
     if (!a->q.predictor && !a->q.loaded && !a->q.method)
         st = import_first(a, err);
     if (!st)
         st = ft__select(&a->s, d, &a->q, a->imported, err);
     if (!st && a->s.by == FT_ANSWERED_BY_DEVICE)
-        st = ft_fail(err, FT_EINVAL, 0,
-                     "many lists are priced by a predictor for a family of devices, or by "
-                     "specifications; %s has neither",
-                     a->s.device);
+        st = ft_fail(
+            err, FT_EINVAL, 0,
+            "many lists are priced by a predictor for a family of devices, or by "
+            "specifications; %s has neither",
+            a->s.device);
     if (!st)
         st = many_new(&a->many, a->q.n_lists, err);
     if (st)

@@ -81,10 +81,10 @@ static ft_status open_all(struct asked *a, ft_error *err)
 static bool is_setting(const ft_predictor *p, const char *name)
 {
     static const char *const known[] = {
-        "clock",     "memory",  "power", "run_mode", "optimizer", "activation", "cache",
-        "host",
-        "precision", "session", "state", "split",    "suite",     "op",         "to",
-        "threads",   "layout",  "cuda",  "compiled", "mode",      "option"};
+        "clock",    "memory", "power",     "run_mode", "optimizer", "activation",
+        "cache",    "host",   "precision", "session",  "state",     "split",
+        "suite",    "op",     "to",        "threads",  "layout",    "cuda",
+        "compiled", "mode",   "option"};
     ft_predictor_info info = {0};
     size_t len;
 
@@ -141,8 +141,8 @@ static void find_host(ft__selection *s, const struct asked *a)
         size_t len;
 
         ft_predictor_get_dataset(p, i, &d);
-        host = strcmp(d.device, s->device) == 0 ? ft__pair(d.setting, "host", &len)
-                                                : NULL;
+        host =
+            strcmp(d.device, s->device) == 0 ? ft__pair(d.setting, "host", &len) : NULL;
         if (!host || len >= sizeof(found))
             continue;
         if (wanted && strlen(wanted) == len && memcmp(host, wanted, len) == 0) {
@@ -328,8 +328,7 @@ ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
     struct asked a = {.d = d, .q = q, .g = g};
     ft_status st;
 
-    *out = (ft__selection){
-        .predictor = "", .limit_bytes = NAN, .host = "not known"};
+    *out = (ft__selection){.predictor = "", .limit_bytes = NAN, .host = "not known"};
     st = ft__analytic_read(&out->source.model, q->method, err);
     if (!st)
         st = open_all(&a, err);

@@ -16,7 +16,7 @@ typedef enum ft__analytic {
 /* Where estimates come from; all it points to is borrowed. */
 typedef struct ft__source {
     const ft_predictor *predictor; /* of one device, or of a family; or NULL */
-    ft_device_use on; /* of a family, or without a predictor; otherwise NULL */
+    ft_device_use on;   /* of a family, or without a predictor; otherwise NULL */
     ft__analytic model; /* without a predictor */
 } ft__source;
 
@@ -24,17 +24,17 @@ typedef struct ft__source {
 typedef struct ft__selection {
     ft__source source;
     ft_answered_by by;
-    char device[128];      /* "local", or the name of its file */
+    char device[128]; /* "local", or the name of its file */
     char title[128];
-    char note[512];        /* which variant of a product was taken; "" */
-    char setting[1024];    /* asked for, otherwise as it was measured */
-    char with_host[1200];  /* the same and "host=": what a family is asked */
-    char engine[64];       /* that measures it: "onednn"; "" there is none */
+    char note[512];       /* which variant of a product was taken; "" */
+    char setting[1024];   /* asked for, otherwise as it was measured */
+    char with_host[1200]; /* the same and "host=": what a family is asked */
+    char engine[64];      /* that measures it: "onednn"; "" there is none */
     char engine_version[64];
-    char host[128];        /* whose launches are in it; "not known" */
-    const char *predictor; /* file of a family; "" */
-    uint32_t among;        /* 1: the family was trained on this device, too */
-    double limit_bytes;    /* memory of the device; NaN: not known */
+    char host[128];          /* whose launches are in it; "not known" */
+    const char *predictor;   /* file of a family; "" */
+    uint32_t among;          /* 1: the family was trained on this device, too */
+    double limit_bytes;      /* memory of the device; NaN: not known */
     char other_machine[512]; /* the warning that the predictor is of another one; "" */
 } ft__selection;
 
@@ -58,8 +58,8 @@ ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
 ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
                              const ft__source *s, const ft_graph *g,
                              const ft_step *step, ft_error *err);
-/* The largest batch that needs no more than limit_bytes; 0: none does. The model of q is
- * imported at several batches. */
+/* The largest batch that needs no more than limit_bytes; 0: none does. The model of q
+ * is imported at several batches. */
 ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_query *q,
                                double limit_bytes, ft_error *err);
 

@@ -4,8 +4,7 @@
 
 #include "query/select.h"
 
-ft_status ft__analytic_read(ft__analytic *out, const char *name,
-                                 ft_error *err)
+ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err)
 {
     static const char *const names[] = {[FT__ANALYTIC_PHYSICS] = "physics",
                                         [FT__ANALYTIC_ROOFLINE] = "roofline",
@@ -23,7 +22,7 @@ ft_status ft__analytic_read(ft__analytic *out, const char *name,
 }
 
 ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
-                            const ft_graph *g, ft_error *err)
+                             const ft_graph *g, ft_error *err)
 {
     const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
 
@@ -47,8 +46,8 @@ uint32_t ft__source_policy(const ft__source *s)
 }
 
 ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
-                            const ft__source *s, const ft_graph *g, const ft_step *step,
-                            ft_error *err)
+                             const ft__source *s, const ft_graph *g,
+                             const ft_step *step, ft_error *err)
 {
     ft_graph *made;
     ft_status st = ft_step_lower(&made, g, ft__source_policy(s), step, err);
@@ -91,7 +90,7 @@ static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *e
 }
 
 ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_query *q,
-                              double limit_bytes, ft_error *err)
+                               double limit_bytes, ft_error *err)
 {
     struct at_batch at = {.source = s};
     ft_error inner = {0};

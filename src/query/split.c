@@ -36,10 +36,11 @@ static ft_status find_device(ft__place_device *out, struct split *s, size_t i,
     q.device = opt->device[i];
     st = ft__select(found, d, &q, g, err);
     if (!st && found->by == FT_ANSWERED_BY_DEVICE)
-        st = ft_fail(err, FT_EINVAL, 0,
-                     "%s: parts are placed by predictors for families of devices, or by "
-                     "specifications",
-                     found->device);
+        st =
+            ft_fail(err, FT_EINVAL, 0,
+                    "%s: parts are placed by predictors for families of devices, or by "
+                    "specifications",
+                    found->device);
     s->a.device[i] = found->device;
     *out = (ft__place_device){.predictor = found->source.predictor,
                               .use = found->source.on,
@@ -94,8 +95,7 @@ static ft_status ask(struct split *s, ft_data *d, const ft_query *q,
         st = find_device(&device[i], s, i, d, q, g, opt, err);
     if (!st)
         st = ft_step_lower(&s->lowered, g, FT_POLICY_STRIDED_VIEWS, &step, err);
-    return st ? st
-              : place(s, device, s->lowered ? s->lowered : g, opt->by, err);
+    return st ? st : place(s, device, s->lowered ? s->lowered : g, opt->by, err);
 }
 
 ft_status ft_place_split(ft_split_answer **out, ft_data *d, const ft_query *asked,
@@ -103,8 +103,8 @@ ft_status ft_place_split(ft_split_answer **out, ft_data *d, const ft_query *aske
 {
     struct split *s = calloc(1, sizeof(*s));
     ft_query q;
-    ft_status st = s ? ft__query_read(&q, asked, err)
-                     : ft_fail(err, FT_ENOMEM, 0, "placing");
+    ft_status st =
+        s ? ft__query_read(&q, asked, err) : ft_fail(err, FT_ENOMEM, 0, "placing");
 
     *out = NULL;
     if (!st && (opt->n_devices == 0 || opt->n_devices > FT_PLACE_MAX_DEVICES))

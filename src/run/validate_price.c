@@ -278,6 +278,10 @@ static ft_status ask(ft_validated *out, ft__validation *k, const ft_predictor *l
     take_estimate(&out->predicted[FT_QUANTITY_TIME], &a->time);
     take_estimate(&out->predicted[FT_QUANTITY_ENERGY], &a->energy);
     take_estimate(&out->predicted[FT_QUANTITY_MEMORY], &a->memory);
+    /* What sensors there are now is another matter. */
+    if (a->energy.basis == FT_BASIS_UNAVAILABLE && a->by == FT_ANSWERED_BY_DEVICE)
+        ft__figure_unknown(&out->predicted[FT_QUANTITY_ENERGY],
+                           "no power was measured for this predictor");
     ft_answer_free(a);
     return FT_OK;
 }
