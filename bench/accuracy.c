@@ -19,6 +19,7 @@
 #include "foretell/measure.h"
 #include "foretell/predictor.h"
 #include "graph/build.h"
+#include "predict/network.h"
 
 enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
 

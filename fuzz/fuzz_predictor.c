@@ -5,6 +5,7 @@
 
 #include "foretell/predictor.h"
 #include "predict/family.h"
+#include "predict/network.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

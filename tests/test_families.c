@@ -12,6 +12,7 @@
 #include "foretell/predictor.h"
 
 #include "check.h"
+#include "predict/network.h"
 
 static char data_dir[4096];
 static char scratch[64];

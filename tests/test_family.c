@@ -9,6 +9,7 @@
 #include "check.h"
 #include "graph/build.h"
 #include "predict/family.h"
+#include "predict/network.h"
 
 enum { N_OPS = 60 };
 static const char *const devices[] = {"a30", "v100-sxm2-16gb", "t4"};

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "predict/network.h"
 
 static char root[900];
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "predict/pricer.h"
 
 static char data_dir[4096];
 

@@ -6,8 +6,10 @@
 
 #include "check.h"
 #include "foretell/exploration.h"
-#include "foretell/place.h"
+#include "predict/place.h"
+#include "predict/pricer.h"
 #include "refuse.h"
+#include "predict/pricer.h"
 
 static ft_device *v100, *l4;
 static ft_predictor *family;
@@ -65,7 +67,7 @@ static ft_status lists(void)
 
 static ft_status split(void)
 {
-    const ft_place_device device[] = {
+    const ft__place_device device[] = {
         {.predictor = family,
          .use = {.device = v100},
          .limit_bytes = NAN,
@@ -73,7 +75,7 @@ static ft_status split(void)
         {.use = {.device = l4}, .limit_bytes = NAN, .link_bytes_per_s = 1e10}};
     ft_split s;
 
-    return ft_place_split(&s, NULL, device, 2, net, FT_PLACE_BY_TIME, NULL);
+    return ft__place_split(&s, NULL, device, 2, net, FT_PLACE_BY_TIME, NULL);
 }
 
 static ft_status assign(void)

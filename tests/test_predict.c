@@ -9,8 +9,10 @@
 #include "check.h"
 #include "foretell/predictor.h"
 #include "graph/build.h"
+#include "predict/network.h"
 #include "predict/predictor.h"
 #include "predict/probes.h"
+#include "predict/network.h"
 
 static ft__roof machine;
 

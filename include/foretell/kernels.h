@@ -82,6 +82,32 @@ FT_API ft_status ft_kernel_predict(ft_kernel_estimate *out, const ft_kernels *le
                                    const ft_device_facts *device, double call_s,
                                    ft_error *err);
 
+/* The question about one launch: what it executes, on which GPU. Begin with
+ * FT_KERNEL_QUERY_INIT; sizes as in ft_query. */
+typedef struct ft_kernel_query {
+    size_t size;
+    const ft_device_facts *device;
+    const ft_kernels *learned; /* NULL: physics with default constants */
+    const ft_ptx *module;      /* the launch's kernel: */
+    uint64_t kernel;           /* its index in ft_ptx_kernels() */
+    const ft_ptx_counts *counts;
+    uint64_t registers;    /* of a thread; 0: estimated from the PTX */
+    uint64_t shared_bytes; /* of a block, declared and dynamic */
+    double distinct_bytes; /* of global memory that the launch goes over; 0: not known */
+    double block_bytes;    /* the same of one block */
+    double call_s;         /* that the host needs for each launch, where it waits for each;
+                              0: they follow each other without a gap */
+} ft_kernel_query;
+#ifdef __cplusplus
+#define FT_KERNEL_QUERY_INIT [] { ft_kernel_query q = {}; q.size = sizeof(q); return q; }()
+#else
+#define FT_KERNEL_QUERY_INIT {.size = sizeof(ft_kernel_query)}
+#endif
+
+/* Errors as ft_kernel_predict(). registers (or NULL): of a thread, as they were taken. */
+FT_API ft_status ft_kernel_ask(ft_kernel_estimate *out, uint32_t *registers,
+                               const ft_kernel_query *q, ft_error *err);
+
 /* ---- learning ---- */
 
 /* A launch that was measured. Texts and facts are borrowed. */

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/mixture.h"
 #include "predict/whole.h"
 

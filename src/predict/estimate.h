@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/sample.h"
 #include "predict/schedule.h"
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "foretell/predictor.h"
 #include "predict/features.h"
 #include "predict/fit.h"
+#include "predict/network.h"
 
 /* The file *.ftp, little-endian, every part a multiple of 8 bytes:
  *

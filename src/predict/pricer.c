@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "predict/ask.h"
 #include "predict/family.h"
+#include "predict/pricer.h"
 
 /* So many of one operation's weights are counted here; more by the graph. */
 static const double MOST_ELEMENTS = 0x1p50;
@@ -21,6 +22,8 @@ struct line {
     ft_dtype dtype[2];
 };
 enum { SLOW = -1 };
+
+static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
 struct ft_pricer {
     const ft_predictor *p;
@@ -61,11 +64,16 @@ ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_
                        "specifications");
     }
     x->p = p;
-    x->on = *on;
-    x->on.known = NULL;
+    ft_pricer_reuse(x, on);
     x->slow = !type || strcmp(type, "gpu") != 0;
     *out = x;
     return FT_OK;
+}
+
+void ft_pricer_reuse(ft_pricer *x, const ft_device_use *on)
+{
+    x->on = *on;
+    x->on.known = NULL;
 }
 
 void ft_pricer_free(ft_pricer *x)
@@ -100,7 +108,8 @@ static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
         st = x->p ? ft_predict_network_on(&e, x->p, &x->on, lowered, err)
                   : ft_predict_network_physics(&e, &x->on, lowered, err);
     if (!st) {
-        *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+        *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                          e.memory.value, FT_OK,          ""};
         ft_network_estimate_free(&e);
     }
     ft_graph_free(g);
@@ -423,12 +432,12 @@ ft_status ft_pricer_price(ft_pricer *x, ft_listed *list, size_t n, ft_error *err
     for (size_t i = 0; i < n && !st; i++) {
         ft_error why = {0};
 
-        list[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
+        list[i].brief = unknown;
         list[i].status = FT_OK;
         list[i].why[0] = '\0';
         if (!x->slow && by_lines(&list[i].brief, x, &list[i]))
             continue;
-        list[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
+        list[i].brief = unknown;
         list[i].status = by_graph(&list[i].brief, x, &list[i], &why);
         if (list[i].status)
             snprintf(list[i].why, sizeof(list[i].why), "%.200s", why.msg);

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/schedule.h"
 #include "predict/whole.h"
 

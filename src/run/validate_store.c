@@ -221,6 +221,7 @@ static ft_status look_up(ft_validated *out, const struct dataset *d, ft_store *s
 {
     ft__validation k = {.store = store,
                         .opt = opt,
+                        .stored = true,
                         .base = {.device = d->device,
                                  .setting = d->setting,
                                  .engine = d->engine,
