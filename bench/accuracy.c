@@ -19,6 +19,9 @@
 #include "foretell/measure.h"
 #include "foretell/predictor.h"
 #include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
+#include "import/graph_inside.h"
 #include "predict/network.h"
 
 enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
@@ -92,8 +95,8 @@ static ft_graph *import(const char *path, uint32_t policy)
     ft_graph *g, *lowered;
     ft_error err;
 
-    if (ft_import_file(&g, path, NULL, &err) ||
-        ft_graph_lower(&lowered, g, policy, &err))
+    if (ft__import_file(&g, path, NULL, &err) ||
+        ft__graph_lower(&lowered, g, policy, &err))
         die(path, &err);
     ft_graph_free(g);
     return lowered;
@@ -160,7 +163,7 @@ static void run_model(const struct bench *b, uint32_t i, struct result *r)
     ft_error err;
 
     if (ft_session_open(&s, &b->session, &err) ||
-        ft_import_file(&g, m->path, NULL, &err) ||
+        ft__import_file(&g, m->path, NULL, &err) ||
         ft_measure_network(&t, s, g, &how, &err))
         die(m->name, &err);
     ft_graph_free(g);
@@ -219,7 +222,7 @@ static void collect_part(const struct bench *b, uint32_t part, struct result *r)
     for (uint32_t i = 0; i < graphs.n_samples; i++)
         add_ops(ops, count, &n, graphs.samples[i]);
     for (size_t i = 0; i < n; i++)
-        if (ft_op_hash(&ops[i]) % b->rounds < part) {
+        if (ft__op_hash(&ops[i]) % b->rounds < part) {
             ops[kept] = ops[i];
             count[kept++] = count[i];
         }

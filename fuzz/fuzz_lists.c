@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "foretell/predictor.h"
+#include "graph/graph_inside.h"
 #include "predict/pricer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,7 +31,7 @@ static ft_status alone(ft_brief *out, const ft_listed *list, const ft_device_use
 
     *out = (ft_brief){NAN, NAN, NAN, NAN, FT_OK, ""};
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
         st = ft_predict_network_physics(&e, on, lowered, NULL);
     if (!st) {

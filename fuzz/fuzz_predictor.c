@@ -6,6 +6,7 @@
 #include "foretell/predictor.h"
 #include "predict/family.h"
 #include "predict/network.h"
+#include "predict/predictor_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     for (int i = 0; i < N; i++)
         (void)ft_op_parse(&ops[i], specs[i], strlen(specs[i]), NULL);
-    if (ft_predictor_load_image(&p, copy, size, NULL) == FT_OK) {
+    if (ft__predictor_load_image(&p, copy, size, NULL) == FT_OK) {
         ft_predictor_get_info(p, &info);
         for (uint32_t i = 0; i < info.n_regressors; i++)
             ft_predictor_regressor(p, i, &r);

@@ -10,6 +10,8 @@
 #include "graph/build.h"
 #include "predict/family.h"
 #include "predict/network.h"
+#include "predict/predictor_inside.h"
+#include "store/store_inside.h"
 
 enum { N_OPS = 60 };
 static const char *const devices[] = {"a30", "v100-sxm2-16gb", "t4"};
@@ -49,7 +51,7 @@ static void put(ft_store *s, int64_t run, const char *device, const ft_op *op,
     const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
 
     ft_op_print(op, spec, sizeof(spec));
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static void fill(ft_store *s, const char *device, int first, int n)
@@ -58,7 +60,7 @@ static void fill(ft_store *s, const char *device, int first, int n)
     int64_t run;
 
     CHECK(ft_device_load(&d, data, device, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (int i = first; i < first + n; i++) {
         ft_op op;
 
@@ -232,7 +234,7 @@ static void damage_is_noticed(const ft_predictor *p)
 
         memcpy(copy, p->image, p->len);
         copy[s[i].offset + s[i].bytes / 2] ^= 0x41;
-        st = ft_predictor_load_image(&broken, copy, p->len, NULL);
+        st = ft__predictor_load_image(&broken, copy, p->len, NULL);
         for (int k = 0; !st && k < N_OPS; k++) {
             ft_op op;
 
@@ -382,7 +384,7 @@ static void fill_biased(ft_store *s, const char *device)
     int64_t run;
 
     CHECK(ft_device_load(&d, data, device, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (unsigned i = 0; i < N_OPS; i++) {
         ft__prng p = ft__prng_stream(9, i);
         char spec[200];
@@ -464,7 +466,7 @@ static void fill_swept(ft_store *s, const ft_device *d, const char *setting,
 {
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (unsigned i = 0; i < N_OPS; i++) {
         const ft_op op = large_product(i);
         char spec[1024];
@@ -473,10 +475,10 @@ static void fill_swept(ft_store *s, const ft_device *d, const char *setting,
 
         ft_op_print(&op, spec, sizeof(spec));
         m.value = swept_s(&op, ft_device_get(d), clock_hz);
-        CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
         key.metric = "power";
         m.value = swept_w(clock_hz);
-        CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
     }
 }
 

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "predict/predictor_inside.h"
 #include "predict/pricer.h"
+#include "store/store_inside.h"
 
 static char data_dir[4096];
 
@@ -40,7 +42,7 @@ static void put_on(ft_store *s, int64_t run, const char *device, const char *set
                               .n = 1,
                               .iterations = 1};
 
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static void put_in(ft_store *s, int64_t run, const char *setting, const char *spec,
@@ -96,7 +98,7 @@ static void put_network(ft_store *s, int64_t run, int i)
                        .note = ""};
 
         snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3], n);
-        CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
         device += m.count * device_s(n);
         count += m.count;
     }
@@ -111,7 +113,7 @@ static ft_store *store_with(int n_networks)
     int64_t run;
 
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
     put_operations(s, run);
     for (int i = 0; i < n_networks; i++)
         put_network(s, run, i);
@@ -294,7 +296,7 @@ static ft_store *store_but(int but)
     ft_store *s = store_with(0);
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
     for (int i = 0; i < 12; i++)
         if (i != but)
             put_network(s, run, i);
@@ -437,7 +439,7 @@ static void a_damaged_schedule_is_refused(void)
     len = file ? fread(image, 1, sizeof(image), file) : 0;
     CHECK(len > 200 && len < sizeof(image));
     image[len - 150] ^= 1; /* the schedule comes last */
-    CHECK(ft_predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
+    CHECK(ft__predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
     if (file)
         fclose(file);
     remove("test_networks.ftp");

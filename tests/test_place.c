@@ -8,6 +8,8 @@
 
 #include "check.h"
 #include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 #include "predict/network.h"
 #include "predict/place.h"
 
@@ -37,8 +39,8 @@ static ft_graph *network(const char *model, int64_t batch)
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft_import_file(&g, path, &how, NULL) == FT_OK);
-    CHECK(ft_graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    CHECK(ft__import_file(&g, path, &how, NULL) == FT_OK);
+    CHECK(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
     ft_graph_free(g);
     return out;
 }

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "store/store_inside.h"
 
 static char data_dir[4096];
 
@@ -42,8 +43,8 @@ static void put(ft_store *s, const struct place *at, const char *spec,
                               .iterations = 1};
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static void put_operations(ft_store *s, const struct place *at)
@@ -75,7 +76,7 @@ static void put_network(ft_store *s, const struct place *at, int i, const char *
                              .note = ""};
 
         snprintf(part, sizeof(part), "relu x=%d dtype=fp32", 4000 * size[j] * size[j]);
-        CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
         sum += 10 * alone_s(size[j]);
     }
     put(s, at, whole, phase, factor * sum);

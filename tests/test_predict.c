@@ -11,8 +11,9 @@
 #include "graph/build.h"
 #include "predict/network.h"
 #include "predict/predictor.h"
+#include "predict/predictor_inside.h"
 #include "predict/probes.h"
-#include "predict/network.h"
+#include "store/store_inside.h"
 
 static ft__roof machine;
 
@@ -55,7 +56,7 @@ static void put(ft_store *s, int64_t run, const ft_op *op, const char *metric,
 
     if (op)
         ft_op_print(op, spec, sizeof(spec));
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 enum { N_CONVS = 240 };
@@ -67,7 +68,7 @@ static ft_store *make_store(ft_op *convs)
     int64_t run;
 
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (uint32_t i = 0; i < FT__N_PROBES; i++) {
         ft_op op = ft__probe(i);
 
@@ -310,14 +311,15 @@ static void a_damaged_file_is_refused(ft_store *s, const ft_op *convs)
     CHECK(copy && predict_ops(p, convs, 1, &good, NULL, NULL) == FT_OK);
     for (size_t len = 0; copy && len < p->len; len += 1 + len / 7) {
         memcpy(copy, p->image, p->len);
-        CHECK(ft_predictor_load_image(&q, copy, len, &err) == FT_EFORMAT && err.msg[0]);
+        CHECK(ft__predictor_load_image(&q, copy, len, &err) == FT_EFORMAT &&
+              err.msg[0]);
     }
     for (int i = 0; copy && i < 300; i++) {
         uint32_t at = ft__prng_below(&rng, i < 100 ? 400 : (uint32_t)p->len);
 
         memcpy(copy, p->image, p->len);
         copy[at] ^= (unsigned char)(1 + ft__prng_below(&rng, 255));
-        if (ft_predictor_load_image(&q, copy, p->len, &err))
+        if (ft__predictor_load_image(&q, copy, p->len, &err))
             continue;
         if (predict_ops(q, convs, 1, &t, NULL, &err) == FT_OK)
             CHECK(t.value == good.value); /* the damage lies in what was not used */
@@ -416,7 +418,7 @@ static void energy_is_time_and_power(const ft_op *convs)
     ft_graph *g;
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (int i = 4; i < N_CONVS; i += 3)
         put(s, run, &convs[i], "power", watts[ft_op_at(&convs[i], FT_K_kernel, 0) > 1]);
     p = train(s, NULL, 0, 0);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "graph/graph_inside.h"
 #include "predict/pricer.h"
 
 static char root[900];
@@ -96,7 +97,7 @@ static ft_status alone(ft_brief *out, const char *text, const ft_device_use *on,
     ft_status st = ft_import_ops(&g, text, strlen(text), "list", NULL);
 
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
         st = p ? ft_predict_network_on(&e, p, on, lowered, NULL)
                : ft_predict_network_physics(&e, on, lowered, NULL);

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "import/graph_inside.h"
 #include "import/pt2.h"
 #include "import/zip.h"
 
@@ -103,7 +104,7 @@ static ft_graph *load(const char *path, const ft_import_options *opt)
     ft_graph *g;
     ft_error err = {0};
 
-    if (ft_import_file(&g, path, opt, &err) != FT_OK)
+    if (ft__import_file(&g, path, opt, &err) != FT_OK)
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g != NULL);
     return g;
@@ -317,7 +318,7 @@ static ft_status import(const struct bytes *b, size_t n, ft_error *err)
     if (!copy)
         return FT_ENOMEM;
     memcpy(copy, b->p, n);
-    st = ft_import_pt2(&g, copy, n, "net.pt2", NULL, err);
+    st = ft__import_pt2(&g, copy, n, "net.pt2", NULL, err);
     CHECK((st == FT_OK) == (g != NULL) && (st == FT_OK || err->msg[0]));
     ft_graph_free(g);
     free(copy);
@@ -483,7 +484,8 @@ static void put64(unsigned char *p, size_t v)
     put32(p + 4, v >> 32);
 }
 
-/* As archives of more than 4 GiB have them: an extension of the entry, and a longer end.
+/* As archives of more than 4 GiB have them: an extension of the entry, and a longer
+ * end.
  */
 static void numbers_of_64_bits_are_read(void)
 {

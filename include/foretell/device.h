@@ -95,7 +95,7 @@ typedef struct ft_record {
 
 /* Write what this machine shows of itself into the new folder `dir`: the files of
  * /proc and /sys that this library reads (as a tree that serves as `root` elsewhere),
- * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft_trace_write()).
+ * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft__trace_write()).
  * No serial numbers, no names of hosts or users. FT_EIO: dir exists or cannot be
  * written. */
 FT_API ft_status ft_machine_record(ft_record *out, const char *dir,

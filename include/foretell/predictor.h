@@ -48,7 +48,7 @@ typedef struct ft_brief {
 } ft_brief;
 
 /* ---- training ---- */
-/* What a regressor's attributes are worth (ft_model_importance()), the most first. */
+/* What a regressor's attributes are worth (ft__model_importance()), the most first. */
 typedef struct ft_attribute {
     const char *name;
     ft_importance worth;
@@ -104,8 +104,6 @@ FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_e
 /* FT_EIO: not there; FT_EFORMAT: not a predictor, damaged, or of another version. */
 FT_API ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err);
 /* The same from memory (8-byte aligned, kept by the caller while in use). */
-FT_API ft_status ft_predictor_load_image(ft_predictor **out, const void *image,
-                                         size_t len, ft_error *err);
 FT_API void ft_predictor_free(ft_predictor *p);
 
 typedef struct ft_predictor_info {

@@ -97,7 +97,7 @@ typedef struct ft_query {
 #endif
 
 /* The model, cast, as the query has it. FT_EINVAL: options do not fit the model; others
- * as ft_import_file(), but FT_EFORMAT in place of FT_EUNSUPPORTED. */
+ * as ft__import_file(), but FT_EFORMAT in place of FT_EUNSUPPORTED. */
 FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err);
 
 /* ---- the answer ---- */

@@ -122,10 +122,6 @@ FT_API ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *sto
                                     const ft_key *filter, const ft_graph *g,
                                     const ft_validate_options *opt, ft_error *err);
 
-/* The key under which a network measured whole is stored ("network id=... name=..."):
- * the id is made of the operations and their counts, whatever the file is called.
- * `g` is lowered. Returns its length as snprintf() does. */
-FT_API size_t ft_network_spec(const ft_graph *g, char *buf, size_t size);
 
 /* ---- over several networks ---- */
 

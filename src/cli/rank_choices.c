@@ -259,8 +259,11 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
     query.graph = q->graph[b];
     query.device = device;
     st = ft_query_ask(&a, q->data, &query, &err);
-    if (st == FT_ENOTFOUND)
+    if (st == FT_ENOTFOUND) {
+        snprintf(x->setting, sizeof(x->setting), "%s",
+                 query.setting ? query.setting : "");
         return not_found(q, x, &err);
+    }
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
     q->r.step = ft_step_name(&q->step, a->graph);

@@ -1,6 +1,7 @@
 /* Names and values of operations: the tables made from ops.def. */
 #include "foretell/op.h"
 
+#include "graph/op_inside.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ const char *ft_dtype_name(ft_dtype t)
     return dtypes[t].name;
 }
 
-ft_dtype ft_dtype_from_name(const char *name, size_t len)
+ft_dtype ft__dtype_from_name(const char *name, size_t len)
 {
     for (int i = 1; i < FT_DTYPE_COUNT; i++)
         if (same(dtypes[i].name, name, len))
@@ -116,7 +117,7 @@ const char *ft_kind_name(ft_kind k)
     return kinds[k].name;
 }
 
-int ft_kind_from_name(ft_kind *k, const char *name, size_t len)
+int ft__kind_from_name(ft_kind *k, const char *name, size_t len)
 {
     for (int i = 0; i < FT_KIND_COUNT; i++)
         if (same(kinds[i].name, name, len)) {
@@ -136,12 +137,12 @@ ft_class ft_kind_class(ft_kind k)
     return kinds[k].cls;
 }
 
-const char *ft_class_name(ft_class c)
+const char *ft__class_name(ft_class c)
 {
     return class_names[c];
 }
 
-const char *ft_key_name(ft_key_id k)
+const char *ft__key_name(ft_key_id k)
 {
     return key_names[k];
 }
@@ -151,7 +152,7 @@ const char *ft_phase_name(ft_phase p)
     return phase_names[p];
 }
 
-int ft_phase_from_name(ft_phase *p, const char *name, size_t len)
+int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
 {
     for (int i = 0; i < FT_PHASE_COUNT; i++)
         if (same(phase_names[i], name, len)) {
@@ -161,22 +162,22 @@ int ft_phase_from_name(ft_phase *p, const char *name, size_t len)
     return 0;
 }
 
-const char *ft_layout_name(ft_layout l)
+const char *ft__layout_name(ft_layout l)
 {
     return layout_names[l];
 }
 
-ft_key_id ft_kind_key(ft_kind k, uint32_t i)
+ft_key_id ft__kind_key(ft_kind k, uint32_t i)
 {
     return i < kinds[k].n_keys ? kinds[k].keys[i].key : FT_K_COUNT;
 }
 
-int ft_kind_key_required(ft_kind k, uint32_t i)
+int ft__kind_key_required(ft_kind k, uint32_t i)
 {
     return i < kinds[k].n_keys && kinds[k].keys[i].fallback < 0;
 }
 
-void ft_op_init(ft_op *op, ft_kind k, ft_dtype t)
+void ft__op_init(ft_op *op, ft_kind k, ft_dtype t)
 {
     memset(op, 0, sizeof(*op));
     op->kind = k;
@@ -202,7 +203,7 @@ static uint32_t values_before(const ft_op *op, uint32_t key)
     return n;
 }
 
-int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
+int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
 {
     const struct kind_rule *r = &kinds[op->kind];
     uint32_t i = find_key(r, key), at;
@@ -228,15 +229,15 @@ int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
     return 1;
 }
 
-int ft_op_set1(ft_op *op, ft_key_id key, int64_t value)
+int ft__op_set1(ft_op *op, ft_key_id key, int64_t value)
 {
-    return ft_op_set(op, key, &value, 1);
+    return ft__op_set(op, key, &value, 1);
 }
 
-int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
+int ft__op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
 {
     /* A scalar is written as one element: the text has no empty shape. */
-    return s->rank ? ft_op_set(op, key, s->dim, s->rank) : ft_op_set1(op, key, 1);
+    return s->rank ? ft__op_set(op, key, s->dim, s->rank) : ft__op_set1(op, key, 1);
 }
 
 static bool has_key(ft_kind k, ft_key_id key)
@@ -317,7 +318,7 @@ static uint64_t hash_name(uint64_t h, const char *s)
     return h;
 }
 
-uint64_t ft_op_hash(const ft_op *op)
+uint64_t ft__op_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
     uint64_t h = hash_name(0xcbf29ce484222325u, kinds[op->kind].name);

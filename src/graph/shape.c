@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "graph/op.h"
+#include "graph/op_inside.h"
 
 static const ft__op_rules rules[FT_KIND_COUNT] = {
 #define FT_KIND(name, cls, rule, saves, ...) [FT_KIND_##name] = RULE_##rule,
@@ -414,7 +415,7 @@ uint32_t ft_op_wrt(const ft_op *op)
     return ft__weight_elements(op) > 0 ? all | FT_WRT_WEIGHTS : all;
 }
 
-void ft_op_set_wrt(ft_op *op, uint32_t bits)
+void ft__op_set_wrt(ft_op *op, uint32_t bits)
 {
     op->wrt = 0;
     if (bits != ft_op_wrt(op))

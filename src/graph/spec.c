@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "foretell/op.h"
+#include "graph/op_inside.h"
 
 struct out {
     char *buf;
@@ -64,12 +65,12 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     ft_key_id key;
 
     put(&o, ft_kind_name(op->kind));
-    for (uint32_t i = 0; (key = ft_kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i)) != FT_K_COUNT; i++) {
         uint32_t n;
         const int64_t *v = ft_op_get(op, key, &n);
 
         if (v)
-            put_name(&o, ft_key_name(key),
+            put_name(&o, ft__key_name(key),
                      names_dtype(key) ? ft_dtype_name((ft_dtype)v[0]) : "");
         for (uint32_t j = 0; j < n && !names_dtype(key); j++) {
             put(&o, j ? "x" : "");
@@ -88,7 +89,7 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     if (op->in_place)
         put_name(&o, "inplace", "1");
     if (op->layout != FT_LAYOUT_PLAIN)
-        put_name(&o, "layout", ft_layout_name(op->layout));
+        put_name(&o, "layout", ft__layout_name(op->layout));
     return o.len;
 }
 
@@ -170,7 +171,7 @@ static bool is(const char *want, const char *s, size_t len)
 /* The number of a name that stands for a value; -1: unknown. */
 static int dtype_number(const char *s, size_t n)
 {
-    ft_dtype t = ft_dtype_from_name(s, n);
+    ft_dtype t = ft__dtype_from_name(s, n);
 
     return t == FT_DTYPE_NONE ? -1 : (int)t;
 }
@@ -179,7 +180,7 @@ static int phase_number(const char *s, size_t n)
 {
     ft_phase p;
 
-    return ft_phase_from_name(&p, s, n) ? (int)p : -1;
+    return ft__phase_from_name(&p, s, n) ? (int)p : -1;
 }
 
 static int yes_or_no(const char *s, size_t n)
@@ -190,7 +191,7 @@ static int yes_or_no(const char *s, size_t n)
 static int layout_number(const char *s, size_t n)
 {
     for (int l = 0; l < FT_LAYOUT_COUNT; l++)
-        if (is(ft_layout_name((ft_layout)l), s, n))
+        if (is(ft__layout_name((ft_layout)l), s, n))
             return l;
     return -1;
 }
@@ -262,15 +263,15 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
         op->layout = (ft_layout)number;
         return st;
     }
-    while ((key = ft_kind_key(op->kind, i)) != FT_K_COUNT &&
-           !is(ft_key_name(key), name, len))
+    while ((key = ft__kind_key(op->kind, i)) != FT_K_COUNT &&
+           !is(ft__key_name(key), name, len))
         i++;
     if (key == FT_K_COUNT)
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: %s has no key \"%.*s\"", at,
                        ft_kind_name(op->kind), (int)(len < 40 ? len : 40), name);
     if (keys[i].seen)
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: key %s is given twice", at,
-                       ft_key_name(key));
+                       ft__key_name(key));
     keys[i].seen = true;
     if (!names_dtype(key))
         return read_values(in, &keys[i], err);
@@ -290,7 +291,7 @@ static ft_status check_wrt(ft_op *op, ft_error *err)
         return ft_fail(err, FT_EFORMAT, 0, "%s has no such gradient",
                        ft_kind_name(op->kind));
     if (bits)
-        ft_op_set_wrt(op, bits);
+        ft__op_set_wrt(op, bits);
     return FT_OK;
 }
 
@@ -305,10 +306,10 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
 
     skip_blanks(&in);
     n = word(&in, &name);
-    if (!ft_kind_from_name(&kind, name, n))
+    if (!ft__kind_from_name(&kind, name, n))
         return ft_fail(err, FT_EFORMAT, 0, "unknown operation \"%.*s\"",
                        (int)(n < 40 ? n : 40), name);
-    ft_op_init(out, kind, FT_DTYPE_fp32);
+    ft__op_init(out, kind, FT_DTYPE_fp32);
     for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
         keys[i].seen = false;
     while (skip_blanks(&in) < len) {
@@ -316,8 +317,9 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
         if (st)
             return st;
     }
-    for (uint32_t i = 0; ft_kind_key(kind, i) != FT_K_COUNT; i++)
-        if (keys[i].seen && !ft_op_set(out, ft_kind_key(kind, i), keys[i].v, keys[i].n))
+    for (uint32_t i = 0; ft__kind_key(kind, i) != FT_K_COUNT; i++)
+        if (keys[i].seen &&
+            !ft__op_set(out, ft__kind_key(kind, i), keys[i].v, keys[i].n))
             return ft_fail(err, FT_EFORMAT, 0, "more than %d values", FT_OP_MAX_VALUES);
     st = ft_op_check(out, err);
     return st ? st : check_wrt(out, err);

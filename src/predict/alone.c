@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "learn/learn_inside.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 #include "predict/placed.h"
@@ -166,7 +167,7 @@ static ft_status find_range(double *low, double *high, const struct fitting *y,
                     log(y->item[i].time_s /
                         ft__mixture_estimate(&y->own[y->item[i].set], y->item[i].part));
     }
-    return ft_conformal(low, high, y->stray, n, 0.9, err);
+    return ft__conformal(low, high, y->stray, n, 0.9, err);
 }
 
 static bool put_text(char *to, size_t size, const char *from)

@@ -8,6 +8,7 @@
 #include "base/pairs.h"
 #include "base/stats.h"
 #include "foretell/evaluate.h"
+#include "learn/learn_inside.h"
 #include "predict/clock.h"
 #include "predict/sample.h"
 
@@ -388,7 +389,7 @@ static ft_status deal(struct set *s, uint32_t n_folds, uint64_t seed, int test,
     for (size_t i = 0; i < s->n && !st; i++)
         group[i] = s->v[i].group;
     if (!st && !test)
-        st = ft_folds_make(fold, group, s->n, n_folds, seed, err);
+        st = ft__folds_make(fold, group, s->n, n_folds, seed, err);
     for (size_t i = 0; i < s->n && !st; i++)
         s->v[i].fold = !test ? fold[i] : s->v[i].test ? 0 : UINT32_MAX;
     free(group);

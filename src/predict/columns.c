@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 
 /* ---- how an operation fits hardware ---- */
 
@@ -465,6 +466,6 @@ void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
     else if ((j -= c->n_codes) < N_LOGS)
         text = log_names[j];
     else
-        text = ft_class_name((ft_class)(j - N_LOGS));
+        text = ft__class_name((ft_class)(j - N_LOGS));
     snprintf(name, 48, "%s", text);
 }

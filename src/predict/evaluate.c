@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/prng.h"
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "predict/evaluate_ask.h"
 #include "predict/evaluation.h"
 #include "predict/family.h"
@@ -90,7 +91,7 @@ static ft_status split_folds(struct evaluating *e, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
         group[i] = e->s.v[i].hash;
-    st = ft_folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
+    st = ft__folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
     free(group);
     for (uint32_t i = 0; i < n && !st; i++) {
         snprintf(name, sizeof(name), "fold %u", i + 1);

@@ -7,6 +7,8 @@
 
 #include "base/pairs.h"
 #include "base/stats.h"
+#include "graph/op_inside.h"
+#include "predict/rank_inside.h"
 
 static const char *const by_names[FT_BY_COUNT] = {"kind", "device", "size", "split"};
 
@@ -72,7 +74,7 @@ static int take_member(void *user, const ft_member *m)
     if (ft_op_parse(&op, m->part, strlen(m->part), NULL))
         return 0;
     v = network_of(r->out, name, len);
-    if (v && add_hash(v, ft_op_hash(&op)))
+    if (v && add_hash(v, ft__op_hash(&op)))
         return 0;
     r->st = ft_fail(&r->err, FT_ENOMEM, 0, "networks");
     return 1;
@@ -202,7 +204,7 @@ ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
             v->truth,  said->value,
             said->low, said->high};
     }
-    st = ft_rank_evaluate(out, row, r->n, err);
+    st = ft__rank_evaluate(out, row, r->n, err);
     free(row);
     return st;
 }

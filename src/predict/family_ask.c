@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 
@@ -183,7 +184,7 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
         s->dataset[index].roof = f->dataset[index].roof;
     for (size_t i = 0; i < n; i++)
         s->v[i] =
-            (ft__sample){.op = ops[i], .hash = ft_op_hash(&ops[i]), .dataset = index};
+            (ft__sample){.op = ops[i], .hash = ft__op_hash(&ops[i]), .dataset = index};
     return FT_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/family_image.h"
@@ -378,7 +379,7 @@ static bool find_which(ft__part *p, const char *name)
     if (p->scope <= FT__SCOPE_KIND)
         return ft__kind_number_named(&p->which, name);
     for (int c = 0; p->scope == FT__SCOPE_CLASS && c < FT_CLASS_COUNT; c++)
-        if (strcmp(ft_class_name((ft_class)c), name) == 0) {
+        if (strcmp(ft__class_name((ft_class)c), name) == 0) {
             p->which = (uint32_t)c;
             return true;
         }
@@ -405,7 +406,7 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
     if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
         !is_text(h->which, sizeof(h->which)) || !is_text(h->phase, sizeof(h->phase)) ||
         !find_which(p, h->which) ||
-        !ft_phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
+        !ft__phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
         !isfinite(h->low) || !isfinite(h->high) || !(h->typical >= 0) ||
         !ft__mixture_sound(&h->mixture, bytes - models))
         return false;

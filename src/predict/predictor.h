@@ -8,6 +8,7 @@
 #include "predict/features.h"
 #include "predict/fit.h"
 #include "predict/network.h"
+#include "predict/predictor_inside.h"
 
 /* The file *.ftp, little-endian, every part a multiple of 8 bytes:
  *
@@ -81,7 +82,7 @@ struct ft_predictor {
 };
 
 uint64_t ft__checksum(const void *data, size_t len);
-/* Like ft_predictor_load_image(), but frees `memory` with the predictor, and
+/* Like ft__predictor_load_image(), but frees `memory` with the predictor, and
  * now on failure. */
 ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
                                   ft_error *err);

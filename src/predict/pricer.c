@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/index.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 #include "predict/pricer.h"
@@ -103,7 +105,7 @@ static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
     ft_status st = ft_import_ops(&g, l->text, l->len, "list", err);
 
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, err);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, err);
     if (!st)
         st = x->p ? ft_predict_network_on(&e, x->p, &x->on, lowered, err)
                   : ft_predict_network_physics(&e, &x->on, lowered, err);
@@ -257,7 +259,7 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
 /* An operation's number; FT_NONE: no memory. */
 static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
 {
-    ft__index_slot *slot = ft__index_at(&x->ops, ft_op_hash(op), NULL);
+    ft__index_slot *slot = ft__index_at(&x->ops, ft__op_hash(op), NULL);
 
     if (!slot)
         return FT_NONE;
@@ -271,7 +273,7 @@ static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
     x->op[x->n_ops] = *op;
     x->known.task[x->n_ops] = *task;
     x->seen[x->n_ops] = 0;
-    *slot = (ft__index_slot){ft_op_hash(op), NULL, x->n_ops};
+    *slot = (ft__index_slot){ft__op_hash(op), NULL, x->n_ops};
     x->ops.n++;
     return x->n_ops++;
 }
@@ -307,7 +309,7 @@ static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char
     ft_status st = ft_import_ops(&g, text, len, "list", &why);
 
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &why);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &why);
     if (!st && (ft_graph_n_nodes(g) != n || ft_graph_n_nodes(lowered) != n))
         st = ft_fail(&why, FT_EFORMAT, 0, "lines that are not one operation each");
     if (!st) {

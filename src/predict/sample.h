@@ -5,6 +5,7 @@
 
 #include "foretell/device.h"
 #include "foretell/store.h"
+#include "graph/op_inside.h"
 #include "predict/features.h"
 
 /* Measurements as learning sees them: one sample for each time that an operation was
@@ -41,7 +42,7 @@ typedef struct ft__dataset {
 
 typedef struct ft__sample {
     ft_op op;
-    uint64_t hash;    /* ft_op_hash(): samples of one hash never part in folds */
+    uint64_t hash;    /* ft__op_hash(): samples of one hash never part in folds */
     uint32_t dataset; /* index */
     double value[FT__N_METRICS]; /* NaN: not measured */
     double error_s;              /* standard error of the time */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 ft__schedule ft__schedule_plain(void)
 {
@@ -232,7 +233,7 @@ double ft__student(size_t n)
 ft_status ft__schedule_range(double *low, double *high, const double *stray, size_t n,
                              ft_error *err)
 {
-    ft_status st = ft_conformal(low, high, stray, n, 0.9, err);
+    ft_status st = ft__conformal(low, high, stray, n, 0.9, err);
     double sum = 0, width;
 
     if (st || n > FEW)

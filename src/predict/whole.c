@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 #include "base/pairs.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 
 uint64_t ft__part_key(const ft_op *op)
 {
@@ -17,7 +19,7 @@ uint64_t ft__part_key(const ft_op *op)
     key.in_place = 0;
     key.wrt = 0;
     key.phase = FT_PHASE_FORWARD;
-    return ft_op_hash(&key);
+    return ft__op_hash(&key);
 }
 
 static int by_number(const void *a, const void *b)
@@ -124,7 +126,7 @@ static ft_status find_graph(ft__whole *w, ft_store *store, ft_networks_find find
     if (!st && list.graph)
         st = take_parts(w, list.graph, err);
     if (!st && list.graph)
-        st = ft_graph_lower(&w->graph, list.graph, FT_POLICY_STRIDED_VIEWS, err);
+        st = ft__graph_lower(&w->graph, list.graph, FT_POLICY_STRIDED_VIEWS, err);
     ft_graph_free(list.graph);
     take_batch(w, list.batch);
     snprintf(w->architecture, sizeof(w->architecture), "%s",

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
+#include "import/graph_inside.h"
 #include "query/answer.h"
 #include "query/many.h"
 
@@ -115,7 +118,7 @@ static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
 {
     ft_graph *made;
     ft_status st =
-        ft_graph_cast(&made, *g, ft_dtype_from_name(dtype, strlen(dtype)), err);
+        ft__graph_cast(&made, *g, ft__dtype_from_name(dtype, strlen(dtype)), err);
 
     ft_graph_free(*g);
     *g = made;
@@ -132,7 +135,7 @@ static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
                                    .trips = q->trips};
 
     if (!q->list)
-        return ft_import_file(out, q->model, &how, err);
+        return ft__import_file(out, q->model, &how, err);
     if (q->batch || q->n_dims || q->n_inputs)
         return ft_fail(err, FT_EINVAL, 0,
                        "%s: a list of operations has its sizes in its lines: --batch, "
@@ -149,7 +152,8 @@ ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
     *out = NULL;
     if (!st && !q.model)
         st = ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
-    if (!st && q.dtype && ft_dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
+    if (!st && q.dtype &&
+        ft__dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
         st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", q.dtype);
     if (!st)
         st = import(out, &q, err);

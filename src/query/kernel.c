@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "foretell/version.h"
+#include "predict/kernels_inside.h"
 
 static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,
                             ft_error *err)
@@ -49,6 +50,6 @@ ft_status ft_kernel_ask(ft_kernel_estimate *out, uint32_t *registers,
     if (st)
         return st;
     ft_kernel_work_make(&work, q.counts, &space);
-    return ft_kernel_predict(out, q.learned, &work, q.device,
-                             q.call_s > 0 ? q.call_s : (double)NAN, err);
+    return ft__kernel_predict(out, q.learned, &work, q.device,
+                              q.call_s > 0 ? q.call_s : (double)NAN, err);
 }

@@ -192,7 +192,8 @@ static ft_status select_device(ft__selection *s, const struct asked *a, ft_error
     snprintf(s->title, sizeof(s->title), "%s", a->info.device);
     s->source.predictor = a->predictor;
     s->source.on = (ft_device_use){.setting = a->q->setting, .policy = a->q->policy};
-    snprintf(s->host, sizeof(s->host), "%s", a->info.device);
+    if (strncmp(a->info.device, "cpu-", 4) == 0) /* it issues its own */
+        snprintf(s->host, sizeof(s->host), "%s", a->info.device);
     if (strcmp(s->device, "local") != 0 &&
         !ft__data_device(&file, a->d, s->device, NULL))
         s->limit_bytes = ft_device_get(file)->memory_bytes;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
 #include "query/select.h"
 
 ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err)
@@ -100,7 +101,7 @@ ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_que
         st = ft__query_step(&at.step, &at.q, err);
     if (st)
         return st;
-    st = ft_memory_max_batch(batch, (uint64_t)limit_bytes, bytes_at, &at, &inner);
+    st = ft__memory_max_batch(batch, (uint64_t)limit_bytes, bytes_at, &at, &inner);
     return st ? ft_fail(err, st, 0, "--max-batch asks at several batches: %.800s",
                         inner.msg)
               : FT_OK;

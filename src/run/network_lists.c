@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/pairs.h"
 #include "foretell/networks.h"
+#include "import/graph_inside.h"
 #include "run/rows.h"
 
 enum { NETWORK, FAMILY, SHAPE, OPERATION, COUNT, N_COLUMNS };
@@ -234,7 +235,7 @@ static ft_status find_file(ft_network_list *out, const char *folder,
                          of->shape, kind) >= sizeof(path) ||
         access(path, R_OK))
         return FT_OK;
-    return ft_import_file(&out->graph, path, &as_it_is, err);
+    return ft__import_file(&out->graph, path, &as_it_is, err);
 }
 
 static ft_status take_entry(ft_network_list *out, const struct entry *e,
