@@ -210,21 +210,20 @@ static bool print_json(const ft_predictor *p, const char *path,
     ft_predictor_get_info(p, &i);
     return ft__json_print_take(
         ft__json_join_take(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                      "s:o, s:o, s:o}",
-                      "file", ft__json_text(path), "device", ft__json_text(i.device),
-                      "setting", ft__json_text(i.setting), "engine",
-                      ft__json_text(i.engine), "engine_version",
-                      ft__json_text(i.engine_version), "peak_flops",
-                      ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
-                      ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
-                      "context_bytes", ft__json_real(i.context_bytes), "n_measured",
-                      ft__json_count(i.n_measured), "datasets",
-                      datasets_json(p, i.n_datasets), "regressors",
-                      regressors_json(p, i.n_regressors), "schedules",
-                      schedules_json(p, i.n_schedules), "unseen_chips",
-                      ft__json_count(i.n_chips), "unseen_part",
-                      ft__json_real(i.unseen_part)),
+            json_pack(
+                "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                "s:o, s:o, s:o}",
+                "file", ft__json_text(path), "device", ft__json_text(i.device),
+                "setting", ft__json_text(i.setting), "engine", ft__json_text(i.engine),
+                "engine_version", ft__json_text(i.engine_version), "peak_flops",
+                ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
+                ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
+                "context_bytes", ft__json_real(i.context_bytes), "n_measured",
+                ft__json_count(i.n_measured), "datasets",
+                datasets_json(p, i.n_datasets), "regressors",
+                regressors_json(p, i.n_regressors), "schedules",
+                schedules_json(p, i.n_schedules), "unseen_chips",
+                ft__json_count(i.n_chips), "unseen_part", ft__json_real(i.unseen_part)),
             attributes),
         stdout);
 }

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "predict/network.h"
 #include "predict/mixture.h"
+#include "predict/network.h"
 #include "predict/whole.h"
 
 /* Networks of devices of which no operation was measured: their operations' estimates

@@ -55,9 +55,9 @@ bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
 /* What each unique operation of g needs of host and device, but its count: from
  * specifications, or as a family says; its schedule is of what runs as `phase`. */
 typedef struct ft__tasks {
-    ft__task *task; /* the caller's, one for each */
-    const struct ft__placed *as; /* whose sessions tell of operations; NULL: as users are
-                                    answered */
+    ft__task *task;              /* the caller's, one for each */
+    const struct ft__placed *as; /* whose sessions tell of operations; NULL: as users
+                                    are answered */
     ft__schedule schedule;
     double cap_w;
     const char *engine; /* family: whose operations these are; borrowed from it */
