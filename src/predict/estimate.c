@@ -130,7 +130,8 @@ static ft_estimate roofline_only(const ft_op *op, const ft__roof *roof)
 
 bool ft__costs_nothing(const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_VIEW;
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || op->kind == FT_KIND_kernel ||
+           op->kind == FT_KIND_network;
 }
 
 /* Estimates of one metric for all operations whose out[] is still open

@@ -38,6 +38,7 @@ void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w);
 ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
                                         const ft_device_facts *d, const ft_graph *g,
                                         ft_error *err);
+/* Views; and what was measured whole, of which no estimate is made. */
 bool ft__costs_nothing(const ft_op *op);
 
 /* Logarithm of truth over estimate of networks: 90 % between these. */

@@ -147,7 +147,10 @@ void ft__results_rows(const ft__results *r, const ft__samples *s, ft__metric met
         const ft__answer *a = &r->v[i].said;
         char spec[1024];
 
-        ft_op_print(&v->op, spec, sizeof(spec));
+        if (v->whole)
+            snprintf(spec, sizeof(spec), "%s", v->whole->spec);
+        else
+            ft_op_print(&v->op, spec, sizeof(spec));
         opt->row(opt->row_user, &(ft_evaluated_row){.device = d->device,
                                                     .setting = d->setting,
                                                     .engine = d->engine,

@@ -378,16 +378,19 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     double room = (double)(opt->most_bytes ? opt->most_bytes : default_bytes);
     double templates = (double)s->n * TEMPLATE_BYTES;
     bool forget = opt->forget || templates > room / 3;
+    bool timed = has_metric(s, FT__METRIC_TIME);
     ft_status st;
 
     *out = (ft__family){0};
-    if (!has_metric(s, FT__METRIC_TIME))
+    if (!timed && !(opt->wholes && opt->wholes->n))
         return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
     st = copy_datasets(out, s, err);
-    if (!st)
+    if (!st && timed)
         st = learn_all(out, s, opt, forget ? room : room - templates, err);
-    if (!st && !forget)
+    if (!st && timed && !forget)
         st = all_templates(out, s, opt->before, err);
+    if (!st && opt->wholes)
+        st = ft__clocked_fit(&out->clocked, opt->wholes, opt->learn.fit.seed, err);
     if (st)
         ft__family_free(out);
     return st;
@@ -473,6 +476,7 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                const ft_train_options *opt, ft_error *err)
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
+    ft__samples s = {0}, own = {0}, wholes = {0};
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
                                               .fit = {.methods = opt->methods,
                                                       .mix = opt->mix,
@@ -485,18 +489,21 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
                                     .most_bytes = opt->most_bytes,
                                     .forget = opt->forget != 0,
                                     .before = opt->add ? opt->add->family : NULL,
+                                    .wholes = &wholes,
                                     .log = opt->log};
     ft__family f = {0};
-    ft__samples s, own = {0};
     ft_status st;
 
     if (opt->add && !opt->add->family)
         return ft_fail(err, FT_EINVAL, 0,
                        "the predictor is of one machine, not of a family");
     st = ft__samples_read(&s, store, opt->where, false, err);
-    if (st)
-        return st;
-    st = ft__samples_know(&s, opt->data_dir, err);
+    if (!st)
+        st = ft__samples_know(&s, opt->data_dir, err);
+    if (!st)
+        st = ft__samples_read_wholes(&wholes, store, opt->where, err);
+    if (!st)
+        st = ft__samples_know(&wholes, opt->data_dir, err);
     if (!st)
         st = take_rows(&own, &s, opt, err);
     if (!st && how.before)
@@ -509,6 +516,7 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
         st = write_out(out, &f, err);
     ft__family_free(&f);
     ft__samples_free(&own);
+    ft__samples_free(&wholes);
     ft__samples_free(&s);
     return st;
 }
@@ -565,6 +573,7 @@ void ft__family_free(ft__family *f)
     free(f->dataset);
     free(f->templates);
     free(f->placed);
+    ft__clocked_free(&f->clocked);
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++) {
             if (f->learner[m][u])

@@ -2,6 +2,7 @@
 #define PREDICT_FAMILY_H
 
 #include "base/buf.h"
+#include "predict/clocked.h"
 #include "predict/learner.h"
 #include "predict/writer.h"
 
@@ -37,6 +38,7 @@ typedef struct ft__family {
     ft__templates *templates;  /* of each dataset */
     struct ft__placed *placed; /* schedules (placed.h) */
     uint32_t n_placed;
+    ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
     ft__learner *reading; /* while a file is opened: whose parts come next */
 } ft__family;
 
@@ -50,11 +52,12 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
+    const ft__samples *wholes; /* measured at clocks, or NULL */
     const ft_log *log;
 } ft__family_options;
 
-/* Of all samples: time and power, and memory and workspace where they were measured.
- * FT_ENOTFOUND: no time is among them. */
+/* Of all samples: time and power, and memory and workspace where they were measured;
+ * and of opt->wholes. FT_ENOTFOUND: no time is among them, and no wholes. */
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err);
 void ft__family_free(ft__family *f);

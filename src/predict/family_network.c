@@ -442,6 +442,10 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     ft_status st = FT_OK;
     ft_device_use use;
 
+    if (!ft__family_any(q->f, FT__METRIC_TIME))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the predictor knows what was measured whole at clocks, and no "
+                       "operation");
     if (!asked.engine)
         like_known(&asked, q->f, on->known);
     q->few = on->known;
@@ -515,6 +519,8 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
         p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
+    if (p->family && ft__graph_is_whole(g))
+        return ft__clocked_covers(&p->family->clocked, g);
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
         ft_op op = *ft_graph_op(g, i);
 
@@ -537,8 +543,11 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     const ft_device_facts *d = on->device ? ft_device_get(on->device) : &none;
     const ft_estimate exact = {0};
     ft__buf setting = {0};
-    ft_status st = ft__estimate_start(out, g, err);
+    ft_status st;
 
+    if (ft__graph_is_whole(g))
+        return ft__clocked_network(out, &p->family->clocked, on, g, err);
+    st = ft__estimate_start(out, g, err);
     if (!st)
         st = ft__asking_open(&q, &setting, on, err);
     if (!st)

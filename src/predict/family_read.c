@@ -168,7 +168,7 @@ static void read_family(struct cursor *c, ft__family *f)
 {
     uint32_t n = get_count(c, 40);
 
-    if (n > MAX_DATASETS || n == 0)
+    if (n > MAX_DATASETS)
         c->bad = true;
     f->dataset = own_list(c, n, sizeof(*f->dataset));
     f->templates = own_list(c, n, sizeof(*f->templates));
@@ -492,9 +492,9 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
 {
     struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
-               s->type == FT__SECTION_SCHEDULE;
+               s->type == FT__SECTION_SCHEDULE || s->type == FT__SECTION_CLOCKS;
 
-    if (s->type > FT__SECTION_SCHEDULE)
+    if (s->type > FT__SECTION_CLOCKS)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -506,13 +506,15 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_LEARNER: return open_learner(p, &c, s->offset, err);
     case FT__SECTION_PART: return open_part(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
+    case FT__SECTION_CLOCKS:
+        return ft__clocked_open(&p->family->clocked, c.at, c.left, s->offset, err);
     default: return open_templates(p, &c, s, err);
     }
 }
 
 ft_status ft__family_check(const ft_predictor *p, ft_error *err)
 {
-    return ft__family_any(p->family, FT__METRIC_TIME)
+    return ft__family_any(p->family, FT__METRIC_TIME) || p->family->clocked.n
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

@@ -204,5 +204,7 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
     for (uint32_t i = 0; i < f->n_placed && !st; i++)
         st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->placed[i],
                                 sizeof(f->placed[i]), err);
+    for (uint32_t i = 0; i < f->clocked.n && !st; i++)
+        st = ft__clocked_write(w, &f->clocked.v[i], err);
     return st;
 }

@@ -26,6 +26,7 @@
  *   FT__SECTION_PART       ft__part_image, ranges, then images as a regressor's; many
  *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
  *   FT__SECTION_SCHEDULE   one ft__placed; many
+ *   FT__SECTION_CLOCKS     of one device: workloads at clocks (clocked.h); many
  *
  * The table is checked when the file is opened, each section at its first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
@@ -46,6 +47,7 @@ enum ft__section_type {
     FT__SECTION_PART = 6,
     FT__SECTION_TEMPLATES = 7,
     FT__SECTION_SCHEDULE = 8,
+    FT__SECTION_CLOCKS = 9,
 };
 
 typedef struct ft__header_image {

@@ -41,7 +41,8 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                    .context_bytes = NAN,
                                    .n_regressors = count_parts(p),
                                    .n_measured = count_templates(p),
-                                   .n_datasets = p->family->n_datasets,
+                                   .n_datasets =
+                                       p->family->n_datasets + p->family->clocked.n,
                                    .n_schedules = p->family->n_placed};
         return;
     }
@@ -61,8 +62,20 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                               ft_predictor_dataset *out)
 {
-    const ft__dataset *d = &p->family->dataset[i];
+    const ft__family *f = p->family;
+    const ft__dataset *d = &f->dataset[i];
 
+    if (i >= f->n_datasets) {
+        const ft__clocked *c = &f->clocked.v[i - f->n_datasets];
+
+        *out = (ft_predictor_dataset){.device = c->device,
+                                      .setting = "measured whole, at clocks",
+                                      .engine = "",
+                                      .engine_version = "",
+                                      .policy = "",
+                                      .n = c->n};
+        return;
+    }
     *out = (ft_predictor_dataset){.device = d->device,
                                   .setting = d->setting,
                                   .engine = d->engine,

@@ -35,12 +35,21 @@ typedef struct ft__dataset {
     ft__roof *roof;  /* as its probes were measured; NULL: they were not */
 } ft__dataset;
 
+/* What was measured whole: a kernel or a network by name. */
+enum { FT__WHOLE_HINTS = 8 };
+typedef struct ft__measured_whole {
+    char *spec;
+    /* Activities of the device meanwhile, 0 to 1, NaN where unknown; memory's first. */
+    double hint[FT__WHOLE_HINTS];
+} ft__measured_whole;
+
 typedef struct ft__sample {
     ft_op op;
     uint64_t hash;    /* ft_op_hash(): samples of one hash never part in folds */
     uint32_t dataset; /* index */
-    double value[FT__N_METRICS]; /* NaN: not measured */
-    double error_s;              /* standard error of the time */
+    double value[FT__N_METRICS];     /* NaN: not measured */
+    double error_s;                  /* standard error of the time */
+    const ft__measured_whole *whole; /* NULL: an operation */
 } ft__sample;
 
 typedef struct ft__samples {
@@ -49,7 +58,8 @@ typedef struct ft__samples {
     size_t cap;
     ft__dataset *dataset;
     uint32_t n_datasets;
-    size_t n_wholes; /* rows left out: networks and kernels measured whole */
+    ft__measured_whole **own; /* to free */
+    size_t n_own;
 } ft__samples;
 
 /* Rows of a store that `where` asks for: names and values as in
@@ -61,6 +71,9 @@ typedef struct ft__samples {
  * cannot. */
 ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
                            bool latest, ft_error *err);
+/* What was measured whole instead of operations. */
+ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store, const char *where,
+                                  ft_error *err);
 /* Rows that match `filter` as ft_store_each() has it. */
 ft_status ft__samples_read_key(ft__samples *out, ft_store *store, const ft_key *filter,
                                bool latest, ft_error *err);
