@@ -181,7 +181,7 @@ static void prepare(struct bench *b, char **argv, const char *where, size_t most
     size_t room;
 
     if (ft_store_open(&store, argv[2], FT_STORE_READ, &err) != FT_OK ||
-        ft__samples_read(&b->samples, store, where, true, &err) != FT_OK ||
+        ft__samples_read(&b->samples, store, NULL, where, &err) != FT_OK ||
         ft__samples_know(&b->samples, argv[1], &err) != FT_OK)
         die(argv[2], &err);
     ft_store_close(store);

@@ -85,7 +85,6 @@ static ft_predictor *train(ft_store *s, const ft_train_options *more)
     ft_predictor *p = NULL;
     ft_error err = {0};
 
-    how.family = 1;
     how.data_dir = data;
     how.seed = 1;
     how.n_trees = 24;
@@ -334,7 +333,6 @@ static void what_is_added_leaves_the_rest_alone(const ft_predictor *p)
     CHECK(error_on(more, "t4", FT__METRIC_TIME, N_OPS, 20) < 0.1);
     CHECK(ft_store_open(&few, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
     fill(few, "t4", 0, N_OPS);
-    less.family = 1;
     less.data_dir = data;
     CHECK(ft_predictor_train(&same, few, &less, &err) == FT_ENOTFOUND);
     CHECK(strstr(err.msg, "old and new ones") != NULL);

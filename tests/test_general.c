@@ -129,12 +129,8 @@ static void put(ft_store *s, int64_t run, const char *spec, const char *metric,
 
 static ft_predictor *train(int n, uint32_t threads)
 {
-    const ft_train_options how = {.family = 1,
-                                  .forget = 1,
-                                  .data_dir = data,
-                                  .seed = 1,
-                                  .n_trees = 24,
-                                  .threads = threads};
+    const ft_train_options how = {
+        .forget = 1, .data_dir = data, .seed = 1, .n_trees = 24, .threads = threads};
     ft_predictor *p = NULL;
     ft_store *s;
     int64_t run;

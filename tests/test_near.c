@@ -298,7 +298,6 @@ static ft_predictor *train(const ft_train_options *more)
     ft_predictor *p = NULL;
     ft_error err = {0};
 
-    how.family = 1;
     how.data_dir = data;
     how.seed = 1;
     how.n_trees = 24;
@@ -366,7 +365,7 @@ static ft__family train_plain(void)
     ft__samples s, own;
     uint32_t *row;
 
-    CHECK(ft__samples_read(&s, store, NULL, false, NULL) == FT_OK);
+    CHECK(ft__samples_read(&s, store, NULL, NULL, NULL) == FT_OK);
     CHECK(ft__samples_know(&s, data, NULL) == FT_OK);
     row = calloc(s.n + 1, sizeof(*row));
     CHECK(row != NULL);

@@ -373,8 +373,7 @@ static void what_is_missing_is_said(void)
 
 static ft_predictor *train(ft_store *s, const char *networks, const ft_predictor *add)
 {
-    const ft_train_options how = {.family = 1,
-                                  .where = "phase=forward",
+    const ft_train_options how = {.where = "phase=forward",
                                   .networks = networks,
                                   .data_dir = data_dir,
                                   .add = add,

@@ -116,8 +116,7 @@ static ft_status train(ft_predictor **out, ft_store *s, const char *networks,
                        const ft_predictor *add, struct told *told, ft_error *err)
 {
     const ft_log log = {.message = hear, .user = told};
-    const ft_train_options how = {.family = 1,
-                                  .where = "phase=forward",
+    const ft_train_options how = {.where = "phase=forward",
                                   .networks = networks,
                                   .data_dir = data_dir,
                                   .add = add,

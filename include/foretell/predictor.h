@@ -9,9 +9,9 @@
 
 FT_BEGIN_DECLS
 
-/* All regressors for one device, engine and setting, or for a family of devices, with
- * what they were trained on; one file *.ftp, mapped into memory. Immutable: threads may
- * share one. */
+/* Physical constants, regressors and schedules learned from any number of datasets (one
+ * machine is one), with what they were trained on; one file *.ftp, mapped into memory.
+ * Immutable: threads may share one. */
 typedef struct ft_predictor ft_predictor;
 
 typedef enum ft_basis {
@@ -50,10 +50,11 @@ typedef struct ft_regressor_attributes {
 } ft_regressor_attributes;
 
 typedef struct ft_train_options {
-    ft_key filter;        /* which measurements; NULL members match all, but the
-                             rows found must share device, setting, engine */
-    uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0:
-                             FT_METHOD_EXTRA alone; for a family the usual ones, mixed */
+    ft_key filter;        /* which measurements; NULL members match all */
+    const char *where;    /* of these: as of ft_evaluate_options */
+    const char *data_dir; /* where device files are; NULL: nowhere */
+    uint32_t methods;     /* bits 1 << ft_method to choose from by cross-validation; 0: the
+                             usual ones, mixed */
     int mix;              /* mixtures of the three best, too, where they are better */
     int tune;             /* try more hyper-parameters of these methods */
     uint32_t n_trees;     /* 0: 64 */
@@ -64,23 +65,18 @@ typedef struct ft_train_options {
     size_t n_without;
     int forget;           /* 1: keep no measured values, so that every answer is learned */
     const ft_log *log;
-    int family;           /* 1: of all devices, settings and engines that `where` asks for,
-                             for any device; `filter` is not looked at */
-    const char *where;    /* as of ft_evaluate_options */
-    const char *data_dir; /* where device files are; family only */
-    int single;           /* one regressor for all kinds, instead of one for each; family */
-    size_t most_bytes;    /* family: of the file, about; 0: 40 MB */
+    int single;           /* one regressor for all kinds, instead of one for each */
+    size_t most_bytes;    /* of the file, about; 0: 40 MB */
     const struct ft_predictor *add; /* NULL, or what the store's new measurements are added
                              to: regressors whose rows are as they were are copied byte for
-                             byte, and what times are told relative to stays. FT_EINVAL: it
-                             is of another machine or too old; FT_ENOTFOUND: the store lacks
-                             what it was made of */
+                             byte, and what times are relative to stays. FT_ENOTFOUND: the
+                             store lacks what it was made of */
     /* NULL, or told of each regressor that is fitted what its attributes are worth;
      * what it gets is borrowed for the call. */
     void (*importance)(void *user, const ft_regressor_attributes *of);
     void *importance_user;
-    /* Family: NULL, or networks that were measured whole, as `where` asks for
-     * operations: schedules of their devices are fitted to them (docs/networks.md).
+    /* NULL, or networks that were measured whole, as `where` asks for operations:
+     * schedules of their devices are fitted to them (docs/networks.md).
      * FT_ENOTFOUND: there are none whose operations are known, or too few. */
     const char *networks;
     ft_status (*graph)(void *user, struct ft_graph **g, const char *spec,
@@ -88,8 +84,7 @@ typedef struct ft_train_options {
     void *graph_user;
 } ft_train_options;
 
-/* FT_ENOTFOUND: the store holds nothing that fits, or several devices fit without
- * `family` (the message lists them). */
+/* FT_ENOTFOUND: the store holds nothing that fits. */
 FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     const ft_train_options *opt, ft_error *err);
 FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
@@ -101,24 +96,25 @@ FT_API ft_status ft_predictor_load_image(ft_predictor **out, const void *image,
 FT_API void ft_predictor_free(ft_predictor *p);
 
 typedef struct ft_predictor_info {
+    /* Of one machine, which it answers for alone: its roofline was probed, or it has no
+     * data sheet. Otherwise the texts are "" and the figures NaN. */
     const char *device;
     const char *setting;
     const char *engine;
     const char *engine_version;
-    uint32_t policy;     /* FT_POLICY_ bits: how its engine runs graphs */
-    double peak_flops;   /* what the roofline was drawn with, FLOP/s */
-    double bandwidth;    /* B/s */
-    double launch_s;     /* least time of one operation */
+    double peak_flops;    /* of the roofline, FLOP/s */
+    double bandwidth;     /* B/s */
+    double launch_s;      /* least time of one operation */
     double context_bytes; /* process and engine; operations add to it */
+    uint32_t policy;      /* FT_POLICY_ bits: how graphs are lowered that it is asked of */
     uint32_t n_regressors;
-    uint32_t n_measured; /* operations whose measured values it holds */
-    uint32_t n_datasets; /* of a family: learned from; 0: it is of one device. Of a family
-                            the texts are "" and the figures of its machine NaN */
-    uint32_t n_schedules; /* of a family: fitted to networks of its devices */
+    uint32_t n_measured;  /* operations whose measured values it holds */
+    uint32_t n_datasets;  /* learned from */
+    uint32_t n_schedules; /* fitted to networks of its devices */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
 
-/* What a family was learned from; i < n_datasets. */
+/* What it was learned from; i < n_datasets. */
 typedef struct ft_predictor_dataset {
     const char *device;
     const char *setting;
@@ -130,7 +126,7 @@ typedef struct ft_predictor_dataset {
 FT_API void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                                      ft_predictor_dataset *out);
 
-/* What networks measured whole showed of a device of a family; i < n_schedules. */
+/* What networks measured whole showed of a device; i < n_schedules. */
 typedef struct ft_predictor_schedule {
     const char *device;
     const char *policy;
@@ -157,12 +153,12 @@ FT_API void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
 typedef struct ft_regressor_info {
     const char *kind;   /* a kind, or a class ("unary") that serves rare kinds */
     const char *metric; /* "time", "workspace" */
-    const char *phase;  /* family: "forward", ...; otherwise "" */
-    int unseen;         /* family: for devices that are not among its datasets */
+    const char *phase;  /* "forward", ... */
+    int unseen;         /* for devices that are not among its datasets */
     const char *choice; /* the method that was best: "extra leaf 3", or a mixture */
     ft_errors forest;   /* its errors */
-    ft_errors constant; /* always the median ratio to the roofline */
-    ft_errors roofline; /* the roofline itself; of a family the physical estimate */
+    ft_errors constant; /* always the median ratio to the physical estimate */
+    ft_errors roofline; /* the physical estimate itself; of a machine its roofline */
     double interval_low; /* 90 %, typical row: truth / predicted lies between */
     double interval_high;
 } ft_regressor_info;
@@ -170,12 +166,6 @@ FT_API void ft_predictor_regressor(const ft_predictor *p, uint32_t i,
                                    ft_regressor_info *out);
 
 /* ---- predicting ---- */
-/* n operations (as the predictor's engine runs them: ft_op_lower). time[n] in
- * seconds; workspace[n] (or NULL) in bytes. */
-FT_API ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
-                                ft_estimate *time, ft_estimate *workspace,
-                                ft_error *err);
-
 /* A network: sums over operations with counts; memory by part. `time` and
  * `workspace` per unique operation of g in graph order, freed with the rest. */
 typedef struct ft_network_estimate {
@@ -211,11 +201,6 @@ typedef struct ft_network_estimate {
     uint32_t graph; /* 1: in run mode graph, so that the host issues nothing */
 } ft_network_estimate;
 
-/* g must be lowered with the predictor's policy. Memory: a forward pass lies at the
- * offsets that ft_plan_make() finds; a training step, which our engines do not
- * run, is counted as PyTorch allocates it. */
-FT_API ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                                    const ft_graph *g, ft_error *err);
 /* A few measurements of devices: every operation of a store with a time. */
 typedef struct ft_known ft_known;
 FT_API ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err);
@@ -251,17 +236,17 @@ typedef struct ft_device_use {
 FT_API ft_status ft_predict_network_physics(ft_network_estimate *out,
                                             const ft_device_use *on, const ft_graph *g,
                                             ft_error *err);
-/* Share of the unique operations of g of whose kind and element type a family learned
- * something; 0 of a predictor of one device. */
+/* Share of the unique operations of g of whose kind and element type something was
+ * learned. */
 FT_API double ft_predictor_covers(const ft_predictor *p, const ft_graph *g);
-/* From a family of devices: what was learned of operations, host and device by the
- * schedule. Operations of a device that it was trained on are measured or learned, of
- * others scaled; what was learned in no form is priced from specifications. Memory as
- * PyTorch allocates it. What *on does not say is as in what was learned of that device,
- * or of most.
- * A predictor of one device answers for it as it was measured, and where *on says
- * another clock or cap, scaled by what specifications say of both (g lowered with its
- * policy). FT_ENOTFOUND as above. */
+/* By what was learned of operations, host and device by the schedule. Operations of a
+ * device that it was trained on are measured or learned, of others scaled; what was
+ * learned in no form is priced from specifications. Memory of a machine of ours: a
+ * forward pass lies at the offsets that ft_plan_make() finds; a training step, which our
+ * engines do not run, and all of other devices as PyTorch allocates it. What *on does
+ * not say is as in what was learned of that device, or of most; without a device and a
+ * name it is the machine that was measured. g is lowered with the policy of
+ * ft_predictor_get_info(). FT_ENOTFOUND as above. */
 FT_API ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
                                        const ft_device_use *on, const ft_graph *g,
                                        ft_error *err);

@@ -269,6 +269,7 @@ static bool print_csv(const struct result *r)
 static ft_status foretell(struct result *r, const ft_graph *g, const ft_step *step,
                           const char *path, ft_error *err)
 {
+    const ft_device_use measured = {0};
     ft_predictor *p;
     ft_predictor_info info;
     ft_graph *lowered = NULL;
@@ -279,7 +280,7 @@ static ft_status foretell(struct result *r, const ft_graph *g, const ft_step *st
     ft_predictor_get_info(p, &info);
     st = ft_step_lower(&lowered, g, info.policy, step, err);
     if (!st)
-        st = ft_predict_network(&r->e, p, lowered ? lowered : g, err);
+        st = ft_predict_network_on(&r->e, p, &measured, lowered ? lowered : g, err);
     r->foretold = !st;
     ft_graph_free(lowered);
     ft_predictor_free(p);

@@ -320,7 +320,7 @@ const ft_predictor *ft__rank_family(const ft__rank_question *q)
         ft_predictor_info info;
 
         ft_predictor_get_info(q->predictor[i], &info);
-        if (info.n_datasets)
+        if (!*info.device)
             return q->predictor[i];
     }
     return NULL;

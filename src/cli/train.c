@@ -43,14 +43,13 @@ static const ft__option options[] = {
      "learn from measurements of this device; this machine"},
     {"family", 0, FT__OPT_FLAG, offsetof(struct options, family), NULL,
      "learn from all devices, settings and engines in the store, for any device that "
-     "has "
-     "a data sheet"},
+     "has a data sheet"},
     {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
-     "with --family: which measurements, as evaluate has it: \"device=a30,l4 "
+     "which of these measurements, as evaluate has it: \"device=a30,l4 "
      "policy=default\""},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
-     "with --family: fit to these networks, measured whole, what host and device share "
-     "of the work, as evaluate --networks does: \"device=a30 phase=step\""},
+     "fit to these networks, measured whole, what host and device share of the work, as "
+     "evaluate --networks does: \"device=a30 phase=step\""},
     {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
      "NAME@SHAPE.step.ops; those of data/workloads/networks"},
@@ -61,9 +60,9 @@ static const ft__option options[] = {
     {"tune", 0, FT__OPT_FLAG, offsetof(struct options, tune), NULL,
      "choose hyper-parameters of these methods as well, by cross-validation"},
     {"layout", 0, FT__OPT_TEXT, offsetof(struct options, layout), "WHAT",
-     "with --family: one regressor a kind, or single: one for all of them"},
+     "one regressor a kind, or single: one for all of them"},
     {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
-     "with --family: what the file may take, about; 40"},
+     "what the file may take, about; 40"},
     {"add", 0, FT__OPT_TEXT, offsetof(struct options, add), "P.ftp",
      "add what the store holds to this predictor: only what has new measurements is "
      "learned again"},
@@ -153,6 +152,7 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
     if (!st) {
         snprintf(setting, sizeof(setting), "threads=%u",
                  (unsigned)(o->threads ? o->threads : 1));
+        how.filter.engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
         how.filter.setting = o->setting ? o->setting : setting;
         how.filter.device = o->device && strcmp(o->device, "local") != 0
                                 ? o->device
@@ -195,15 +195,8 @@ static int check(ft__cli *c, const struct options *o)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--family goes with --where, which says of which device, "
                             "setting and engine");
-    if (o->where && !o->family)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--where goes with --family");
-    if (o->networks && !o->family)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--networks goes with --family");
     if (o->lists && !o->networks)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks");
-    if ((o->layout || o->size) && !o->family)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --family",
-                            o->layout ? "layout" : "size");
     if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--layout is kind or single, not \"%s\"",
                             o->layout);
@@ -230,14 +223,12 @@ static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
     const char *engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
-    ft_train_options how = {.filter.engine = engine,
-                            .seed = o->seed ? o->seed : 1,
+    ft_train_options how = {.seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                             .mix = o->mix,
                             .tune = o->tune,
                             .single = o->layout && strcmp(o->layout, "single") == 0,
                             .forget = o->forget,
-                            .family = o->family,
                             .where = o->where,
                             .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};

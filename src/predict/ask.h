@@ -49,10 +49,6 @@ extern const double ft__elsewhere_error;
 /* Does one setting name a clock or a cap that the other has otherwise, or not? */
 bool ft__setting_differs(const char *asked, const char *measured);
 bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
-/* From what a network takes as the device was measured to what it takes as *on drives
- * it: every operation by what specifications say of both. */
-ft_status ft__predict_elsewhere(ft_network_estimate *e, const ft_device_use *on,
-                                const char *measured, const ft_graph *g, ft_error *err);
 
 /* What each unique operation of g needs of host and device, but its count: from
  * specifications, or as a family says; its schedule is of what runs as `phase`. */

@@ -83,7 +83,7 @@ static ft_status start(struct playing *p, ft_store *store, const ft_choice_optio
     size_t n;
 
     *p = (struct playing){.opt = opt};
-    st = ft__samples_read(&p->s, store, opt->where, false, err);
+    st = ft__samples_read(&p->s, store, NULL, opt->where, err);
     if (!st)
         st = ft__samples_know(&p->s, opt->data_dir, err);
     if (st)

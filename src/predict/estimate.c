@@ -6,258 +6,15 @@
 #include "predict/estimate.h"
 #include "predict/predictor.h"
 
-/* How far a network's true time strays from the sum of its operations for
- * reasons that all of them share: clock drift, cache state (docs/accuracy.md
- * has the measurements). One sigma, relative. */
-static const double common_sigma = 0.045;
-/* The same for an operation that was measured itself. */
-static const double repeat_sigma = 0.03;
-/* A 90 % interval of a normal quantity is +- this many sigma. */
-static const double z90 = 1.645;
-/* Where a kind was never trained, or lies outside what was: widen by this. */
-static const double scaled_factor = 2;
-
 static ft_estimate unavailable(const char *why)
 {
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
-}
-
-/* Sizes beyond the training rows by more than a factor of two. */
-static bool outside(const ft__regressor_image *r, const float *row)
-{
-    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
-                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
-
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        if (row[sizes[i]] < r->least[sizes[i]] - 1 ||
-            row[sizes[i]] > r->most[sizes[i]] + 1)
-            return true;
-    return false;
-}
-
-static ft_estimate from_measured(const ft__measured_image *m)
-{
-    double sigma = sqrt(pow(m->error_s / m->time_s, 2) + repeat_sigma * repeat_sigma);
-
-    if (!isfinite(sigma))
-        sigma = repeat_sigma;
-    return (ft_estimate){m->time_s, m->time_s * exp(-z90 * sigma),
-                         m->time_s * exp(z90 * sigma), FT_BASIS_MEASURED, ""};
-}
-
-/* What is not measured: rows gathered per regressor, predicted in one call. */
-struct batch {
-    const ft_predictor *p;
-    const ft_op *ops;
-    float *all;  /* features of every operation */
-    float *rows; /* of those that one regressor answers */
-    double *value;
-    double *spread;
-    double *scratch;
-    uint32_t *index; /* which operation a row belongs to */
-    uint32_t n;
-};
-
-static ft_status run_models(struct batch *b, uint32_t regressor, ft_error *err)
-{
-    const ft__fit *m;
-    ft_status st = ft__predictor_models(&m, b->p, regressor, err);
-
-    if (!st)
-        ft__fit_predict(m, b->rows, b->n, b->value, b->spread, b->scratch);
-    return st;
-}
-
-static ft_estimate learned_time(const struct batch *b, uint32_t i,
-                                const ft__regressor_image *r)
-{
-    double base = ft__roofline(&b->ops[b->index[i]], &b->p->info->roof);
-    double spread = b->spread[i], value = b->value[i];
-    /* A norm that takes statistics reads its input once more than one that has
-     * them, and no column tells the two apart. */
-    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES) ||
-               ft_op_at(&b->ops[b->index[i]], FT_K_train, 0);
-
-    if (far)
-        spread *= scaled_factor;
-    return (ft_estimate){base * exp(value),
-                         base * exp(value + r->interval_low * spread),
-                         base * exp(value + r->interval_high * spread),
-                         far ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
-}
-
-static ft_estimate learned_bytes(const struct batch *b, uint32_t i,
-                                 const ft__regressor_image *r)
-{
-    double v = b->value[i], spread = b->spread[i];
-
-    return (ft_estimate){fmax(0, exp(v) - 1),
-                         fmax(0, exp(v + r->interval_low * spread) - 1),
-                         fmax(0, exp(v + r->interval_high * spread) - 1),
-                         r->whole_class ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
-}
-
-static ft_estimate learned_power(const struct batch *b, uint32_t i,
-                                 const ft__regressor_image *r)
-{
-    double spread = b->spread[i], value = b->value[i];
-    bool far = r->whole_class || outside(r, b->rows + (size_t)i * FT__N_FEATURES);
-
-    if (far)
-        spread *= scaled_factor;
-    return (ft_estimate){exp(value), exp(value + r->interval_low * spread),
-                         exp(value + r->interval_high * spread),
-                         far ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
-}
-
-static ft_estimate learned(const struct batch *b, uint32_t i, ft__told what,
-                           const ft__regressor_image *r)
-{
-    switch (what) {
-    case FT__TOLD_TIME: return learned_time(b, i, r);
-    case FT__TOLD_POWER: return learned_power(b, i, r);
-    default: return learned_bytes(b, i, r);
-    }
-}
-
-/* A bound is all there is: no kind like it was ever measured. */
-static ft_estimate roofline_only(const ft_op *op, const ft__roof *roof)
-{
-    double t = ft__roofline(op, roof);
-
-    return (ft_estimate){t, t, 10 * t, FT_BASIS_ROOFLINE, ""};
 }
 
 bool ft__costs_nothing(const ft_op *op)
 {
     return ft_kind_class(op->kind) == FT_CLASS_VIEW || op->kind == FT_KIND_kernel ||
            op->kind == FT_KIND_network;
-}
-
-/* Estimates of one metric for all operations whose out[] is still open
- * (basis UNAVAILABLE). Backward operations have regressors of their own, for no forward
- * measurement can answer for them. */
-static ft_status fill_learned(struct batch *b, ft_estimate *out, size_t n,
-                              ft__told what, ft_error *err)
-{
-    const uint32_t *of = b->p->of[what];
-
-    for (uint32_t r = 0; r < b->p->n_regressors; r++) {
-        const ft__regressor_image *image = b->p->regressor[r].image;
-        ft_status st;
-
-        b->n = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            if (out[i].basis != FT_BASIS_UNAVAILABLE ||
-                of[ft__regressor_of(&b->ops[i])] != r)
-                continue;
-            memcpy(b->rows + (size_t)b->n * FT__N_FEATURES,
-                   b->all + (size_t)i * FT__N_FEATURES, FT__N_FEATURES * sizeof(float));
-            b->index[b->n++] = i;
-        }
-        if (b->n == 0)
-            continue;
-        st = run_models(b, r, err);
-        if (st)
-            return st;
-        for (uint32_t i = 0; i < b->n; i++)
-            out[b->index[i]] = learned(b, i, what, image);
-    }
-    return FT_OK;
-}
-
-static ft_status estimate_times(struct batch *b, ft_estimate *out, size_t n,
-                                ft_error *err)
-{
-    ft_status st;
-
-    for (size_t i = 0; i < n; i++) {
-        const ft__measured_image *m = ft__predictor_measured(b->p, &b->ops[i]);
-
-        out[i] = ft__costs_nothing(&b->ops[i])
-                     ? (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""}
-                 : m ? from_measured(m)
-                     : unavailable("");
-    }
-    st = fill_learned(b, out, n, FT__TOLD_TIME, err);
-    for (size_t i = 0; i < n; i++)
-        if (out[i].basis == FT_BASIS_UNAVAILABLE)
-            out[i] = roofline_only(&b->ops[i], &b->p->info->roof);
-    return st;
-}
-
-static ft_status estimate_workspaces(struct batch *b, ft_estimate *out, size_t n,
-                                     ft_error *err)
-{
-    ft_status st;
-
-    for (size_t i = 0; i < n; i++) {
-        const ft__measured_image *m = ft__predictor_measured(b->p, &b->ops[i]);
-
-        out[i] = m && m->workspace_bytes >= 0
-                     ? (ft_estimate){m->workspace_bytes, m->workspace_bytes,
-                                     m->workspace_bytes, FT_BASIS_MEASURED, ""}
-                     : unavailable("");
-    }
-    st = fill_learned(b, out, n, FT__TOLD_WORKSPACE, err);
-    /* No kind without a regressor was ever seen to need any. */
-    for (size_t i = 0; i < n; i++)
-        if (out[i].basis == FT_BASIS_UNAVAILABLE)
-            out[i] = (ft_estimate){0, 0, 0, FT_BASIS_SCALED, ""};
-    return st;
-}
-
-static ft_status estimate_powers(struct batch *b, ft_estimate *out, size_t n,
-                                 ft_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = ft__costs_nothing(&b->ops[i])
-                     ? (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""}
-                     : unavailable("");
-    return fill_learned(b, out, n, FT__TOLD_POWER, err);
-}
-
-/* power: or NULL, as workspace. */
-static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
-                             ft_estimate *time, ft_estimate *workspace,
-                             ft_estimate *power, ft_error *err)
-{
-    struct batch b = {.p = p, .ops = ops};
-    ft_status st;
-
-    if (!p->info)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "the predictor is for a family of devices: say for which one");
-    b.all = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.all));
-    b.rows = malloc((n + 1) * FT__N_FEATURES * sizeof(*b.rows));
-    b.value = malloc((n + 1) * sizeof(*b.value));
-    b.spread = malloc((n + 1) * sizeof(*b.spread));
-    b.scratch = malloc((n + 1) * sizeof(*b.scratch));
-    b.index = malloc((n + 1) * sizeof(*b.index));
-    if (b.all && b.rows && b.value && b.spread && b.scratch && b.index) {
-        for (size_t i = 0; i < n; i++)
-            ft__features(b.all + i * FT__N_FEATURES, &ops[i], &p->info->roof);
-        st = estimate_times(&b, time, n, err);
-        if (!st && workspace)
-            st = estimate_workspaces(&b, workspace, n, err);
-        if (!st && power)
-            st = estimate_powers(&b, power, n, err);
-    } else {
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
-    }
-    free(b.all);
-    free(b.rows);
-    free(b.value);
-    free(b.spread);
-    free(b.scratch);
-    free(b.index);
-    return st;
-}
-
-ft_status ft_predict_ops(const ft_predictor *p, const ft_op *ops, size_t n,
-                         ft_estimate *time, ft_estimate *workspace, ft_error *err)
-{
-    return predict_ops(p, ops, n, time, workspace, NULL, err);
 }
 
 /* ---- networks ---- */
@@ -292,29 +49,15 @@ ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
     return basis;
 }
 
-/* count[] times each operation. Errors of different operations are independent,
- * those of one operation's occurrences are the same error; on top of them what
- * all share. */
+/* count[] times each operation of one basis, whose sum has no interval. */
 static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
 {
-    double sum = 0, below = 0, above = 0, common;
-    ft_estimate out;
+    ft_estimate out = {.why = ""};
 
-    for (uint32_t i = 0; i < e->n_ops; i++) {
-        const ft_estimate *t = &e->op_time[i];
-
-        if (!(count[i] > 0))
-            continue;
-        sum += count[i] * t->value;
-        below += pow(count[i] * (t->value - t->low), 2);
-        above += pow(count[i] * (t->high - t->value), 2);
-    }
-    common = z90 * common_sigma * sum;
-    out = (ft_estimate){.value = sum,
-                        .low = fmax(0, sum - sqrt(below + common * common)),
-                        .high = sum + sqrt(above + common * common),
-                        .why = ""};
-    out.basis = sum > 0 ? ft__estimate_weakest(e, count, sum) : FT_BASIS_MEASURED;
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        out.value += count[i] * e->op_time[i].value;
+    out.basis =
+        out.value > 0 ? ft__estimate_weakest(e, count, out.value) : FT_BASIS_MEASURED;
     return out;
 }
 
@@ -356,23 +99,6 @@ ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *
     return st;
 }
 
-/* Weights, and the rest at offsets that were planned ahead. */
-static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
-                                   ft_error *err)
-{
-    ft_plan plan;
-    ft_status st = ft__estimate_memory_allocated(e, g, 0, err);
-
-    if (!st)
-        st = ft_plan_make(&plan, g, err);
-    if (st)
-        return st;
-    e->part_bytes[FT_PART_ACTIVATIONS] =
-        fmax(0, (double)plan.arena_bytes - e->part_bytes[FT_PART_INPUTS]);
-    ft_plan_free(&plan);
-    return FT_OK;
-}
-
 ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
 {
     memset(out, 0, sizeof(*out));
@@ -397,17 +123,21 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
     return FT_OK;
 }
 
-/* Workspace is shared by all operations: the largest one counts. */
-static ft_estimate largest(const ft_estimate *workspace, uint32_t n)
+/* Weights, and the rest at offsets that were planned ahead. */
+static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
+                                   ft_error *err)
 {
-    ft_estimate w = {0};
+    ft_plan plan;
+    ft_status st = ft__estimate_memory_allocated(e, g, 0, err);
 
-    for (uint32_t i = 0; i < n; i++) {
-        w.value = fmax(w.value, workspace[i].value);
-        w.low = fmax(w.low, workspace[i].low);
-        w.high = fmax(w.high, workspace[i].high);
-    }
-    return w;
+    if (!st)
+        st = ft_plan_make(&plan, g, err);
+    if (st)
+        return st;
+    e->part_bytes[FT_PART_ACTIVATIONS] =
+        fmax(0, (double)plan.arena_bytes - e->part_bytes[FT_PART_INPUTS]);
+    ft_plan_free(&plan);
+    return FT_OK;
 }
 
 /* All parts that are known; w: what is not known exactly of them. */
@@ -425,6 +155,19 @@ void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w)
                               .why = ""};
 }
 
+/* Workspace is shared by all operations: the largest one counts. */
+static ft_estimate largest(const ft_estimate *workspace, uint32_t n)
+{
+    ft_estimate w = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        w.value = fmax(w.value, workspace[i].value);
+        w.low = fmax(w.low, workspace[i].low);
+        w.high = fmax(w.high, workspace[i].high);
+    }
+    return w;
+}
+
 static uint32_t count_running(const ft_graph *g)
 {
     uint32_t n = 0;
@@ -434,41 +177,18 @@ static uint32_t count_running(const ft_graph *g)
     return n;
 }
 
-ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                             const ft_graph *g, ft_error *err)
+ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+                                        const ft_graph *g, ft_error *err)
 {
-    ft_estimate *workspace = NULL, w;
-    ft_status st = ft__estimate_start(out, g, err);
+    const ft_estimate w = largest(e->op_workspace, e->n_ops);
+    ft_status st = ft_graph_mode(g) == FT_MODE_INFERENCE
+                       ? memory_as_planned(e, g, err)
+                       : ft__estimate_memory_allocated(e, g, 0, err);
 
-    if (!st && !p->info)
-        st = ft_fail(err, FT_EINVAL, 0,
-                     "the predictor is for a family of devices: say for which one");
-    if (!st)
-        st = ft_graph_mode(g) == FT_MODE_INFERENCE
-                 ? memory_as_planned(out, g, err)
-                 : ft__estimate_memory_allocated(out, g, 0, err);
-    if (!st) {
-        /* And as many powers behind them. */
-        workspace = calloc(2 * (out->n_ops + (size_t)1), sizeof(*workspace));
-        st = workspace ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "estimate");
-    }
-    if (!st && out->n_ops)
-        st = predict_ops(p, ft_graph_op(g, 0), out->n_ops, out->op_time, workspace,
-                         workspace + out->n_ops, err);
-    if (!st)
-        st = ft__estimate_sum(out, g, err);
-    if (!st) {
-        ft__estimate_energy(out, workspace + out->n_ops, g);
-        ft__estimate_count(out);
-        w = largest(workspace, out->n_ops);
-        out->part_bytes[FT_PART_WORKSPACE] = w.value;
-        out->context_bytes = p->info->context_bytes +
-                             p->info->context_per_op_bytes * (double)count_running(g);
-        ft__estimate_memory_sum(out, &w);
-    } else {
-        ft_network_estimate_free(out);
-    }
-    free(workspace);
+    e->part_bytes[FT_PART_WORKSPACE] = w.value;
+    e->context_bytes =
+        d->context_bytes + d->context_per_op_bytes * (double)count_running(g);
+    ft__estimate_memory_sum(e, &w);
     return st;
 }
 

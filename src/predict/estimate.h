@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "foretell/predictor.h"
+#include "predict/sample.h"
 #include "predict/schedule.h"
 
 /* Parts of an estimate that every way to one shares. */
@@ -11,18 +12,14 @@
 /* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
 ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
                              ft_error *err);
-/* Of all operations one after the other: time and phase_time from op_time[]. */
+/* Of all operations one after the other, each of them a bound: time and phase_time from
+ * op_time[], without intervals. */
 ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err);
 /* op_power[i] and op_energy[i] where only specifications say what is drawn: within 35 %
  * (docs/power.md); NaN: not known. */
 void ft__estimate_op_power(ft_network_estimate *e, uint32_t i, double power_w);
 /* op_power[i] is set: op_energy[i] of it and op_time[i], errors independent. */
 void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
-/* energy and power from time, op_time[] and the power of each operation, whose errors
- * are independent but for what they have in common; where one is unavailable nothing.
- */
-void ft__estimate_energy(ft_network_estimate *e, const ft_estimate *power,
-                         const ft_graph *g);
 /* n_measured and the like from op_time[]. */
 void ft__estimate_count(ft_network_estimate *e);
 /* The least certain basis of those that hold a tenth of `sum`; count[] times each. */
@@ -34,6 +31,11 @@ ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *
                                         uint32_t bits, ft_error *err);
 /* memory from its parts; w: what is not known exactly of them. */
 void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w);
+/* memory on a machine of ours, whose dataset says what its engine takes beside: a
+ * forward pass lies at the offsets that ft_plan_make() finds; a training step, which our
+ * engines do not run, is counted as PyTorch allocates it. op_workspace[] is set. */
+ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+                                        const ft_graph *g, ft_error *err);
 /* A device's file says nothing of workspace and context. */
 ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
                                         const ft_device_facts *d, const ft_graph *g,

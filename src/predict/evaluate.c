@@ -497,16 +497,17 @@ static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *t
                               ft_error *err)
 {
     const bool clocks = e->opt->protocol == FT_PROTOCOL_CLOCKS;
-    ft_status st = clocks ? ft__samples_read_wholes(&e->s, store, e->opt->where, err)
-                          : ft__samples_read(&e->s, store, e->opt->where, false, err);
+    ft_status st = clocks
+                       ? ft__samples_read_wholes(&e->s, store, NULL, e->opt->where, err)
+                       : ft__samples_read(&e->s, store, NULL, e->opt->where, err);
 
     if (!st && !clocks)
-        st = ft__samples_read_wholes(&e->wholes, store, e->opt->where, err);
+        st = ft__samples_read_wholes(&e->wholes, store, NULL, e->opt->where, err);
     if (!st)
         st = ft__samples_know(&e->wholes, e->opt->data_dir, err);
     e->n_train = e->s.n;
     if (!st && test)
-        st = ft__samples_append(&e->s, test, e->opt->where, false, err);
+        st = ft__samples_append(&e->s, test, NULL, e->opt->where, err);
     if (!st)
         st = ft__samples_know(&e->s, e->opt->data_dir, err);
     if (st)

@@ -472,11 +472,30 @@ static ft_status find_schedules(ft__family *f, ft_store *store,
     return st;
 }
 
-ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
-                               const ft_train_options *opt, ft_error *err)
+/* *out borrows from *all. */
+static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *wholes,
+                           ft_store *store, const ft_train_options *opt, ft_error *err)
+{
+    ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
+
+    if (!st)
+        st = ft__samples_read_wholes(wholes, store, &opt->filter, opt->where, err);
+    if (!st)
+        st = ft__samples_know(wholes, opt->data_dir, err);
+    if (!st && all->n + wholes->n == 0)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "the store holds no measurements that fit; \"foretell collect\" "
+                     "makes some");
+    if (!st)
+        st = ft__samples_know(all, opt->data_dir, err);
+    return st ? st : take_rows(out, all, opt, err);
+}
+
+ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
+                             const ft_train_options *opt, ft_error *err)
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
-    ft__samples s = {0}, own = {0}, wholes = {0};
+    ft__samples all = {0}, own = {0}, wholes = {0};
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
                                               .fit = {.methods = opt->methods,
                                                       .mix = opt->mix,
@@ -494,18 +513,8 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
     ft__family f = {0};
     ft_status st;
 
-    if (opt->add && !opt->add->family)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "the predictor is of one machine, not of a family");
-    st = ft__samples_read(&s, store, opt->where, false, err);
-    if (!st)
-        st = ft__samples_know(&s, opt->data_dir, err);
-    if (!st)
-        st = ft__samples_read_wholes(&wholes, store, opt->where, err);
-    if (!st)
-        st = ft__samples_know(&wholes, opt->data_dir, err);
-    if (!st)
-        st = take_rows(&own, &s, opt, err);
+    *out = NULL;
+    st = read_rows(&own, &all, &wholes, store, opt, err);
     if (!st && how.before)
         st = ft__samples_order_as(&own, how.before, err);
     if (!st)
@@ -517,7 +526,7 @@ ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
     ft__family_free(&f);
     ft__samples_free(&own);
     ft__samples_free(&wholes);
-    ft__samples_free(&s);
+    ft__samples_free(&all);
     return st;
 }
 

@@ -71,6 +71,12 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 ft__hardware ft__hardware_of(const ft_device *file);
 /* A learner of the metric, whichever devices it is for; NULL: there is none. */
 const ft__learner *ft__family_any(const ft__family *f, ft__metric metric);
+/* The dataset of a family of one machine: its roofline was probed, or nothing but what
+ * was measured is known of it. NULL: there are others, or a data sheet. */
+const ft__dataset *ft__family_machine(const ft__family *f);
+/* What an engine of ours was measured to take beside operations on the device of `on`;
+ * NULL: none was. */
+const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
@@ -99,10 +105,6 @@ void ft__answer_as_measured(ft__answer *a, double value);
 ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
                              const uint32_t *row, size_t n,
                              const ft__family_options *opt, ft_error *err);
-/* A predictor of all that opt->where asks for: ft_predictor_train() with opt->family.
- */
-ft_status ft__family_predictor(ft_predictor **out, ft_store *store,
-                               const ft_train_options *opt, ft_error *err);
 
 /* ---- in the predictor file (family_image.h) ---- */
 ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);

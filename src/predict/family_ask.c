@@ -127,6 +127,19 @@ const ft__learner *ft__family_any(const ft__family *f, ft__metric metric)
     return f->learner[metric][0] ? f->learner[metric][0] : f->learner[metric][1];
 }
 
+const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
+{
+    const uint32_t index = ft__family_index(f, on);
+
+    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
+        return &f->dataset[index];
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            isfinite(f->dataset[i].context_bytes))
+            return &f->dataset[i];
+    return NULL;
+}
+
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
     const ft__learner *l = f->learner[metric][0];

@@ -515,11 +515,10 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 
 double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
 {
-    const ft__learner *l =
-        p->family ? ft__family_any(p->family, FT__METRIC_TIME) : NULL;
+    const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
-    if (p->family && ft__graph_is_whole(g))
+    if (ft__graph_is_whole(g))
         return ft__clocked_covers(&p->family->clocked, g);
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
         ft_op op = *ft_graph_op(g, i);
@@ -534,22 +533,55 @@ double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
     return n ? (double)learned / n : 0;
 }
 
-static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
-                           const ft_device_use *on, const ft_graph *g, ft_error *err)
+/* Of a device that an engine of ours was measured on as that engine allocates, of
+ * others as PyTorch does. */
+static ft_status take_memory(ft_network_estimate *out, const ft__asking *q,
+                             const ft_device_facts *d, ft_error *err)
+{
+    const ft_estimate exact = {0};
+    const ft__dataset *own = ft__family_engine(q->f, &q->on);
+    ft_status st;
+
+    if (own)
+        return ft__estimate_memory_of_engine(out, own, q->g, err);
+    st = ft__estimate_memory_of_device(out, d, q->g, err);
+    ft__estimate_memory_sum(out, &exact);
+    return st;
+}
+
+/* Without a device the one that was measured. */
+static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *err)
+{
+    const ft__dataset *d = ft__family_machine(f);
+
+    if (on->device || on->name)
+        return FT_OK;
+    if (!d)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the predictor is for a family of devices: say for which one");
+    on->name = d->device;
+    return FT_OK;
+}
+
+ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                const ft_device_use *asked, const ft_graph *g,
+                                ft_error *err)
 {
     ft__asking q = {
         .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
-    const ft_device_facts none = {.name = on->name ? on->name : ""};
-    const ft_device_facts *d = on->device ? ft_device_get(on->device) : &none;
-    const ft_estimate exact = {0};
+    ft_device_use on = *asked;
+    ft_device_facts none = {.name = ""};
+    const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
     ft__buf setting = {0};
     ft_status st;
 
     if (ft__graph_is_whole(g))
-        return ft__clocked_network(out, &p->family->clocked, on, g, err);
+        return ft__clocked_network(out, &p->family->clocked, asked, g, err);
     st = ft__estimate_start(out, g, err);
     if (!st)
-        st = ft__asking_open(&q, &setting, on, err);
+        st = name_device(&on, q.f, err);
+    if (!st)
+        st = ft__asking_open(&q, &setting, &on, err);
     if (!st)
         st = ft__asking_make(&q, err);
     if (!st)
@@ -561,7 +593,7 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
-        st = ft__estimate_memory_of_device(out, d, g, err);
+        st = take_memory(out, &q, d, err);
     ft__ask_close(&q.a);
     ft__ask_close(&q.measured);
     ft__asking_free(&q);
@@ -575,7 +607,6 @@ static ft_status by_family(ft_network_estimate *out, const ft_predictor *p,
     out->graph = q.a.graph && !q.plain;
     out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;
     ft__estimate_count(out);
-    ft__estimate_memory_sum(out, &exact);
     return FT_OK;
 }
 
@@ -607,21 +638,5 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     ft__ask_close(&q.measured);
     ft__asking_free(&q);
     ft__buf_free(&setting);
-    return st;
-}
-
-ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
-                                const ft_device_use *on, const ft_graph *g,
-                                ft_error *err)
-{
-    ft_status st;
-
-    if (p->family)
-        return by_family(out, p, on, g, err);
-    st = ft_predict_network(out, p, g, err);
-    if (!st && ft__setting_differs(on->setting, p->info->setting))
-        st = ft__predict_elsewhere(out, on, p->info->setting, g, err);
-    if (st)
-        ft_network_estimate_free(out);
     return st;
 }

@@ -151,6 +151,10 @@ static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
     d->engine_version = own_text(c);
     d->policy = own_text(c);
     d->n = get_u64(c);
+    d->context_bytes = get_f64(c);
+    d->context_per_op_bytes = get_f64(c);
+    d->lowering = get_u32(c);
+    c->bad |= d->context_bytes < 0 || !(d->context_per_op_bytes >= 0);
     get_into(c, h, sizeof(*h));
     c->bad |= !is_terminated(h->vendor, sizeof(h->vendor)) ||
               !is_terminated(h->chip, sizeof(h->chip)) ||
@@ -166,7 +170,7 @@ static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
 
 static void read_family(struct cursor *c, ft__family *f)
 {
-    uint32_t n = get_count(c, 40);
+    uint32_t n = get_count(c, 60);
 
     if (n > MAX_DATASETS)
         c->bad = true;

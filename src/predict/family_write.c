@@ -46,6 +46,9 @@ static ft_status write_family(ft__writer *w, const ft__family *f, ft_error *err)
         put_text(&b, d->engine_version);
         put_text(&b, d->policy);
         put_u64(&b, d->n);
+        put_f64(&b, d->context_bytes);
+        put_f64(&b, d->context_per_op_bytes);
+        put_u32(&b, d->lowering);
         put(&b, &f->templates[i].hardware, sizeof(f->templates[i].hardware));
         put_u32(&b, d->roof != NULL);
         if (d->roof)

@@ -38,7 +38,7 @@ ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err)
     *out = NULL;
     if (!k)
         return ft_fail(err, FT_ENOMEM, 0, "measurements");
-    st = ft__samples_read(&k->s, store, NULL, true, err);
+    st = ft__samples_read(&k->s, store, NULL, NULL, err);
     if (st) {
         free(k);
         return st;

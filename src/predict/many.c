@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
-#include "predict/predictor.h"
+#include "predict/family.h"
 
 /* Settings that are worked on at a time, so that what is kept of them stays near. */
 enum { AT_ONCE = 512 };
@@ -135,7 +135,7 @@ static bool is_drive(const char *setting)
 static ft_status answer(ft_brief *out, ft__many *m, const ft_predictor *p,
                         ft_error *err)
 {
-    bool family = p && p->family, drives = true;
+    bool drives = m->on->device && !(p && ft__family_machine(p->family));
     double bytes = NAN;
     ft_status st = make(m, err);
 
@@ -143,11 +143,11 @@ static ft_status answer(ft_brief *out, ft__many *m, const ft_predictor *p,
         out[k] = unknown;
         drives = drives && is_drive(m->setting[k]);
     }
-    if (!st && drives && (family || !p))
+    if (!st && drives)
         st = p ? ft__many_by_family(out, m, p, err) : by_physics(out, m, err);
     if (st == FT_ENOTFOUND) /* of one setting perhaps, not of the others */
         st = FT_OK;
-    if (!st && drives && (family || !p))
+    if (!st && drives)
         st = memory(&bytes, m->on, m->g, err);
     for (size_t k = 0; k < m->n && !st; k++)
         if (!m->done[k])

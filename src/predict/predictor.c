@@ -73,72 +73,6 @@ bool ft__roof_sound(const ft__roof *r)
     return good;
 }
 
-static ft_status open_info(ft_predictor *p, const ft__section_image *s, ft_error *err)
-{
-    const ft__info_image *info = (const void *)(p->image + s->offset);
-
-    if (s->bytes != sizeof(*info) || p->info)
-        return ft__predictor_damaged(s->offset, "its description", err);
-    if (!ft__predictor_sound(info, sizeof(*info), s->checksum))
-        return ft__predictor_damaged(s->offset, "its description fails the checksum",
-                                     err);
-    if (!terminated(info->device, sizeof(info->device)) ||
-        !terminated(info->setting, sizeof(info->setting)) ||
-        !terminated(info->engine, sizeof(info->engine)) ||
-        !terminated(info->engine_version, sizeof(info->engine_version)) ||
-        !ft__roof_sound(&info->roof))
-        return ft__predictor_damaged(s->offset, "its description", err);
-    if (info->n_features != FT__N_FEATURES)
-        return ft_fail(
-            err, FT_EFORMAT, s->offset,
-            "the predictor describes operations by %u features, this foretell "
-            "by %d; train it again",
-            info->n_features, FT__N_FEATURES);
-    p->info = info;
-    return FT_OK;
-}
-
-const char *ft__told_name(ft__told t)
-{
-    static const char *const name[FT__N_TOLD] = {"time", "workspace", "power"};
-
-    return name[t];
-}
-
-/* Which kinds a regressor serves. Those of one kind beat those of a class, and those
- * the one of everything. */
-static bool assign(ft_predictor *p, uint32_t index)
-{
-    const ft__regressor_image *r = p->regressor[index].image;
-    uint32_t *of = NULL;
-
-    for (int t = 0; t < FT__N_TOLD; t++)
-        if (strcmp(r->metric, ft__told_name((ft__told)t)) == 0)
-            of = p->of[t];
-    for (int i = 0; of && i < 2 * FT_KIND_COUNT; i++) {
-        ft_kind k = (ft_kind)(i % FT_KIND_COUNT);
-        const char *name = r->whole_class > 1 ? FT__ALL_KINDS
-                           : r->whole_class   ? ft_class_name(ft_kind_class(k))
-                                              : ft_kind_name(k);
-        bool better =
-            of[i] == FT_NONE || p->regressor[of[i]].image->whole_class > r->whole_class;
-        size_t len = strlen(name);
-
-        if (better && strncmp(r->kind, name, len) == 0 &&
-            strcmp(r->kind + len, i < FT_KIND_COUNT ? "" : FT__BACKWARD) == 0)
-            of[i] = index;
-    }
-    return of != NULL;
-}
-
-/* Where the images of a regressor's models begin, from its own begin. */
-static uint64_t models_at(void)
-{
-    uint64_t head = sizeof(ft__regressor_image) + sizeof(ft__mixture_image);
-
-    return (head + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
-}
-
 bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
 {
     if (m->n_models > FT__MAX_MIXED || !terminated(m->choice, sizeof(m->choice)) ||
@@ -154,65 +88,13 @@ bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
     return true;
 }
 
-static bool sound_mixture(const ft__regressor *r)
-{
-    return r->image->typical_spread >= 0 && r->section->bytes >= models_at() &&
-           ft__mixture_sound(r->mixture, r->section->bytes - models_at());
-}
-
-static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
-                                ft_error *err)
-{
-    ft__regressor *r = &p->regressor[p->n_regressors];
-
-    r->section = s;
-    r->image = (const void *)(p->image + s->offset);
-    r->mixture = (const void *)(r->image + 1);
-    if (s->bytes < sizeof(*r->image) + sizeof(*r->mixture) ||
-        !terminated(r->image->kind, sizeof(r->image->kind)) ||
-        !terminated(r->image->metric, sizeof(r->image->metric)) ||
-        !isfinite(r->image->interval_low) || !isfinite(r->image->interval_high) ||
-        !sound_mixture(r))
-        return ft__predictor_damaged(s->offset, "a regressor", err);
-    if (!assign(p, p->n_regressors))
-        return ft__predictor_damaged(s->offset, "a regressor for an unknown metric",
-                                     err);
-    p->n_regressors++;
-    return FT_OK;
-}
-
-static ft_status open_measured(ft_predictor *p, const ft__section_image *s,
-                               ft_error *err)
-{
-    const ft__measured_image *m = (const void *)(p->image + s->offset);
-    size_t n = s->bytes / sizeof(*m);
-
-    if (s->bytes % sizeof(*m) || n > UINT32_MAX || p->measured)
-        return ft__predictor_damaged(s->offset, "its measured values", err);
-    if (!ft__predictor_sound(m, s->bytes, s->checksum))
-        return ft__predictor_damaged(s->offset, "its measured values fail the checksum",
-                                     err);
-    for (size_t i = 0; i < n; i++)
-        if ((i && m[i].hash <= m[i - 1].hash) || !(m[i].time_s > 0))
-            return ft__predictor_damaged(s->offset + i * sizeof(*m),
-                                         "its measured values", err);
-    p->measured = m;
-    p->n_measured = (uint32_t)n;
-    return FT_OK;
-}
-
 static ft_status open_section(ft_predictor *p, const ft__section_image *s,
                               uint64_t table_end, ft_error *err)
 {
     if (s->offset % 8 || s->offset < table_end || s->offset > p->len ||
         s->bytes > p->len - s->offset)
         return ft__predictor_damaged(s->offset, "a section lies outside the file", err);
-    switch (s->type) {
-    case FT__SECTION_INFO: return open_info(p, s, err);
-    case FT__SECTION_REGRESSOR: return open_regressor(p, s, err);
-    case FT__SECTION_MEASURED: return open_measured(p, s, err);
-    default: return ft__family_open(p, s, err);
-    }
+    return ft__family_open(p, s, err);
 }
 
 static ft_status open_table(ft_predictor *p, ft_error *err)
@@ -234,16 +116,11 @@ static ft_status open_table(ft_predictor *p, ft_error *err)
         return ft__predictor_damaged(16, "the file is cut short", err);
     if (!ft__predictor_sound(table, table_bytes, h->table_checksum))
         return ft__predictor_damaged(sizeof(*h), "its table fails the checksum", err);
-    p->regressor = calloc(h->n_sections + 1u, sizeof(*p->regressor));
-    if (!p->regressor)
-        return ft_fail(err, FT_ENOMEM, 0, "predictor");
     for (uint32_t i = 0; i < h->n_sections && !st; i++)
         st = open_section(p, &table[i], sizeof(*h) + table_bytes, err);
-    if (!st && !p->info == !p->family)
-        st = ft__predictor_damaged(sizeof(*h), "it has no description, or two", err);
-    if (!st && p->family)
-        st = ft__family_check(p, err);
-    return st;
+    if (!st && !p->family)
+        st = ft__predictor_damaged(sizeof(*h), "it has no description", err);
+    return st ? st : ft__family_check(p, err);
 }
 
 /* `mapping` and `memory`: what the predictor is to release at its end. */
@@ -264,7 +141,6 @@ static ft_status load(ft_predictor **out, const void *image, size_t len, void *m
     p->len = len;
     p->mapping = mapping;
     p->memory = memory;
-    memset(p->of, 0xff, sizeof(p->of));
     st = open_table(p, err);
     if (st) {
         ft_predictor_free(p);
@@ -339,21 +215,10 @@ ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *e
     return FT_OK;
 }
 
-static void models_free(ft__fit *f)
-{
-    if (f)
-        ft__fit_free(f);
-    free(f);
-}
-
 void ft_predictor_free(ft_predictor *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n_regressors; i++) {
-        models_free(atomic_load(&p->regressor[i].models));
-    }
-    free(p->regressor);
     ft__family_close(p->family);
     if (p->mapping)
         munmap(p->mapping, p->len);
@@ -398,58 +263,4 @@ ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *m
     if (!st && m->bytes[FT__MAX_MIXED])
         st = open_model(&f->spread, at, m->bytes[FT__MAX_MIXED], width, pos, err);
     return st;
-}
-
-static ft_status open_mixture(ft__fit *f, const ft__regressor *r, ft_error *err)
-{
-    f->typical = r->image->typical_spread;
-    f->least = ft__fit_least(f->typical);
-    return ft__mixture_open(f, r->mixture, (const char *)r->image + models_at(),
-                            FT__N_FEATURES, r->section->offset, err);
-}
-
-ft_status ft__predictor_models(const ft__fit **out, const ft_predictor *p, uint32_t i,
-                               ft_error *err)
-{
-    ft__regressor *r = &p->regressor[i];
-    ft__fit *m = atomic_load_explicit(&r->models, memory_order_acquire), *other = NULL;
-    ft_status st;
-
-    *out = m;
-    if (m)
-        return FT_OK;
-    if (!ft__predictor_sound(r->image, r->section->bytes, r->section->checksum))
-        return ft__predictor_damaged(r->section->offset,
-                                     "a regressor fails the checksum", err);
-    m = calloc(1, sizeof(*m));
-    if (!m)
-        return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    st = open_mixture(m, r, err);
-    if (st) {
-        models_free(m);
-        return st;
-    }
-    /* Another thread may be first: its models stay, ours go. */
-    if (!atomic_compare_exchange_strong(&r->models, &other, m)) {
-        models_free(m);
-        m = other;
-    }
-    *out = m;
-    return FT_OK;
-}
-
-const ft__measured_image *ft__predictor_measured(const ft_predictor *p, const ft_op *op)
-{
-    uint64_t hash = ft_op_hash(op);
-    uint32_t lo = 0, hi = p->n_measured;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (p->measured[mid].hash < hash)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < p->n_measured && p->measured[lo].hash == hash ? &p->measured[lo] : NULL;
 }

@@ -26,37 +26,56 @@ static uint32_t count_templates(const ft_predictor *p)
     return (uint32_t)n;
 }
 
+/* NULL: they are of several, or there are none. */
+static const ft__dataset *only_device(const ft__family *f)
+{
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
+            return NULL;
+    return f->n_datasets ? &f->dataset[0] : NULL;
+}
+
+const ft__dataset *ft__family_machine(const ft__family *f)
+{
+    const ft__dataset *d = only_device(f);
+
+    for (uint32_t i = 0; d && i < f->n_datasets; i++)
+        if (f->dataset[i].roof)
+            return &f->dataset[i];
+    return d && !*f->templates[0].hardware.type ? d : NULL;
+}
+
 void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 {
-    const ft__info_image *i = p->info;
+    const ft__dataset *d = ft__family_machine(p->family);
 
-    if (p->family) {
-        *out = (ft_predictor_info){.device = "",
-                                   .setting = "",
-                                   .engine = "",
-                                   .engine_version = "",
-                                   .peak_flops = NAN,
-                                   .bandwidth = NAN,
-                                   .launch_s = NAN,
-                                   .context_bytes = NAN,
-                                   .n_regressors = count_parts(p),
-                                   .n_measured = count_templates(p),
-                                   .n_datasets =
-                                       p->family->n_datasets + p->family->clocked.n,
-                                   .n_schedules = p->family->n_placed};
+    *out =
+        (ft_predictor_info){.device = "",
+                            .setting = "",
+                            .engine = "",
+                            .engine_version = "",
+                            .policy = FT_POLICY_STRIDED_VIEWS,
+                            .peak_flops = NAN,
+                            .bandwidth = NAN,
+                            .launch_s = NAN,
+                            .context_bytes = NAN,
+                            .n_regressors = count_parts(p),
+                            .n_measured = count_templates(p),
+                            .n_datasets = p->family->n_datasets + p->family->clocked.n,
+                            .n_schedules = p->family->n_placed};
+    if (!d)
         return;
-    }
-    *out = (ft_predictor_info){.device = i->device,
-                               .setting = i->setting,
-                               .engine = i->engine,
-                               .engine_version = i->engine_version,
-                               .policy = i->policy,
-                               .peak_flops = i->roof.peak_flops,
-                               .bandwidth = i->roof.bandwidth[i->roof.n_points - 1],
-                               .launch_s = i->roof.launch_s,
-                               .context_bytes = i->context_bytes,
-                               .n_regressors = p->n_regressors,
-                               .n_measured = p->n_measured};
+    out->device = d->device;
+    out->setting = d->setting;
+    out->engine = d->engine;
+    out->engine_version = d->engine_version;
+    out->policy = d->lowering;
+    out->context_bytes = d->context_bytes;
+    if (!d->roof)
+        return;
+    out->peak_flops = d->roof->peak_flops;
+    out->bandwidth = d->roof->bandwidth[d->roof->n_points - 1];
+    out->launch_s = d->roof->launch_s;
 }
 
 void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
@@ -135,11 +154,12 @@ ft_errors ft__errors_get(const double v[FT__N_ERRORS])
                        .max_ae = v[11]};
 }
 
-/* Regressor i of all learners, one behind the other. */
-static void family_regressor(const ft__family *f, uint32_t i, ft_regressor_info *out)
+/* One behind the other, learner by learner. */
+void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
 {
+    const ft__family *f = p->family;
     const ft__learner *l = f->learner[0][0];
-    const ft__part *p;
+    const ft__part *part;
 
     for (int m = 0; m < 2 * FT__N_METRICS; m++) {
         l = f->learner[m / 2][m % 2];
@@ -147,36 +167,16 @@ static void family_regressor(const ft__family *f, uint32_t i, ft_regressor_info 
             break;
         i -= l ? l->n_parts : 0;
     }
-    p = &l->part[i];
-    *out = (ft_regressor_info){.kind = ft__part_name(p),
-                               .metric = ft__metric_name(l->opt.metric),
-                               .phase = ft_phase_name(p->phase),
-                               .unseen = l->opt.unseen,
-                               .choice = p->fit.choice,
-                               .forest = p->learned,
-                               .constant = p->constant,
-                               .roofline = p->physics,
-                               .interval_low = exp(p->fit.low * p->fit.typical),
-                               .interval_high = exp(p->fit.high * p->fit.typical)};
-}
-
-void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
-{
-    const ft__regressor_image *r;
-
-    if (p->family) {
-        family_regressor(p->family, i, out);
-        return;
-    }
-    r = p->regressor[i].image;
-    *out = (ft_regressor_info){
-        .kind = r->kind,
-        .metric = r->metric,
-        .phase = "",
-        .choice = p->regressor[i].mixture ? p->regressor[i].mixture->choice : "forest",
-        .forest = ft__errors_get(r->forest),
-        .constant = ft__errors_get(r->constant),
-        .roofline = ft__errors_get(r->roofline),
-        .interval_low = exp(r->interval_low * r->typical_spread),
-        .interval_high = exp(r->interval_high * r->typical_spread)};
+    part = &l->part[i];
+    *out =
+        (ft_regressor_info){.kind = ft__part_name(part),
+                            .metric = ft__metric_name(l->opt.metric),
+                            .phase = ft_phase_name(part->phase),
+                            .unseen = l->opt.unseen,
+                            .choice = part->fit.choice,
+                            .forest = part->learned,
+                            .constant = part->constant,
+                            .roofline = part->physics,
+                            .interval_low = exp(part->fit.low * part->fit.typical),
+                            .interval_high = exp(part->fit.high * part->fit.typical)};
 }

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "predict/ask.h"
-#include "predict/predictor.h"
+#include "predict/family.h"
 
 /* So many of one operation's weights are counted here; more by the graph. */
 static const double MOST_ELEMENTS = 0x1p50;
@@ -54,7 +54,7 @@ ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_
     *out = NULL;
     if (!x)
         return ft_fail(err, FT_ENOMEM, 0, "prices");
-    if (p && !p->family) {
+    if (p && ft__family_machine(p->family)) {
         free(x);
         return ft_fail(err, FT_EINVAL, 0,
                        "lists are priced by a predictor for a family of devices, or by "

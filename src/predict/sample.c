@@ -131,7 +131,8 @@ struct reading {
     const char *where;
     bool wholes;                /* what was measured whole is wanted, nothing else */
     size_t first;               /* sample of the key that is being read */
-    size_t n_of[FT__N_METRICS]; /* values of that key so far */
+    size_t n_of[FT__N_METRICS]; /* values of that key so far, */
+    int64_t run[FT__N_METRICS]; /* all of this run */
     ft__buf setting;            /* of the row, with its run mode */
     ft_status st;
     ft_error err;
@@ -171,7 +172,10 @@ bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d)
                          .policy = strdup(d->policy),
                          .n = d->n,
                          .file = d->file,
-                         .borrowed = true};
+                         .borrowed = true,
+                         .context_bytes = d->context_bytes,
+                         .context_per_op_bytes = d->context_per_op_bytes,
+                         .lowering = d->lowering};
     return out->device && out->setting && out->engine && out->engine_version &&
            out->policy;
 }
@@ -193,7 +197,8 @@ static uint32_t dataset_of(ft__samples *s, const ft_key *k, const char *setting)
                        .setting = strdup(setting),
                        .engine = strdup(k->engine),
                        .engine_version = strdup(k->engine_version),
-                       .policy = strdup(k->dtype_policy)};
+                       .policy = strdup(k->dtype_policy),
+                       .context_bytes = NAN};
     if (d->device && d->setting && d->engine && d->engine_version && d->policy)
         return s->n_datasets++;
     ft__dataset_free(d);
@@ -219,18 +224,30 @@ static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
     return &s->v[s->n++];
 }
 
+/* A later run takes the place of what was measured of the key before. */
+static void take_run(struct reading *r, ft__metric metric, int64_t run)
+{
+    if (r->n_of[metric] && r->run[metric] != run) {
+        for (size_t i = 0; i < r->n_of[metric]; i++)
+            r->s->v[r->first + i].value[metric] = NAN;
+        r->n_of[metric] = 0;
+    }
+    r->run[metric] = run;
+}
+
 /* The sample that the next value of `metric` belongs to. */
 static ft__sample *sample_for(struct reading *r, const ft_op *op, uint32_t dataset,
-                              ft__metric metric)
+                              ft__metric metric, int64_t run)
 {
     ft__samples *s = r->s;
     const ft__sample *last = s->n > r->first ? &s->v[r->first] : NULL;
 
-    /* Rows come ordered by key, of which the metric is the last part. */
+    /* Rows come ordered by key, of which the metric is the last part, then by time. */
     if (!last || last->dataset != dataset || !ft_op_equal(&last->op, op)) {
         r->first = s->n;
         memset(r->n_of, 0, sizeof(r->n_of));
     }
+    take_run(r, metric, run);
     if (r->first + r->n_of[metric] == s->n && !new_sample(s, op, dataset))
         return NULL;
     return &s->v[r->first + r->n_of[metric]++];
@@ -311,7 +328,7 @@ static int take_row(void *user, const ft_row *row)
     r->setting.len = 0;
     ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
     dataset = r->setting.bad ? UINT32_MAX : dataset_of(r->s, &row->key, r->setting.s);
-    s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric);
+    s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric, row->run);
     if (!s || (r->wholes && !s->whole && !add_whole(r, s, row))) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
         return 1;
@@ -331,13 +348,63 @@ static void multiply(ft__sample *v)
         value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
 }
 
-static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
-                        const char *where, bool wholes, bool latest, ft_error *err)
-{
-    struct reading r = {.s = s, .where = where, .wholes = wholes, .first = s->n};
-    size_t begin = s->n;
-    ft_status st = ft_store_each(store, filter, latest, take_row, &r, err);
+struct context {
+    ft__samples *s;
+    bool per_op;
+};
 
+static int take_context(void *user, const ft_row *row)
+{
+    const struct context *c = user;
+
+    for (uint32_t i = 0; i < c->s->n_datasets; i++) {
+        ft__dataset *d = &c->s->dataset[i];
+
+        if (!same_dataset(d, &row->key, row->key.setting))
+            continue;
+        if (c->per_op)
+            d->context_per_op_bytes = row->m.value;
+        else
+            d->context_bytes = row->m.value;
+    }
+    return 0;
+}
+
+/* What was collected beside the operations: memory of the engine itself, and how it
+ * runs graphs. */
+static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (int per_op = 0; per_op < 2 && !st; per_op++) {
+        struct context c = {s, per_op};
+        const ft_key key = {.metric = per_op ? "context_per_operation" : "context"};
+
+        st = ft_store_each(store, &key, true, take_context, &c, err);
+    }
+    for (uint32_t i = 0; i < s->n_datasets && !st; i++) {
+        ft__dataset *d = &s->dataset[i];
+        double policy = 0;
+        char fact[64];
+
+        snprintf(fact, sizeof(fact), "policy:%.50s", d->engine);
+        st = ft_store_fact(store, d->device, fact, &policy, err);
+        if (policy > 0)
+            d->lowering = (uint32_t)policy;
+    }
+    return st;
+}
+
+static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
+                        const char *where, bool wholes, ft_error *err)
+{
+    struct reading r = {
+        .s = s, .where = where ? where : "", .wholes = wholes, .first = s->n};
+    size_t begin = s->n;
+    ft_status st = ft__where_check(r.where, err);
+
+    if (!st)
+        st = ft_store_each(store, filter, false, take_row, &r, err);
     ft__buf_free(&r.setting);
     if (!st && r.st) {
         st = r.st;
@@ -346,49 +413,35 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
     }
     for (size_t i = begin; i < s->n; i++)
         multiply(&s->v[i]);
-    return st;
+    return st ? st : read_engines(s, store, err);
 }
 
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
-                             bool latest, ft_error *err)
+ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
+                             const char *where, ft_error *err)
 {
-    ft_status st = ft__where_check(where ? where : "", err);
-
-    return st ? st : append(s, store, NULL, where ? where : "", false, latest, err);
+    return append(s, store, filter, where, false, err);
 }
 
-ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
-                           bool latest, ft_error *err)
+ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
+                           const char *where, ft_error *err)
 {
     ft_status st;
 
     *out = (ft__samples){0};
-    st = ft__samples_append(out, store, where, latest, err);
+    st = append(out, store, filter, where, false, err);
     if (st)
         ft__samples_free(out);
     return st;
 }
 
-ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store, const char *where,
+ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store,
+                                  const ft_key *filter, const char *where,
                                   ft_error *err)
 {
-    ft_status st = ft__where_check(where ? where : "", err);
-
-    *out = (ft__samples){0};
-    if (!st)
-        st = append(out, store, NULL, where ? where : "", true, false, err);
-    if (st)
-        ft__samples_free(out);
-    return st;
-}
-
-ft_status ft__samples_read_key(ft__samples *out, ft_store *store, const ft_key *filter,
-                               bool latest, ft_error *err)
-{
     ft_status st;
 
     *out = (ft__samples){0};
-    st = append(out, store, filter, "", false, latest, err);
+    st = append(out, store, filter, where, true, err);
     if (st)
         ft__samples_free(out);
     return st;

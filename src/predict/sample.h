@@ -33,6 +33,10 @@ typedef struct ft__dataset {
     bool borrowed;   /* the file is another's */
     bool any_engine; /* asked: none was named, measurements by any of them answer */
     ft__roof *roof;  /* as its probes were measured; NULL: they were not */
+    /* Of engines of ours, as collections measured them: NaN and 0 otherwise. */
+    double context_bytes;        /* of engine and process, */
+    double context_per_op_bytes; /* and of every unique operation of a network */
+    uint32_t lowering;           /* FT_POLICY_ bits: how its engine runs graphs */
 } ft__dataset;
 
 /* What was measured whole: a kernel or a network by name. */
@@ -62,24 +66,23 @@ typedef struct ft__samples {
     size_t n_own;
 } ft__samples;
 
-/* Rows of a store that `where` asks for: names and values as in
+/* Rows of a store that match `filter` (NULL: all) as ft_store_each() has it, and that
+ * `where` asks for: names and values as in
  * "device=a30,l4 phase=forward kind=conv2d session=2025-02-12_train". device, engine,
  * version, policy, phase, kind and class are meant as they are said, every other name
  * is one of the setting; values between commas are alternatives. NULL or "": all.
- * latest: of repeats the newest only; otherwise the first repeat of one metric belongs
- * with the first of the others. FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec
- * cannot. */
-ft_status ft__samples_read(ft__samples *out, ft_store *store, const char *where,
-                           bool latest, ft_error *err);
-/* What was measured whole instead of operations. */
-ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store, const char *where,
+ * Of an operation that was measured again in a later run, that run's values count.
+ * Within a run the first repeat of one metric belongs with the first of the others.
+ * FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec cannot. */
+ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
+                           const char *where, ft_error *err);
+/* What was measured whole, at clocks, instead of operations. */
+ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store,
+                                  const ft_key *filter, const char *where,
                                   ft_error *err);
-/* Rows that match `filter` as ft_store_each() has it. */
-ft_status ft__samples_read_key(ft__samples *out, ft_store *store, const ft_key *filter,
-                               bool latest, ft_error *err);
 /* More of another store behind them. */
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const char *where,
-                             bool latest, ft_error *err);
+ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
+                             const char *where, ft_error *err);
 /* Look up what data_dir (NULL: nowhere) knows of the devices, and the rooflines of
  * those whose probes are among the samples. A device without a file is no error. */
 ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);

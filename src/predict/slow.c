@@ -181,7 +181,7 @@ ft_status ft_slow_ops_find(ft_slow_op **out, size_t *n, uint32_t *n_datasets,
     *out = NULL;
     *n = 0;
     *n_datasets = 0;
-    st = ft__samples_read(&s.samples, store, where, true, err);
+    st = ft__samples_read(&s.samples, store, NULL, where, err);
     if (!st)
         st = ft__samples_know(&s.samples, data_dir, err);
     if (!st)

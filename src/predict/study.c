@@ -296,7 +296,7 @@ static ft_status make_tables(ft__study *y, ft_error *err)
 ft_status ft__study_open(ft__study *y, ft_store *store, ft_error *err)
 {
     const ft_networks_options *o = y->opt;
-    ft_status st = ft__samples_read(&y->s, store, o->ops, false, err);
+    ft_status st = ft__samples_read(&y->s, store, NULL, o->ops, err);
 
     if (!st)
         st = ft__wholes_read(&y->w, store, o->networks, o->graph, o->user, err);

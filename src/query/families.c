@@ -19,7 +19,7 @@ static ft_status add(ft_data *d, const char *path, ft_error *err)
     if (st)
         return st;
     ft_predictor_get_info(k->thing, &info);
-    if (info.n_datasets)
+    if (!*info.device)
         f->predictor[f->n++] = k;
     return FT_OK;
 }

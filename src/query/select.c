@@ -44,7 +44,7 @@ static ft_status open_predictor(struct asked *a, ft_error *err)
     if (st || !a->predictor)
         return st;
     ft_predictor_get_info(a->predictor, &a->info);
-    if (!a->info.n_datasets && q->engine && strcmp(q->engine, a->info.engine) != 0)
+    if (*a->info.device && q->engine && strcmp(q->engine, a->info.engine) != 0)
         return ft_fail(err, FT_ENOTFOUND, 0, "%s was trained with engine %s, not %s",
                        a->path, a->info.engine, q->engine);
     return FT_OK;
@@ -223,7 +223,7 @@ static ft_status check_local(ft_selection *s, const struct asked *a, bool learne
 
 static bool knows(const struct asked *a, const char *device)
 {
-    return a->predictor && !a->info.n_datasets &&
+    return a->predictor && *a->info.device &&
            (strcmp(device, "local") == 0 || strcmp(a->info.device, device) == 0);
 }
 
@@ -243,7 +243,7 @@ static ft_status find(ft_selection *s, const struct asked *a, const char *device
     }
     if (!st && local)
         st = check_local(s, a, learned, err);
-    if (!st && !learned && a->named && !a->info.n_datasets)
+    if (!st && !learned && a->named && *a->info.device)
         st = ft_fail(err, FT_ENOTFOUND, 0, "%s is a predictor for %s, not for %s",
                      a->q->predictor ? a->q->predictor : "this", a->info.device,
                      s->device);
@@ -267,6 +267,6 @@ ft_status ft_select(ft_selection *out, ft_data *d, const ft_query *asked,
     if (st)
         return st;
     snprintf(out->engine, sizeof(out->engine), "%s",
-             a.predictor && !a.info.n_datasets ? a.info.engine : engine_of(&q));
+             a.predictor && *a.info.device ? a.info.engine : engine_of(&q));
     return find(out, &a, q.device ? q.device : "local", err);
 }

@@ -27,10 +27,8 @@ ft_status ft_source_predict(ft_network_estimate *out, const ft_source *s,
 {
     const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
 
-    if (s->predictor && facts)
-        return ft_predict_network_on(out, s->predictor, &s->on, g, err);
     if (s->predictor)
-        return ft_predict_network(out, s->predictor, g, err);
+        return ft_predict_network_on(out, s->predictor, &s->on, g, err);
     switch (s->model) {
     case FT_ANALYTIC_ROOFLINE: return ft_predict_network_roofline(out, facts, g, err);
     case FT_ANALYTIC_PALEO: return ft_predict_network_paleo(out, facts, g, err);
@@ -41,11 +39,11 @@ ft_status ft_source_predict(ft_network_estimate *out, const ft_source *s,
 
 uint32_t ft_source_policy(const ft_source *s)
 {
-    ft_predictor_info info = {0};
+    ft_predictor_info info = {.policy = FT_POLICY_STRIDED_VIEWS};
 
     if (s->predictor)
         ft_predictor_get_info(s->predictor, &info);
-    return s->predictor && !info.n_datasets ? info.policy : FT_POLICY_STRIDED_VIEWS;
+    return info.policy;
 }
 
 ft_status ft_source_network(ft_network_estimate *out, ft_graph **lowered,

@@ -353,7 +353,7 @@ static ft_status learn_from_measured(struct ft__collection *k, ft_error *err)
 
     ft__collection_key(&key, k->session, NULL, NULL);
     key.key.spec = key.key.phase = NULL;
-    st = ft__samples_read_key(&s, k->store, &key.key, true, err);
+    st = ft__samples_read(&s, k->store, &key.key, NULL, err);
     if (st)
         return st;
     row = calloc(s.n + 1, sizeof(*row));

@@ -248,6 +248,7 @@ static void take_estimate(ft_figure *f, const ft_estimate *e)
 static ft_status predict_with(ft_validated *out, ft__validation *k,
                               const ft_predictor *p, ft_error *err)
 {
+    const ft_device_use measured = {0};
     ft_network_estimate e;
     ft_predictor_info info;
     ft_graph *lowered;
@@ -257,7 +258,7 @@ static ft_status predict_with(ft_validated *out, ft__validation *k,
     st = ft_graph_lower(&lowered, k->graph, info.policy, err);
     if (st)
         return st;
-    st = ft_predict_network(&e, p, lowered, err);
+    st = ft_predict_network_on(&e, p, &measured, lowered, err);
     ft_graph_free(lowered);
     if (st)
         return st;
@@ -275,7 +276,6 @@ static ft_status predict_without(ft_validated *out, ft__validation *k, ft_error 
         .filter = k->base,
         .seed = 1,
         .threads = 1,
-        .methods = 1u << FT_METHOD_EXTRA,
         .without = ft_graph_n_ops(k->lowered) ? ft_graph_op(k->lowered, 0) : NULL,
         .n_without = ft_graph_n_ops(k->lowered),
         .forget = 1};
