@@ -60,7 +60,9 @@ static ft_status find_clock(ft__asked *a, ft_error *err)
 
 static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *err)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    ft_status st = ft__check_operations(g, err);
+
+    for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
         const char *lacks;
         ft__chip chip;
 
@@ -73,7 +75,7 @@ static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *er
                            "%s: its file does not say \"%s\", which an estimate needs",
                            a->device->name, lacks);
     }
-    return FT_OK;
+    return st;
 }
 
 double ft__ask_cap(const ft_device_facts *d, double power_w)

@@ -434,11 +434,3 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
                              .power_low = exp(power.low),
                              .power_high = exp(power.high)};
 }
-
-double ft__clocks_idle(const ft__clocks *c, double core_hz)
-{
-    const double *v = c->v;
-    double volt = voltage(v, relative(core_hz, c->core_hz)) / voltage(v, 1);
-
-    return (v[IDLE] * volt + v[MEMORY]) / (v[IDLE] + v[MEMORY]);
-}

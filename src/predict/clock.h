@@ -73,7 +73,5 @@ typedef struct ft__clock_start {
 void ft__clocks_start(ft__clock_start *out, const ft__clocks *c,
                       const ft__clock_row *measured);
 double ft__clocks_power(const ft__clock_start *s, double core_hz);
-/* What the device draws when nothing runs, over that at its highest core clock. */
-double ft__clocks_idle(const ft__clocks *c, double core_hz);
 
 #endif

@@ -373,11 +373,6 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 
 /* ---- asking ---- */
 
-bool ft__is_whole(const ft_op *op)
-{
-    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
-}
-
 bool ft__graph_is_whole(const ft_graph *g)
 {
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)

@@ -442,6 +442,9 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     ft_status st = FT_OK;
     ft_device_use use;
 
+    st = ft__check_operations(q->g, err);
+    if (st)
+        return st;
     if (!ft__family_any(q->f, FT__METRIC_TIME))
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "the predictor knows what was measured whole at clocks, and no "
