@@ -18,6 +18,11 @@
 #include "base/stats.h"
 #include "foretell/measure.h"
 #include "foretell/predictor.h"
+#include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
+#include "import/graph_inside.h"
+#include "predict/network.h"
 
 enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
 
@@ -90,8 +95,8 @@ static ft_graph *import(const char *path, uint32_t policy)
     ft_graph *g, *lowered;
     ft_error err;
 
-    if (ft_import_file(&g, path, NULL, &err) ||
-        ft_graph_lower(&lowered, g, policy, &err))
+    if (ft__import_file(&g, path, NULL, &err) ||
+        ft__graph_lower(&lowered, g, policy, &err))
         die(path, &err);
     ft_graph_free(g);
     return lowered;
@@ -158,7 +163,7 @@ static void run_model(const struct bench *b, uint32_t i, struct result *r)
     ft_error err;
 
     if (ft_session_open(&s, &b->session, &err) ||
-        ft_import_file(&g, m->path, NULL, &err) ||
+        ft__import_file(&g, m->path, NULL, &err) ||
         ft_measure_network(&t, s, g, &how, &err))
         die(m->name, &err);
     ft_graph_free(g);
@@ -217,7 +222,7 @@ static void collect_part(const struct bench *b, uint32_t part, struct result *r)
     for (uint32_t i = 0; i < graphs.n_samples; i++)
         add_ops(ops, count, &n, graphs.samples[i]);
     for (size_t i = 0; i < n; i++)
-        if (ft_op_hash(&ops[i]) % b->rounds < part) {
+        if (ft__op_hash(&ops[i]) % b->rounds < part) {
             ops[kept] = ops[i];
             count[kept++] = count[i];
         }
@@ -262,15 +267,38 @@ struct held_out {
     size_t inside;
 };
 
+static void predict_ops(ft_estimate *out, const ft_predictor *p, const ft_op *ops,
+                        size_t n)
+{
+    const ft_device_use as_measured = {0};
+    ft__build *build = ft__build_new("ops");
+    ft_network_estimate e;
+    ft_graph *g;
+    ft_error err;
+
+    for (size_t i = 0; i < n; i++)
+        ft__build_op(build, "", 0, &ops[i], 1);
+    if (ft__build_finish_take(&g, build, &err) ||
+        ft_predict_network_on(&e, p, &as_measured, g, &err))
+        die("predicting", &err);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = 0;
+
+        while (!ft_op_equal(ft_graph_op(g, at), &ops[i]))
+            at++;
+        out[i] = e.op_time[at];
+    }
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+}
+
 static void compare_ops(struct held_out *h, const ft_predictor *truth, const ft_op *ops,
                         size_t n, const ft_predictor *p)
 {
     static ft_estimate want[MAX_OPS], got[MAX_OPS];
-    ft_error err;
 
-    if (ft_predict_ops(truth, ops, n, want, NULL, &err) ||
-        ft_predict_ops(p, ops, n, got, NULL, &err))
-        die("predicting", &err);
+    predict_ops(want, truth, ops, n);
+    predict_ops(got, p, ops, n);
     for (size_t i = 0; i < n && h->n < MAX_OPS; i++) {
         if (want[i].basis != FT_BASIS_MEASURED || !(want[i].value > 0))
             continue;
@@ -283,12 +311,8 @@ static void compare_ops(struct held_out *h, const ft_predictor *truth, const ft_
 static ft_predictor *train(const struct bench *b, const ft_op *without, size_t n,
                            int forget)
 {
-    ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA,
-                            .seed = 1,
-                            .threads = 2,
-                            .without = without,
-                            .n_without = n,
-                            .forget = forget};
+    ft_train_options how = {
+        .seed = 1, .threads = 2, .without = without, .n_without = n, .forget = forget};
     ft_predictor *p;
     ft_store *store;
     ft_error err;
@@ -311,6 +335,7 @@ static void table(const struct bench *b, int strict)
     static ft_op without[MAX_OPS];
     static struct held_out h;
     double time_error[MAX_MODELS], memory_error[MAX_MODELS], sum_error[MAX_MODELS];
+    const ft_device_use as_measured = {0};
     ft_predictor *truth = train(b, NULL, 0, 0);
     ft_error err;
 
@@ -331,8 +356,8 @@ static void table(const struct bench *b, int strict)
             n = left_out(b, i, b->samples[j], without, n);
         p = train(b, without, n, 1);
         compare_ops(&h, truth, without, n_own, p);
-        if (ft_predict_network(&e, p, m->graph, &err) ||
-            ft_predict_network(&sum, truth, m->graph, &err))
+        if (ft_predict_network_on(&e, p, &as_measured, m->graph, &err) ||
+            ft_predict_network_on(&sum, truth, &as_measured, m->graph, &err))
             die(m->name, &err);
         memcpy(t, m->time_s, sizeof(t));
         measured = ft__median(t, m->rounds);

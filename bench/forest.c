@@ -7,6 +7,7 @@
 
 #include "base/stats.h"
 #include "learn/forest.h"
+#include "learn/learn_inside.h"
 
 enum { REPEATS = 7, SINGLE = 3000, FOLDS = 5, SEEDS = 3 };
 
@@ -85,9 +86,9 @@ static void fit(const struct lesson *l, const ft_forest_options *opt)
     for (int i = 0; i < REPEATS; i++) {
         const double began = cpu_s();
 
-        must(ft_forest_fit(&f, &l->m, l->y, NULL, opt, &err), &err);
+        must(ft__forest_fit(&f, &l->m, l->y, NULL, opt, &err), &err);
         took_s[i] = cpu_s() - began;
-        ft_forest_free(f);
+        ft__forest_free(f);
     }
     printf("fit_s %.9g\n", ft__median(took_s, REPEATS));
 }
@@ -101,8 +102,8 @@ static void cross_validate(const struct lesson *l, ft_forest_options opt)
     if (!out)
         exit(1);
     for (opt.seed = 1; opt.seed <= SEEDS; opt.seed++) {
-        must(ft_forest_cross_validate(out, &l->m, l->y, NULL, l->fold, FOLDS, &opt,
-                                      &err),
+        must(ft__forest_cross_validate(out, &l->m, l->y, NULL, l->fold, FOLDS, &opt,
+                                       &err),
              &err);
         must(ft_errors_compute(&e, l->y, out, l->m.n_rows, l->m.n_cols, &err), &err);
         mae += e.mae / SEEDS;
@@ -147,11 +148,11 @@ static void walk(const char *folder, size_t cols, size_t part)
     if (!out)
         exit(1);
     began = cpu_s();
-    ft_forest_predict_rows(f, q, n, out);
+    ft__forest_predict_rows(f, q, n, out);
     printf("rows_s %.9g\n", cpu_s() - began);
     began = cpu_s();
     for (size_t i = first; i < first + SINGLE && i < n; i++)
-        sum += ft_forest_predict(f, q + i * cols);
+        sum += ft__forest_predict(f, q + i * cols);
     printf("row_s %.9g\n", (cpu_s() - began) / SINGLE + 0 * sum);
     snprintf(path, sizeof(path), "%s/out.f64", folder);
     fp = fopen(path, "wb");
@@ -159,7 +160,7 @@ static void walk(const char *folder, size_t cols, size_t part)
         perror(path);
         exit(1);
     }
-    ft_forest_free(f);
+    ft__forest_free(f);
     free(out);
     free(q);
 }

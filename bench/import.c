@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 
 enum { RUNS = 21, MAX_DIMS = 16 };
 
@@ -54,7 +56,7 @@ static ft_status measure_step(const ft_graph *g, times *t, int run, ft_error *er
     const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
     double start_s = ft__now_s();
     ft_graph *step;
-    ft_status st = ft_graph_train(&step, g, &opt, err);
+    ft_status st = ft__graph_train(&step, g, &opt, err);
 
     t->train_s[run] = ft__now_s() - start_s;
     if (st)
@@ -70,7 +72,7 @@ static ft_status measure(const char *path, const ft_import_options *opt, int tra
 {
     double start_s = ft__now_s();
     ft_graph *g;
-    ft_status st = ft_import_file(&g, path, opt, err);
+    ft_status st = ft__import_file(&g, path, opt, err);
 
     t->read_s[run] = ft__now_s() - start_s;
     if (st)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum { MAX_LINE = 1 << 16 };
 
@@ -82,10 +83,10 @@ static double *cross_validate(const struct table *t, ft_method method)
 
     if (!out)
         stop("no memory");
-    if (ft_model_cross_validate(out, &t->x, t->y, NULL, t->fold, t->n_folds, &opt,
-                                &err))
+    if (ft__model_cross_validate(out, &t->x, t->y, NULL, t->fold, t->n_folds, &opt,
+                                 &err))
         stop(err.msg);
-    fprintf(stderr, "%s %.4f s\n", ft_method_name(method),
+    fprintf(stderr, "%s %.4f s\n", ft__method_name(method),
             (double)(clock() - began) / CLOCKS_PER_SEC);
     return out;
 }
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n", why);
         else if (argc == 2 || wanted[m])
             said[m] = cross_validate(&t, (ft_method)m);
-        printf("%s%s", m ? "," : "", ft_method_name((ft_method)m));
+        printf("%s%s", m ? "," : "", ft__method_name((ft_method)m));
     }
     for (size_t i = 0; i < t.x.n_rows; i++)
         for (int m = 0; m < FT_METHOD_COUNT; m++)

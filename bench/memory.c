@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 
 static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", "adamw"};
 
@@ -85,18 +87,18 @@ int main(int argc, char **argv)
     }
     opt.batch = argc > 3 ? atoll(argv[3]) : 0;
     start = ft__now_s();
-    if (ft_import_file(&g, argv[1], &opt, &err))
+    if (ft__import_file(&g, argv[1], &opt, &err))
         return fail(&err);
     imported = ft__now_s();
     if (strcmp(argv[2], "inference") != 0) {
         how.optimizer = (ft_optimizer)optimizer_of(argv[2]);
-        if (ft_graph_train(&next, g, &how, &err))
+        if (ft__graph_train(&next, g, &how, &err))
             return fail(&err);
         ft_graph_free(g);
         g = next;
     }
     trained = ft__now_s();
-    if (ft_graph_lower(&next, g, FT_POLICY_STRIDED_VIEWS, &err))
+    if (ft__graph_lower(&next, g, FT_POLICY_STRIDED_VIEWS, &err))
         return fail(&err);
     ft_graph_free(g);
     g = next;

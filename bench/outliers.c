@@ -10,6 +10,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum { MAX_LINE = 1 << 16, MAX_ROWS = 1 << 17 };
 
@@ -119,8 +120,8 @@ static void one_seed(struct table *t, double factor, uint64_t seed, struct sums 
     ft_error err;
 
     plant(t, factor, seed);
-    if (ft_outliers_find(t->found, &t->x, t->log_time, t->group, &opt, &err) ||
-        ft_isolation_scores(t->score, &t->seen, &isolate, &err))
+    if (ft__outliers_find(t->found, &t->x, t->log_time, t->group, &opt, &err) ||
+        ft__isolation_scores(t->score, &t->seen, &isolate, &err))
         stop(err.msg);
     for (size_t i = 0; i < t->x.n_rows; i++) {
         s->planted += t->planted[i];
@@ -146,7 +147,7 @@ int main(int argc, char **argv)
         stop("bench_outliers TABLE.csv SEEDS|--scores");
     t = read_table(argv[1]);
     if (strcmp(argv[2], "--scores") == 0) {
-        if (ft_isolation_scores(t.score, &t.x, &isolate, &err))
+        if (ft__isolation_scores(t.score, &t.x, &isolate, &err))
             stop(err.msg);
         for (size_t i = 0; i < t.x.n_rows; i++)
             printf("%.17g\n", t.score[i]);

@@ -1,23 +1,15 @@
-/* How long does a prediction take once graph and predictor are loaded?
+/* How long does a question take once model and predictors are loaded?
  *
- *   predict MODEL.onnx PREDICTOR.ftp                      median and spread of many
- * calls predict MODEL.onnx FAMILY.ftp DEVICE DATA [ROUNDS]    of a family, for this
- * device */
+ *   predict MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS]]    "": the best there is */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "foretell/predictor.h"
+#include "foretell/query.h"
 
 enum { ROUNDS = 2000 };
-
-static void die(const char *what, const ft_error *err)
-{
-    fprintf(stderr, "predict: %s: %s\n", what, err->msg);
-}
 
 /* Of this process: what others do on the machine does not count. */
 static double processor_s(void)
@@ -28,82 +20,71 @@ static double processor_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static ft_status predict(ft_network_estimate *e, const ft_predictor *p,
-                         const ft_device_use *on, const ft_graph *g, ft_error *err)
+/* *wall_s, *work_s: by the clock, of the processor. */
+static ft_status ask(double *wall_s, double *work_s, uint32_t *n_ops, ft_data *data,
+                     const ft_query *q, ft_error *err)
 {
-    return on->device ? ft_predict_network_on(e, p, on, g, err)
-                      : ft_predict_network(e, p, g, err);
+    double begin = ft__now_s(), work = processor_s();
+    ft_answer *a;
+    ft_status st = ft_query_ask(&a, data, q, err);
+
+    *work_s = processor_s() - work;
+    *wall_s = ft__now_s() - begin;
+    *n_ops = st ? 0 : a->n_ops;
+    ft_answer_free(a);
+    return st;
+}
+
+static ft_status run(ft_data *data, ft_query *q, int rounds, ft_error *err)
+{
+    static double t[ROUNDS];
+    double begin = ft__now_s(), wall_s, work_s;
+    ft_graph *g;
+    uint32_t n_ops;
+    ft_status st = ft_query_import(&g, q, err);
+
+    printf("import\t%.1f us\n", 1e6 * (ft__now_s() - begin));
+    q->graph = g;
+    if (!st)
+        st = ask(&wall_s, &work_s, &n_ops, data, q, err);
+    if (!st)
+        printf("first question, opens device and predictors\t%.1f us, of the processor "
+               "%.1f us\n",
+               1e6 * wall_s, 1e6 * work_s);
+    for (int i = 0; i < rounds && !st; i++)
+        st = ask(&t[i], &work_s, &n_ops, data, q, err);
+    ft__sort(t, (size_t)rounds);
+    if (!st)
+        printf("question, %u unique operations\tmedian %.1f us, 10 %% %.1f us, 90 %% "
+               "%.1f us\n",
+               n_ops, 1e6 * ft__quantile(t, (size_t)rounds, 0.5),
+               1e6 * ft__quantile(t, (size_t)rounds, 0.1),
+               1e6 * ft__quantile(t, (size_t)rounds, 0.9));
+    ft_graph_free(g);
+    return st;
 }
 
 int main(int argc, char **argv)
 {
-    static double t[ROUNDS];
     int rounds = argc > 5 ? atoi(argv[5]) : ROUNDS;
-    ft_device *device = NULL;
-    ft_device_use on = {0};
-    ft_predictor_info info;
-    ft_graph *source, *g;
-    ft_network_estimate e;
-    ft_predictor *p;
-    ft_error err;
-    double begin, work;
+    ft_query q = FT_QUERY_INIT;
+    ft_data *data = NULL;
+    ft_error err = {0};
+    ft_status st;
 
-    if ((argc != 3 && argc != 5 && argc != 6) || rounds < 1 || rounds > ROUNDS) {
-        fprintf(stderr, "usage: %s MODEL PREDICTOR.ftp [DEVICE DATA [ROUNDS]]\n",
+    if (argc < 4 || argc > 6 || rounds < 1 || rounds > ROUNDS) {
+        fprintf(stderr, "usage: %s MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS]]\n",
                 argv[0]);
         return 2;
     }
-    if (argc > 3 && ft_device_load(&device, argv[4], argv[3], &err)) {
-        die(argv[3], &err);
-        return 1;
-    }
-    on.device = device;
-    begin = ft__now_s();
-    if (ft_import_file(&source, argv[1], NULL, &err)) {
-        die(argv[1], &err);
-        return 1;
-    }
-    printf("import\t%.1f us\n", 1e6 * (ft__now_s() - begin));
-    begin = ft__now_s();
-    work = processor_s();
-    if (ft_predictor_load(&p, argv[2], &err)) {
-        die(argv[2], &err);
-        return 1;
-    }
-    printf("load predictor\t%.1f us, of the processor %.1f us\n",
-           1e6 * (ft__now_s() - begin), 1e6 * (processor_s() - work));
-    ft_predictor_get_info(p, &info);
-    begin = ft__now_s();
-    if (ft_graph_lower(&g, source, device ? FT_POLICY_STRIDED_VIEWS : info.policy,
-                       &err)) {
-        die(argv[1], &err);
-        return 1;
-    }
-    printf("lower\t%.1f us\n", 1e6 * (ft__now_s() - begin));
-    for (int i = 0; i < rounds; i++) {
-        begin = ft__now_s();
-        work = processor_s();
-        if (predict(&e, p, &on, g, &err)) {
-            die("predicting", &err);
-            return 1;
-        }
-        t[i] = ft__now_s() - begin;
-        if (i == 0)
-            printf("first prediction (opens and checks its forests)\t%.1f us, of the "
-                   "processor %.1f us\n",
-                   1e6 * t[0], 1e6 * (processor_s() - work));
-        ft_network_estimate_free(&e);
-    }
-    ft__sort(t, (size_t)rounds);
-    printf(
-        "predict time and memory, %u unique operations\tmedian %.1f us, 10 %% %.1f us, "
-        "90 %% %.1f us\n",
-        ft_graph_n_ops(g), 1e6 * ft__quantile(t, (size_t)rounds, 0.5),
-        1e6 * ft__quantile(t, (size_t)rounds, 0.1),
-        1e6 * ft__quantile(t, (size_t)rounds, 0.9));
-    ft_graph_free(g);
-    ft_graph_free(source);
-    ft_predictor_free(p);
-    ft_device_free(device);
-    return 0;
+    q.model = argv[1];
+    q.device = argv[2];
+    q.predictor = argc > 4 && *argv[4] ? argv[4] : NULL;
+    st = ft_data_open(&data, argv[3], NULL, &err);
+    if (!st)
+        st = run(data, &q, rounds, &err);
+    if (st)
+        fprintf(stderr, "predict: %s\n", err.msg);
+    ft_data_close(data);
+    return st != FT_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/stats.h"
 #include "foretell/ptx.h"
+#include "ptx/ptx_inside.h"
 
 enum { ROUNDS = 15 };
 
@@ -48,14 +49,14 @@ static int speed(const char *path)
     for (int i = 0; i < ROUNDS; i++) {
         const double begin = now_s();
 
-        if (ft_ptx_parse(&m, text, len, path, &err)) {
+        if (ft__ptx_parse(&m, text, len, path, &err)) {
             printf("%s\n", err.msg);
             free(text);
             return 1;
         }
         seconds[i] = now_s() - begin;
         n = ft_ptx_kernels(m, &k);
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     }
     printf("%s: %.2f MB, %zu kernels, %.2f ms, %.0f MB/s\n", path, (double)len * 1e-6,
            n, 1e3 * ft__median(seconds, ROUNDS),
@@ -69,11 +70,11 @@ static void check(const char *path)
     ft_error err;
     ft_ptx *m;
 
-    if (ft_ptx_open(&m, path, &err))
+    if (ft__ptx_open(&m, path, &err))
         printf("no\t%s\t%s\n", path, err.msg);
     else
         printf("yes\t%s\t\n", path);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "foretell/ptx_launches.h"
+#include "ptx/ptx_inside.h"
 
 typedef struct sums {
     uint64_t launches, blocks, threads, exact;
@@ -91,7 +92,7 @@ static int count_module(sums *t, const ft_ptx *m, ft_error *err)
     const size_t n = ft_ptx_kernels(m, &k);
     ft_ptx_counter *c;
 
-    if (ft_ptx_counter_new(&c, m, err))
+    if (ft__ptx_counter_new(&c, m, err))
         return 0;
     for (size_t i = 0; i < n; i++) {
         ft_ptx_launch l = {
@@ -100,14 +101,14 @@ static int count_module(sums *t, const ft_ptx *m, ft_error *err)
 
         for (int x = 0; k[i].required[0] && x < 3; x++)
             l.block[x] = k[i].required[x] ? k[i].required[x] : 1;
-        if (ft_ptx_count(&counts, c, &l, err)) {
-            ft_ptx_counter_free(c);
+        if (ft__ptx_count(&counts, c, &l, err)) {
+            ft__ptx_counter_free(c);
             return 0;
         }
         t->launches++;
         t->exact += (uint64_t)counts.exact;
     }
-    ft_ptx_counter_free(c);
+    ft__ptx_counter_free(c);
     return 1;
 }
 
@@ -121,7 +122,7 @@ static int modules(char **path, int n)
         ft_ptx *m;
         double begin = now_s();
 
-        if (ft_ptx_open(&m, path[i], &err)) {
+        if (ft__ptx_open(&m, path[i], &err)) {
             fprintf(stderr, "%s\n", err.msg);
             return 1;
         }
@@ -130,7 +131,7 @@ static int modules(char **path, int n)
         if (!count_module(&t, m, &err))
             fprintf(stderr, "%s: %s\n", path[i], err.msg);
         count_s += now_s() - begin;
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     }
     printf("%d files, %" PRIu64
            " kernels: read in %.1f ms, analysed and counted in %.1f "

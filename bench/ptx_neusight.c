@@ -18,6 +18,8 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "predict/kernels.h"
+#include "predict/kernels_inside.h"
+#include "ptx/ptx_inside.h"
 #include "run/rows.h"
 
 enum { MOST_DEVICES = 16, FLOAT = 4, N_MODULES = 3 };
@@ -182,8 +184,8 @@ static void open_module(struct module *m, const char *folder, const char *name)
     ft_error err;
 
     snprintf(path, sizeof(path), "%s/%s.ptx", folder, name);
-    if (ft_ptx_open(&m->ptx, path, &err) ||
-        ft_ptx_counter_new(&m->counter, m->ptx, &err))
+    if (ft__ptx_open(&m->ptx, path, &err) ||
+        ft__ptx_counter_new(&m->counter, m->ptx, &err))
         die(&err);
 }
 
@@ -231,7 +233,7 @@ static void add(struct table *t, const struct op *op, struct launch *l,
     }
     know_kernel(l, m);
     begin = now();
-    if (ft_ptx_count(&counts, m->counter, &l->of, &err))
+    if (ft__ptx_count(&counts, m->counter, &l->of, &err))
         die(&err);
     t->counting_s += now() - begin;
     t->row[t->n] = row;
@@ -374,21 +376,22 @@ static void train(const struct table *t, const ft_kernels_options *opt,
     ft_error err;
     double begin;
 
-    if (ft_kernels_train(&k, t->row, t->n, opt, &err) || ft_kernels_save(k, path, &err))
+    if (ft__kernels_train(&k, t->row, t->n, opt, &err) ||
+        ft__kernels_save(k, path, &err))
         die(&err);
-    ft_kernels_free(k);
-    if (ft_kernels_load(&k, path, &err))
+    ft__kernels_free(k);
+    if (ft__kernels_load(&k, path, &err))
         die(&err);
     printf("%s:", k->fit.choice);
     for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
         printf(" %s %.3g", ft__kernel_name(i), k->theta.v[i]);
     begin = now();
     for (size_t i = 0; i < TIMES; i++)
-        if (ft_kernel_predict(&e, k, &t->row[i % t->n].work, t->row[i % t->n].device,
-                              3e-5, &err))
+        if (ft__kernel_predict(&e, k, &t->row[i % t->n].work, t->row[i % t->n].device,
+                               3e-5, &err))
             die(&err);
     printf("\n%.1f us to ask of one launch\n", 1e6 * (now() - begin) / TIMES);
-    ft_kernels_free(k);
+    ft__kernels_free(k);
 }
 
 static void evaluate(const struct table *t, const ft_kernels_options *opt,

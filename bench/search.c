@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "explore/explore_inside.h"
 #include "explore/space.h"
 
 enum { MAX_COLUMNS = 16, MAX_ROWS = 1 << 20 };
@@ -168,23 +169,23 @@ static void search(const struct table *t, const ft_space *s, ft_search_options o
     ft_search *search;
     size_t told = 0;
 
-    if (!y || !point || ft_search_new(&search, s, &opt, NULL))
+    if (!y || !point || ft__search_new(&search, s, &opt, NULL))
         die("no search");
     for (size_t i = 0; i < evaluations; i++) {
         double *its = point + i * t->k;
 
-        if (ft_search_ask(search, its, &gain, NULL))
+        if (ft__search_ask(search, its, &gain, NULL))
             die("no more points");
         memcpy(y + 2 * i, t->v + row_of(t, its) * (t->k + 2) + t->k, 2 * sizeof(*y));
         for (; (i + 1) % batch == 0 && told <= i; told++)
-            if (ft_search_tell(search, point + told * t->k, y + 2 * told, NULL))
+            if (ft__search_tell(search, point + told * t->k, y + 2 * told, NULL))
                 die("no memory");
     }
     spent += now();
     printf("%s,%s,%llu,%.6f,%.1f\n", name, ft_searcher_name(opt.searcher),
            (unsigned long long)opt.seed, volume(t, y, evaluations) / t->volume,
            1e6 * spent / (double)evaluations);
-    ft_search_free(search);
+    ft__search_free(search);
     free(point);
     free(y);
 }

@@ -15,6 +15,8 @@
 #include <time.h>
 
 #include "base/stats.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 #include "import/onnx.h"
 
 enum { MAX_RUNS = 1000, SMALL_BYTES = 10000, KEPT_BYTES = 1 << 28 };
@@ -79,8 +81,8 @@ static void see(void *file, const ft__value *v)
 
 static void print_outputs(const char *file, const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_outputs(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, ft_graph_output(g, i));
+    for (uint32_t i = 0; i < ft__graph_n_outputs(g); i++) {
+        const ft_tensor *t = ft_graph_tensor(g, ft__graph_output(g, i));
 
         printf("%s\t%u\t%s\t", file, i, t->name);
         print_type(t->dtype, t->container);
@@ -122,7 +124,7 @@ static ft_status time_import(const char *file, const uint8_t *p, size_t n, int r
         double start_s = processor_time_s();
 
         for (int k = 0; k < each; k++) {
-            ft_status st = ft_import_onnx(&g, p, n, file, NULL, err);
+            ft_status st = ft__onnx_import(&g, p, n, file, NULL, err);
 
             if (st)
                 return st;
@@ -151,7 +153,7 @@ static void show(const char *file, const struct options *opt)
     } else if (opt->values) {
         ft__onnx_values(p, n, file, see, (void *)file, &err);
     } else {
-        st = ft_import_onnx(&g, p, n, file, NULL, &err);
+        st = ft__onnx_import(&g, p, n, file, NULL, &err);
         if (st == FT_OK)
             print_outputs(file, g);
         ft_graph_free(g);

@@ -1,6 +1,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "explore/exploration_inside.h"
+#include "explore/explore_inside.h"
 #include "foretell/exploration.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -17,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char text[1 << 14], **words;
     size_t n, n_words;
 
-    if (ft_exploration_read(&x, (const char *)data, size, "fuzz", &err)) {
+    if (ft__exploration_read(&x, (const char *)data, size, "fuzz", &err)) {
         if (x)
             abort();
         return 0;
@@ -28,10 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int round = 0; round < 4; round++) {
         for (size_t k = 0; k < n; k++)
             unit[k] = fmod(0.37 * (double)(k + 1) * (round + 1), 1);
-        ft_space_from_unit(ft_exploration_space(x), point, unit);
+        ft__space_from_unit(ft_exploration_space(x), point, unit);
         if (ft_point_print(x, point, text, sizeof(text)) >= sizeof(text))
             continue;
-        if (ft_point_parse(x, back, text, &err))
+        if (ft__point_parse(x, back, text, &err))
             abort();
         if (ft_exploration_predicts(x) &&
             ft_exploration_words(&words, &n_words, x, 0, point, &err))

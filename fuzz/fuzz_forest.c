@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,14 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(image, data, size);
     for (size_t i = 0; i < ROWS * MAX_WIDTH; i++)
         rows[i] = i % 7 ? (float)(i % 13) - 6 : NAN;
-    if (ft_forest_load(&f, image, size, &err) == FT_OK) {
-        const size_t width = ft_forest_width(f);
+    if (ft__forest_load(&f, image, size, &err) == FT_OK) {
+        const size_t width = ft__forest_width(f);
 
-        ft_forest_predict_rows(f, rows, ROWS, out);
+        ft__forest_predict_rows(f, rows, ROWS, out);
         for (size_t i = 0; i < ROWS; i++)
-            if (ft_forest_predict(f, rows + i * width) != out[i])
+            if (ft__forest_predict(f, rows + i * width) != out[i])
                 abort();
-        ft_forest_free(f);
+        ft__forest_free(f);
     } else if (err.pos > size || !err.msg[0]) {
         abort();
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "predict/kernels.h"
+#include "predict/kernels_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (ft__kernels_load_image(&k, data, size, NULL))
         return 0;
-    (void)ft_kernel_predict(&e, k, &work, &gpu, 1e-5, NULL);
-    ft_kernels_free(k);
+    (void)ft__kernel_predict(&e, k, &work, &gpu, 1e-5, NULL);
+    ft__kernels_free(k);
     return 0;
 }

@@ -4,6 +4,8 @@
 
 #include "device/device.h"
 #include "foretell/predictor.h"
+#include "graph/graph_inside.h"
+#include "predict/pricer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,13 +29,14 @@ static ft_status alone(ft_brief *out, const ft_listed *list, const ft_device_use
     ft_network_estimate e;
     ft_status st = ft_import_ops(&g, list->text, list->len, "list", NULL);
 
-    *out = (ft_brief){NAN, NAN, NAN, NAN};
+    *out = (ft_brief){NAN, NAN, NAN, NAN, FT_OK, ""};
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
         st = ft_predict_network_physics(&e, on, lowered, NULL);
     if (!st) {
-        *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+        *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                          e.memory.value, FT_OK,          ""};
         ft_network_estimate_free(&e);
     }
     ft_graph_free(g);

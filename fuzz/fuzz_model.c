@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,16 +25,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(image, data, size);
     for (size_t i = 0; i < ROWS * MAX_WIDTH; i++)
         rows[i] = i % 7 ? (float)(i % 13) - 6 : NAN;
-    if (ft_model_load(&m, image, size, &err) == FT_OK) {
-        const size_t width = ft_model_width(m);
+    if (ft__model_load(&m, image, size, &err) == FT_OK) {
+        const size_t width = ft__model_width(m);
 
-        ft_model_predict(m, rows, ROWS, out);
+        ft__model_predict(m, rows, ROWS, out);
         for (size_t i = 0; i < ROWS; i++) {
-            ft_model_predict(m, rows + i * width, 1, &single);
+            ft__model_predict(m, rows + i * width, 1, &single);
             if (memcmp(&single, &out[i], sizeof(single)))
                 abort();
         }
-        ft_model_free(m);
+        ft__model_free(m);
     } else if (err.pos > size || !err.msg[0]) {
         abort();
     }

@@ -1,4 +1,6 @@
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,7 +20,7 @@ static void train(const ft_graph *g)
     ft_error err = {0};
     ft_graph *step;
 
-    if (ft_graph_train(&step, g, &opt, &err) == FT_OK)
+    if (ft__graph_train(&step, g, &opt, &err) == FT_OK)
         check(step);
     else if (step || !err.msg[0])
         __builtin_trap();
@@ -36,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ft_error err = {0};
         ft_graph *g;
 
-        if (ft_import_onnx(&g, data, size, "fuzz.onnx", &opt[i], &err) != FT_OK) {
+        if (ft__onnx_import(&g, data, size, "fuzz.onnx", &opt[i], &err) != FT_OK) {
             if (g || !err.msg[0])
                 __builtin_trap();
             continue;

@@ -1,9 +1,12 @@
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "foretell/predictor.h"
 #include "predict/family.h"
+#include "predict/network.h"
+#include "predict/predictor_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -13,11 +16,29 @@ static void ask_family(const ft_predictor *p, const ft_op *ops, size_t n)
     static const char *const names[] = {"t4", "nobody's"};
     ft__answer said[8];
 
-    for (int i = 0; p->family && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         const ft__dataset on = {.device = (char *)names[i]};
 
-        (void)ft__family_ask(said, p->family, FT__METRIC_ENERGY, &on, ops, n, NULL);
+        (void)ft__family_ask(said, p->family, FT__METRIC_ENERGY, &on, ops, NULL, n,
+                             NULL);
     }
+}
+
+/* The machine that was measured, if it is of one. */
+static void ask_network(const ft_predictor *p, const char *const *specs, size_t n)
+{
+    const ft_device_use as_measured = {0};
+    ft_network_estimate e;
+    char text[512] = "";
+    ft_graph *g;
+
+    for (size_t i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", specs[i]);
+    if (ft_import_ops(&g, text, strlen(text), "network", NULL))
+        return;
+    if (ft_predict_network_on(&e, p, &as_measured, g, NULL) == FT_OK)
+        ft_network_estimate_free(&e);
+    ft_graph_free(g);
 }
 
 /* Whatever the bytes: refused cleanly, or a predictor that answers. */
@@ -28,7 +49,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         "linear x=1x128 out=10", "relu x=1x16", "softmax x=2x10 axis=1"};
     enum { N = sizeof(specs) / sizeof(*specs) };
     void *copy = malloc(size ? size : 1);
-    ft_estimate time[N], workspace[N];
     ft_regressor_info r;
     ft_predictor_dataset d;
     ft_predictor_schedule k;
@@ -42,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     for (int i = 0; i < N; i++)
         (void)ft_op_parse(&ops[i], specs[i], strlen(specs[i]), NULL);
-    if (ft_predictor_load_image(&p, copy, size, NULL) == FT_OK) {
+    if (ft__predictor_load_image(&p, copy, size, NULL) == FT_OK) {
         ft_predictor_get_info(p, &info);
         for (uint32_t i = 0; i < info.n_regressors; i++)
             ft_predictor_regressor(p, i, &r);
@@ -50,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ft_predictor_get_dataset(p, i, &d);
         for (uint32_t i = 0; i < info.n_schedules; i++)
             ft_predictor_get_schedule(p, i, &k);
-        (void)ft_predict_ops(p, ops, N, time, workspace, NULL);
+        ask_network(p, specs, N);
         ask_family(p, ops, N);
         ft_predictor_free(p);
     }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "import/graph_inside.h"
 #include "import/pt2.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -9,7 +10,7 @@ static ft_status import(ft_graph **g, const uint8_t *data, size_t size,
                         const ft_import_options *opt, ft_error *err)
 {
     if (size >= 4 && memcmp(data, "PK\3\4", 4) == 0)
-        return ft_import_pt2(g, data, size, "fuzz.pt2", opt, err);
+        return ft__import_pt2(g, data, size, "fuzz.pt2", opt, err);
     return ft__import_pt2_text(g, (const char *)data, size, "fuzz.pt2", opt, err);
 }
 

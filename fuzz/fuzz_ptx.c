@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ptx/module.h"
+#include "ptx/ptx_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,13 +39,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (size)
         memcpy(text, data, size);
-    if (ft_ptx_parse(&m, text, size, "fuzz", &err) == FT_OK) {
+    if (ft__ptx_parse(&m, text, size, "fuzz", &err) == FT_OK) {
         for (uint32_t i = 0; i < m->n_functions; i++)
             walk(&m->function[i]);
     } else if (m || !err.msg[0] || err.pos > size) {
         abort();
     }
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     free(text);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ptx/interpret.h"
+#include "ptx/ptx_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ft_ptx_counts c;
     ft_ptx *m;
 
-    if (ft_ptx_parse(&m, (const char *)data, size, "fuzz", NULL))
+    if (ft__ptx_parse(&m, (const char *)data, size, "fuzz", NULL))
         return 0;
     memory.bytes = calloc(BYTES, 1);
     opt.memory = &memory;
@@ -34,11 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 .bytes = &address,
                 .size = k[0].param[l.n_args].size < 8 ? k[0].param[l.n_args].size : 8};
         if (ft__ptx_run(&c, m, &l, &opt, NULL) == FT_OK &&
-            ft_ptx_counter_new(&counter, m, NULL) == FT_OK)
-            ft_ptx_count(&c, counter, &l, NULL);
+            ft__ptx_counter_new(&counter, m, NULL) == FT_OK)
+            ft__ptx_count(&c, counter, &l, NULL);
     }
-    ft_ptx_counter_free(counter);
+    ft__ptx_counter_free(counter);
     free(memory.bytes);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     return 0;
 }

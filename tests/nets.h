@@ -7,6 +7,7 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "graph/build.h"
+#include "graph/op_inside.h"
 
 static inline ft_op parse(const char *spec)
 {
@@ -16,7 +17,7 @@ static inline ft_op parse(const char *spec)
     if (ft_op_parse(&op, spec, strlen(spec), &err)) {
         fprintf(stderr, "%s: %s\n", spec, err.msg);
         CHECK(0);
-        ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+        ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
     }
     return op;
 }

@@ -7,6 +7,8 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 #include "onnx_text.h"
 
 static ft_graph *import(const char *text, const ft_import_options *opt, ft_error *err)
@@ -17,7 +19,7 @@ static ft_graph *import(const char *text, const ft_import_options *opt, ft_error
 
     CHECK(data != NULL);
     if (data)
-        (void)ft_import_onnx(&g, data, len, "m.onnx", opt, err);
+        (void)ft__onnx_import(&g, data, len, "m.onnx", opt, err);
     free(data);
     return g;
 }
@@ -36,8 +38,8 @@ static void print_results(const ft_graph *g, char *buf, size_t size)
 {
     size_t at = 0;
 
-    for (uint32_t k = 0; k < ft_graph_n_outputs(g); k++) {
-        const ft_tensor *t = ft_graph_tensor(g, ft_graph_output(g, k));
+    for (uint32_t k = 0; k < ft__graph_n_outputs(g); k++) {
+        const ft_tensor *t = ft_graph_tensor(g, ft__graph_output(g, k));
         const char *how = t->container == 0                       ? "%s%s "
                           : t->container == FT_CONTAINER_SEQUENCE ? "%sseq(%s) "
                           : t->container == FT_CONTAINER_OPTIONAL ? "%sopt(%s) "

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "foretell/op.h"
+#include "graph/op_inside.h"
 
 struct message {
     uint8_t b[1 << 15];
@@ -62,7 +63,7 @@ static void put_message(struct message *m, uint32_t field, const struct message 
 
 static int64_t dtype_number(const char *name)
 {
-    ft_dtype t = ft_dtype_from_name(name, strlen(name));
+    ft_dtype t = ft__dtype_from_name(name, strlen(name));
 
     for (int64_t i = 1; i < 30; i++)
         if (ft_dtype_from_onnx(i) == t)

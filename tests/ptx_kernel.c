@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "ptx/interpret.h"
+#include "ptx/ptx_inside.h"
 #include "ptx_compare.h"
 
 void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
@@ -16,9 +17,9 @@ void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
     k->launch.grid[1] = k->launch.grid[2] = 1;
     k->launch.block[1] = k->launch.block[2] = 1;
     k->launch.arg = k->arg;
-    k->st = ft_ptx_parse(&k->m, text, strlen(text), "test", &k->err);
+    k->st = ft__ptx_parse(&k->m, text, strlen(text), "test", &k->err);
     if (!k->st)
-        k->st = ft_ptx_counter_new(&k->c, k->m, &k->err);
+        k->st = ft__ptx_counter_new(&k->c, k->m, &k->err);
     if (k->st)
         fprintf(stderr, "%s\n", k->err.msg);
     CHECK(k->st == FT_OK);
@@ -45,13 +46,13 @@ void give(kernel *k, uint32_t index, const void *bytes, uint32_t size)
 void count(kernel *k)
 {
     if (!k->st)
-        k->st = ft_ptx_count(&k->n, k->c, &k->launch, &k->err);
+        k->st = ft__ptx_count(&k->n, k->c, &k->launch, &k->err);
 }
 
 void end(kernel *k)
 {
-    ft_ptx_counter_free(k->c);
-    ft_ptx_free(k->m);
+    ft__ptx_counter_free(k->c);
+    ft__ptx_free(k->m);
 }
 
 void check_ran(kernel *k)

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "foretell/store.h"
+#include "store/store_inside.h"
 
 #define HEAD                                                                           \
     "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"  \
@@ -91,8 +92,8 @@ static inline void put(ft_store *s, const ft_key *k, double value)
     ft_measurement m = measured(value);
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
-    CHECK(ft_store_put(s, run, k, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, k, &m, NULL, 0, NULL) == FT_OK);
 }
 
 /* Collects rows as text, so that whole results compare at once. */
@@ -109,7 +110,7 @@ static inline void note_readings(struct seen *s, int64_t id)
     ft_reading *r;
     size_t n;
 
-    CHECK(ft_store_readings(s->s, id, &r, &n, NULL) == FT_OK);
+    CHECK(ft__store_readings(s->s, id, &r, &n, NULL) == FT_OK);
     for (size_t i = 0; i < n; i++) {
         s->len += (size_t)snprintf(s->text + s->len, sizeof(s->text) - s->len,
                                    " %.17g:%.17g:%llu", r[i].value, r[i].start_s,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "graph/op_inside.h"
 #include "predict/choose.h"
 
 enum { N = 9 };
@@ -235,7 +236,7 @@ static ft__samples measure(const ft_op ops[ALL], ft__dataset *d, bool timed)
     for (int i = 0; s.v && i < ALL; i++) {
         double size = i < EACH ? i + 1 : i - EACH + 1;
 
-        s.v[i] = (ft__sample){.op = ops[i], .hash = ft_op_hash(&ops[i])};
+        s.v[i] = (ft__sample){.op = ops[i], .hash = ft__op_hash(&ops[i])};
         for (int m = 0; m < FT__N_METRICS; m++)
             s.v[i].value[m] = NAN;
         if (timed)

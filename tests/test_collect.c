@@ -15,6 +15,7 @@
 #include "foretell/measure.h"
 #include "predict/probes.h"
 #include "run/session.h"
+#include "store/store_inside.h"
 
 static const char *plugin_dir;
 static const char *source_root;
@@ -289,8 +290,8 @@ static void without_learning_what_to_measure_next_all_is_measured(void)
     key.dtype_policy = s->dtype_policy;
     temporary(path);
     CHECK(ft_store_open(&store, path, FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(!ft_store_begin_run(store, &run, "test", "{}", NULL));
-    CHECK(!ft_store_put(store, run, &key, &m, NULL, 0, NULL));
+    CHECK(!ft__store_begin_run(store, &run, "test", "{}", NULL));
+    CHECK(!ft__store_put(store, run, &key, &m, NULL, 0, NULL));
     ft_store_close(store);
     ft_session_close(s);
     CHECK(collect_on_a_device_with_a_blank(path) == 1);
@@ -334,7 +335,7 @@ static int check_row(void *user, const ft_row *row)
     CHECK(strcmp(row->key.dtype_policy, "default") == 0);
     CHECK(row->m.calibration_s > 0 && strstr(row->m.conditions, "\"rounds\": 5"));
     CHECK(row->m.error >= 0.01 * row->m.value);
-    CHECK(ft_store_readings(user, row->id, &r, &n, NULL) == FT_OK);
+    CHECK(ft__store_readings(user, row->id, &r, &n, NULL) == FT_OK);
     CHECK(n >= 5 && r[n - 1].round == 4 && n == row->m.n);
     free(r);
     return 0;

@@ -7,6 +7,7 @@
 #include "foretell/device.h"
 #include "foretell/op.h"
 #include "run/rows.h"
+#include "store/store_inside.h"
 #include "store_fixture.h"
 
 static const char *root;
@@ -375,13 +376,13 @@ static void members_are_replaced_exported_and_merged(void)
     FILE *fp;
     int c;
 
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
     m.part = "tanh x=4 dtype=fp32";
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
     m = (ft_member){"a", "network name=n", "forward", "relu x=4 dtype=fp32", 2, "note"};
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
     m.count = NAN;
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_EINVAL);
+    CHECK(ft__store_put_member(s, &m, NULL) == FT_EINVAL);
     CHECK(strcmp(members(s, NULL, "").text, both) == 0);
     CHECK(members(s, "b", NULL).rows == 0 &&
           members(s, "a", "network name=n").rows == 2);
@@ -416,7 +417,7 @@ static void stores_of_the_first_version_learn_of_members(void)
              in_scratch("old.db").s);
     CHECK(system(command) == 0);
     s = must_open(in_scratch("old.db").s, FT_STORE_WRITE);
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK &&
+    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK &&
           members(s, NULL, NULL).rows == 1);
     ft_store_close(s);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 #include "run/eager.h"
 
 static const double rate = 1e-3; /* of SGD */
@@ -84,9 +86,9 @@ static void a_step_changes_every_weight_by_its_gradient(ft_session *s, const cha
     ft_status st;
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, name);
-    st = ft_import_file(&g, path, NULL, &err);
+    st = ft__import_file(&g, path, NULL, &err);
     if (!st)
-        st = ft_graph_train(&step, g, &how, &err);
+        st = ft__graph_train(&step, g, &how, &err);
     if (!st)
         st = ft__eager_make(&e, s, step, &err);
     if (st)

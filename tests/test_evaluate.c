@@ -12,6 +12,7 @@
 #include "foretell/choose.h"
 #include "foretell/evaluate.h"
 #include "foretell/op.h"
+#include "store/store_inside.h"
 
 enum { N_OPS = 60 };
 
@@ -111,7 +112,7 @@ static void put(ft_store *s, int64_t run, const struct law *law, const char *spe
                         spec,        "forward",    "default", metric};
     const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
 
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static void fill(ft_store *s, const struct law *law)
@@ -119,7 +120,7 @@ static void fill(ft_store *s, const struct law *law)
     ft__prng p = ft__prng_stream(law->seed, 1u << 20);
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (int i = 0; i < 3 * N_OPS; i++) {
         char spec[256];
         ft_op op;
@@ -271,7 +272,7 @@ static void the_operations_of_a_network_leave_training_with_it(void)
             1,         ""};
 
         make_spec(spec, sizeof(spec), i, law.seed);
-        CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
     }
     e = evaluate(s, NULL, &(ft_evaluate_options){.protocol = FT_PROTOCOL_NETWORK});
     CHECK(e.n_splits == 2 && line(&e, FT_BY_SPLIT, "a")->learned.n == 2 * 20);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "explore/exploration_inside.h"
 #include "explore/run.h"
 #include "foretell/exploration.h"
 #include "stepped_clock.h"
@@ -27,7 +28,7 @@ static ft_exploration *read_text(const char *text)
     ft_exploration *x = NULL;
     ft_error err = {0};
 
-    if (ft_exploration_read(&x, text, strlen(text), "test", &err)) {
+    if (ft__exploration_read(&x, text, strlen(text), "test", &err)) {
         fprintf(stderr, "%s\n", err.msg);
         exit(1);
     }
@@ -105,7 +106,7 @@ static void mistakes_are_told_with_line_and_key(void)
         ft_exploration *x;
         ft_error err = {0};
         ft_status st =
-            ft_exploration_read(&x, bad[i].text, strlen(bad[i].text), "test", &err);
+            ft__exploration_read(&x, bad[i].text, strlen(bad[i].text), "test", &err);
 
         CHECK(st == FT_EFORMAT && !x);
         CHECK(strstr(err.msg, bad[i].says) != NULL);
@@ -141,17 +142,17 @@ static void files_say_what_is_explored(void)
 
     CHECK(ft_point_print(x, point, text, sizeof(text)) == strlen("a=x b=4 r=0.75"));
     CHECK(strcmp(text, "a=x b=4 r=0.75") == 0);
-    CHECK(ft_point_parse(x, back, text, &err) == FT_OK);
+    CHECK(ft__point_parse(x, back, text, &err) == FT_OK);
     CHECK(memcmp(back, point, sizeof(point)) == 0);
     point[0] = 1;
     point[1] = NAN;
     ft_point_print(x, point, text, sizeof(text));
     CHECK(strcmp(text, "a=y%20z r=0.75") == 0);
-    CHECK(ft_point_parse(x, back, text, &err) == FT_OK);
+    CHECK(ft__point_parse(x, back, text, &err) == FT_OK);
     CHECK(back[0] == 1 && isnan(back[1]) && back[2] == 0.75);
-    CHECK(ft_point_parse(x, back, "a=q", &err) == FT_EFORMAT);
-    CHECK(ft_point_parse(x, back, "b=9", &err) == FT_EFORMAT);
-    CHECK(ft_point_parse(x, back, "c=1", &err) == FT_EFORMAT);
+    CHECK(ft__point_parse(x, back, "a=q", &err) == FT_EFORMAT);
+    CHECK(ft__point_parse(x, back, "b=9", &err) == FT_EFORMAT);
+    CHECK(ft__point_parse(x, back, "c=1", &err) == FT_EFORMAT);
     ft_exploration_free(x);
 }
 

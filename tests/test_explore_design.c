@@ -4,6 +4,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "check.h"
+#include "explore/explore_inside.h"
 #include "explore/points.h"
 #include "explore_space.h"
 
@@ -25,7 +26,7 @@ static void check_points_are_proper(const ft_space *s, const double *row, size_t
     const size_t k = ft_space_params(s, &p);
 
     for (size_t i = 0; i < n; i++) {
-        CHECK(ft_space_allows(s, row + i * k));
+        CHECK(ft__space_allows(s, row + i * k));
         for (size_t j = 0; j < i; j++) {
             size_t same = 0;
 

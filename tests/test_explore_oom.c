@@ -2,6 +2,7 @@
  * come back as FT_ENOMEM and leak nothing (run under ASan). */
 
 #include "check.h"
+#include "explore/explore_inside.h"
 #include "explore_space.h"
 #include "refuse.h"
 
@@ -82,15 +83,15 @@ static ft_status search(ft_searcher which)
     const ft_search_options opt = {.searcher = which, .objectives = 2, .first = 8};
     double point[PARAMS], gain;
     ft_search *s;
-    ft_status st = ft_search_new(&s, space, &opt, NULL);
+    ft_status st = ft__search_new(&s, space, &opt, NULL);
 
     CHECK((st == FT_OK) == (s != NULL));
     for (int i = 0; i < 12 && !st; i++) {
-        st = ft_search_ask(s, point, &gain, NULL);
+        st = ft__search_ask(s, point, &gain, NULL);
         if (!st)
-            st = ft_search_tell(s, point, y + 2 * i, NULL);
+            st = ft__search_tell(s, point, y + 2 * i, NULL);
     }
-    ft_search_free(s);
+    ft__search_free(s);
     return st;
 }
 

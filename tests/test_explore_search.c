@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "explore/explore_inside.h"
 #include "explore/gain.h"
 #include "explore_space.h"
 
@@ -14,7 +15,7 @@ static ft_search *search_of(const ft_space *s, ft_searcher which, uint32_t objec
     const ft_search_options opt = {which, objectives, limit, 0, seed};
     ft_search *search;
 
-    if (ft_search_new(&search, s, &opt, NULL))
+    if (ft__search_new(&search, s, &opt, NULL))
         abort();
     return search;
 }
@@ -49,20 +50,20 @@ static void every_point_is_asked_for_once_then_there_are_no_others(void)
 
         for (; n < 2; n++) {
             memcpy(rows + 3 * n, told[n], sizeof(told[n]));
-            CHECK(ft_search_tell(search, told[n], y, NULL) == FT_OK);
+            CHECK(ft__search_tell(search, told[n], y, NULL) == FT_OK);
         }
-        while (n < 15 && ft_search_ask(search, point, &gain, &err) == FT_OK) {
+        while (n < 15 && ft__search_ask(search, point, &gain, &err) == FT_OK) {
             const double its[] = {point[0], 5 - point[2]};
 
-            CHECK(ft_space_allows(s, point));
+            CHECK(ft__space_allows(s, point));
             CHECK(!holds(rows, n, point, 3));
             memcpy(rows + 3 * n++, point, sizeof(point));
-            CHECK(ft_search_tell(search, point, its, NULL) == FT_OK);
+            CHECK(ft__search_tell(search, point, its, NULL) == FT_OK);
         }
         CHECK(n == 14);
-        CHECK(ft_search_ask(search, point, &gain, &err) == FT_ENOTFOUND);
+        CHECK(ft__search_ask(search, point, &gain, &err) == FT_ENOTFOUND);
         CHECK(strstr(err.msg, "all 14 points") != NULL);
-        ft_search_free(search);
+        ft__search_free(search);
     }
     ft__space_free(s);
 }
@@ -79,13 +80,13 @@ static void points_can_be_asked_for_in_batches(void)
         for (size_t n = 0; n < 60; n++) {
             double *point = rows + 2 * n;
 
-            CHECK(ft_search_ask(search, point, &gain, NULL) == FT_OK);
+            CHECK(ft__search_ask(search, point, &gain, NULL) == FT_OK);
             CHECK(!holds(rows, n, point, 2));
             for (size_t i = n % 6 == 5 ? n - 5 : n + 1; i <= n; i++)
-                CHECK(ft_search_tell(search, rows + 2 * i, rows + 2 * i, NULL) ==
+                CHECK(ft__search_tell(search, rows + 2 * i, rows + 2 * i, NULL) ==
                       FT_OK);
         }
-        ft_search_free(search);
+        ft__search_free(search);
     }
     ft__space_free(s);
 }
@@ -101,16 +102,16 @@ static void the_same_seed_asks_the_same(void)
         for (int i = 0; i < 40; i++) {
             double p[4], q[4], gain, y[2];
 
-            CHECK(ft_search_ask(a, p, &gain, NULL) == FT_OK);
-            CHECK(ft_search_ask(b, q, &gain, NULL) == FT_OK);
+            CHECK(ft__search_ask(a, p, &gain, NULL) == FT_OK);
+            CHECK(ft__search_ask(b, q, &gain, NULL) == FT_OK);
             CHECK(holds(p, 1, q, 4));
             y[0] = p[0] + p[2];
             y[1] = isnan(p[3]) ? 9 : p[3];
-            CHECK(ft_search_tell(a, p, y, NULL) == FT_OK);
-            CHECK(ft_search_tell(b, p, y, NULL) == FT_OK);
+            CHECK(ft__search_tell(a, p, y, NULL) == FT_OK);
+            CHECK(ft__search_tell(b, p, y, NULL) == FT_OK);
         }
-        ft_search_free(a);
-        ft_search_free(b);
+        ft__search_free(a);
+        ft__search_free(b);
     }
     ft__space_free(s);
 }
@@ -128,22 +129,22 @@ static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
         for (size_t n = 0; n < 40; n++) {
             double *p = rows + 3 * n, *y = ys + 2 * n;
 
-            CHECK(ft_search_ask(whole, p, &gain, NULL) == FT_OK);
+            CHECK(ft__search_ask(whole, p, &gain, NULL) == FT_OK);
             if (n % 13 == 7 || n == 11) {
                 ft_search *again = search_of(s, which[v], 2, NULL, 3);
 
                 for (size_t i = 0; i < n; i++)
-                    CHECK(ft_search_tell(again, rows + 3 * i, ys + 2 * i, NULL) ==
+                    CHECK(ft__search_tell(again, rows + 3 * i, ys + 2 * i, NULL) ==
                           FT_OK);
-                CHECK(ft_search_ask(again, point, &gain, NULL) == FT_OK);
+                CHECK(ft__search_ask(again, point, &gain, NULL) == FT_OK);
                 CHECK(holds(p, 1, point, 3));
-                ft_search_free(again);
+                ft__search_free(again);
             }
             y[0] = p[0] + p[2] * p[2];
             y[1] = p[1] - p[0];
-            CHECK(ft_search_tell(whole, p, y, NULL) == FT_OK);
+            CHECK(ft__search_tell(whole, p, y, NULL) == FT_OK);
         }
-        ft_search_free(whole);
+        ft__search_free(whole);
     }
     ft__space_free(s);
 }
@@ -158,14 +159,14 @@ static void points_that_fail_or_have_no_say_do_no_harm(void)
         for (int i = 0; i < 60; i++) {
             double p[4], gain, y[] = {NAN, NAN};
 
-            CHECK(ft_search_ask(search, p, &gain, NULL) == FT_OK);
+            CHECK(ft__search_ask(search, p, &gain, NULL) == FT_OK);
             if (i > 30 && i % 3) {
                 y[0] = p[0];
                 y[1] = -p[2];
             }
-            CHECK(ft_search_tell(search, p, y, NULL) == FT_OK);
+            CHECK(ft__search_tell(search, p, y, NULL) == FT_OK);
         }
-        ft_search_free(search);
+        ft__search_free(search);
     }
     ft__space_free(s);
 }
@@ -235,13 +236,13 @@ static double reached(ft_searcher which, problem f, size_t k, uint32_t m, size_t
         for (size_t i = 0; i < n; i++) {
             double point[16], gain;
 
-            CHECK(ft_search_ask(search, point, &gain, NULL) == FT_OK);
+            CHECK(ft__search_ask(search, point, &gain, NULL) == FT_OK);
             f(y + i * m, point, k);
-            CHECK(ft_search_tell(search, point, y + i * m, NULL) == FT_OK);
+            CHECK(ft__search_tell(search, point, y + i * m, NULL) == FT_OK);
         }
         CHECK(ft_hypervolume(&volume, y, n, m, reference, NULL) == FT_OK);
         sum += volume / 3;
-        ft_search_free(search);
+        ft__search_free(search);
     }
     free(y);
     ft__space_free(s);
@@ -312,12 +313,12 @@ static void points_within_limits_are_looked_for(void)
             for (int i = 0; i < (which == FT_SEARCH_NSGA2 ? 1500 : 120); i++) {
                 double point[6], y[2], gain;
 
-                CHECK(ft_search_ask(search, point, &gain, NULL) == FT_OK);
+                CHECK(ft__search_ask(search, point, &gain, NULL) == FT_OK);
                 zdt1(y, point, 6);
                 within[which] += y[0] <= limit[0] && y[1] <= limit[1];
-                CHECK(ft_search_tell(search, point, y, NULL) == FT_OK);
+                CHECK(ft__search_tell(search, point, y, NULL) == FT_OK);
             }
-            ft_search_free(search);
+            ft__search_free(search);
         }
     CHECK(within[FT_SEARCH_RANDOM] == 0);
     CHECK(within[FT_SEARCH_MODEL] > 15);
@@ -339,7 +340,7 @@ static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
         double p[3], gain, y[2] = {NAN, NAN};
         bool fails;
 
-        CHECK(ft_search_ask(search, p, &gain, NULL) == FT_OK);
+        CHECK(ft__search_ask(search, p, &gain, NULL) == FT_OK);
         fails = p[1] > 0.5;
         if (!fails) {
             y[0] = p[0] + 2 * (1 - p[1]);
@@ -347,9 +348,9 @@ static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
         }
         *nearest = fails ? *nearest : fmax(*nearest, p[1]);
         n += i >= 20 && fails;
-        CHECK(ft_search_tell(search, p, y, NULL) == FT_OK);
+        CHECK(ft__search_tell(search, p, y, NULL) == FT_OK);
     }
-    ft_search_free(search);
+    ft__search_free(search);
     ft__space_free(s);
     return n;
 }

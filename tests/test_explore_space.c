@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "explore/explore_inside.h"
 #include "explore_space.h"
 
 static void each_value_owns_an_equal_share(void)
@@ -17,7 +18,7 @@ static void each_value_owns_an_equal_share(void)
         const double u = (i + 0.5) / 1050, unit[] = {u, u, u, u};
         double point[4];
 
-        ft_space_from_unit(s, point, unit);
+        ft__space_from_unit(s, point, unit);
         seen[0][(int)point[0]]++;
         seen[1][(int)point[1]]++;
         seen[2][(int)point[2] + 3]++;
@@ -42,7 +43,7 @@ static void orders_of_magnitude_count_alike(void)
     const double unit[] = {0.55, 0.75};
     double point[2];
 
-    ft_space_from_unit(s, point, unit);
+    ft__space_from_unit(s, point, unit);
     CHECK(point[0] == 45); /* 2^5.5 */
     CHECK_NEAR(point[1], pow(10, 1.5), 1e-9);
     ft__space_free(s);
@@ -61,9 +62,9 @@ static void every_point_comes_back_from_its_coordinates(void)
 
         for (int k = 0; k < 6; k++)
             unit[k] = ft__prng_unit(&rng);
-        ft_space_from_unit(s, point, unit);
-        ft_space_to_unit(s, unit, point);
-        ft_space_from_unit(s, again, unit);
+        ft__space_from_unit(s, point, unit);
+        ft__space_to_unit(s, unit, point);
+        ft__space_from_unit(s, again, unit);
         for (int k = 0; k < 6; k++)
             CHECK_NEAR(again[k], point[k], 1e-9 * fabs(point[k]));
     }
@@ -78,7 +79,7 @@ static void coordinates_next_to_1_stay_inside(void)
     ft_space *s = space_of(param, 4);
     double point[4];
 
-    ft_space_from_unit(s, point, unit);
+    ft__space_from_unit(s, point, unit);
     CHECK(point[0] == 1000);
     CHECK(point[1] == 6);
     CHECK(point[2] == 6);
@@ -94,13 +95,13 @@ static void parameters_have_a_say_only_when_their_conditions_hold(void)
     const double full[] = {0.9, 0.9, 0.1, 0.5};
     double point[4], unit[4];
 
-    ft_space_from_unit(s, point, none);
+    ft__space_from_unit(s, point, none);
     CHECK(point[0] == 0 && isnan(point[1]) && point[2] == 1 && isnan(point[3]));
-    ft_space_to_unit(s, unit, point);
+    ft__space_to_unit(s, unit, point);
     CHECK(unit[1] == 0.5 && unit[3] == 0.5);
-    ft_space_from_unit(s, point, half);
+    ft__space_from_unit(s, point, half);
     CHECK(point[0] == 2 && point[1] == 0 && isnan(point[3]));
-    ft_space_from_unit(s, point, full);
+    ft__space_from_unit(s, point, full);
     CHECK(point[1] == 1);
     CHECK_NEAR(point[3], 2, 1e-12);
     ft__space_free(s);
@@ -111,9 +112,9 @@ static void forbidden_combinations_are_not_allowed(void)
     ft_space *s = conditional_space(0);
     const double good[] = {1, NAN, 2}, bad[] = {1, NAN, 3}, other[] = {0, NAN, 4};
 
-    CHECK(ft_space_allows(s, good) == 1);
-    CHECK(ft_space_allows(s, bad) == 0);
-    CHECK(ft_space_allows(s, other) == 1);
+    CHECK(ft__space_allows(s, good) == 1);
+    CHECK(ft__space_allows(s, bad) == 0);
+    CHECK(ft__space_allows(s, other) == 1);
     ft__space_free(s);
 }
 
@@ -123,9 +124,9 @@ static void the_size_counts_points_that_differ(void)
     const ft_parameter param[] = {categories("c", 5), integers("i", 1, 1000000, 0)};
     ft_space *plain = space_of(param, 2);
 
-    CHECK(ft_space_size(s) == (2 + 2) * 4); /* gcc, clang, nvcc with and without */
-    CHECK(isinf(ft_space_size(real)));
-    CHECK(ft_space_size(plain) == 5e6);
+    CHECK(ft__space_size(s) == (2 + 2) * 4); /* gcc, clang, nvcc with and without */
+    CHECK(isinf(ft__space_size(real)));
+    CHECK(ft__space_size(plain) == 5e6);
     ft__space_free(plain);
     ft__space_free(real);
     ft__space_free(s);
@@ -156,13 +157,13 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
 
         for (int k = 0; k < N; k++)
             unit[k] = ft__prng_unit(&rng);
-        ft_space_from_unit(s, point, unit);
+        ft__space_from_unit(s, point, unit);
         for (int k = 0; k < N; k++)
             code = code * (k < 3 ? 3 : 4) + (isnan(point[k]) ? 3 : (size_t)point[k]);
         n += !seen[code];
         seen[code] = 1;
     }
-    CHECK(ft_space_size(s) == (double)n);
+    CHECK(ft__space_size(s) == (double)n);
     ft__space_free(s);
 }
 

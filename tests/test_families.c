@@ -1,18 +1,23 @@
-/* Networks of other architectures foretell a family's: the table of their operations,
- * and timm's networks as they were measured. */
+/* Networks of other architectures say what a family's take: the table of their
+ * operations, and timm's networks as they were measured. */
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "foretell/dataset.h"
+#include "foretell/evaluate.h"
 #include "foretell/networks.h"
+#include "foretell/predictor.h"
 
 #include "check.h"
+#include "predict/network.h"
 
 static char data_dir[4096];
 static char scratch[64];
 
-static ft_status open_text(ft_network_table **t, const char *text, ft_error *err)
+static ft_status open_text(ft_network_lists **t, const char *text, ft_error *err)
 {
     FILE *fp = fopen(scratch, "w");
 
@@ -21,15 +26,28 @@ static ft_status open_text(ft_network_table **t, const char *text, ft_error *err
         return FT_EIO;
     fputs(text, fp);
     fclose(fp);
-    return ft_network_table_open(t, scratch, err);
+    return ft_network_lists_open(t, scratch, err);
 }
 
 #define HEADER "network,family,x,operation,count\n"
 
+static ft_network_list found(ft_network_lists *t, const char *spec, const char *phase)
+{
+    ft_network_list l = {.batch = NAN};
+
+    CHECK(ft_network_lists_find(t, &l, spec, phase, NULL) == FT_OK);
+    return l;
+}
+
+static bool has_none(ft_network_lists *t, const char *spec)
+{
+    return !found(t, spec, "forward").graph;
+}
+
 static void a_list_is_found_whatever_its_batch(void)
 {
-    const ft_network_list *l;
-    ft_network_table *t = NULL;
+    ft_network_list l;
+    ft_network_lists *t = NULL;
 
     CHECK(open_text(&t,
                     HEADER "b,beta,64x3x32x32,relu x=64x8 dtype=fp16,3\n"
@@ -37,15 +55,21 @@ static void a_list_is_found_whatever_its_batch(void)
                            "a,alpha,64x3x32x32,relu x=64x9 dtype=fp16,2\n"
                            "a,alpha,64x3x48x48,relu x=64x10 dtype=fp16,2\n",
                     NULL) == FT_OK);
-    l = ft_network_table_find(t, "network name=b x=7x3x32x32 dtype=amp");
-    CHECK(l && l->n == 2 && l->batch == 64 && l->count[0] == 3 &&
-          l->op[1].kind == FT_KIND_gelu && strcmp(l->family, "beta") == 0);
-    l = ft_network_table_find(t, "network name=a x=512x3x48x48 dtype=amp");
-    CHECK(l && l->n == 1 && strcmp(l->family, "alpha") == 0);
-    CHECK(ft_network_table_find(t, "network name=b x=7x3x48x48 dtype=amp") == NULL);
-    CHECK(ft_network_table_find(t, "network name=c x=7x3x32x32 dtype=amp") == NULL);
-    CHECK(ft_network_table_find(t, "network dtype=amp") == NULL);
-    ft_network_table_free(t);
+    l = found(t, "network name=b x=7x3x32x32 dtype=amp", "forward");
+    CHECK(l.graph && ft_graph_n_ops(l.graph) == 2 && l.batch == 64 &&
+          ft_graph_op_count(l.graph, 0) == 3 &&
+          ft_graph_op(l.graph, 1)->kind == FT_KIND_gelu &&
+          strcmp(l.architecture, "beta") == 0);
+    ft_graph_free(l.graph);
+    l = found(t, "network name=a x=512x3x48x48 dtype=amp", "step");
+    CHECK(l.graph && ft_graph_n_ops(l.graph) == 1 &&
+          ft_graph_op(l.graph, 0)->phase == FT_PHASE_FORWARD_BACKWARD &&
+          strcmp(l.architecture, "alpha") == 0);
+    ft_graph_free(l.graph);
+    CHECK(has_none(t, "network name=b x=7x3x48x48 dtype=amp"));
+    CHECK(has_none(t, "network name=c x=7x3x32x32 dtype=amp"));
+    CHECK(has_none(t, "network dtype=amp"));
+    ft_network_lists_free(t);
 }
 
 static void a_wrong_table_is_told_with_line_and_column(void)
@@ -63,7 +87,7 @@ static void a_wrong_table_is_told_with_line_and_column(void)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-        ft_network_table *t = NULL;
+        ft_network_lists *t = NULL;
         ft_error err = {0};
 
         CHECK(open_text(&t, wrong[i].text, &err) == FT_EFORMAT && !t);
@@ -84,48 +108,99 @@ static ft_store *measured(void)
 }
 
 /* One dataset of timm's: PyTorch 2.4, channels last. */
-static void families_of_timm_are_foretold_better_than_by_totals(ft_network_table *table,
-                                                                ft_store *s)
+static void
+families_of_timm_are_predicted_better_than_by_one_factor(ft_network_lists *t,
+                                                         ft_store *s)
 {
-    const ft_networks_options how = {.networks = "version=2.4.0 layout=nhwc",
+    const ft_evaluate_options how = {.networks = "version=2.4.0 layout=nhwc",
+                                     .protocol = FT_PROTOCOL_ARCHITECTURE,
                                      .data_dir = data_dir,
-                                     .left_out = FT_LEAVE_FAMILY,
-                                     .find = ft_network_table_find,
-                                     .user = table,
+                                     .find = ft_network_lists_find,
+                                     .find_user = t,
                                      .seed = 1};
-    ft_networks a, b;
+    ft_evaluation a, b;
 
-    CHECK(ft_networks_evaluate(&a, s, &how, NULL) == FT_OK);
-    CHECK(ft_networks_evaluate(&b, s, &how, NULL) == FT_OK);
-    CHECK(a.n >= 300 && a.n == b.n && a.energy.n == 0);
-    CHECK(a.time.mape < 0.15 && a.time.mape < 0.8 * a.sum_time.mape);
-    CHECK(a.covered > 0.8 && a.covered < 0.97 && a.width < 2.5);
-    CHECK(a.time.mape == b.time.mape && a.width == b.width);
-    for (size_t i = 0; i < a.n; i++)
-        CHECK(a.v[i].time.low < a.v[i].time.value &&
-              a.v[i].time.value < a.v[i].time.high && a.v[i].family);
-    ft_networks_free(&a);
-    ft_networks_free(&b);
+    CHECK(ft_evaluate(&a, s, NULL, &how, NULL) == FT_OK);
+    CHECK(ft_evaluate(&b, s, NULL, &how, NULL) == FT_OK);
+    CHECK(a.n_rows >= 300 && a.n_splits > 50 && a.n_unanswered == 0);
+    CHECK(a.all.learned.mape < 0.15);
+    CHECK(a.all.learned.mape < a.all.constant.mape);
+    CHECK(a.all.learned.mape < 0.6 * a.all.base.mape);
+    CHECK(a.all.covered > 0.8 && a.all.covered < 0.97 && a.all.width < 2.5);
+    CHECK(a.all.learned.mape == b.all.learned.mape && a.all.width == b.all.width);
+    ft_evaluation_free(&a);
+    ft_evaluation_free(&b);
 }
 
-static void too_few_families_are_told(ft_network_table *table, ft_store *s)
+static void too_few_families_are_told(ft_network_lists *t, ft_store *s)
 {
-    const ft_networks_options how = {.networks = "name=resnet10t,vgg11",
+    const ft_evaluate_options how = {.networks = "name=resnet10t,vgg11",
+                                     .protocol = FT_PROTOCOL_ARCHITECTURE,
                                      .data_dir = data_dir,
-                                     .left_out = FT_LEAVE_FAMILY,
-                                     .find = ft_network_table_find,
-                                     .user = table};
-    ft_networks r;
+                                     .find = ft_network_lists_find,
+                                     .find_user = t};
+    ft_evaluation r;
     ft_error err = {0};
 
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "families") != NULL && !r.v);
+    CHECK(ft_evaluate(&r, s, NULL, &how, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "networks alone") != NULL);
+}
+
+/* Trained on networks alone, a predictor answers for a graph on their device, in their
+ * element type, and for nothing else. */
+static void a_predictor_of_networks_alone_is_asked_as_any_other(ft_network_lists *t,
+                                                                ft_store *s)
+{
+    static const char list[] =
+        "conv2d x=256x64x56x56 out=64 kernel=3x3 stride=1x1 "
+        "pad=1x1 dtype=fp16 *4\nrelu x=256x64x56x56 dtype=fp16\n";
+    static const char wide[] = "relu x=256x64x56x56 dtype=fp32\n";
+    const ft_train_options how = {.networks = "version=2.4.0 phase=forward",
+                                  .find = ft_network_lists_find,
+                                  .find_user = t,
+                                  .data_dir = data_dir,
+                                  .seed = 1};
+    ft_predictor *p = NULL;
+    ft_device *d = NULL, *other = NULL;
+    ft_device_use on = {0};
+    ft_network_estimate e;
+    ft_graph *g = NULL, *w = NULL;
+    ft_error err = {0};
+
+    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_OK);
+    CHECK(ft_device_load(&d, data_dir, "rtx-3090", NULL) == FT_OK);
+    CHECK(ft_device_load(&other, data_dir, "a30", NULL) == FT_OK);
+    CHECK(ft_import_ops(&g, list, strlen(list), "list", NULL) == FT_OK);
+    CHECK(ft_import_ops(&w, wide, strlen(wide), "list", NULL) == FT_OK);
+    CHECK(p && ft_predictor_covers(p, "rtx-3090", g) == 1);
+    CHECK(p && ft_predictor_covers(p, "rtx-3090", w) == 0);
+    CHECK(p && ft_predictor_covers(p, "a30", g) == 0);
+    on.device = d;
+    CHECK(p && ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(e.n_networks > 300 && e.n_learned == 2 && e.time.basis == FT_BASIS_LEARNED);
+    CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
+    CHECK_NEAR(4 * e.op_time[0].value + e.op_time[1].value, e.time.value, 1e-12);
+    ft_network_estimate_free(&e);
+    on.setting = "clock=900MHz";
+    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(e.time.basis == FT_BASIS_SCALED);
+    ft_network_estimate_free(&e);
+    on.setting = NULL;
+    CHECK(ft_predict_network_on(&e, p, &on, w, &err) == FT_ENOTFOUND);
+    on.device = other;
+    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "of none on a30"));
+    ft_graph_free(g);
+    ft_graph_free(w);
+    ft_device_free(d);
+    ft_device_free(other);
+    ft_predictor_free(p);
 }
 
 int main(int argc, char **argv)
 {
     char path[4200];
-    ft_network_table *table = NULL;
+    ft_network_lists *table = NULL;
     ft_store *s;
     int fd;
 
@@ -141,13 +216,14 @@ int main(int argc, char **argv)
     a_wrong_table_is_told_with_line_and_column();
     unlink(scratch);
     snprintf(path, sizeof(path), "%s/workloads/timm.csv.gz", data_dir);
-    CHECK(ft_network_table_open(&table, path, NULL) == FT_OK);
+    CHECK(ft_network_lists_open(&table, path, NULL) == FT_OK);
     s = measured();
     if (table && s) {
-        families_of_timm_are_foretold_better_than_by_totals(table, s);
+        families_of_timm_are_predicted_better_than_by_one_factor(table, s);
+        a_predictor_of_networks_alone_is_asked_as_any_other(table, s);
         too_few_families_are_told(table, s);
     }
     ft_store_close(s);
-    ft_network_table_free(table);
+    ft_network_lists_free(table);
     CHECK_DONE();
 }

@@ -9,6 +9,9 @@
 #include "check.h"
 #include "graph/build.h"
 #include "predict/family.h"
+#include "predict/network.h"
+#include "predict/predictor_inside.h"
+#include "store/store_inside.h"
 
 enum { N_OPS = 60 };
 static const char *const devices[] = {"a30", "v100-sxm2-16gb", "t4"};
@@ -48,7 +51,7 @@ static void put(ft_store *s, int64_t run, const char *device, const ft_op *op,
     const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
 
     ft_op_print(op, spec, sizeof(spec));
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static void fill(ft_store *s, const char *device, int first, int n)
@@ -57,7 +60,7 @@ static void fill(ft_store *s, const char *device, int first, int n)
     int64_t run;
 
     CHECK(ft_device_load(&d, data, device, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (int i = first; i < first + n; i++) {
         ft_op op;
 
@@ -126,7 +129,7 @@ static double error_on(const ft_predictor *p, const char *device, ft__metric met
         make_op(&op, i);
         truth = metric == FT__METRIC_POWER ? watts : law_s(&op, d);
         truth *= metric == FT__METRIC_ENERGY ? watts : 1;
-        if (ft__family_ask(&a, p->family, metric, &on, &op, 1, &err)) {
+        if (ft__family_ask(&a, p->family, metric, &on, &op, NULL, 1, &err)) {
             fprintf(stderr, "%s\n", err.msg);
             CHECK(err.status == FT_OK);
             break;
@@ -171,11 +174,11 @@ static void too_little_is_known_of_a_device(const ft_predictor *p)
     ft_op op;
 
     make_op(&op, 0);
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, &err) ==
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, &err) ==
           FT_ENOTFOUND);
     CHECK(strstr(err.msg, "nobody's") != NULL);
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, 1, &err) ==
-          FT_ENOTFOUND);
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, NULL, 1,
+                         &err) == FT_ENOTFOUND);
     CHECK(strstr(err.msg, "workspace") != NULL);
 }
 
@@ -184,14 +187,16 @@ static void a_family_is_no_single_machine(const ft_predictor *p)
     ft_predictor_dataset d;
     ft_predictor_info info;
     ft_regressor_info r;
-    ft_estimate e;
-    ft_op op;
+    const ft_device_use nobody = {0};
+    ft_network_estimate e;
+    ft_graph *g;
     int unseen = 0;
 
-    make_op(&op, 0);
-    CHECK(ft_predict_ops(p, &op, 1, &e, NULL, NULL) == FT_EINVAL);
+    CHECK(ft_import_ops(&g, "relu x=1x16\n", 12, "net", NULL) == FT_OK);
+    CHECK(ft_predict_network_on(&e, p, &nobody, g, NULL) == FT_EINVAL);
+    ft_graph_free(g);
     ft_predictor_get_info(p, &info);
-    CHECK(info.n_datasets == 3);
+    CHECK(info.n_datasets == 3 && !*info.device);
     CHECK(info.n_measured == 3 * N_OPS);
     for (uint32_t i = 0; i < info.n_datasets; i++) {
         ft_predictor_get_dataset(p, i, &d);
@@ -229,13 +234,13 @@ static void damage_is_noticed(const ft_predictor *p)
 
         memcpy(copy, p->image, p->len);
         copy[s[i].offset + s[i].bytes / 2] ^= 0x41;
-        st = ft_predictor_load_image(&broken, copy, p->len, NULL);
+        st = ft__predictor_load_image(&broken, copy, p->len, NULL);
         for (int k = 0; !st && k < N_OPS; k++) {
             ft_op op;
 
             make_op(&op, N_OPS + k);
-            st = ft__family_ask(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op, 1,
-                                NULL);
+            st = ft__family_ask(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op,
+                                NULL, 1, NULL);
         }
         CHECK(st == FT_OK || st == FT_EFORMAT);
         /* What answers t4 is the first learner's; its parts come first. */
@@ -260,9 +265,10 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, NULL) == 0);
-        CHECK(ft__family_ask(&b, again->family, FT__METRIC_TIME, &on, &op, 1, NULL) ==
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL) ==
               0);
+        CHECK(ft__family_ask(&b, again->family, FT__METRIC_TIME, &on, &op, NULL, 1,
+                             NULL) == 0);
         CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
     }
     remove(path);
@@ -363,7 +369,8 @@ static void shipped_predictors_open(void)
             CHECK(err.status == FT_OK);
             continue;
         }
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, 1, NULL) == 0);
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL) ==
+              0);
         CHECK(a.low > 0 && a.low <= a.value && a.value <= a.high && a.high < 1);
         ft_predictor_free(p);
     }
@@ -377,7 +384,7 @@ static void fill_biased(ft_store *s, const char *device)
     int64_t run;
 
     CHECK(ft_device_load(&d, data, device, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (unsigned i = 0; i < N_OPS; i++) {
         ft__prng p = ft__prng_stream(9, i);
         char spec[200];
@@ -459,7 +466,7 @@ static void fill_swept(ft_store *s, const ft_device *d, const char *setting,
 {
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (unsigned i = 0; i < N_OPS; i++) {
         const ft_op op = large_product(i);
         char spec[1024];
@@ -468,10 +475,10 @@ static void fill_swept(ft_store *s, const ft_device *d, const char *setting,
 
         ft_op_print(&op, spec, sizeof(spec));
         m.value = swept_s(&op, ft_device_get(d), clock_hz);
-        CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
         key.metric = "power";
         m.value = swept_w(clock_hz);
-        CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "predict/family.h"
 #include "predict/general.h"
 #include "predict/predictor.h"
+#include "store/store_inside.h"
 
 static char data[4096];
 
@@ -124,7 +125,7 @@ static void put(ft_store *s, int64_t run, const char *spec, const char *metric,
     const ft_key key = {"t4", "", "torch", "2.3", spec, "forward", "ieee", metric};
     const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
 
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static ft_predictor *train(int n, uint32_t threads)
@@ -136,7 +137,7 @@ static ft_predictor *train(int n, uint32_t threads)
     int64_t run;
 
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (int i = 0; i < n; i++) {
         char spec[1024];
         ft_op op;
@@ -174,8 +175,8 @@ static double error_of(const ft_predictor *p, int first)
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, 1, NULL) ==
-              FT_OK);
+        CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1,
+                             NULL) == FT_OK);
         CHECK(a.low <= a.value && a.value <= a.high);
         sum += fabs(a.value / power_w(&op) - 1) / N;
     }
@@ -198,7 +199,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     while (l->part[i].scope != FT__SCOPE_ALL)
         i++;
     l->part[i].phase = FT_PHASE_BACKWARD;
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, 1, &err) ==
+    CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, &err) ==
           FT_EFORMAT);
     CHECK(strstr(err.msg, "of all kinds") != NULL);
     l->part[i].phase = FT_PHASE_FORWARD;

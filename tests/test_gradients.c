@@ -9,6 +9,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "graph/op_inside.h"
 #include "run/session.h"
 
 enum { MAX_VALUES = 24, MAX_ELEMENTS = 4096 };
@@ -321,7 +322,7 @@ static int try_one(ft_session *s, const struct test_case *c, uint32_t wrt)
     CHECK(ft_op_parse(&t->op, c->spec, strlen(c->spec), &err) == FT_OK);
     backward = t->op;
     backward.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&backward, wrt);
+    ft__op_set_wrt(&backward, wrt);
     t->n_in = ft_op_n_inputs(&t->op);
     t->n_params = ft_op_n_params(&t->op);
     t->n_out = ft_op_n_outputs(&t->op);

@@ -6,6 +6,8 @@
 #include "conformance_specs.h"
 #include "foretell/graph.h"
 #include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 
 static ft_op parse(const char *spec)
 {
@@ -15,7 +17,7 @@ static ft_op parse(const char *spec)
     if (ft_op_parse(&op, spec, strlen(spec), &err)) {
         fprintf(stderr, "%s: %s\n", spec, err.msg);
         CHECK(0);
-        ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+        ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
     }
     return op;
 }
@@ -53,7 +55,7 @@ static void keys_may_come_in_any_order_and_defaults_vanish(void)
               "bias=0 kernel=3x3 x=32x64x56x56");
     ft_op b = parse("conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
 
-    CHECK(ft_op_equal(&a, &b) && ft_op_hash(&a) == ft_op_hash(&b));
+    CHECK(ft_op_equal(&a, &b) && ft__op_hash(&a) == ft__op_hash(&b));
 }
 
 static void bad_specs_name_the_byte(void)
@@ -119,9 +121,9 @@ static void every_kind_survives_the_round_trip(void)
             char text[2048];
             uint32_t rank = 1 + ft__prng_below(&rng, 5);
 
-            ft_op_init(&op, (ft_kind)k, (ft_dtype)(1 + ft__prng_below(&rng, 20)));
+            ft__op_init(&op, (ft_kind)k, (ft_dtype)(1 + ft__prng_below(&rng, 20)));
             op.layout = (ft_layout)ft__prng_below(&rng, 2);
-            for (uint32_t i = 0; (key = ft_kind_key((ft_kind)k, i)) != FT_K_COUNT;
+            for (uint32_t i = 0; (key = ft__kind_key((ft_kind)k, i)) != FT_K_COUNT;
                  i++) {
                 int64_t v[FT_MAX_RANK];
                 uint32_t n = key == FT_K_x             ? rank
@@ -130,7 +132,7 @@ static void every_kind_survives_the_round_trip(void)
 
                 for (uint32_t j = 0; j < n; j++)
                     v[j] = ft__prng_below(&rng, 9);
-                CHECK(ft_op_set(&op, key, v, n));
+                CHECK(ft__op_set(&op, key, v, n));
             }
             if (ft_op_check(&op, NULL))
                 continue;
@@ -375,13 +377,13 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
         t = append(b, "relu", "relu x=1x8x6x6", &t, 1);
         t = append(b, "tail", cases[i].tail, &t, 1);
         g = finish(b, t);
-        CHECK(ft_graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
+        CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
         CHECK(ft_graph_op(low, 0)->layout == FT_LAYOUT_CHANNELS_LAST);
         if (count_kind(low, FT_KIND_transpose) != cases[i].transposes)
             fprintf(stderr, "%s: %u\n", cases[i].tail,
                     count_kind(low, FT_KIND_transpose));
         CHECK(count_kind(low, FT_KIND_transpose) == cases[i].transposes);
-        CHECK(ft_graph_lower(&same, g, 0, NULL) == FT_OK);
+        CHECK(ft__graph_lower(&same, g, 0, NULL) == FT_OK);
         CHECK(ft_graph_n_nodes(same) == ft_graph_n_nodes(g));
         CHECK(ft_graph_n_ops(same) == ft_graph_n_ops(g));
         ft_graph_free(low);
@@ -405,7 +407,7 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
         ft__build_op(b, "", 0, &op, 1);
     }
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    CHECK(ft_graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
+    CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
     CHECK(low && ft_graph_n_nodes(low) == 2);
     for (uint32_t i = 0; low && i < 2; i++)
         CHECK(ft_graph_node(low, i)->phase == phases[i]);
@@ -427,7 +429,7 @@ static void writing_over_x_is_another_operation(void)
     char text[128];
 
     CHECK(a.in_place == 1 && b.in_place == 0);
-    CHECK(!ft_op_equal(&a, &b) && ft_op_hash(&a) != ft_op_hash(&b));
+    CHECK(!ft_op_equal(&a, &b) && ft__op_hash(&a) != ft__op_hash(&b));
     CHECK(ft_op_print(&a, text, sizeof(text)) == strlen(over) && !strcmp(text, over));
     c = parse("relu x=2x3x4x5 dtype=fp32 inplace=0");
     CHECK(ft_op_equal(&b, &c));
@@ -527,8 +529,8 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
     ft_error err = {0};
 
     CHECK(ft_graph_dtype(g) == FT_DTYPE_fp32);
-    CHECK(ft_graph_cast(&made, g, FT_DTYPE_int8, &err) == FT_EINVAL && !made);
-    CHECK(ft_graph_cast(&made, g, FT_DTYPE_bf16, &err) == FT_OK);
+    CHECK(ft__graph_cast(&made, g, FT_DTYPE_int8, &err) == FT_EINVAL && !made);
+    CHECK(ft__graph_cast(&made, g, FT_DTYPE_bf16, &err) == FT_OK);
     ft_graph_free(g);
     g = made;
     CHECK(ft_graph_n_assumptions(g) == 1);
@@ -550,7 +552,7 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
     }
     ft_graph_free(g);
     g = listed("linear x=1x512 out=100 dtype=int8\n");
-    CHECK(ft_graph_cast(&made, g, FT_DTYPE_fp16, &err) == FT_EINVAL && !made);
+    CHECK(ft__graph_cast(&made, g, FT_DTYPE_fp16, &err) == FT_EINVAL && !made);
     ft_graph_free(g);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn_data.h"
 
 /* One tree that takes everything off at once. */
@@ -16,7 +17,7 @@ static double one(const ft_model *m, const float *row)
 {
     double y = NAN;
 
-    ft_model_predict(m, row, 1, &y);
+    ft__model_predict(m, row, 1, &y);
     return y;
 }
 
@@ -59,10 +60,10 @@ static void the_first_split_is_the_best_of_all(void)
     for (size_t i = 0; i < 200; i++)
         for (size_t j = 0; j < 4; j++)
             least = fmin(least, error_of_split(&d, j, d.x[i * 4 + j]));
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &whole_steps, NULL));
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &whole_steps, NULL));
     if (m)
         CHECK_NEAR(error_of(m, &d), least, 1e-6 * least);
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
 }
 
@@ -76,11 +77,11 @@ static void a_step_is_found_among_many_values(void)
 
     for (size_t i = 0; i < N; i++)
         d.y[i] = d.x[2 * i + 1] > 0.3F;
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &whole_steps, NULL));
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &whole_steps, NULL));
     for (size_t i = 0; m && i < N; i++)
         wrong += fabs(one(m, d.x + 2 * i) - d.y[i]) > 0.5;
     CHECK(m && wrong <= MOST_WRONG);
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
 }
 
@@ -97,10 +98,10 @@ static void a_frequent_value_does_not_take_the_bins_of_others(void)
         d.y[i] = d.x[i];
     }
     opt.depth = 8;
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
     for (float v = 1.01F; m && v < 1.99F; v += 0.01F)
         CHECK_NEAR(one(m, &v), (double)v, 0.02);
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
 }
 
@@ -116,13 +117,13 @@ static void missing_values_go_where_they_fit(void)
             x[i] = i % 4 == 3 ? NAN : (float)i;
             y[i] = i % 4 == 3 ? high : i >= 20;
         }
-        CHECK(!ft_model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
+        CHECK(!ft__model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
         if (m) {
             CHECK_NEAR(one(m, &ask[0]), 0, 1e-6);
             CHECK_NEAR(one(m, &ask[1]), 1, 1e-6);
             CHECK_NEAR(one(m, &ask[2]), high, 1e-6);
         }
-        ft_model_free(m);
+        ft__model_free(m);
     }
 }
 
@@ -138,13 +139,13 @@ static void missing_ones_may_differ_from_all_others(void)
         x[i] = i % 2 ? NAN : (float)(5 + i % 7);
         y[i] = i % 2 ? 3 : 1;
     }
-    CHECK(!ft_model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
+    CHECK(!ft__model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
     if (m) {
         CHECK_NEAR(one(m, &ask[0]), 1, 1e-4);
         CHECK_NEAR(one(m, &ask[1]), 1, 1e-4);
         CHECK_NEAR(one(m, &ask[2]), 3, 1e-4);
     }
-    ft_model_free(m);
+    ft__model_free(m);
 }
 
 /* A row that weighs 2 counts as the same row twice. */
@@ -166,12 +167,12 @@ static void weights_count_as_repeats(void)
             twice.y[twice.m.n_rows++] = d.y[i];
         }
     opt.depth = 2;
-    CHECK(!ft_model_fit(&a, &d.m, d.y, w, &opt, NULL));
-    CHECK(!ft_model_fit(&b, &twice.m, twice.y, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&a, &d.m, d.y, w, &opt, NULL));
+    CHECK(!ft__model_fit(&b, &twice.m, twice.y, NULL, &opt, NULL));
     for (size_t i = 0; a && b && i < N; i++)
         CHECK_NEAR(one(a, d.x + i * COLS), one(b, d.x + i * COLS), 1e-6);
-    ft_model_free(a);
-    ft_model_free(b);
+    ft__model_free(a);
+    ft__model_free(b);
     data_free(&d);
     data_free(&twice);
 }
@@ -187,11 +188,11 @@ static void more_rounds_leave_less(void)
             .method = FT_METHOD_HIST, .rounds = rounds, .seed = 1};
         ft_model *m = NULL;
 
-        CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+        CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
         CHECK(m && error_of(m, &d) < before);
         before = m ? error_of(m, &d) : 0;
         first = rounds == 1 ? before : first;
-        ft_model_free(m);
+        ft__model_free(m);
     }
     CHECK(before < first / 50);
     data_free(&d);

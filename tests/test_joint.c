@@ -7,6 +7,8 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 #include "onnx_text.h"
 
 enum { MAX_LINES = 512, SPEC = 256 };
@@ -161,9 +163,9 @@ static ft_graph *training_step(const char *root, const char *name)
 
     for (size_t i = 0; i < 2 && !g; i++) {
         snprintf(path, sizeof(path), "%s/%s/%s.onnx", root, folders[i], name);
-        ft_import_file(&g, path, &batch, &err);
+        ft__import_file(&g, path, &batch, &err);
     }
-    if (!g || ft_graph_train(&out, g, &step, &err))
+    if (!g || ft__graph_train(&out, g, &step, &err))
         fprintf(stderr, "%s: %s\n", name, err.msg);
     ft_graph_free(g);
     return out;
@@ -300,7 +302,7 @@ static void einsum_costs_what_torch_counts(const char *root)
                  "in x fp32 %s\nin y fp32 %s\nout z\nnode Einsum x,y z equation:%s\n",
                  x, y, equation);
         file = onnx_from_text(text, &len);
-        if (ft_import_onnx(&g, file, len, "einsum", NULL, &err))
+        if (ft__onnx_import(&g, file, len, "einsum", NULL, &err))
             fprintf(stderr, "%s: %s\n", equation, err.msg);
         CHECK(g != NULL);
         if (g)

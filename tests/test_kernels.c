@@ -8,6 +8,7 @@
 #include "check.h"
 #include "kernel_rows.h"
 #include "predict/kernels.h"
+#include "predict/kernels_inside.h"
 
 static const ft_kernels_options usual = {.seed = 1, .threads = 1};
 
@@ -159,14 +160,14 @@ static void what_cannot_be_asked_is_refused_in_a_sentence(void)
     ft_error err = {0};
 
     f.bandwidth_bytes_per_s = NAN;
-    CHECK(ft_kernel_predict(&e, NULL, &w, &f, NAN, &err) == FT_ENOTFOUND);
+    CHECK(ft__kernel_predict(&e, NULL, &w, &f, NAN, &err) == FT_ENOTFOUND);
     CHECK(strstr(err.msg, "bandwidth") != NULL);
     f.vendor = "AMD";
-    CHECK(ft_kernel_predict(&e, NULL, &w, &f, NAN, &err) == FT_EUNSUPPORTED);
+    CHECK(ft__kernel_predict(&e, NULL, &w, &f, NAN, &err) == FT_EUNSUPPORTED);
     CHECK(strstr(err.msg, "NVIDIA") != NULL);
     f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
     f.tdp_w = NAN;
-    CHECK(ft_kernel_predict(&e, NULL, &w, &f, NAN, &err) == FT_OK);
+    CHECK(ft__kernel_predict(&e, NULL, &w, &f, NAN, &err) == FT_OK);
     CHECK(e.power.basis == FT_BASIS_UNAVAILABLE && isnan(e.energy.value));
     CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
 }
@@ -179,7 +180,7 @@ static void energy_is_power_times_time_and_below_the_cap(void)
         const ft_kernel_work w = work_like(blocks, 1000);
         ft_kernel_estimate e;
 
-        CHECK(ft_kernel_predict(&e, NULL, &w, &f, 1e-5, NULL) == FT_OK);
+        CHECK(ft__kernel_predict(&e, NULL, &w, &f, 1e-5, NULL) == FT_OK);
         CHECK_NEAR(e.energy.value, e.power.value * e.time.value, 1e-9);
         CHECK(e.power.value <= 200 && e.power.high <= 200 && e.power.low > 0);
         CHECK(e.ipc > 0 && e.ipc < 4);
@@ -219,10 +220,10 @@ static void constants_come_out_as_they_were_put_in(void)
     ft_kernels *k = NULL;
 
     make_rows(r, 5, 60, &theta, 0, 0.01);
-    CHECK(ft_kernels_train(&k, r->row, r->n, &usual, NULL) == FT_OK);
+    CHECK(ft__kernels_train(&k, r->row, r->n, &usual, NULL) == FT_OK);
     CHECK_NEAR(k->theta.v[FT__K_memory_share] / theta.v[FT__K_memory_share], 1, 0.03);
     CHECK_NEAR(k->theta.v[FT__K_plain_slots] / theta.v[FT__K_plain_slots], 1, 0.1);
-    ft_kernels_free(k);
+    ft__kernels_free(k);
     make_rows(r, 4, 40, &theta, 0, 0.01);
     CHECK(ft_kernels_evaluate(said, r->row, r->n, FT_KERNELS_HOST_UNKNOWN, NULL, &usual,
                               NULL) == FT_OK);
@@ -286,20 +287,20 @@ static void a_file_says_what_was_learned(void)
     size_t n;
 
     make_rows(r, 4, 40, &theta, 0, 0.2);
-    CHECK(ft_kernels_train(&k, r->row, r->n, &usual, NULL) == FT_OK);
-    CHECK(ft_kernels_save(k, path, NULL) == FT_OK);
-    CHECK(ft_kernels_load(&again, path, NULL) == FT_OK);
+    CHECK(ft__kernels_train(&k, r->row, r->n, &usual, NULL) == FT_OK);
+    CHECK(ft__kernels_save(k, path, NULL) == FT_OK);
+    CHECK(ft__kernels_load(&again, path, NULL) == FT_OK);
     for (size_t i = 0; k && again && i < r->n; i += 7) {
         ft_kernel_estimate a, b;
 
-        CHECK(ft_kernel_predict(&a, k, &r->row[i].work, &r->gpu[5], NAN, NULL) ==
+        CHECK(ft__kernel_predict(&a, k, &r->row[i].work, &r->gpu[5], NAN, NULL) ==
               FT_OK);
-        CHECK(ft_kernel_predict(&b, again, &r->row[i].work, &r->gpu[5], NAN, NULL) ==
+        CHECK(ft__kernel_predict(&b, again, &r->row[i].work, &r->gpu[5], NAN, NULL) ==
               FT_OK);
         CHECK(memcmp(&a.time.value, &b.time.value, sizeof(double)) == 0);
         CHECK(memcmp(&a.time.high, &b.time.high, sizeof(double)) == 0);
     }
-    ft_kernels_free(again);
+    ft__kernels_free(again);
     fp = fopen(path, "rb");
     n = fp ? fread(bytes, 1, sizeof(bytes), fp) : 0;
     for (size_t cut = 0; cut < n; cut += 37)
@@ -307,8 +308,8 @@ static void a_file_says_what_was_learned(void)
     if (fp)
         fclose(fp);
     remove(path);
-    CHECK(ft_kernels_load(&again, path, NULL) == FT_EIO);
-    ft_kernels_free(k);
+    CHECK(ft__kernels_load(&again, path, NULL) == FT_EIO);
+    ft__kernels_free(k);
     free(r);
 }
 
@@ -320,10 +321,10 @@ static void one_device_is_too_few(void)
     ft_error err = {0};
 
     make_rows(r, 1, 20, &theta, 0, 0);
-    CHECK(ft_kernels_train(&k, r->row, r->n, &usual, &err) == FT_ENOTFOUND && !k);
+    CHECK(ft__kernels_train(&k, r->row, r->n, &usual, &err) == FT_ENOTFOUND && !k);
     CHECK(strstr(err.msg, "one device") != NULL);
     r->row[3].time_s = 0;
-    CHECK(ft_kernels_train(&k, r->row, r->n, &usual, &err) == FT_EINVAL && !k);
+    CHECK(ft__kernels_train(&k, r->row, r->n, &usual, &err) == FT_EINVAL && !k);
     CHECK(strstr(err.msg, "launch 4") != NULL);
     free(r);
 }

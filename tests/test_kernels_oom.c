@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "kernel_rows.h"
+#include "predict/kernels_inside.h"
 #include "refuse.h"
 
 static ft_status once(const struct rows *r)
@@ -12,16 +13,16 @@ static ft_status once(const struct rows *r)
     static const char path[] = "test_kernels_oom.ftk";
     const ft_kernels_options opt = {.seed = 1, .threads = 1};
     ft_kernels *k = NULL, *again = NULL;
-    ft_status st = ft_kernels_train(&k, r->row, r->n, &opt, NULL);
+    ft_status st = ft__kernels_train(&k, r->row, r->n, &opt, NULL);
 
     CHECK((st == FT_OK) == (k != NULL));
     if (!st)
-        st = ft_kernels_save(k, path, NULL);
+        st = ft__kernels_save(k, path, NULL);
     if (!st)
-        st = ft_kernels_load(&again, path, NULL);
+        st = ft__kernels_load(&again, path, NULL);
     allocs_left = -1;
-    ft_kernels_free(k);
-    ft_kernels_free(again);
+    ft__kernels_free(k);
+    ft__kernels_free(again);
     remove(path);
     return st;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn/walk.h"
 #include "learn_data.h"
 
@@ -47,16 +48,16 @@ static void predicts_the_mean_of_its_trees(void)
     size_t len;
 
     hand(w);
-    CHECK(ft_forest_load(&f, w, sizeof(w), NULL) == FT_OK);
+    CHECK(ft__forest_load(&f, w, sizeof(w), NULL) == FT_OK);
     if (!f)
         return;
-    CHECK(ft_forest_width(f) == 2 && ft_forest_trees(f) == 2);
-    CHECK(ft_forest_image(f, &len) == w && len == sizeof(w));
-    CHECK_NEAR(ft_forest_predict(f, (float[]){1.0F, 0}), 7.0, 0); /* not above */
-    CHECK_NEAR(ft_forest_predict(f, (float[]){1.5F, 0}), 17.0, 0);
-    CHECK_NEAR(ft_forest_predict(f, (float[]){NAN, 0}), 7.0, 0);
-    CHECK_NEAR(ft_forest_predict(f, (float[]){INFINITY, NAN}), 17.0, 0);
-    ft_forest_free(f);
+    CHECK(ft__forest_width(f) == 2 && ft__forest_trees(f) == 2);
+    CHECK(ft__forest_image(f, &len) == w && len == sizeof(w));
+    CHECK_NEAR(ft__forest_predict(f, (float[]){1.0F, 0}), 7.0, 0); /* not above */
+    CHECK_NEAR(ft__forest_predict(f, (float[]){1.5F, 0}), 17.0, 0);
+    CHECK_NEAR(ft__forest_predict(f, (float[]){NAN, 0}), 7.0, 0);
+    CHECK_NEAR(ft__forest_predict(f, (float[]){INFINITY, NAN}), 17.0, 0);
+    ft__forest_free(f);
 }
 
 static void names_the_bad_byte(void)
@@ -108,7 +109,7 @@ static void names_the_bad_byte(void)
 
         hand(w);
         w[cases[i].word] = cases[i].value;
-        CHECK(ft_forest_load(&f, w, sizeof(w), &err) == FT_EFORMAT);
+        CHECK(ft__forest_load(&f, w, sizeof(w), &err) == FT_EFORMAT);
         CHECK(f == NULL);
         if (err.pos != cases[i].pos || err.status != FT_EFORMAT || !err.msg[0])
             fprintf(stderr, "case \"%s\": pos %llu\n", cases[i].why,
@@ -130,7 +131,7 @@ static void refuses_every_other_length(void)
             abort();
         memcpy(copy, w, len);
         if (len != HAND_BYTES) {
-            CHECK(ft_forest_load(&f, copy, len, &err) == FT_EFORMAT);
+            CHECK(ft__forest_load(&f, copy, len, &err) == FT_EFORMAT);
             CHECK(f == NULL && err.pos <= len);
         }
         free(copy);
@@ -143,7 +144,7 @@ static void refuses_an_image_that_is_not_aligned(void)
     ft_forest *f;
 
     hand(w + 1);
-    CHECK(ft_forest_load(&f, w + 1, HAND_BYTES, NULL) == FT_EINVAL && f == NULL);
+    CHECK(ft__forest_load(&f, w + 1, HAND_BYTES, NULL) == FT_EINVAL && f == NULL);
 }
 
 /* ---- forests that were grown ---- */
@@ -153,7 +154,7 @@ static ft_forest *grown(const data *d, const double *w, const ft_forest_options 
     ft_error err = {0};
     ft_forest *f;
 
-    CHECK(ft_forest_fit(&f, &d->m, d->y, w, opt, &err) == FT_OK);
+    CHECK(ft__forest_fit(&f, &d->m, d->y, w, opt, &err) == FT_OK);
     if (!f) {
         fprintf(stderr, "%s\n", err.msg);
         abort();
@@ -178,7 +179,7 @@ static double walk(const ft__cell *c, const float *row, uint32_t width)
 static double mean_of_walks(const ft_forest *f, const float *row)
 {
     size_t len;
-    const ft__forest_header *h = ft_forest_image(f, &len);
+    const ft__forest_header *h = ft__forest_image(f, &len);
     const uint32_t *start = (const uint32_t *)(h + 1);
     const ft__cell *cell = (const ft__cell *)h + (1 + (h->n_trees + 15) / 16) * 8;
     double sum = 0;
@@ -203,11 +204,11 @@ static void agrees_with_slow_walks(ft_forest *f, const data *d)
 
         f->walks = ways[k % 2];
         out[n] = -1;
-        ft_forest_predict_rows(f, d->x, n, out);
+        ft__forest_predict_rows(f, d->x, n, out);
         CHECK(out[n] == -1);
         for (size_t i = 0; i < n; i++)
             CHECK(out[i] == mean[i] &&
-                  ft_forest_predict(f, d->x + i * cols) == mean[i]);
+                  ft__forest_predict(f, d->x + i * cols) == mean[i]);
     }
 }
 
@@ -228,7 +229,7 @@ static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
             ft_forest *f = grown(&d, NULL, &opt);
 
             agrees_with_slow_walks(f, &d);
-            ft_forest_free(f);
+            ft__forest_free(f);
         }
         data_free(&d);
     }
@@ -241,10 +242,10 @@ static void many_rows_predict_what_single_ones_do(void)
     ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 3, .max_depth = 5});
     static double out[ROWS];
 
-    ft_forest_predict_rows(f, d.x, ROWS, out);
+    ft__forest_predict_rows(f, d.x, ROWS, out);
     for (size_t i = 0; i < ROWS; i++)
-        CHECK(out[i] == ft_forest_predict(f, d.x + i * COLS));
-    ft_forest_free(f);
+        CHECK(out[i] == ft__forest_predict(f, d.x + i * COLS));
+    ft__forest_free(f);
     data_free(&d);
 }
 
@@ -264,12 +265,12 @@ static void missing_values_go_where_a_node_sends_them(void)
         double out[5];
 
         f->walks = ways[k];
-        ft_forest_predict_rows(f, rows, 5, out);
+        ft__forest_predict_rows(f, rows, 5, out);
         CHECK(out[0] == 121 && out[1] == 111 && out[2] == 121 && out[3] == 122 &&
               out[4] == 111);
-        CHECK(ft_forest_predict(f, rows) == 121);
+        CHECK(ft__forest_predict(f, rows) == 121);
     }
-    ft_forest_free(f);
+    ft__forest_free(f);
 }
 
 static void a_forest_too_wide_for_an_image_is_refused(void)
@@ -281,7 +282,7 @@ static void a_forest_too_wide_for_an_image_is_refused(void)
     CHECK(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL) == FT_EINVAL && !f);
     node[0].missing_right = 0;
     CHECK(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL) == FT_OK);
-    ft_forest_free(f);
+    ft__forest_free(f);
 }
 
 static void a_stored_image_predicts_the_same(void)
@@ -289,13 +290,13 @@ static void a_stored_image_predicts_the_same(void)
     data d = data_new(50, 3, 2);
     ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 5}), *g;
     size_t len;
-    const void *image = ft_forest_image(f, &len);
+    const void *image = ft__forest_image(f, &len);
 
-    CHECK(ft_forest_load(&g, image, len, NULL) == FT_OK);
+    CHECK(ft__forest_load(&g, image, len, NULL) == FT_OK);
     for (size_t i = 0; g && i < 50; i++)
-        CHECK(ft_forest_predict(f, d.x + 3 * i) == ft_forest_predict(g, d.x + 3 * i));
-    ft_forest_free(g);
-    ft_forest_free(f);
+        CHECK(ft__forest_predict(f, d.x + 3 * i) == ft__forest_predict(g, d.x + 3 * i));
+    ft__forest_free(g);
+    ft__forest_free(f);
     data_free(&d);
 }
 
@@ -306,7 +307,7 @@ static void every_spoiled_byte_is_refused_or_harmless(void)
     data d = data_new(40, 3, 3);
     ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 4}), *g;
     size_t len, refused = 0;
-    const void *image = ft_forest_image(f, &len);
+    const void *image = ft__forest_image(f, &len);
     unsigned char *copy = malloc(len);
     double out[16];
 
@@ -315,11 +316,11 @@ static void every_spoiled_byte_is_refused_or_harmless(void)
 
         memcpy(copy, image, len);
         copy[i / 8] ^= (unsigned char)(1u << i % 8);
-        if (ft_forest_load(&g, copy, len, &err) == FT_OK) {
+        if (ft__forest_load(&g, copy, len, &err) == FT_OK) {
             /* Rows of the image's own idea of width: it may have changed. */
-            if (ft_forest_width(g) <= 6)
-                ft_forest_predict_rows(g, d.x, 16, out);
-            ft_forest_free(g);
+            if (ft__forest_width(g) <= 6)
+                ft__forest_predict_rows(g, d.x, 16, out);
+            ft__forest_free(g);
         } else {
             refused++;
             CHECK(err.pos < len);
@@ -327,7 +328,7 @@ static void every_spoiled_byte_is_refused_or_harmless(void)
     }
     CHECK(refused > 0);
     free(copy);
-    ft_forest_free(f);
+    ft__forest_free(f);
     data_free(&d);
 }
 

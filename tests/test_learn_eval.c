@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn_data.h"
 
 /* ---- folds ---- */
@@ -32,7 +33,7 @@ static void folds_never_part_a_group(void)
     uint32_t fold[MANY];
 
     fill_groups(group, 60);
-    CHECK(ft_folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    CHECK(ft__folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
     for (int i = 0; i < MANY; i++)
         for (int k = 0; k < i; k++)
             CHECK(group[i] != group[k] || fold[i] == fold[k]);
@@ -46,13 +47,13 @@ static void folds_are_even(void)
 
     for (uint64_t i = 0; i < MANY; i++)
         group[i] = i;
-    CHECK(ft_folds_make(fold, group, MANY, 7, 2, NULL) == FT_OK);
+    CHECK(ft__folds_make(fold, group, MANY, 7, 2, NULL) == FT_OK);
     count(rows, fold, MANY, 7);
     for (int k = 0; k < 7; k++)
         CHECK(rows[k] == MANY / 7 || rows[k] == MANY / 7 + 1);
 
     fill_groups(group, 60); /* groups of about 8 rows */
-    CHECK(ft_folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    CHECK(ft__folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
     count(rows, fold, MANY, 5);
     for (int k = 0; k < 5; k++)
         CHECK(rows[k] >= 98 && rows[k] <= 102);
@@ -63,7 +64,7 @@ static void a_giant_group_gets_a_fold_of_its_own(void)
     const uint64_t group[8] = {9, 9, 9, 9, 9, 1, 2, 3};
     uint32_t fold[8];
 
-    CHECK(ft_folds_make(fold, group, 8, 3, 0, NULL) == FT_OK);
+    CHECK(ft__folds_make(fold, group, 8, 3, 0, NULL) == FT_OK);
     CHECK(fold[5] != fold[0] && fold[6] != fold[0] && fold[7] != fold[0]);
     CHECK(fold[5] != fold[6] || fold[6] != fold[7]);
 }
@@ -77,11 +78,11 @@ static void folds_follow_the_groups_and_the_seed_not_the_order(void)
         group[i] = i / 2;
         back[MANY - 1 - i] = i / 2;
     }
-    CHECK(ft_folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
-    CHECK(ft_folds_make(other, back, MANY, 5, 2, NULL) == FT_OK);
+    CHECK(ft__folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    CHECK(ft__folds_make(other, back, MANY, 5, 2, NULL) == FT_OK);
     for (int i = 0; i < MANY; i++)
         CHECK(fold[i] == other[MANY - 1 - i]);
-    CHECK(ft_folds_make(other, group, MANY, 5, 3, NULL) == FT_OK);
+    CHECK(ft__folds_make(other, group, MANY, 5, 3, NULL) == FT_OK);
     CHECK(memcmp(fold, other, sizeof(fold)) != 0);
 }
 
@@ -90,11 +91,11 @@ static void refuses_more_folds_than_groups(void)
     const uint64_t group[5] = {1, 1, 2, 2, 2};
     uint32_t fold[5];
 
-    CHECK(ft_folds_make(fold, group, 5, 2, 0, NULL) == FT_OK);
-    CHECK(ft_folds_make(fold, group, 5, 3, 0, NULL) == FT_EINVAL);
-    CHECK(ft_folds_make(fold, group, 5, 6, 0, NULL) == FT_EINVAL);
-    CHECK(ft_folds_make(fold, group, 5, 1, 0, NULL) == FT_EINVAL);
-    CHECK(ft_folds_make(fold, group, 0, 0, 0, NULL) == FT_EINVAL);
+    CHECK(ft__folds_make(fold, group, 5, 2, 0, NULL) == FT_OK);
+    CHECK(ft__folds_make(fold, group, 5, 3, 0, NULL) == FT_EINVAL);
+    CHECK(ft__folds_make(fold, group, 5, 6, 0, NULL) == FT_EINVAL);
+    CHECK(ft__folds_make(fold, group, 5, 1, 0, NULL) == FT_EINVAL);
+    CHECK(ft__folds_make(fold, group, 0, 0, 0, NULL) == FT_EINVAL);
 }
 
 /* ---- cross-validation ---- */
@@ -111,7 +112,7 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
         fold[i] = i % 3;
         w[i] = 1 + i % 2;
     }
-    CHECK(ft_forest_cross_validate(out, &d.m, d.y, w, fold, 4, &opt, NULL) == FT_OK);
+    CHECK(ft__forest_cross_validate(out, &d.m, d.y, w, fold, 4, &opt, NULL) == FT_OK);
     for (uint32_t k = 0; k < 3; k++) { /* fold 3 is empty */
         ft_forest *f;
         size_t n = 0;
@@ -124,10 +125,10 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
             rest.y[n++] = d.y[i];
         }
         rest.m.n_rows = n;
-        CHECK(ft_forest_fit(&f, &rest.m, rest.y, rest_w, &opt, NULL) == FT_OK);
+        CHECK(ft__forest_fit(&f, &rest.m, rest.y, rest_w, &opt, NULL) == FT_OK);
         for (size_t i = k; f && i < ROWS; i += 3)
-            CHECK(out[i] == ft_forest_predict(f, d.x + i * COLS));
-        ft_forest_free(f);
+            CHECK(out[i] == ft__forest_predict(f, d.x + i * COLS));
+        ft__forest_free(f);
     }
     data_free(&d);
     data_free(&rest);
@@ -140,13 +141,13 @@ static void refuses_folds_that_leave_nothing_to_learn_from(void)
     double out[4];
     ft_error err = {0};
 
-    CHECK(ft_forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1}, 2,
-                                   &opt, &err) == FT_EINVAL);
-    CHECK(ft_forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1}, 2,
-                                   &opt, &err) == FT_EINVAL);
+    CHECK(ft__forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1}, 2,
+                                    &opt, &err) == FT_EINVAL);
+    CHECK(ft__forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1}, 2,
+                                    &opt, &err) == FT_EINVAL);
     CHECK(strstr(err.msg, "row 2") != NULL);
-    CHECK(ft_forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt,
-                                   NULL) == FT_EINVAL);
+    CHECK(ft__forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt,
+                                    NULL) == FT_EINVAL);
     data_free(&d);
 }
 
@@ -211,15 +212,15 @@ static void conformal_takes_the_corrected_ranks(void)
 
     for (int i = 0; i < 39; i++)
         r[i] = (i * 7 + 3) % 39 + 1; /* 1 .. 39, shuffled */
-    CHECK(ft_conformal(&low, &high, r, 39, 0.9, NULL) == FT_OK);
+    CHECK(ft__conformal(&low, &high, r, 39, 0.9, NULL) == FT_OK);
     CHECK(low == 2 && high == 38); /* ranks 40 x 0.05 and 40 x 0.95 */
-    CHECK(ft_conformal(&low, &high, r, 39, 0.89, NULL) == FT_OK);
+    CHECK(ft__conformal(&low, &high, r, 39, 0.89, NULL) == FT_OK);
     CHECK(low == 2 && high == 38); /* never narrower than asked */
-    CHECK(ft_conformal(&low, &high, r, 39, 0.95, NULL) == FT_OK);
+    CHECK(ft__conformal(&low, &high, r, 39, 0.95, NULL) == FT_OK);
     CHECK(low == 1 && high == 39);
-    CHECK(ft_conformal(&low, &high, r, 39, 0.999, NULL) == FT_OK);
+    CHECK(ft__conformal(&low, &high, r, 39, 0.999, NULL) == FT_OK);
     CHECK(low == 1 && high == 39); /* too few: the extremes */
-    CHECK(ft_conformal(&low, &high, (double[]){-3}, 1, 0.5, NULL) == FT_OK);
+    CHECK(ft__conformal(&low, &high, (double[]){-3}, 1, 0.5, NULL) == FT_OK);
     CHECK(low == -3 && high == -3);
 }
 
@@ -237,7 +238,7 @@ static void conformal_intervals_cover_as_often_as_they_say(void)
 
             r[i] = 3 * u * u * u - 0.2;
         }
-        CHECK(ft_conformal(&low, &high, r, N, 0.9, NULL) == FT_OK);
+        CHECK(ft__conformal(&low, &high, r, N, 0.9, NULL) == FT_OK);
         covered += r[N] >= low && r[N] <= high;
     }
     CHECK_NEAR((double)covered / TRIALS, 0.9, 0.015); /* three sigma */
@@ -247,12 +248,12 @@ static void conformal_refuses_what_it_cannot_answer(void)
 {
     double low, high;
 
-    CHECK(ft_conformal(&low, &high, NULL, 0, 0.9, NULL) == FT_EINVAL);
+    CHECK(ft__conformal(&low, &high, NULL, 0, 0.9, NULL) == FT_EINVAL);
     CHECK(isnan(low) && isnan(high));
-    CHECK(ft_conformal(&low, &high, (double[]){1}, 1, 1, NULL) == FT_EINVAL);
-    CHECK(ft_conformal(&low, &high, (double[]){1}, 1, 0, NULL) == FT_EINVAL);
-    CHECK(ft_conformal(&low, &high, (double[]){1}, 1, NAN, NULL) == FT_EINVAL);
-    CHECK(ft_conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL) == FT_EINVAL);
+    CHECK(ft__conformal(&low, &high, (double[]){1}, 1, 1, NULL) == FT_EINVAL);
+    CHECK(ft__conformal(&low, &high, (double[]){1}, 1, 0, NULL) == FT_EINVAL);
+    CHECK(ft__conformal(&low, &high, (double[]){1}, 1, NAN, NULL) == FT_EINVAL);
+    CHECK(ft__conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL) == FT_EINVAL);
 }
 
 /* ---- importance ---- */
@@ -288,13 +289,13 @@ static void columns_are_worth_what_their_law_says(void)
         row[4] = 7; /* does not vary */
         y[i] = k[0] * row[0] + k[1] * row[1] + k[2] * row[2];
     }
-    CHECK(ft_model_importance(v, &m, y, fold, 4, &opt, NULL) == FT_OK);
+    CHECK(ft__model_importance(v, &m, y, fold, 4, &opt, NULL) == FT_OK);
     for (int c = 0; c < 4; c++) {
         CHECK_NEAR(v[c].increase, 0.5 * sinh(k[c]), 0.01);
         CHECK(v[c].spread < 0.01);
     }
     CHECK(v[0].spread > 0 && v[4].increase == 0 && v[4].spread == 0);
-    CHECK(ft_model_importance(same, &m, y, fold, 4, &opt, NULL) == FT_OK);
+    CHECK(ft__model_importance(same, &m, y, fold, 4, &opt, NULL) == FT_OK);
     CHECK(memcmp(v, same, sizeof(v)) == 0);
 }
 
@@ -309,13 +310,13 @@ static void importance_needs_folds_and_models(void)
     const uint32_t fold[] = {0, 1, 0, 1};
     ft_importance v;
 
-    CHECK(ft_model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &none, NULL) ==
+    CHECK(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &none, NULL) ==
           FT_EINVAL);
-    CHECK(ft_model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 1, &opt, NULL) ==
+    CHECK(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 1, &opt, NULL) ==
           FT_EINVAL);
-    CHECK(ft_model_importance(&v, &(ft_matrix){x, 0, 1}, y, fold, 2, &opt, NULL) ==
+    CHECK(ft__model_importance(&v, &(ft_matrix){x, 0, 1}, y, fold, 2, &opt, NULL) ==
           FT_EINVAL);
-    CHECK(ft_model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &opt, NULL) ==
+    CHECK(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &opt, NULL) ==
           FT_OK);
 }
 

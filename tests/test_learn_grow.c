@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn/train.h"
 #include "learn_data.h"
 
@@ -95,8 +96,8 @@ static void one_tree(const data *d, const double *w, const ft_forest_options *op
     t = ft__grow(g, train->w, ft__prng_stream(opt->seed, 0));
     if (ft__forest_join(&f, train->n_cols, &t, 1, 0, 1, NULL))
         abort();
-    ft_forest_predict_rows(f, d->x, d->m.n_rows, out);
-    ft_forest_free(f);
+    ft__forest_predict_rows(f, d->x, d->m.n_rows, out);
+    ft__forest_free(f);
     ft__grower_free(g);
     ft__train_free(train);
 }
@@ -181,7 +182,7 @@ static ft_forest *grown(const ft_matrix *x, const double *y, const double *w,
     ft_error err = {0};
     ft_forest *f;
 
-    CHECK(ft_forest_fit(&f, x, y, w, opt, &err) == FT_OK);
+    CHECK(ft__forest_fit(&f, x, y, w, opt, &err) == FT_OK);
     if (!f) {
         fprintf(stderr, "%s\n", err.msg);
         abort();
@@ -192,7 +193,7 @@ static ft_forest *grown(const ft_matrix *x, const double *y, const double *w,
 static bool same_bytes(const ft_forest *f, const ft_forest *g)
 {
     size_t a_len, b_len;
-    const void *a = ft_forest_image(f, &a_len), *b = ft_forest_image(g, &b_len);
+    const void *a = ft__forest_image(f, &a_len), *b = ft__forest_image(g, &b_len);
 
     return a_len == b_len && memcmp(a, b, a_len) == 0;
 }
@@ -209,13 +210,13 @@ static void threads_do_not_show_in_the_image_but_the_seed_does(void)
         for (opt.threads = 2; opt.threads <= 3; opt.threads++) {
             other = grown(&d.m, d.y, NULL, &opt);
             CHECK(same_bytes(one, other));
-            ft_forest_free(other);
+            ft__forest_free(other);
         }
         opt.seed++;
         other = grown(&d.m, d.y, NULL, &opt);
         CHECK(!same_bytes(one, other));
-        ft_forest_free(other);
-        ft_forest_free(one);
+        ft__forest_free(other);
+        ft__forest_free(one);
     }
     data_free(&d);
 }
@@ -249,16 +250,16 @@ static void image_and_predictions_are_the_same_everywhere(void)
             .kind = (ft_forest_kind)kind, .n_trees = 10, .max_features = 0.7};
         ft_forest *f = grown(&d.m, d.y, w, &opt);
         size_t len;
-        const void *image = ft_forest_image(f, &len);
+        const void *image = ft__forest_image(f, &len);
 
-        ft_forest_predict_rows(f, d.x, 200, out);
+        ft__forest_predict_rows(f, d.x, 200, out);
         if (hash_of(image, len) != expected[kind] ||
             hash_of(out, sizeof(out)) != said[kind])
             fprintf(stderr, "kind %d: %#" PRIx64 ", %#" PRIx64 "\n", kind,
                     hash_of(image, len), hash_of(out, sizeof(out)));
         CHECK(hash_of(image, len) == expected[kind]);
         CHECK(hash_of(out, sizeof(out)) == said[kind]);
-        ft_forest_free(f);
+        ft__forest_free(f);
     }
     data_free(&d);
 }
@@ -273,7 +274,7 @@ static uint32_t nodes_below(const ft__cell *c)
 static const ft__cell *root(const ft_forest *f, uint32_t tree, uint32_t *n)
 {
     size_t len;
-    const ft__forest_header *h = ft_forest_image(f, &len);
+    const ft__forest_header *h = ft__forest_image(f, &len);
     const uint32_t *start = (const uint32_t *)(h + 1);
     const ft__cell *cell =
         (const ft__cell *)h + ((size_t)(h->n_trees + 15) / 16 + 1 + start[tree]) * 8;
@@ -314,8 +315,8 @@ static void a_row_of_weight_nothing_is_not_there(void)
         ft_forest *f = grown(&d.m, d.y, w, &opt), *g = grown(&half, d.y, NULL, &opt);
 
         CHECK(same_bytes(f, g));
-        ft_forest_free(f);
-        ft_forest_free(g);
+        ft__forest_free(f);
+        ft__forest_free(g);
     }
     data_free(&d);
 }
@@ -334,10 +335,10 @@ static void targets_of_any_size_grow_the_same_trees(void)
         ft_forest *g = grown(&d.m, tiny, NULL, &opt);
 
         for (int i = 0; i < ROWS; i++)
-            CHECK(ft_forest_predict(f, d.x + i * COLS) * 0x1p-100 ==
-                  ft_forest_predict(g, d.x + i * COLS));
-        ft_forest_free(f);
-        ft_forest_free(g);
+            CHECK(ft__forest_predict(f, d.x + i * COLS) * 0x1p-100 ==
+                  ft__forest_predict(g, d.x + i * COLS));
+        ft__forest_free(f);
+        ft__forest_free(g);
     }
     data_free(&d);
 }
@@ -363,7 +364,7 @@ static void depth_and_leaf_size_are_kept(void)
             root(f, t, &n);
             CHECK(n == 7);
         }
-        ft_forest_free(f);
+        ft__forest_free(f);
         for (int i = 0; i < ROWS; i++)
             w[i] = 1 + i % 2; /* leaves count rows, not weight */
         one_tree(&d, w, &opt, out);
@@ -393,11 +394,11 @@ static void a_missing_value_is_parted_from_every_present_one(void)
         const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 20};
         ft_forest *f = grown(&m, y, NULL, &opt);
 
-        CHECK_NEAR(ft_forest_predict(f, (float[]){NAN}), 5, 0);
-        CHECK_NEAR(ft_forest_predict(f, (float[]){3}), 1, 0);
+        CHECK_NEAR(ft__forest_predict(f, (float[]){NAN}), 5, 0);
+        CHECK_NEAR(ft__forest_predict(f, (float[]){3}), 1, 0);
         /* Far below everything seen, yet not missing. */
-        CHECK_NEAR(ft_forest_predict(f, (float[]){-1e30F}), 1, 0);
-        ft_forest_free(f);
+        CHECK_NEAR(ft__forest_predict(f, (float[]){-1e30F}), 1, 0);
+        ft__forest_free(f);
     }
 }
 
@@ -419,7 +420,7 @@ static void a_column_that_is_all_missing_or_constant_is_never_asked(void)
 
             CHECK(splits_by(root(f, t, &n), 1));
         }
-        ft_forest_free(f);
+        ft__forest_free(f);
     }
     data_free(&d);
 }
@@ -454,7 +455,7 @@ static void among_equal_splits_every_column_is_taken_alike(void)
         CHECK(kind == FT_FOREST_EXTRA ? trees == TREES : trees > TREES * 4 / 10);
         for (int j = 0; j < COLS; j++)
             CHECK_NEAR((double)taken[j] / trees, 1.0 / COLS, 0.025);
-        ft_forest_free(f);
+        ft__forest_free(f);
     }
 }
 
@@ -478,7 +479,7 @@ static void random_cuts_are_uniform_over_the_range_of_the_rows(void)
     }
     for (int i = 0; i < 10; i++)
         CHECK_NEAR((double)bin[i] / TREES, 0.1, 0.025);
-    ft_forest_free(f);
+    ft__forest_free(f);
     data_free(&d);
 }
 
@@ -500,7 +501,7 @@ static void a_share_of_the_columns_lets_every_column_begin(void)
         }
         for (int j = 0; j < COLS; j++)
             CHECK_NEAR((double)first[j] / TREES, 0.1, 0.035);
-        ft_forest_free(f);
+        ft__forest_free(f);
     }
     data_free(&d);
 }
@@ -522,7 +523,7 @@ static void a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all(void)
             leaves += (n + 1) / 2 / 20.0;
         }
         CHECK_NEAR(leaves, kind == FT_FOREST_EXTRA ? 1000 : 632, 15);
-        ft_forest_free(f);
+        ft__forest_free(f);
     }
     data_free(&d);
 }
@@ -560,8 +561,8 @@ static void says_what_is_wrong_with_the_input(void)
         ft_error err = {0};
         ft_forest *f;
 
-        CHECK(ft_forest_fit(&f, &cases[i].x, cases[i].y, cases[i].w, &cases[i].opt,
-                            &err) == FT_EINVAL);
+        CHECK(ft__forest_fit(&f, &cases[i].x, cases[i].y, cases[i].w, &cases[i].opt,
+                             &err) == FT_EINVAL);
         CHECK(f == NULL && strstr(err.msg, cases[i].says));
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu (%s): \"%s\"\n", i, cases[i].says, err.msg);

@@ -1,10 +1,13 @@
 /* The inner loops of growing: what this processor does best gives the bits that the
  * plain ones give. Where there is but the plain set, there is nothing to compare. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "learn/decay.h"
 #include "learn/kernels.h"
+#include "learn/vectors.h"
 #include "learn_data.h"
 
 enum { ROWS = 200, MOST = 80 };
@@ -92,8 +95,41 @@ static void keys_parted(uint32_t n, const ft__kernels *best)
     CHECK(memcmp(key[0], key[1], sizeof(key[0])) == 0);
 }
 
+/* Near, far, and beyond where the kernel is 0. */
+static void vectors_side_by_side(uint32_t n, double scale)
+{
+    static const ft__kernel plain[] = {ft__decay, ft__matern};
+    ft__wide_kernel *const wide[] = {ft__wide_decay(), ft__wide_matern()};
+    const ft__vectors h = {.scale = scale, .n_columns = n, .n_blocks = 1};
+    double block[FT__LANES + MOST * FT__LANES / 2], t[FT__LANES], got[FT__LANES];
+    float u[MOST];
+    ft__prng rng = ft__prng_stream(11, n);
+
+    for (uint32_t j = 0; j < n; j++)
+        u[j] = (float)ft__prng_unit(&rng);
+    for (uint32_t i = 0; i < FT__LANES; i++) {
+        float v[MOST];
+
+        for (uint32_t j = 0; j < n; j++)
+            v[j] = i ? (float)ft__prng_unit(&rng) : u[j];
+        ft__vectors_put((char *)block, &h, i, ft__prng_unit(&rng) - 0.5, v);
+    }
+    ft__vectors_distances(t, &h, (char *)block, u);
+    for (int k = 0; k < 2 && wide[k]; k++) {
+        wide[k](got, &h, (char *)block, u);
+        for (uint32_t i = 0; i < FT__LANES; i++) {
+            CHECK(got[i] == block[i] * plain[k](t[i]));
+            CHECK(fabs(plain[k](t[i]) /
+                           (k ? (1 + sqrt(t[i])) * exp(-sqrt(t[i])) : exp(-t[i])) -
+                       1) < 1e-13 ||
+                  plain[k](t[i]) < 1e-300);
+        }
+    }
+}
+
 int main(void)
 {
+    static const double scales[] = {1e-9, 0.01, 1, 30, 1e4, 1e6, 1e300};
     static const size_t cols[] = {1, 7, 8, 9, 24, 33, 80};
     static const uint32_t rows[] = {1, 2, 7, 8, 9, 63, 64, 65, 200};
     const ft__kernels *best = ft__kernels_here();
@@ -106,5 +142,8 @@ int main(void)
         }
         keys_parted(rows[i], best);
     }
+    for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++)
+        for (size_t k = 0; k < sizeof(cols) / sizeof(*cols); k++)
+            vectors_side_by_side((uint32_t)cols[k], scales[i]);
     CHECK_DONE();
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn_data.h"
 
 static int allocs_left = -1;
@@ -29,10 +30,10 @@ static ft_status fit(ft_forest_kind kind)
 {
     const ft_forest_options opt = {.kind = kind, .n_trees = 3};
     ft_forest *f;
-    ft_status st = ft_forest_fit(&f, &d.m, d.y, NULL, &opt, NULL);
+    ft_status st = ft__forest_fit(&f, &d.m, d.y, NULL, &opt, NULL);
 
     CHECK((st == FT_OK) == (f != NULL));
-    ft_forest_free(f);
+    ft__forest_free(f);
     return st;
 }
 
@@ -49,12 +50,12 @@ static ft_status fit_extra(void)
 static ft_status load(void)
 {
     size_t len;
-    const void *image = ft_forest_image(made, &len);
+    const void *image = ft__forest_image(made, &len);
     ft_forest *f;
-    ft_status st = ft_forest_load(&f, image, len, NULL);
+    ft_status st = ft__forest_load(&f, image, len, NULL);
 
     CHECK((st == FT_OK) == (f != NULL));
-    ft_forest_free(f);
+    ft__forest_free(f);
     return st;
 }
 
@@ -63,7 +64,7 @@ static ft_status cross_validate(void)
     const ft_forest_options opt = {.n_trees = 2};
     double out[ROWS];
 
-    return ft_forest_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
+    return ft__forest_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
 }
 
 static ft_status fit_method(ft_method method)
@@ -71,10 +72,10 @@ static ft_status fit_method(ft_method method)
     const ft_model_options opt = {
         .method = method, .forest = {.n_trees = 2}, .rounds = 2, .width = 2};
     ft_model *m;
-    ft_status st = ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL);
+    ft_status st = ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL);
 
     CHECK((st == FT_OK) == (m != NULL));
-    ft_model_free(m);
+    ft__model_free(m);
     return st;
 }
 
@@ -113,7 +114,7 @@ static ft_status cross_validate_model(void)
     const ft_model_options opt = {.method = FT_METHOD_TEMPLATE};
     double out[ROWS];
 
-    return ft_model_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
+    return ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
 }
 
 static ft_status make_folds(void)
@@ -123,7 +124,7 @@ static ft_status make_folds(void)
 
     for (uint64_t i = 0; i < ROWS; i++)
         group[i] = i;
-    return ft_folds_make(out, group, ROWS, 3, 0, NULL);
+    return ft__folds_make(out, group, ROWS, 3, 0, NULL);
 }
 
 static ft_status compute_errors(void)
@@ -137,7 +138,7 @@ static ft_status conformal(void)
 {
     double low, high;
 
-    return ft_conformal(&low, &high, d.y, ROWS, 0.5, NULL);
+    return ft__conformal(&low, &high, d.y, ROWS, 0.5, NULL);
 }
 
 int main(void)
@@ -158,7 +159,7 @@ int main(void)
     const ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 3};
 
     d = data_new(ROWS, COLS, 1);
-    CHECK(ft_forest_fit(&made, &d.m, d.y, NULL, &how, NULL) == FT_OK);
+    CHECK(ft__forest_fit(&made, &d.m, d.y, NULL, &how, NULL) == FT_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         ft_status st = FT_ENOMEM;
         int n;
@@ -170,7 +171,7 @@ int main(void)
         allocs_left = -1;
         CHECK(st == FT_OK && n > cases[i].least);
     }
-    ft_forest_free(made);
+    ft__forest_free(made);
     data_free(&d);
     CHECK_DONE();
 }

@@ -6,6 +6,9 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
+#include "predict/network.h"
 
 static char root[900];
 
@@ -42,11 +45,11 @@ static ft_graph *network(const char *model, int64_t batch, ft_dtype dtype, bool 
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft_import_file(&read, path, &how, NULL) == FT_OK);
-    CHECK(ft_graph_cast(&cast, read, dtype, NULL) == FT_OK);
+    CHECK(ft__import_file(&read, path, &how, NULL) == FT_OK);
+    CHECK(ft__graph_cast(&cast, read, dtype, NULL) == FT_OK);
     if (train)
-        CHECK(ft_graph_train(&made, cast, &step, NULL) == FT_OK);
-    CHECK(ft_graph_lower(&out, made ? made : cast, FT_POLICY_STRIDED_VIEWS, NULL) ==
+        CHECK(ft__graph_train(&made, cast, &step, NULL) == FT_OK);
+    CHECK(ft__graph_lower(&out, made ? made : cast, FT_POLICY_STRIDED_VIEWS, NULL) ==
           FT_OK);
     ft_graph_free(read);
     ft_graph_free(cast);

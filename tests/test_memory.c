@@ -6,6 +6,8 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "graph/place.h"
 #include "import/pt2.h"
 
@@ -27,9 +29,9 @@ static uint32_t node(ft__build *b, ft_phase phase, uint32_t from, uint32_t weigh
     ft_op op;
     int64_t x[2] = {1, ft__build_get(b, from)->shape.dim[1]};
 
-    ft_op_init(&op, FT_KIND_linear, FT_DTYPE_fp32);
-    ft_op_set(&op, FT_K_x, x, 2);
-    ft_op_set1(&op, FT_K_out, elements);
+    ft__op_init(&op, FT_KIND_linear, FT_DTYPE_fp32);
+    ft__op_set(&op, FT_K_x, x, 2);
+    ft__op_set1(&op, FT_K_out, elements);
     ft__build_phase(b, phase);
     ft__build_node(b, "n", 1, &op, &from, 1, &weight, weight != FT_NONE, &out, 1);
     return out;
@@ -116,10 +118,10 @@ static void a_concatenation_lives_until_its_maker_returns(void)
     scope(b, "block");
     in[0] = in[1] = node(b, FT_PHASE_FORWARD, in[0], FT_NONE, 50);
     t = tensor(b, FT_ROLE_ACTIVATION, 100);
-    ft_op_init(&op, FT_KIND_concat, FT_DTYPE_fp32);
-    ft_op_set(&op, FT_K_x, (int64_t[]){1, 50}, 2);
-    ft_op_set1(&op, FT_K_axis, 1);
-    ft_op_set(&op, FT_K_sizes, (int64_t[]){50, 50}, 2);
+    ft__op_init(&op, FT_KIND_concat, FT_DTYPE_fp32);
+    ft__op_set(&op, FT_K_x, (int64_t[]){1, 50}, 2);
+    ft__op_set1(&op, FT_K_axis, 1);
+    ft__op_set(&op, FT_K_sizes, (int64_t[]){50, 50}, 2);
     ft__build_node(b, "cat", 3, &op, in, 2, NULL, 0, &t, 1);
     scope(b, "block/a");
     t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 60);
@@ -187,14 +189,14 @@ static void a_training_step_is_told_by_part(void)
     c = node(b, FT_PHASE_FORWARD, a, FT_NONE, 4);
     g1 = node(b, FT_PHASE_BACKWARD, a, FT_NONE, 30); /* reads the saved a */
     grad = tensor(b, FT_ROLE_GRADIENT, 64);
-    ft_op_init(&op, FT_KIND_linear, FT_DTYPE_fp32);
-    ft_op_set(&op, FT_K_x, (int64_t[]){1, 30}, 2);
-    ft_op_set1(&op, FT_K_out, 64);
+    ft__op_init(&op, FT_KIND_linear, FT_DTYPE_fp32);
+    ft__op_set(&op, FT_K_x, (int64_t[]){1, 30}, 2);
+    ft__op_set1(&op, FT_K_out, 64);
     ft__build_node(b, "w", 1, &op, &g1, 1, NULL, 0, &grad, 1);
     pair[0] = grad;
     ft__build_phase(b, FT_PHASE_OPTIMIZER);
-    ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
-    ft_op_set(&op, FT_K_x, (int64_t[]){1, 64}, 2);
+    ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+    ft__op_set(&op, FT_K_x, (int64_t[]){1, 64}, 2);
     ft__build_node(b, "o", 1, &op, pair, 1, &state, 1, NULL, 0);
     node(b, FT_PHASE_OPTIMIZER, in, FT_NONE, 100);
     (void)c;
@@ -346,11 +348,11 @@ static void the_largest_batch_just_fits(void)
     for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
         struct cost cost = {c[i].fixed, c[i].per_item, 0};
 
-        CHECK(ft_memory_max_batch(&batch, c[i].limit, cost_at, &cost, NULL) == FT_OK);
+        CHECK(ft__memory_max_batch(&batch, c[i].limit, cost_at, &cost, NULL) == FT_OK);
         CHECK(batch == c[i].batch);
         CHECK(cost.asked <= 42);
     }
-    CHECK(ft_memory_max_batch(&batch, 1, cost_at, &none, NULL) == FT_EINVAL);
+    CHECK(ft__memory_max_batch(&batch, 1, cost_at, &none, NULL) == FT_EINVAL);
 }
 
 static void sizes_that_cannot_be_counted_are_refused(void)

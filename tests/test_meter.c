@@ -15,6 +15,7 @@
 #include "asked_program.h"
 #include "check.h"
 #include "device/meter.h"
+#include "device/power_inside.h"
 #include "foretell/power.h"
 #include "stepped_clock.h"
 
@@ -190,13 +191,13 @@ static void the_thread_reads_what_a_program_prints_as_it_likes(void)
         ft_error err = {0};
         ft_trace t;
 
-        CHECK(ft_meter_start(m, NULL) == FT_OK);
-        CHECK(ft_meter_start(m, &err) == FT_EINVAL);
-        CHECK(ft_meter_stop(m, &t, NULL) == FT_OK);
+        CHECK(ft__meter_start(m, NULL) == FT_OK);
+        CHECK(ft__meter_start(m, &err) == FT_EINVAL);
+        CHECK(ft__meter_stop(m, &t, NULL) == FT_OK);
         ft_trace_free(&t);
-        CHECK(ft_meter_stop(m, &t, &err) == FT_EINVAL);
+        CHECK(ft__meter_stop(m, &t, &err) == FT_EINVAL);
     }
-    CHECK(ft_meter_start(m, NULL) == FT_OK); /* closed while it runs */
+    CHECK(ft__meter_start(m, NULL) == FT_OK); /* closed while it runs */
     ft_meter_close(m);
     CHECK(has_ended(pid_file.s));
 }
@@ -300,8 +301,8 @@ static void a_trace_is_read_as_it_was_written(void)
     size_t n[2];
 
     make_trace(&t, d, r, n);
-    CHECK(ft_trace_write(&t, path.s, NULL) == FT_OK);
-    CHECK(ft_trace_read(&back, path.s, NULL) == FT_OK);
+    CHECK(ft__trace_write(&t, path.s, NULL) == FT_OK);
+    CHECK(ft__trace_read(&back, path.s, NULL) == FT_OK);
     check_equal(&t, &back);
     ft_trace_free(&back);
 }
@@ -325,7 +326,7 @@ static void a_bad_trace_is_refused_with_its_line(void)
         ft_trace t;
 
         spill(path.s, cases[i].text);
-        CHECK(ft_trace_read(&t, path.s, &err) == FT_EFORMAT && t.n_domains == 0);
+        CHECK(ft__trace_read(&t, path.s, &err) == FT_EFORMAT && t.n_domains == 0);
         CHECK(strstr(err.msg, cases[i].says) != NULL);
     }
 }
@@ -340,7 +341,7 @@ static void a_plain_table_is_a_recording_too(void)
     for (int i = 0; i < 60; i++)
         snprintf(text + strlen(text), 64, "%.2f,meter,%d,\n", 0.1 * i, 90 + i % 5);
     spill(path.s, text);
-    CHECK(ft_trace_read(&t, path.s, NULL) == FT_OK);
+    CHECK(ft__trace_read(&t, path.s, NULL) == FT_OK);
     CHECK(t.domain[0].tells_power && !t.domain[0].counts &&
           isnan(t.domain[0].period_s));
     ft_power_of(&w, &t, 0, 0.5, 5.5);
@@ -362,7 +363,7 @@ static void a_recording_is_played_at_its_speed(void)
     ft_power w;
 
     make_trace(&t, d, r, n);
-    CHECK(ft_trace_write(&t, path.s, NULL) == FT_OK);
+    CHECK(ft__trace_write(&t, path.s, NULL) == FT_OK);
     snprintf(sources, sizeof(sources), "replay:%s", path.s);
     hold_time(0, NULL, NULL);
     m = open_meter(sources, NULL);
@@ -544,14 +545,14 @@ static void a_meter_starts_and_stops_many_times(void)
     begin_moving(&mover, root.s);
     m = open_meter("powercap:package-0", root.s);
     for (int i = 0; m && i < 8; i++) {
-        CHECK(ft_meter_start(m, NULL) == FT_OK);
-        CHECK(ft_meter_start(m, &err) == FT_EINVAL);
-        CHECK(ft_meter_stop(m, &t, NULL) == FT_OK && t.n[0] >= 2);
+        CHECK(ft__meter_start(m, NULL) == FT_OK);
+        CHECK(ft__meter_start(m, &err) == FT_EINVAL);
+        CHECK(ft__meter_stop(m, &t, NULL) == FT_OK && t.n[0] >= 2);
         ft_trace_free(&t);
-        CHECK(ft_meter_stop(m, &t, &err) == FT_EINVAL);
+        CHECK(ft__meter_stop(m, &t, &err) == FT_EINVAL);
     }
     if (m)
-        CHECK(ft_meter_start(m, NULL) == FT_OK); /* closed while it runs */
+        CHECK(ft__meter_start(m, NULL) == FT_OK); /* closed while it runs */
     ft_meter_close(m);
 }
 
@@ -565,9 +566,9 @@ static void idle_power_is_the_median_of_a_quiet_stretch(void)
     begin_moving(&mover, root.s);
     m = open_meter("powercap:package-0", root.s);
     if (m) {
-        CHECK(ft_meter_idle(m, 0.3, &watts, NULL) == FT_OK);
+        CHECK(ft__meter_idle(m, 0.3, &watts, NULL) == FT_OK);
         CHECK_NEAR(watts, 12, 1.2);
-        CHECK(ft_meter_idle(m, 0, &watts, NULL) == FT_EINVAL && isnan(watts));
+        CHECK(ft__meter_idle(m, 0, &watts, NULL) == FT_EINVAL && isnan(watts));
     }
     ft_meter_close(m);
 }

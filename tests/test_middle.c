@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn/model.h"
 #include "learn_data.h"
 
@@ -11,7 +12,7 @@ static double one(const ft_model *m, const float *row)
 {
     double y = NAN;
 
-    ft_model_predict(m, row, 1, &y);
+    ft__model_predict(m, row, 1, &y);
     return y;
 }
 
@@ -42,10 +43,10 @@ static double sum_of_trees(const data *d, uint32_t k, const struct bounds *b,
     ft_model *m;
     double sum;
 
-    if (ft_model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
+    if (ft__model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
         abort();
     sum = stretched(b, one(m, row)) * k;
-    ft_model_free(m);
+    ft__model_free(m);
     return sum;
 }
 
@@ -95,7 +96,7 @@ static void middle_errs_least_in_proportion(const struct bounds *b)
     ft_model *m = NULL;
     int several = 0;
 
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
     for (size_t i = 0; m && i < ROWS_ASKED; i++) {
         double tree[TREES];
 
@@ -104,7 +105,7 @@ static void middle_errs_least_in_proportion(const struct bounds *b)
         CHECK_NEAR(one(m, q.x + i * 4), nearest_in_proportion(tree, TREES), 1e-5);
     }
     CHECK(several > ROWS_ASKED / 2);
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
     data_free(&q);
 }
@@ -127,17 +128,17 @@ static void what_is_bounded_is_learned_through_a_logistic_curve(void)
         stretched[i] = 3 * d.y[i];
         d.y[i] = -1 + 4 / (1 + exp(-stretched[i]));
     }
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
     opt.least = opt.most = 0;
-    CHECK(!ft_model_fit(&plain, &d.m, stretched, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&plain, &d.m, stretched, NULL, &opt, NULL));
     if (m && plain)
-        ft_model_predict(m, q.x, N, bounded);
+        ft__model_predict(m, q.x, N, bounded);
     for (size_t i = 0; m && plain && i < N; i++) {
         CHECK(bounded[i] > -1 && bounded[i] < 3);
         CHECK_NEAR(bounded[i], -1 + 4 / (1 + exp(-one(plain, q.x + i * 3))), 1e-9);
     }
-    ft_model_free(m);
-    ft_model_free(plain);
+    ft__model_free(m);
+    ft__model_free(plain);
     data_free(&d);
     data_free(&q);
 }
@@ -151,18 +152,18 @@ static void bounds_that_are_none_are_refused(void)
     size_t len = 0;
     ft__model_header *h;
 
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
-    h = m ? malloc((ft_model_image(m, &len), len)) : NULL;
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    h = m ? malloc((ft__model_image(m, &len), len)) : NULL;
     for (size_t i = 0; h && i < sizeof(wild) / sizeof(*wild); i++) {
-        memcpy(h, ft_model_image(m, &len), len);
+        memcpy(h, ft__model_image(m, &len), len);
         h->least = -1;
         h->most = wild[i];
-        CHECK(ft_model_load(&again, h, len, NULL) == FT_EFORMAT && !again);
+        CHECK(ft__model_load(&again, h, len, NULL) == FT_EFORMAT && !again);
     }
     free(h);
-    ft_model_free(m);
+    ft__model_free(m);
     opt.most = d.y[7];
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
     data_free(&d);
 }
 
@@ -180,7 +181,7 @@ static void bounds_between_which_nothing_lies_are_refused_before_learning(void)
         ft_error err = {0};
         ft_model *m = NULL;
 
-        CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, &err) == FT_EINVAL && !m);
+        CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, &err) == FT_EINVAL && !m);
         CHECK(strstr(err.msg, "nothing lies between"));
     }
     data_free(&d);
@@ -199,14 +200,14 @@ static void what_weighs_nothing_may_lie_outside_the_bounds(void)
         w[i] = i < N;
         d.y[i] = i < N ? d.y[i] : 50 + (double)(i % 2);
     }
-    CHECK(!ft_model_fit(&a, &d.m, d.y, w, &opt, NULL));
-    CHECK(!ft_model_fit(&b, &half.m, d.y, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&a, &d.m, d.y, w, &opt, NULL));
+    CHECK(!ft__model_fit(&b, &half.m, d.y, NULL, &opt, NULL));
     for (size_t i = 0; a && b && i < N; i++)
         CHECK(one(a, d.x + i * 3) == one(b, d.x + i * 3));
-    ft_model_free(a);
-    ft_model_free(b);
+    ft__model_free(a);
+    ft__model_free(b);
     w[N] = 1e-9;
-    CHECK(ft_model_fit(&a, &d.m, d.y, w, &opt, NULL) == FT_EINVAL && !a);
+    CHECK(ft__model_fit(&a, &d.m, d.y, w, &opt, NULL) == FT_EINVAL && !a);
     data_free(&d);
 }
 
@@ -219,22 +220,22 @@ static void more_trees_than_fit_on_the_stack_are_refused(void)
     ft_error err = {0};
     size_t len = 0;
 
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, &err) == FT_EINVAL && !m);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, &err) == FT_EINVAL && !m);
     CHECK(strstr(err.msg, "1025"));
     opt.method = FT_METHOD_EXTRA;
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
-    h = m ? malloc((ft_model_image(m, &len), len)) : NULL;
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    h = m ? malloc((ft__model_image(m, &len), len)) : NULL;
     if (h) {
-        memcpy(h, ft_model_image(m, &len), len);
+        memcpy(h, ft__model_image(m, &len), len);
         h->method = FT_METHOD_MIDDLE;
-        CHECK(ft_model_load(&again, h, len, NULL) == FT_EFORMAT && !again);
+        CHECK(ft__model_load(&again, h, len, NULL) == FT_EFORMAT && !again);
     }
     free(h);
-    ft_model_free(m);
+    ft__model_free(m);
     opt = (ft_model_options){.method = FT_METHOD_MIDDLE, .forest.n_trees = 1024};
-    CHECK(!ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
+    CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
     CHECK(m && isfinite(one(m, d.x)));
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn/xgboost.h"
 #include "learn_data.h"
 
@@ -13,8 +14,8 @@ static ft_model *fit(ft_method method, const data *d, const double *w)
     ft_error err = {0};
     ft_model *m;
 
-    if (ft_model_fit(&m, &d->m, d->y, w, &opt, &err))
-        fprintf(stderr, "%s: %s\n", ft_method_name(method), err.msg);
+    if (ft__model_fit(&m, &d->m, d->y, w, &opt, &err))
+        fprintf(stderr, "%s: %s\n", ft__method_name(method), err.msg);
     return m;
 }
 
@@ -22,7 +23,7 @@ static double one(const ft_model *m, const float *row)
 {
     double y = NAN;
 
-    ft_model_predict(m, row, 1, &y);
+    ft__model_predict(m, row, 1, &y);
     return y;
 }
 
@@ -31,7 +32,7 @@ static double one(const ft_model *m, const float *row)
 static void names_lead_back_to_their_methods(void)
 {
     for (int m = 0; m < FT_METHOD_COUNT; m++) {
-        const char *name = ft_method_name((ft_method)m);
+        const char *name = ft__method_name((ft_method)m);
 
         CHECK(ft_method_from_name(name, strlen(name)) == (ft_method)m);
         CHECK(ft_method_from_name(name, strlen(name) - 1) == FT_METHOD_COUNT);
@@ -76,9 +77,9 @@ static void every_method_learns_what_is_there(void)
             CHECK(m != NULL);
             continue;
         }
-        CHECK(ft_model_method(m) == (ft_method)k && ft_model_width(m) == 5);
+        CHECK(ft__model_method(m) == (ft_method)k && ft__model_width(m) == 5);
         CHECK_NEAR(error_of(m, &other), 0, most[k]);
-        ft_model_free(m);
+        ft__model_free(m);
     }
     data_free(&d);
     data_free(&other);
@@ -101,12 +102,12 @@ static void batches_and_single_rows_agree_bit_for_bit(void)
         m = fit((ft_method)k, &d, NULL);
         if (!m)
             continue;
-        ft_model_predict(m, q.x, N, batch);
+        ft__model_predict(m, q.x, N, batch);
         for (size_t i = 0; i < N; i++) {
             single = one(m, q.x + i * 7);
             CHECK(memcmp(&single, &batch[i], sizeof(single)) == 0);
         }
-        ft_model_free(m);
+        ft__model_free(m);
     }
     data_free(&d);
     data_free(&q);
@@ -120,13 +121,13 @@ static void *image_of(ft_method method, const data *d, uint32_t threads, size_t 
     ft_model *m;
     void *copy;
 
-    if (ft_model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
+    if (ft__model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
         return NULL;
-    copy = malloc((ft_model_image(m, len), *len));
+    copy = malloc((ft__model_image(m, len), *len));
     if (!copy)
         abort();
-    memcpy(copy, ft_model_image(m, len), *len);
-    ft_model_free(m);
+    memcpy(copy, ft__model_image(m, len), *len);
+    ft__model_free(m);
     return copy;
 }
 
@@ -145,12 +146,12 @@ static void images_do_not_depend_on_threads_and_load_again(void)
         a = image_of((ft_method)k, &d, 1, &len);
         b = image_of((ft_method)k, &d, 3, &again);
         CHECK(a && b && len == again && memcmp(a, b, len) == 0);
-        CHECK(a && ft_model_load(&m, a, len, NULL) == FT_OK);
+        CHECK(a && ft__model_load(&m, a, len, NULL) == FT_OK);
         if (m) {
-            CHECK(ft_model_method(m) == (ft_method)k);
-            CHECK(ft_model_image(m, &again) == a && again == len);
+            CHECK(ft__model_method(m) == (ft_method)k);
+            CHECK(ft__model_image(m, &again) == a && again == len);
             CHECK(isfinite(one(m, d.x)));
-            ft_model_free(m);
+            ft__model_free(m);
         }
         free(a);
         free(b);
@@ -176,17 +177,17 @@ static void damaged_images_are_refused_or_harmless(void)
             continue;
         a = image_of((ft_method)k, &d, 1, &len);
         for (size_t cut = 0; a && cut < len; cut += 4)
-            CHECK(ft_model_load(&m, a, cut, &err) == FT_EFORMAT && !m &&
+            CHECK(ft__model_load(&m, a, cut, &err) == FT_EFORMAT && !m &&
                   err.pos <= len);
         for (size_t i = 0; a && i < 6 * (len / 4 < 300 ? len / 4 : 300); i++) {
             const uint32_t kept = a[i / 6];
 
             a[i / 6] = wild[i % 6];
-            if (ft_model_load(&m, a, len, &err) == FT_OK)
+            if (ft__model_load(&m, a, len, &err) == FT_OK)
                 (void)one(m, d.x);
             else
                 CHECK(err.status == FT_EFORMAT && err.pos <= len);
-            ft_model_free(m);
+            ft__model_free(m);
             a[i / 6] = kept;
         }
         free(a);
@@ -200,14 +201,14 @@ static void bad_requests_are_refused(void)
     ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = -1};
     ft_model *m;
 
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
     opt = (ft_model_options){.method = FT_METHOD_COUNT};
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
     opt = (ft_model_options){.method = FT_METHOD_KNN, .neighbours = 65};
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
     d.x[4] = INFINITY;
     opt.neighbours = 3;
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
     data_free(&d);
 }
 
@@ -237,8 +238,8 @@ static void rows_of_weight_0_are_as_good_as_absent(void)
         for (size_t i = 0; a && b && i < N; i++)
             CHECK(one(a, d.x + i * 6) == one(b, d.x + i * 6));
         CHECK(a && b);
-        ft_model_free(a);
-        ft_model_free(b);
+        ft__model_free(a);
+        ft__model_free(b);
     }
     data_free(&d);
     data_free(&half);
@@ -256,11 +257,11 @@ static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
 
     for (uint32_t i = 0; i < N; i++)
         fold[i] = i < 10 ? 0 : 1 + i % 2;
-    CHECK(ft_model_cross_validate(out, &d.m, d.y, NULL, fold, 3, &opt, NULL) == FT_OK);
-    CHECK(ft_model_fit(&m, &rest, d.y + 10, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 3, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&m, &rest, d.y + 10, NULL, &opt, NULL) == FT_OK);
     for (size_t i = 0; m && i < 10; i++)
         CHECK(one(m, d.x + 2 * i) == out[i]);
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
 }
 
@@ -277,12 +278,12 @@ static void ridge_is_its_closed_form(void)
 
     for (int i = 0; i < 4; i++)
         cross += ((double)x[i] - mean_x) / sd * y[i];
-    CHECK(ft_model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
     if (!r)
         return;
     CHECK_NEAR(one(r, (float[]){6}), mean_y + cross / 4.5 * (6 - mean_x) / sd, 1e-6);
     CHECK_NEAR(one(r, (float[]){NAN}), mean_y + cross / 4.5 * (2 - mean_x) / sd, 1e-6);
-    ft_model_free(r);
+    ft__model_free(r);
 }
 
 /* y = 1 + 2 a - 3 b exactly, with a column that never changes between them. */
@@ -300,11 +301,11 @@ static void ridge_finds_a_plane(void)
         x[3 * i + 2] = (float)(i % 5);
         y[i] = 1 + 2 * (i % 7) - 3 * (i % 5);
     }
-    CHECK(ft_model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
     if (!r)
         return;
     CHECK_NEAR(one(r, (float[]){100, 5, -50}), 351, 1e-3);
-    ft_model_free(r);
+    ft__model_free(r);
 }
 
 /* By all distances; columns are standardised already. */
@@ -352,7 +353,7 @@ static void neighbours_are_those_of_a_search_of_all(void)
         mean[i % COLS] += (double)d.x[i] / N;
     for (size_t i = 0; i < N * COLS; i++)
         var[i % COLS] += pow((double)d.x[i] - mean[i % COLS], 2) / N;
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
     for (size_t i = 0; i < N * COLS; i++)
         d.x[i] = (float)(((double)d.x[i] - mean[i % COLS]) / sqrt(var[i % COLS]));
     for (size_t i = 0; m && i < 50; i++) {
@@ -363,7 +364,7 @@ static void neighbours_are_those_of_a_search_of_all(void)
             u[j] = (float)(((double)q.x[i * COLS + j] - mean[j]) / sqrt(var[j]));
         CHECK_NEAR(said, brute_force(&d, u, 7), 1e-5);
     }
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
     data_free(&q);
 }
@@ -378,10 +379,10 @@ static void one_neighbour_is_the_training_row(void)
         const ft_model_options opt = {.method = methods[k], .neighbours = 1};
         ft_model *m;
 
-        CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+        CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
         for (size_t i = 0; m && i < 333; i++)
             CHECK(one(m, d.x + 5 * i) == d.y[i == 300 ? 100 : i]);
-        ft_model_free(m);
+        ft__model_free(m);
     }
     data_free(&d);
 }
@@ -394,12 +395,12 @@ static void a_tree_is_all_rows_with_their_best_split(void)
     ft_model_options opt = {.method = FT_METHOD_TREE};
     ft_model *t;
 
-    CHECK(ft_model_fit(&t, &m, y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&t, &m, y, NULL, &opt, NULL) == FT_OK);
     if (!t)
         return;
     CHECK(one(t, (float[]){6, 0}) == 1);
     CHECK(one(t, (float[]){7, 0}) == 5);
-    ft_model_free(t);
+    ft__model_free(t);
 }
 
 /* The same labels and parameters through XGBoost's own interface, and its own
@@ -450,10 +451,10 @@ static void boosting_is_what_xgboost_says(void)
     for (int i = 0; i < ROUNDS; i++)
         CHECK(!xgb.booster_update(booster, i, train));
     CHECK(ask && !ask(booster, test, 0, 0, 0, &n, &said) && n == N);
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
     for (size_t i = 0; m && i < n; i++)
         CHECK_NEAR(one(m, q.x + i * COLS), mean + sqrt(var) * (double)said[i], 1e-5);
-    ft_model_free(m);
+    ft__model_free(m);
     xgb.booster_free(booster);
     xgb.matrix_free(train);
     xgb.matrix_free(test);
@@ -476,7 +477,7 @@ static void a_perceptron_learns_a_product(void)
     CHECK(m != NULL);
     if (m)
         CHECK_NEAR(error_of(m, &q), 0, 0.05);
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
     data_free(&q);
 }
@@ -501,10 +502,10 @@ static void support_vectors_hold_every_row_in_the_tube(void)
     }
     for (size_t i = 0; i < N; i++)
         var += (d.y[i] - mean) * (d.y[i] - mean) / N;
-    CHECK(ft_model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
     for (size_t i = 0; m && i < N; i++)
         CHECK_NEAR(one(m, d.x + 2 * i), d.y[i], (0.1 + 0.002) * sqrt(var));
-    ft_model_free(m);
+    ft__model_free(m);
     data_free(&d);
 }
 
@@ -563,7 +564,7 @@ static void methods_err_as_those_of_others(const char *root)
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
-        CHECK(!ft_model_cross_validate(out, &m, y, NULL, fold, FOLDS, &opt, NULL));
+        CHECK(!ft__model_cross_validate(out, &m, y, NULL, fold, FOLDS, &opt, NULL));
         CHECK(!ft_errors_compute(&e, y, out, ROWS, COLUMNS, NULL));
         CHECK_NEAR(e.r2, theirs[k].r2, theirs[k].within);
     }

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "import/graph_inside.h"
 #include "import/pb.h"
 
 enum { MAX_NAMES = 8192 };
@@ -175,7 +176,7 @@ static void check_model(const char *root, const char *name, FILE *golden)
     CHECK(data != NULL);
     if (!data)
         return;
-    if (ft_import_onnx(&g, data, len, name, &opt, &err))
+    if (ft__onnx_import(&g, data, len, name, &opt, &err))
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g != NULL);
     if (g) {
@@ -276,7 +277,7 @@ static void costs_are_what_torch_counts(const char *root)
                                      &want_params, &folded) != 4)
             continue;
         data = read_model(root, name, &len);
-        CHECK(data && ft_import_onnx(&g, data, len, name, NULL, NULL) == FT_OK);
+        CHECK(data && ft__onnx_import(&g, data, len, name, NULL, NULL) == FT_OK);
         if (g) {
             CHECK_NEAR(macs(g), want_macs, 0);
             CHECK_NEAR(parameters(g), folded, 0);

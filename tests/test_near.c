@@ -7,9 +7,12 @@
 #include "base/prng.h"
 #include "check.h"
 #include "foretell/store.h"
+#include "graph/op_inside.h"
 #include "predict/family.h"
 #include "predict/learner_rows.h"
 #include "predict/predictor.h"
+#include "predict/predictor_inside.h"
+#include "store/store_inside.h"
 
 static char data[4096];
 
@@ -30,7 +33,7 @@ static void add(struct set *g, const char *spec, uint32_t dataset, double target
 
     g->s.v = g->v;
     CHECK(ft_op_parse(&v->op, spec, strlen(spec), NULL) == FT_OK);
-    v->hash = ft_op_hash(&v->op);
+    v->hash = ft__op_hash(&v->op);
     v->dataset = dataset;
     g->target[g->s.n] = target;
     g->row[g->s.n] = (uint32_t)g->s.n;
@@ -270,7 +273,7 @@ static ft_store *grid_store(void)
     int64_t run;
 
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
     for (int i = 0; i < N_GRID; i++) {
         const ft_op op = grid_op(i);
         char spec[200];
@@ -283,10 +286,10 @@ static ft_store *grid_store(void)
         ft_op_print(&op, spec, sizeof(spec));
         ft_op_cost(&op, &c);
         m.value = 5e-6 + c.flops / 8e12;
-        CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
         key.metric = "power";
         m.value = watts_of(&op);
-        CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
     }
     return s;
 }
@@ -327,7 +330,7 @@ static ft_status ask(ft__answer *a, const ft__family *f, const ft_op *op)
     ft_status st;
 
     CHECK(ft_device_load(&on.file, data, "a30", NULL) == FT_OK);
-    st = ft__family_ask(a, f, FT__METRIC_POWER, &on, op, 1, NULL);
+    st = ft__family_ask(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
     ft_device_free(on.file);
     return st;
 }
@@ -456,7 +459,7 @@ static void damage_is_noticed(const ft_predictor *p)
 
         memcpy(copy, p->image, p->len);
         copy[l->part[at].stored.pos + i] ^= 0x41;
-        st = ft_predictor_load_image(&broken, copy, p->len, NULL);
+        st = ft__predictor_load_image(&broken, copy, p->len, NULL);
         if (!st)
             st = ask(&a, broken->family, &op);
         CHECK(st == FT_EFORMAT);

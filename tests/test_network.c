@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "import/graph_inside.h"
 #include "run/network.h"
 
 /* Value of logical element i of an fp32 tensor, wherever its layout puts it. */
@@ -77,7 +78,7 @@ static void both_lowerings_compute_the_same(ft_session *s, const char *root,
     ft_error err = {0};
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, name);
-    if (ft_import_file(&g, path, NULL, &err)) {
+    if (ft__import_file(&g, path, NULL, &err)) {
         fprintf(stderr, "%s: %s\n", path, err.msg);
         CHECK(0);
         return;

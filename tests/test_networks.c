@@ -1,10 +1,15 @@
 /* Networks whose times follow from a known host and device: are they found again? */
+#include "foretell/evaluate.h"
 #include "foretell/networks.h"
+#include "foretell/predictor.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "check.h"
+#include "predict/predictor_inside.h"
+#include "predict/pricer.h"
+#include "store/store_inside.h"
 
 static char data_dir[4096];
 
@@ -37,7 +42,7 @@ static void put_on(ft_store *s, int64_t run, const char *device, const char *set
                               .n = 1,
                               .iterations = 1};
 
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
 }
 
 static void put_in(ft_store *s, int64_t run, const char *setting, const char *spec,
@@ -93,7 +98,7 @@ static void put_network(ft_store *s, int64_t run, int i)
                        .note = ""};
 
         snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3], n);
-        CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
         device += m.count * device_s(n);
         count += m.count;
     }
@@ -108,264 +113,115 @@ static ft_store *store_with(int n_networks)
     int64_t run;
 
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
     put_operations(s, run);
     for (int i = 0; i < n_networks; i++)
         put_network(s, run, i);
     return s;
 }
 
-static ft_networks_options options(void)
+/* What is said of each network that was held out. */
+struct told {
+    ft_evaluated_row row[40];
+    char spec[40][100];
+    size_t n;
+};
+
+static void hear(void *user, const ft_evaluated_row *r)
 {
-    return (ft_networks_options){
-        .ops = "phase=forward", .data_dir = data_dir, .n_trees = 24, .seed = 1};
+    struct told *t = user;
+
+    CHECK(t->n < 40);
+    snprintf(t->spec[t->n], sizeof(*t->spec), "%s", r->spec);
+    t->row[t->n++] = *r;
 }
 
-static void networks_of_a_known_host_and_device_are_foretold(void)
+static ft_evaluate_options options(struct told *t)
 {
-    const ft_networks_options how = options();
-    ft_store *s = store_with(12);
-    ft_networks r;
+    *t = (struct told){.n = 0};
+    return (ft_evaluate_options){.where = "phase=forward",
+                                 .networks = "",
+                                 .protocol = FT_PROTOCOL_NETWORK,
+                                 .methods = 1u << FT_METHOD_EXTRA,
+                                 .data_dir = data_dir,
+                                 .row = hear,
+                                 .row_user = t,
+                                 .seed = 1,
+                                 .threads = 1};
+}
+
+static ft_evaluation evaluated(ft_store *s, struct told *t, const char *metric)
+{
+    ft_evaluate_options how = options(t);
+    ft_evaluation e = {0};
     ft_error err = {0};
 
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_OK);
-    CHECK(r.n == 12);
-    CHECK(r.time.n == 12 && r.energy.n == 12);
-    CHECK(r.time.mape < 0.12);
-    CHECK(r.time.mape < 0.5 * r.sum_time.mape);
-    CHECK(r.energy.mape < 0.25);
-    CHECK(r.energy.mape < 0.5 * r.sum_energy.mape);
-    CHECK(r.covered >= 0.75);
-    /* Small ones are bound by the host, large ones by the device. */
-    CHECK(r.v[0].host_share > 0.99);
-    for (size_t i = 0; i < r.n; i++) {
-        CHECK(r.v[i].time.low <= r.v[i].time.value);
-        CHECK(r.v[i].time.value <= r.v[i].time.high);
-        CHECK(r.v[i].bounded_share < 1e-9);
-    }
-    ft_networks_free(&r);
+    how.metric = metric;
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_OK);
+    if (*err.msg)
+        fprintf(stderr, "%s\n", err.msg);
+    return e;
+}
+
+static void networks_of_a_known_host_and_device_are_predicted(void)
+{
+    ft_store *s = store_with(12);
+    struct told t;
+    ft_evaluation e = evaluated(s, &t, NULL), j = evaluated(s, &t, "energy");
+
+    CHECK(e.n_rows == 12 && e.n_splits == 12 && e.all.learned.n == 12 && t.n == 12);
+    CHECK(e.all.learned.mape < 0.12);
+    CHECK(e.all.learned.mape < 0.5 * e.all.base.mape);
+    CHECK(e.all.covered >= 0.75);
+    CHECK(j.all.learned.n == 12 && j.all.learned.mape < 0.25);
+    for (size_t i = 0; i < t.n; i++)
+        CHECK(t.row[i].low <= t.row[i].value && t.row[i].value <= t.row[i].high);
+    ft_evaluation_free(&e);
+    ft_evaluation_free(&j);
     ft_store_close(s);
 }
 
 static void the_answer_is_the_same_every_time(void)
 {
-    const ft_networks_options how = options();
     ft_store *s = store_with(5);
-    ft_networks a, b;
+    struct told a, b;
+    ft_evaluation x = evaluated(s, &a, NULL), y = evaluated(s, &b, NULL);
 
-    CHECK(ft_networks_evaluate(&a, s, &how, NULL) == FT_OK);
-    CHECK(ft_networks_evaluate(&b, s, &how, NULL) == FT_OK);
     CHECK(a.n == 5 && b.n == 5);
-    for (size_t i = 0; i < a.n && i < b.n; i++) {
-        CHECK(memcmp(&a.v[i].time.value, &b.v[i].time.value, sizeof(double)) == 0);
-        CHECK(memcmp(&a.v[i].energy.high, &b.v[i].energy.high, sizeof(double)) == 0);
-    }
-    ft_networks_free(&a);
-    ft_networks_free(&b);
-    ft_store_close(s);
-}
-
-/* A kind that was never measured costs its bytes, and is said to be bounded. */
-static void an_operation_nobody_measured_is_bounded_not_dropped(void)
-{
-    const ft_networks_options how = options();
-    ft_store *s = store_with(6);
-    ft_member m = {.source = "test",
-                   .whole = "network name=net5 x=1x48 dtype=fp32",
-                   .phase = "forward",
-                   .part = "add x=1000000 y=1000000 dtype=fp32",
-                   .count = 50,
-                   .note = "functional"};
-    ft_networks without, with;
-
-    CHECK(ft_networks_evaluate(&without, s, &how, NULL) == FT_OK);
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
-    CHECK(ft_networks_evaluate(&with, s, &how, NULL) == FT_OK);
-    for (size_t i = 0; i < with.n && i < without.n; i++) {
-        if (strcmp(with.v[i].spec, m.whole) != 0)
-            continue;
-        CHECK(with.v[i].bounded_share > 0.01);
-        CHECK(with.v[i].time.value > without.v[i].time.value);
-    }
-    ft_networks_free(&without);
-    ft_networks_free(&with);
-    ft_store_close(s);
-}
-
-/* The same operations were measured in two sessions, in one of them by 2 to 5 times too
- * slowly, the smaller the more; networks tell which one to believe. */
-static void the_session_that_networks_agree_with_counts(void)
-{
-    static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
-    const ft_networks_options how = options();
-    ft_networks one, two;
-    ft_store *s = NULL;
-    int64_t run;
-    char spec[200];
-
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
-    for (int i = 0; i < 3 * 28; i++) {
-        long n = size_of(i / 3) + 500L * (i / 42);
-
-        snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
-        put_in(s, run, "session=b", spec, "forward", "time",
-               fmax(launch_s, device_s(n)));
-    }
-    for (int i = 0; i < 8; i++)
-        put_network(s, run, i);
-    CHECK(ft_networks_evaluate(&one, s, &how, NULL) == FT_OK);
-    for (int i = 0; i < 3 * 28; i++) {
-        long n = size_of(i / 3) + 500L * (i / 42);
-
-        snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
-        put_in(s, run, "session=a", spec, "forward", "time",
-               (2 + 3 * launch_s / (launch_s + device_s(n))) *
-                   fmax(launch_s, device_s(n)));
-    }
-    CHECK(ft_networks_evaluate(&two, s, &how, NULL) == FT_OK);
-    CHECK(one.n == 8 && two.n == 8);
-    CHECK(one.time.mape < 0.15);
-    CHECK(two.time.mape < 1.5 * one.time.mape);
-    ft_networks_free(&one);
-    ft_networks_free(&two);
-    ft_store_close(s);
-}
-
-/* Operations of another device under ten settings come first in the store. */
-static void a_device_behind_many_settings_is_foretold(void)
-{
-    const ft_networks_options how = options();
-    ft_networks alone, r;
-    ft_store *s = store_with(6);
-    int64_t run;
-    char setting[40], spec[100];
-
-    CHECK(ft_networks_evaluate(&alone, s, &how, NULL) == FT_OK);
-    ft_store_close(s);
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
-    for (int i = 0; i < 10; i++) {
-        snprintf(setting, sizeof(setting), "session=%d", i);
-        snprintf(spec, sizeof(spec), "relu x=%d dtype=fp32", 4000 + i);
-        put_on(s, run, "a10", setting, spec, "forward", "time", 1e-3);
-    }
-    put_operations(s, run);
-    for (int i = 0; i < 6; i++)
-        put_network(s, run, i);
-    CHECK(ft_networks_evaluate(&r, s, &how, NULL) == FT_OK);
-    CHECK(r.n == 6);
-    for (size_t i = 0; i < r.n; i++)
-        CHECK(r.v[i].time.value == alone.v[i].time.value);
-    ft_networks_free(&alone);
-    ft_networks_free(&r);
-    ft_store_close(s);
-}
-
-/* What runs forward in a training step is in that step's list. */
-static void a_forward_pass_in_training_has_the_operations_of_the_step(void)
-{
-    const ft_networks_options how = options();
-    const ft_member add = {.source = "test",
-                           .whole = "network name=net5 x=1x48 dtype=fp32",
-                           .phase = "forward_backward",
-                           .part = "dropout x=9000000 dtype=fp32",
-                           .count = 50,
-                           .note = ""};
-    ft_member back = add;
-    ft_store *s = store_with(6);
-    ft_networks r;
-    int64_t run;
-    double launches[2] = {0};
-
-    back.part = "relu x=9000000 dtype=fp32 phase=backward";
-    back.count = 70;
-    CHECK(ft_store_put_member(s, &add, NULL) == FT_OK);
-    CHECK(ft_store_put_member(s, &back, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
-    put_in(s, run, "mode=training", add.whole, "forward", "time", 1e-3);
-    put_in(s, run, "mode=training", add.whole, "backward", "time", 1e-3);
-    CHECK(ft_networks_evaluate(&r, s, &how, NULL) == FT_OK);
-    CHECK(r.n == 8);
-    for (size_t i = 0; i < r.n; i++)
-        if (strcmp(r.v[i].setting, "mode=training") == 0)
-            launches[strcmp(r.v[i].phase, "forward") != 0] = r.v[i].launches;
-    CHECK(launches[0] == 50);
-    CHECK(launches[1] == 70);
-    ft_networks_free(&r);
-    ft_store_close(s);
-}
-
-static void put_part(ft_store *s, const char *whole, const char *part, double count)
-{
-    const ft_member m = {.source = "test",
-                         .whole = whole,
-                         .phase = "forward",
-                         .part = part,
-                         .count = count,
-                         .note = ""};
-
-    CHECK(ft_store_put_member(s, &m, NULL) == FT_OK);
-}
-
-/* A convolution that was measured channels first takes three times as long channels
- * last: one network says so of another. */
-static void what_another_layout_takes_is_learned_from_networks(void)
-{
-    enum { PLAIN = 12, RELAID = 2 };
-    const ft_networks_options how = options();
-    ft_store *s = store_with(0);
-    ft_networks r;
-    ft_error err = {0};
-    int64_t run;
-    char spec[200], whole[100];
-
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
-    for (int i = 0; i < 60; i++) {
-        snprintf(spec, sizeof(spec),
-                 "conv2d x=8x%dx28x28 out=%d kernel=1x1 stride=1x1 pad=0x0 dtype=fp32",
-                 32 + 8 * i, 32 + 8 * i);
-        put(s, run, spec, "forward", "time", 1e-6 * (32 + 8 * i));
-    }
-    for (int i = 0; i < PLAIN + RELAID; i++) {
-        const int out = 96 + 8 * i; /* well above what is taken for the host's time */
-
-        snprintf(whole, sizeof(whole), "network name=net%d x=8x3x28x28 dtype=fp32", i);
-        snprintf(
-            spec, sizeof(spec),
-            "conv2d x=8x%dx28x28 out=%d kernel=1x1 stride=1x1 pad=0x0 dtype=fp32%s",
-            out, out, i < PLAIN ? "" : " layout=channels_last");
-        put_part(s, whole, spec, 10);
-        put(s, run, whole, "forward", "time", 10 * (i < PLAIN ? 1 : 3) * 1e-6 * out);
-    }
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_OK);
-    CHECK(r.n == PLAIN + RELAID);
-    CHECK(r.time.mape < 0.15);
-    for (size_t i = 0; i < r.n; i++)
-        CHECK_NEAR(r.v[i].time.value / r.v[i].time_s, 1, 0.3);
-    ft_networks_free(&r);
+    for (size_t i = 0; i < a.n && i < b.n; i++)
+        CHECK(a.row[i].value == b.row[i].value && a.row[i].high == b.row[i].high);
+    ft_evaluation_free(&x);
+    ft_evaluation_free(&y);
     ft_store_close(s);
 }
 
 static void what_is_missing_is_said(void)
 {
-    ft_networks_options how = options();
-    ft_store *s = store_with(1);
-    ft_networks r;
+    struct told t;
+    ft_evaluate_options how = options(&t);
+    ft_store *s = store_with(3);
+    ft_evaluation e;
     ft_error err = {0};
 
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "two at least"));
     how.networks = "device=nowhere";
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "no time of networks"));
     how.networks = "device";
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_EINVAL);
-    ft_store_close(s);
-    s = store_with(3);
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    how = options(&t);
+    how.only = "net7";
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_ENOTFOUND);
+    CHECK(strstr(err.msg, "net7"));
+    how = options(&t);
+    how.protocol = FT_PROTOCOL_FOLDS;
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    how = options(&t);
+    how.metric = "power";
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    how = options(&t);
     how.networks = NULL;
-    how.ops = "kind=conv2d";
-    CHECK(ft_networks_evaluate(&r, s, &how, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "no operations"));
+    how.protocol = FT_PROTOCOL_ARCHITECTURE;
+    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
     ft_store_close(s);
 }
 
@@ -378,7 +234,6 @@ static ft_predictor *train(ft_store *s, const char *networks, const ft_predictor
                                   .data_dir = data_dir,
                                   .add = add,
                                   .methods = 1u << FT_METHOD_EXTRA,
-                                  .n_trees = 24,
                                   .seed = 1,
                                   .threads = 1};
     ft_predictor *p = NULL;
@@ -441,28 +296,27 @@ static ft_store *store_but(int but)
     ft_store *s = store_with(0);
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
     for (int i = 0; i < 12; i++)
         if (i != but)
             put_network(s, run, i);
     return s;
 }
 
-/* Foretold by `evaluate` without itself and its operations. */
-static double evaluated(int i)
+/* What `evaluate` says of network i, which it hides with its operations. */
+static ft_evaluated_row evaluated_as(int i)
 {
-    const ft_networks_options how = options();
     ft_store *s = store_with(12);
-    double value = NAN;
-    ft_networks r;
+    struct told t;
+    ft_evaluation e = evaluated(s, &t, NULL);
+    ft_evaluated_row row = {.value = NAN};
 
-    CHECK(ft_networks_evaluate(&r, s, &how, NULL) == FT_OK);
-    for (size_t k = 0; k < r.n; k++)
-        if (r.v[k].time_s == true_time(i))
-            value = r.v[k].time.value;
-    ft_networks_free(&r);
+    for (size_t k = 0; k < t.n; k++)
+        if (t.row[k].truth == true_time(i))
+            row = t.row[k];
+    ft_evaluation_free(&e);
     ft_store_close(s);
-    return value;
+    return row;
 }
 
 /* Number 3 is bound by the host, number 9 by the device. */
@@ -482,7 +336,8 @@ static void a_predictor_with_a_schedule_tells_a_network_it_has_not_seen(void)
         CHECK_NEAR(b.time.value / truth, 1, 0.12);
         CHECK(fabs(log(b.time.value / truth)) < 0.5 * fabs(log(a.time.value / truth)));
         CHECK(b.time.low <= truth && truth <= b.time.high);
-        CHECK_NEAR(b.time.value / evaluated(i), 1, 0.12);
+        CHECK(b.time.value == evaluated_as(i).value);
+        CHECK(b.time.high == evaluated_as(i).high);
         CHECK((b.host_s > b.busy_s) == (i == 3));
         CHECK(b.energy.low <= b.energy.value && b.energy.value <= b.energy.high);
         ft_predictor_free(without);
@@ -584,7 +439,7 @@ static void a_damaged_schedule_is_refused(void)
     len = file ? fread(image, 1, sizeof(image), file) : 0;
     CHECK(len > 200 && len < sizeof(image));
     image[len - 150] ^= 1; /* the schedule comes last */
-    CHECK(ft_predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
+    CHECK(ft__predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
     if (file)
         fclose(file);
     remove("test_networks.ftp");
@@ -597,13 +452,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    networks_of_a_known_host_and_device_are_foretold();
+    networks_of_a_known_host_and_device_are_predicted();
     the_answer_is_the_same_every_time();
-    an_operation_nobody_measured_is_bounded_not_dropped();
-    the_session_that_networks_agree_with_counts();
-    a_device_behind_many_settings_is_foretold();
-    a_forward_pass_in_training_has_the_operations_of_the_step();
-    what_another_layout_takes_is_learned_from_networks();
     what_is_missing_is_said();
     a_predictor_with_a_schedule_tells_a_network_it_has_not_seen();
     a_schedule_is_of_its_device_policy_and_phase();

@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "foretell/graph.h"
+#include "import/graph_inside.h"
 #include "import/onnx.h"
 #include "onnx_text.h"
 
@@ -17,7 +18,7 @@ static ft_graph *import(const char *text, const ft_import_options *opt, ft_error
 
     CHECK(data != NULL);
     if (data)
-        (void)ft_import_onnx(&g, data, len, "m.onnx", opt, err);
+        (void)ft__onnx_import(&g, data, len, "m.onnx", opt, err);
     free(data);
     return g;
 }
@@ -530,7 +531,7 @@ static void try_bytes(const uint8_t *data, size_t len)
     if (!copy)
         return;
     memcpy(copy, data, len);
-    if (ft_import_onnx(&g, copy, len, "m.onnx", NULL, &err) != FT_OK)
+    if (ft__onnx_import(&g, copy, len, "m.onnx", NULL, &err) != FT_OK)
         CHECK(g == NULL && err.msg[0] != '\0');
     ft_graph_free(g);
     free(copy);
@@ -544,7 +545,7 @@ static void no_cut_and_no_flip_does_harm(void)
     ft_graph *g = NULL;
     ft_error err = {0};
 
-    CHECK(data && ft_import_onnx(&g, data, len, "m.onnx", NULL, &err) == FT_OK);
+    CHECK(data && ft__onnx_import(&g, data, len, "m.onnx", NULL, &err) == FT_OK);
     ft_graph_free(g);
     for (size_t n = 0; data && n < len; n++)
         try_bytes(data, n);
@@ -594,7 +595,7 @@ static ft_status import_bytes(const void *p, size_t n, ft_graph **g, ft_error *e
     *g = NULL;
     CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
     if (fd >= 0)
-        st = ft_import_file(g, path, NULL, err);
+        st = ft__import_file(g, path, NULL, err);
     close(fd);
     unlink(path);
     return st;
@@ -621,9 +622,9 @@ static void files_are_told_apart_by_content(void)
     CHECK(strstr(err.msg, "not an ONNX model: a field has no valid type (byte 0)"));
     CHECK(import_bytes("\x08\x08", 2, &g, &err) == FT_EFORMAT);
     CHECK(strstr(err.msg, "not an ONNX model: it holds no graph"));
-    CHECK(ft_import_file(&g, "/nowhere/x.onnx", NULL, &err) == FT_EIO && !g);
+    CHECK(ft__import_file(&g, "/nowhere/x.onnx", NULL, &err) == FT_EIO && !g);
     CHECK(strstr(err.msg, "/nowhere/x.onnx: No such file"));
-    CHECK(ft_import_file(&g, "/tmp", NULL, &err) == FT_EIO);
+    CHECK(ft__import_file(&g, "/tmp", NULL, &err) == FT_EIO);
     free(data);
 }
 

@@ -7,6 +7,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "foretell/graph.h"
+#include "import/graph_inside.h"
 #include "import/onnx.h"
 #include "onnx_text.h"
 
@@ -22,7 +23,7 @@ static ft_graph *import(const char *text, ft_error *err)
 
     CHECK(data != NULL);
     if (data)
-        (void)ft_import_onnx(&g, data, len, "m.onnx", NULL, err);
+        (void)ft__onnx_import(&g, data, len, "m.onnx", NULL, err);
     free(data);
     return g;
 }
@@ -83,7 +84,7 @@ static void spoil(const char *model)
         ft_status st;
 
         data[i] ^= (uint8_t)(1u << ft__prng_below(&r, 8));
-        st = ft_import_onnx(&g, data, len, "m.onnx", NULL, &err);
+        st = ft__onnx_import(&g, data, len, "m.onnx", NULL, &err);
         CHECK(st ? !g && *err.msg : g != NULL);
         ft_graph_free(g);
         data[i] = before;
@@ -431,7 +432,7 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
 
         snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.onnx", root,
                  networks[i].name);
-        CHECK(ft_import_file(&g, path, NULL, &err) == FT_OK);
+        CHECK(ft__import_file(&g, path, NULL, &err) == FT_OK);
         if (!g)
             continue;
         snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.txt", root,

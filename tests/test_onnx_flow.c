@@ -1,4 +1,5 @@
 /* Branches, loops, sequences and dimensions that depend on data. */
+#include "graph/graph_inside.h"
 #include "onnx_cases.h"
 
 /* ---- counts that depend on data ---- */
@@ -193,7 +194,7 @@ static void loops_are_trained_round_by_round(void)
              *trained = NULL, *lowered = NULL;
     unsigned seen = 0;
 
-    CHECK(g && ft_graph_train(&trained, g, &step, NULL) == FT_OK);
+    CHECK(g && ft__graph_train(&trained, g, &step, NULL) == FT_OK);
     for (uint32_t i = 0; trained && i < ft_graph_n_nodes(trained); i++) {
         const ft_node *n = ft_graph_node(trained, i);
 
@@ -203,8 +204,8 @@ static void loops_are_trained_round_by_round(void)
         seen |= n->phase == FT_PHASE_BACKWARD ? 2 : 1;
     }
     CHECK(seen == 3);
-    CHECK(g && ft_graph_lower(&lowered, g, 0, NULL) == FT_OK);
-    CHECK(lowered && ft_graph_n_outputs(lowered) == 1);
+    CHECK(g && ft__graph_lower(&lowered, g, 0, NULL) == FT_OK);
+    CHECK(lowered && ft__graph_n_outputs(lowered) == 1);
     ft_graph_free(lowered);
     ft_graph_free(trained);
     ft_graph_free(g);

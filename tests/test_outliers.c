@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "learn/learn_inside.h"
 #include "learn_data.h"
 
 /* A cloud around 0 and one row far away; what is far is isolated first. */
@@ -15,7 +16,7 @@ static void the_row_far_away_is_most_isolated(void)
 
     for (int j = 0; j < COLS; j++)
         d.x[FAR * COLS + j] = 5;
-    CHECK(ft_isolation_scores(score, &d.m, &opt, NULL) == FT_OK);
+    CHECK(ft__isolation_scores(score, &d.m, &opt, NULL) == FT_OK);
     for (int i = 0; i < N; i++) {
         CHECK(score[i] > 0 && score[i] < 1);
         CHECK(i == FAR || score[i] < score[FAR] - 0.1);
@@ -33,10 +34,10 @@ static void scores_are_those_of_the_paper_in_small_cases(void)
     const ft_isolation_options opt = {.seed = 4};
     double score[5];
 
-    CHECK(ft_isolation_scores(score, &a, &opt, NULL) == FT_OK);
+    CHECK(ft__isolation_scores(score, &a, &opt, NULL) == FT_OK);
     CHECK_NEAR(score[0], 0.5, 1e-12);
     CHECK_NEAR(score[1], 0.5, 1e-12);
-    CHECK(ft_isolation_scores(score, &b, &opt, NULL) == FT_OK);
+    CHECK(ft__isolation_scores(score, &b, &opt, NULL) == FT_OK);
     for (int i = 0; i < 5; i++)
         CHECK_NEAR(score[i], 0.5, 1e-7);
 }
@@ -49,11 +50,11 @@ static void missing_values_are_no_reason_to_fail(void)
 
     for (int i = 0; i < 100; i += 3)
         d.x[2 * i] = NAN;
-    CHECK(ft_isolation_scores(score, &d.m, &opt, NULL) == FT_OK);
+    CHECK(ft__isolation_scores(score, &d.m, &opt, NULL) == FT_OK);
     for (int i = 0; i < 100; i++)
         CHECK(score[i] > 0 && score[i] < 1);
     d.x[5] = INFINITY;
-    CHECK(ft_isolation_scores(score, &d.m, &opt, NULL) == FT_EINVAL);
+    CHECK(ft__isolation_scores(score, &d.m, &opt, NULL) == FT_EINVAL);
     data_free(&d);
 }
 
@@ -69,7 +70,7 @@ static ft_outlier *find(const data *d, const double *log_time, uint32_t threads)
         abort();
     for (uint64_t i = 0; i < N; i++)
         group[i] = i / 2;
-    CHECK(ft_outliers_find(out, &d->m, log_time, group, &opt, NULL) == FT_OK);
+    CHECK(ft__outliers_find(out, &d->m, log_time, group, &opt, NULL) == FT_OK);
     return out;
 }
 
@@ -136,14 +137,14 @@ static void what_cannot_be_judged_is_refused(void)
 
     for (uint64_t i = 0; i < N; i++)
         group[i] = i % 19;
-    CHECK(ft_outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
+    CHECK(ft__outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
     for (uint64_t i = 0; i < N; i++)
         group[i] = i;
     opt.false_alarms = 0.7;
-    CHECK(ft_outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
+    CHECK(ft__outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
     opt.false_alarms = 0;
     d.y[3] = NAN;
-    CHECK(ft_outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
+    CHECK(ft__outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
     data_free(&d);
 }
 

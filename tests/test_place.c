@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "check.h"
-#include "foretell/place.h"
 #include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
+#include "predict/network.h"
+#include "predict/place.h"
 
 static char root[900];
 static uint64_t state = 7;
@@ -36,8 +39,8 @@ static ft_graph *network(const char *model, int64_t batch)
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft_import_file(&g, path, &how, NULL) == FT_OK);
-    CHECK(ft_graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    CHECK(ft__import_file(&g, path, &how, NULL) == FT_OK);
+    CHECK(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
     ft_graph_free(g);
     return out;
 }
@@ -46,7 +49,7 @@ static ft_graph *network(const char *model, int64_t batch)
 
 struct rig {
     ft_graph *g;
-    ft_place_device device[FT_PLACE_MAX_DEVICES];
+    ft__place_device device[FT_PLACE_MAX_DEVICES];
     ft_device *file[FT_PLACE_MAX_DEVICES];
     size_t n;
 };
@@ -58,11 +61,11 @@ static struct rig rig_of(const char *model, int64_t batch, const char *const *na
 
     for (size_t d = 0; d < n; d++) {
         r.file[d] = device_of(names[d]);
-        r.device[d] = (ft_place_device){.use = {.device = r.file[d]},
-                                        .limit_bytes = NAN,
-                                        .link_bytes_per_s = 12e9,
-                                        .link_latency_s = 1e-5,
-                                        .link_j_per_byte = 1e-10};
+        r.device[d] = (ft__place_device){.use = {.device = r.file[d]},
+                                         .limit_bytes = NAN,
+                                         .link_bytes_per_s = 12e9,
+                                         .link_latency_s = 1e-5,
+                                         .link_j_per_byte = 1e-10};
     }
     return r;
 }
@@ -92,7 +95,7 @@ static double least_of(const struct rig *r, ft_place_by by)
             const uint32_t cut[] = {0, a, b, n};
             ft_split s;
 
-            CHECK(ft_place_at(&s, r->device, r->n, r->g, cut, NULL) == FT_OK);
+            CHECK(ft__place_at(&s, r->device, r->n, r->g, cut, NULL) == FT_OK);
             if (s.fits && value_of(&s, by) < least)
                 least = value_of(&s, by);
         }
@@ -104,7 +107,7 @@ static void check_split(const struct rig *r)
     for (int by = 0; by < FT_PLACE_BY_COUNT; by++) {
         ft_split s;
         ft_status st =
-            ft_place_split(&s, NULL, r->device, r->n, r->g, (ft_place_by)by, NULL);
+            ft__place_split(&s, NULL, r->device, r->n, r->g, (ft_place_by)by, NULL);
         double least = least_of(r, (ft_place_by)by);
 
         CHECK((st == FT_OK) == isfinite(least));
@@ -144,14 +147,15 @@ static void parts_keep_within_the_memory(void)
     struct rig r = rig_of("resnet18", 64, names, 2);
     ft_split s, alone[2];
 
-    CHECK(ft_place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
+    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
+          FT_OK);
     r.device[0].limit_bytes = r.device[1].limit_bytes =
         0.97 * alone[0].stage[0].memory_bytes;
     check_split(&r);
-    CHECK(ft_place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
+    CHECK(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
     CHECK(s.fits && s.stage[0].end > 0 && s.stage[0].end < ft_graph_n_nodes(r.g));
     r.device[0].limit_bytes = r.device[1].limit_bytes = 1e6;
-    CHECK(ft_place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
+    CHECK(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
           FT_ENOTFOUND);
     rig_free(&r);
 }
@@ -163,7 +167,8 @@ static void an_uncut_network_is_what_is_predicted(void)
     struct rig r = rig_of("mobilenet_v2", 8, names, 2);
     ft_split s, alone[2];
 
-    CHECK(ft_place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
+    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
+          FT_OK);
     for (int d = 0; d < 2; d++) {
         ft_network_estimate e;
 
@@ -215,7 +220,7 @@ static void what_is_sent_is_what_is_read_behind_the_cut(void)
         const uint32_t at[] = {0, cut, ft_graph_n_nodes(r.g)};
         ft_split s;
 
-        CHECK(ft_place_at(&s, r.device, 2, r.g, at, NULL) == FT_OK);
+        CHECK(ft__place_at(&s, r.device, 2, r.g, at, NULL) == FT_OK);
         CHECK(s.stage[0].sent_bytes == bytes_across(r.g, cut));
         CHECK_NEAR(s.stage[0].sent_s,
                    s.stage[0].sent_bytes / 12e9 + s.stage[0].n_sent * 1e-5, 1e-15);
@@ -258,7 +263,7 @@ static void a_weight_is_in_every_part_that_uses_it_and_once_in_each(void)
 
     ft_graph_free(r.g);
     r.g = tied(4);
-    CHECK(ft_place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
+    CHECK(ft__place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
     for (int d = 0; d < 2; d++) {
         CHECK(s.stage[d].memory_bytes >= weight + 2 * row);
         CHECK(s.stage[d].memory_bytes <= weight + 3 * row);
@@ -279,7 +284,7 @@ static void a_part_of_views_alone_draws_nothing(void)
 
     ft_graph_free(r.g);
     CHECK(ft_import_ops(&r.g, list, sizeof(list) - 1, "list", NULL) == FT_OK);
-    CHECK(ft_place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
+    CHECK(ft__place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
     CHECK(s.stage[0].time_s == 0 && s.stage[0].energy_j == 0);
     CHECK(s.stage[1].energy_j > 0 && s.energy_j >= s.stage[1].energy_j);
     rig_free(&r);

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "check.h"
+#include "explore/exploration_inside.h"
 #include "foretell/exploration.h"
-#include "foretell/place.h"
+#include "graph/graph_inside.h"
+#include "predict/place.h"
+#include "predict/pricer.h"
 #include "refuse.h"
 
 static ft_device *v100, *l4;
@@ -65,7 +68,7 @@ static ft_status lists(void)
 
 static ft_status split(void)
 {
-    const ft_place_device device[] = {
+    const ft__place_device device[] = {
         {.predictor = family,
          .use = {.device = v100},
          .limit_bytes = NAN,
@@ -73,7 +76,7 @@ static ft_status split(void)
         {.use = {.device = l4}, .limit_bytes = NAN, .link_bytes_per_s = 1e10}};
     ft_split s;
 
-    return ft_place_split(&s, NULL, device, 2, net, FT_PLACE_BY_TIME, NULL);
+    return ft__place_split(&s, NULL, device, 2, net, FT_PLACE_BY_TIME, NULL);
 }
 
 static ft_status assign(void)
@@ -91,7 +94,7 @@ static ft_status assign(void)
 static ft_status cast(void)
 {
     ft_graph *g = NULL;
-    ft_status st = ft_graph_cast(&g, net, FT_DTYPE_fp16, NULL);
+    ft_status st = ft__graph_cast(&g, net, FT_DTYPE_fp16, NULL);
 
     CHECK((st == FT_OK) == (g != NULL));
     ft_graph_free(g);
@@ -129,8 +132,8 @@ static void open_all(const char *root)
     CHECK(ft_device_load(&l4, data, "l4", NULL) == FT_OK);
     CHECK(ft_predictor_load(&family, path, NULL) == FT_OK);
     CHECK(ft_import_ops(&g, list, sizeof(list) - 1, "list", NULL) == FT_OK);
-    CHECK(ft_graph_lower(&net, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
-    CHECK(ft_exploration_read(&space, text, sizeof(text) - 1, "t", NULL) == FT_OK);
+    CHECK(ft__graph_lower(&net, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    CHECK(ft__exploration_read(&space, text, sizeof(text) - 1, "t", NULL) == FT_OK);
     ft_graph_free(g);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "device/power_inside.h"
 #include "foretell/power.h"
 
 enum { MOST = 20000 };
@@ -249,14 +250,14 @@ static void errors_of_power_and_time_propagate(void)
     double j, e;
 
     /* 175.403 W, 13.095 W / sqrt 7, 2.5 ms, 0.03 ms. */
-    ft_energy_of(&j, &e, 175.403, 4.9494, 2.5e-3, 3e-5);
+    ft__energy_of(&j, &e, 175.403, 4.9494, 2.5e-3, 3e-5);
     CHECK_NEAR(j, 0.4385075, 1e-9);
     CHECK_NEAR(
         e, sqrt(175.403 * 3e-5 * 175.403 * 3e-5 + 2.5e-3 * 4.9494 * 2.5e-3 * 4.9494),
         1e-12);
-    ft_energy_of(&j, &e, NAN, 1, 1, 1);
+    ft__energy_of(&j, &e, NAN, 1, 1, 1);
     CHECK(isnan(j) && isnan(e));
-    ft_energy_of(&j, &e, 10, NAN, 1, 0.1);
+    ft__energy_of(&j, &e, 10, NAN, 1, 0.1);
     CHECK(j == 10 && isnan(e));
 }
 

@@ -8,6 +8,8 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "graph/graph_inside.h"
+#include "predict/pricer.h"
 
 static char root[900];
 static uint64_t state = 1;
@@ -95,12 +97,13 @@ static ft_status alone(ft_brief *out, const char *text, const ft_device_use *on,
     ft_status st = ft_import_ops(&g, text, strlen(text), "list", NULL);
 
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
         st = p ? ft_predict_network_on(&e, p, on, lowered, NULL)
                : ft_predict_network_physics(&e, on, lowered, NULL);
     if (!st) {
-        *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+        *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                          e.memory.value, FT_OK,          ""};
         ft_network_estimate_free(&e);
     }
     ft_graph_free(g);
@@ -114,7 +117,7 @@ static int n_differ(const ft_listed *list, size_t n, const ft_device_use *on,
     int differ = 0;
 
     for (size_t i = 0; i < n; i++) {
-        ft_brief want = {NAN, NAN, NAN, NAN};
+        ft_brief want = {NAN, NAN, NAN, NAN, FT_OK, ""};
         ft_status st = alone(&want, list[i].text, on, p);
 
         differ += st != list[i].status || !same(want.time_s, list[i].brief.time_s) ||

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "foretell/op.h"
+#include "graph/op_inside.h"
 
 enum { TEXT = 512 };
 
@@ -16,7 +17,7 @@ static ft_op parse(const char *spec)
     if (ft_op_parse(&op, spec, strlen(spec), &err)) {
         fprintf(stderr, "%s: %s\n", spec, err.msg);
         CHECK(0);
-        ft_op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
+        ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
     }
     return op;
 }
@@ -175,7 +176,7 @@ static void all_gradients_have_one_spelling(void)
     ft_op a = parse("linear x=5x7 out=3 phase=backward"),
           b = parse("linear x=5x7 out=3 phase=backward wrt=xw");
 
-    CHECK(ft_op_equal(&a, &b) && ft_op_hash(&a) == ft_op_hash(&b));
+    CHECK(ft_op_equal(&a, &b) && ft__op_hash(&a) == ft__op_hash(&b));
     CHECK(ft_op_wrt(&a) == (FT_WRT_X | FT_WRT_WEIGHTS));
     b = parse("linear x=5x7 out=3 phase=backward wrt=w");
     CHECK(!ft_op_equal(&a, &b) && ft_op_wrt(&b) == FT_WRT_WEIGHTS);

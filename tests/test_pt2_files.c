@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "import/graph_inside.h"
 #include "import/pt2.h"
 #include "import/zip.h"
 
@@ -103,7 +104,7 @@ static ft_graph *load(const char *path, const ft_import_options *opt)
     ft_graph *g;
     ft_error err = {0};
 
-    if (ft_import_file(&g, path, opt, &err) != FT_OK)
+    if (ft__import_file(&g, path, opt, &err) != FT_OK)
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g != NULL);
     return g;
@@ -317,7 +318,7 @@ static ft_status import(const struct bytes *b, size_t n, ft_error *err)
     if (!copy)
         return FT_ENOMEM;
     memcpy(copy, b->p, n);
-    st = ft_import_pt2(&g, copy, n, "net.pt2", NULL, err);
+    st = ft__import_pt2(&g, copy, n, "net.pt2", NULL, err);
     CHECK((st == FT_OK) == (g != NULL) && (st == FT_OK || err->msg[0]));
     ft_graph_free(g);
     free(copy);
@@ -453,17 +454,15 @@ static void cut_archives_are_refused_at_every_byte(void)
 static void a_plain_record_is_read_where_it_lies(void)
 {
     struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
-    char *text = NULL;
+    char *text = NULL, *own;
     const char *slice;
     size_t n = 0, plain = 0;
     ft_error err;
 
-    CHECK(!ft__zip_plain_graph(&slice, &plain, b.p, b.n));
-    CHECK(ft__zip_graph(&text, &n, b.p, b.n, "net.pt2", &err) == FT_OK);
+    CHECK(ft__zip_graph(&slice, &n, &text, b.p, b.n, "net.pt2", &err) == FT_OK);
+    CHECK(text && slice == text);
     free(b.p);
-    if (!text)
-        return;
-    text = realloc(text, n + 1);
+    text = text ? realloc(text, n + 1) : NULL;
     if (text) {
         const char *entry[2][2] = {{"net/data/weights/weight_0", "abcd"},
                                    {"net/models/model.json", NULL}};
@@ -471,12 +470,61 @@ static void a_plain_record_is_read_where_it_lies(void)
         text[n] = '\0';
         entry[1][1] = text;
         b = make_zip((const char *const(*)[2])entry, 2);
-        CHECK(ft__zip_plain_graph(&slice, &plain, b.p, b.n));
-        CHECK(plain == n && memcmp(slice, text, n) == 0);
+        CHECK(ft__zip_graph(&slice, &plain, &own, b.p, b.n, "net.pt2", &err) == FT_OK);
+        CHECK(!own && plain == n && memcmp(slice, text, n) == 0);
         CHECK(import(&b, b.n, &err) == FT_OK);
         free(b.p);
     }
     free(text);
+}
+
+static void put64(unsigned char *p, size_t v)
+{
+    put32(p, v & 0xffffffff);
+    put32(p + 4, v >> 32);
+}
+
+/* As archives of more than 4 GiB have them: an extension of the entry, and a longer
+ * end.
+ */
+static void numbers_of_64_bits_are_read(void)
+{
+    const char *const entry[1][2] = {{"net/models/model.json", "{}"}};
+    const size_t name = strlen(entry[0][0]), at = 30 + name + 2;
+    struct bytes b = make_zip(entry, 1);
+    unsigned char *p = b.p + at, *end = p + 46 + name + 28;
+    const char *text;
+    char *own;
+    size_t n;
+    ft_error err;
+
+    put32(p + 20, 0xffffffff);
+    put32(p + 24, 0xffffffff);
+    put16(p + 30, 28);
+    put32(p + 42, 0xffffffff);
+    p += 46 + name;
+    memset(p, 0, 200);
+    put16(p, 1);
+    put16(p + 2, 24);
+    put64(p + 4, 2);
+    put64(p + 12, 2); /* the header's place, 0, is behind */
+    memcpy(end, "PK\6\6", 4);
+    put64(end + 32, 1);
+    put64(end + 48, at);
+    memcpy(end + 56, "PK\6\7", 4);
+    put64(end + 64, (size_t)(end - b.p));
+    memcpy(end + 76, "PK\5\6", 4);
+    put32(end + 84, 0xffffffff);
+    put32(end + 92, 0xffffffff);
+    b.n = (size_t)(end - b.p) + 98;
+    CHECK(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err) == FT_OK);
+    CHECK(text && !own && n == 2 && memcmp(text, "{}", 2) == 0);
+    put16(p + 2, 16); /* too short for its three numbers */
+    CHECK(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err) == FT_EFORMAT);
+    put16(p + 2, 24);
+    put64(end + 64, b.n); /* the longer end is outside */
+    CHECK(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err) == FT_EFORMAT);
+    free(b.p);
 }
 
 int main(int argc, char **argv)
@@ -492,5 +540,6 @@ int main(int argc, char **argv)
     hostile_archives_are_refused();
     cut_archives_are_refused_at_every_byte();
     a_plain_record_is_read_where_it_lies();
+    numbers_of_64_bits_are_read();
     CHECK_DONE();
 }

@@ -5,6 +5,7 @@
 #include "blocks.h"
 #include "check.h"
 #include "ptx/module.h"
+#include "ptx/ptx_inside.h"
 #include "ptx_image.h"
 
 /* The launches of examples/ptx/launches.jsonl, run thread by thread: counters inserted
@@ -96,7 +97,7 @@ static void check_blocks(const launch *l, const ft_ptx *m, const uint64_t *plain
 
     CHECK(blocks_insert(&b, m, &err) == FT_OK);
     CHECK(b.text &&
-          ft_ptx_parse(&with, b.text, strlen(b.text), "with counters", &err) == FT_OK);
+          ft__ptx_parse(&with, b.text, strlen(b.text), "with counters", &err) == FT_OK);
     counted = with ? run(&counts, with, l) : NULL;
     CHECK(counted);
     if (counted)
@@ -104,7 +105,7 @@ static void check_blocks(const launch *l, const ft_ptx *m, const uint64_t *plain
     if (b.text)
         check_agreement(l, m, &b, plain);
     free(counted);
-    ft_ptx_free(with);
+    ft__ptx_free(with);
     blocks_free(&b);
 }
 
@@ -115,13 +116,13 @@ static void check_launch(const launch *l)
     ft_ptx *m = NULL;
     uint64_t *plain = NULL;
 
-    CHECK(ft_ptx_open(&m, l->module, &err) == FT_OK);
+    CHECK(ft__ptx_open(&m, l->module, &err) == FT_OK);
     plain = m ? run(&ran, m, l) : NULL;
     CHECK(plain);
     if (plain)
         check_blocks(l, m, plain);
     free(plain);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "foretell/ptx_launches.h"
 #include "ptx/counter.h"
+#include "ptx/ptx_inside.h"
 #include "ptx/recall.h"
 
 enum { MODULES = 64 };
@@ -24,7 +25,7 @@ static ft_ptx_counter *counter_of(counters *c, const ft_ptx *m)
     while (k < c->n && c->module[k] != m)
         k++;
     if (k == c->n && k < MODULES) {
-        CHECK(ft_ptx_counter_new(&c->counter[k], m, NULL) == FT_OK);
+        CHECK(ft__ptx_counter_new(&c->counter[k], m, NULL) == FT_OK);
         c->module[k] = m;
         c->n++;
     }
@@ -47,7 +48,7 @@ static ft__ptx_effort effort_of(const counters *c)
 static void close_all(counters *c)
 {
     for (int k = 0; k < c->n; k++)
-        ft_ptx_counter_free(c->counter[k]);
+        ft__ptx_counter_free(c->counter[k]);
 }
 
 /* All launches of a list; which == NULL or of the kernel of that name alone. */
@@ -73,7 +74,7 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
         if (!one->module || (which && strcmp(one->kernel->name, which) != 0))
             continue;
         launch.kernel = one->kernel->name;
-        CHECK(ft_ptx_count(&counts, counter_of(&c, one->module), &launch, NULL) ==
+        CHECK(ft__ptx_count(&counts, counter_of(&c, one->module), &launch, NULL) ==
               FT_OK);
     }
     sum = effort_of(&c);
@@ -152,7 +153,7 @@ static ft_ptx_counts count(ft_ptx_counter *c, const asked *a)
                              .n_args = a->known};
     ft_ptx_counts counts;
 
-    CHECK(ft_ptx_count(&counts, c, &l, NULL) == FT_OK);
+    CHECK(ft__ptx_count(&counts, c, &l, NULL) == FT_OK);
     return counts;
 }
 
@@ -172,8 +173,8 @@ static void only_what_is_the_same_is_known_from_before(void)
     ft_ptx_counter *c = NULL, *fresh = NULL;
     ft_ptx *m = NULL;
 
-    CHECK(ft_ptx_parse(&m, text, strlen(text), "k", NULL) == FT_OK);
-    CHECK(ft_ptx_counter_new(&c, m, NULL) == FT_OK);
+    CHECK(ft__ptx_parse(&m, text, strlen(text), "k", NULL) == FT_OK);
+    CHECK(ft__ptx_counter_new(&c, m, NULL) == FT_OK);
     for (size_t i = 0; m && c && i < sizeof(cases) / sizeof(*cases); i++) {
         const uint64_t before = ft__ptx_counter_effort(c).blocks;
         const ft_ptx_counts now = count(c, &cases[i].a);
@@ -182,20 +183,20 @@ static void only_what_is_the_same_is_known_from_before(void)
         ft_ptx_counts want;
 
         CHECK((ft__ptx_counter_effort(c).blocks == before) == cases[i].known);
-        CHECK(ft_ptx_counter_new(&fresh, m, NULL) == FT_OK);
+        CHECK(ft__ptx_counter_new(&fresh, m, NULL) == FT_OK);
         want = count(fresh, &cases[i].a);
         CHECK(memcmp(&now, &want, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
         CHECK((now.because != NULL) == (want.because != NULL));
         CHECK(!now.because || strcmp(now.because, want.because) == 0);
-        CHECK(ft_ptx_blocks(c, &b) == ft_ptx_blocks(fresh, &want_b));
+        CHECK(ft__ptx_blocks(c, &b) == ft__ptx_blocks(fresh, &want_b));
         CHECK(b[1].thread.high == want_b[1].thread.high &&
               b[1].exact == want_b[1].exact);
-        CHECK(ft_ptx_accesses(c, &s) == 1 && ft_ptx_accesses(fresh, &want_s) == 1);
+        CHECK(ft__ptx_accesses(c, &s) == 1 && ft__ptx_accesses(fresh, &want_s) == 1);
         CHECK(s->took.low == want_s->took.low && s->took.high == want_s->took.high);
-        ft_ptx_counter_free(fresh);
+        ft__ptx_counter_free(fresh);
     }
-    ft_ptx_counter_free(c);
-    ft_ptx_free(m);
+    ft__ptx_counter_free(c);
+    ft__ptx_free(m);
 }
 
 static void what_is_kept_stays_within_its_bound(void)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "ptx/ptx_inside.h"
 #include "ptx_compare.h"
 #include "ptx_image.h"
 
@@ -25,8 +26,8 @@ typedef struct opened {
 
 static void close_module(opened *o)
 {
-    ft_ptx_counter_free(o->counter);
-    ft_ptx_free(o->m);
+    ft__ptx_counter_free(o->counter);
+    ft__ptx_free(o->m);
     o->counter = NULL;
     o->m = NULL;
 }
@@ -48,8 +49,8 @@ static int open_module(opened *o, const char *path, const char *kernel)
     if (strcmp(o->path, path) != 0) {
         close_module(o);
         snprintf(o->path, sizeof o->path, "%s", path);
-        if (ft_ptx_open(&o->m, path, NULL) == FT_OK)
-            CHECK(ft_ptx_counter_new(&o->counter, o->m, NULL) == FT_OK);
+        if (ft__ptx_open(&o->m, path, NULL) == FT_OK)
+            CHECK(ft__ptx_counter_new(&o->counter, o->m, NULL) == FT_OK);
     }
     return o->counter != NULL && has_kernel(o->m, kernel);
 }
@@ -72,7 +73,7 @@ static void check_launch(opened *o, const launch *l)
     opt.memory = im.memory;
     opt.n_memory = im.n_memory;
     if (ft__ptx_run(&ran, o->m, &im.launch, &opt, &err) ||
-        ft_ptx_count(&counted, o->counter, &im.launch, &err)) {
+        ft__ptx_count(&counted, o->counter, &im.launch, &err)) {
         complain(o, l, err.msg);
     } else {
         o->launches++;

@@ -2,6 +2,7 @@
 
 #include "check.h"
 #include "foretell/ptx.h"
+#include "ptx/ptx_inside.h"
 #include "refuse.h"
 
 /* Every allocation of counting may be refused, and is reported. */
@@ -32,12 +33,12 @@ static ft_status count_all(void)
     ft_ptx_counter *c;
     ft_ptx_counts n;
     ft_error err = {0};
-    ft_status st = ft_ptx_counter_new(&c, m, &err);
+    ft_status st = ft__ptx_counter_new(&c, m, &err);
 
     if (st == FT_OK) {
-        st = ft_ptx_count(&n, c, &l, &err);
+        st = ft__ptx_count(&n, c, &l, &err);
         CHECK(st != FT_OK || (n.threads == 15 * 96 && !n.exact));
-        ft_ptx_counter_free(c);
+        ft__ptx_counter_free(c);
     }
     CHECK(err.status == st);
     return st;
@@ -64,27 +65,27 @@ static void a_counter_goes_on_after_that(void)
     ft_ptx_counter *c;
     ft_ptx_counts n;
 
-    CHECK(ft_ptx_counter_new(&c, m, NULL) == FT_OK);
+    CHECK(ft__ptx_counter_new(&c, m, NULL) == FT_OK);
     for (int left = 1; left < 60; left++) {
         l.grid[0]++; /* another launch: nothing is known of it from before */
         allocs_left = left;
-        CHECK(ft_ptx_count(&n, c, &l, NULL) == FT_ENOMEM || left > 4);
+        CHECK(ft__ptx_count(&n, c, &l, NULL) == FT_ENOMEM || left > 4);
         allocs_left = -1;
-        CHECK(ft_ptx_count(&n, c, &l, NULL) == FT_OK &&
+        CHECK(ft__ptx_count(&n, c, &l, NULL) == FT_OK &&
               n.threads == 32 * (uint64_t)l.grid[0]);
     }
-    ft_ptx_counter_free(c);
+    ft__ptx_counter_free(c);
 }
 
 int main(void)
 {
     ft_error err;
 
-    if (ft_ptx_parse(&m, text, strlen(text), "test", &err) != FT_OK)
+    if (ft__ptx_parse(&m, text, strlen(text), "test", &err) != FT_OK)
         fprintf(stderr, "%s\n", err.msg);
     CHECK(m != NULL);
     every_refused_allocation_is_reported();
     a_counter_goes_on_after_that();
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     CHECK_DONE();
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "check.h"
 #include "ptx/eval.h"
+#include "ptx/ptx_inside.h"
 #include "ptx_kernels.h"
 
 /* Every computable instruction against C that was written for it alone, on the edges of
@@ -527,7 +528,7 @@ static ft_ptx *parse(char *text, size_t size)
     for (int k = 0; k < CASES; k++)
         n += snprintf(text + n, size - (size_t)n, "%s;\n", cases[k].text);
     snprintf(text + n, size - (size_t)n, "}\n");
-    if (ft_ptx_parse(&m, text, strlen(text), "cases", &err)) {
+    if (ft__ptx_parse(&m, text, strlen(text), "cases", &err)) {
         fprintf(stderr, "%s\n", err.msg);
         check_failed++;
         return NULL;
@@ -566,11 +567,11 @@ static void memory_lanes_and_clocks_are_not_computable(void)
     const ft__ptx_function *f;
     ft_ptx *m;
 
-    CHECK(ft_ptx_parse(&m, text, sizeof text - 1, "not", NULL) == FT_OK);
+    CHECK(ft__ptx_parse(&m, text, sizeof text - 1, "not", NULL) == FT_OK);
     f = &m->function[m->kernel_function[0]];
     for (uint32_t k = 0; k < f->n_insns; k++)
         CHECK(!ft__ptx_computable(f, &f->insn[k]));
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 /* Lane-operations per second; told, not checked. */
@@ -602,7 +603,7 @@ int main(int argc, char **argv)
         if (argc > 2 && strcmp(argv[2], "speed") == 0)
             tell_speed(m);
     }
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     memory_lanes_and_clocks_are_not_computable();
     CHECK_DONE();
 }

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "ptx/interpret.h"
+#include "ptx/ptx_inside.h"
 #include "ptx_kernels.h"
 
 /* Kernels of examples/ptx, run thread by thread on real inputs, give what plain C
@@ -111,7 +112,7 @@ static int run_case(const char *root, const char *target, const ptx_case *c)
 
     snprintf(path, sizeof path, "%s/examples/ptx/compiled/%s/%s.ptx", root, target,
              c->module);
-    if (ft_ptx_open(&m, path, &err))
+    if (ft__ptx_open(&m, path, &err))
         return 0;
     n = instructions_of(m, c->kernel);
     if (n > 0) {
@@ -134,7 +135,7 @@ static int run_case(const char *root, const char *target, const ptx_case *c)
         free(opt.on);
         drop(&a);
     }
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     return n > 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "ptx/interpret.h"
+#include "ptx/ptx_inside.h"
 
 /* What the interpreter does and counts, against numbers that were worked out by hand.
  */
@@ -55,10 +56,10 @@ static void run(rig *r, const char *text)
 
     r->launch.arg = &arg;
     r->launch.n_args = 1;
-    r->st = ft_ptx_parse(&r->m, text, strlen(text), "rig", &r->err);
+    r->st = ft__ptx_parse(&r->m, text, strlen(text), "rig", &r->err);
     if (r->st == FT_OK)
         r->st = ft__ptx_run(&r->c, r->m, &r->launch, &opt, &r->err);
-    ft_ptx_free(r->m);
+    ft__ptx_free(r->m);
     r->m = NULL;
 }
 

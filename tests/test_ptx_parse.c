@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "ptx/accesses.h"
+#include "ptx/ptx_inside.h"
 #include "refuse.h"
 
 static const char HEAD[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -14,7 +15,7 @@ static ft_ptx *parse(const char *body, ft_error *err)
     ft_ptx *m;
     const int len = snprintf(text, sizeof(text), "%s%s", HEAD, body);
 
-    (void)ft_ptx_parse(&m, text, (size_t)len, "t", err);
+    (void)ft__ptx_parse(&m, text, (size_t)len, "t", err);
     return m;
 }
 
@@ -67,10 +68,10 @@ static void is_read(const char *path, const char *first)
     ft_ptx *m;
 
     (void)first;
-    CHECK(ft_ptx_open(&m, path, &err) == FT_OK);
+    CHECK(ft__ptx_open(&m, path, &err) == FT_OK);
     if (err.msg[0])
         printf("%s\n", err.msg);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 /* Its first line says "// line:column: what". */
@@ -82,7 +83,7 @@ static void is_refused_as_it_says(const char *path, const char *first)
 
     snprintf(want, sizeof(want), "%s:%.*s", path, (int)strcspn(first + 3, "\n"),
              first + 3);
-    CHECK(ft_ptx_open(&m, path, &err) == FT_EFORMAT);
+    CHECK(ft__ptx_open(&m, path, &err) == FT_EFORMAT);
     CHECK(m == NULL);
     CHECK(strcmp(err.msg, want) == 0);
     if (strcmp(err.msg, want) != 0)
@@ -117,7 +118,7 @@ static void a_kernel_is_described(void)
     CHECK(k->instructions[FT_PTX_FP32] == 1 && k->instructions[FT_PTX_LOAD] == 2);
     CHECK(k->instructions[FT_PTX_STORE] == 1 && k->instructions[FT_PTX_MOVE] == 1);
     CHECK(ft_ptx_version(m) == 80 && strcmp(ft_ptx_target(m), "sm_90") == 0);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void labels_of_a_scope_hide_those_around_it(void)
@@ -132,7 +133,7 @@ static void labels_of_a_scope_hide_those_around_it(void)
     CHECK(f->n_insns == 4 && f->n_labels == 2);
     CHECK(f->operand[f->insn[0].operands].index == 1);
     CHECK(f->operand[f->insn[2].operands].index == 0);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void a_label_of_a_scope_is_not_that_of_a_branch_before_it(void)
@@ -146,7 +147,7 @@ static void a_label_of_a_scope_is_not_that_of_a_branch_before_it(void)
 
     CHECK(f->operand[f->insn[0].operands].index == 2);
     CHECK(f->operand[f->insn[1].operands].index == 1);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void a_prototype_that_does_not_return_says_nothing_of_the_function(void)
@@ -156,7 +157,7 @@ static void a_prototype_that_does_not_return_says_nothing_of_the_function(void)
         parse(".func f()\n{\np: .callprototype _ () .noreturn;\nret;\n}\n", &err);
 
     CHECK(m && !m->function[0].noreturn);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void a_kernel_that_was_declared_is_described_by_its_definition(void)
@@ -174,7 +175,7 @@ static void a_kernel_that_was_declared_is_described_by_its_definition(void)
     CHECK(ft_ptx_kernels(m, &k) == 1 && k->n_params == 1);
     CHECK(k->registers[2] == 4 && k->shared_bytes == 16 && k->most[0] == 128);
     CHECK(k->instructions[FT_PTX_MOVE] == 1 && k->instructions[FT_PTX_CONTROL] == 1);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void registers_of_a_scope_are_others(void)
@@ -194,7 +195,7 @@ static void registers_of_a_scope_are_others(void)
     CHECK(f->reg[3].type == FT__TYPE_B64);
     CHECK(strcmp(ft__ptx_reg_name(name, f, 1), "%r1") == 0);
     CHECK(strcmp(ft__ptx_reg_name(name, f, 3), "%r1") == 0);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void numbers_are_read_in_all_ways_of_writing(void)
@@ -230,7 +231,7 @@ static void numbers_are_read_in_all_ways_of_writing(void)
         if (!m)
             continue;
         CHECK(m->function[0].operand[1].bits == cases[i].bits);
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     }
 }
 
@@ -269,7 +270,7 @@ static void classes_depend_on_types_and_words(void)
         if (!m)
             continue;
         CHECK(m->function[0].insn[0].class == (uint8_t)cases[i].class);
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     }
 }
 
@@ -284,7 +285,7 @@ static void initial_values_are_bytes(void)
         return;
     CHECK(m->variable[0].size == 12 && m->variable[0].initial_size == 12);
     CHECK(memcmp(m->variable[0].initial, want, sizeof(want)) == 0);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 static void kernels_are_found_by_name_or_alone(void)
@@ -299,7 +300,7 @@ static void kernels_are_found_by_name_or_alone(void)
     CHECK(ft__ptx_kernel_find(&k, m, "b", &err) == FT_OK && k == 1);
     CHECK(ft__ptx_kernel_find(&k, m, "c", &err) == FT_ENOTFOUND);
     CHECK(ft__ptx_kernel_find(&k, m, NULL, &err) == FT_ENEEDED);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
 }
 
 /* Among few names and among many, which is looked up in different ways. */
@@ -326,7 +327,7 @@ static void a_register_of_a_range_has_no_other_name(void)
         m = parse(text, &err);
         CHECK((m != NULL) == cases[i / 2].ok);
         CHECK(m || strstr(err.msg, "is there already"));
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     }
 }
 
@@ -345,7 +346,7 @@ static void files_are_found_by_number_in_any_order(void)
     CHECK(line == 11);
     CHECK(strcmp(ft__ptx_source(&line, m, &m->function[0].insn[1]), "z.cu") == 0);
     CHECK(line == 5);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     m = parse(".file 7 \"g.cu\"\n.file 2 \"b.cu\"\n.file 7 \"z.cu\"\n", &err);
     CHECK(!m && strstr(err.msg, "there is a file of number 7 already"));
 }
@@ -355,7 +356,7 @@ static void a_missing_file_is_said(void)
     ft_error err = {0};
     ft_ptx *m;
 
-    CHECK(ft_ptx_open(&m, "/nowhere/k.ptx", &err) == FT_EIO);
+    CHECK(ft__ptx_open(&m, "/nowhere/k.ptx", &err) == FT_EIO);
     CHECK(m == NULL && strstr(err.msg, "/nowhere/k.ptx"));
 }
 
@@ -369,12 +370,12 @@ static void any_allocation_may_fail(const char *root)
     snprintf(path, sizeof(path), "%s/tests/data/ptx/good/language.ptx", root);
     for (int n = 1; st != FT_OK && n < 10000; n++) {
         allocs_left = n;
-        st = ft_ptx_open(&m, path, &err);
+        st = ft__ptx_open(&m, path, &err);
         allocs_left = -1;
         /* stdio's own buffer is none of ours */
         CHECK(st == FT_OK || st == FT_ENOMEM || st == FT_EIO);
         CHECK((st == FT_OK) == (m != NULL));
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     }
     CHECK(st == FT_OK);
 }

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "ptx/interpret.h"
+#include "ptx/ptx_inside.h"
 #include "ptx_compare.h"
 #include "ptx_random.h"
 
@@ -35,12 +36,12 @@ static int run_both(both *b, const ptx_random *p, ft_error *err)
 
     for (uint32_t k = 0; k < PTX_RANDOM_BYTES; k++)
         bytes[k] = (uint8_t)(k * 37 >> (k & 3));
-    ok = !ft_ptx_parse(&m, p->text, strlen(p->text), "random", err) &&
+    ok = !ft__ptx_parse(&m, p->text, strlen(p->text), "random", err) &&
          !ft__ptx_run(&b->ran, m, &p->launch, &opt, err) &&
-         !ft_ptx_counter_new(&c, m, err) &&
-         !ft_ptx_count(&b->counted, c, &p->launch, err);
-    ft_ptx_counter_free(c);
-    ft_ptx_free(m);
+         !ft__ptx_counter_new(&c, m, err) &&
+         !ft__ptx_count(&b->counted, c, &p->launch, err);
+    ft__ptx_counter_free(c);
+    ft__ptx_free(m);
     free(bytes);
     return ok;
 }

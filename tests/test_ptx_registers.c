@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "foretell/ptx.h"
+#include "ptx/ptx_inside.h"
 
 static uint32_t needed(const char *body)
 {
@@ -17,14 +18,14 @@ static uint32_t needed(const char *body)
              ".reg .pred %%p<9>;\n.reg .b32 %%r<99>;\n.reg .f32 %%f<99>;\n"
              ".reg .b64 %%rd<99>;\n%s\nret;\n}\n",
              body);
-    if (ft_ptx_parse(&m, text, strlen(text), "k.ptx", &err)) {
+    if (ft__ptx_parse(&m, text, strlen(text), "k.ptx", &err)) {
         fprintf(stderr, "%s\n", err.msg);
         check_failed++;
         return 0;
     }
     CHECK(ft_ptx_registers(&n, m, 0, NULL) == FT_OK);
     CHECK(ft_ptx_registers(&(uint32_t){0}, m, 1, &err) == FT_ENOTFOUND);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     return n;
 }
 

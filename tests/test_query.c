@@ -1,10 +1,12 @@
 /* The one question: sizes of the struct, what is shared, what is refused. */
 #include "foretell/foretell.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error_inside.h"
 #include "check.h"
 
 static const char LIST[] =
@@ -75,7 +77,8 @@ static void an_answer_adds_up(void)
     }
     CHECK(shares > 0);
     CHECK(a->assumption[a->n_assumptions - 1]->code == FT_REMARK_MEMORY);
-    CHECK(strcmp(a->verify, "foretell measure two operations --engine onednn") == 0);
+    CHECK(strcmp(a->verify,
+                 "foretell measure two operations --engine torch,device=cuda") == 0);
     ft_answer_free(a);
 }
 
@@ -180,7 +183,7 @@ static void what_is_wrong_has_its_status(void)
         memcpy((char *)&q + cases[i].field, &cases[i].value, sizeof(cases[i].value));
         CHECK(isnan(ask(&st, d, &q)));
         if (st != cases[i].st)
-            fprintf(stderr, "case %zu: %s\n", i, ft_status_name(st));
+            fprintf(stderr, "case %zu: %s\n", i, ft__status_name(st));
         CHECK(st == cases[i].st);
     }
     ft_data_close(d);
@@ -222,6 +225,122 @@ static void threads_share_the_data(void)
     ft_data_close(d);
 }
 
+/* Each is what asking for it alone says, to the last bit. */
+static void many_settings_are_each_asked_alone(void)
+{
+    static const char *const setting[] = {"", "clock=900MHz", "clock=9000MHz",
+                                          "clock=1200MHz power=100W"};
+    ft_data *d = open_data();
+    ft_query q = about_list(), one = about_list();
+    ft_answer *all = NULL, *a;
+
+    q.settings = setting;
+    q.n_settings = 4;
+    CHECK(!ft_query_ask(&all, d, &q, NULL));
+    CHECK(all && all->n_each == 4 && isnan(all->time.value));
+    for (size_t i = 0; all && i < all->n_each; i++) {
+        const ft_brief *b = &all->each[i];
+
+        one.setting = setting[i];
+        one.totals = 1;
+        if (i == 2) {
+            CHECK(ft_query_ask(&a, d, &one, NULL) == FT_ENOTFOUND);
+            CHECK(b->status == FT_ENOTFOUND && strstr(b->why, "clock"));
+            continue;
+        }
+        CHECK(!ft_query_ask(&a, d, &one, NULL));
+        CHECK(a && a->op == NULL && a->time.value == b->time_s);
+        CHECK(a && a->energy.value == b->energy_j && !b->status && !*b->why);
+        CHECK(a && a->memory.value == b->memory_bytes);
+        ft_answer_free(a);
+    }
+    ft_answer_free(all);
+    q.setting = "clock=900MHz";
+    CHECK(ft_query_ask(&all, d, &q, NULL) == FT_EINVAL);
+    ft_data_close(d);
+}
+
+static void many_lists_are_each_asked_alone(void)
+{
+    static const char other[] = "linear x=8x512 out=256 dtype=fp16\n",
+                      bad[] = "nosuch\n";
+    const ft_list list[] = {
+        {LIST, sizeof(LIST) - 1}, {bad, sizeof(bad) - 1}, {other, sizeof(other) - 1}};
+    ft_data *d = open_data();
+    ft_query q = FT_QUERY_INIT, one = about_list();
+    ft_answer *all, *a;
+
+    q.device = "a30";
+    q.lists = list;
+    q.n_lists = 3;
+    for (int again = 0; again < 2; again++) { /* what is remembered changes nothing */
+        CHECK(!ft_query_ask(&all, d, &q, NULL));
+        CHECK(all->n_each == 3 && !all->graph && all->each[1].status &&
+              *all->each[1].why);
+        for (int i = 0; i < 3; i += 2) {
+            one.list = list[i].text;
+            one.list_len = list[i].len;
+            one.predictor = all->predictor;
+            CHECK(!ft_query_ask(&a, d, &one, NULL));
+            CHECK(a->time.value == all->each[i].time_s && !all->each[i].status);
+            CHECK(a->power.value == all->each[i].power_w);
+            ft_answer_free(a);
+        }
+        ft_answer_free(all);
+    }
+    q.model = "one too many";
+    CHECK(ft_query_ask(&all, d, &q, NULL) == FT_EINVAL);
+    ft_data_close(d);
+}
+
+static void a_host_is_named_or_not_known(void)
+{
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.run_mode = "eager";
+    q.host = "no-such-processor";
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(strcmp(a->host, "not known") == 0 && strcmp(a->run_mode, "eager") == 0);
+    CHECK(a->n_warnings && a->warning[0]->code == FT_REMARK_OTHER_HOST);
+    CHECK(strstr(a->warning[0]->text, "no-such-processor"));
+    ft_answer_free(a);
+    q.run_mode = "graph"; /* nothing is launched */
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(!*a->host && strcmp(a->run_mode, "graph") == 0 && !*a->verify);
+    for (size_t i = 0; i < a->n_warnings; i++)
+        CHECK(a->warning[i]->code != FT_REMARK_OTHER_HOST);
+    ft_answer_free(a);
+    q.host = "two words";
+    CHECK(ft_query_ask(&a, d, &q, NULL) == FT_EINVAL);
+    ft_data_close(d);
+}
+
+static void a_network_is_cut_by_one_question(void)
+{
+    static const char *const device[] = {"jetson-tx2", "a30"};
+    const ft_place_options how = {device, 2, FT_PLACE_BY_TIME, 1e9, 1e-3, 0};
+    ft_data *d = open_data();
+    ft_query q = FT_QUERY_INIT;
+    ft_split_answer *s = NULL;
+    uint32_t n;
+
+    q.model = model;
+    CHECK(!ft_place_split(&s, d, &q, &how, NULL));
+    CHECK(s && !*s->why && s->n_devices == 2 && strcmp(s->device[1], "a30") == 0);
+    if (!s)
+        return;
+    n = ft_graph_n_nodes(s->graph);
+    CHECK(s->best.stage[0].first == 0 && s->best.stage[1].end == n);
+    CHECK(s->best.time_s <= s->alone[0].time_s && s->best.time_s <= s->alone[1].time_s);
+    ft_split_free(s);
+    q.method = "roofline";
+    CHECK(ft_place_split(&s, d, &q, &(ft_place_options){.n_devices = 9}, NULL) ==
+          FT_EINVAL);
+    ft_data_close(d);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -234,6 +353,10 @@ int main(int argc, char **argv)
     a_graph_is_asked_as_its_file();
     a_loaded_predictor_is_asked_as_its_file();
     what_is_wrong_has_its_status();
+    many_settings_are_each_asked_alone();
+    many_lists_are_each_asked_alone();
+    a_host_is_named_or_not_known();
+    a_network_is_cut_by_one_question();
     threads_share_the_data();
     CHECK_DONE();
 }

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "foretell/rank.h"
+#include "predict/rank_inside.h"
 
 static ft_estimate spread(double value, double factor)
 {
@@ -296,7 +297,7 @@ static void foretold_orders_are_weighed_against_true_ones(void)
                              row(6, "a", 1, 1.0)};
     ft_rank_evaluation e;
 
-    CHECK(ft_rank_evaluate(&e, r, 7, NULL) == FT_OK);
+    CHECK(ft__rank_evaluate(&e, r, 7, NULL) == FT_OK);
     CHECK(e.n_rows == 7 && e.n_items == 3 && e.n_choices == 2);
     CHECK_NEAR(e.right, 2.0 / 3, 1e-12);
     CHECK_NEAR(e.regret, (0 + 0.5 + 0) / 3, 1e-12);
@@ -316,7 +317,7 @@ static void what_was_measured_twice_counts_once(void)
                              row(1, "b", 1.5, 1.5)};
     ft_rank_evaluation e;
 
-    CHECK(ft_rank_evaluate(&e, r, 3, NULL) == FT_OK);
+    CHECK(ft__rank_evaluate(&e, r, 3, NULL) == FT_OK);
     CHECK(e.n_items == 1 && strcmp(e.constant, "b") == 0);
     CHECK_NEAR(e.regret, 0, 0);
     CHECK_NEAR(e.worst_regret, 2 / 1.5 - 1, 1e-12);
@@ -328,9 +329,9 @@ static void without_a_choice_there_is_no_order(void)
     ft_rank_evaluation e;
     ft_error err = {0};
 
-    CHECK(ft_rank_evaluate(&e, r, 1, &err) == FT_ENOTFOUND);
-    CHECK(ft_rank_evaluate(&e, r, 2, &err) == FT_ENOTFOUND);
-    CHECK(ft_rank_evaluate(&e, r, 0, &err) == FT_ENOTFOUND);
+    CHECK(ft__rank_evaluate(&e, r, 1, &err) == FT_ENOTFOUND);
+    CHECK(ft__rank_evaluate(&e, r, 2, &err) == FT_ENOTFOUND);
+    CHECK(ft__rank_evaluate(&e, r, 0, &err) == FT_ENOTFOUND);
 }
 
 int main(void)

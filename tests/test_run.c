@@ -8,6 +8,7 @@
 #include "check.h"
 #include "fake_engine.h"
 #include "foretell/measure.h"
+#include "run/measure_inside.h"
 #include "run/rounds.h"
 
 static const char *plugin_dir;
@@ -38,7 +39,7 @@ static void figures_of_readings_are_per_iteration(void)
                       {50.0, 4, 10, 0, 0}};
     ft_measurement m;
 
-    CHECK(ft_measurement_of_times(&m, r, 5, NULL) == FT_OK);
+    CHECK(ft__measurement_of_times(&m, r, 5, NULL) == FT_OK);
     CHECK_NEAR(m.value, 0.1, 1e-15);
     CHECK_NEAR(m.mean, (0.1 + 0.11 + 0.09 + 0.1 + 5) / 5, 1e-12);
     CHECK_NEAR(m.mad, 1.4826 * 0.01, 1e-12);
@@ -57,7 +58,7 @@ static void the_error_is_that_between_rounds(void)
         r[i] = (ft_reading){.value = 10 + i / 3 + 1e-3 * (i % 3 - 1.0),
                             .iterations = 1,
                             .round = i / 3};
-    CHECK(ft_measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK(ft__measurement_of_times(&m, r, 15, NULL) == FT_OK);
     CHECK_NEAR(m.value, 12, 1e-12);
     /* t(4, 95 %) = 2.132 stands for 1.645. */
     CHECK_NEAR(m.error, 2.132 / 1.645 * sqrt(1.5707963267948966 * mean_square / 5),
@@ -66,12 +67,12 @@ static void the_error_is_that_between_rounds(void)
     /* Two rounds that were disturbed do not count; with three they all do. */
     for (int i = 9; i < 15; i++)
         r[i].marks = FT_READING_DISTURBED;
-    CHECK(ft_measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK(ft__measurement_of_times(&m, r, 15, NULL) == FT_OK);
     CHECK_NEAR(m.value, 11, 1e-12);
     CHECK(m.n == 15);
     for (int i = 6; i < 9; i++)
         r[i].marks = FT_READING_DISTURBED;
-    CHECK(ft_measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK(ft__measurement_of_times(&m, r, 15, NULL) == FT_OK);
     CHECK_NEAR(m.value, 12, 1e-12);
 }
 
@@ -82,15 +83,15 @@ static void a_measurement_keeps_every_batch(void)
     ft_measure_options how = {.min_time_s = 0.05, .min_batches = 7};
     ft_timing a, b;
 
-    CHECK(ft_measure_op(&a, s, &small, &how, NULL) == FT_OK);
-    CHECK(ft_measure_op(&b, s, &large, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&a, s, &small, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&b, s, &large, &how, NULL) == FT_OK);
     CHECK(a.n_readings >= 7 && a.time.n == a.n_readings);
     CHECK(a.readings[0].iterations > 1 && a.readings[0].value >= 1e-3);
     CHECK(a.time.value > 0 && b.time.value > 10 * a.time.value);
     /* Without noise every batch says the same. */
     CHECK_NEAR(a.time.std / a.time.value, 0, 1e-9);
-    ft_timing_free(&a);
-    ft_timing_free(&b);
+    ft__timing_free(&a);
+    ft__timing_free(&b);
     ft_session_close(s);
 }
 
@@ -116,7 +117,7 @@ static void every_reading_says_its_round(void)
     ft_timing t;
     double before = -1;
 
-    CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
     CHECK(t.rounds == 4 && t.redone == 0);
     CHECK(t.readings[0].round == 0 && t.readings[t.n_readings - 1].round == 3);
     for (size_t i = 0; i < t.n_readings; i++) {
@@ -125,7 +126,7 @@ static void every_reading_says_its_round(void)
         CHECK(i == 0 || t.readings[i].round - t.readings[i - 1].round <= 1);
     }
     CHECK(isnan(t.launch.value) && t.launches == NULL && isnan(t.calibration_s));
-    ft_timing_free(&t);
+    ft__timing_free(&t);
     ft_session_close(s);
 }
 
@@ -143,15 +144,15 @@ static void what_drifts_is_told_by_the_calibration(void)
         ft_timing t[2];
         ft_error why[2];
 
-        CHECK(ft_measure_ops(t, why, s, ops, 2, &how, NULL) == FT_OK);
+        CHECK(ft__measure_ops(t, why, s, ops, 2, &how, NULL) == FT_OK);
         CHECK(!why[0].status && !why[1].status);
         raw[seed] = t[1].time.value;
         calibrated[seed] = t[1].time.value / t[1].calibration_s;
         most_raw = fmax(most_raw, fabs(raw[seed] / raw[0] - 1));
         most_calibrated =
             fmax(most_calibrated, fabs(calibrated[seed] / calibrated[0] - 1));
-        ft_timing_free(&t[0]);
-        ft_timing_free(&t[1]);
+        ft__timing_free(&t[0]);
+        ft__timing_free(&t[1]);
         ft_session_close(s);
     }
     CHECK(most_raw > 0.08 && most_calibrated < 0.01);
@@ -171,14 +172,14 @@ static void stated_intervals_hold(void)
         ft_measurement now;
         ft_timing t;
 
-        CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+        CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
         now = t.time;
         if (seed)
             covered +=
                 fabs(log(now.value / before.value)) <=
                 1.645 * hypot(now.error / now.value, before.error / before.value);
         before = now;
-        ft_timing_free(&t);
+        ft__timing_free(&t);
         ft_session_close(s);
     }
     CHECK(covered > 0.85 * N && covered < 0.98 * N);
@@ -194,15 +195,15 @@ static void other_load_is_noticed(void)
     char text[512];
     ft_timing t;
 
-    CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
     CHECK(t.conditions.marks & FT_MARK_FOREIGN_LOAD);
     CHECK(t.conditions.foreign_load > 0.3);
     CHECK(t.redone == 1 && t.rounds == 2);
     CHECK(t.readings[0].marks & FT_READING_DISTURBED);
     CHECK(t.readings[t.n_readings - 1].round == 2 && t.time.value > 0);
-    CHECK(ft_timing_conditions(&t, text, sizeof(text)) < sizeof(text));
+    CHECK(ft__timing_conditions(&t, text, sizeof(text)) < sizeof(text));
     CHECK(strstr(text, "\"redone\": 1") && strstr(text, "\"foreign load\""));
-    ft_timing_free(&t);
+    ft__timing_free(&t);
     ft_session_close(s);
 }
 
@@ -220,7 +221,7 @@ static void outliers_are_marked_and_kept(void)
     CHECK(ft__mark_outliers(&marked, r, 40, NULL) == FT_OK && marked == 4);
     for (uint32_t i = 0; i < 40; i++)
         CHECK(!(r[i].marks & FT_READING_OUTLIER) == (i % 10 != 7));
-    CHECK(ft_measurement_of_times(&m, r, 40, NULL) == FT_OK);
+    CHECK(ft__measurement_of_times(&m, r, 40, NULL) == FT_OK);
     CHECK(m.n == 40 && m.value < 1.004 && m.mean > 1.19);
 }
 
@@ -231,10 +232,10 @@ static void issuing_is_timed_where_it_is_not_the_work(void)
     ft_measure_options how = {.min_time_s = 0.05, .rounds = 6};
     ft_timing t;
 
-    CHECK(ft_measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
     CHECK(t.launches != NULL && t.launch.n == 6);
     CHECK_NEAR(t.launch.value / t.time.value, 0.25, 0.01);
-    ft_timing_free(&t);
+    ft__timing_free(&t);
     ft_session_close(s);
 }
 
@@ -266,7 +267,7 @@ static void energy_is_power_times_time(void)
         fprintf(stderr, "%s\n", err.msg);
         CHECK(0);
     }
-    CHECK(ft_measure_op(&t, s, &op, &how, &err) == FT_OK);
+    CHECK(ft__measure_op(&t, s, &op, &how, &err) == FT_OK);
     CHECK(t.n_energy == 2); /* the sum, which is that of one domain */
     e = &t.energy[0];
     if (e->reason[0])
@@ -278,8 +279,8 @@ static void energy_is_power_times_time(void)
     CHECK(e->energy.error / e->energy.value > 0.999 * t.time.error / t.time.value);
     CHECK(isnan(e->counter_j) && !e->reason[0]);
     CHECK(t.energy[1].n_readings > 10 && t.energy[1].readings[5].value == 12.5);
-    CHECK(ft_energy_conditions(e, text, sizeof(text)) && strstr(text, "\"loop_s\""));
-    ft_timing_free(&t);
+    CHECK(ft__energy_conditions(e, text, sizeof(text)) && strstr(text, "\"loop_s\""));
+    ft__timing_free(&t);
     ft_meter_close(how.meter);
     ft_session_close(s);
     remove(path);
@@ -293,7 +294,7 @@ static void a_fault_of_the_engine_is_an_error_not_a_number(void)
     ft_timing t;
     ft_error err = {0};
 
-    CHECK(ft_measure_op(&t, s, &op, &how, &err) == FT_EBACKEND && err.msg[0]);
+    CHECK(ft__measure_op(&t, s, &op, &how, &err) == FT_EBACKEND && err.msg[0]);
     CHECK(t.readings == NULL);
     ft_session_close(s);
 }
@@ -326,13 +327,13 @@ static void a_network_runs_in_order_and_says_where_memory_went(void)
 
     CHECK(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL) == FT_OK);
     CHECK(ft_measure_network(&t, s, g, &how, NULL) == FT_OK);
-    CHECK(ft_measure_op(&c, s, &conv, &how, NULL) == FT_OK);
-    CHECK(ft_measure_op(&r, s, &relu, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&c, s, &conv, &how, NULL) == FT_OK);
+    CHECK(ft__measure_op(&r, s, &relu, &how, NULL) == FT_OK);
     CHECK_NEAR(t.time.value / (2 * c.time.value + r.time.value), 1, 1e-6);
     CHECK(t.activation_bytes >= 4 * 32 * 32 * (3 + 8) && t.n_readings > 0);
     ft_network_timing_free(&t);
-    ft_timing_free(&c);
-    ft_timing_free(&r);
+    ft__timing_free(&c);
+    ft__timing_free(&r);
     ft_graph_free(g);
     ft_session_close(s);
 }

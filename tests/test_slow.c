@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "store/store_inside.h"
 
 enum { OPS = 150, SLOW = 71 };
 
@@ -25,7 +26,7 @@ static void put(ft_store *s, int64_t run, const char *device, const char *spec,
                               .calibration_s = NAN};
     ft_error err = {0};
 
-    if (ft_store_put(s, run, &key, &m, NULL, 0, &err)) {
+    if (ft__store_put(s, run, &key, &m, NULL, 0, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         check_failed++;
     }
@@ -57,7 +58,7 @@ static void the_slow_operation_is_named_with_its_factor(void)
     char spec[100];
 
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
     fill(s, run, "here", OPS);
     fill(s, run, "elsewhere", 10);
     CHECK(ft_slow_ops_find(&slow, &n, &n_datasets, s, "engine=torch", NULL, 0, NULL) ==

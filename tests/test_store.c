@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/prng.h"
+#include "store/store_inside.h"
 #include "store_fixture.h"
 
 static bool same(double a, double b)
@@ -30,8 +31,8 @@ static void keeps_what_was_put_to_the_last_bit(void)
     int64_t run;
     size_t n;
 
-    CHECK(ft_store_begin_run(s, &run, "collect", "{\"cpu\": \"x\"}", NULL) == FT_OK);
-    CHECK(ft_store_put(s, run, &key, &m, readings, 3, NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "collect", "{\"cpu\": \"x\"}", NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, readings, 3, NULL) == FT_OK);
     ft_store_close(s);
 
     s = must_open(in_scratch("kept").s, FT_STORE_READ);
@@ -43,7 +44,7 @@ static void keeps_what_was_put_to_the_last_bit(void)
                  "{\"marks\": []}\n"
                  " 0.10000000000000001:0.25:100 0.33333333333333331:nan:100:2:1"
                  " 4.9406564584124654e-324:0:1:4294967295:2") == 0);
-    CHECK(ft_store_readings(s, seen.last_id, &r, &n, NULL) == FT_OK && n == 3);
+    CHECK(ft__store_readings(s, seen.last_id, &r, &n, NULL) == FT_OK && n == 3);
     for (size_t i = 0; i < n; i++)
         CHECK(same(r[i].value, readings[i].value) &&
               same(r[i].start_s, readings[i].start_s) &&
@@ -61,21 +62,21 @@ static void refuses_what_cannot_be_kept(void)
     ft_error err = {0};
     int64_t run;
 
-    CHECK(ft_store_begin_run(s, &run, "", "", NULL) == FT_OK);
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_EINVAL);
+    CHECK(ft__store_begin_run(s, &run, "", "", NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_EINVAL);
     m = measured(1);
-    CHECK(ft_store_put(s, run, &key, &m, (ft_reading[]){{.value = INFINITY}}, 1,
-                       NULL) == FT_EINVAL);
-    CHECK(ft_store_put(s, run + 1, &key, &m, NULL, 0, &err) == FT_EINVAL);
+    CHECK(ft__store_put(s, run, &key, &m, (ft_reading[]){{.value = INFINITY}}, 1,
+                        NULL) == FT_EINVAL);
+    CHECK(ft__store_put(s, run + 1, &key, &m, NULL, 0, &err) == FT_EINVAL);
     CHECK(strstr(err.msg, "run") != NULL);
     k.phase = NULL;
-    CHECK(ft_store_put(s, run, &k, &m, NULL, 0, NULL) == FT_EINVAL);
+    CHECK(ft__store_put(s, run, &k, &m, NULL, 0, NULL) == FT_EINVAL);
     CHECK(all(s, NULL, 0).n == 0);
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
     ft_store_close(s);
 
     s = must_open(in_scratch("refused").s, FT_STORE_READ);
-    CHECK(ft_store_put(s, run, &key, &m, NULL, 0, &err) == FT_EINVAL);
+    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, &err) == FT_EINVAL);
     CHECK(strstr(err.msg, "opened for reading") != NULL);
     ft_store_close(s);
 }
@@ -110,9 +111,9 @@ static void finds_rows_by_any_part_of_the_key(void)
     CHECK(strncmp(all(s, NULL, 0).text, "a100|", 5) == 0);
 
     CHECK(ft_store_each(s, NULL, 0, first_only, &calls, NULL) == FT_OK && calls == 1);
-    CHECK(ft_store_has(s, &k, &found, NULL) == FT_OK && found == 1);
+    CHECK(ft__store_has(s, &k, &found, NULL) == FT_OK && found == 1);
     k.setting = "threads=2";
-    CHECK(ft_store_has(s, &k, &found, NULL) == FT_OK && found == 0);
+    CHECK(ft__store_has(s, &k, &found, NULL) == FT_OK && found == 0);
     ft_store_close(s);
 }
 
@@ -127,7 +128,7 @@ static int count_readings(void *user, const ft_row *row)
     ft_reading *r;
     size_t n;
 
-    CHECK(ft_store_readings(x->s, row->id, &r, &n, NULL) == FT_OK);
+    CHECK(ft__store_readings(x->s, row->id, &r, &n, NULL) == FT_OK);
     CHECK(all(x->s, &row->key, 0).n == 2);
     x->readings += n;
     free(r);
@@ -140,10 +141,10 @@ static void a_callback_may_read_the_store(void)
     struct nested x = {.s = fresh("nested")};
     int64_t run;
 
-    CHECK(ft_store_begin_run(x.s, &run, "", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(x.s, &run, "", "", NULL) == FT_OK);
     for (int i = 0; i < 2; i++)
-        CHECK(ft_store_put(x.s, run, &key, &m, (ft_reading[2]){{.value = 1}}, 2,
-                           NULL) == FT_OK);
+        CHECK(ft__store_put(x.s, run, &key, &m, (ft_reading[2]){{.value = 1}}, 2,
+                            NULL) == FT_OK);
     CHECK(ft_store_each(x.s, NULL, 0, count_readings, &x, NULL) == FT_OK);
     CHECK(x.readings == 4);
     ft_store_close(x.s);
@@ -155,12 +156,12 @@ static void the_newest_fact_wins(void)
     double v;
 
     CHECK(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL) == FT_OK && isnan(v));
-    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", 1e13, NULL) == FT_OK);
-    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", 1.03e13, NULL) == FT_OK);
-    CHECK(ft_store_put_fact(s, "a100", "peak_flops_fp32", 2e13, NULL) == FT_OK);
+    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1e13, NULL) == FT_OK);
+    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1.03e13, NULL) == FT_OK);
+    CHECK(ft__store_put_fact(s, "a100", "peak_flops_fp32", 2e13, NULL) == FT_OK);
     CHECK(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL) == FT_OK);
     CHECK_NEAR(v, 1.03e13, 0);
-    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", NAN, NULL) == FT_EINVAL);
+    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", NAN, NULL) == FT_EINVAL);
     ft_store_close(s);
 }
 
@@ -189,9 +190,9 @@ static void fill_with_hard_text(ft_store *s, int with_readings)
         m.conditions = hard[i / 5 % 9];
         m.calibration_s = i % 7 ? NAN : fabs(m.value);
         if (i % 20 == 0)
-            CHECK(ft_store_begin_run(s, &run, "fill", "", NULL) == FT_OK);
-        CHECK(ft_store_put(s, run, &k, &m, readings, (size_t)(i % 4 * with_readings),
-                           NULL) == FT_OK);
+            CHECK(ft__store_begin_run(s, &run, "fill", "", NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &k, &m, readings, (size_t)(i % 4 * with_readings),
+                            NULL) == FT_OK);
     }
 }
 
@@ -335,13 +336,13 @@ static void put_pair(ft_store *s, const char *spec, double first, double second,
     int64_t run;
 
     k.spec = spec;
-    CHECK(ft_store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
     for (int i = 0; i < 2; i++) {
         ft_measurement m = measured(i ? second : first);
 
         m.error = error * m.value;
         m.calibration_s = i ? calibration : 1;
-        CHECK(ft_store_put(s, run, &k, &m, NULL, 0, NULL) == FT_OK);
+        CHECK(ft__store_put(s, run, &k, &m, NULL, 0, NULL) == FT_OK);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/prng.h"
 #include "store/store.h"
+#include "store/store_inside.h"
 #include "store_fixture.h"
 
 static const char *source_root;
@@ -168,7 +169,7 @@ static void a_damaged_store_says_so(void)
         if (st == FT_OK)
             st = ft_store_each(s, NULL, 1, count_all, &n, &err);
         if (st == FT_OK)
-            st = ft_store_readings(s, 1, &r, &n, &err);
+            st = ft__store_readings(s, 1, &r, &n, &err);
         free(r);
         CHECK(st == FT_OK || st == FT_EFORMAT);
         CHECK(st == FT_OK || strstr(err.msg, in_scratch("damaged").s) != NULL);
@@ -244,7 +245,7 @@ static void put_and_tell(const char *path, int ack)
     const ft_reading readings[64] = {{.value = 1, .iterations = 1}};
     int64_t run;
 
-    if (ft_store_begin_run(s, &run, "killed", "", NULL) != FT_OK)
+    if (ft__store_begin_run(s, &run, "killed", "", NULL) != FT_OK)
         _exit(1);
     for (uint32_t i = 1;; i++) {
         ft_measurement m = measured(i);
@@ -253,7 +254,7 @@ static void put_and_tell(const char *path, int ack)
 
         snprintf(spec, sizeof(spec), "linear x=%ux8", i % 50);
         k.spec = spec;
-        if (ft_store_put(s, run, &k, &m, readings, 64, NULL) != FT_OK ||
+        if (ft__store_put(s, run, &k, &m, readings, 64, NULL) != FT_OK ||
             write(ack, &i, sizeof(i)) != (ssize_t)sizeof(i))
             _exit(1);
     }
@@ -431,11 +432,11 @@ static ft_status merge_another(ft_store *into)
     ft_status st = ft_store_open(&from, ":memory:", FT_STORE_WRITE, NULL);
 
     if (st == FT_OK)
-        st = ft_store_begin_run(from, &run, "", "", NULL);
+        st = ft__store_begin_run(from, &run, "", "", NULL);
     if (st == FT_OK)
-        st = ft_store_put(from, run, &key, &m, NULL, 0, NULL);
+        st = ft__store_put(from, run, &key, &m, NULL, 0, NULL);
     if (st == FT_OK)
-        st = ft_store_put_fact(from, "a30", "y", 1, NULL);
+        st = ft__store_put_fact(from, "a30", "y", 1, NULL);
     if (st == FT_OK)
         st = ft_store_merge(&r, into, &from, 1, NULL, NULL);
     CHECK(st != FT_OK || (r.measurements == 1 && r.facts == 1));
@@ -456,11 +457,11 @@ static ft_status a_day_in_the_life(const char *path)
     ft_status st = ft_store_open(&s, path, FT_STORE_WRITE, NULL);
 
     if (st == FT_OK)
-        st = ft_store_begin_run(s, &run, "", "", NULL);
+        st = ft__store_begin_run(s, &run, "", "", NULL);
     if (st == FT_OK)
-        st = ft_store_put(s, run, &key, &m, &reading, 1, NULL);
+        st = ft__store_put(s, run, &key, &m, &reading, 1, NULL);
     if (st == FT_OK)
-        st = ft_store_put_fact(s, "a30", "x", 1, NULL);
+        st = ft__store_put_fact(s, "a30", "x", 1, NULL);
     if (st == FT_OK)
         st = ft_store_fact(s, "a30", "x", &v, NULL);
     if (st == FT_OK)

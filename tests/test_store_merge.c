@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "base/prng.h"
+#include "store/store_inside.h"
 #include "store_fixture.h"
 
 static const ft_reading some[] = {{1.25, 0, 100, 0, 0},
@@ -46,8 +47,8 @@ static void put_with_readings(ft_store *s, const ft_key *k, double value)
 
     m.calibration_s = 2e-3;
     m.conditions = "{\"temperature_c\": 50}";
-    CHECK(ft_store_begin_run(s, &run, "collect", "{\"cpu\": \"y\"}", NULL) == FT_OK);
-    CHECK(ft_store_put(s, run, k, &m, some, 3, NULL) == FT_OK);
+    CHECK(ft__store_begin_run(s, &run, "collect", "{\"cpu\": \"y\"}", NULL) == FT_OK);
+    CHECK(ft__store_put(s, run, k, &m, some, 3, NULL) == FT_OK);
 }
 
 static ft_status merge(const char *into, const char *from, ft_merge_report *r,
@@ -100,7 +101,8 @@ static void make_two(const char *one, const char *two)
     k.device = "h200";
     k.engine_version = "3.1";
     put_with_readings(s, &k, 4);
-    CHECK(ft_store_put_fact(s, "h200", "bandwidth_bytes_per_s", 4.3e12, NULL) == FT_OK);
+    CHECK(ft__store_put_fact(s, "h200", "bandwidth_bytes_per_s", 4.3e12, NULL) ==
+          FT_OK);
     ft_store_close(s);
     tell(two, "UPDATE run SET began_at = began_at + 60");
 }
@@ -199,10 +201,10 @@ static void names_that_stand_for_two_machines_are_refused(void)
 
     make_two("here", "there");
     s = must_open(in_scratch("here").s, FT_STORE_WRITE);
-    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", 1e12, NULL) == FT_OK);
+    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1e12, NULL) == FT_OK);
     ft_store_close(s);
     s = must_open(in_scratch("there").s, FT_STORE_WRITE);
-    CHECK(ft_store_put_fact(s, "a30", "peak_flops_fp32", 9e12, NULL) == FT_OK);
+    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 9e12, NULL) == FT_OK);
     ft_store_close(s);
 
     CHECK(merge("here", "there", &r, NULL, &err) == FT_EINVAL);
@@ -234,7 +236,7 @@ static void of_two_facts_the_newer_holds_and_the_other_is_kept(void)
     for (int i = 0; i < 3; i++) {
         ft_store *s = fresh(names[i]);
 
-        CHECK(ft_store_put_fact(s, "a30", "floor_s", 1e-3 * (i + 1), NULL) == FT_OK);
+        CHECK(ft__store_put_fact(s, "a30", "floor_s", 1e-3 * (i + 1), NULL) == FT_OK);
         ft_store_close(s);
     }
     tell("old", "UPDATE fact SET taken_at = 100");

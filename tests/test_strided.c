@@ -6,6 +6,7 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "graph/build.h"
+#include "graph/graph_inside.h"
 #include "graph/scratch.h"
 #include "graph/strides.h"
 
@@ -136,7 +137,7 @@ static ft_graph *stride(ft__build *b, unsigned *copies)
 
     *copies = 0;
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    CHECK(ft_graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    CHECK(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
     for (uint32_t i = 0; i < ft_graph_n_nodes(out); i++)
         *copies += ft_graph_op(out, ft_graph_node(out, i)->op)->kind == FT_KIND_copy;
     ft_graph_free(g);

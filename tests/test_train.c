@@ -1,6 +1,7 @@
 /* Training steps of small networks, by hand. */
 #include <string.h>
 
+#include "graph/graph_inside.h"
 #include "nets.h"
 
 enum { TEXT = 4096 };
@@ -11,7 +12,7 @@ static ft_graph *train(ft_graph *g, ft_optimizer optimizer, ft_loss loss)
     ft_graph *step = NULL;
     ft_error err = {0};
 
-    if (g && ft_graph_train(&step, g, &opt, &err))
+    if (g && ft__graph_train(&step, g, &opt, &err))
         fprintf(stderr, "%s\n", err.msg);
     CHECK(step != NULL);
     ft_graph_free(g);
@@ -72,7 +73,7 @@ static void the_loss_is_of_the_first_result_or_of_all(void)
             b, with(b, "linear x=4x5 out=2", x, weight(b, "v", (ft_shape){2, {2, 5}})));
         g = finish(
             b, with(b, "linear x=4x5 out=7", x, weight(b, "u", (ft_shape){2, {7, 5}})));
-        CHECK(ft_graph_train(&step, g, &opt, NULL) == FT_OK);
+        CHECK(ft__graph_train(&step, g, &opt, NULL) == FT_OK);
         expect(step, FT_PHASE_FORWARD, forward[all]);
         for (uint32_t i = 0; step && i < ft_graph_n_nodes(step); i++)
             updates += ft_graph_node(step, i)->phase == FT_PHASE_OPTIMIZER;
@@ -501,14 +502,14 @@ static void what_cannot_be_trained_says_why(void)
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
 
     g = finish(b, one(b, "relu x=4x8", x));
-    CHECK(ft_graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
+    CHECK(ft__graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
     CHECK(strstr(err.msg, "plain has nothing to train") != NULL);
     ft_graph_free(g);
     b = ft__build_new("stopped");
     x = input(b, (ft_shape){2, {4, 8}});
     t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
     g = finish(b, one(b, "hardmax x=4x8 axis=1", t));
-    CHECK(ft_graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
+    CHECK(ft__graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
     CHECK(strstr(err.msg, "t has no gradient") != NULL);
     ft_graph_free(g);
 }

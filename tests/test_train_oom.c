@@ -4,6 +4,8 @@
 
 #include "check.h"
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
+#include "import/graph_inside.h"
 #include "refuse.h"
 
 static void every_refused_allocation_is_reported(const char *root, const char *model)
@@ -15,10 +17,10 @@ static void every_refused_allocation_is_reported(const char *root, const char *m
     int n = 0;
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft_import_file(&g, path, NULL, NULL) == FT_OK);
+    CHECK(ft__import_file(&g, path, NULL, NULL) == FT_OK);
     while (g && st == FT_ENOMEM && n < 10000) {
         allocs_left = ++n;
-        st = ft_graph_train(&step, g, &opt, NULL);
+        st = ft__graph_train(&step, g, &opt, NULL);
         allocs_left = -1;
         CHECK((st == FT_OK) == (step != NULL));
         ft_graph_free(step);

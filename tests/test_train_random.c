@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "graph/graph_inside.h"
 #include "nets.h"
 
 enum { MAX_LAYERS = 60, MAX_WEIGHTS = 8, MAX_VALUES = 200 };
@@ -94,7 +95,7 @@ static bool is_float(const ft_graph *g, uint32_t t)
  * if every operation had derivative 1. */
 static void count_ways(const ft_graph *g, uint64_t *ways)
 {
-    ways[ft_graph_output(g, 0)] = 1;
+    ways[ft__graph_output(g, 0)] = 1;
     for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;) {
         const ft_node *n = ft_graph_node(g, i);
 
@@ -230,7 +231,7 @@ static void random_networks_give_every_weight_its_gradient(void)
         ft_graph *g = random_net(seed), *step = NULL;
         ft_error err = {0};
 
-        if (!g || ft_graph_train(&step, g, &opt, &err))
+        if (!g || ft__graph_train(&step, g, &opt, &err))
             fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.msg);
         CHECK(step != NULL);
         if (step) {

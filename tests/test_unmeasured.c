@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "predict/network.h"
 
 static char data_dir[1024];
 

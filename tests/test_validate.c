@@ -9,6 +9,8 @@
 #include "check.h"
 #include "fake_engine.h"
 #include "foretell/validate.h"
+#include "run/validate_inside.h"
+#include "store/store_inside.h"
 
 static const char *plugin_dir;
 
@@ -50,8 +52,8 @@ static void put(ft_store *s, const char *setting, const char *spec, const char *
     ft_error err = {0};
     int64_t run;
 
-    if (ft_store_begin_run(s, &run, "", "{}", &err) ||
-        ft_store_put(s, run, &key, &m, NULL, 0, &err)) {
+    if (ft__store_begin_run(s, &run, "", "{}", &err) ||
+        ft__store_put(s, run, &key, &m, NULL, 0, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         exit(1);
     }
@@ -62,7 +64,7 @@ static void put_network(ft_store *s, const char *setting, const ft_graph *g,
 {
     char spec[512];
 
-    ft_network_spec(g, spec, sizeof(spec));
+    ft__network_spec(g, spec, sizeof(spec));
     put(s, setting, spec, metric, value, error);
 }
 
@@ -87,9 +89,9 @@ static void the_key_of_a_network_is_made_of_its_operations_alone(void)
     ft_graph *c = list("one name", "tanh x=1x9\nrelu x=1x8 *3\n");
     char x[300], y[300], z[300];
 
-    CHECK(ft_network_spec(a, x, sizeof(x)) == strlen(x));
-    ft_network_spec(b, y, sizeof(y));
-    ft_network_spec(c, z, sizeof(z));
+    CHECK(ft__network_spec(a, x, sizeof(x)) == strlen(x));
+    ft__network_spec(b, y, sizeof(y));
+    ft__network_spec(c, z, sizeof(z));
     CHECK(strncmp(x, y, 28) == 0 && strcmp(x, y) != 0);
     CHECK(strncmp(x, z, 28) != 0);
     CHECK(strcmp(x + 28, "name=one name") == 0);

@@ -12,7 +12,6 @@ FT_BEGIN_DECLS
 /* What is read: the name that is given, and in a few words what it is. NULL behind
  * the last one. */
 FT_API const char *ft_dataset_source(size_t i);
-FT_API const char *ft_dataset_what(size_t i);
 
 typedef struct ft_dataset_report {
     uint64_t rows;         /* of the file */

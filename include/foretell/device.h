@@ -48,7 +48,7 @@ FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const cha
                                 ft_error *err);
 /* The name of the device that a dataset calls `title`: a device file's name, title or
  * one of its aliases; case, and blanks, '-' and '_' are all one. FT_ENOTFOUND: no file
- * knows it; FT_EFORMAT: two do, or one is malformed. */
+ * knows it; FT_EFORMAT: two do, or one that says so is malformed. */
 FT_API ft_status ft_device_find(char *out, size_t size, const char *data_dir,
                                 const char *title, ft_error *err);
 /* In place, from what a device is called to the name of its file: an alias, or a product
@@ -95,7 +95,7 @@ typedef struct ft_record {
 
 /* Write what this machine shows of itself into the new folder `dir`: the files of
  * /proc and /sys that this library reads (as a tree that serves as `root` elsewhere),
- * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft_trace_write()).
+ * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft__trace_write()).
  * No serial numbers, no names of hosts or users. FT_EIO: dir exists or cannot be
  * written. */
 FT_API ft_status ft_machine_record(ft_record *out, const char *dir,

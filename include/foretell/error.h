@@ -50,7 +50,6 @@ typedef struct ft_error {
 FT_API FT_PRINTF(4, 5) ft_status
 ft_fail(ft_error *err, ft_status st, uint64_t pos, const char *fmt, ...);
 
-FT_API const char *ft_status_name(ft_status st);
 
 /* How the library reports while it works: it never prints. Both functions may
  * be NULL; a NULL ft_log * is silent. Called from the calling thread only. */

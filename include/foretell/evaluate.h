@@ -3,6 +3,7 @@
 
 #include "foretell/error.h"
 #include "foretell/learn.h"
+#include "foretell/networks.h"
 #include "foretell/rank.h"
 #include "foretell/store.h"
 
@@ -23,6 +24,7 @@ typedef enum ft_protocol {
     FT_PROTOCOL_CLOCKS,  /* of what was measured whole (kernels, networks) at several
                             clocks, each of n_folds parts of the names once: known at
                             their highest clocks alone, asked at all others */
+    FT_PROTOCOL_ARCHITECTURE, /* "family": each family of networks once */
     FT_PROTOCOL_STORES,  /* all of a second store; devices that are not in the first are
                             told as DEVICE does */
     FT_PROTOCOL_COUNT
@@ -64,6 +66,12 @@ typedef struct ft_evaluate_options {
     const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
     uint32_t n_folds;     /* 0: 5; of CLOCKS 10 */
     double share;         /* SHARE: of the operations, to learn from */
+    const char *networks; /* NULL, or test these networks, measured whole, as `where` asks
+                             for operations; by NETWORK, DEVICE or ARCHITECTURE. What was
+                             measured of a network's operations leaves training with it,
+                             and schedules are fitted to the networks that remain */
+    ft_networks_find find; /* their operations, as in ft_train_options */
+    void *find_user;
     int siblings;         /* DEVICE: other devices of its chip stay in training */
     uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at random
                              and half of them at most, are known and correct what is said

@@ -41,8 +41,6 @@ typedef struct ft_exploration ft_exploration;
 FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
                                      ft_error *err);
 /* The same of text; `name` is what messages call it. */
-FT_API ft_status ft_exploration_read(ft_exploration **out, const char *text, size_t len,
-                                     const char *name, ft_error *err);
 FT_API void ft_exploration_free(ft_exploration *x);
 /* All borrowed. */
 FT_API const char *ft_exploration_name(const ft_exploration *x);
@@ -57,9 +55,6 @@ FT_API size_t ft_exploration_workloads(const ft_exploration *x,
  * '%' in values. Returns its length as snprintf() does. */
 FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                              size_t size);
-/* FT_EFORMAT: not a point of this space. */
-FT_API ft_status ft_point_parse(const ft_exploration *x, double *point,
-                                const char *text, ft_error *err);
 
 /* ---- predictions instead of runs ---- */
 

@@ -44,17 +44,8 @@ typedef struct ft_parameter {
 
 typedef struct ft_space ft_space;
 
-/* Points from coordinates in [0, 1) and back: each value of a parameter owns an equal
- * share. Conditions are applied: parameters that have no say become NaN. */
-FT_API void ft_space_from_unit(const ft_space *s, double *point, const double *unit);
-/* The middle of the share; 0.5 for NaN. */
-FT_API void ft_space_to_unit(const ft_space *s, double *unit, const double *point);
 /* 1: no forbidden combination. */
-FT_API int ft_space_allows(const ft_space *s, const double *point);
 FT_API size_t ft_space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
-/* How many points of it differ; INFINITY with a REAL among them, or where conditions are
- * too many to count them. Forbidden ones count. */
-FT_API double ft_space_size(const ft_space *s);
 
 /* ---- designs ---- */
 
@@ -114,17 +105,6 @@ typedef struct ft_search_options {
     uint64_t seed;
 } ft_search_options;
 
-/* The space is borrowed. */
-FT_API ft_status ft_search_new(ft_search **out, const ft_space *s,
-                               const ft_search_options *opt, ft_error *err);
-/* The next point, none that was told or asked before; *gain: what the model expects of
- * it, as a share of the hypervolume so far (NaN: not known). FT_ENOTFOUND: there are no
- * others. */
-FT_API ft_status ft_search_ask(ft_search *s, double *point, double *gain, ft_error *err);
-/* y: the objectives; NaN in all of them: it failed. */
-FT_API ft_status ft_search_tell(ft_search *s, const double *point, const double *y,
-                                ft_error *err);
-FT_API void ft_search_free(ft_search *s);
 
 /* ---- influence ---- */
 
@@ -171,7 +151,6 @@ typedef enum ft_correlation_kind {
     FT_KENDALL, /* tau-b */
     FT_CORRELATION_COUNT
 } ft_correlation_kind;
-FT_API const char *ft_correlation_name(ft_correlation_kind k);
 
 typedef struct ft_correlation {
     double r;

@@ -25,7 +25,6 @@
 #include "foretell/ptx_launches.h"
 #include "foretell/query.h"
 #include "foretell/rank.h"
-#include "foretell/select.h"
 #include "foretell/settings.h"
 #include "foretell/store.h"
 #include "foretell/validate.h"

@@ -83,8 +83,6 @@ FT_API const char *ft_graph_name(const ft_graph *g);
 FT_API uint32_t ft_graph_n_tensors(const ft_graph *g);
 FT_API const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i);
 /* The results of the network, in its order; a tensor may be several of them. */
-FT_API uint32_t ft_graph_n_outputs(const ft_graph *g);
-FT_API uint32_t ft_graph_output(const ft_graph *g, uint32_t i);
 FT_API uint32_t ft_graph_n_nodes(const ft_graph *g);
 FT_API const ft_node *ft_graph_node(const ft_graph *g, uint32_t i);
 /* TRAINING: the graph holds backward nodes. */
@@ -137,7 +135,7 @@ typedef enum ft_part {
 FT_API const char *ft_part_name(ft_part p);
 
 /* bits: FT_POLICY_EAGER and FT_POLICY_CPU_SCRATCH count here; others are for
- * ft_graph_lower(), which goes first. */
+ * ft__graph_lower(), which goes first. */
 typedef struct ft_memory_policy {
     uint32_t bits;
 } ft_memory_policy;
@@ -163,27 +161,12 @@ FT_API ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
  * ft_memory_make(). */
 typedef ft_status (*ft_memory_at)(void *arg, int64_t batch, uint64_t *bytes,
                                   ft_error *err);
-/* The largest batch, up to 2^20, that needs at most `limit` bytes; 0: not even
- * one does. Memory must not fall as the batch grows. Asks about 2 log2(batch)
- * times; the first failure of `at` is the result. */
-FT_API ft_status ft_memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at,
-                                     void *arg, ft_error *err);
 
 /* ---- in another element type ---- */
 /* The type of the operation with the most arithmetic. */
 FT_API ft_dtype ft_graph_dtype(const ft_graph *g);
-/* The same network with everything of that type cast to `to`, as model.to(dtype) does it;
- * what has another type (indices, masks, quantised weights) stays. FT_EINVAL: either of
- * them is none of fp64, fp32, fp16, bf16. */
-FT_API ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to,
-                               ft_error *err);
 
 /* ---- how an engine runs a graph: FT_POLICY_ bits, see op.h ---- */
-/* A new graph as an engine with this policy executes it. */
-FT_API ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
-                                ft_error *err);
-/* The same for one operation that stands alone (a spec list, a sample). */
-FT_API void ft_op_lower(ft_op *op, uint32_t policy);
 
 /* ---- training ---- */
 typedef enum ft_optimizer {
@@ -209,15 +192,6 @@ typedef struct ft_step_options {
                              the first one alone */
 } ft_step_options;
 
-/* One training step from a forward graph: forward (norms with statistics of the
- * batch), loss over the first floating result, backward with gradients of every
- * trainable weight, optimizer. Where no weight is marked as trainable, layers'
- * weights and constants that look like parameters are, and the graph says so.
- * A graph that already holds its backward pass gets the optimizer only; of a list
- * of operations each is differentiated alone.
- * FT_EINVAL: nothing to train, or the result has no gradient (says which). */
-FT_API ft_status ft_graph_train(ft_graph **out, const ft_graph *g,
-                                const ft_step_options *opt, ft_error *err);
 
 /* What is asked for of a network: as it is, a forward pass, or a training step. */
 typedef struct ft_step {
@@ -268,20 +242,8 @@ typedef struct ft_import_options {
     int64_t trips; /* rounds of loops that data decides about; 0: one */
 } ft_import_options;
 
-/* Read a model by its content: ONNX, a torch.export archive, or a spec list (text:
- * one spec a line, optionally followed by " *COUNT"; # begins a comment). Weights
- * are not read. FT_EIO, FT_EFORMAT (err->msg names byte, node or line), FT_ENEEDED
- * (a symbolic dimension is open; the message holds the flag to add). */
-FT_API ft_status ft_import_file(ft_graph **out, const char *path,
-                                const ft_import_options *opt, ft_error *err);
-FT_API ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len,
-                                const char *name, const ft_import_options *opt,
-                                ft_error *err);
-/* A torch.export archive (.pt2), forward or joint; a joint one is a graph in
- * TRAINING mode. */
-FT_API ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len,
-                               const char *name, const ft_import_options *opt,
-                               ft_error *err);
+/* A list of operations: one spec a line, optionally followed by " *COUNT"; # begins a
+ * comment. FT_EFORMAT: err->msg names the line. */
 FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
                                const char *name, ft_error *err);
 

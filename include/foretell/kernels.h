@@ -68,19 +68,33 @@ typedef struct ft_kernel_estimate {
 
 /* What was learned from measured launches. Immutable: threads may share one. */
 typedef struct ft_kernels ft_kernels;
-FT_API void ft_kernels_free(ft_kernels *k);
-/* FT_EIO: not there; FT_EFORMAT: damaged, or of another version. */
-FT_API ft_status ft_kernels_load(ft_kernels **out, const char *path, ft_error *err);
-FT_API ft_status ft_kernels_save(const ft_kernels *k, const char *path, ft_error *err);
 
-/* learned: NULL for the physical estimate with its default constants. call_s: what the
- * host needs for a call where launches are timed one by one from there; NaN: they
- * follow each other without a gap. FT_EUNSUPPORTED: not a GPU of NVIDIA's;
- * FT_ENOTFOUND: its file lacks what is needed. */
-FT_API ft_status ft_kernel_predict(ft_kernel_estimate *out, const ft_kernels *learned,
-                                   const ft_kernel_work *work,
-                                   const ft_device_facts *device, double call_s,
-                                   ft_error *err);
+
+/* The question about one launch: what it executes, on which GPU. Begin with
+ * FT_KERNEL_QUERY_INIT; sizes as in ft_query. */
+typedef struct ft_kernel_query {
+    size_t size;
+    const ft_device_facts *device;
+    const ft_kernels *learned; /* NULL: physics with default constants */
+    const ft_ptx *module;      /* the launch's kernel: */
+    uint64_t kernel;           /* its index in ft_ptx_kernels() */
+    const ft_ptx_counts *counts;
+    uint64_t registers;    /* of a thread; 0: estimated from the PTX */
+    uint64_t shared_bytes; /* of a block, declared and dynamic */
+    double distinct_bytes; /* of global memory that the launch goes over; 0: not known */
+    double block_bytes;    /* the same of one block */
+    double call_s;         /* that the host needs for each launch, where it waits for each;
+                              0: they follow each other without a gap */
+} ft_kernel_query;
+#ifdef __cplusplus
+#define FT_KERNEL_QUERY_INIT [] { ft_kernel_query q = {}; q.size = sizeof(q); return q; }()
+#else
+#define FT_KERNEL_QUERY_INIT {.size = sizeof(ft_kernel_query)}
+#endif
+
+/* Errors as ft__kernel_predict(). registers (or NULL): of a thread, as they were taken. */
+FT_API ft_status ft_kernel_ask(ft_kernel_estimate *out, uint32_t *registers,
+                               const ft_kernel_query *q, ft_error *err);
 
 /* ---- learning ---- */
 
@@ -103,9 +117,6 @@ typedef struct ft_kernels_options {
     void (*importance)(void *user, const ft_regressor_attributes *of);
     void *importance_user;
 } ft_kernels_options;
-/* FT_ENOTFOUND: too few rows, of fewer than two devices (kernels). */
-FT_API ft_status ft_kernels_train(ft_kernels **out, const ft_kernel_row *row, size_t n,
-                                  const ft_kernels_options *opt, ft_error *err);
 
 /* What is known of hosts of a device (kernel) that is left out: how long the smallest
  * launches of calls take, from record to record. */

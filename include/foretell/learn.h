@@ -38,34 +38,8 @@ typedef struct ft_forest_options {
     uint32_t threads; /* 0: 1. The result does not depend on it, bit for bit. */
 } ft_forest_options;
 
-/* Fit on x and the targets y[x->n_rows]; `weights` (or NULL: all 1) are
- * non-negative row weights; a row of weight 0 is as good as absent. A missing
- * value goes left. Leaves are stored as float. Fails with FT_EINVAL (no rows,
- * an infinite value, a target that is no finite float, option out of range, more
- * than 1023 columns or 2^20 rows) or FT_ENOMEM. */
-FT_API ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
-                               const double *weights, const ft_forest_options *opt,
-                               ft_error *err);
 
-/* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
- * and outlive the forest. Everything in it is checked here, so that predicting
- * needs no bounds. An image of an older version is copied into one of today's.
- * Fails with FT_EFORMAT (err->pos is the offending byte), FT_EINVAL (not aligned)
- * or FT_ENOMEM. */
-FT_API ft_status ft_forest_load(ft_forest **out, const void *image, size_t len,
-                                ft_error *err);
-/* The image of a forest; borrowed, *len bytes. Little-endian, versioned. */
-FT_API const void *ft_forest_image(const ft_forest *f, size_t *len);
-FT_API void ft_forest_free(ft_forest *f);
 
-FT_API uint32_t ft_forest_width(const ft_forest *f);
-FT_API uint32_t ft_forest_trees(const ft_forest *f);
-/* Mean of the trees for one row of ft_forest_width() values. Allocates
- * nothing, takes no locks. */
-FT_API double ft_forest_predict(const ft_forest *f, const float *row);
-/* The same for n rows, faster than n calls and bit-identical to them. */
-FT_API void ft_forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
-                                   double *out);
 
 /* ---- one interface for every method ----
  * A model never changes after it is made; any number of threads may predict from one.
@@ -90,7 +64,6 @@ typedef enum ft_method {
                            what single trees say, that which errs least in proportion */
     FT_METHOD_COUNT
 } ft_method;
-FT_API const char *ft_method_name(ft_method m); /* "ridge", "knn", "template", ... */
 /* FT_METHOD_COUNT: unknown. */
 FT_API ft_method ft_method_from_name(const char *name, size_t len);
 /* 1 when this build can fit it; else 0 and *why says what is missing ("" otherwise). */
@@ -118,26 +91,7 @@ typedef struct ft_model_options {
     uint32_t threads;  /* the result does not depend on it */
 } ft_model_options;
 
-/* As ft_forest_fit(). Methods that know no missing values put the column's median
- * there. FT_EUNSUPPORTED: this build cannot fit the method (what to install). */
-FT_API ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
-                              const double *weights, const ft_model_options *opt,
-                              ft_error *err);
-/* As ft_forest_load(), ft_forest_image(). */
-FT_API ft_status ft_model_load(ft_model **out, const void *image, size_t len,
-                               ft_error *err);
-FT_API const void *ft_model_image(const ft_model *m, size_t *len);
-FT_API void ft_model_free(ft_model *m);
-FT_API ft_method ft_model_method(const ft_model *m);
-FT_API uint32_t ft_model_width(const ft_model *m);
-/* n rows of ft_model_width() values; bit-identical however they are dealt to calls. */
-FT_API void ft_model_predict(const ft_model *m, const float *rows, size_t n, double *out);
 
-/* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
-FT_API ft_status ft_model_cross_validate(double *out, const ft_matrix *x, const double *y,
-                                         const double *weights, const uint32_t *fold,
-                                         uint32_t n_folds, const ft_model_options *opt,
-                                         ft_error *err);
 
 /* What one column is worth: by how much the mean relative error of exp(target) grows
  * when the column's values are those of other rows, 0.01 being one percentage point. A
@@ -156,12 +110,6 @@ typedef struct ft_importance_options {
     uint64_t seed;
 } ft_importance_options;
 
-/* Permutation importance (Breiman 2001; Fisher, Rudin, Dominici 2019) of every column,
- * of rows out of fold: out[x->n_cols]. y are logarithms. Fails as ft_model_fit() does. */
-FT_API ft_status ft_model_importance(ft_importance *out, const ft_matrix *x,
-                                     const double *y, const uint32_t *fold,
-                                     uint32_t n_folds, const ft_importance_options *opt,
-                                     ft_error *err);
 
 /* ---- rows unlike the others ---- */
 
@@ -171,11 +119,6 @@ typedef struct ft_isolation_options {
     uint64_t seed;
 } ft_isolation_options;
 
-/* Isolation forest (Liu, Ting, Zhou 2008, eq. 2): score[x->n_rows], near 1 for rows that
- * random cuts part from all others early, below 0.5 for those among many. Fails with
- * FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
-FT_API ft_status ft_isolation_scores(double *score, const ft_matrix *x,
-                                     const ft_isolation_options *opt, ft_error *err);
 
 typedef struct ft_outlier {
     double slower;    /* times what rows like it take: exp(log_time - that of the
@@ -192,29 +135,10 @@ typedef struct ft_outlier_options {
     uint32_t threads;
 } ft_outlier_options;
 
-/* Find slow rows: out[x->n_rows]. log_time are logarithms of times, best divided by an
- * estimate; rows of equal group (repeats) never vouch for each other. What slow rows may
- * reach by chance is read off the fast side, where no slow row is. Fails with FT_EINVAL
- * (fewer than 20 groups, a value that is not finite) or FT_ENOMEM. */
-FT_API ft_status ft_outliers_find(ft_outlier *out, const ft_matrix *x,
-                                  const double *log_time, const uint64_t *group,
-                                  const ft_outlier_options *opt, ft_error *err);
 
 /* ---- evaluation ---- */
 
-/* Deal n rows to n_folds folds (2 at least) so that rows with equal group[] never
- * part: the largest group first, each to the fold with fewest rows, groups of one
- * size in an order that seed and group numbers decide. fold[i] in 0 .. n_folds-1.
- * Fails with FT_EINVAL when there are fewer groups than folds. */
-FT_API ft_status ft_folds_make(uint32_t *fold, const uint64_t *group, size_t n,
-                               uint32_t n_folds, uint64_t seed, ft_error *err);
 
-/* Predict every row from a forest fitted on the other folds; out[x->n_rows].
- * Fails as ft_forest_fit() does. */
-FT_API ft_status ft_forest_cross_validate(double *out, const ft_matrix *x,
-                                          const double *y, const double *weights,
-                                          const uint32_t *fold, uint32_t n_folds,
-                                          const ft_forest_options *opt, ft_error *err);
 
 /* The error figures that are always reported together. Relative errors are
  * |predicted - truth| / |truth|, as fractions; rows with truth 0 count in the
@@ -239,11 +163,6 @@ FT_API ft_status ft_errors_compute(ft_errors *out, const double *truth,
                                    const double *predicted, size_t n, size_t n_features,
                                    ft_error *err);
 
-/* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
- * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and
- * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */
-FT_API ft_status ft_conformal(double *low, double *high, const double *residuals,
-                              size_t n, double coverage, ft_error *err);
 
 FT_END_DECLS
 

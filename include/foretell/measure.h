@@ -40,7 +40,6 @@ FT_API const char *ft_session_engine_version(const ft_session *s);
 FT_API uint32_t ft_session_policy(const ft_session *s);
 FT_API const char *ft_session_setting(const ft_session *s); /* "threads=1 clock=1200MHz" */
 FT_API const char *ft_session_device(const ft_session *s);  /* local fingerprint */
-FT_API const char *ft_session_dtype_policy(const ft_session *s);
 /* Names of the engines whose plug-ins lie in dir, sorted; freed as one with
  * free() (pointers and strings are one block). */
 FT_API ft_status ft_engine_names(char ***names, size_t *n, const char *dir,
@@ -60,9 +59,9 @@ typedef struct ft_measure_options {
     ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
     ft_meter *meter;      /* power and energy too; NULL: neither */
     double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
-    const unsigned char *powered; /* of ft_measure_ops(): [n], which; NULL: all */
+    const unsigned char *powered; /* of ft__measure_ops(): [n], which; NULL: all */
     double error_floor;   /* relative: scatter from run to run that no repeat within
-                             one run shows; 0: with ft_measure_ops() what the
+                             one run shows; 0: with ft__measure_ops() what the
                              calibration shows, at least 1 %, else none; below 0:
                              none */
 } ft_measure_options;
@@ -82,7 +81,7 @@ typedef struct ft_energy {
     char reason[160];    /* why there is none; "" when there is */
 } ft_energy;
 
-/* What was measured; freed by ft_timing_free(). */
+/* What was measured; freed by ft__timing_free(). */
 typedef struct ft_timing {
     ft_measurement time;   /* seconds per iteration: median of rounds' medians */
     ft_measurement launch; /* seconds to issue one, not waited for; value NaN for
@@ -104,33 +103,8 @@ typedef struct ft_timing {
     uint32_t instances;       /* in the block that was looped over */
     char implementation[64];
 } ft_timing;
-FT_API void ft_timing_free(ft_timing *t);
 
-/* Value = median of the medians of rounds that count; error = their scatter, as
- * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
- * those rounds; each reading counts per iteration. */
-FT_API ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
-                                         ft_error *err);
 
-/* One operation (lowered for the session's policy if it is not): a block of
- * instances with weights of their own, visited in turn, so that weights come
- * from where a network's weights come from; one set of input tensors. */
-FT_API ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
-                               const ft_measure_options *opt, ft_error *err);
-/* Several in rotation, with the calibration operations among them.
- * why[i].status of those that failed; out[i] is empty then. FT_OK also when some
- * did. */
-FT_API ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s,
-                                const ft_op *ops, size_t n,
-                                const ft_measure_options *opt, ft_error *err);
-/* What stands beside the measurement of an operation, so that hours can be compared:
- * a convolution beside convolutions and products, else one bound by memory. */
-FT_API ft_op ft_calibration_op(const ft_session *s, const ft_op *beside);
-/* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
- * it. Returns its length as snprintf() does. */
-FT_API size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size);
-/* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
-FT_API size_t ft_energy_conditions(const ft_energy *e, char *buf, size_t size);
 
 /* Below which duration does the time of a batch stop growing in proportion to
  * its iterations? t = slope n + offset fitted to long batches; floor_s is the
@@ -151,7 +125,7 @@ FT_API ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft
 
 /* A whole network in order, random weights: on engines with memory of ours
  * activations flow through the planned arena; engines with values run it as eager
- * code does, and training steps (ft_graph_train) too. `g` as imported; it is
+ * code does, and training steps (ft__graph_train) too. `g` as imported; it is
  * lowered here. FT_EUNSUPPORTED: the engine does not run this. */
 typedef struct ft_network_timing {
     ft_measurement time; /* seconds per pass */

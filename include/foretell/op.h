@@ -97,7 +97,7 @@ typedef enum ft_layout {
     FT_LAYOUT_COUNT
 } ft_layout;
 
-/* How an engine runs graphs (ft_graph_lower). */
+/* How an engine runs graphs (ft__graph_lower). */
 enum {
     /* Convolutions, pooling and channel norms run channels-last; other operations
      * keep the layout they are given where they can; where they cannot, a
@@ -140,30 +140,14 @@ typedef struct ft_op {
 
 /* ---- names ---- */
 FT_API const char *ft_dtype_name(ft_dtype t);
-FT_API ft_dtype ft_dtype_from_name(const char *name, size_t len); /* NONE: unknown */
 FT_API ft_dtype ft_dtype_from_onnx(int64_t number);
 FT_API uint32_t ft_dtype_bits(ft_dtype t);
 FT_API const char *ft_kind_name(ft_kind k);
-FT_API int ft_kind_from_name(ft_kind *k, const char *name, size_t len); /* 0: unknown */
 FT_API ft_class ft_kind_class(ft_kind k);
-FT_API const char *ft_class_name(ft_class c);
-FT_API const char *ft_key_name(ft_key_id k);
 FT_API const char *ft_phase_name(ft_phase p);
-FT_API int ft_phase_from_name(ft_phase *p, const char *name, size_t len);
-FT_API const char *ft_layout_name(ft_layout l);
 
-/* Keys of a kind in canonical order; FT_K_COUNT behind the last. */
-FT_API ft_key_id ft_kind_key(ft_kind k, uint32_t i);
-FT_API int ft_kind_key_required(ft_kind k, uint32_t i);
 
 /* ---- values ---- */
-/* Start an operation: all keys at their defaults, forward, plain. */
-FT_API void ft_op_init(ft_op *op, ft_kind k, ft_dtype t);
-/* Set the values of a key. Keys are set in canonical order, each at most once.
- * 0 when the kind has no such key, the order is broken or there are too many. */
-FT_API int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n);
-FT_API int ft_op_set1(ft_op *op, ft_key_id key, int64_t value);
-FT_API int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s);
 /* The values of a key; NULL and *n = 0 when it is at its default or unknown. */
 FT_API const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n);
 /* i-th value of a key, or its default (per-axis keys repeat the default). */
@@ -174,13 +158,9 @@ FT_API void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)
 /* Of a backward operation: which gradients it gives; the bits as they are, never
  * 0. Of others 0. Setting keeps one spelling of "all". */
 FT_API uint32_t ft_op_wrt(const ft_op *op);
-FT_API void ft_op_set_wrt(ft_op *op, uint32_t bits);
 /* FT_SAVE_ bits of a kind. */
 FT_API uint32_t ft_kind_saves(ft_kind k);
 FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
-/* Of all that the spec says; from names, so that stored hashes stay true when
- * the list of kinds grows. */
-FT_API uint64_t ft_op_hash(const ft_op *op);
 
 /* ---- text ---- */
 /* Write the canonical spec; returns its length as snprintf() does. */

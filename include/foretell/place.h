@@ -2,7 +2,7 @@
 #define FT_PLACE_H
 
 #include "foretell/error.h"
-#include "foretell/predictor.h"
+#include "foretell/query.h"
 
 FT_BEGIN_DECLS
 
@@ -22,16 +22,6 @@ FT_API const char *ft_place_by_name(ft_place_by by); /* "time", "period", "energ
 FT_API ft_place_by ft_place_by_from_name(const char *name, size_t len);
 
 /* ---- one network over several devices ---- */
-
-/* A device of a chain, and what joins it to the next one. */
-typedef struct ft_place_device {
-    const ft_predictor *predictor; /* a family; NULL: specifications */
-    ft_device_use use;
-    double limit_bytes; /* memory; NaN: not known */
-    double link_bytes_per_s; /* to the next device; above 0 */
-    double link_latency_s;   /* of each tensor that goes there */
-    double link_j_per_byte;  /* 0: free */
-} ft_place_device;
 
 enum { FT_PLACE_MAX_DEVICES = 8 };
 
@@ -55,18 +45,34 @@ typedef struct ft_split {
     int fits;        /* 1: every part fits its device's memory, as far as that is known */
 } ft_split;
 
-/* The best way of cutting g (lowered with FT_POLICY_STRIDED_VIEWS) into at most as many
- * parts as there are devices, each of them nodes one behind the other, part i on device
- * i; parts may be empty. What a part reads of earlier ones passes through the devices in
- * between. Exact, by dynamic programming over all cut points. alone[n] (or NULL): the
- * whole network on each device. FT_ENOTFOUND: no way fits, or what is asked for is not
- * known. */
-FT_API ft_status ft_place_split(ft_split *out, ft_split *alone,
-                                const ft_place_device *device, size_t n,
-                                const ft_graph *g, ft_place_by by, ft_error *err);
-/* One way: part i is the nodes cut[i] to cut[i + 1]; cut[n + 1], from 0 to all. */
-FT_API ft_status ft_place_at(ft_split *out, const ft_place_device *device, size_t n,
-                             const ft_graph *g, const uint32_t *cut, ft_error *err);
+typedef struct ft_place_options {
+    const char *const *device; /* as in ft_query, 1 to FT_PLACE_MAX_DEVICES; not local */
+    size_t n_devices;
+    ft_place_by by;
+    /* What joins each device to the next: */
+    double link_bytes_per_s; /* above 0 */
+    double link_latency_s;   /* of each tensor that goes there */
+    double link_j_per_byte;  /* 0: free */
+} ft_place_options;
+
+/* Made and freed by the library; read only. */
+typedef struct ft_split_answer {
+    const ft_graph *graph; /* as it is executed: parts are of its nodes */
+    const char *device[FT_PLACE_MAX_DEVICES]; /* names of their files */
+    size_t n_devices;
+    ft_split best;
+    ft_split alone[FT_PLACE_MAX_DEVICES]; /* the whole network on each */
+    const char *why; /* there is none: nothing fits, or what is asked for is not known; "" */
+} ft_split_answer;
+
+/* The best way of cutting the network of q into at most as many parts as there are devices,
+ * each of them nodes one behind the other, part i on device i; parts may be empty. What a
+ * part reads of earlier ones passes through the devices in between. Exact, by dynamic
+ * programming over all cut points. q->device is not looked at; the predictor is one for a
+ * family of devices. Errors as ft_query_ask(). */
+FT_API ft_status ft_place_split(ft_split_answer **out, ft_data *d, const ft_query *q,
+                                const ft_place_options *opt, ft_error *err);
+FT_API void ft_split_free(ft_split_answer *a);
 
 /* ---- several networks on several devices ---- */
 

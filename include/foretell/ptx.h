@@ -17,7 +17,6 @@ typedef enum ft_ptx_class {
     FT_PTX_CLASSES
 } ft_ptx_class;
 FT_API const char *ft_ptx_class_name(ft_ptx_class c);  /* "fp32", "load", ... */
-FT_API const char *ft_ptx_class_about(ft_ptx_class c); /* what belongs to it */
 
 /* State spaces. Generic addresses count as what they are seen to come from, as
  * GENERIC where that is not seen. */
@@ -57,13 +56,7 @@ typedef struct ft_ptx_kernel {
     uint32_t line;                 /* where it begins, from 1 */
 } ft_ptx_kernel;
 
-/* PTX ISA 1.0 to 9.x. FT_EIO; FT_EFORMAT: err->msg says name, line, column, what was
- * found there and what was expected. */
-FT_API ft_status ft_ptx_open(ft_ptx **out, const char *path, ft_error *err);
-/* The text is borrowed until ft_ptx_free(). `name` is for messages. */
-FT_API ft_status ft_ptx_parse(ft_ptx **out, const char *text, size_t len,
-                              const char *name, ft_error *err);
-FT_API void ft_ptx_free(ft_ptx *m);
+/* The text is borrowed until ft__ptx_free(). `name` is for messages. */
 FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* borrowed */
 /* major x 10 + minor; ".target", as written. */
 FT_API uint32_t ft_ptx_version(const ft_ptx *m);
@@ -156,17 +149,6 @@ typedef struct ft_ptx_access {
  * counted, up to 16 MiB of it: the same launch again takes a microsecond. The module is
  * borrowed. One thread at a time. */
 typedef struct ft_ptx_counter ft_ptx_counter;
-FT_API ft_status ft_ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);
-FT_API void ft_ptx_counter_free(ft_ptx_counter *c);
-/* FT_ENOTFOUND: no such kernel or parameter; FT_EINVAL: a block or grid that no GPU
- * takes, or not the one that .reqntid says; FT_ENEEDED: several kernels and none named. */
-FT_API ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
-                              const ft_ptx_launch *launch, ft_error *err);
-/* Of the last launch counted, the kernel's blocks in the order of the text; functions
- * it calls after it. Borrowed until the next. */
-FT_API size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
-/* And its accesses, in the same order. */
-FT_API size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
 
 FT_END_DECLS
 

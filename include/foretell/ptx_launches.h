@@ -11,7 +11,7 @@ FT_BEGIN_DECLS
 /* ---- modules ---- */
 
 /* All modules of a file: one of a .ptx, as many as there are in what `cuobjdump -ptx`
- * prints. *out is an array of *n. Errors as of ft_ptx_open(). */
+ * prints. *out is an array of *n. Errors as of ft__ptx_open(). */
 FT_API ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path,
                                      ft_error *err);
 FT_API void ft_ptx_modules_free(ft_ptx **m, size_t n);
@@ -65,7 +65,7 @@ FT_API ft_ptx_source ft_ptx_launches_source(const ft_ptx_launches *l);
 /* In the program's order, where that is known. Borrowed. */
 FT_API size_t ft_ptx_launches_list(const ft_ptx_launches *l, const ft_ptx_listed **out);
 
-/* ft_ptx_count() of the i-th; ft_ptx_blocks(), ft_ptx_accesses() of the one counted
+/* ft__ptx_count() of the i-th; ft__ptx_blocks(), ft__ptx_accesses() of the one counted
  * last. Analyses are kept with the list. FT_EINVAL also: a library's call, or something
  * is missing. */
 FT_API ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i,

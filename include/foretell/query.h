@@ -29,6 +29,12 @@ FT_API size_t ft_data_predictor_path(char *buf, size_t size, const char *user_di
 /* ---- the question ---- */
 #define FT_DEFAULT_ENGINE "onednn"
 
+/* A network as a list of operations, as ft_import_ops() reads it. */
+typedef struct ft_list {
+    const char *text;
+    size_t len;
+} ft_list;
+
 /* Start from FT_QUERY_INIT; what stays 0 or NULL is the default. Texts are borrowed for
  * the call. Fields are only ever appended, of 8 bytes each, so that there is no padding:
  * a query of an older program is shorter, and the fields that it lacks are 0; one of a
@@ -53,9 +59,11 @@ typedef struct ft_query {
     const char *loss_on;
     const char *device;    /* name, alias ("NVIDIA H100 80GB HBM3") or product ("h100");
                               NULL: "local", this machine */
-    const char *setting;   /* as in ft_device_use: "clock=1200MHz power=250W", and pairs
-                              of the datasets that a predictor was trained on */
-    const char *policy;    /* likewise, on TF32 */
+    const char *setting;   /* "clock=1200MHz memory=877MHz power=250W", each as far as it is
+                              set, and pairs of the datasets that a predictor was trained
+                              on */
+    const char *policy;    /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
+                              "default": in convolutions, as PyTorch does */
     const char *engine;    /* of local: the software that runs it, FT_DEFAULT_ENGINE; of
                               others as datasets name it ("vllm"), NULL: the likest */
     uint64_t threads;      /* of local: 1 */
@@ -68,7 +76,19 @@ typedef struct ft_query {
                               predictor for a family */
     uint64_t max_batch;    /* 1: the largest batch that fits the device, too */
     const char *engine_version; /* as datasets name it; NULL: the likest */
-    const char *run_mode;  /* "eager" or "graph", as in ft_device_use */
+    const char *run_mode;  /* "eager" (the host issues every operation) or "graph" (CUDA
+                              graphs: it issues none); NULL: as the dataset was measured,
+                              from specifications eager */
+    const char *host;      /* processor that issues launches, as datasets name it
+                              ("host=" in their setting); NULL: any */
+    uint64_t totals;       /* 1: an answer without operations, assumptions, FLOPs and element
+                              type, which many questions in a row do not need */
+    const char *const *settings; /* in place of `setting`: the network under each of these,
+                              briefly and quickly */
+    size_t n_settings;
+    const ft_list *lists;  /* in place of the model: these networks, briefly; what their
+                              operations take is remembered from query to query */
+    size_t n_lists;
 } ft_query;
 #ifdef __cplusplus
 #define FT_QUERY_INIT [] { ft_query q = {}; q.size = sizeof(q); return q; }()
@@ -77,7 +97,7 @@ typedef struct ft_query {
 #endif
 
 /* The model, cast, as the query has it. FT_EINVAL: options do not fit the model; others
- * as ft_import_file(), but FT_EFORMAT in place of FT_EUNSUPPORTED. */
+ * as ft__import_file(), but FT_EFORMAT in place of FT_EUNSUPPORTED. */
 FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err);
 
 /* ---- the answer ---- */
@@ -94,6 +114,7 @@ typedef enum ft_remark_code {
     FT_REMARK_OUTSIDE,       /* operations outside of what the predictor has seen */
     FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
     FT_REMARK_BACKWARD,      /* backward operations never measured: lower bounds */
+    FT_REMARK_OTHER_HOST,    /* launches take what they take another host */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;
@@ -134,6 +155,9 @@ typedef struct ft_answer {
     const char *title;     /* "NVIDIA A30", or this machine's fingerprint */
     const char *setting;   /* "" as it comes */
     const char *engine;    /* "onednn 2.6.3"; "" unless by FT_ANSWERED_BY_DEVICE */
+    const char *run_mode;  /* "eager", "graph"; "" of settings and lists */
+    const char *host;      /* whose launches are in it: "cpu-amd-epyc-2c-1a2b3c4d", "not
+                              known"; "" where there are none */
 
     ft_estimate time;    /* s per pass, or per training step */
     ft_estimate energy;  /* J */
@@ -156,7 +180,8 @@ typedef struct ft_answer {
     uint32_t among;           /* 1: the family was trained on this device, too */
     uint32_t lower_bound;     /* 1: times are bounds, no expectations */
     uint32_t memory_planned;  /* 1: at offsets planned ahead; 0: as PyTorch allocates */
-    uint32_t n_ops;           /* unique; then by basis */
+    uint32_t n_ops;           /* unique; then by basis. Lists of operations are NULL where
+                                 the query wants totals alone */
     uint32_t n_measured;
     uint32_t n_learned;
     uint32_t n_scaled;
@@ -172,7 +197,12 @@ typedef struct ft_answer {
     size_t n_unmodelled;
     const ft_answer_op *const *op;       /* in the order of ft_graph_op() */
     const ft_answer_op *const *heaviest; /* the same, most of the time first */
-    const char *verify; /* command that measures it; "": no engine runs this step */
+    const char *verify; /* command that measures it; "": no engine of this library runs it
+                           there */
+    const ft_brief *each; /* of settings or lists, in their order; estimates above are then
+                             unavailable, the graph is NULL where there are lists, and
+                             lists name no model */
+    size_t n_each;
 } ft_answer;
 
 /* *out is freed by ft_answer_free(); it outlives d and q, but not q->graph and q->loaded.

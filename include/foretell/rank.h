@@ -117,10 +117,6 @@ typedef struct ft_rank_evaluation {
     double constant_regret;
     double worst_regret; /* of always taking what is worst */
 } ft_rank_evaluation;
-/* A choice that an item has several times counts by its mean truth and mean value.
- * FT_ENOTFOUND: no item has all choices, or there is one choice only. */
-FT_API ft_status ft_rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row,
-                                  size_t n, ft_error *err);
 
 FT_END_DECLS
 

@@ -74,20 +74,7 @@ typedef struct ft_measurement {
     const char *conditions;
 } ft_measurement;
 
-/* A run groups what one command measured; begin one before putting.
- * `environment` is free text (JSON by custom) describing machine and versions. */
-FT_API ft_status ft_store_begin_run(ft_store *s, int64_t *run, const char *command,
-                                    const char *environment, ft_error *err);
-/* When it returns, the measurement outlives this process. Readings (may be
- * none) are kept as they are. FT_EINVAL for infinite figures. */
-FT_API ft_status ft_store_put(ft_store *s, int64_t run, const ft_key *key,
-                              const ft_measurement *m, const ft_reading *readings,
-                              size_t n_readings, ft_error *err);
 
-/* Facts about a device that this store measured or was told, one number each
- * ("peak_flops_fp32", "bandwidth_bytes_per_s"): the newest value wins. */
-FT_API ft_status ft_store_put_fact(ft_store *s, const char *device, const char *name,
-                                   double value, ft_error *err);
 /* NaN and FT_OK when there is none. */
 FT_API ft_status ft_store_fact(ft_store *s, const char *device, const char *name,
                                double *value, ft_error *err);
@@ -105,7 +92,6 @@ typedef struct ft_member {
     double count;
     const char *note;
 } ft_member;
-FT_API ft_status ft_store_put_member(ft_store *s, const ft_member *member, ft_error *err);
 /* Members in the order in which they were put; NULL or "" matches all. As
  * ft_store_each(). */
 FT_API ft_status ft_store_each_member(ft_store *s, const char *source, const char *whole,
@@ -119,18 +105,13 @@ FT_API ft_status ft_store_each_member(ft_store *s, const char *source, const cha
 typedef struct ft_row {
     ft_key key;
     ft_measurement m;
-    int64_t id;       /* for ft_store_readings() */
+    int64_t id;       /* for ft__store_readings() */
     int64_t run;
     int64_t taken_at; /* seconds since 1970, UTC */
 } ft_row;
 FT_API ft_status ft_store_each(ft_store *s, const ft_key *filter, int latest,
                                int (*each)(void *user, const ft_row *row), void *user,
                                ft_error *err);
-/* Raw values of one row; *out is the caller's to free(). */
-FT_API ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n,
-                                   ft_error *err);
-/* 1 in *found when a measurement with exactly this key exists. */
-FT_API ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err);
 
 /* Of keys measured more than once: how far a later value is from the one before.
  * Raw, and with both divided by the calibration measured beside them (NaN where that

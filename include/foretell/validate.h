@@ -5,7 +5,7 @@
 #include "foretell/graph.h"
 #include "foretell/learn.h"
 #include "foretell/measure.h"
-#include "foretell/predictor.h"
+#include "foretell/query.h"
 #include "foretell/store.h"
 
 FT_BEGIN_DECLS
@@ -89,9 +89,12 @@ typedef struct ft_validate_options {
     double op_time_s; /* each operation; 0: 0.1 s */
     uint32_t rounds;  /* 0: 4 */
     int again;        /* measure operations that the store holds as well */
-    const ft_predictor *predictor; /* NULL: none */
-    /* 1: predict with a predictor trained on the store without this network's
-     * operations and without what was measured of any. */
+    /* What is predicted: each network is asked about as `query` says, but for the model, the
+     * step and, where datasets are looked up, the device. NULL: nothing, or: */
+    ft_data *data;
+    const ft_query *query;
+    /* 1: by a predictor trained on the store without this network's operations and
+     * without what was measured of any; `query` is needed. */
     int forget;
     ft_meter *meter; /* energy of every operation and of the network; NULL: none */
     double power_time_s; /* looping for the meter; 0: 5 s */
@@ -119,10 +122,6 @@ FT_API ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *sto
                                     const ft_key *filter, const ft_graph *g,
                                     const ft_validate_options *opt, ft_error *err);
 
-/* The key under which a network measured whole is stored ("network id=... name=..."):
- * the id is made of the operations and their counts, whatever the file is called.
- * `g` is lowered. Returns its length as snprintf() does. */
-FT_API size_t ft_network_spec(const ft_graph *g, char *buf, size_t size);
 
 /* ---- over several networks ---- */
 

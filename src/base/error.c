@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/error_inside.h"
 #include "foretell/version.h"
 
 ft_status ft_fail(ft_error *err, ft_status st, uint64_t pos, const char *fmt, ...)
@@ -24,7 +25,7 @@ const char *ft_version(void)
     return FT_VERSION;
 }
 
-const char *ft_status_name(ft_status st)
+const char *ft__status_name(ft_status st)
 {
     switch (st) {
     case FT_OK: return "ok";

@@ -10,13 +10,12 @@ const char *ft__pair(const char *text, const char *name, size_t *len)
     size_t n = strlen(name);
 
     while (text && *text) {
-        size_t all = strcspn(text, " ");
-
-        if (all > n && text[n] == '=' && memcmp(text, name, n) == 0) {
-            *len = all - n - 1;
+        if (*text == *name && strncmp(text, name, n) == 0 && text[n] == '=') {
+            *len = strcspn(text + n + 1, " ");
             return text + n + 1;
         }
-        text += all + (text[all] == ' ');
+        text = strchr(text, ' ');
+        text += text != NULL;
     }
     return NULL;
 }

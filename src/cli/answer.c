@@ -90,10 +90,12 @@ static void print_pace(const ft_answer *a)
 {
     if (!isfinite(a->host_s))
         return;
-    printf("the host issues everything in %s, the device executes it in %s: %s\n",
-           ft__text_seconds(a->host_s).s, ft__text_seconds(a->busy_s).s,
-           a->host_s > a->busy_s ? "the host sets the time"
-                                 : "the device sets the time");
+    printf(
+        "the host%s%s issues everything in %s, the device executes it in %s: %s\n",
+        a->by == FT_ANSWERED_BY_FAMILY && strcmp(a->host, "not known") ? " " : "",
+        a->by == FT_ANSWERED_BY_FAMILY && strcmp(a->host, "not known") ? a->host : "",
+        ft__text_seconds(a->host_s).s, ft__text_seconds(a->busy_s).s,
+        a->host_s > a->busy_s ? "the host sets the time" : "the device sets the time");
 }
 
 /* How far the figures can be trusted. */
@@ -253,6 +255,8 @@ bool ft__answer_print(const ft_answer *a, uint64_t top, bool verbose)
     if (*a->verify)
         printf("verify%s: %s\n",
                a->by != FT_ANSWERED_BY_DEVICE ? " on that device" : "", a->verify);
+    else if (a->by != FT_ANSWERED_BY_DEVICE)
+        puts("no engine of foretell's runs it there so, to verify it");
     else
         puts("to verify it takes an engine that runs training steps: --engine torch");
     return true;
@@ -422,7 +426,7 @@ json_t *ft__answer_json(const ft_answer *a)
 {
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
+        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
         "model", ft__json_text(a->model), "device", ft__json_text(a->device),
         "known_as", ft__json_text(a->title), "engine", ft__json_text(a->engine), "mode",
         a->mode, "step", a->step, "batch",
@@ -434,7 +438,8 @@ json_t *ft__answer_json(const ft_answer *a)
         "flops", ft__json_real(a->flops), "ops", ops_json(a), "bounded",
         ft__model_bounded_json(a->graph), "warnings", warnings_json(a), "lower_bound",
         (int)a->lower_bound, "verify",
-        *a->verify ? ft__json_text(a->verify) : json_null(), "host_s",
+        *a->verify ? ft__json_text(a->verify) : json_null(), "run_mode", a->run_mode,
+        "host", *a->host ? ft__json_text(a->host) : json_null(), "host_s",
         ft__json_real(a->host_s), "busy_s", ft__json_real(a->busy_s), "family",
         a->by == FT_ANSWERED_BY_FAMILY ? ft__json_text(a->predictor) : json_null(),
         "corrected_by", ft__json_count(a->n_known), "schedule_networks",

@@ -11,6 +11,7 @@
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/measure.h"
+#include "foretell/networks.h"
 #include "foretell/query.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -130,6 +131,9 @@ int ft__cli_done(ft__cli *c, bool printed);
 enum { FT__PATH_MAX = 4096 };
 /* Each fills a caller's buffer of FT__PATH_MAX bytes; "" when there is none. */
 void ft__path_data(const ft__cli *c, char *out);
+/* Lists of networks' operations: what --lists names (NULL: those in the folder of data;
+ * families: their table). An exit code. */
+int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families);
 void ft__path_plugins(const ft__cli *c, char *out);
 void ft__path_store(const ft__cli *c, char *out);
 /* The folder for who holds settings and what to put back; a recorded machine has

@@ -48,7 +48,8 @@ static const ft__option options[] = {
     {"share", 0, FT__OPT_TEXT, offsetof(struct options, share), "P%",
      "learn from a random share of the operations, test on the rest"},
     {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
-     "hold out each device, kind, setting or network in turn; device=h200: this alone"},
+     "hold out each device, kind, setting or network in turn, or of --networks each "
+     "family; device=h200: this alone"},
     {"correct", 0, FT__OPT_COUNT, offsetof(struct options, correct), "N",
      "with --leave-out device: N random measurements of it are known after all and "
      "correct what is said of the others"},
@@ -80,15 +81,12 @@ static const ft__option options[] = {
      "kernels in PTX that ptx-measure timed (their modules beside these files), each "
      "told from the others; with --leave-out device by GPUs"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
-     "these networks, measured whole, foretold from operations (--where) that are not "
-     "theirs; with --leave-out network (unless said otherwise) or device; with "
-     "--leave-out family from other architectures' networks, where no operation was "
-     "measured"},
-    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
+     "these networks, measured whole, in place of operations; with --leave-out network "
+     "(unless said otherwise; nothing of its operations is learned from), device, or "
+     "family: its architecture"},
+    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops; with --leave-out family a table of them; those that "
-     "foretell "
-     "brings"},
+     "NAME@SHAPE.step.ops, or a table of them; those that foretell brings"},
     {"siblings", 0, FT__OPT_FLAG, offsetof(struct options, siblings), NULL,
      "with --leave-out device: other devices of its chip stay known"},
     {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
@@ -122,7 +120,8 @@ static int read_share(ft__cli *c, double *out, const char *text)
 static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
 {
     static const ft_protocol what[] = {FT_PROTOCOL_DEVICE, FT_PROTOCOL_KIND,
-                                       FT_PROTOCOL_SETTING, FT_PROTOCOL_NETWORK};
+                                       FT_PROTOCOL_SETTING, FT_PROTOCOL_NETWORK,
+                                       FT_PROTOCOL_ARCHITECTURE};
     size_t n = strcspn(text, "=");
 
     for (size_t i = 0; i < sizeof(what) / sizeof(*what); i++) {
@@ -135,7 +134,8 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
         return FT__EXIT_GOOD;
     }
     return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--leave-out is device, kind, setting or network, not \"%s\"",
+                        "--leave-out is device, kind, setting, network or family, not "
+                        "\"%s\"",
                         text);
 }
 
@@ -180,10 +180,11 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     if (given > 1)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--folds, --share, --leave-out and --test: one of them");
-    how->protocol = o->test     ? FT_PROTOCOL_STORES
-                    : o->share  ? FT_PROTOCOL_SHARE
-                    : o->clocks ? FT_PROTOCOL_CLOCKS
-                                : FT_PROTOCOL_FOLDS;
+    how->protocol = o->test       ? FT_PROTOCOL_STORES
+                    : o->share    ? FT_PROTOCOL_SHARE
+                    : o->clocks   ? FT_PROTOCOL_CLOCKS
+                    : o->networks ? FT_PROTOCOL_NETWORK
+                                  : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
     how->correct = (uint32_t)o->correct;
     how->siblings = o->siblings;
@@ -257,17 +258,10 @@ static int check_networks(ft__cli *c, const struct options *o)
         return o->lists
                    ? ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks")
                    : FT__EXIT_GOOD;
-    if (o->metric || o->methods || o->curve || o->by || o->share || o->test ||
-        o->folds || o->single)
+    if (o->curve || o->share || o->test || o->folds || o->correct)
         return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--networks goes with --where, --lists, --leave-out and "
-                            "--seed alone");
-    if (o->leave_out && strcmp(o->leave_out, "network") != 0 &&
-        strcmp(o->leave_out, "device") != 0 && strcmp(o->leave_out, "family") != 0)
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE,
-            "--networks: --leave-out is network, device or family, not \"%s\"",
-            o->leave_out);
+                            "--networks are held out by --leave-out network, device or "
+                            "family alone");
     return FT__EXIT_GOOD;
 }
 
@@ -279,50 +273,6 @@ static int check_clocks(ft__cli *c, const struct options *o)
                             "--clocks goes with --where, --metric, --folds, --by, "
                             "--rows and --seed alone");
     return FT__EXIT_GOOD;
-}
-
-static int evaluate_families(ft__cli *c, const char *path, const char *lists,
-                             ft_networks_options *what)
-{
-    ft_network_table *table;
-    ft_error err = {0};
-    ft_status st = ft_network_table_open(&table, lists, &err);
-    int code;
-
-    if (st)
-        return ft__cli_fail(c, st, &err);
-    what->left_out = FT_LEAVE_FAMILY;
-    what->find = ft_network_table_find;
-    what->user = table;
-    code = ft__networks_evaluate(c, path, what);
-    ft_network_table_free(table);
-    return code;
-}
-
-static int evaluate_networks(ft__cli *c, const char *path, const char *data,
-                             const struct options *o, const ft_evaluate_options *how)
-{
-    char lists[FT__PATH_MAX + 32];
-    ft_networks_options what = {.networks = o->networks,
-                                .ops = o->where,
-                                .data_dir = data,
-                                .graph = ft_networks_list,
-                                .user = lists,
-                                .seed = how->seed,
-                                .log = how->log};
-
-    const bool families = o->leave_out && strcmp(o->leave_out, "family") == 0;
-
-    if (o->leave_out && strcmp(o->leave_out, "device") == 0)
-        what.left_out = FT_LEAVE_DEVICE;
-    if (o->lists)
-        snprintf(lists, sizeof(lists), "%s", o->lists);
-    else
-        snprintf(lists, sizeof(lists), "%s/workloads/%s", data,
-                 families ? "timm.csv.gz" : "networks");
-    if (families)
-        return evaluate_families(c, path, lists, &what);
-    return ft__networks_evaluate(c, path, &what);
 }
 
 static int check_choose(ft__cli *c, const struct options *o)
@@ -367,10 +317,13 @@ static int run(ft__cli *c, const void *user)
                                .single = o->single,
                                .most_bytes = (size_t)o->size * 1000000,
                                .curve_steps = o->curve ? CURVE_STEPS : 0,
+                               .networks = o->networks,
+                               .find = ft_network_lists_find,
                                .data_dir = data,
                                .seed = o->seed ? o->seed : 1,
                                .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                                .log = &c->log};
+    ft_network_lists *lists = NULL;
     ft_evaluation e;
     uint32_t by = 0;
     bool printed;
@@ -381,7 +334,7 @@ static int run(ft__cli *c, const void *user)
         return ft__kernels_evaluate(c, o->kernels, o->leave_out, data, how.seed);
     }
     code = check_networks(c, o);
-    if (!code && !o->networks)
+    if (!code)
         code = read_options(c, &how, &by, o);
     if (!code)
         code = check_clocks(c, o);
@@ -392,16 +345,19 @@ static int run(ft__cli *c, const void *user)
     ft__path_data(c, data);
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
-    if (!code && o->networks)
-        return evaluate_networks(c, store, data, o, &how);
     if (!code && o->choose)
         return evaluate_choice(c, store, o, &how);
+    if (!code && o->networks)
+        code = ft__lists_open(c, &lists, o->lists,
+                              how.protocol == FT_PROTOCOL_ARCHITECTURE);
+    how.find_user = lists;
     if (!code && o->rows)
         code = open_rows(c, &how, o->rows);
     if (!code)
         code = evaluate(c, &e, store, o->test, &how);
     if (how.row_user)
         code = close_rows(c, how.row_user, o->rows, code);
+    ft_network_lists_free(lists);
     if (code)
         return code;
     printed = ft__evaluated_print(c, &e, &how, by);

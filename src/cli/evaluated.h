@@ -4,16 +4,12 @@
 #include "cli/cli.h"
 #include "foretell/choose.h"
 #include "foretell/evaluate.h"
-#include "foretell/networks.h"
 
 /* An evaluation in the form that the global options ask for; by: bits 1 << ft_by of the
  * tables wanted. False: out of memory. */
 bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
                          const ft_evaluate_options *how, uint32_t by);
 
-/* evaluate --networks on the store at `path`; an exit code. */
-int ft__networks_evaluate(ft__cli *c, const char *path,
-                          const ft_networks_options *what);
 
 /* evaluate --kernels: what ptx-measure wrote, "a.jsonl,b.jsonl"; leave_out: "kernel"
  * (NULL) or "device". An exit code. */

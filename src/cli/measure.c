@@ -7,7 +7,7 @@
 #include "cli/power.h"
 #include "cli/settings.h"
 #include "cli/use.h"
-#include "foretell/predictor.h"
+#include "foretell/query.h"
 #include "report/units.h"
 
 struct options {
@@ -42,7 +42,7 @@ static const ft__option options[] = {
     {0},
 };
 
-/* One network's truth, and what was foretold of it where there is a predictor. */
+/* One network's truth, and what was predicted of it where there is a predictor. */
 struct result {
     const char *model;
     const char *step; /* what was run: "one forward pass" */
@@ -55,8 +55,7 @@ struct result {
     double least_s; /* of all batches */
     double most_s;
     ft_error no_power; /* why there is no energy */
-    bool foretold;
-    ft_network_estimate e;
+    ft_answer *said;   /* what was predicted of it; or NULL */
 };
 
 /* Items a second; NaN: there is no batch. */
@@ -140,7 +139,7 @@ static bool print_compared(const struct result *r)
 {
     ft__table *t =
         ft__table_new("|predicted>|low>|high>|measured>|predicted/measured>");
-    const ft_estimate *e = &r->e.time;
+    const ft_estimate *e = &r->said->time;
 
     ft__table_cell(t, "time");
     ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
@@ -148,7 +147,7 @@ static bool print_compared(const struct result *r)
     ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
     ft__table_cell(t, "%s", ft__text_seconds(r->t.time.value).s);
     ft__table_cell(t, "%.3f", e->value / r->t.time.value);
-    e = &r->e.memory;
+    e = &r->said->memory;
     ft__table_cell(t, "memory (peak of process)");
     ft__table_cell(t, "%s", ft__text_bytes(e->value).s);
     ft__table_cell(t, "%s", ft__text_bytes(e->low).s);
@@ -162,7 +161,7 @@ static bool print_compared(const struct result *r)
 static bool print_text(const struct result *r)
 {
     print_measured(r);
-    if (r->foretold)
+    if (r->said)
         return print_compared(r);
     puts("\nno predictor for this engine and these threads yet, so nothing to compare "
          "with:\nforetell collect --quick, then foretell train");
@@ -215,13 +214,13 @@ static json_t *memory_json(const struct result *r)
 
 static json_t *predicted_json(const struct result *r)
 {
-    if (!r->foretold)
+    if (!r->said)
         return json_null();
     return json_pack(
-        "{s:o, s:o, s:o, s:o}", "time", ft__json_estimate(&r->e.time, "s"), "memory",
-        ft__json_estimate(&r->e.memory, "B"), "time_ratio",
-        ft__json_real(r->e.time.value / r->t.time.value), "memory_ratio",
-        ft__json_real(r->e.memory.value / (double)r->t.peak_process_bytes));
+        "{s:o, s:o, s:o, s:o}", "time", ft__json_estimate(&r->said->time, "s"),
+        "memory", ft__json_estimate(&r->said->memory, "B"), "time_ratio",
+        ft__json_real(r->said->time.value / r->t.time.value), "memory_ratio",
+        ft__json_real(r->said->memory.value / (double)r->t.peak_process_bytes));
 }
 
 static json_t *loop_json(const struct result *r)
@@ -266,24 +265,24 @@ static bool print_csv(const struct result *r)
 
 /* ---- running ---- */
 
-static ft_status foretell(struct result *r, const ft_graph *g, const ft_step *step,
-                          const char *path, ft_error *err)
+static ft_status predict(ft__cli *c, struct result *r, const ft_graph *g,
+                         const struct options *o, const char *path, ft_error *err)
 {
-    const ft_device_use measured = {0};
-    ft_predictor *p;
-    ft_predictor_info info;
-    ft_graph *lowered = NULL;
-    ft_status st = ft_predictor_load(&p, path, err);
+    ft_query q = FT_QUERY_INIT;
+    ft_data *data;
+    ft_status st = ft__data_make(c, &data, err);
 
-    if (st)
-        return st;
-    ft_predictor_get_info(p, &info);
-    st = ft_step_lower(&lowered, g, info.policy, step, err);
+    q.graph = g;
+    q.mode = o->step.mode;
+    q.optimizer = o->step.optimizer;
+    q.loss = o->step.loss;
+    q.loss_on = o->step.loss_on;
+    q.engine = ft_session_engine(r->session);
+    q.predictor = path;
+    q.totals = 1;
     if (!st)
-        st = ft_predict_network_on(&r->e, p, &measured, lowered ? lowered : g, err);
-    r->foretold = !st;
-    ft_graph_free(lowered);
-    ft_predictor_free(p);
+        st = ft_query_ask(&r->said, data, &q, err);
+    ft_data_close(data);
     return st;
 }
 
@@ -329,7 +328,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
     ft__path_predictor(predictor, ft_session_engine(s), o->threads);
     /* Not before: what a predictor takes is not part of the process measured. */
     if (o->predictor || ft__path_exists(predictor))
-        st = foretell(r, g, step, o->predictor ? o->predictor : predictor, &err);
+        st = predict(c, r, g, o, o->predictor ? o->predictor : predictor, &err);
     find_range(r);
     printed = st        ? true
               : c->json ? print_json(r)
@@ -357,8 +356,7 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
     ft__sweep_begin(c, w, i);
     if (!code)
         code = measure(c, &r, s, g, step, o);
-    if (r.foretold)
-        ft_network_estimate_free(&r.e);
+    ft_answer_free(r.said);
     ft_monitor_close(r.monitor);
     ft_meter_close(r.meter);
     ft_session_close(s);

@@ -148,3 +148,15 @@ bool ft__path_make_home(void)
     }
     return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
+
+int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families)
+{
+    char own[FT__PATH_MAX + 32];
+    ft_error err = {0};
+    ft_status st;
+
+    ft__path_data(c, own);
+    strcat(own, families ? "/workloads/timm.csv.gz" : "/workloads/networks");
+    st = ft_network_lists_open(out, path ? path : own, &err);
+    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+}

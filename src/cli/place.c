@@ -22,6 +22,8 @@ struct options {
     const char *limit;
     const char *predictor;
     const char *method;
+    const char *engine;
+    ft__asked_options asked;
 };
 
 static const ft__option options[] = {
@@ -43,6 +45,9 @@ static const ft__option options[] = {
      "a predictor for a family of devices; the best one there is"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME",
      "physics: from data sheets alone, whatever was learned"},
+    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
+     "the software that runs it, as datasets name it; the likest"},
+    FT__ASKED_OPTIONS(struct options, asked),
     FT__USE_OPTIONS(struct options, use),
     FT__STEP_OPTIONS(struct options, step),
     FT__MODEL_OPTIONS(struct options, model),
@@ -55,10 +60,10 @@ struct question {
     ft__predict_options asked; /* what predict would be asked */
     ft__predict_question q;
     ft_data *data;
-    ft_analytic_model model;
     ft_place_by by;
     double rate, latency_s, j_per_byte, limit_s;
-    ft_selection found[FT_PLACE_MAX_DEVICES];
+    char name[FT_PLACE_MAX_DEVICES][128];
+    const char *device[FT_PLACE_MAX_DEVICES]; /* the same */
     size_t n_devices;
     ft_graph *graph[MAX_MODELS];
     size_t n_models;
@@ -126,7 +131,6 @@ static int check(const struct question *p)
 static int read_options(struct question *p)
 {
     const char *by = p->o->by ? p->o->by : "time";
-    ft_error err = {0};
     int code = read_link(p);
 
     p->by = ft_place_by_from_name(by, strlen(by));
@@ -138,14 +142,14 @@ static int read_options(struct question *p)
     p->asked = (ft__predict_options){.model = p->o->model,
                                      .predictor = p->o->predictor,
                                      .method = p->o->method,
+                                     .engine = p->o->engine,
+                                     .asked = p->o->asked,
                                      .step = p->o->step,
                                      .use = p->o->use};
     p->q = (ft__predict_question){.c = p->c, .o = &p->asked};
     if (!code)
         code = ft__predict_read(&p->q);
-    if (!code && ft_analytic_model_read(&p->model, p->o->method, &err))
-        code = ft__cli_fail_asked(p->c, err.status, &err);
-    if (!code && p->model != FT_ANALYTIC_PHYSICS)
+    if (!code && p->o->method && strcmp(p->o->method, "physics") != 0)
         code = ft__cli_exit(p->c, FT__EXIT_USAGE, "--method is physics, or left out");
     return code ? code : ft__data_open(p->c, &p->data);
 }
@@ -164,23 +168,16 @@ static int read_models(struct question *p)
 
 static int find_device(struct question *p, const char *name, size_t len)
 {
-    ft_query query = p->q.query;
-    char device[128];
-    ft_error err = {0};
-    ft_status st;
+    const size_t i = p->n_devices;
 
-    snprintf(device, sizeof(device), "%.*s", (int)len, name);
-    if (strcmp(device, "local") == 0)
+    snprintf(p->name[i], sizeof(p->name[i]), "%.*s", (int)len, name);
+    if (strcmp(p->name[i], "local") == 0)
         return ft__cli_exit(p->c, FT__EXIT_USAGE,
                             "local: networks are placed by families of devices and "
                             "data sheets, which it has not");
-    query.device = device;
-    query.setting = p->q.use.setting;
-    st = ft_select(&p->found[p->n_devices], p->data, &query, p->graph[0], &err);
-    if (st)
-        return ft__cli_fail_asked(p->c, st, &err);
+    p->device[i] = p->name[i];
     p->n_devices++;
-    return FT__EXIT_GOOD;
+    return ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]));
 }
 
 static int find_devices(struct question *p)
@@ -205,15 +202,15 @@ static int find_devices(struct question *p)
 
 /* ---- one network ---- */
 
-static json_t *stage_json(const struct question *p, const ft_split *s,
-                          const ft_graph *g, size_t d)
+static json_t *stage_json(const ft_split_answer *a, size_t d)
 {
-    const ft_stage *x = &s->stage[d];
+    const ft_stage *x = &a->best.stage[d];
+    const ft_graph *g = a->graph;
     bool any = x->first < x->end;
 
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-        p->found[d].device, "nodes", ft__json_count(x->end - x->first), "from",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", a->device[d],
+        "nodes", ft__json_count(x->end - x->first), "from",
         any ? ft__json_text(ft_graph_node(g, x->first)->name) : json_null(), "to",
         any ? ft__json_text(ft_graph_node(g, x->end - 1)->name) : json_null(), "time_s",
         ft__json_real(x->time_s), "energy_j", ft__json_real(x->energy_j),
@@ -222,41 +219,41 @@ static json_t *stage_json(const struct question *p, const ft_split *s,
         ft__json_real(x->sent_s));
 }
 
-static bool print_split_json(const struct question *p, const ft_split *s,
-                             const ft_split *alone, const ft_graph *g)
+static bool print_split_json(const struct question *p, const ft_split_answer *a)
 {
+    const ft_split *s = &a->best, *alone = a->alone;
     json_t *stages = json_array(), *whole = json_array();
 
     for (size_t d = 0; d < p->n_devices; d++) {
-        ft__json_append_take(&stages, stage_json(p, s, g, d));
+        ft__json_append_take(&stages, stage_json(a, d));
         ft__json_append_take(
-            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", p->found[d].device,
-                              "time_s", ft__json_real(alone[d].time_s), "energy_j",
+            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", a->device[d], "time_s",
+                              ft__json_real(alone[d].time_s), "energy_j",
                               ft__json_real(alone[d].energy_j), "fits", alone[d].fits));
     }
     return ft__json_print_take(
         json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(ft_graph_name(g)), "by", ft_place_by_name(p->by),
+                  ft__json_text(ft_graph_name(a->graph)), "by", ft_place_by_name(p->by),
                   "time_s", ft__json_real(s->time_s), "period_s",
                   ft__json_real(s->period_s), "energy_j", ft__json_real(s->energy_j),
                   "parts", stages, "alone", whole),
         stdout);
 }
 
-static bool print_parts(const struct question *p, const ft_split *s, const ft_graph *g)
+static bool print_parts(const ft_split_answer *a)
 {
     ft__table *t =
         ft__table_new("device<|nodes>|from<|to<|time>|energy>|memory>|sends>|"
                       "in>");
 
-    for (size_t d = 0; d < p->n_devices; d++) {
-        const ft_stage *x = &s->stage[d];
+    for (size_t d = 0; d < a->n_devices; d++) {
+        const ft_stage *x = &a->best.stage[d];
         bool any = x->first < x->end;
 
-        ft__table_cell(t, "%s", p->found[d].device);
+        ft__table_cell(t, "%s", a->device[d]);
         ft__table_cell(t, "%u", x->end - x->first);
-        ft__table_cell(t, "%s", any ? ft_graph_node(g, x->first)->name : "-");
-        ft__table_cell(t, "%s", any ? ft_graph_node(g, x->end - 1)->name : "-");
+        ft__table_cell(t, "%s", any ? ft_graph_node(a->graph, x->first)->name : "-");
+        ft__table_cell(t, "%s", any ? ft_graph_node(a->graph, x->end - 1)->name : "-");
         ft__table_cell(t, "%s", ft__text_seconds(any ? x->time_s : NAN).s);
         ft__table_cell(t, "%s", ft__text_joules(any ? x->energy_j : NAN).s);
         ft__table_cell(t, "%s", ft__text_bytes(any ? x->memory_bytes : NAN).s);
@@ -266,68 +263,54 @@ static bool print_parts(const struct question *p, const ft_split *s, const ft_gr
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_split(const struct question *p, const ft_split *s,
-                        const ft_split *alone, const ft_graph *g)
+static bool print_split(const struct question *p, const ft_split_answer *a)
 {
+    const ft_split *s = &a->best, *alone = a->alone;
+    const ft_graph *g = a->graph;
     static const char *const of[] = {"time of one pass", "time from pass to pass",
                                      "energy of one pass"};
     bool printed;
 
     printf("%s: the least %s, of all ways to cut its %u nodes\n\n", ft_graph_name(g),
            of[p->by], ft_graph_n_nodes(g));
-    printed = print_parts(p, s, g);
+    printed = print_parts(a);
     printf("\none pass takes %s and %s; passes that follow each other take %s each\n",
            ft__text_seconds(s->time_s).s, ft__text_joules(s->energy_j).s,
            ft__text_seconds(s->period_s).s);
     for (size_t d = 0; d < p->n_devices; d++)
-        printf("alone on %s: %s, %s%s\n", p->found[d].device,
+        printf("alone on %s: %s, %s%s\n", a->device[d],
                ft__text_seconds(alone[d].time_s).s,
                ft__text_joules(alone[d].energy_j).s,
                alone[d].fits ? "" : "; it does not fit there");
     return printed;
 }
 
-static bool can_be_foretold(const ft_place_device *device, size_t n, const ft_graph *g)
-{
-    uint32_t cut[FT_PLACE_MAX_DEVICES + 1] = {0};
-    ft_split s;
-
-    for (size_t d = 1; d <= n; d++)
-        cut[d] = ft_graph_n_nodes(g);
-    return !ft_place_at(&s, device, n, g, cut, NULL);
-}
-
 static int split(struct question *p)
 {
-    ft_place_device device[FT_PLACE_MAX_DEVICES];
-    ft_split s, alone[FT_PLACE_MAX_DEVICES];
-    ft_graph *g = NULL;
+    const ft_place_options how = {.device = p->device,
+                                  .n_devices = p->n_devices,
+                                  .by = p->by,
+                                  .link_bytes_per_s = p->rate,
+                                  .link_latency_s = p->latency_s,
+                                  .link_j_per_byte = p->j_per_byte};
+    ft_query query = p->q.query;
+    ft_split_answer *a;
     ft_error err = {0};
-    ft_status st =
-        ft_step_lower(&g, p->graph[0], FT_POLICY_STRIDED_VIEWS, &p->q.step, &err);
-    bool printed;
+    ft_status st;
+    int code;
 
-    for (size_t d = 0; d < p->n_devices; d++)
-        device[d] = (ft_place_device){.predictor = p->found[d].source.predictor,
-                                      .use = p->found[d].source.on,
-                                      .limit_bytes = p->found[d].limit_bytes,
-                                      .link_bytes_per_s = p->rate,
-                                      .link_latency_s = p->latency_s,
-                                      .link_j_per_byte = p->j_per_byte};
-    if (!st)
-        st = ft_place_split(&s, alone, device, p->n_devices, g, p->by, &err);
-    if (st) {
-        /* That nothing fits is an answer, unless no way can be foretold. */
-        bool none = st == FT_ENOTFOUND && can_be_foretold(device, p->n_devices, g);
-
-        ft_graph_free(g);
-        return none ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
-                    : ft__cli_fail_asked(p->c, st, &err);
-    }
-    printed =
-        p->c->json ? print_split_json(p, &s, alone, g) : print_split(p, &s, alone, g);
-    ft_graph_free(g);
-    return ft__cli_done(p->c, printed);
+    query.graph = p->graph[0];
+    query.setting = p->q.setting;
+    st = ft_place_split(&a, p->data, &query, &how, &err);
+    if (st)
+        return ft__cli_fail_asked(p->c, st, &err);
+    if (*a->why)
+        code = ft__cli_exit(p->c, FT__EXIT_NO, "%s", a->why);
+    else
+        code =
+            ft__cli_done(p->c, p->c->json ? print_split_json(p, a) : print_split(p, a));
+    ft_split_free(a);
+    return code;
 }
 
 /* ---- several networks ---- */
@@ -336,37 +319,38 @@ struct estimates {
     double time_s[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double energy_j[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double memory_bytes[MAX_MODELS * FT_PLACE_MAX_DEVICES];
+    double limit_bytes[FT_PLACE_MAX_DEVICES];
     /* Why it cannot be foretold there, or NULL. */
     char *why_not[MAX_MODELS * FT_PLACE_MAX_DEVICES];
 };
 
-static ft_status estimate(struct estimates *e, const struct question *p, size_t i,
-                          size_t d, ft_error *err)
+static ft_status estimate(struct estimates *e, struct question *p, size_t i, size_t d,
+                          ft_error *err)
 {
     const size_t at = i * p->n_devices + d;
-    ft_source from = p->found[d].source;
-    ft_network_estimate x;
-    const char *path;
-    ft_status st = FT_OK;
+    ft_query query = p->q.query;
+    ft_answer *x;
+    ft_status st;
 
     e->time_s[at] = e->energy_j[at] = e->memory_bytes[at] = NAN;
-    if (!p->o->predictor && !p->o->method)
-        st = ft_data_family(&from.predictor, &path, p->data, p->found[d].device,
-                            p->graph[i], err);
-    if (!st)
-        st = ft_source_network(&x, NULL, &from, p->graph[i], &p->q.step, err);
+    query.graph = p->graph[i];
+    query.device = p->device[d];
+    query.setting = p->q.setting;
+    query.totals = 1;
+    st = ft_query_ask(&x, p->data, &query, err);
     if (st)
         return st;
-    e->time_s[at] = x.time.value;
-    e->energy_j[at] = x.energy.value;
-    e->memory_bytes[at] = x.memory.value;
-    ft_network_estimate_free(&x);
+    e->time_s[at] = x->time.value;
+    e->energy_j[at] = x->energy.value;
+    e->memory_bytes[at] = x->memory.value;
+    e->limit_bytes[d] = x->limit_bytes;
+    ft_answer_free(x);
     return FT_OK;
 }
 
 /* A network stays away from devices on which it cannot be foretold; it needs one on
  * which it can. */
-static int estimate_on_all(struct estimates *e, const struct question *p, size_t i)
+static int estimate_on_all(struct estimates *e, struct question *p, size_t i)
 {
     bool any = false;
     ft_error err = {0};
@@ -374,7 +358,8 @@ static int estimate_on_all(struct estimates *e, const struct question *p, size_t
 
     for (size_t d = 0; d < p->n_devices; d++) {
         st = estimate(e, p, i, d, &err);
-        if (st && st != FT_ENOTFOUND)
+        if (st &&
+            (st != FT_ENOTFOUND || !ft__device_is_there(p->c, p->device[d], NULL)))
             return ft__cli_fail_asked(p->c, st, &err);
         any = any || !st;
         if (st && !(e->why_not[i * p->n_devices + d] = strdup(err.msg)))
@@ -412,7 +397,7 @@ static json_t *left_out_json(const struct question *p, const struct estimates *e
                 ft__json_append_take(
                     &all, json_pack("{s:o, s:s, s:o}", "network",
                                     ft__json_text(ft_graph_name(p->graph[i])), "device",
-                                    p->found[d].device, "why",
+                                    p->name[d], "why",
                                     ft__json_text(e->why_not[i * p->n_devices + d])));
     return all;
 }
@@ -429,7 +414,7 @@ static bool print_assignment(const struct question *p, const struct estimates *e
         size_t at = i * p->n_devices + a->device[i];
 
         ft__table_cell(t, "%s", ft_graph_name(p->graph[i]));
-        ft__table_cell(t, "%s", p->found[a->device[i]].device);
+        ft__table_cell(t, "%s", p->name[a->device[i]]);
         ft__table_cell(t, "%s", ft__text_seconds(e->time_s[at]).s);
         ft__table_cell(t, "%s", ft__text_joules(e->energy_j[at]).s);
         ft__table_cell(t, "%s", ft__text_bytes(e->memory_bytes[at]).s);
@@ -455,13 +440,13 @@ static bool print_assignment_json(const struct question *p, const struct estimat
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__json_append_take(&all, json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
-                                             ft__json_text(ft_graph_name(p->graph[i])),
-                                             "device", p->found[a->device[i]].device,
-                                             "time_s", ft__json_real(e->time_s[at]),
-                                             "energy_j", ft__json_real(e->energy_j[at]),
-                                             "memory_bytes",
-                                             ft__json_real(e->memory_bytes[at])));
+        ft__json_append_take(&all,
+                             json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
+                                       ft__json_text(ft_graph_name(p->graph[i])),
+                                       "device", p->name[a->device[i]], "time_s",
+                                       ft__json_real(e->time_s[at]), "energy_j",
+                                       ft__json_real(e->energy_j[at]), "memory_bytes",
+                                       ft__json_real(e->memory_bytes[at])));
     }
     return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
                                          ft_place_by_name(p->by), "time_s",
@@ -477,19 +462,19 @@ static int assign(struct question *p)
     struct estimates *e = calloc(1, sizeof(*e));
     ft_assign_case c = {
         .networks = p->n_models, .devices = p->n_devices, .limit_s = p->limit_s};
-    double limit_bytes[FT_PLACE_MAX_DEVICES];
     ft_assignment a = {0};
     ft_error err = {0};
     ft_status st;
-    int code = e ? estimate_all(p, e) : ft__cli_done(p->c, false);
+    int code;
 
+    for (size_t d = 0; e && d < p->n_devices; d++)
+        e->limit_bytes[d] = NAN;
+    code = e ? estimate_all(p, e) : ft__cli_done(p->c, false);
     if (!code) {
         c.time_s = e->time_s;
         c.energy_j = e->energy_j;
         c.memory_bytes = e->memory_bytes;
-        for (size_t d = 0; d < p->n_devices; d++)
-            limit_bytes[d] = p->found[d].limit_bytes;
-        c.limit_bytes = limit_bytes;
+        c.limit_bytes = e->limit_bytes;
         st = ft_place_assign(&a, &c, p->by, &err);
         if (st == FT_ENOTFOUND)
             print_left_out(stderr, p, e);

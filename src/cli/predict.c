@@ -26,14 +26,7 @@ static const ft__option options[] = {
     {"clocks", 0, FT__OPT_TEXT, offsetof(ft__predict_options, clocks), "MHZ,...",
      "at each of these core clocks, and which takes the least energy"},
     FT__CORRECT_OPTION(ft__predict_options),
-    {"setting", 0, FT__OPT_TEXT, offsetof(ft__predict_options, setting),
-     "NAME=VALUE ...",
-     "as datasets name it, beside clocks and caps: \"cache=written optimizer=Adam\""},
-    {"engine-version", 0, FT__OPT_TEXT, offsetof(ft__predict_options, engine_version),
-     "V", "of --engine; the one whose measurements are likest"},
-    {"run-mode", 0, FT__OPT_TEXT, offsetof(ft__predict_options, run_mode), "MODE",
-     "eager (the host issues each operation) or graph (replayed as a CUDA graph); as "
-     "the device was measured, otherwise eager"},
+    FT__ASKED_OPTIONS(ft__predict_options, asked),
     FT__STEP_OPTIONS(ft__predict_options, step),
     FT__MODEL_OPTIONS(ft__predict_options, model),
     {0},
@@ -65,16 +58,16 @@ static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data
     ft_query query = q->query;
     ft__use use = q->use;
     ft_error err = {0};
+    char setting[FT__SETTING_MAX];
     ft_status st;
-
-    char setting[1024];
+    int code;
 
     if (clock_hz)
         ft__use_set_clock(&use, *clock_hz);
     out->clock_hz = use.clock_hz;
-    snprintf(setting, sizeof(setting), "%s%s%s", use.setting,
-             *use.setting && q->o->setting ? " " : "",
-             q->o->setting ? q->o->setting : "");
+    code = ft__use_setting(q->c, setting, &use, q->o->asked.setting);
+    if (code)
+        return code;
     query.device = device;
     query.setting = setting;
     st = ft_query_ask(&out->x, data, &query, &err);
@@ -172,6 +165,8 @@ int ft__predict_read(ft__predict_question *q)
 
     if (!code)
         code = ft__use_parse(q->c, &q->use, &o->use);
+    if (!code)
+        code = ft__use_setting(q->c, q->setting, &q->use, o->asked.setting);
     if (!code && o->clocks)
         code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, o->clocks);
     if (!code && o->use.clock && q->n_clocks)
@@ -185,10 +180,9 @@ int ft__predict_read(ft__predict_question *q)
     q->query.loss_on = o->step.loss_on;
     q->query.policy = q->use.policy;
     q->query.engine = o->engine;
-    q->query.engine_version = o->engine_version;
-    q->query.run_mode = o->run_mode;
-    if (o->setting && strlen(o->setting) > 800)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE, "--setting is too long");
+    q->query.engine_version = o->asked.engine_version;
+    q->query.run_mode = o->asked.run_mode;
+    q->query.host = o->asked.host;
     q->query.threads = o->threads;
     q->query.predictor = o->predictor;
     q->query.method = o->method;

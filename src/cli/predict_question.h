@@ -17,9 +17,7 @@ typedef struct ft__predict_options {
     ft__use_options use;
     const char *clocks;
     const char *correct;
-    const char *setting;
-    const char *engine_version;
-    const char *run_mode;
+    ft__asked_options asked;
     bool max_batch;
     bool must_fit;
 } ft__predict_options;
@@ -32,6 +30,7 @@ typedef struct ft__predict_question {
     ft__model_values values;
     ft_step step;
     ft__use use;
+    char setting[FT__SETTING_MAX]; /* with what it is driven at */
     double clock_hz[FT__MAX_CLOCKS];
     size_t n_clocks; /* 0: as they come, or as `use` says */
 } ft__predict_question;

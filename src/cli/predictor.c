@@ -1,30 +1,12 @@
 /* A predictor in words: shown by train and by show. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli/predictor.h"
 #include "report/units.h"
 
-static void table_row(ft__table *t, const ft_regressor_info *r)
-{
-    const ft_errors *e = &r->forest;
-
-    ft__table_cell(t, "%s", r->kind);
-    ft__table_cell(t, "%s", r->metric);
-    ft__table_cell(t, "%s", r->choice);
-    ft__table_cell(t, "%zu", e->n);
-    ft__table_cell(t, "%s", ft__text_percent(e->mape).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->median_ape).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->p90_ape).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->within_10).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->max_ape).s);
-    ft__table_cell(t, "%s", ft__text_plain(e->r2).s);
-    ft__table_cell(t, "%.2f .. %.2f", r->interval_low, r->interval_high);
-    ft__table_cell(t, "%s", ft__text_percent(r->constant.median_ape).s);
-    ft__table_cell(t, "%s", ft__text_percent(r->roofline.median_ape).s);
-}
-
-/* What a family was learned from. */
+/* What was learned from. */
 static bool print_datasets(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
@@ -75,16 +57,32 @@ static bool print_schedules(const ft_predictor *p, uint32_t n)
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_family(const ft_predictor *p, const ft_predictor_info *info)
+static void print_machine(const ft_predictor_info *i)
+{
+    printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
+           "loaded\n",
+           ft__text_flops(i->peak_flops).s, ft__text_bytes(i->bandwidth).s,
+           ft__text_seconds(i->launch_s).s, ft__text_bytes(i->context_bytes).s);
+}
+
+static void print_explanation(const ft_predictor_info *i)
+{
+    puts("\nErrors are relative, of operations held out in cross-validation; interval: "
+         "measured over\npredicted; constant and physics: median errors of always the "
+         "same ratio to the physical\nestimate, and of the estimate itself.");
+    if (!*i->device)
+        puts(
+            "Errors on devices that are not among these: foretell evaluate --leave-out "
+            "device.");
+}
+
+static bool print_regressors(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
         ft__table_new("kind|phase|metric|for devices|method|n>|MAPE>|median>|"
                       "p90>|90 % interval>|constant>|physics>");
-    bool good = print_datasets(p, info->n_datasets);
 
-    printf("\nholds %u regressors, %u measured operations\n\n", info->n_regressors,
-           info->n_measured);
-    for (uint32_t i = 0; i < info->n_regressors; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         ft_regressor_info r;
 
         ft_predictor_regressor(p, i, &r);
@@ -101,66 +99,35 @@ static bool print_family(const ft_predictor *p, const ft_predictor_info *info)
         ft__table_cell(t, "%s", ft__text_percent(r.constant.median_ape).s);
         ft__table_cell(t, "%s", ft__text_percent(r.roofline.median_ape).s);
     }
-    good = ft__table_print_take(t, stdout) && good;
-    puts(
-        "\nErrors are relative, of operations held out in cross-validation; what is "
-        "said "
-        "of devices\nthat are not among these is told by foretell evaluate --leave-out "
-        "device. interval: truth\nover prediction; constant and physics: median errors "
-        "of always the same ratio to the\nphysical estimate, and of the estimate "
-        "itself.");
-    if (!info->n_schedules)
-        return good;
-    putchar('\n');
-    good = print_schedules(p, info->n_schedules) && good;
-    puts("\nNetworks measured whole, each left out in turn: their errors by what the "
-         "others show of\nhost and device, and without; and by how much times and "
-         "energy of operations are scaled.");
-    return good;
-}
-
-static void print_info(const ft_predictor_info *i)
-{
-    printf("device   %s, %s\n", i->device, i->setting);
-    printf("engine   %s %s\n", i->engine, i->engine_version);
-    printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
-           "loaded\n",
-           ft__text_flops(i->peak_flops).s, ft__text_bytes(i->bandwidth).s,
-           ft__text_seconds(i->launch_s).s, ft__text_bytes(i->context_bytes).s);
-    printf("holds    %u regressors, %u measured operations\n\n", i->n_regressors,
-           i->n_measured);
+    return ft__table_print_take(t, stdout);
 }
 
 static bool print_text(const ft_predictor *p)
 {
-    ft__table *t =
-        ft__table_new("kind|metric|method|n>|MAPE>|median>|p90>|within 10 %>|max>|"
-                      "R2>|90 % interval>|constant>|roofline>");
     ft_predictor_info info;
     bool good;
 
     ft_predictor_get_info(p, &info);
-    if (info.n_datasets) {
-        ft__table_print_take(t, NULL);
-        return print_family(p, &info);
-    }
-    print_info(&info);
-    for (uint32_t i = 0; i < info.n_regressors; i++) {
-        ft_regressor_info r;
-
-        ft_predictor_regressor(p, i, &r);
-        table_row(t, &r);
-    }
-    if (!info.n_regressors) {
-        puts("Too few operations of any kind were measured to learn from them; next: "
-             "foretell collect --quick");
-        return ft__table_print_take(t, NULL);
-    }
-    good = ft__table_print_take(t, stdout);
-    puts("\nErrors are relative, of operations held out in cross-validation; interval: "
-         "truth over\nprediction; constant and roofline: median errors of always the "
-         "same "
-         "ratio to the\nroofline, and of the roofline itself.");
+    good = print_datasets(p, info.n_datasets);
+    putchar('\n');
+    if (isfinite(info.peak_flops))
+        print_machine(&info);
+    printf("holds    %u regressors, %u measured operations\n\n", info.n_regressors,
+           info.n_measured);
+    good = print_regressors(p, info.n_regressors) && good;
+    print_explanation(&info);
+    if (!info.n_schedules)
+        return good;
+    putchar('\n');
+    good = print_schedules(p, info.n_schedules) && good;
+    puts("\nNetworks measured whole, each left out in turn: their errors by what the "
+         "others show of\nhost and device, and without; and by how much times and "
+         "energy of operations are scaled.");
+    if (info.n_chips)
+        printf("Networks of other devices lie within %.2f times what their operations "
+               "may err by on\naverage (logarithms), as those of %u chips do that were "
+               "left out in turn.\n",
+               info.unseen_part, info.n_chips);
     return good;
 }
 
@@ -244,7 +211,7 @@ static bool print_json(const ft_predictor *p, const char *path,
     return ft__json_print_take(
         ft__json_join_take(
             json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                      "s:o}",
+                      "s:o, s:o, s:o}",
                       "file", ft__json_text(path), "device", ft__json_text(i.device),
                       "setting", ft__json_text(i.setting), "engine",
                       ft__json_text(i.engine), "engine_version",
@@ -255,7 +222,9 @@ static bool print_json(const ft_predictor *p, const char *path,
                       ft__json_count(i.n_measured), "datasets",
                       datasets_json(p, i.n_datasets), "regressors",
                       regressors_json(p, i.n_regressors), "schedules",
-                      schedules_json(p, i.n_schedules)),
+                      schedules_json(p, i.n_schedules), "unseen_chips",
+                      ft__json_count(i.n_chips), "unseen_part",
+                      ft__json_real(i.unseen_part)),
             attributes),
         stdout);
 }

@@ -67,40 +67,40 @@ static ft_status graph_of_all(ft_graph **out, const ft__ptx_calls *s, ft_error *
 }
 
 /* What the device is busy with it: launches follow each other without a gap. */
-static ft_status price_one(ft_estimate *out, const ft_source *from, const char *spec,
-                           ft_error *err)
+static ft_status price_one(ft_estimate *out, ft_data *data, const ft_query *family,
+                           const char *spec, ft_error *err)
 {
-    const ft_step as_it_is = {0};
-    ft_network_estimate x;
-    ft_graph *g;
-    ft_status st = ft_import_ops(&g, spec, strlen(spec), "library call", err);
+    ft_query q = *family;
+    ft_answer *x;
+    double share = 1;
+    ft_status st;
 
+    q.model = "library call";
+    q.list = spec;
+    q.list_len = strlen(spec);
+    st = ft_query_ask(&x, data, &q, err);
     if (st)
         return st;
-    st = ft_source_network(&x, NULL, from, g, &as_it_is, err);
-    if (!st) {
-        double share = isfinite(x.busy_s) && x.time.value > 0
-                           ? fmin(1, x.busy_s / x.time.value)
-                           : 1;
-
-        *out = x.time;
-        out->value *= share;
-        out->low *= share;
-        out->high *= share;
-        ft_network_estimate_free(&x);
-    }
-    ft_graph_free(g);
-    return st;
+    if (isfinite(x->busy_s) && x->time.value > 0)
+        share = fmin(1, x->busy_s / x->time.value);
+    *out = x->time;
+    out->value *= share;
+    out->low *= share;
+    out->high *= share;
+    out->why = "";
+    ft_answer_free(x);
+    return FT_OK;
 }
 
-static ft_status price_all(ft__ptx_calls *s, const ft_source *from, ft_error *err)
+static ft_status price_all(ft__ptx_calls *s, ft_data *data, const ft_query *family,
+                           ft_error *err)
 {
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < s->n && !st; i++) {
         if (!is_call(s, i) || !isfinite(operation_flops(s->v[i].operation)))
             continue;
-        st = price_one(&s->time[i], from, s->v[i].operation, err);
+        st = price_one(&s->time[i], data, family, s->v[i].operation, err);
         if (st || !isfinite(s->time[i].value))
             continue;
         s->priced += s->times[i];
@@ -109,35 +109,31 @@ static ft_status price_all(ft__ptx_calls *s, const ft_source *from, ft_error *er
     return st;
 }
 
-/* At the power that the device draws over all of them. */
-static ft_status find_energy(ft__ptx_calls *s, const ft_source *from, const ft_graph *g,
-                             ft_error *err)
-{
-    const ft_step as_it_is = {0};
-    ft_network_estimate x;
-    ft_status st = ft_source_network(&x, NULL, from, g, &as_it_is, err);
-
-    if (st)
-        return st;
-    s->energy_j = x.power.value * s->time_s;
-    ft_network_estimate_free(&x);
-    return FT_OK;
-}
-
-/* By the family of devices that predict would take, otherwise by the data sheet. */
+/* By the family of devices that predict would take for all of them, otherwise by the
+ * data sheet; energy at the power that the device draws over all of them. */
 static ft_status price(ft__ptx_calls *s, ft_data *data, const ft_device *d,
                        const ft_graph *g, ft_error *err)
 {
-    const char *path;
-    ft_source from = {.on = {.device = d}};
-    ft_status st =
-        ft_data_family(&from.predictor, &path, data, ft_device_get(d)->name, g, err);
+    ft_query q = FT_QUERY_INIT;
+    ft_answer *all;
+    ft_status st;
 
+    q.device = ft_device_get(d)->name;
+    q.graph = g;
+    q.totals = 1;
+    st = ft_query_ask(&all, data, &q, err);
     if (st)
         return st;
-    snprintf(s->by, sizeof(s->by), "%s", from.predictor ? ft__ptx_base(path) : "");
-    st = price_all(s, &from, err);
-    return st ? st : find_energy(s, &from, g, err);
+    q.graph = NULL;
+    if (*all->predictor)
+        q.predictor = all->predictor;
+    else
+        q.method = "physics";
+    snprintf(s->by, sizeof(s->by), "%s", ft__ptx_base(all->predictor));
+    st = price_all(s, data, &q, err);
+    s->energy_j = all->power.value * s->time_s;
+    ft_answer_free(all);
+    return st;
 }
 
 ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed *v,

@@ -9,21 +9,21 @@
 
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
 {
-    char name[128], note[256], data_dir[FT__PATH_MAX];
+    char name[128], data_dir[FT__PATH_MAX];
     ft_error err = {0};
-    ft_status st;
+    int code;
 
     *out = NULL;
     if (!o->device)
         return FT__EXIT_GOOD;
-    ft__path_data(c, data_dir);
     if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
         return ft__cli_exit(c, FT__EXIT_USAGE, "--device %.60s...: too long",
                             o->device);
-    st = ft_device_resolve(name, sizeof(name), note, sizeof(note), data_dir, &err);
-    if (!st)
-        st = ft_device_load(out, data_dir, name, &err);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    code = ft__device_resolve(c, name, sizeof(name));
+    ft__path_data(c, data_dir);
+    if (!code && ft_device_load(out, data_dir, name, &err))
+        code = ft__cli_fail(c, err.status, &err);
+    return code;
 }
 
 /* The kernel's place in its module. */
@@ -49,42 +49,37 @@ int ft__ptx_ptxas(ft__cli *c, ft__ptxas **out, const ft_device *d,
     return *out ? FT__EXIT_GOOD : ft__cli_done(c, false);
 }
 
-static ft_status find_registers(ft__ptx_counted *v, ft__ptxas *p,
-                                const ft__ptx_options *o, ft_error *err)
+/* As they are given, or as ptxas says; 0: neither. */
+static uint64_t find_registers(ft__ptx_counted *v, ft__ptxas *p,
+                               const ft__ptx_options *o)
 {
-    v->registers = (uint32_t)o->registers;
     v->registers_from = "given";
-    if (v->registers)
-        return FT_OK;
+    if (o->registers)
+        return o->registers;
     v->ptxas = p ? ft__ptxas_ask(p, v->launch) : NULL;
     v->no_ptxas = p && !ft__ptxas_found(p);
     v->registers_from = v->ptxas ? "ptxas" : "estimated";
-    if (!v->ptxas)
-        return ft_ptx_registers(&v->registers, v->launch->module, index_of(v->launch),
-                                err);
-    v->registers = v->ptxas->registers;
-    return FT_OK;
+    return v->ptxas ? v->ptxas->registers : 0;
 }
 
 ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d, ft__ptxas *p,
                            const ft__ptx_options *o, ft_error *err)
 {
-    ft_kernel_space space = {.distinct_bytes = (double)v->launch->memory_bytes};
-    ft_kernel_work work;
-    ft_status st;
+    ft_kernel_query q = FT_KERNEL_QUERY_INIT;
 
     if (!d)
         return FT_OK;
     v->device = ft_device_get(d);
-    st = find_registers(v, p, o, err);
-    space.registers = v->registers;
-    space.shared_bytes =
+    q.device = v->device;
+    q.module = v->launch->module;
+    q.kernel = index_of(v->launch);
+    q.counts = &v->counts;
+    q.registers = find_registers(v, p, o);
+    q.shared_bytes =
         v->launch->launch.dynamic_shared +
         (v->ptxas ? v->ptxas->shared_bytes : v->launch->kernel->shared_bytes);
-    ft_kernel_work_make(&work, &v->counts, &space);
-    return st ? st
-              : ft_kernel_predict(&v->estimate, NULL, &work, v->device, (double)NAN,
-                                  err);
+    q.distinct_bytes = (double)v->launch->memory_bytes;
+    return ft_kernel_ask(&v->estimate, &v->registers, &q, err);
 }
 
 static const struct {

@@ -37,6 +37,7 @@ static const ft__option options[] = {
     {"seed", 0, FT__OPT_COUNT, offsetof(ft__rank_options, seed), "N",
      "of the draws behind chances and regret; 1"},
     FT__USE_OPTIONS(ft__rank_options, use),
+    FT__ASKED_OPTIONS(ft__rank_options, asked),
     FT__CORRECT_OPTION(ft__rank_options),
     FT__STEP_OPTIONS(ft__rank_options, step),
     FT__MODEL_OPTIONS(ft__rank_options, model),
@@ -146,7 +147,7 @@ static int check_known(const ft__rank_question *q)
     for (size_t i = 0; i < q->r.n; i++)
         if (q->r.choice[i].n_known)
             return FT__EXIT_GOOD;
-    return q->known ? ft__known_none(q->c, q->o->correct) : FT__EXIT_GOOD;
+    return q->o->correct ? ft__known_none(q->c, q->o->correct) : FT__EXIT_GOOD;
 }
 
 /* One network in every way, or many in one. */
@@ -197,7 +198,6 @@ static int run(ft__cli *c, const void *user)
         ft_predictor_free(q->predictor[i]);
     for (size_t b = 0; b < q->n_batches; b++)
         ft_graph_free(q->graph[b]);
-    ft_known_free(q->known);
     ft_device_names_free(q->device, q->n_devices);
     ft_data_close(q->data);
     free(q->price);

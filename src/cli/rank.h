@@ -8,7 +8,7 @@
 typedef struct ft__choice {
     char device[128];
     char engine[80]; /* "onednn 2.6.3"; "" from a device file */
-    char setting[96];
+    char setting[FT__SETTING_MAX];
     int64_t batch;
     double clock_hz;    /* asked for; NaN: as it comes */
     double limit_bytes; /* memory of the device; NaN: not known */

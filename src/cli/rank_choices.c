@@ -16,7 +16,6 @@ static int find_local(ft__rank_question *q)
     if (st)
         return ft__cli_fail(q->c, st, &err);
     snprintf(q->fingerprint, sizeof(q->fingerprint), "%s", ft_device_fingerprint(d));
-    q->local_bytes = ft_device_get(d)->memory_bytes;
     ft_device_free(d);
     return FT__EXIT_GOOD;
 }
@@ -68,18 +67,6 @@ static int open_predictors(ft__rank_question *q)
     return code;
 }
 
-static int open_known(ft__rank_question *q)
-{
-    ft_error err = {0};
-    ft_status st;
-
-    if (!q->o->correct)
-        return FT__EXIT_GOOD;
-    st = ft_known_open(&q->known, q->o->correct, *q->data_dir ? q->data_dir : NULL,
-                       &err);
-    return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
-}
-
 /* What a device is called when it is asked about. */
 static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
 {
@@ -123,24 +110,21 @@ static int add_every_file(ft__rank_question *q)
 /* Names as they are asked for to those of files. */
 static int resolve_devices(ft__rank_question *q)
 {
-    for (size_t i = 0; i < q->n_devices; i++) {
-        char name[128], note[512];
-        ft_error err = {0};
-        ft_status st;
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        char name[128];
 
         snprintf(name, sizeof(name), "%s", q->device[i]);
-        st = ft_device_resolve(name, sizeof(name), note, sizeof(note), q->data_dir,
-                               &err);
-        if (st)
-            return ft__cli_fail(q->c, st, &err);
-        if (strcmp(name, q->device[i]) == 0)
+        code = ft__device_resolve(q->c, name, sizeof(name));
+        if (code || strcmp(name, q->device[i]) == 0)
             continue;
         free(q->device[i]);
         q->device[i] = strdup(name);
         if (!q->device[i])
             return ft__cli_done(q->c, false);
     }
-    return FT__EXIT_GOOD;
+    return code;
 }
 
 static int name_devices(ft__rank_question *q)
@@ -199,55 +183,94 @@ static ft__choice *add_choice(ft__rank_question *q, const char *device, double c
     return x;
 }
 
-/* What does not fit: the largest batch that would, where batches can be tried. */
-static void find_max_batch(ft__choice *x, const ft__rank_question *q,
-                           const ft_source *from)
+ft_query ft__rank_query(const ft__rank_question *q)
 {
     ft_query query = FT_QUERY_INIT;
-    ft__model_values values;
 
-    if (!(x->memory.value > x->limit_bytes))
-        return;
-    query.model = q->c->args.v[0];
     query.mode = q->o->step.mode;
     query.optimizer = q->o->step.optimizer;
     query.loss = q->o->step.loss;
     query.loss_on = q->o->step.loss_on;
-    if (ft__model_values_read(&values, &query, &q->o->model, NULL) ||
-        ft_source_max_batch(&x->max_batch, from, &query, x->limit_bytes, NULL))
-        x->max_batch = -1;
+    query.policy = q->use.policy;
+    query.run_mode = q->o->asked.run_mode;
+    query.host = q->o->asked.host;
+    query.totals = 1;
+    return query;
+}
+
+/* What does not fit: the largest batch that would, where batches can be tried. */
+static void find_max_batch(ft__choice *x, const ft__rank_question *q,
+                           const ft_query *asked)
+{
+    ft_query query = *asked;
+    ft__model_values values;
+    ft_answer *a;
+
+    if (!(x->memory.value > x->limit_bytes))
+        return;
+    query.model = q->c->args.v[0];
+    query.max_batch = 1;
+    if (!ft__model_values_read(&values, &query, &q->o->model, NULL) &&
+        !ft_query_ask(&a, q->data, &query, NULL)) {
+        x->max_batch = a->max_batch;
+        ft_answer_free(a);
+    }
     ft__model_values_free(&values);
 }
 
-static int estimate(ft__rank_question *q, ft__choice *x, const ft_source *from,
-                    size_t b)
+static void take(ft__choice *x, const ft_answer *a)
 {
-    ft_network_estimate e;
-    ft_graph *lowered;
+    x->time = a->time;
+    x->energy = a->energy;
+    x->power = a->power;
+    x->memory = a->memory;
+    x->n_known = a->n_known;
+    x->limit_bytes = a->limit_bytes;
+    snprintf(x->engine, sizeof(x->engine), "%s", a->engine);
+    snprintf(x->setting, sizeof(x->setting), "%s", a->setting);
+    if (x->energy.basis == FT_BASIS_UNAVAILABLE)
+        snprintf(x->why, sizeof(x->why), "%s", a->energy.why);
+}
+
+/* That a fact is missing is said of the choice; that the device is unknown, of all. */
+static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *err)
+{
+    size_t len = strlen(x->device);
+    bool named = strncmp(err->msg, x->device, len) == 0 && err->msg[len] == ':';
+
+    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes))
+        return ft__cli_fail(q->c, FT_ENOTFOUND, err);
+    snprintf(x->why, sizeof(x->why), "%s", err->msg + (named ? len + 2 : 0));
+    return FT__EXIT_GOOD;
+}
+
+/* *asked but for network and device. */
+static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
+               double clock_hz, size_t b)
+{
+    ft__choice *x = add_choice(q, device, clock_hz, b);
+    ft_query query = *asked;
     ft_error err = {0};
-    ft_status st = ft_source_network(&e, &lowered, from, q->graph[b], &q->step, &err);
+    ft_answer *a;
+    ft_status st;
 
+    if (!x)
+        return ft__cli_done(q->c, false);
+    query.graph = q->graph[b];
+    query.device = device;
+    st = ft_query_ask(&a, q->data, &query, &err);
     if (st == FT_ENOTFOUND) {
-        size_t len = strlen(x->device);
-        bool named = strncmp(err.msg, x->device, len) == 0 && err.msg[len] == ':';
-
-        snprintf(x->why, sizeof(x->why), "%s", err.msg + (named ? len + 2 : 0));
-        return FT__EXIT_GOOD;
+        snprintf(x->setting, sizeof(x->setting), "%s",
+                 query.setting ? query.setting : "");
+        return not_found(q, x, &err);
     }
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
-    q->r.step = ft_step_name(&q->step, lowered ? lowered : q->graph[b]);
-    q->r.mode = ft_mode_name(lowered ? lowered : q->graph[b]);
-    x->time = e.time;
-    x->energy = e.energy;
-    x->power = e.power;
-    x->memory = e.memory;
-    x->n_known = e.n_known;
-    if (x->energy.basis == FT_BASIS_UNAVAILABLE)
-        ft_energy_why(x->why, sizeof(x->why), x->device, &e);
-    ft_network_estimate_free(&e);
-    ft_graph_free(lowered);
-    find_max_batch(x, q, from);
+    q->r.step = ft_step_name(&q->step, a->graph);
+    q->r.mode = ft_mode_name(a->graph);
+    take(x, a);
+    ft_answer_free(a);
+    find_max_batch(x, q, &query);
     return FT__EXIT_GOOD;
 }
 
@@ -267,50 +290,17 @@ static double clock_of(const char *setting)
     return ft__hertz_from_text(&hz, text) ? hz : NAN;
 }
 
-/* Of a device that is not this machine; NaN: there is no file. */
-static double memory_of(const ft__rank_question *q, const char *device)
-{
-    double bytes = NAN;
-    ft_device *d;
-
-    if (!ft_device_load(&d, q->data_dir, device, NULL))
-        bytes = ft_device_get(d)->memory_bytes;
-    ft_device_free(d);
-    return bytes;
-}
-
 /* otherwise: it is driven as *use says, not as it was measured. */
 static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
                         const ft__use *use, bool otherwise)
 {
-    ft_source from = {.predictor = p};
-    ft_predictor_info info;
-    ft_device *d = NULL;
-    ft_error err = {0};
+    ft_query query = ft__rank_query(q);
     int code = FT__EXIT_GOOD;
 
-    ft_predictor_get_info(p, &info);
-    if (otherwise && ft_device_load(&d, q->data_dir, device, &err))
-        return ft__cli_fail(q->c, FT_ENOTFOUND, &err);
-    if (d)
-        from.on = (ft_device_use){
-            .device = d, .setting = use->setting, .policy = use->policy};
-    for (size_t b = 0; b < q->n_batches && !code; b++) {
-        ft__choice *x = add_choice(q, device, use->clock_hz, b);
-
-        if (!x) {
-            code = ft__cli_done(q->c, false);
-            break;
-        }
-        snprintf(x->engine, sizeof(x->engine), "%s %s", info.engine,
-                 info.engine_version);
-        snprintf(x->setting, sizeof(x->setting), "%s",
-                 otherwise ? use->setting : info.setting);
-        x->limit_bytes =
-            strcmp(device, "local") == 0 ? q->local_bytes : memory_of(q, device);
-        code = estimate(q, x, &from, b);
-    }
-    ft_device_free(d);
+    query.loaded = p;
+    query.setting = otherwise ? use->setting : NULL;
+    for (size_t b = 0; b < q->n_batches && !code; b++)
+        code = ask(q, device, &query, use->clock_hz, b);
     return code;
 }
 
@@ -326,54 +316,24 @@ const ft_predictor *ft__rank_family(const ft__rank_question *q)
     return NULL;
 }
 
-/* The family that was named, or the best one there is; NULL: none. */
-static ft_status family_for(const ft_predictor **out, const ft__rank_question *q,
-                            const char *device, size_t b, ft_error *err)
-{
-    const char *path;
-
-    *out = ft__rank_family(q);
-    if (q->o->method || *out)
-        return FT_OK;
-    return ft_data_family(out, &path, q->data, device, q->graph[b], err);
-}
-
 /* By a family of devices, otherwise from the device's data sheet. */
 static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
 {
-    ft_error err = {0};
-    ft_device *d;
-    ft_status st = ft_device_load(&d, q->data_dir, device, &err);
-    int code = FT__EXIT_GOOD;
+    ft_query query = ft__rank_query(q);
+    char setting[FT__SETTING_MAX];
+    int code = ft__use_setting(q->c, setting, use, q->o->asked.setting);
 
-    if (st)
-        return ft__cli_fail(q->c, st, &err);
+    query.loaded = ft__rank_family(q);
+    query.method = q->o->method;
+    query.correct = q->o->correct;
+    query.engine = q->o->engine;
+    query.engine_version = q->o->asked.engine_version;
+    query.setting = setting;
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        ft_source from = {.model = q->by,
-                          .on = {.device = d,
-                                 .setting = use->setting,
-                                 .policy = use->policy,
-                                 .known = q->known && ft_known_count(q->known, device)
-                                              ? q->known
-                                              : NULL}};
-        ft__choice *x;
-
-        if (family_for(&from.predictor, q, device, b, &err)) {
-            code = ft__cli_fail(q->c, err.status, &err);
-            break;
-        }
-        x = add_choice(q, device, use->clock_hz, b);
-        if (!x) {
-            code = ft__cli_done(q->c, false);
-            break;
-        }
-        snprintf(x->setting, sizeof(x->setting), "%s", use->setting);
-        x->limit_bytes = ft_device_get(d)->memory_bytes;
-        code = estimate(q, x, &from, b);
-        if (x->time.basis == FT_BASIS_UNAVAILABLE)
+        code = ask(q, device, &query, use->clock_hz, b);
+        if (!code && q->r.choice[q->r.n - 1].time.basis == FT_BASIS_UNAVAILABLE)
             break; /* not at another batch either */
     }
-    ft_device_free(d);
     return code;
 }
 
@@ -457,8 +417,6 @@ int ft__rank_find_devices(ft__rank_question *q)
         code = open_predictors(q);
     if (!code)
         code = ft__data_open(q->c, &q->data);
-    if (!code)
-        code = open_known(q);
     if (!code)
         code = name_devices(q);
     return code;

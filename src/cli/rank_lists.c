@@ -11,53 +11,6 @@
 
 enum { BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 
-/* ---- devices ---- */
-
-/* By the family that is named, otherwise by the one that knows the first network best.
- */
-static ft_status predictor_for(const ft_predictor **out, ft__lists *s,
-                               const char *device, ft_error *err)
-{
-    ft_status st = FT_OK;
-    ft_graph *g = NULL;
-    const char *path;
-
-    *out = ft__rank_family(s->q);
-    for (size_t i = 0; i < s->n_listed && !g; i++)
-        (void)ft_import_ops(&g, s->list[i].text, s->list[i].len, "list", NULL);
-    if (!*out && g && !s->q->o->method)
-        st = ft_data_family(out, &path, s->q->data, device, g, err);
-    ft_graph_free(g);
-    return st;
-}
-
-/* When the first networks are there. */
-static int open_devices(ft__lists *s)
-{
-    ft__rank_question *q = s->q;
-    ft_error err = {0};
-    ft_status st = FT_OK;
-
-    if (s->device)
-        return FT__EXIT_GOOD;
-    s->device = calloc(q->n_devices + 1, sizeof(*s->device));
-    s->pricer = calloc(q->n_devices + 1, sizeof(*s->pricer));
-    if (!s->device || !s->pricer)
-        return ft__cli_done(q->c, false);
-    for (size_t d = 0; d < q->n_devices && !st; d++) {
-        ft_device_use on = {.setting = q->use.setting, .policy = q->use.policy};
-        const ft_predictor *p;
-
-        st = ft_device_load(&s->device[d], q->data_dir, q->device[d], &err);
-        on.device = s->device[d];
-        if (!st)
-            st = predictor_for(&p, s, q->device[d], &err);
-        if (!st)
-            st = ft_pricer_new(&s->pricer[d], p, &on, &err);
-    }
-    return st ? ft__cli_fail(q->c, st, &err) : FT__EXIT_GOOD;
-}
-
 /* ---- what is asked for ---- */
 
 /* All quantities of a network, as ft_rank() has them. */
@@ -82,7 +35,7 @@ static ft_rank_state judge(const ft__lists *s, const ft_brief *b, size_t d)
     const ft__rank_question *q = s->q;
     const ft_rank_options *how = &q->r.how;
 
-    if (b->memory_bytes > ft_device_get(s->device[d])->memory_bytes)
+    if (b->memory_bytes > s->device[d].limit_bytes)
         return FT_RANK_TOO_LARGE;
     for (uint32_t i = 0; i < how->n_limits; i++) {
         double v = ft__lists_quantity(q, b, q->device[d], how->limit[i].of);
@@ -114,32 +67,73 @@ static bool room(ft__lists *s)
     return networks && places;
 }
 
-/* Prices what is listed: networks n - n_listed to n. */
-static int price(ft__lists *s)
+/* By the family that is named, otherwise by the one that knows the first networks best.
+ */
+static ft_status ask(ft_answer **out, ft__lists *s, size_t d, ft_error *err)
+{
+    const ft__rank_options *o = s->q->o;
+    ft__list_device *device = &s->device[d];
+    ft_query query = ft__rank_query(s->q);
+    ft_status st;
+
+    query.lists = s->list;
+    query.n_lists = s->n_listed;
+    query.device = s->q->device[d];
+    query.setting = s->setting;
+    query.engine = o->engine;
+    query.engine_version = o->asked.engine_version;
+    query.loaded = ft__rank_family(s->q);
+    if (!query.loaded && *device->predictor)
+        query.predictor = device->predictor;
+    else if (!query.loaded && (device->asked || o->method))
+        query.method = "physics";
+    st = ft_query_ask(out, s->q->data, &query, err);
+    if (st || device->asked)
+        return st;
+    device->asked = true;
+    device->limit_bytes = (*out)->limit_bytes;
+    snprintf(device->predictor, sizeof(device->predictor), "%s", (*out)->predictor);
+    return FT_OK;
+}
+
+static int take(ft__lists *s, size_t d, const ft_answer *a)
 {
     const size_t first = s->n - s->n_listed;
-    ft_error err = {0};
-    int code = open_devices(s);
+
+    for (size_t i = 0; i < s->n_listed; i++) {
+        ft__list_network *n = &s->network[first + i];
+        ft__list_place *p = &s->place[(first + i) * s->q->n_devices + d];
+        const ft_brief *b = &a->each[i];
+
+        *p = (ft__list_place){.brief = *b, .state = FT_RANK_UNKNOWN};
+        p->brief.why = "";
+        if (!b->status)
+            p->state = (unsigned char)judge(s, b, d);
+        else if (b->status == FT_ENOTFOUND && !*s->unknown)
+            snprintf(s->unknown, sizeof(s->unknown), "%s", b->why);
+        else if (b->status == FT_ENOTFOUND)
+            continue;
+        else if (!n->why && !(n->why = strdup(b->why)))
+            return ft__cli_done(s->q->c, false);
+    }
+    return FT__EXIT_GOOD;
+}
+
+/* Asks about what is listed: networks n - n_listed to n. */
+static int price(ft__lists *s)
+{
+    int code = FT__EXIT_GOOD;
 
     for (size_t d = 0; d < s->q->n_devices && !code; d++) {
-        if (ft_pricer_price(s->pricer[d], s->list, s->n_listed, &err))
-            return ft__cli_fail(s->q->c, err.status, &err);
-        for (size_t i = 0; i < s->n_listed; i++) {
-            ft__list_network *n = &s->network[first + i];
-            ft__list_place *p = &s->place[(first + i) * s->q->n_devices + d];
+        ft_error err = {0};
+        ft_answer *a;
 
-            *p = (ft__list_place){.brief = s->list[i].brief, .state = FT_RANK_UNKNOWN};
-            if (!s->list[i].status)
-                p->state = (unsigned char)judge(s, &p->brief, d);
-            else if (s->list[i].status == FT_ENOTFOUND && !*s->unknown)
-                snprintf(s->unknown, sizeof(s->unknown), "%s", s->list[i].why);
-            else if (s->list[i].status == FT_ENOTFOUND)
-                continue;
-            else if (!n->why && !(n->why = strdup(s->list[i].why)))
-                return ft__cli_done(s->q->c, false);
-        }
+        if (ask(&a, s, d, &err))
+            return ft__cli_fail(s->q->c, err.status, &err);
+        code = take(s, d, a);
+        ft_answer_free(a);
     }
-    for (size_t i = first; i < s->n; i++)
+    for (size_t i = s->n - s->n_listed; i < s->n; i++)
         s->n_bad += s->network[i].why != NULL;
     s->n_listed = 0;
     return code;
@@ -215,7 +209,7 @@ static int add_network(ft__lists *s, const char *text, size_t len)
         head += end != NULL;
     else
         head = 0;
-    s->list[s->n_listed++] = (ft_listed){.text = text + head, .len = len - head};
+    s->list[s->n_listed++] = (ft_list){.text = text + head, .len = len - head};
     return FT__EXIT_GOOD;
 }
 
@@ -349,7 +343,7 @@ static int check(const ft__rank_question *q)
                             "--stdin: lists of operations have their sizes in their "
                             "lines: --%s does not apply",
                             not );
-    if (q->by != FT_ANALYTIC_PHYSICS)
+    if (q->o->method && strcmp(q->o->method, "physics") != 0)
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--stdin: --method is physics, or left out");
     if (!q->o->devices)
@@ -367,16 +361,11 @@ static int check(const ft__rank_question *q)
 
 static void lists_free(ft__lists *s)
 {
-    for (size_t d = 0; s->device && d < s->q->n_devices; d++) {
-        ft_pricer_free(s->pricer ? s->pricer[d] : NULL);
-        ft_device_free(s->device[d]);
-    }
     for (size_t i = 0; i < s->n; i++) {
         free(s->network[i].name);
         free(s->network[i].why);
     }
     free(s->device);
-    free(s->pricer);
     free(s->network);
     free(s->place);
     free(s->text);
@@ -392,6 +381,11 @@ int ft__rank_lists(ft__rank_question *q)
     if (!s)
         return code;
     s->q = q;
+    s->device = calloc(q->n_devices + 1, sizeof(*s->device));
+    if (!code && !s->device)
+        code = ft__cli_done(q->c, false);
+    if (!code)
+        code = ft__use_setting(q->c, s->setting, &q->use, q->o->asked.setting);
     if (!code)
         code = read_all(s);
     if (!code && s->n == 0)

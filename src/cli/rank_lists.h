@@ -21,16 +21,23 @@ typedef struct ft__list_network {
     char *why; /* it is none; NULL */
 } ft__list_network;
 
+/* What the first networks of a device showed. */
+typedef struct ft__list_device {
+    bool asked;
+    char predictor[FT__PATH_MAX]; /* by which all others are predicted; "": physics */
+    double limit_bytes;
+} ft__list_device;
+
 typedef struct ft__lists {
     ft__rank_question *q;
-    ft_device **device;
-    ft_pricer **pricer;
+    char setting[FT__SETTING_MAX];
+    ft__list_device *device;
     ft__list_network *network;
     ft__list_place *place; /* network * n_devices + device */
     size_t n, cap, n_bad;
     char *text; /* what is read and not yet looked at */
     size_t len, cap_text;
-    ft_listed list[FT__LISTS_AT_ONCE];
+    ft_list list[FT__LISTS_AT_ONCE];
     size_t n_listed;
     size_t *order; /* of places, the best first */
     size_t n_placed;

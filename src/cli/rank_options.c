@@ -111,9 +111,27 @@ static int read_co2(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
+static int read_method(ft__rank_question *q)
+{
+    static const char *const known[] = {"physics", "roofline", "paleo"};
+    const char *method = q->o->method;
+    bool is = !method;
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !is; i++)
+        is = strcmp(method, known[i]) == 0;
+    if (!is)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method wants physics, roofline or paleo, not \"%s\"",
+                            method);
+    if (method && q->o->correct)
+        return ft__cli_exit(q->c, FT__EXIT_USAGE,
+                            "--method %s uses no measurements: leave --correct out",
+                            method);
+    return FT__EXIT_GOOD;
+}
+
 int ft__rank_read_options(ft__rank_question *q)
 {
-    ft_error err = {0};
     int code = read_by(q);
 
     if (!code)
@@ -130,13 +148,7 @@ int ft__rank_read_options(ft__rank_question *q)
     if (!code && q->o->use.clock && q->n_clocks)
         code = ft__cli_exit(q->c, FT__EXIT_USAGE, "--clock or --clocks, not both");
     if (!code)
-        code = ft_analytic_model_read(&q->by, q->o->method, &err)
-                   ? ft__cli_fail_asked(q->c, err.status, &err)
-                   : FT__EXIT_GOOD;
-    if (!code && q->o->method && q->o->correct)
-        code = ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--method %s uses no measurements: leave --correct out",
-                            q->o->method);
+        code = read_method(q);
     if (!code)
         code = ft__use_parse(q->c, &q->use, &q->o->use);
     if (!code)

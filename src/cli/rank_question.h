@@ -20,6 +20,7 @@ typedef struct ft__rank_options {
     ft__texts prices;
     const char *co2;
     const char *correct;
+    ft__asked_options asked;
     bool lists; /* --stdin */
     uint64_t top;
     uint64_t seed;
@@ -42,12 +43,9 @@ typedef struct ft__rank_question {
     ft_step step;
     char data_dir[FT__PATH_MAX];
     char fingerprint[128]; /* of this machine */
-    double local_bytes;
     ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
     size_t n_predictors;
     ft_data *data;
-    ft_known *known;      /* NULL: nothing is to be corrected */
-    ft_analytic_model by; /* what is made of data sheets */
     ft__price *price;
     double co2_g_per_j;
     char **device; /* names */
@@ -65,6 +63,8 @@ int ft__rank_read_options(ft__rank_question *q);
 const ft_predictor *ft__rank_family(const ft__rank_question *q);
 /* Opens predictors and names devices: q->device. */
 int ft__rank_find_devices(ft__rank_question *q);
+/* The question, but for network, device and setting. */
+ft_query ft__rank_query(const ft__rank_question *q);
 /* What a device costs, a second; NaN: not known. */
 double ft__rank_price(const ft__rank_question *q, const char *device);
 /* Reads the model, finds devices, and fills q->r.choice. */

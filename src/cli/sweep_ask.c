@@ -7,12 +7,10 @@
 
 enum { MAX_GRAPHS = 512, KEY_MAX = 1200 };
 
-/* A model as it is read, and as engines of a policy run it. */
+/* A model as it is read. */
 struct network {
     char *key;
-    ft_graph *imported;
-    ft_graph *lowered;
-    uint32_t policy;
+    ft_graph *graph;
     double items;
     uint64_t used; /* when last */
 };
@@ -42,9 +40,7 @@ ft__asker *ft__asker_new(ft__cli *c, const ft_exploration *x)
 static void network_free(struct network *n)
 {
     free(n->key);
-    if (n->lowered != n->imported)
-        ft_graph_free(n->lowered);
-    ft_graph_free(n->imported);
+    ft_graph_free(n->graph);
     *n = (struct network){0};
 }
 
@@ -164,7 +160,7 @@ int ft__asker_setting(ft__asker *a, const char **out, uint32_t workload,
     int code = parse(a, &k, workload, point);
 
     if (!code) {
-        *out = keep_setting(a, k.q.use.setting);
+        *out = keep_setting(a, k.q.setting);
         code = *out ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
     }
     asked_free(&k);
@@ -283,161 +279,51 @@ static int find_network(ft__asker *a, struct asked *k, struct network **out)
         }
     n = *out = place_for(a);
     n->used = ++a->clock;
-    code = ft__model_read(&k->c, &n->imported, k->c.args.v[0], &k->o->model);
+    code = ft__model_read(&k->c, &n->graph, k->c.args.v[0], &k->o->model);
     if (code)
         return code;
-    batch = ft_graph_batch(n->imported);
+    batch = ft_graph_batch(n->graph);
     n->items = batch > 0 ? (double)batch : 1;
     n->key = strdup(key);
     return n->key ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
 }
 
-/* As engines with this policy run it. */
-static ft_status lower(struct network *n, uint32_t policy, const ft_step *step,
-                       ft_error *err)
-{
-    ft_status st;
-
-    if (n->lowered && n->policy == policy)
-        return FT_OK;
-    if (n->lowered != n->imported)
-        ft_graph_free(n->lowered);
-    n->lowered = NULL;
-    st = ft_step_lower(&n->lowered, n->imported, policy, step, err);
-    if (!st && !n->lowered)
-        n->lowered = n->imported;
-    n->policy = policy;
-    return st;
-}
-
 /* ---- answers ---- */
-
-/* Whatever the setting, it is the same. */
-static ft_status ask_once(ft__forecast *out, size_t n, const ft_source *from,
-                          const ft_graph *g, ft_error *err)
-{
-    ft_network_estimate e;
-    ft_status st = ft_source_predict(&e, from, g, err);
-
-    if (st)
-        return st;
-    for (size_t i = 0; i < n; i++)
-        out[i].brief =
-            (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
-    ft_network_estimate_free(&e);
-    return FT_OK;
-}
-
-static ft_status ask_many(ft__forecast *out, size_t n, const char *const *setting,
-                          const ft_source *from, const ft_graph *g, ft_error *err)
-{
-    ft_brief *brief = malloc((n + 1) * sizeof(*brief));
-    ft_status st = brief ? ft_predict_network_many(brief, from->predictor, &from->on,
-                                                   setting, n, g, err)
-                         : ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
-
-    for (size_t i = 0; i < n && !st; i++)
-        out[i].brief = brief[i];
-    free(brief);
-    return st;
-}
-
-static bool depends_on_setting(const ft_source *from)
-{
-    return from->on.device && (from->predictor || from->model == FT_ANALYTIC_PHYSICS);
-}
-
-/* Why the first of these settings has no answer, in words. */
-static void find_why(char *why, size_t size, const ft_source *from, const char *setting,
-                     const ft_graph *g)
-{
-    ft_source one = *from;
-    ft_network_estimate e;
-    ft_error err = {0};
-
-    one.on.setting = setting;
-    if (ft_source_predict(&e, &one, g, &err))
-        snprintf(why, size, "%s", err.msg);
-    else
-        ft_network_estimate_free(&e);
-}
-
-static int answer(ft__asker *a, ft__forecast *out, char *why, size_t size,
-                  struct asked *k, struct network *n, const ft_source *from,
-                  const char *const *setting, size_t n_settings)
-{
-    ft_error err = {0};
-    ft_status st = lower(n, ft_source_policy(from), &k->q.step, &err);
-
-    if (!st)
-        st = depends_on_setting(from)
-                 ? ask_many(out, n_settings, setting, from, n->lowered, &err)
-                 : ask_once(out, n_settings, from, n->lowered, &err);
-    if (st == FT_ENOTFOUND) {
-        snprintf(why, size, "%s", err.msg);
-        return FT__EXIT_GOOD;
-    }
-    if (st)
-        return ft__cli_fail_asked(a->c, st, &err);
-    for (size_t i = 0; i < n_settings; i++)
-        if (isnan(out[i].brief.time_s)) {
-            find_why(why, size, from, setting[i], n->lowered);
-            break;
-        }
-    return FT__EXIT_GOOD;
-}
-
-/* With one the device's file is needed. */
-static const char *first_driven(const char *const *setting, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && !*setting[i])
-        i++;
-    return i < n ? setting[i] : "";
-}
-
-/* Of this machine. */
-static void drop_driven(ft__forecast *out, char *why, size_t size,
-                        const char *const *setting, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!*setting[i])
-            continue;
-        out[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
-        snprintf(why, size, FT_LOCAL_AS_MEASURED);
-    }
-}
 
 static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size_t size,
                const char *const *setting, size_t n)
 {
     const char *device = k->o->device ? k->o->device : "local";
-    const bool local = strcmp(device, "local") == 0;
+    const double price_per_s = ft_exploration_price(a->x, device);
     ft_query query = k->q.query;
     struct network *network;
     ft_error err = {0};
-    ft_selection found;
+    ft_answer *answer;
     ft_status st;
     int code = find_network(a, k, &network);
 
     if (code)
         return code;
+    query.graph = network->graph;
     query.device = device;
-    /* This machine answers as it was measured, whatever others are driven at. */
-    query.setting = local ? "" : first_driven(setting, n);
-    st = ft_select(&found, a->data, &query, network->imported, &err);
+    query.settings = setting;
+    query.n_settings = n;
+    st = ft_query_ask(&answer, a->data, &query, &err);
     if (st)
         return ft__cli_fail_asked(&k->c, st, &err);
-    for (size_t i = 0; i < n; i++)
-        out[i] = (ft__forecast){.brief = {NAN, NAN, NAN, NAN},
+    for (size_t i = 0; i < n; i++) {
+        const ft_brief *b = &answer->each[i];
+
+        out[i] = (ft__forecast){.brief = *b,
                                 .items = network->items,
-                                .price_per_s = ft_exploration_price(a->x, device),
-                                .limit_bytes = found.limit_bytes};
-    code = answer(a, out, why, size, k, network, &found.source, setting, n);
-    if (local)
-        drop_driven(out, why, size, setting, n);
-    return code;
+                                .price_per_s = price_per_s,
+                                .limit_bytes = answer->limit_bytes};
+        out[i].brief.why = "";
+        if (*b->why)
+            snprintf(why, size, "%s", b->why);
+    }
+    ft_answer_free(answer);
+    return FT__EXIT_GOOD;
 }
 
 int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
@@ -519,20 +405,39 @@ static void make_command(struct line *command, const ft__cli *c, const struct as
         add_option(command, "--plugin-dir", c->plugin_dir);
 }
 
+/* The engine of the predictor that is named, otherwise the one that is asked for;
+ * false: it is no predictor. */
+static bool engine_of(char *out, size_t size, const ft__predict_options *o)
+{
+    ft_predictor_info info;
+    ft_predictor *p;
+
+    snprintf(out, size, "%s", o->engine ? o->engine : FT_DEFAULT_ENGINE);
+    if (!o->predictor)
+        return true;
+    if (ft_predictor_load(&p, o->predictor, NULL))
+        return false;
+    ft_predictor_get_info(p, &info);
+    if (*info.engine)
+        snprintf(out, size, "%s", info.engine);
+    ft_predictor_free(p);
+    return true;
+}
+
 bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
                        const double *point)
 {
     struct line line = {.text = command, .size = size, .whole = true};
-    ft_selection found;
+    char engine[64];
     struct asked k;
     bool here = !parse(a, &k, workload, point) &&
                 (!k.o->device || strcmp(k.o->device, "local") == 0) &&
-                !*k.q.use.setting && k.q.step.mode == FT_MODE_INFERENCE;
+                !*k.q.use.setting && k.q.step.mode == FT_MODE_INFERENCE &&
+                engine_of(engine, sizeof(engine), k.o);
 
     if (here) {
-        (void)ft_select(&found, a->data, &k.q.query, NULL, NULL); /* for the engine */
-        make_command(&line, a->c, &k, found.engine);
-        here = line.whole && *found.engine;
+        make_command(&line, a->c, &k, engine);
+        here = line.whole;
     }
     asked_free(&k);
     return here;

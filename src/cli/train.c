@@ -48,11 +48,12 @@ static const ft__option options[] = {
      "which of these measurements, as evaluate has it: \"device=a30,l4 "
      "policy=default\""},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
-     "fit to these networks, measured whole, what host and device share of the work, as "
+     "fit to these networks, measured whole, what host and device share of the work, "
+     "as "
      "evaluate --networks does: \"device=a30 phase=step\""},
-    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR",
+    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops; those of data/workloads/networks"},
+     "NAME@SHAPE.step.ops, or a table of them; those of data/workloads/networks"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
@@ -233,7 +234,7 @@ static int run(ft__cli *c, const void *user)
                             .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};
     char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
-    char lists[FT__PATH_MAX + 32];
+    ft_network_lists *lists = NULL;
     ft__importance worth = {0};
     ft__ops without = {0};
     ft_predictor *p;
@@ -247,13 +248,13 @@ static int run(ft__cli *c, const void *user)
         return code;
     ft__path_data(c, data);
     how.data_dir = data;
-    snprintf(lists, sizeof(lists), "%s%s", o->lists ? o->lists : data,
-             o->lists ? "" : "/workloads/networks");
     how.networks = o->networks;
-    how.graph = ft_networks_list;
-    how.graph_user = lists;
+    how.find = ft_network_lists_find;
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
+    if (!code && o->networks)
+        code = ft__lists_open(c, &lists, o->lists, false);
+    how.find_user = lists;
     if (!code)
         code = leave_out(c, &without, o, engine);
     if (!code) {
@@ -267,6 +268,7 @@ static int run(ft__cli *c, const void *user)
                                : FT__EXIT_GOOD;
     }
     ft__ops_free(&without);
+    ft_network_lists_free(lists);
     if (code) {
         ft__importance_free(&worth);
         return code;

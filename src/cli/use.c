@@ -54,6 +54,42 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
                 : FT__EXIT_GOOD;
 }
 
+int ft__use_setting(ft__cli *c, char out[FT__SETTING_MAX], const ft__use *u,
+                    const char *more)
+{
+    const int n = snprintf(out, FT__SETTING_MAX, "%s%s%s", u->setting,
+                           *u->setting && more ? " " : "", more ? more : "");
+
+    return n < FT__SETTING_MAX
+               ? FT__EXIT_GOOD
+               : ft__cli_exit(c, FT__EXIT_USAGE, "--setting is too long");
+}
+
+int ft__device_resolve(ft__cli *c, char *name, size_t size)
+{
+    char data_dir[FT__PATH_MAX], note[512];
+    ft_error err = {0};
+    ft_status st;
+
+    ft__path_data(c, data_dir);
+    st = ft_device_resolve(name, size, note, sizeof(note), data_dir, &err);
+    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+}
+
+bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
+{
+    char data_dir[FT__PATH_MAX];
+    ft_device *d;
+    bool is;
+
+    ft__path_data(c, data_dir);
+    is = !ft_device_load(&d, data_dir, name, NULL);
+    if (is && memory_bytes)
+        *memory_bytes = ft_device_get(d)->memory_bytes;
+    ft_device_free(d);
+    return is;
+}
+
 int ft__known_none(ft__cli *c, const char *path)
 {
     return ft__cli_exit(c, FT__EXIT_INPUT,

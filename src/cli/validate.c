@@ -6,6 +6,7 @@
 
 #include "cli/slow.h"
 #include "cli/validated.h"
+#include "foretell/query.h"
 #include "foretell/store.h"
 #include "report/page.h"
 
@@ -75,7 +76,10 @@ struct work {
     ft_step step;
     ft_session *session; /* NULL: from the store */
     ft_store *store;
-    ft_predictor *predictor;
+    ft_data *data;
+    char predictor[FT__PATH_MAX];
+    ft_query query;
+    bool asks; /* there is something that predicts */
     ft_meter *meter;
     ft_validated *v;
     size_t n;
@@ -138,21 +142,21 @@ static int open_store(struct work *w)
     return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
 }
 
-static int open_predictor(struct work *w)
+/* The predictor that was named, or the one that train made; --forget makes its own. */
+static int open_query(struct work *w)
 {
-    char path[FT__PATH_MAX];
-    ft_error err = {0};
-    ft_status st;
-
-    if (w->o->forget || (!w->session && !w->o->predictor))
-        return FT__EXIT_GOOD;
+    w->query = (ft_query)FT_QUERY_INIT;
+    w->query.threads = w->o->threads;
     if (w->session)
-        ft__path_predictor(path, ft_session_engine(w->session), w->o->threads);
-    if (!w->o->predictor && !ft__path_exists(path))
-        return FT__EXIT_GOOD;
-    st = ft_predictor_load(&w->predictor, w->o->predictor ? w->o->predictor : path,
-                           &err);
-    return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+        w->query.engine = ft_session_engine(w->session);
+    if (w->session && !w->o->forget)
+        ft__path_predictor(w->predictor, ft_session_engine(w->session), w->o->threads);
+    if (w->o->predictor)
+        w->query.predictor = w->o->predictor;
+    else if (*w->predictor && ft__path_exists(w->predictor))
+        w->query.predictor = w->predictor;
+    w->asks = w->o->forget || w->query.predictor;
+    return w->asks ? ft__data_open(w->c, &w->data) : FT__EXIT_GOOD;
 }
 
 static int open_meter(struct work *w)
@@ -191,7 +195,8 @@ static ft_status validate(struct work *w, const ft_graph *g, const char *path,
                                      .op_time_s = w->o->op_time_s,
                                      .rounds = (uint32_t)w->o->rounds,
                                      .again = w->o->again,
-                                     .predictor = w->predictor,
+                                     .data = w->data,
+                                     .query = w->asks ? &w->query : NULL,
                                      .meter = w->meter,
                                      .power_time_s = w->o->power_time_s,
                                      .forget = w->o->forget,
@@ -360,7 +365,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = open_store(&w);
     if (!code)
-        code = open_predictor(&w);
+        code = open_query(&w);
     if (!code)
         code = open_meter(&w);
     for (size_t i = 0; i < c->args.n && !code; i++)
@@ -370,7 +375,7 @@ static int run(ft__cli *c, const void *user)
     while (w.n)
         ft_validated_free(&w.v[--w.n]);
     free(w.v);
-    ft_predictor_free(w.predictor);
+    ft_data_close(w.data);
     ft_store_close(w.store);
     ft_meter_close(w.meter);
     ft_session_close(w.session);

@@ -1,6 +1,9 @@
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "foretell/device.h"
 
@@ -14,6 +17,8 @@ struct ft_device {
 /* A device with nothing known. NULL when memory is short. */
 ft_device *ft__device_new(void);
 
+/* Where the file of a device would be; false: there can be none of this name. */
+bool ft__device_path(char path[PATH_MAX], const char *data_dir, const char *name);
 /* Decode the bytes of a device file. `file` is for messages; the device is
  * called `name`. */
 ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,

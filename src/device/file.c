@@ -371,6 +371,12 @@ static bool is_name(const char *s)
     return *s && *s != '.' && !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789._-")];
 }
 
+bool ft__device_path(char path[PATH_MAX], const char *data_dir, const char *name)
+{
+    return is_name(name) && snprintf(path, PATH_MAX, "%s/devices/%s%s", data_dir, name,
+                                     suffix) < PATH_MAX;
+}
+
 ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
                          ft_error *err)
 {
@@ -379,10 +385,7 @@ ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name
     ft_status st;
 
     *out = NULL;
-    if (!is_name(name) || snprintf(path, sizeof(path), "%s/devices/%s%s", data_dir,
-                                   name, suffix) >= (int)sizeof(path))
-        return not_found(data_dir, name, err);
-    if (access(path, F_OK))
+    if (!ft__device_path(path, data_dir, name) || access(path, F_OK))
         return not_found(data_dir, name, err);
     st = ft__sys_file(&bytes, &len, path, err);
     if (st == FT_OK)

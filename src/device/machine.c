@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "device/nvml.h"
+#include "device/power_inside.h"
 #include "device/sysfs.h"
 #include "foretell/device.h"
 #include "foretell/power.h"
@@ -316,15 +317,15 @@ static ft_status record_trace(struct recorder *r, const ft_record_options *opt,
         snprintf(r->out->no_trace, sizeof(r->out->no_trace), "%s", why.msg);
         return FT_OK;
     }
-    st = ft_meter_start(m, err);
+    st = ft__meter_start(m, err);
     if (!st) {
         ft__sleep_s(opt->trace_s);
-        st = ft_meter_stop(m, &t, err);
+        st = ft__meter_stop(m, &t, err);
     }
     ft__buf_fmt(&path, "%s/trace.csv", r->dir);
     if (!st)
         st = path.bad ? ft_fail(err, FT_ENOMEM, 0, "recording")
-                      : ft_trace_write(&t, path.s, err);
+                      : ft__trace_write(&t, path.s, err);
     for (uint32_t i = 0; i < t.n_domains; i++)
         r->out->readings += t.n[i];
     ft_trace_free(&t);

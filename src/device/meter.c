@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "device/meter.h"
+#include "device/power_inside.h"
 #include "device/trace.h"
 #include "device/updates.h"
 
@@ -319,7 +320,7 @@ double ft_meter_least_s(const ft_meter *m, uint32_t i)
 
 /* ---- stretches ---- */
 
-ft_status ft_meter_start(ft_meter *m, ft_error *err)
+ft_status ft__meter_start(ft_meter *m, ft_error *err)
 {
     ft_status st;
 
@@ -362,7 +363,7 @@ static ft_status hand_over(ft_meter *m, ft_trace *out, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft_meter_stop(ft_meter *m, ft_trace *out, ft_error *err)
+ft_status ft__meter_stop(ft_meter *m, ft_trace *out, ft_error *err)
 {
     *out = (ft_trace){.cpu_share = NAN};
     if (!m->running)
@@ -376,7 +377,7 @@ ft_status ft_meter_stop(ft_meter *m, ft_trace *out, ft_error *err)
 ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
                          ft_trace *out, double *from_s, double *to_s, ft_error *err)
 {
-    ft_status st = ft_meter_start(m, err);
+    ft_status st = ft__meter_start(m, err);
 
     *out = (ft_trace){.cpu_share = NAN};
     *from_s = *to_s = NAN;
@@ -385,7 +386,7 @@ ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
     *from_s = ft__meter_now(m);
     run(user);
     *to_s = ft__meter_now(m);
-    return ft_meter_stop(m, out, err);
+    return ft__meter_stop(m, out, err);
 }
 
 /* Levels between from and to: watts as they came, or of a counter its growth over at
@@ -443,7 +444,7 @@ static void rest(void *user)
     ft__meter_pass(r->meter, r->seconds);
 }
 
-ft_status ft_meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err)
+ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err)
 {
     struct rest quiet = {m, quiet_s};
     double from, to;

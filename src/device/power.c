@@ -6,6 +6,7 @@
 
 #include "base/stats.h"
 #include "device/integral.h"
+#include "device/power_inside.h"
 
 /* Levels of power, each with the time it stands for. */
 struct levels {
@@ -242,8 +243,8 @@ void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_
         choose(out, &counter, &power, s.d);
 }
 
-void ft_energy_of(double *joules, double *error_j, double watts, double watts_error,
-                  double seconds, double seconds_error)
+void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
+                   double seconds, double seconds_error)
 {
     *joules = watts * seconds;
     *error_j = hypot(watts * seconds_error, seconds * watts_error);

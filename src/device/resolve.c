@@ -1,9 +1,9 @@
 /* What a device is called: "h100-sxm", "NVIDIA H100 80GB HBM3", "h100". */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "foretell/device.h"
+#include "device/device.h"
 
 /* Of variants of one product the one that people mean when they name none: the one
  * that does most, then the one that moves most, then the largest. */
@@ -64,16 +64,12 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
 ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
                             const char *data_dir, ft_error *err)
 {
-    char found[128];
-    ft_device *d;
+    char found[128], path[PATH_MAX];
 
     *note = '\0';
-    if (strcmp(name, "local") == 0)
+    if (strcmp(name, "local") == 0 ||
+        (ft__device_path(path, data_dir, name) && access(path, F_OK) == 0))
         return FT_OK;
-    if (!ft_device_load(&d, data_dir, name, NULL)) {
-        ft_device_free(d);
-        return FT_OK;
-    }
     if (!ft_device_find(found, sizeof(found), data_dir, name, NULL)) {
         snprintf(name, size, "%s", found);
         return FT_OK;

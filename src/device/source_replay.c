@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device/power_inside.h"
 #include "device/source.h"
 
 /* A recorded trace, played at the speed it was recorded. Sources of one file share
@@ -70,7 +71,7 @@ static void add_domain(ft__sources *all, struct replay *p, uint32_t i)
 ft_status ft__add_replay(ft__sources *all, const char *path, ft_error *err)
 {
     struct replay *p = calloc(1, sizeof(*p));
-    ft_status st = p ? ft_trace_read(&p->trace, path, err)
+    ft_status st = p ? ft__trace_read(&p->trace, path, err)
                      : ft_fail(err, FT_ENOMEM, 0, "%s", path);
 
     if (st) {

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/number.h"
+#include "device/power_inside.h"
 #include "device/sysfs.h"
 #include "device/trace.h"
 
@@ -109,7 +110,7 @@ static void put_rows(ft__buf *b, const ft_trace *t, size_t *next)
     }
 }
 
-ft_status ft_trace_write(const ft_trace *t, const char *path, ft_error *err)
+ft_status ft__trace_write(const ft_trace *t, const char *path, ft_error *err)
 {
     size_t *next = calloc(t->n_domains + 1, sizeof(*next));
     ft__buf b = {.bad = !next};
@@ -322,7 +323,7 @@ ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *pat
     return FT_OK;
 }
 
-ft_status ft_trace_read(ft_trace *out, const char *path, ft_error *err)
+ft_status ft__trace_read(ft_trace *out, const char *path, ft_error *err)
 {
     char *text = NULL, nothing[] = "";
     size_t len;

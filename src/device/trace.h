@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "device/power_inside.h"
 #include "foretell/power.h"
 
 /* A trace of n domains without readings; reading[i] is set to memory of malloc(). */
@@ -13,7 +14,7 @@ const char *ft__trace_keep(ft_trace *t, const char *text);
 /* Copies text; false when memory is short. */
 bool ft__trace_set_domain(ft_trace *t, uint32_t i, const ft_domain *d);
 
-/* Text of ft_trace_write(), terminated, len bytes; it is cut up. `path` is for
+/* Text of ft__trace_write(), terminated, len bytes; it is cut up. `path` is for
  * messages. */
 ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *path,
                           ft_error *err);

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/explore_inside.h"
 #include "foretell/explore.h"
 
 enum { LEAST_PAIRS = 4 }; /* of which an interval can be given */
 
-const char *ft_correlation_name(ft_correlation_kind k)
+const char *ft__correlation_name(ft_correlation_kind k)
 {
     static const char *const name[] = {"pearson", "spearman", "kendall"};
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/explore_inside.h"
 #include "explore/points.h"
 
 enum {
@@ -39,7 +40,7 @@ static void find_places(struct cube *c, const ft_space *s)
     for (size_t i = 0; i < c->n; i++) {
         for (size_t k = 0; k < c->k; k++)
             point[k] = ft__param_at(&s->param[k], ((double)i + 0.5) / (double)c->n);
-        ft_space_to_unit(s, unit, point);
+        ft__space_to_unit(s, unit, point);
         for (size_t k = 0; k < c->k; k++) {
             c->category[k] = s->param[k].type == FT_PARAM_CATEGORICAL;
             c->place[k * c->n + i] = c->category[k] ? point[k] : unit[k];
@@ -141,7 +142,7 @@ static ft_status add(ft__points *p, size_t missing, ft__prng *rng, ft_error *err
     for (size_t i = 0; i < missing && !st; i++) {
         bool added;
 
-        ft_space_from_unit(p->s, point, unit + i * k);
+        ft__space_from_unit(p->s, point, unit + i * k);
         st = ft__points_add(p, point, &added, err);
     }
     free(unit);

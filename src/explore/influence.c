@@ -9,9 +9,11 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "explore/explore_inside.h"
 #include "explore/space.h"
 #include "foretell/learn.h"
 #include "learn/boxes.h"
+#include "learn/learn_inside.h"
 
 enum {
     TREES = 64,
@@ -171,7 +173,7 @@ static void write_columns(struct anova *a, const ft_space *s, const double *poin
     for (size_t i = 0; i < n; i++) {
         if (isnan(y[i]))
             continue;
-        ft_space_to_unit(s, unit, points + i * a->k);
+        ft__space_to_unit(s, unit, points + i * a->k);
         for (size_t k = 0; k < a->k; k++) {
             const double bin = floor(unit[k] * a->bins[k]);
 
@@ -251,7 +253,7 @@ static ft_status forest_variance(double *out, const struct anova *a, const ft_fo
                 x[r * a->k + i] =
                     (float)(all <= DRAWS ? left % a->bins[i]
                                          : ft__prng_below(&rng, a->bins[i]));
-        ft_forest_predict_rows(f, x, n, y);
+        ft__forest_predict_rows(f, x, n, y);
         *out = variance(y, n);
     } else {
         st = ft_fail(err, FT_ENOMEM, 0, "no memory for the variance of a forest");
@@ -275,9 +277,9 @@ static ft_status out_of_fold(double *r2, const struct anova *a, const ft_matrix 
     for (size_t i = 0; i < a->n && !st; i++)
         group[i] = i;
     if (!st)
-        st = ft_folds_make(fold, group, a->n, FOLDS, opt->seed, err);
+        st = ft__folds_make(fold, group, a->n, FOLDS, opt->seed, err);
     if (!st)
-        st = ft_forest_cross_validate(predicted, x, a->y, NULL, fold, FOLDS, opt, err);
+        st = ft__forest_cross_validate(predicted, x, a->y, NULL, fold, FOLDS, opt, err);
     if (!st)
         st = ft_errors_compute(&errors, a->y, predicted, a->n, a->k, err);
     if (!st)
@@ -295,7 +297,7 @@ static ft_status analyse(ft_influence *out, struct anova *a, uint64_t seed,
     const ft_matrix x = {a->x, a->n, a->k};
     ft_forest *f;
     double total = NAN;
-    ft_status st = ft_forest_fit(&f, &x, a->y, NULL, &opt, err);
+    ft_status st = ft__forest_fit(&f, &x, a->y, NULL, &opt, err);
 
     if (st)
         return st;
@@ -313,7 +315,7 @@ static ft_status analyse(ft_influence *out, struct anova *a, uint64_t seed,
     }
     if (!st)
         st = out_of_fold(&out->r2, a, &x, &opt, err);
-    ft_forest_free(f);
+    ft__forest_free(f);
     return st;
 }
 

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/solve.h"
+#include "explore/explore_inside.h"
 #include "explore/space.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum {
     FOLDS = 5,
@@ -131,7 +133,7 @@ static ft_status write_columns(struct search *w, const double *points, const dou
 
         if (isnan(y[i]))
             continue;
-        ft_space_to_unit(w->s, unit, point);
+        ft__space_to_unit(w->s, unit, point);
         for (size_t t = 0; t < w->n_terms; t++)
             w->x[t * w->n + row] = value_of(&w->term[t], point, unit);
         w->y[row++] = y[i];
@@ -298,7 +300,7 @@ static ft_status fit(ft_influence_model *out, struct search *w, uint64_t seed,
         mean += w->y[i] / (double)w->n;
     }
     if (!st)
-        st = ft_folds_make(w->fold, group, w->n, FOLDS, seed, err);
+        st = ft__folds_make(w->fold, group, w->n, FOLDS, seed, err);
     free(group);
     if (st)
         return st;

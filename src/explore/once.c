@@ -13,6 +13,7 @@
 #include "explore/run.h"
 #include "foretell/command.h"
 #include "foretell/measure.h"
+#include "run/measure_inside.h"
 
 /* With one, whatever a run started is ended with it. */
 static const double no_timeout_s = 1e9;
@@ -254,7 +255,7 @@ static ft_status take(ft__outcome *out, const ft__once *o, const ft__place *p,
     ft_timing t = {.conditions = run->conditions, .rounds = 1};
     char conditions[1024];
 
-    ft_timing_conditions(&t, conditions, sizeof(conditions));
+    ft__timing_conditions(&t, conditions, sizeof(conditions));
     out->conditions = copy(out, conditions);
     add(out, FT__RUN_TIME, run->wall_s);
     add(out, FT__RUN_MEMORY, (double)run->peak_bytes);

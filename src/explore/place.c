@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/number.h"
 #include "explore/exploration.h"
+#include "explore/exploration_inside.h"
+#include "explore/explore_inside.h"
 
 size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t size)
 {
@@ -209,8 +211,8 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
     return FT_OK;
 }
 
-ft_status ft_point_parse(const ft_exploration *x, double *point, const char *text,
-                         ft_error *err)
+ft_status ft__point_parse(const ft_exploration *x, double *point, const char *text,
+                          ft_error *err)
 {
     size_t n = ft_space_params(x->space, &(const ft_parameter *){0});
     char *copy = strdup(text), *rest = copy, *word;
@@ -233,7 +235,7 @@ bool ft__point_again(const ft_exploration *x, char *buf, size_t size, const char
     double point[FT__MAX_PARAMS];
     ft_error unused;
 
-    return !ft_point_parse(x, point, text, &unused) &&
-           ft_space_allows(x->space, point) &&
+    return !ft__point_parse(x, point, text, &unused) &&
+           ft__space_allows(x->space, point) &&
            ft_point_print(x, point, buf, size) < size;
 }

@@ -1,5 +1,6 @@
 #include "explore/points.h"
 
+#include "explore/explore_inside.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ ft_status ft__points_add(ft__points *p, const double *point, bool *added, ft_err
     double *row;
 
     *added = false;
-    if (!ft_space_allows(p->s, point))
+    if (!ft__space_allows(p->s, point))
         return FT_OK;
     slot = ft__index_at(&p->seen, hash_of(point, width), NULL);
     if (!slot)
@@ -97,8 +98,8 @@ static ft_status descend(struct walk *w, size_t done)
                            "the space has more than %d points: draw some of them "
                            "(random, latin, sobol)",
                            FT__MAX_POINTS);
-        return ft_space_allows(w->s, w->point) ? w->visit(w->user, w->point, w->err)
-                                               : FT_OK;
+        return ft__space_allows(w->s, w->point) ? w->visit(w->user, w->point, w->err)
+                                                : FT_OK;
     }
     w->point[k] = NAN;
     if (!ft__space_has_say(w->s, w->point, k))
@@ -156,7 +157,7 @@ static ft_status fill_from_list(ft__points *p, size_t n, ft__prng *rng, ft_error
 
 ft_status ft__points_fill(ft__points *p, size_t n, ft__prng *rng, ft_error *err)
 {
-    const bool listed = ft_space_size(p->s) <= MAX_LISTED;
+    const bool listed = ft__space_size(p->s) <= MAX_LISTED;
     const size_t tries = listed ? TRIES : MORE_TRIES;
     double point[FT__MAX_PARAMS], unit[FT__MAX_PARAMS];
     ft_status st = FT_OK;
@@ -166,7 +167,7 @@ ft_status ft__points_fill(ft__points *p, size_t n, ft__prng *rng, ft_error *err)
 
         for (size_t k = 0; k < p->s->n; k++)
             unit[k] = ft__prng_unit(rng);
-        ft_space_from_unit(p->s, point, unit);
+        ft__space_from_unit(p->s, point, unit);
         st = ft__points_add(p, point, &added, err);
         tried = added ? 0 : tried + 1;
     }

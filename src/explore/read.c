@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "explore/exploration_inside.h"
 #include "explore/front.h"
 
 enum {
@@ -401,8 +402,8 @@ static void all(ft__yaml *y, ft_exploration *x)
         x->print = print_of(x);
 }
 
-ft_status ft_exploration_read(ft_exploration **out, const char *text, size_t len,
-                              const char *name, ft_error *err)
+ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t len,
+                               const char *name, ft_error *err)
 {
     ft_exploration *x = calloc(1, sizeof(*x));
     ft__yaml y = {.file = name, .err = err};
@@ -438,7 +439,7 @@ ft_status ft_exploration_load(ft_exploration **out, const char *path, ft_error *
         st = ft_fail(err, FT_EFORMAT, 0, "%s: more than %d bytes; is it a space?", path,
                      MAX_FILE);
     else
-        st = ft_exploration_read(out, text, len, path, err);
+        st = ft__exploration_read(out, text, len, path, err);
     free(text);
     if (fp)
         fclose(fp);

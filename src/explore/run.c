@@ -8,7 +8,10 @@
 #include "base/index.h"
 #include "base/log.h"
 #include "base/prng.h"
+#include "explore/exploration_inside.h"
+#include "explore/explore_inside.h"
 #include "explore/run.h"
+#include "store/store_inside.h"
 
 /* Half a 95 % interval in standard errors. */
 static const double half_95 = 1.96;
@@ -154,8 +157,8 @@ static bool take_point(void *user, const ft__trial_run *t)
     ft_error unused;
     bool good = point != NULL;
 
-    if (good && !job_of(w, t) && !ft_point_parse(w->x, point, t->point, &unused) &&
-        ft_space_allows(w->x->space, point))
+    if (good && !job_of(w, t) && !ft__point_parse(w->x, point, t->point, &unused) &&
+        ft__space_allows(w->x->space, point))
         good = !add_point(w, point);
     free(point);
     return good;
@@ -380,7 +383,7 @@ static ft_status tell_search(struct work *w, ft_search *s, size_t p)
     for (size_t k = 0; k < w->x->n_objectives && !st && !known; k++)
         y[k] = NAN;
     if (!st)
-        st = ft_search_tell(s, w->points + p * width(w), y, w->err);
+        st = ft__search_tell(s, w->points + p * width(w), y, w->err);
     free(y);
     return st;
 }
@@ -413,7 +416,7 @@ static ft_status search_on(struct work *w, ft_search *s)
 
         if (is_over(w))
             break;
-        st = ft_search_ask(s, point, &gain, w->err);
+        st = ft__search_ask(s, point, &gain, w->err);
         if (st == FT_ENOTFOUND) { /* every point is known */
             st = FT_OK;
             break;
@@ -452,7 +455,7 @@ static ft_status run_search(struct work *w)
         limit[k] = isnan(o->limit) ? INFINITY : o->maximize ? -o->limit : o->limit;
     }
     if (!st)
-        st = ft_search_new(&s, w->x->space, &how, w->err);
+        st = ft__search_new(&s, w->x->space, &how, w->err);
     if (!st)
         st = each_known(w, take_point);
     if (!st)
@@ -464,7 +467,7 @@ static ft_status run_search(struct work *w)
             st = tell_search(w, s, p);
     if (!st)
         st = search_on(w, s);
-    ft_search_free(s);
+    ft__search_free(s);
     free(limit);
     return st;
 }
@@ -527,8 +530,8 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
     if (!st && opt->plan)
         st = ft__trials_set_plan(store, w.exploration, opt->plan, w.err);
     if (!st)
-        st = ft_store_begin_run(store, &w.run, opt->command ? opt->command : "",
-                                opt->environment ? opt->environment : "", w.err);
+        st = ft__store_begin_run(store, &w.run, opt->command ? opt->command : "",
+                                 opt->environment ? opt->environment : "", w.err);
     if (!st)
         st = opt->searcher == FT_SEARCH_COUNT ? run_design(&w) : run_search(&w);
     if (!st)

@@ -1,5 +1,6 @@
 #include "explore/search.h"
 
+#include "explore/explore_inside.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +97,8 @@ static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err
     return st;
 }
 
-ft_status ft_search_new(ft_search **out, const ft_space *space,
-                        const ft_search_options *opt, ft_error *err)
+ft_status ft__search_new(ft_search **out, const ft_space *space,
+                         const ft_search_options *opt, ft_error *err)
 {
     ft_search *s;
     ft_status st;
@@ -117,7 +118,7 @@ ft_status ft_search_new(ft_search **out, const ft_space *space,
     s->ops = searcher[opt->searcher];
     st = start(s, opt, err);
     if (st) {
-        ft_search_free(s);
+        ft__search_free(s);
         return st;
     }
     *out = s;
@@ -141,7 +142,7 @@ static ft_status ask_first(ft_search *s, double *point, bool *found, ft_error *e
     return st;
 }
 
-ft_status ft_search_ask(ft_search *s, double *point, double *gain, ft_error *err)
+ft_status ft__search_ask(ft_search *s, double *point, double *gain, ft_error *err)
 {
     bool found;
     ft_status st = ask_first(s, point, &found, err);
@@ -157,8 +158,8 @@ ft_status ft_search_ask(ft_search *s, double *point, double *gain, ft_error *err
     return ask_any(s, point, err);
 }
 
-ft_status ft_search_tell(ft_search *s, const double *point, const double *y,
-                         ft_error *err)
+ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
+                          ft_error *err)
 {
     const size_t width = s->s->n;
     size_t cap = s->cap;
@@ -182,7 +183,7 @@ ft_status ft_search_tell(ft_search *s, const double *point, const double *y,
     return st;
 }
 
-void ft_search_free(ft_search *s)
+void ft__search_free(ft_search *s)
 {
     if (!s)
         return;

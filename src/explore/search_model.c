@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explore/explore_inside.h"
 #include "explore/surrogate.h"
 
 enum {
@@ -20,11 +21,11 @@ static void step_from_front(ft_search *s, const ft__surrogate *o, double *point)
     const size_t from = o->base[ft__prng_below(&s->rng, (uint32_t)o->n_base)];
     double unit[FT__MAX_PARAMS];
 
-    ft_space_to_unit(s->s, unit, s->point + from * n);
+    ft__space_to_unit(s->s, unit, s->point + from * n);
     ft__search_step(s, unit, ft__prng_below(&s->rng, n), &s->rng);
     if (ft__prng_unit(&s->rng) < 0.5)
         ft__search_step(s, unit, ft__prng_below(&s->rng, n), &s->rng);
-    ft_space_from_unit(s->s, point, unit);
+    ft__space_from_unit(s->s, point, unit);
 }
 
 static void draw(ft_search *s, double *point)
@@ -33,7 +34,7 @@ static void draw(ft_search *s, double *point)
 
     for (size_t k = 0; k < s->s->n; k++)
         unit[k] = ft__prng_unit(&s->rng);
-    ft_space_from_unit(s->s, point, unit);
+    ft__space_from_unit(s->s, point, unit);
 }
 
 /* While nothing is within limits, what counts is how little is expected beyond them. */
@@ -70,7 +71,7 @@ static bool best_candidate(ft_search *s, ft__surrogate *o, double *best, double 
             step_from_front(s, o, point);
         else
             draw(s, point);
-        if (!ft_space_allows(s->s, point) || ft__points_has(&s->seen, point))
+        if (!ft__space_allows(s->s, point) || ft__points_has(&s->seen, point))
             continue;
         its_worth = worth(s, o, point, &its_gain);
         if (its_worth > most) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/explore_inside.h"
 #include "explore/search.h"
 
 enum {
@@ -187,15 +188,15 @@ static void make_child(ft_search *s, const struct nsga2 *g, double *point)
     const size_t n = s->s->n;
     double a[FT__MAX_PARAMS], b[FT__MAX_PARAMS];
 
-    ft_space_to_unit(s->s, a, s->point + choose(g, &s->rng)->row * n);
-    ft_space_to_unit(s->s, b, s->point + choose(g, &s->rng)->row * n);
+    ft__space_to_unit(s->s, a, s->point + choose(g, &s->rng)->row * n);
+    ft__space_to_unit(s->s, b, s->point + choose(g, &s->rng)->row * n);
     if (ft__prng_unit(&s->rng) < 0.9)
         for (size_t k = 0; k < n; k++)
             a[k] = cross(&s->s->param[k], a[k], b[k], &s->rng);
     for (size_t k = 0; k < n; k++)
         if (ft__prng_unit(&s->rng) * (double)n < 1)
             mutate(s, a, k, &s->rng);
-    ft_space_from_unit(s->s, point, a);
+    ft__space_from_unit(s->s, point, a);
 }
 
 static ft_status ask_nsga2(ft_search *s, double *point, double *gain, ft_error *err)

@@ -1,6 +1,7 @@
 /* Sobol's sequence: I. M. Sobol, On the distribution of points in a cube and the
  * approximate evaluation of integrals, 1967, in the order of Gray's code (Antonov,
  * Saleev 1979). */
+#include "explore/explore_inside.h"
 #include "explore/points.h"
 
 /* Directions of S. Joe and F. Y. Kuo, Constructing Sobol sequences with better
@@ -141,7 +142,7 @@ ft_status ft__design_sobol(ft__points *p, size_t n, uint64_t seed, ft_error *err
         bool added;
 
         ft__sobol_next(&s, unit);
-        ft_space_from_unit(p->s, point, unit);
+        ft__space_from_unit(p->s, point, unit);
         st = ft__points_add(p, point, &added, err);
     }
     return st;

@@ -1,5 +1,6 @@
 #include "explore/space.h"
 
+#include "explore/explore_inside.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,7 +339,7 @@ size_t ft_space_params(const ft_space *s, const ft_parameter **out)
     return s->n;
 }
 
-double ft_space_size(const ft_space *s)
+double ft__space_size(const ft_space *s)
 {
     return s->size;
 }
@@ -401,20 +402,20 @@ void ft__space_settle(const ft_space *s, double *point)
             point[s->order[i]] = NAN;
 }
 
-void ft_space_from_unit(const ft_space *s, double *point, const double *unit)
+void ft__space_from_unit(const ft_space *s, double *point, const double *unit)
 {
     for (size_t k = 0; k < s->n; k++)
         point[k] = ft__param_at(&s->param[k], unit[k]);
     ft__space_settle(s, point);
 }
 
-void ft_space_to_unit(const ft_space *s, double *unit, const double *point)
+void ft__space_to_unit(const ft_space *s, double *unit, const double *point)
 {
     for (size_t k = 0; k < s->n; k++)
         unit[k] = share_of(&s->param[k], point[k]);
 }
 
-int ft_space_allows(const ft_space *s, const double *point)
+int ft__space_allows(const ft_space *s, const double *point)
 {
     for (size_t i = 0; i < s->n_forbidden; i++) {
         const ft__forbidden *f = &s->forbidden[i];

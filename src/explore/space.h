@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "explore/explore_inside.h"
 #include "foretell/explore.h"
 
 enum {
@@ -41,7 +42,7 @@ struct ft_space {
     const ft__forbidden *forbidden;
     size_t n_forbidden;
     const uint32_t *order; /* of parameters, each behind those that it depends on */
-    double size;           /* see ft_space_size() */
+    double size;           /* see ft__space_size() */
     ft__arena arena;       /* all of it */
 };
 

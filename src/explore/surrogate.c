@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/explore_inside.h"
+#include "learn/learn_inside.h"
 #include "learn/walk.h"
 
 enum { TREES = 16, TREES_OF_FAILURES = 32, TUNED_EVERY = 8 };
@@ -59,7 +61,7 @@ static void write_row(const ft_search *s, float *x, const double *point)
 {
     double unit[FT__MAX_PARAMS];
 
-    ft_space_to_unit(s->s, unit, point);
+    ft__space_to_unit(s->s, unit, point);
     for (size_t k = 0; k < s->s->n; k++)
         x[k] = isnan(point[k]) ? NAN : (float)unit[k];
 }
@@ -178,7 +180,7 @@ static ft_status fit_trees(ft__surrogate *o, const ft_search *s, ft_error *err)
         ft__trend_fit(&o->trend[k], o->column, o->columns, t, o->n);
         for (size_t i = 0; i < o->n; i++)
             t[i] -= ft__trend_at(&o->trend[k], o->column + i * o->columns);
-        st = ft_forest_fit(&o->forest[k], &x, t, NULL, &opt, err);
+        st = ft__forest_fit(&o->forest[k], &x, t, NULL, &opt, err);
     }
     return st;
 }
@@ -210,7 +212,7 @@ static ft_status learn_failures(ft__surrogate *o, const ft_search *s, ft_error *
         good[i] = !failed(s, i);
     }
     if (!st && o->n < s->n)
-        st = ft_forest_fit(&o->good, &rows, good, NULL, &opt, err);
+        st = ft__forest_fit(&o->good, &rows, good, NULL, &opt, err);
     free(x);
     free(good);
     return st;
@@ -250,11 +252,11 @@ void ft__surrogate_free(ft__surrogate *o)
     free(o->best);
     free(o->x);
     free(o->column);
-    ft_forest_free(o->good);
+    ft__forest_free(o->good);
     ft__gain_free(&o->gain);
     ft__process_free(&o->process);
     for (uint32_t k = 0; k < FT__MAX_OBJECTIVES; k++)
-        ft_forest_free(o->forest[k]);
+        ft__forest_free(o->forest[k]);
 }
 
 static void ask_trees(const ft__surrogate *o, const ft_search *s, const double *point,
@@ -300,6 +302,6 @@ double ft__surrogate_chance(const ft__surrogate *o, const ft_search *s,
     if (!o->good)
         return 1;
     write_row(s, x, point);
-    share = ft_forest_predict(o->good, x);
+    share = ft__forest_predict(o->good, x);
     return share > likely ? share : fmax(share, unlikely) * unlikely;
 }

@@ -6,7 +6,9 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "explore/exploration.h"
+#include "explore/explore_inside.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum { FEW = 10, DRAWS = 10 };
 
@@ -186,7 +188,7 @@ static ft_status make_lesson(struct lesson *l, const ft_exploration *x,
     l->row = malloc((b->n * l->width + 1) * sizeof(*l->row));
     l->y = malloc((b->n + 1) * sizeof(*l->y));
     for (size_t i = 0; i < b->n && unit && l->row && l->y; i++) {
-        ft_space_to_unit(x->space, unit, t->v[b->from[i]].point);
+        ft__space_to_unit(x->space, unit, t->v[b->from[i]].point);
         for (size_t j = 0; j < t->params; j++)
             l->row[i * l->width + j] = (float)unit[j];
         l->row[i * l->width + t->params] = (float)log(t->v[b->from[i]].value[k]);
@@ -238,14 +240,14 @@ static ft_status learn(double *error, const struct lesson *l, const size_t *orde
         y[i] = l->y[order[i]] - slope * (double)from[at];
     }
     if (!st)
-        st = ft_forest_fit(&f, &m, y, NULL, &how, err);
+        st = ft__forest_fit(&f, &m, y, NULL, &how, err);
     for (size_t i = few; i < n && !st; i++) {
         const float *from = l->row + order[i] * l->width;
-        double told = ft_forest_predict(f, from) + slope * (double)from[at];
+        double told = ft__forest_predict(f, from) + slope * (double)from[at];
 
         error[i - few] = fabs(expm1(told - l->y[order[i]]));
     }
-    ft_forest_free(f);
+    ft__forest_free(f);
     free(row);
     free(y);
     return st;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/solve.h"
+#include "explore/explore_inside.h"
 
 enum {
     MOST_VALUES = 8, /* of a category that has columns of its own */
@@ -46,7 +47,7 @@ size_t ft__trend_columns(const ft_space *s, const double *point, double *column)
     column[n++] = 1;
     if (count(s, squares, false) > FT__MAX_TREND)
         return n;
-    ft_space_to_unit(s, x, point);
+    ft__space_to_unit(s, x, point);
     for (size_t k = 0; k < s->n; k++) {
         const ft_parameter *p = &s->param[k];
 

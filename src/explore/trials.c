@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "explore/exploration_inside.h"
 #include "explore/run.h"
 
 enum { POINT_MAX = 1 << 16 };
@@ -62,7 +63,7 @@ static ft_status add_trial(struct loading *l, const ft__trial_run *t)
         free(point);
         return ft_fail(l->err, FT_ENOMEM, 0, "%s", l->x->name);
     }
-    (void)ft_point_parse(l->x, point, t->point, &unused); /* it did before */
+    (void)ft__point_parse(l->x, point, t->point, &unused); /* it did before */
     trials[i] = (ft_trial){.workload = v,
                            .point = point,
                            .value = point + n,

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "graph/graph.h"
+#include "graph/op_inside.h"
 
 /* What malloc() gives quickest, for the many small graphs. */
 enum { SMALL_BYTES = 1000 };
@@ -184,7 +185,7 @@ void ft__build_phase(ft__build *b, ft_phase phase)
     b->phase = phase;
 }
 
-/* For this table only: ft_op_hash() is of names and stays the same for ever. */
+/* For this table only: ft__op_hash() is of names and stays the same for ever. */
 static uint32_t quick_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "graph/build.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 
 ft_dtype ft_graph_dtype(const ft_graph *g)
 {
@@ -33,9 +35,9 @@ static ft_op same_op(const ft_op *cast)
     const ft_shape x = ft_op_shape(cast, FT_K_x);
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_view, cast->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x);
-    ft_op_set_shape(&op, FT_K_out, &x);
+    ft__op_init(&op, FT_KIND_view, cast->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x);
+    ft__op_set_shape(&op, FT_K_out, &x);
     return op;
 }
 
@@ -110,7 +112,7 @@ static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *
     return FT_OK;
 }
 
-ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
+ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
 {
     const ft_dtype from = ft_graph_dtype(g);
     ft_status st = check(g, from, to, err);
@@ -123,8 +125,8 @@ ft_status ft_graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error
     if (!b)
         return ft_fail(err, FT_ENOMEM, 0, "casting %s", ft_graph_name(g));
     copy_tensors(b, g, from, to);
-    for (uint32_t i = 0; i < ft_graph_n_outputs(g); i++)
-        ft__build_output(b, ft_graph_output(g, i));
+    for (uint32_t i = 0; i < ft__graph_n_outputs(g); i++)
+        ft__build_output(b, ft__graph_output(g, i));
     for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
         ft__build_assume(b, "%s", ft_graph_assumption(g, i));
     for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)

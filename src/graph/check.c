@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "graph/op.h"
+#include "graph/op_inside.h"
 
 static ft_status bad(const ft_op *op, const char *what, ft_error *err)
 {
@@ -38,17 +39,17 @@ static ft_status check_keys(const ft_op *op, ft_error *err)
     ft__op_rules r = ft__op_rule(op->kind);
     ft_key_id key;
 
-    for (uint32_t i = 0; (key = ft_kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i)) != FT_K_COUNT; i++) {
         ft_shape s = ft_op_shape(op, key);
         uint32_t n;
 
         (void)ft_op_get(op, key, &n);
-        if (n == 0 && ft_kind_key_required(op->kind, i))
+        if (n == 0 && ft__kind_key_required(op->kind, i))
             return ft_fail(err, FT_EFORMAT, 0, "%s needs %s=", ft_kind_name(op->kind),
-                           ft_key_name(key));
+                           ft__key_name(key));
         if (n > 1 && single(key, r))
             return ft_fail(err, FT_EFORMAT, 0, "%s takes one value for %s",
-                           ft_kind_name(op->kind), ft_key_name(key));
+                           ft_kind_name(op->kind), ft__key_name(key));
         if (shaped(key, r) && n > FT_MAX_RANK)
             return bad(op, "a shape has more than 8 dimensions", err);
         if (shaped(key, r) && ft_shape_elements(&s) < 0)

@@ -2,26 +2,13 @@
 #include "graph/op.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static double elements(const ft_op *op, ft_key_id key)
 {
     ft_shape s = ft_op_shape(op, key);
 
     return (double)ft_shape_elements(&s);
-}
-
-static double result_elements(const ft_op *op)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
-        ft_shape s;
-        ft_dtype t;
-
-        ft_op_output(op, i, &s, &t);
-        sum += (double)ft_shape_elements(&s);
-    }
-    return sum;
 }
 
 double ft__kernel_volume(const ft_op *op)
@@ -166,7 +153,7 @@ static double weights_read(const ft_op *op, double bytes)
 }
 
 /* Only the rows and elements that are taken are read. */
-static double taken(const ft_op *op, double size)
+static double taken(const ft_op *op, double size, double results)
 {
     int64_t own = ft_op_at(op, FT_K_weights, 0);
 
@@ -175,8 +162,8 @@ static double taken(const ft_op *op, double size)
     case FT_KIND_embedding:
         size = own ? (double)ft_dtype_bits((ft_dtype)own) / 8 : size;
         return elements(op, FT_K_x) * (8 + (double)ft_op_at(op, FT_K_dim, 0) * size);
-    case FT_KIND_gather: return elements(op, FT_K_y) * 8 + result_elements(op) * size;
-    case FT_KIND_slice: return result_elements(op) * size;
+    case FT_KIND_gather: return elements(op, FT_K_y) * 8 + results * size;
+    case FT_KIND_slice: return results * size;
     default: return -1;
     }
 }
@@ -185,7 +172,7 @@ static double operand_bytes(const ft_op *op)
 {
     double sum = 0;
 
-    for (uint32_t i = 0; i < ft_op_n_inputs(op); i++) {
+    for (uint32_t i = 0, n = ft_op_n_inputs(op); i < n; i++) {
         ft_shape s;
         ft_dtype t;
 
@@ -217,9 +204,9 @@ static double positions_for_values(const ft_op *op)
     return 8 * (double)ft_shape_elements(&out) - size * elements(op, FT_K_x);
 }
 
-static double bytes_read(const ft_op *op, double weight_bytes)
+static double bytes_read(const ft_op *op, double weight_bytes, double results)
 {
-    double size = (double)ft_dtype_bits(op->dtype) / 8, sum = taken(op, size);
+    double size = (double)ft_dtype_bits(op->dtype) / 8, sum = taken(op, size, results);
 
     if (sum >= 0 && op->phase != FT_PHASE_BACKWARD)
         return sum;
@@ -238,11 +225,13 @@ static double bytes_read(const ft_op *op, double weight_bytes)
     }
 }
 
-static double bytes_written(const ft_op *op)
+/* results: B of the forward pass's. */
+static double bytes_written(const ft_op *op, double results)
 {
-    double sum = 0;
+    const bool back = op->phase == FT_PHASE_BACKWARD;
+    double sum = back ? 0 : results;
 
-    for (uint32_t i = 0; i < ft_op_n_outputs(op); i++) {
+    for (uint32_t i = 0, n = back ? ft_op_n_outputs(op) : 0; i < n; i++) {
         ft_shape s;
         ft_dtype t;
 
@@ -265,14 +254,17 @@ static double bytes_written(const ft_op *op)
 
 void ft_op_cost(const ft_op *op, ft_cost *out)
 {
+    ft__results results;
+
     *out = (ft_cost){0};
     out->weight_elements = ft__weight_elements(op);
     out->weight_bytes = weight_bytes(op, out->weight_elements);
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW ||
         (op->kind == FT_KIND_stochastic_depth && !ft_op_at(op, FT_K_train, 0)))
         return;
-    out->flops = ft__flops(op);
-    out->transcendentals = ft__transcendentals(op);
-    out->bytes_read = bytes_read(op, out->weight_bytes);
-    out->bytes_written = bytes_written(op);
+    results = ft__results_of(op);
+    out->flops = ft__flops(op, results.elements);
+    out->transcendentals = ft__transcendentals(op, results.elements);
+    out->bytes_read = bytes_read(op, out->weight_bytes, results.elements);
+    out->bytes_written = bytes_written(op, results.bytes);
 }

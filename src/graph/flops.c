@@ -73,24 +73,6 @@ static double elements(const ft_op *op, ft_key_id key)
     return (double)ft_shape_elements(&s);
 }
 
-/* Of all results of the forward operation. */
-static double result_elements(const ft_op *op)
-{
-    ft_op forward = *op;
-    double sum = 0;
-
-    forward.phase = FT_PHASE_FORWARD;
-    forward.wrt = 0;
-    for (uint32_t i = 0; i < ft_op_n_outputs(&forward); i++) {
-        ft_shape s;
-        ft_dtype t;
-
-        ft_op_output(&forward, i, &s, &t);
-        sum += (double)ft_shape_elements(&s);
-    }
-    return sum;
-}
-
 /* Two per multiply-accumulate of every product inside. */
 static double products(const ft_op *op)
 {
@@ -104,66 +86,70 @@ static double products(const ft_op *op)
 }
 
 /* Forward the bias is added to every result; backward summed over them. */
-static double bias(const ft_op *op)
+static double bias(const ft_op *op, double results)
 {
     if (!ft_op_at(op, FT_K_bias, 0) ||
         (is_backward(op) && !(ft_op_wrt(op) & FT_WRT_WEIGHTS)))
         return 0;
-    return result_elements(op);
+    return results;
 }
 
 /* Transposed: every input element meets every filter of its group. */
-static double one_convolution(const ft_op *op)
+static double one_convolution(const ft_op *op, double results)
 {
     bool transposed =
         op->kind >= FT_KIND_conv_transpose1d && op->kind <= FT_KIND_conv_transpose3d;
     double channels =
         (double)(transposed ? ft_op_at(op, FT_K_out, 0) : ft_op_at(op, FT_K_x, 1));
 
-    return 2 * (transposed ? elements(op, FT_K_x) : result_elements(op)) * channels /
+    return 2 * (transposed ? elements(op, FT_K_x) : results) * channels /
            (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
 }
 
 /* Every value that a filter meets is interpolated between four others. */
-static double deformation(const ft_op *op)
+static double deformation(const ft_op *op, double results)
 {
     if (op->kind != FT_KIND_deform_conv2d)
         return 0;
-    return 7 * result_elements(op) / (double)ft_op_at(op, FT_K_out, 0) *
-           ft__kernel_volume(op) * (double)ft_op_at(op, FT_K_x, 1);
+    return 7 * results / (double)ft_op_at(op, FT_K_out, 0) * ft__kernel_volume(op) *
+           (double)ft_op_at(op, FT_K_x, 1);
 }
 
-static double convolution(const ft_op *op)
+static double convolution(const ft_op *op, double results)
 {
-    double sum = bias(op);
+    double sum = bias(op, results);
 
     if (!is_backward(op))
-        return sum + one_convolution(op) + deformation(op);
-    return sum + products(op) + 2 * deformation(op);
+        return sum + one_convolution(op, results) + deformation(op, results);
+    return sum + products(op) + 2 * deformation(op, results);
 }
 
 /* Scores are scaled, masked and go through a softmax; backward they are made
  * again (Dao 2022, algorithms 1 and 4). */
-static double attention(const ft_op *op)
+static double attention(const ft_op *op, double results)
 {
     double scores = (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
                              ft_op_at(op, FT_K_x, 2) * ft_op_at(op, FT_K_y, 2));
     double mask = (double)ft_op_at(op, FT_K_mask, 0);
 
     if (is_backward(op))
-        return products(op) + (6 + mask) * scores + 2 * result_elements(op);
+        return products(op) + (6 + mask) * scores + 2 * results;
     return products(op) + (6 + mask) * scores;
+}
+
+/* Over all steps and directions. */
+static double state_elements(const ft_op *op)
+{
+    return (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                    ft_op_at(op, FT_K_hidden, 0) * ft_op_at(op, FT_K_directions, 0));
 }
 
 /* Of one element of the state: sigmoids 4, tanh 5, products and sums. */
 static double recurrent(const ft_op *op)
 {
-    double steps =
-        (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
-                 ft_op_at(op, FT_K_hidden, 0) * ft_op_at(op, FT_K_directions, 0));
     double each = op->kind == FT_KIND_lstm ? 30 : op->kind == FT_KIND_gru ? 22 : 6;
 
-    return products(op) + (is_backward(op) ? 2 : 1) * each * steps;
+    return products(op) + (is_backward(op) ? 2 : 1) * each * state_elements(op);
 }
 
 /* Of the rows' experts those that lie here; the gate is a product of two vectors and
@@ -180,17 +166,17 @@ static double mixture(const ft_op *op)
            (is_backward(op) ? 2 : 1);
 }
 
-static double matrix(const ft_op *op)
+static double matrix(const ft_op *op, double results)
 {
     if (op->kind == FT_KIND_moe)
         return mixture(op);
     if (op->kind == FT_KIND_attention)
-        return attention(op);
+        return attention(op, results);
     if (op->kind != FT_KIND_linear && op->kind != FT_KIND_matmul)
         return recurrent(op);
     if (op->kind == FT_KIND_matmul && !is_backward(op))
-        return 2 * result_elements(op) * ft__last_dim(op, FT_K_x);
-    return products(op) + bias(op);
+        return 2 * results * ft__last_dim(op, FT_K_x);
+    return products(op) + bias(op, results);
 }
 
 static double norm(const ft_op *op)
@@ -208,28 +194,28 @@ static double norm(const ft_op *op)
 }
 
 /* Interpolation between neighbours: mode 0 takes the nearest. */
-static double resampled(const ft_op *op)
+static double resampled(const ft_op *op, double results)
 {
-    double out = result_elements(op) * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0));
+    double out = results * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0));
 
     if (op->kind == FT_KIND_grid_sample)
         out = (out + 3 * elements(op, FT_K_y)) * (is_backward(op) ? 2 : 1);
     return out;
 }
 
-static double moved(const ft_op *op)
+static double moved(const ft_op *op, double results)
 {
     switch (op->kind) {
     case FT_KIND_resize:
-    case FT_KIND_grid_sample: return resampled(op);
+    case FT_KIND_grid_sample: return resampled(op, results);
     /* Four samples between four neighbours each, and their mean. */
-    case FT_KIND_roi_align: return result_elements(op) * (4 * 7 + 4);
+    case FT_KIND_roi_align: return results * (4 * 7 + 4);
     /* Rows that occur twice are added. */
     case FT_KIND_embedding:
-    case FT_KIND_tile: return is_backward(op) ? result_elements(op) : 0;
+    case FT_KIND_tile: return is_backward(op) ? results : 0;
     /* Every element is added up once for every other device, shared out evenly. */
     case FT_KIND_collective:
-        return result_elements(op) * (1 - 1 / (double)ft_op_at(op, FT_K_ranks, 0));
+        return results * (1 - 1 / (double)ft_op_at(op, FT_K_ranks, 0));
     default: return 0;
     }
 }
@@ -261,24 +247,23 @@ static double per_element_of(const ft_op *op)
                                                     : forward + 1);
 }
 
-double ft__flops(const ft_op *op)
+double ft__flops(const ft_op *op, double results)
 {
     switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return convolution(op);
-    case FT_CLASS_MATMUL: return matrix(op);
+    case FT_CLASS_CONV: return convolution(op, results);
+    case FT_CLASS_MATMUL: return matrix(op, results);
     /* Backward of a maximum: one addition where the largest was. */
     case FT_CLASS_POOL:
-        return result_elements(op) *
-               (is_backward(op) && ft_kind_saves(op->kind) & FT_SAVE_INDICES
-                    ? 1
-                    : ft__kernel_volume(op));
+        return results * (is_backward(op) && ft_kind_saves(op->kind) & FT_SAVE_INDICES
+                              ? 1
+                              : ft__kernel_volume(op));
     case FT_CLASS_NORM: return norm(op);
     case FT_CLASS_SOFTMAX:
     case FT_CLASS_UNARY:
     case FT_CLASS_OPTIMIZER: return per_element_of(op);
-    case FT_CLASS_BINARY: return result_elements(op) * (is_backward(op) ? 3 : 1);
+    case FT_CLASS_BINARY: return results * (is_backward(op) ? 3 : 1);
     case FT_CLASS_REDUCE: return reduced(op);
-    case FT_CLASS_MOVE: return moved(op);
+    case FT_CLASS_MOVE: return moved(op, results);
     case FT_CLASS_VIEW:
     case FT_CLASS_GENERIC:
     case FT_CLASS_COUNT: break;
@@ -324,21 +309,17 @@ static bool is_transcendental(ft_kind k)
     }
 }
 
-double ft__transcendentals(const ft_op *op)
+double ft__transcendentals(const ft_op *op, double results)
 {
-    double steps =
-        (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
-                 ft_op_at(op, FT_K_hidden, 0) * ft_op_at(op, FT_K_directions, 0));
-
     switch (op->kind) {
     case FT_KIND_attention:
         return (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
                         ft_op_at(op, FT_K_x, 2) * ft_op_at(op, FT_K_y, 2));
-    case FT_KIND_lstm: return is_backward(op) ? 0 : 5 * steps;
-    case FT_KIND_gru: return is_backward(op) ? 0 : 3 * steps;
-    case FT_KIND_rnn: return is_backward(op) ? 0 : steps;
+    case FT_KIND_lstm: return is_backward(op) ? 0 : 5 * state_elements(op);
+    case FT_KIND_gru: return is_backward(op) ? 0 : 3 * state_elements(op);
+    case FT_KIND_rnn: return is_backward(op) ? 0 : state_elements(op);
     case FT_KIND_pow:
-    case FT_KIND_atan2: return is_backward(op) ? 0 : result_elements(op);
+    case FT_KIND_atan2: return is_backward(op) ? 0 : results;
     default: break;
     }
     /* What is saved as a result needs no function again, but for logarithms. */

@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 
+#include "graph/graph_inside.h"
 #include <stdlib.h>
 
 void ft_graph_free(ft_graph *g)
@@ -37,12 +38,12 @@ const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i)
     return &g->tensor[i];
 }
 
-uint32_t ft_graph_n_outputs(const ft_graph *g)
+uint32_t ft__graph_n_outputs(const ft_graph *g)
 {
     return g->n_outputs;
 }
 
-uint32_t ft_graph_output(const ft_graph *g, uint32_t i)
+uint32_t ft__graph_output(const ft_graph *g, uint32_t i)
 {
     return g->output[i];
 }

@@ -8,6 +8,8 @@
 
 #include "graph/build.h"
 #include "graph/graph.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "graph/strided.h"
 
 struct lower {
@@ -27,7 +29,7 @@ static bool channels_last_class(ft_kind k)
            k == FT_KIND_resize;
 }
 
-void ft_op_lower(ft_op *op, uint32_t policy)
+void ft__op_lower(ft_op *op, uint32_t policy)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
 
@@ -69,9 +71,9 @@ static uint32_t add_view(struct lower *l, uint32_t from, const char *name,
     if (to == FT_NONE)
         return FT_NONE;
     ft__build_set_layout(l->b, to, layout);
-    ft_op_init(&op, FT_KIND_view, dtype);
-    ft_op_set_shape(&op, FT_K_x, &x);
-    ft_op_set_shape(&op, FT_K_out, shape);
+    ft__op_init(&op, FT_KIND_view, dtype);
+    ft__op_set_shape(&op, FT_K_x, &x);
+    ft__op_set_shape(&op, FT_K_out, shape);
     ft__build_node(l->b, name, strlen(name), &op, &from, 1, NULL, 0, &to, 1);
     return to;
 }
@@ -88,9 +90,9 @@ static uint32_t add_transpose(struct lower *l, uint32_t from, const char *name,
 
     if (to == FT_NONE)
         return FT_NONE;
-    ft_op_init(&op, FT_KIND_transpose, dtype);
-    ft_op_set_shape(&op, FT_K_x, &x);
-    ft_op_set(&op, FT_K_perm, perm, x.rank);
+    ft__op_init(&op, FT_KIND_transpose, dtype);
+    ft__op_set_shape(&op, FT_K_x, &x);
+    ft__op_set(&op, FT_K_perm, perm, x.rank);
     ft__build_node(l->b, name, strlen(name), &op, &from, 1, NULL, 0, &to, 1);
     return to;
 }
@@ -308,8 +310,8 @@ done:
 
 static void mark_outputs(struct lower *l)
 {
-    for (uint32_t i = 0; i < ft_graph_n_outputs(l->src); i++) {
-        uint32_t t = ft_graph_output(l->src, i);
+    for (uint32_t i = 0; i < ft__graph_n_outputs(l->src); i++) {
+        uint32_t t = ft__graph_output(l->src, i);
 
         ft__build_output(l->b, get(l, t,
                                    is_channels_last(l, t) ? FT_LAYOUT_CHANNELS_LAST
@@ -317,8 +319,8 @@ static void mark_outputs(struct lower *l)
     }
 }
 
-ft_status ft_graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
-                         ft_error *err)
+ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                          ft_error *err)
 {
     struct lower l = {.src = g, .b = ft__build_new(ft_graph_name(g)), .policy = policy};
     uint32_t n = ft_graph_n_tensors(g);

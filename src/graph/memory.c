@@ -4,6 +4,7 @@
 
 #include "foretell/graph.h"
 #include "graph/frames.h"
+#include "graph/graph_inside.h"
 #include "graph/lives.h"
 #include "graph/scratch.h"
 
@@ -318,8 +319,8 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
 
 /* ---- the largest batch ---- */
 
-ft_status ft_memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
-                              ft_error *err)
+ft_status ft__memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+                               ft_error *err)
 {
     const int64_t most = INT64_C(1) << 20;
     int64_t fits = 0, not = most + 1;

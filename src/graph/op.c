@@ -1,6 +1,8 @@
 /* Names and values of operations: the tables made from ops.def. */
 #include "foretell/op.h"
 
+#include "graph/op_inside.h"
+#include <stdbool.h>
 #include <string.h>
 
 struct key_rule {
@@ -32,6 +34,22 @@ static const struct kind_rule kinds[FT_KIND_COUNT] = {
 #include "foretell/ops.def"
 #undef FT_KIND
 };
+
+#undef R
+#undef D
+
+/* Which keys a kind has, as bits: most that are asked for it has not. */
+#define R(k) UINT64_C(1) << FT_K_##k
+#define D(k, v) R(k)
+#define ANY(a, b, c, d, e, f, g, h, i, j, k, l, ...)                                   \
+    ((a) | (b) | (c) | (d) | (e) | (f) | (g) | (h) | (i) | (j) | (k) | (l))
+static const uint64_t has_keys[FT_KIND_COUNT] = {
+#define FT_KIND(name, cls, rule, saves, ...)                                           \
+    [FT_KIND_##name] = ANY(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+#include "foretell/ops.def"
+#undef FT_KIND
+};
+_Static_assert(FT_K_COUNT <= 64, "one bit a key");
 
 static const struct {
     const char *name;
@@ -68,7 +86,7 @@ const char *ft_dtype_name(ft_dtype t)
     return dtypes[t].name;
 }
 
-ft_dtype ft_dtype_from_name(const char *name, size_t len)
+ft_dtype ft__dtype_from_name(const char *name, size_t len)
 {
     for (int i = 1; i < FT_DTYPE_COUNT; i++)
         if (same(dtypes[i].name, name, len))
@@ -99,7 +117,7 @@ const char *ft_kind_name(ft_kind k)
     return kinds[k].name;
 }
 
-int ft_kind_from_name(ft_kind *k, const char *name, size_t len)
+int ft__kind_from_name(ft_kind *k, const char *name, size_t len)
 {
     for (int i = 0; i < FT_KIND_COUNT; i++)
         if (same(kinds[i].name, name, len)) {
@@ -119,12 +137,12 @@ ft_class ft_kind_class(ft_kind k)
     return kinds[k].cls;
 }
 
-const char *ft_class_name(ft_class c)
+const char *ft__class_name(ft_class c)
 {
     return class_names[c];
 }
 
-const char *ft_key_name(ft_key_id k)
+const char *ft__key_name(ft_key_id k)
 {
     return key_names[k];
 }
@@ -134,7 +152,7 @@ const char *ft_phase_name(ft_phase p)
     return phase_names[p];
 }
 
-int ft_phase_from_name(ft_phase *p, const char *name, size_t len)
+int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
 {
     for (int i = 0; i < FT_PHASE_COUNT; i++)
         if (same(phase_names[i], name, len)) {
@@ -144,22 +162,22 @@ int ft_phase_from_name(ft_phase *p, const char *name, size_t len)
     return 0;
 }
 
-const char *ft_layout_name(ft_layout l)
+const char *ft__layout_name(ft_layout l)
 {
     return layout_names[l];
 }
 
-ft_key_id ft_kind_key(ft_kind k, uint32_t i)
+ft_key_id ft__kind_key(ft_kind k, uint32_t i)
 {
     return i < kinds[k].n_keys ? kinds[k].keys[i].key : FT_K_COUNT;
 }
 
-int ft_kind_key_required(ft_kind k, uint32_t i)
+int ft__kind_key_required(ft_kind k, uint32_t i)
 {
     return i < kinds[k].n_keys && kinds[k].keys[i].fallback < 0;
 }
 
-void ft_op_init(ft_op *op, ft_kind k, ft_dtype t)
+void ft__op_init(ft_op *op, ft_kind k, ft_dtype t)
 {
     memset(op, 0, sizeof(*op));
     op->kind = k;
@@ -185,7 +203,7 @@ static uint32_t values_before(const ft_op *op, uint32_t key)
     return n;
 }
 
-int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
+int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
 {
     const struct kind_rule *r = &kinds[op->kind];
     uint32_t i = find_key(r, key), at;
@@ -211,58 +229,65 @@ int ft_op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
     return 1;
 }
 
-int ft_op_set1(ft_op *op, ft_key_id key, int64_t value)
+int ft__op_set1(ft_op *op, ft_key_id key, int64_t value)
 {
-    return ft_op_set(op, key, &value, 1);
+    return ft__op_set(op, key, &value, 1);
 }
 
-int ft_op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
+int ft__op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s)
 {
     /* A scalar is written as one element: the text has no empty shape. */
-    return s->rank ? ft_op_set(op, key, s->dim, s->rank) : ft_op_set1(op, key, 1);
+    return s->rank ? ft__op_set(op, key, s->dim, s->rank) : ft__op_set1(op, key, 1);
 }
 
-/* The key's place in the kind's list and where its values begin, in one pass. */
+static bool has_key(ft_kind k, ft_key_id key)
+{
+    return has_keys[k] >> key & 1;
+}
+
+/* A key's place in the list of a kind that has it, and where its values begin. */
 static uint32_t locate(const ft_op *op, ft_key_id key, uint32_t *begin)
 {
-    const struct kind_rule *r = &kinds[op->kind];
+    const struct key_rule *keys = kinds[op->kind].keys;
     uint32_t i = 0;
 
-    for (*begin = 0; i < r->n_keys && r->keys[i].key != key; i++)
+    for (*begin = 0; keys[i].key != key; i++)
         *begin += op->count[i];
     return i;
 }
 
 const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n)
 {
-    uint32_t begin, i = locate(op, key, &begin);
+    uint32_t begin;
 
-    *n = i < kinds[op->kind].n_keys ? op->count[i] : 0;
+    *n = has_key(op->kind, key) ? op->count[locate(op, key, &begin)] : 0;
     return *n ? op->value + begin : NULL;
 }
 
 int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i)
 {
     const struct kind_rule *r = &kinds[op->kind];
-    uint32_t begin, at = locate(op, key, &begin);
+    uint32_t begin, at;
 
-    if (at == r->n_keys)
+    if (!has_key(op->kind, key))
         return 0;
+    at = locate(op, key, &begin);
     if (op->count[at])
         return i < op->count[at] ? op->value[begin + i] : 0;
     return r->keys[at].fallback >= 0 ? r->keys[at].fallback : 0;
 }
 
+/* Written out: a loop would go through memory twice. */
 ft_shape ft_op_shape(const ft_op *op, ft_key_id key)
 {
-    ft_shape s = {0};
     uint32_t n;
     const int64_t *v = ft_op_get(op, key, &n);
 
-    s.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK;
-    if (v)
-        memcpy(s.dim, v, s.rank * sizeof(*v));
-    return s;
+    _Static_assert(FT_MAX_RANK == 8, "one line a dimension");
+    return (ft_shape){.rank = n < FT_MAX_RANK ? n : FT_MAX_RANK,
+                      .dim = {n > 0 ? v[0] : 0, n > 1 ? v[1] : 0, n > 2 ? v[2] : 0,
+                              n > 3 ? v[3] : 0, n > 4 ? v[4] : 0, n > 5 ? v[5] : 0,
+                              n > 6 ? v[6] : 0, n > 7 ? v[7] : 0}};
 }
 
 void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end)
@@ -293,7 +318,7 @@ static uint64_t hash_name(uint64_t h, const char *s)
     return h;
 }
 
-uint64_t ft_op_hash(const ft_op *op)
+uint64_t ft__op_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
     uint64_t h = hash_name(0xcbf29ce484222325u, kinds[op->kind].name);

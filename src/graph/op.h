@@ -51,8 +51,16 @@ ft_shape ft__result(const ft_op *op, uint32_t i);
 /* x with the sum of sizes (part < 0) or one of them along axis. */
 ft_shape ft__along_axis(const ft_op *op, int64_t part);
 
+/* All of them together. */
+typedef struct ft__results {
+    double elements;
+    double bytes;
+} ft__results;
+ft__results ft__results_of(const ft_op *op);
+
 /* ---- flops.c ---- */
-double ft__flops(const ft_op *op);
-double ft__transcendentals(const ft_op *op);
+/* results: elements of the forward pass's. */
+double ft__flops(const ft_op *op, double results);
+double ft__transcendentals(const ft_op *op, double results);
 
 #endif

@@ -1,5 +1,6 @@
 /* The convolutions and matrix products inside an operation. */
 #include "graph/op.h"
+#include "graph/op_inside.h"
 
 struct list {
     ft_product *out;
@@ -24,9 +25,9 @@ static void add(struct list *l, uint64_t count, int64_t b, int64_t m, int64_t k,
     ft_shape y = {.rank = 3, .dim = {b, k, m > n ? n : m}};
     ft_product *p = &l->out[l->n++];
 
-    ft_op_init(&p->op, FT_KIND_matmul, l->dtype);
-    ft_op_set_shape(&p->op, FT_K_x, &x);
-    ft_op_set_shape(&p->op, FT_K_y, &y);
+    ft__op_init(&p->op, FT_KIND_matmul, l->dtype);
+    ft__op_set_shape(&p->op, FT_K_x, &x);
+    ft__op_set_shape(&p->op, FT_K_y, &y);
     p->count = count;
 }
 
@@ -60,17 +61,13 @@ static void of_matmul(struct list *l, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
     int64_t m, k, n;
-    ft_op forward = *op;
-    ft_dtype t;
 
     if (x.rank < 2 || y.rank < 2)
         return;
     m = x.dim[x.rank - 2];
     k = x.dim[x.rank - 1];
     n = y.dim[y.rank - 1];
-    forward.phase = FT_PHASE_FORWARD;
-    forward.wrt = 0;
-    ft_op_output(&forward, 0, &out, &t);
+    out = ft__result(op, 0);
     if (y.rank == 2)
         add_with(l, op, FT_WRT_Y, 1, 1, span(&x, 0, x.rank - 1), k, n);
     else if (x.rank == 2)
@@ -121,12 +118,12 @@ static void of_conv(struct list *l, const ft_op *op)
     uint32_t wrt = ft_op_wrt(op), n;
     ft_op bare;
 
-    ft_op_init(&bare, op->kind, op->dtype);
+    ft__op_init(&bare, op->kind, op->dtype);
     for (uint32_t i = 0; i < sizeof(keep) / sizeof(*keep); i++) {
         const int64_t *v = ft_op_get(op, keep[i], &n);
 
         if (v)
-            ft_op_set(&bare, keep[i], v, n);
+            ft__op_set(&bare, keep[i], v, n);
     }
     bare.phase = op->phase;
     if (op->phase != FT_PHASE_BACKWARD) {
@@ -138,7 +135,7 @@ static void of_conv(struct list *l, const ft_op *op)
     for (uint32_t bit = FT_WRT_X; bit <= FT_WRT_WEIGHTS; bit <<= 1) {
         if (!(wrt & bit))
             continue;
-        ft_op_set_wrt(&bare, bit);
+        ft__op_set_wrt(&bare, bit);
         l->out[l->n++] = (ft_product){bare, 1};
     }
 }

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "graph/op.h"
+#include "graph/op_inside.h"
 
 static const ft__op_rules rules[FT_KIND_COUNT] = {
 #define FT_KIND(name, cls, rule, saves, ...) [FT_KIND_##name] = RULE_##rule,
@@ -47,19 +48,48 @@ int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
 
 /* ---- results ---- */
 
-static int64_t window(const ft_op *op, uint32_t axis, int64_t in)
+/* What a key says of each axis. */
+static void per_axis(int64_t *out, uint32_t axes, const ft_op *op, ft_key_id key)
 {
-    int64_t begin, end, stride = ft_op_at(op, FT_K_stride, axis), span, out;
-    int64_t reach =
-        ft_op_at(op, FT_K_dilation, axis) * (ft_op_at(op, FT_K_kernel, axis) - 1) + 1;
+    uint32_t n;
+    const int64_t *v = ft_op_get(op, key, &n);
+    int64_t otherwise = v ? 0 : ft_op_at(op, key, 0);
 
-    ft_op_pad(op, axis, &begin, &end);
-    span = in + begin + end - reach;
+    for (uint32_t i = 0; i < axes; i++)
+        out[i] = i < n ? v[i] : otherwise;
+}
+
+/* Of a convolution or pool, along its axes in space. */
+struct windows {
+    int64_t kernel[FT_MAX_RANK], stride[FT_MAX_RANK], dilation[FT_MAX_RANK];
+    int64_t pad[2 * FT_MAX_RANK]; /* begins, then ends */
+    bool ceil;
+};
+
+static void windows_of(struct windows *w, const ft_op *op, uint32_t axes)
+{
+    uint32_t n;
+
+    (void)ft_op_get(op, FT_K_pad, &n);
+    per_axis(w->kernel, axes, op, FT_K_kernel);
+    per_axis(w->stride, axes, op, FT_K_stride);
+    per_axis(w->dilation, axes, op, FT_K_dilation);
+    per_axis(w->pad, 2 * axes, op, FT_K_pad);
+    for (uint32_t i = 0; i < axes && n != 2 * axes; i++)
+        w->pad[axes + i] = w->pad[i];
+    w->ceil = ft_op_at(op, FT_K_ceil, 0);
+}
+
+static int64_t window(const struct windows *w, uint32_t axes, uint32_t i, int64_t in)
+{
+    int64_t begin = w->pad[i], end = w->pad[axes + i], stride = w->stride[i], out;
+    int64_t span = in + begin + end - (w->dilation[i] * (w->kernel[i] - 1) + 1);
+
     if (span < 0 || stride < 1)
         return -1;
     out = span / stride + 1;
     /* A window that starts in the padding behind the input is dropped. */
-    if (ft_op_at(op, FT_K_ceil, 0) && span % stride && out * stride < in + begin)
+    if (w->ceil && span % stride && out * stride < in + begin)
         out++;
     return out;
 }
@@ -67,9 +97,12 @@ static int64_t window(const ft_op *op, uint32_t axis, int64_t in)
 static ft_shape conv_result(const ft_op *op)
 {
     ft_shape s = ft_op_shape(op, FT_K_x);
+    const uint32_t axes = s.rank > 2 ? s.rank - 2 : 0;
+    struct windows w;
 
-    for (uint32_t i = 0; i + 2 < s.rank; i++)
-        s.dim[i + 2] = window(op, i, s.dim[i + 2]);
+    windows_of(&w, op, axes);
+    for (uint32_t i = 0; i < axes; i++)
+        s.dim[i + 2] = window(&w, axes, i, s.dim[i + 2]);
     if (s.rank > 1 && ft__op_rule(op->kind) == RULE_CONV)
         s.dim[1] = ft_op_at(op, FT_K_out, 0);
     return s;
@@ -307,6 +340,19 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
     return op->kind == FT_KIND_nms ? FT_DTYPE_int64 : to ? (ft_dtype)to : op->dtype;
 }
 
+ft__results ft__results_of(const ft_op *op)
+{
+    ft__results r = {0};
+
+    for (uint32_t i = 0, n = ft__n_results(op); i < n; i++) {
+        const ft_shape s = ft__result(op, i);
+
+        r.elements += (double)ft_shape_elements(&s);
+        r.bytes += (double)ft_tensor_bytes(&s, result_dtype(op, i));
+    }
+    return r;
+}
+
 /* ---- operands ---- */
 
 static uint32_t n_operands(const ft_op *op)
@@ -369,7 +415,7 @@ uint32_t ft_op_wrt(const ft_op *op)
     return ft__weight_elements(op) > 0 ? all | FT_WRT_WEIGHTS : all;
 }
 
-void ft_op_set_wrt(ft_op *op, uint32_t bits)
+void ft__op_set_wrt(ft_op *op, uint32_t bits)
 {
     op->wrt = 0;
     if (bits != ft_op_wrt(op))

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "foretell/op.h"
+#include "graph/op_inside.h"
 
 struct out {
     char *buf;
@@ -14,16 +15,42 @@ struct out {
     size_t len;
 };
 
-FT_PRINTF(2, 3) static void put(struct out *o, const char *fmt, ...)
+/* As snprintf() does: cut off where the room ends, the length counted on. */
+static void put_bytes(struct out *o, const char *text, size_t n)
 {
-    bool room = o->len < o->size;
-    va_list ap;
-    int n;
+    if (o->len < o->size) {
+        const size_t room = o->size - o->len - 1, some = n < room ? n : room;
 
-    va_start(ap, fmt);
-    n = vsnprintf(room ? o->buf + o->len : NULL, room ? o->size - o->len : 0, fmt, ap);
-    va_end(ap);
-    o->len += n > 0 ? (size_t)n : 0;
+        memcpy(o->buf + o->len, text, some);
+        o->buf[o->len + some] = '\0';
+    }
+    o->len += n;
+}
+
+static void put(struct out *o, const char *text)
+{
+    put_bytes(o, text, strlen(text));
+}
+
+static void put_number(struct out *o, int64_t v)
+{
+    char digits[24], *p = digits + sizeof(digits);
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    put_bytes(o, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+static void put_name(struct out *o, const char *key, const char *value)
+{
+    put(o, " ");
+    put(o, key);
+    put(o, "=");
+    put(o, value);
 }
 
 /* Keys whose value is a dtype, written as its name. */
@@ -37,32 +64,32 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     struct out o = {buf, size, 0};
     ft_key_id key;
 
-    put(&o, "%s", ft_kind_name(op->kind));
-    for (uint32_t i = 0; (key = ft_kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+    put(&o, ft_kind_name(op->kind));
+    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i)) != FT_K_COUNT; i++) {
         uint32_t n;
         const int64_t *v = ft_op_get(op, key, &n);
 
-        if (names_dtype(key) && v) {
-            put(&o, " %s=%s", ft_key_name(key), ft_dtype_name((ft_dtype)v[0]));
-            continue;
-        }
-        for (uint32_t j = 0; j < n; j++) {
-            if (j == 0)
-                put(&o, " %s=", ft_key_name(key));
-            put(&o, j ? "x%" PRId64 : "%" PRId64, v[j]);
+        if (v)
+            put_name(&o, ft__key_name(key),
+                     names_dtype(key) ? ft_dtype_name((ft_dtype)v[0]) : "");
+        for (uint32_t j = 0; j < n && !names_dtype(key); j++) {
+            put(&o, j ? "x" : "");
+            put_number(&o, v[j]);
         }
     }
-    put(&o, " dtype=%s", ft_dtype_name(op->dtype));
+    put_name(&o, "dtype", ft_dtype_name(op->dtype));
     if (op->phase != FT_PHASE_FORWARD)
-        put(&o, " phase=%s", ft_phase_name(op->phase));
-    if (op->wrt)
-        put(&o, " wrt=%s%s%s%s", op->wrt & FT_WRT_X ? "x" : "",
-            op->wrt & FT_WRT_Y ? "y" : "", op->wrt & FT_WRT_Z ? "z" : "",
-            op->wrt & FT_WRT_WEIGHTS ? "w" : "");
+        put_name(&o, "phase", ft_phase_name(op->phase));
+    if (op->wrt) {
+        put_name(&o, "wrt", op->wrt & FT_WRT_X ? "x" : "");
+        put(&o, op->wrt & FT_WRT_Y ? "y" : "");
+        put(&o, op->wrt & FT_WRT_Z ? "z" : "");
+        put(&o, op->wrt & FT_WRT_WEIGHTS ? "w" : "");
+    }
     if (op->in_place)
-        put(&o, " inplace=1");
+        put_name(&o, "inplace", "1");
     if (op->layout != FT_LAYOUT_PLAIN)
-        put(&o, " layout=%s", ft_layout_name(op->layout));
+        put_name(&o, "layout", ft__layout_name(op->layout));
     return o.len;
 }
 
@@ -144,7 +171,7 @@ static bool is(const char *want, const char *s, size_t len)
 /* The number of a name that stands for a value; -1: unknown. */
 static int dtype_number(const char *s, size_t n)
 {
-    ft_dtype t = ft_dtype_from_name(s, n);
+    ft_dtype t = ft__dtype_from_name(s, n);
 
     return t == FT_DTYPE_NONE ? -1 : (int)t;
 }
@@ -153,7 +180,7 @@ static int phase_number(const char *s, size_t n)
 {
     ft_phase p;
 
-    return ft_phase_from_name(&p, s, n) ? (int)p : -1;
+    return ft__phase_from_name(&p, s, n) ? (int)p : -1;
 }
 
 static int yes_or_no(const char *s, size_t n)
@@ -164,7 +191,7 @@ static int yes_or_no(const char *s, size_t n)
 static int layout_number(const char *s, size_t n)
 {
     for (int l = 0; l < FT_LAYOUT_COUNT; l++)
-        if (is(ft_layout_name((ft_layout)l), s, n))
+        if (is(ft__layout_name((ft_layout)l), s, n))
             return l;
     return -1;
 }
@@ -236,15 +263,15 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
         op->layout = (ft_layout)number;
         return st;
     }
-    while ((key = ft_kind_key(op->kind, i)) != FT_K_COUNT &&
-           !is(ft_key_name(key), name, len))
+    while ((key = ft__kind_key(op->kind, i)) != FT_K_COUNT &&
+           !is(ft__key_name(key), name, len))
         i++;
     if (key == FT_K_COUNT)
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: %s has no key \"%.*s\"", at,
                        ft_kind_name(op->kind), (int)(len < 40 ? len : 40), name);
     if (keys[i].seen)
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: key %s is given twice", at,
-                       ft_key_name(key));
+                       ft__key_name(key));
     keys[i].seen = true;
     if (!names_dtype(key))
         return read_values(in, &keys[i], err);
@@ -264,7 +291,7 @@ static ft_status check_wrt(ft_op *op, ft_error *err)
         return ft_fail(err, FT_EFORMAT, 0, "%s has no such gradient",
                        ft_kind_name(op->kind));
     if (bits)
-        ft_op_set_wrt(op, bits);
+        ft__op_set_wrt(op, bits);
     return FT_OK;
 }
 
@@ -308,7 +335,7 @@ static ft_status read_whole(struct in *in, ft_op *op, ft_error *err)
             return ft_fail(err, FT_EFORMAT, from, "byte %zu: unknown phase", from);
         op->phase = (ft_phase)number;
     }
-    if (!ft_op_set1(op, FT_K_id, (int64_t)(sum & (uint64_t)(FT__MAX_ELEMENTS - 1))))
+    if (!ft__op_set1(op, FT_K_id, (int64_t)(sum & (uint64_t)(FT__MAX_ELEMENTS - 1))))
         return ft_fail(err, FT_EFORMAT, 0, "%s has no id", ft_kind_name(op->kind));
     return ft_op_check(op, err);
 }
@@ -324,10 +351,10 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
 
     skip_blanks(&in);
     n = word(&in, &name);
-    if (!ft_kind_from_name(&kind, name, n))
+    if (!ft__kind_from_name(&kind, name, n))
         return ft_fail(err, FT_EFORMAT, 0, "unknown operation \"%.*s\"",
                        (int)(n < 40 ? n : 40), name);
-    ft_op_init(out, kind, FT_DTYPE_fp32);
+    ft__op_init(out, kind, FT_DTYPE_fp32);
     if ((kind == FT_KIND_kernel || kind == FT_KIND_network) && has_name(&in))
         return read_whole(&in, out, err);
     for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
@@ -337,8 +364,9 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
         if (st)
             return st;
     }
-    for (uint32_t i = 0; ft_kind_key(kind, i) != FT_K_COUNT; i++)
-        if (keys[i].seen && !ft_op_set(out, ft_kind_key(kind, i), keys[i].v, keys[i].n))
+    for (uint32_t i = 0; ft__kind_key(kind, i) != FT_K_COUNT; i++)
+        if (keys[i].seen &&
+            !ft__op_set(out, ft__kind_key(kind, i), keys[i].v, keys[i].n))
             return ft_fail(err, FT_EFORMAT, 0, "more than %d values", FT_OP_MAX_VALUES);
     st = ft_op_check(out, err);
     return st ? st : check_wrt(out, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "foretell/graph.h"
+#include "graph/graph_inside.h"
 
 static const char *const modes[] = {"inference", "training"};
 static const char *const optimizers[] = {
@@ -98,7 +99,7 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
             "%s: a list does not say how its operations are connected: write "
             "the backward ones as lines with phase=backward",
             ft_graph_name(g));
-    return ft_graph_train(out, g, &s->how, err);
+    return ft__graph_train(out, g, &s->how, err);
 }
 
 ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err)
@@ -126,13 +127,13 @@ ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     if (policy & FT_POLICY_STRIDED_VIEWS) {
         st = ft_step_make(&step, g, s, err);
         if (!st)
-            st = ft_graph_lower(out, step ? step : g, policy, err);
+            st = ft__graph_lower(out, step ? step : g, policy, err);
         ft_graph_free(step);
         return st;
     }
     if (!forward)
         return ft_step_make(out, g, s, err);
-    st = ft_graph_lower(out, g, policy, err);
+    st = ft__graph_lower(out, g, policy, err);
     if (!st)
         st = ft_step_take(out, s, err);
     if (st) {

@@ -10,6 +10,8 @@
 
 #include "graph/build.h"
 #include "graph/graph.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "graph/strides.h"
 
 struct strided {
@@ -90,12 +92,13 @@ static bool is_fit(const struct strided *s, uint32_t t, need what)
 
 /* ---- nodes ---- */
 
+/* Of an operation that lies otherwise, no size is another one. */
 static void emit(struct strided *s, const ft_node *n, const ft_op *op,
                  const uint32_t *in)
 {
     ft__build_repeat(s->b,
-                     ft__build_node(s->b, n->name, strlen(n->name), op, in, n->n_in,
-                                    n->params, n->n_params, n->out, n->n_out),
+                     ft__build_checked(s->b, n->name, strlen(n->name), op, in, n->n_in,
+                                       n->params, n->n_params, n->out, n->n_out),
                      n->repeat);
 }
 
@@ -107,8 +110,8 @@ static uint32_t copy(struct strided *s, const ft_node *n, uint32_t t)
                                     x->dtype, &x->shape);
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_copy, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_init(&op, FT_KIND_copy, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
     if (out != FT_NONE)
         ft__build_node(s->b, n->name, strlen(n->name), &op, &t, 1, NULL, 0, &out, 1);
     return out;
@@ -136,9 +139,9 @@ static void view(struct strided *s, const ft_node *n, uint32_t from, uint32_t to
     const ft_tensor *x = ft_graph_tensor(s->src, n->in[0]);
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_view, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, shape_of(s, to));
+    ft__op_init(&op, FT_KIND_view, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, shape_of(s, to));
     s->strides[to] = *strides;
     ft__build_node(s->b, n->name, strlen(n->name), &op, &from, 1, NULL, 0, &to, 1);
 }
@@ -328,8 +331,8 @@ static void copy_tensors(struct strided *s)
         s->strides[i] = ft__strides_plain(&t->shape);
         s->copied[i] = FT_NONE;
     }
-    for (uint32_t i = 0; i < ft_graph_n_outputs(s->src); i++)
-        ft__build_output(s->b, ft_graph_output(s->src, i));
+    for (uint32_t i = 0; i < ft__graph_n_outputs(s->src); i++)
+        ft__build_output(s->b, ft__graph_output(s->src, i));
     for (uint32_t i = 0; i < s->src->n_assumptions; i++)
         ft__build_assume(s->b, "%s", s->src->assumption[i]);
     for (uint32_t i = 0; i < s->src->n_bounded; i++)

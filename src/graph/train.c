@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "graph/train.h"
 
 /* ---- forward ---- */
@@ -74,8 +76,8 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
 
 static void copy_outputs(ft__train *t)
 {
-    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src); i++)
-        ft__build_output(t->b, ft_graph_output(t->src, i));
+    for (uint32_t i = 0; i < ft__graph_n_outputs(t->src); i++)
+        ft__build_output(t->b, ft__graph_output(t->src, i));
 }
 
 static void copy_tensors(ft__train *t)
@@ -120,7 +122,7 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
     t->at = n->name;
     memcpy(out, n->out, n_out * sizeof(*out));
     if (training && op.kind == FT_KIND_batchnorm)
-        ft_op_set1(&op, FT_K_train, 1);
+        ft__op_set1(&op, FT_K_train, 1);
     if (training && ft__train_differentiates(t, n, &op) && n_out <= FT_OP_MAX_OPERANDS)
         for (uint32_t k = 0; k < ft__train_n_kept(&op); k++) {
             ft_shape s;
@@ -334,9 +336,9 @@ static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t
             ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_STATE, dtype, &s);
     out = ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_WEIGHT, dtype, &s);
     ft__build_alias(t->b, out, weight);
-    ft_op_init(&op, how[optimizer].kind, dtype);
+    ft__op_init(&op, how[optimizer].kind, dtype);
     op.phase = FT_PHASE_OPTIMIZER;
-    ft_op_set_shape(&op, FT_K_x, &s);
+    ft__op_set_shape(&op, FT_K_x, &s);
     ft__build_node(t->b, t->at, strlen(t->at), &op, in, n, NULL, 0, &out, 1);
 }
 
@@ -486,8 +488,8 @@ static void derive(ft__train *t, const ft_step_options *opt)
     free(result);
 }
 
-ft_status ft_graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
-                         ft_error *err)
+ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
+                          ft_error *err)
 {
     ft__train t;
 

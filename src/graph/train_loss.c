@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "graph/train.h"
 
 /* The operation that made a tensor, but for what only moves or adds to it. */
@@ -75,9 +76,9 @@ static void cross_entropy(ft__train *t, struct loss *l, uint32_t axis)
     for (uint32_t i = axis; i < labels.rank; i++)
         labels.dim[i] = s.dim[i + 1];
     l->other = input(t, "labels", FT_DTYPE_int64, &labels);
-    ft_op_init(&l->op, FT_KIND_cross_entropy, x->dtype);
-    ft_op_set_shape(&l->op, FT_K_x, &s);
-    ft_op_set1(&l->op, FT_K_axis, (int64_t)axis);
+    ft__op_init(&l->op, FT_KIND_cross_entropy, x->dtype);
+    ft__op_set_shape(&l->op, FT_K_x, &s);
+    ft__op_set1(&l->op, FT_K_axis, (int64_t)axis);
     ft__build_assume(t->b, "loss: cross entropy over the %lld classes of %s",
                      (long long)s.dim[axis], x->name);
     append(t, l, true);
@@ -88,9 +89,9 @@ static void mean_square(ft__train *t, struct loss *l)
     const ft_tensor *x = ft_graph_tensor(t->src, l->result);
 
     l->other = input(t, "target", x->dtype, &x->shape);
-    ft_op_init(&l->op, FT_KIND_mse_loss, x->dtype);
-    ft_op_set_shape(&l->op, FT_K_x, &x->shape);
-    ft_op_set_shape(&l->op, FT_K_y, &x->shape);
+    ft__op_init(&l->op, FT_KIND_mse_loss, x->dtype);
+    ft__op_set_shape(&l->op, FT_K_x, &x->shape);
+    ft__op_set_shape(&l->op, FT_K_y, &x->shape);
     ft__build_assume(t->b, "loss: mean square error of %s", x->name);
     append(t, l, false);
 }
@@ -144,7 +145,7 @@ static uint32_t gradient(ft__train *t, struct loss *l, uint32_t one)
         in[1] = l->result;
     g = ft__train_tensor(t, x->dtype, &x->shape);
     l->op.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&l->op, FT_WRT_X);
+    ft__op_set_wrt(&l->op, FT_WRT_X);
     ft__build_node(t->b, t->at, strlen(t->at), &l->op, in, 3, NULL, 0, &g, 1);
     return g;
 }

@@ -1,4 +1,5 @@
 /* Gradients of operations that move, reshape or sum: their shapes decide. */
+#include "graph/op_inside.h"
 #include "graph/train.h"
 
 static const ft_shape *shape_of(const ft__train *t, uint32_t tensor)
@@ -23,9 +24,9 @@ void ft__train_transpose_back(ft__train *t, const ft_node *n, const ft_op *op,
     for (uint32_t i = 0; i < x.rank; i++)
         back[ft_op_at(op, FT_K_perm, i)] = i;
     ft_op_output(op, 0, &s, &dtype);
-    ft_op_init(&inverse, FT_KIND_transpose, op->dtype);
-    ft_op_set_shape(&inverse, FT_K_x, &s);
-    ft_op_set(&inverse, FT_K_perm, back, x.rank);
+    ft__op_init(&inverse, FT_KIND_transpose, op->dtype);
+    ft__op_set_shape(&inverse, FT_K_x, &s);
+    ft__op_set(&inverse, FT_K_perm, back, x.rank);
     ft__train_give(t, n->in[0],
                    ft__train_node(t, &inverse, &g, 1, shape_of(t, n->in[0])));
 }
@@ -56,10 +57,10 @@ void ft__train_split_back(ft__train *t, const ft_node *n, const ft_op *op, uint3
     s = ft_op_shape(op, FT_K_x);
     axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
     s.dim[axis] = sizes[0];
-    ft_op_init(&whole, FT_KIND_concat, op->dtype);
-    ft_op_set_shape(&whole, FT_K_x, &s);
-    ft_op_set1(&whole, FT_K_axis, (int64_t)axis);
-    ft_op_set(&whole, FT_K_sizes, sizes, n_sizes);
+    ft__op_init(&whole, FT_KIND_concat, op->dtype);
+    ft__op_set_shape(&whole, FT_K_x, &s);
+    ft__op_set1(&whole, FT_K_axis, (int64_t)axis);
+    ft__op_set(&whole, FT_K_sizes, sizes, n_sizes);
     ft__train_give(t, n->in[0],
                    ft__train_node(t, &whole, in, n->n_out, shape_of(t, n->in[0])));
 }
@@ -125,9 +126,9 @@ void ft__train_gather_back(ft__train *t, const ft_node *n, const ft_op *op, uint
     if (in[0] == FT_NONE)
         return;
     y = ft__build_get(t->b, g)->shape;
-    ft_op_init(&op_sum, FT_KIND_scatter, op->dtype);
-    ft_op_set_shape(&op_sum, FT_K_x, x);
-    ft_op_set_shape(&op_sum, FT_K_y, &y);
+    ft__op_init(&op_sum, FT_KIND_scatter, op->dtype);
+    ft__op_set_shape(&op_sum, FT_K_x, x);
+    ft__op_set_shape(&op_sum, FT_K_y, &y);
     sum = ft__train_node(t, &op_sum, in, in[2] == FT_NONE ? 2 : 3, x);
     if (sum != FT_NONE)
         ft__build_alias(t->b, sum, in[0]);

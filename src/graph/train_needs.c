@@ -1,5 +1,6 @@
 /* Which tensors of a graph need a gradient: those that a trained weight leads to
  * and that lead to the loss. */
+#include "graph/graph_inside.h"
 #include "graph/train.h"
 
 static bool is_floating(ft_dtype t)
@@ -117,8 +118,8 @@ uint32_t ft__train_results(ft__train *t, bool all, uint32_t *result)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_outputs(t->src) && (all || n == 0); i++) {
-        uint32_t tensor = ft_graph_output(t->src, i);
+    for (uint32_t i = 0; i < ft__graph_n_outputs(t->src) && (all || n == 0); i++) {
+        uint32_t tensor = ft__graph_output(t->src, i);
 
         if (!t->needs[tensor] || t->reached[tensor])
             continue;

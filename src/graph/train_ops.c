@@ -1,6 +1,7 @@
 /* Single nodes of a backward pass. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "graph/train.h"
 
 uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape)
@@ -33,8 +34,8 @@ uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x)
         return FT_NONE;
     tensor = ft__build_get(t->b, x);
     s = tensor->shape;
-    ft_op_init(&op, kind, tensor->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
+    ft__op_init(&op, kind, tensor->dtype);
+    ft__op_set_shape(&op, FT_K_x, &s);
     return ft__train_node(t, &op, &x, 1, &s);
 }
 
@@ -59,9 +60,9 @@ uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y)
         return FT_NONE;
     a = ft__build_get(t->b, x)->shape;
     b = ft__build_get(t->b, in[1])->shape;
-    ft_op_init(&op, kind, dtype);
-    ft_op_set_shape(&op, FT_K_x, &a);
-    ft_op_set_shape(&op, FT_K_y, &b);
+    ft__op_init(&op, kind, dtype);
+    ft__op_set_shape(&op, FT_K_x, &a);
+    ft__op_set_shape(&op, FT_K_y, &b);
     return ft__train_node(t, &op, in, 2, a.rank == 0 && b.rank == 0 ? &a : NULL);
 }
 
@@ -76,7 +77,7 @@ uint32_t ft__train_where(ft__train *t, uint32_t condition, uint32_t x, uint32_t 
     if (condition == FT_NONE || (x == FT_NONE && y == FT_NONE))
         return FT_NONE;
     dtype = ft__build_get(t->b, x != FT_NONE ? x : y)->dtype;
-    ft_op_init(&op, FT_KIND_where, dtype);
+    ft__op_init(&op, FT_KIND_where, dtype);
     for (uint32_t i = 0; i < 3; i++) {
         if (in[i] == FT_NONE)
             in[i] = scalar(t, dtype);
@@ -84,7 +85,7 @@ uint32_t ft__train_where(ft__train *t, uint32_t condition, uint32_t x, uint32_t 
             return FT_NONE;
         s = ft__build_get(t->b, in[i])->shape;
         rank = s.rank > rank ? s.rank : rank;
-        ft_op_set_shape(&op, keys[i], &s);
+        ft__op_set_shape(&op, keys[i], &s);
     }
     return ft__train_node(t, &op, in, 3, rank == 0 ? &s : NULL);
 }
@@ -101,9 +102,9 @@ uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to)
     if (tensor->dtype == to)
         return x;
     s = tensor->shape;
-    ft_op_init(&op, FT_KIND_cast, tensor->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set1(&op, FT_K_to, (int64_t)to);
+    ft__op_init(&op, FT_KIND_cast, tensor->dtype);
+    ft__op_set_shape(&op, FT_K_x, &s);
+    ft__op_set1(&op, FT_K_to, (int64_t)to);
     return ft__train_node(t, &op, &x, 1, &s);
 }
 
@@ -117,9 +118,9 @@ uint32_t ft__train_move(ft__train *t, ft_kind kind, uint32_t x, const ft_shape *
         return FT_NONE;
     tensor = ft__build_get(t->b, x);
     s = tensor->shape;
-    ft_op_init(&op, kind, tensor->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set_shape(&op, FT_K_out, shape);
+    ft__op_init(&op, kind, tensor->dtype);
+    ft__op_set_shape(&op, FT_K_x, &s);
+    ft__op_set_shape(&op, FT_K_out, shape);
     return ft__train_node(t, &op, &x, 1, shape);
 }
 
@@ -134,8 +135,8 @@ uint32_t ft__train_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape)
 {
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_fill, dtype);
-    ft_op_set_shape(&op, FT_K_out, shape);
+    ft__op_init(&op, FT_KIND_fill, dtype);
+    ft__op_set_shape(&op, FT_K_out, shape);
     return ft__train_node(t, &op, NULL, 0, shape);
 }
 
@@ -156,8 +157,8 @@ uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape)
     for (uint32_t i = 0; i < s.rank; i++)
         if (s.dim[i] != 1 && (i < lead || shape->dim[i - lead] == 1))
             axes[n++] = i;
-    ft_op_init(&op, FT_KIND_reduce_sum, ft__build_get(t->b, x)->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set(&op, FT_K_axes, axes, n);
+    ft__op_init(&op, FT_KIND_reduce_sum, ft__build_get(t->b, x)->dtype);
+    ft__op_set_shape(&op, FT_K_x, &s);
+    ft__op_set(&op, FT_K_axes, axes, n);
     return ft__train_view(t, ft__train_node(t, &op, &x, 1, NULL), shape);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/op.h"
+#include "graph/op_inside.h"
 #include "graph/train.h"
 
 /* For each operand an expression in postfix; NULL: no gradient.
@@ -258,10 +259,10 @@ void ft__train_own(ft__train *t, uint32_t node)
         out[i] = ft__train_tensor(t, of->dtype, &of->shape);
     }
     if (k.op.kind == FT_KIND_batchnorm)
-        ft_op_set1(&k.op, FT_K_train, 1);
+        ft__op_set1(&k.op, FT_K_train, 1);
     k.op.phase = FT_PHASE_BACKWARD;
     if (k.wrt)
-        ft_op_set_wrt(&k.op, k.wrt);
+        ft__op_set_wrt(&k.op, k.wrt);
     ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, k.n->params,
                       k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
@@ -283,11 +284,11 @@ static void generic(ft__train *t, uint32_t node)
 
         if (!ft__train_wants(t, n->in[i]))
             continue;
-        ft_op_init(&op, FT_KIND_generic, x->dtype);
-        ft_op_set1(&op, FT_K_read,
-                   ft_shape_elements(&ft_graph_tensor(t->src, n->out[0])->shape) +
-                       ft_shape_elements(&x->shape));
-        ft_op_set_shape(&op, FT_K_out, &x->shape);
+        ft__op_init(&op, FT_KIND_generic, x->dtype);
+        ft__op_set1(&op, FT_K_read,
+                    ft_shape_elements(&ft_graph_tensor(t->src, n->out[0])->shape) +
+                        ft_shape_elements(&x->shape));
+        ft__op_set_shape(&op, FT_K_out, &x->shape);
         ft__train_give(t, n->in[i], ft__train_node(t, &op, in, 2, &x->shape));
     }
 }

@@ -1,6 +1,7 @@
 /* Operations one by one, for rules that make several of one node. */
 #include "import/compose.h"
 
+#include "graph/op_inside.h"
 #include <string.h>
 
 ft__value *ft__make(ft__maker m, const ft_op *op, const ft__call *c, ft__value *out)
@@ -52,7 +53,7 @@ ft__value *ft__make_cast(ft__maker m, ft_kind kind, ft__value *x, ft_dtype to,
     if (x->dtype == to)
         return out ? ft__make_view(m, x, &x->shape, out) : x;
     op = ft__op_x(kind, x);
-    ft_op_set1(&op, FT_K_to, to);
+    ft__op_set1(&op, FT_K_to, to);
     return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = &x->shape}, out);
 }
 
@@ -93,7 +94,7 @@ ft__value *ft__make_transpose(ft__maker m, ft__value *x, const int64_t *perm,
     if (!x)
         return NULL;
     op = ft__op_x(FT_KIND_transpose, x);
-    ft_op_set(&op, FT_K_perm, perm, x->shape.rank);
+    ft__op_set(&op, FT_K_perm, perm, x->shape.rank);
     return make1(m, &op, x, out);
 }
 
@@ -128,8 +129,8 @@ ft__value *ft__make_concat(ft__maker m, ft__value *x, ft__value *y, uint32_t axi
             return NULL;
         }
     op = ft__op_x(FT_KIND_concat, x);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
     return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
 }
 
@@ -140,7 +141,7 @@ ft__value *ft__make_softmax(ft__maker m, ft__value *x, uint32_t axis, ft__value 
     if (!x)
         return NULL;
     op = ft__op_x(FT_KIND_softmax, x);
-    ft_op_set1(&op, FT_K_axis, axis);
+    ft__op_set1(&op, FT_K_axis, axis);
     return make1(m, &op, x, out);
 }
 
@@ -159,7 +160,7 @@ ft__value *ft__make_norm(ft__maker m, ft_kind kind, ft__value *x, ft_key_id key,
             there[n++] = params[i];
     op = ft__op_x(kind, x);
     if (key != FT_K_COUNT)
-        ft_op_set1(&op, key, value);
+        ft__op_set1(&op, key, value);
     return ft__make(
         m, &op,
         &(ft__call){
@@ -175,9 +176,9 @@ ft__value *ft__make_matmul(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
     if (!x || !y)
         return NULL;
     op = ft__op_x(FT_KIND_matmul, x);
-    ft_op_set_shape(&op, FT_K_y, &y->shape);
-    ft_op_set1(&op, FT_K_to, to == x->dtype ? FT_DTYPE_NONE : to);
-    ft_op_set1(&op, FT_K_weights, y->dtype == x->dtype ? FT_DTYPE_NONE : y->dtype);
+    ft__op_set_shape(&op, FT_K_y, &y->shape);
+    ft__op_set1(&op, FT_K_to, to == x->dtype ? FT_DTYPE_NONE : to);
+    ft__op_set1(&op, FT_K_weights, y->dtype == x->dtype ? FT_DTYPE_NONE : y->dtype);
     return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
 }
 
@@ -193,11 +194,11 @@ ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__rows *t,
     own = t->weights ? t->weights : t->table->dtype;
     s = x->shape;
     ft__push(m.o, m.n, &s, t->dim);
-    ft_op_init(&op, FT_KIND_embedding, t->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_rows, t->rows);
-    ft_op_set1(&op, FT_K_dim, t->dim);
-    ft_op_set1(&op, FT_K_weights, own == t->dtype ? FT_DTYPE_NONE : own);
+    ft__op_init(&op, FT_KIND_embedding, t->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set1(&op, FT_K_rows, t->rows);
+    ft__op_set1(&op, FT_K_dim, t->dim);
+    ft__op_set1(&op, FT_K_weights, own == t->dtype ? FT_DTYPE_NONE : own);
     return ft__make(m, &op,
                     &(ft__call){.in = &x,
                                 .n_in = 1,
@@ -215,7 +216,7 @@ ft__value *ft__make_move(ft__maker m, ft_kind kind, ft__value *x, const ft_shape
     if (!x)
         return NULL;
     op = ft__op_x(kind, x);
-    ft_op_set_shape(&op, FT_K_out, s);
+    ft__op_set_shape(&op, FT_K_out, s);
     return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = s}, out);
 }
 
@@ -240,11 +241,11 @@ ft__value *ft__make_linear(ft__maker m, ft__value *x, const ft__linear *l,
     if (l->bias)
         params[n++] = l->bias;
     op = ft__op_x(FT_KIND_linear, x);
-    ft_op_set1(&op, FT_K_out, l->columns);
-    ft_op_set1(&op, FT_K_bias, l->bias != NULL);
-    ft_op_set1(&op, FT_K_to, l->to == x->dtype ? FT_DTYPE_NONE : l->to);
-    ft_op_set1(&op, FT_K_weights, own == x->dtype ? FT_DTYPE_NONE : own);
-    ft_op_set1(&op, FT_K_block, l->block);
+    ft__op_set1(&op, FT_K_out, l->columns);
+    ft__op_set1(&op, FT_K_bias, l->bias != NULL);
+    ft__op_set1(&op, FT_K_to, l->to == x->dtype ? FT_DTYPE_NONE : l->to);
+    ft__op_set1(&op, FT_K_weights, own == x->dtype ? FT_DTYPE_NONE : own);
+    ft__op_set1(&op, FT_K_block, l->block);
     return ft__make(
         m, &op,
         &(ft__call){.in = &x, .n_in = 1, .params = params, .n_params = n, .shape = &s},
@@ -260,10 +261,10 @@ ft__value *ft__make_attention(ft__maker m, ft__value *q, ft__value *k, ft__value
     if (!q || !k || !v)
         return NULL;
     op = ft__op_x(FT_KIND_attention, q);
-    ft_op_set_shape(&op, FT_K_y, &k->shape);
-    ft_op_set_shape(&op, FT_K_z, &v->shape);
-    ft_op_set1(&op, FT_K_causal, causal);
-    ft_op_set1(&op, FT_K_mask, mask);
+    ft__op_set_shape(&op, FT_K_y, &k->shape);
+    ft__op_set_shape(&op, FT_K_z, &v->shape);
+    ft__op_set1(&op, FT_K_causal, causal);
+    ft__op_set1(&op, FT_K_mask, mask);
     return ft__make(m, &op, &(ft__call){.in = in, .n_in = 3}, out);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 enum { MAX_PARAMS = 8 }; /* weights of one operation */
@@ -24,9 +25,9 @@ static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
                               &v->shape);
     if (*memory == FT_NONE)
         return *memory = tensor;
-    ft_op_init(&op, FT_KIND_view, v->dtype);
-    ft_op_set_shape(&op, FT_K_x, &whole);
-    ft_op_set_shape(&op, FT_K_out, &v->shape);
+    ft__op_init(&op, FT_KIND_view, v->dtype);
+    ft__op_set_shape(&op, FT_K_x, &whole);
+    ft__op_set_shape(&op, FT_K_out, &v->shape);
     ft__build_node(o->b, v->name.s, v->name.n, &op, memory, 1, NULL, 0, &tensor, 1);
     return tensor;
 }
@@ -42,9 +43,9 @@ static uint32_t list_tensor(ft__onnx *o, ft__value *v)
         in[n_in++] = ft__onnx_tensor(o, v->part[i]);
     tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, v->dtype,
                               &v->shape);
-    ft_op_init(&op, FT_KIND_generic, v->dtype);
-    ft_op_set1(&op, FT_K_read, 0);
-    ft_op_set_shape(&op, FT_K_out, &v->shape);
+    ft__op_init(&op, FT_KIND_generic, v->dtype);
+    ft__op_set1(&op, FT_K_read, 0);
+    ft__op_set_shape(&op, FT_K_out, &v->shape);
     if (ft__failed(o))
         return FT_NONE;
     ft__build_node(o->b, v->name.s, v->name.n, &op, in, n_in, NULL, 0, &tensor, 1);
@@ -225,9 +226,9 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
     }
     if (out)
         out->container = x->container;
-    ft_op_init(&op, FT_KIND_view, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, shape);
+    ft__op_init(&op, FT_KIND_view, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, shape);
     if (!ft__emit(o, n, &op,
                   &(ft__call){
                       .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||
@@ -276,9 +277,9 @@ static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t 
     for (uint32_t i = 0; i < n->n_in && n_in < FT_OP_MAX_OPERANDS; i++)
         if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
             in[n_in++] = n->in[i];
-    ft_op_init(&op, FT_KIND_generic, dtype);
-    ft_op_set1(&op, FT_K_read, read);
-    ft_op_set_shape(&op, FT_K_out, shape);
+    ft__op_init(&op, FT_KIND_generic, dtype);
+    ft__op_set1(&op, FT_K_read, read);
+    ft__op_set_shape(&op, FT_K_out, shape);
     define_result(o, n, out, dtype, shape);
     tensor = out->tensor;
     if (!ft__failed(o))

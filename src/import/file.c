@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "import/graph_inside.h"
 #include "import/onnx.h"
 
 /* ---- spec list ---- */
@@ -194,8 +195,8 @@ static ft_status import_list(ft_graph **out, const struct content *c, const char
     return ft_import_ops(out, (const char *)c->p, c->n, name, err);
 }
 
-ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_options *opt,
-                         ft_error *err)
+ft_status ft__import_file(ft_graph **out, const char *path,
+                          const ft_import_options *opt, ft_error *err)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct content c = {0};
@@ -206,7 +207,7 @@ ft_status ft_import_file(ft_graph **out, const char *path, const ft_import_optio
     if (st == FT_OK && c.n == 0)
         st = ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name);
     else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0)
-        st = ft_import_pt2(out, c.p, c.n, name, opt, err);
+        st = ft__import_pt2(out, c.p, c.n, name, opt, err);
     else if (st == FT_OK && is_text(&c))
         st = import_list(out, &c, name, opt, err);
     else if (st == FT_OK)

@@ -1,5 +1,6 @@
 /* The model: its parts, its nodes in order, branches and functions inlined. */
 #include "import/onnx.h"
+#include "import/graph_inside.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -486,8 +487,8 @@ ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool map
     return import(&o, out, name, err);
 }
 
-ft_status ft_import_onnx(ft_graph **out, const void *data, size_t len, const char *name,
-                         const ft_import_options *opt, ft_error *err)
+ft_status ft__onnx_import(ft_graph **out, const void *data, size_t len,
+                          const char *name, const ft_import_options *opt, ft_error *err)
 {
     return ft__import_onnx(out, data, len, false, name, opt, err);
 }

@@ -244,7 +244,7 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count);
 const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* If, Loop and what else holds graphs. */
 bool ft__rule_has_body(const ft__rule *rule);
-/* ft_import_onnx(); mapped: data is a mapping of a file. */
+/* ft__onnx_import(); mapped: data is a mapping of a file. */
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
                           const char *name, const ft_import_options *opt,
                           ft_error *err);

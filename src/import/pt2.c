@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "import/graph_inside.h"
 #include "import/zip.h"
 
 static const ft__pt2_rule rules[] = {
@@ -453,20 +454,17 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
     return st ? ft_fail(err, st, inner.pos, "%s: %.900s", name, inner.msg) : FT_OK;
 }
 
-ft_status ft_import_pt2(ft_graph **out, const void *data, size_t len, const char *name,
-                        const ft_import_options *opt, ft_error *err)
+ft_status ft__import_pt2(ft_graph **out, const void *data, size_t len, const char *name,
+                         const ft_import_options *opt, ft_error *err)
 {
-    const char *slice;
+    const char *text;
+    char *own;
     size_t n;
-    char *text;
-    ft_status st;
+    ft_status st = ft__zip_graph(&text, &n, &own, data, len, name, err);
 
     *out = NULL;
-    if (ft__zip_plain_graph(&slice, &n, data, len))
-        return ft__import_pt2_text(out, slice, n, name, opt, err);
-    st = ft__zip_graph(&text, &n, data, len, name, err);
     if (st == FT_OK)
         st = ft__import_pt2_text(out, text, n, name, opt, err);
-    free(text);
+    free(own);
     return st;
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "graph/build.h"
+#include "import/graph_inside.h"
 #include "import/table.h"
 
 /* Reading a torch.export archive, in the order of the files here:
@@ -235,7 +236,7 @@ bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v);
 bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
 
 /* ---- pt2.c ---- */
-/* ft_import_pt2() behind the archive. */
+/* ft__import_pt2() behind the archive. */
 ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
                               const char *name, const ft_import_options *opt,
                               ft_error *err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/pt2.h"
 
 enum { MAX_PARAMS = 64 };
@@ -24,16 +25,16 @@ static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
         ft__build_trainable(p->b, tensor);
     if (!v->of)
         return tensor;
-    ft_op_init(&op, v->transposed ? FT_KIND_transpose : FT_KIND_view, v->dtype);
-    ft_op_set_shape(&op, FT_K_x, &v->of->shape);
+    ft__op_init(&op, v->transposed ? FT_KIND_transpose : FT_KIND_view, v->dtype);
+    ft__op_set_shape(&op, FT_K_x, &v->of->shape);
     if (v->transposed) {
         int64_t perm[FT_MAX_RANK];
 
         for (uint32_t i = 0; i < v->shape.rank; i++)
             perm[i] = v->perm[i];
-        ft_op_set(&op, FT_K_perm, perm, v->shape.rank);
+        ft__op_set(&op, FT_K_perm, perm, v->shape.rank);
     } else {
-        ft_op_set_shape(&op, FT_K_out, &v->shape);
+        ft__op_set_shape(&op, FT_K_out, &v->shape);
     }
     ft__build_node(p->b, v->name.s, v->name.n, &op, &of, 1, NULL, 0, &tensor, 1);
     return tensor;
@@ -185,7 +186,7 @@ void ft__pt2_emit_view(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
         return;
     }
     op = ft__pt2_op(FT_KIND_view, out->dtype, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
 }
@@ -211,7 +212,7 @@ void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
         return;
     }
     op = ft__pt2_op(FT_KIND_transpose, x->dtype, &x->shape);
-    ft_op_set(&op, FT_K_perm, perm, rank);
+    ft__op_set(&op, FT_K_perm, perm, rank);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
 }
@@ -256,9 +257,9 @@ void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
 
         if (!v || !v->typed || v->state != FT__PT2_UNDEFINED)
             continue;
-        ft_op_init(&op, FT_KIND_generic, v->dtype);
-        ft_op_set1(&op, FT_K_read, named ? 0 : read);
-        ft_op_set_shape(&op, FT_K_out, &v->shape);
+        ft__op_init(&op, FT_KIND_generic, v->dtype);
+        ft__op_set1(&op, FT_K_read, named ? 0 : read);
+        ft__op_set_shape(&op, FT_K_out, &v->shape);
         if (ft_op_check(&op, &err)) {
             ft__pt2_fail(p, n, FT_EFORMAT, "%s", err.msg);
             return;

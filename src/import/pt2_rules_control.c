@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/pt2.h"
 
 enum { MAX_GRAPHS = 2 };
@@ -203,7 +204,7 @@ static ft__pt2_value *element(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *
     memmove(s.dim, s.dim + 1, s.rank * sizeof(s.dim[0]));
     v = ft__pt2_temp(p, x, x->dtype, &s);
     op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_set_shape(&op, FT_K_out, &s);
     if (v)
         ft__pt2_emit(p, n, &op,
                      &(ft__pt2_call){.in = &x, .n_in = 1, .out = &v, .n_out = 1});
@@ -216,7 +217,7 @@ static void stack(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *each,
 {
     ft_op op = ft__pt2_op(FT_KIND_expand, out->dtype, &each->shape);
 
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = &each, .n_in = 1, .out = &out, .n_out = 1});
 }

@@ -2,6 +2,7 @@
  * matrix product with transposes around it. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/pt2.h"
 
 enum { MAX_TERMS = 8 };
@@ -209,7 +210,7 @@ static ft__pt2_value *multiply(ft__pt2 *p, const ft__pt2_node *n,
         return NULL;
     out = ft__pt2_temp(p, x, x->dtype, &s);
     op = ft__pt2_op(FT_KIND_matmul, in[0]->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (!out)
         return NULL;
     ft__pt2_emit(p, n, &op,

@@ -1,5 +1,6 @@
 /* Backward operators of joint graphs; convolutions, pooling, norms and attention
  * stand beside their forward ones. */
+#include "graph/op_inside.h"
 #include "import/pt2.h"
 
 /* arg: the kind; the operands are the result's gradient, then what was kept. */
@@ -41,8 +42,8 @@ void ft__aten_softmax_grad(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1])
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
-    ft_op_set1(&op, FT_K_axis,
-               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), in[1]->shape.rank));
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), in[1]->shape.rank));
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
@@ -57,8 +58,8 @@ static void move_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind, ft_key_id key,
     if (!grad || !out)
         return;
     op = ft__pt2_op(kind, out->dtype, &out->shape);
-    ft_op_set_shape(&op, FT_K_out, &grad->shape);
-    ft_op_set1(&op, key, value);
+    ft__op_set_shape(&op, FT_K_out, &grad->shape);
+    ft__op_set1(&op, key, value);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(p, n, &op, &grad, 1);
 }
@@ -84,8 +85,8 @@ void ft__aten_embedding_grad(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1] || !out || out->shape.rank != 2)
         return;
     op = ft__pt2_op(FT_KIND_embedding, out->dtype, &in[1]->shape);
-    ft_op_set1(&op, FT_K_rows, out->shape.dim[0]);
-    ft_op_set1(&op, FT_K_dim, out->shape.dim[1]);
+    ft__op_set1(&op, FT_K_rows, out->shape.dim[0]);
+    ft__op_set1(&op, FT_K_dim, out->shape.dim[1]);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
@@ -100,7 +101,7 @@ void ft__aten_cross_entropy(ft__pt2 *p, ft__pt2_node *n)
     if (!x || x->shape.rank == 0)
         return;
     op = ft__pt2_op(FT_KIND_cross_entropy, x->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_axis, x->shape.rank > 1);
+    ft__op_set1(&op, FT_K_axis, x->shape.rank > 1);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -116,8 +117,8 @@ void ft__aten_nll(ft__pt2 *p, ft__pt2_node *n)
     op = ft__pt2_op(FT_KIND_reduce_mean, out->dtype, &target->shape);
     for (uint32_t i = 0; i < target->shape.rank; i++)
         axes[i] = i;
-    ft_op_set(&op, FT_K_axes, axes, target->shape.rank);
-    ft_op_set1(&op, FT_K_keep, 0);
+    ft__op_set(&op, FT_K_axes, axes, target->shape.rank);
+    ft__op_set1(&op, FT_K_keep, 0);
     ft__pt2_emit_in(p, n, &op, &target, 1);
 }
 
@@ -129,7 +130,7 @@ void ft__aten_mse(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1])
         return;
     op = ft__pt2_op(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -142,9 +143,9 @@ void ft__aten_mse_grad(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1] || !in[2])
         return;
     op = ft__pt2_op(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[2]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[2]->shape);
     op.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&op, FT_WRT_X);
+    ft__op_set_wrt(&op, FT_WRT_X);
     ft__pt2_emit_in(p, n, &op, in, 3);
 }
 
@@ -156,10 +157,10 @@ static void pick_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind, const ft_shape 
     uint32_t n_out = 0;
     ft_op op = ft__pt2_op(kind, in[0]->dtype, x);
 
-    ft_op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
-    ft_op_set_shape(&op, FT_K_out, &in[0]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
+    ft__op_set_shape(&op, FT_K_out, &in[0]->shape);
     op.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&op, wrt);
+    ft__op_set_wrt(&op, wrt);
     for (uint32_t i = 0; i < n->n_out && n_out < 2; i++)
         if (n->out[i])
             out[n_out++] = n->out[i];
@@ -193,8 +194,8 @@ void ft__aten_weight_norm(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !v || !v->shape.rank)
         return;
     op = ft__pt2_op(FT_KIND_l2norm, v->dtype, &v->shape);
-    ft_op_set1(&op, FT_K_axis,
-               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), v->shape.rank));
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), v->shape.rank));
     if (n->rule->arg)
         op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(p, n, &op, in, n->rule->arg ? 2 : 1);

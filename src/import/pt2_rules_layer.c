@@ -1,6 +1,7 @@
 /* Layers: matrix products, norms, attention, recurrent layers, what vision has. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 #include "import/pt2.h"
 
@@ -24,8 +25,8 @@ static void linear(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value 
 {
     ft_op op = ft__pt2_op(FT_KIND_linear, x->dtype, &x->shape);
 
-    ft_op_set1(&op, FT_K_out, out);
-    ft_op_set1(&op, FT_K_bias, bias != NULL);
+    ft__op_set1(&op, FT_K_out, out);
+    ft__op_set1(&op, FT_K_bias, bias != NULL);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = &x,
                                  .n_in = 1,
@@ -66,7 +67,7 @@ static void matmul(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value 
     xs = as_matrix(x, false);
     ys = as_matrix(y, true);
     op = ft__pt2_op(FT_KIND_matmul, out->dtype, &xs);
-    ft_op_set_shape(&op, FT_K_y, &ys);
+    ft__op_set_shape(&op, FT_K_y, &ys);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
 }
@@ -92,7 +93,7 @@ static void matmul_add(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_va
     if (ft__pt2_failed(p) || in[0]->state == FT__PT2_UNDEFINED)
         return;
     op = ft__pt2_op(FT_KIND_add, out->dtype, &out->shape);
-    ft_op_set_shape(&op, FT_K_y, &z->shape);
+    ft__op_set_shape(&op, FT_K_y, &z->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -161,15 +162,15 @@ static bool norm(ft__pt2 *p, const ft__pt2_node *n, ft_kind kind,
 
     *op = ft__pt2_op(kind, x->dtype, &x->shape);
     switch (kind) {
-    case FT_KIND_batchnorm: ft_op_set1(op, FT_K_train, training(p, n)); return true;
+    case FT_KIND_batchnorm: ft__op_set1(op, FT_K_train, training(p, n)); return true;
     case FT_KIND_layernorm:
     case FT_KIND_rmsnorm:
         axes = ft__pt2_ints(p, n, "normalized_shape", NULL, 0);
-        ft_op_set1(op, FT_K_norm, axes > 0 ? axes : 1);
+        ft__op_set1(op, FT_K_norm, axes > 0 ? axes : 1);
         return true;
     case FT_KIND_groupnorm:
         groups = ft__pt2_int(p, n, "num_groups", ft__pt2_int(p, n, "group", 0));
-        ft_op_set1(op, FT_K_groups, groups);
+        ft__op_set1(op, FT_K_groups, groups);
         return groups > 0;
     default: return true;
     }
@@ -229,7 +230,7 @@ static void norm_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind)
         if (n->out[i])
             out[n_out++] = n->out[i];
     op.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
+    ft__op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = in,
                                  .n_in = n_in,
@@ -277,15 +278,15 @@ static bool attention(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *in[3],
         !heads(in[2], &z))
         return false;
     *op = ft__pt2_op(FT_KIND_attention, in[0]->dtype, &x);
-    ft_op_set_shape(op, FT_K_y, &y);
-    ft_op_set_shape(op, FT_K_z, &z);
-    ft_op_set1(op, FT_K_causal, ft__pt2_bool(p, n, "is_causal", false));
+    ft__op_set_shape(op, FT_K_y, &y);
+    ft__op_set_shape(op, FT_K_z, &z);
+    ft__op_set1(op, FT_K_causal, ft__pt2_bool(p, n, "is_causal", false));
     mask = ft__pt2_tensor(n, "attn_mask");
     mask = mask ? mask : ft__pt2_tensor(n, "attn_bias");
-    ft_op_set1(op, FT_K_mask, mask != NULL);
-    ft_op_set1(op, FT_K_train,
-               (ft__pt2_float(p, n, "dropout_p", 0) > 0) +
-                   2 * (mask && (mask->learned || mask->trainable)));
+    ft__op_set1(op, FT_K_mask, mask != NULL);
+    ft__op_set1(op, FT_K_train,
+                (ft__pt2_float(p, n, "dropout_p", 0) > 0) +
+                    2 * (mask && (mask->learned || mask->trainable)));
     return true;
 }
 
@@ -367,8 +368,8 @@ static void join_states(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *const *state
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = state[i]->shape.dim[0];
     op = ft__pt2_op(FT_KIND_concat, out->dtype, &state[0]->shape);
-    ft_op_set1(&op, FT_K_axis, 0);
-    ft_op_set(&op, FT_K_sizes, sizes, count);
+    ft__op_set1(&op, FT_K_axis, 0);
+    ft__op_set(&op, FT_K_sizes, sizes, count);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = state, .n_in = count, .out = &out, .n_out = 1});
 }
@@ -388,9 +389,9 @@ static void layers(ft__pt2 *p, ft__pt2_node *n, const struct stack *s,
         ft__pt2_value *out[3];
         ft_op op = ft__pt2_op(s->kind, x->dtype, &in);
 
-        ft_op_set1(&op, FT_K_hidden, s->hidden);
-        ft_op_set1(&op, FT_K_directions, s->directions);
-        ft_op_set1(&op, FT_K_bias, s->bias);
+        ft__op_set1(&op, FT_K_hidden, s->hidden);
+        ft__op_set1(&op, FT_K_directions, s->directions);
+        ft__op_set1(&op, FT_K_bias, s->bias);
         out[0] = last ? ft__pt2_out(n, 0) : ft__pt2_temp(p, x, x->dtype, &all);
         out[1] = h[i] = only ? ft__pt2_out(n, 1) : ft__pt2_temp(p, x, x->dtype, &state);
         out[2] = c[i] = only ? ft__pt2_out(n, 2) : ft__pt2_temp(p, x, x->dtype, &state);
@@ -432,8 +433,8 @@ void ft__aten_resize(ft__pt2 *p, ft__pt2_node *n)
     if (!x || !out)
         return;
     op = ft__pt2_op(FT_KIND_resize, x->dtype, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
-    ft_op_set1(&op, FT_K_mode, n->rule->arg);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set1(&op, FT_K_mode, n->rule->arg);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -447,7 +448,7 @@ void ft__aten_pick(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1] || !out)
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }

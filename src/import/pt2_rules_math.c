@@ -1,5 +1,6 @@
 /* Arithmetic: elementwise, reductions, softmax. */
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 #include "import/pt2.h"
 
@@ -7,8 +8,8 @@ ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x)
 {
     ft_op op;
 
-    ft_op_init(&op, kind, dtype);
-    ft_op_set_shape(&op, FT_K_x, x);
+    ft__op_init(&op, kind, dtype);
+    ft__op_set_shape(&op, FT_K_x, x);
     return op;
 }
 
@@ -75,7 +76,7 @@ static void binary(ft__pt2 *p, ft__pt2_node *n, ft_kind kind, uint32_t i, uint32
     if (!in[0] || !in[1])
         return;
     op = ft__pt2_op(kind, dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -118,8 +119,8 @@ static void where(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *const in[3],
     if (!in[0] || !in[1] || !in[2])
         return;
     op = ft__pt2_op(FT_KIND_where, dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft_op_set_shape(&op, FT_K_z, &in[2]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
     ft__pt2_emit_in(p, n, &op, in, 3);
 }
 
@@ -132,7 +133,7 @@ static void find_nonzero(ft__pt2 *p, ft__pt2_node *n)
     if (!x || !out)
         return;
     op = ft__pt2_op(FT_KIND_nonzero, out->dtype, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -175,7 +176,7 @@ void ft__aten_ternary(ft__pt2 *p, ft__pt2_node *n)
         return;
     product = ft__pt2_temp(p, out, out->dtype, &s);
     op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (!product)
         return;
     ft__pt2_emit(p, n, &op,
@@ -185,7 +186,7 @@ void ft__aten_ternary(ft__pt2 *p, ft__pt2_node *n)
     if (ft__pt2_failed(p) || product->state == FT__PT2_UNDEFINED)
         return;
     op = ft__pt2_op(FT_KIND_add, out->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &product->shape);
+    ft__op_set_shape(&op, FT_K_y, &product->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -196,7 +197,7 @@ static ft__pt2_value *part(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x)
     ft__pt2_value *v = ft__pt2_temp(p, out, x->dtype, &out->shape);
     ft_op op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
 
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     if (v)
         ft__pt2_emit(p, n, &op,
                      &(ft__pt2_call){.in = &x, .n_in = 1, .out = &v, .n_out = 1});
@@ -220,7 +221,7 @@ void ft__aten_glu(ft__pt2 *p, ft__pt2_node *n)
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = &gate, .n_in = 1, .out = &in[1], .n_out = 1});
     op = ft__pt2_op(FT_KIND_mul, out->dtype, &out->shape);
-    ft_op_set_shape(&op, FT_K_y, &out->shape);
+    ft__op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -247,8 +248,8 @@ static ft__pt2_value *extended(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x,
     if (count == 1)
         return x;
     op = ft__pt2_op(FT_KIND_concat, x->dtype, &in[0]->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, count);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, sizes, count);
     out = ft__pt2_temp(p, x, x->dtype, &s);
     if (out)
         ft__pt2_emit(p, n, &op,
@@ -271,7 +272,7 @@ void ft__aten_diff(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1])
         return;
     op = ft__pt2_op(FT_KIND_sub, out->dtype, &out->shape);
-    ft_op_set_shape(&op, FT_K_y, &out->shape);
+    ft__op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -291,7 +292,7 @@ void ft__aten_cast(ft__pt2 *p, ft__pt2_node *n)
         return;
     }
     op = ft__pt2_op(FT_KIND_cast, x->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_to, out->dtype);
+    ft__op_set1(&op, FT_K_to, out->dtype);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -322,8 +323,8 @@ static ft_op reduction(ft_kind kind, const ft__pt2_value *x, uint32_t bits,
             axes[count++] = i;
     if (x->shape.rank == 0) /* a scalar is written as one element */
         axes[count++] = 0;
-    ft_op_set(&op, FT_K_axes, axes, count);
-    ft_op_set1(&op, FT_K_keep, out->shape.rank == x->shape.rank);
+    ft__op_set(&op, FT_K_axes, axes, count);
+    ft__op_set1(&op, FT_K_keep, out->shape.rank == x->shape.rank);
     return op;
 }
 
@@ -376,8 +377,8 @@ void ft__aten_fft(ft__pt2 *p, ft__pt2_node *n)
                  ? &x->shape
                  : &out->shape;
     op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_size, points(p, n, longer));
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set1(&op, FT_K_size, points(p, n, longer));
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -390,8 +391,8 @@ void ft__aten_stft(ft__pt2 *p, ft__pt2_node *n)
     if (!x || !out)
         return;
     op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_size, ft__pt2_int(p, n, "n_fft", 1));
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set1(&op, FT_K_size, ft__pt2_int(p, n, "n_fft", 1));
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -403,8 +404,8 @@ void ft__aten_softmax(ft__pt2 *p, ft__pt2_node *n)
     if (!x)
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, x->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_axis,
-               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), x->shape.rank));
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), x->shape.rank));
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -417,8 +418,8 @@ void ft__aten_cum(ft__pt2 *p, ft__pt2_node *n)
     if (!x || !out)
         return;
     op = ft__pt2_op(FT_KIND_cumsum, out->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_axis,
-               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), x->shape.rank));
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), x->shape.rank));
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -433,9 +434,9 @@ void ft__aten_topk(ft__pt2 *p, ft__pt2_node *n)
         return;
     axis = ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", -1), x->shape.rank);
     op = ft__pt2_op(FT_KIND_topk, x->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set1(&op, FT_K_size,
-               first->shape.rank == x->shape.rank ? first->shape.dim[axis] : 1);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set1(&op, FT_K_size,
+                first->shape.rank == x->shape.rank ? first->shape.dim[axis] : 1);
     if (n->n_out == 1) { /* argsort: the indices alone */
         out[0] = NULL;
         out[1] = first;

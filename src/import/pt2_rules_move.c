@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/pt2.h"
 
 void ft__aten_view(ft__pt2 *p, ft__pt2_node *n)
@@ -93,7 +94,7 @@ void ft__aten_move(ft__pt2 *p, ft__pt2_node *n)
         return;
     }
     op = ft__pt2_op((ft_kind)n->rule->arg, x->dtype, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -111,8 +112,8 @@ void ft__aten_slice(ft__pt2 *p, ft__pt2_node *n)
         return;
     }
     op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
-    ft_op_set1(&op, FT_K_step, step > 0 ? step : 1);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set1(&op, FT_K_step, step > 0 ? step : 1);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -126,7 +127,7 @@ static void slices(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x)
         if (!out || !out->typed)
             continue;
         op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
-        ft_op_set_shape(&op, FT_K_out, &out->shape);
+        ft__op_set_shape(&op, FT_K_out, &out->shape);
         ft__pt2_emit(p, n, &op,
                      &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
     }
@@ -159,8 +160,8 @@ void ft__aten_split(ft__pt2 *p, ft__pt2_node *n)
         return;
     }
     op = ft__pt2_op(FT_KIND_split, x->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, n->n_out);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, sizes, n->n_out);
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
 
@@ -197,8 +198,8 @@ void ft__aten_concat(ft__pt2 *p, ft__pt2_node *n)
     first = out->shape;
     first.dim[axis] = sizes[0];
     op = ft__pt2_op(FT_KIND_concat, out->dtype, &first);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, count);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, sizes, count);
     ft__pt2_emit_in(p, n, &op, in, count);
 }
 
@@ -210,8 +211,8 @@ void ft__aten_fill(ft__pt2 *p, ft__pt2_node *n)
 
     if (!out)
         return;
-    ft_op_init(&op, (ft_kind)n->rule->arg, out->dtype);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_init(&op, (ft_kind)n->rule->arg, out->dtype);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, NULL, 0);
 }
 
@@ -226,7 +227,7 @@ void ft__aten_meshgrid(ft__pt2 *p, ft__pt2_node *n)
         if (!x || !out)
             continue;
         op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
-        ft_op_set_shape(&op, FT_K_out, &out->shape);
+        ft__op_set_shape(&op, FT_K_out, &out->shape);
         ft__pt2_emit(p, n, &op,
                      &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
     }
@@ -242,8 +243,8 @@ void ft__aten_embedding(ft__pt2 *p, ft__pt2_node *n)
     if (!w || !x || w->shape.rank != 2)
         return;
     op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_rows, w->shape.dim[0]);
-    ft_op_set1(&op, FT_K_dim, w->shape.dim[1]);
+    ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
+    ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = &x,
                                  .n_in = 1,
@@ -262,9 +263,9 @@ void ft__aten_gather(ft__pt2 *p, ft__pt2_node *n)
     if (!in[0] || !in[1] || in[0]->shape.rank == 0)
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft_op_set1(&op, FT_K_axis,
-               ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), in[0]->shape.rank));
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), in[0]->shape.rank));
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -291,17 +292,17 @@ void ft__aten_index(ft__pt2 *p, ft__pt2_node *n)
         return;
     if (in[1]->dtype == FT_DTYPE_bool) {
         op = ft__pt2_op(FT_KIND_nonzero, in[0]->dtype, &in[0]->shape);
-        ft_op_set_shape(&op, FT_K_out, &out->shape);
+        ft__op_set_shape(&op, FT_K_out, &out->shape);
         ft__pt2_emit_in(p, n, &op, in, 1);
         return;
     }
     op = ft__pt2_op(count == 1 ? FT_KIND_gather : FT_KIND_gather_nd, in[0]->dtype,
                     &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (count == 1)
-        ft_op_set1(&op, FT_K_axis, axis);
+        ft__op_set1(&op, FT_K_axis, axis);
     else
-        ft_op_set_shape(&op, FT_K_out, &out->shape);
+        ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -317,7 +318,7 @@ void ft__aten_scatter(ft__pt2 *p, ft__pt2_node *n)
     if (!in[1])
         return;
     op = ft__pt2_op(FT_KIND_scatter, out->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }
 
@@ -339,8 +340,8 @@ void ft__aten_embedding_bag(ft__pt2 *p, ft__pt2_node *n)
                            w->shape.dim[1]}};
     rows = ft__pt2_temp(p, out, w->dtype, &s);
     op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
-    ft_op_set1(&op, FT_K_rows, w->shape.dim[0]);
-    ft_op_set1(&op, FT_K_dim, w->shape.dim[1]);
+    ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
+    ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
     if (!rows)
         return;
     ft__pt2_emit(p, n, &op,
@@ -353,8 +354,8 @@ void ft__aten_embedding_bag(ft__pt2 *p, ft__pt2_node *n)
     if (ft__pt2_failed(p) || rows->state == FT__PT2_UNDEFINED)
         return;
     op = ft__pt2_op(FT_KIND_reduce_sum, w->dtype, &s);
-    ft_op_set1(&op, FT_K_axes, 1);
-    ft_op_set1(&op, FT_K_keep, 0);
+    ft__op_set1(&op, FT_K_axes, 1);
+    ft__op_set1(&op, FT_K_keep, 0);
     ft__pt2_emit_in(p, n, &op, &rows, 1);
 }
 
@@ -369,10 +370,10 @@ void ft__aten_copy_from(ft__pt2 *p, ft__pt2_node *n)
     if (ft_shape_equal(&x->shape, &out->shape)) {
         op = ft__pt2_op(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
                         &x->shape);
-        ft_op_set1(&op, FT_K_to, out->dtype);
+        ft__op_set1(&op, FT_K_to, out->dtype);
     } else {
         op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
-        ft_op_set_shape(&op, FT_K_out, &out->shape);
+        ft__op_set_shape(&op, FT_K_out, &out->shape);
     }
     ft__pt2_emit_in(p, n, &op, &x, 1);
 }
@@ -386,12 +387,12 @@ void ft__aten_col2im(ft__pt2 *p, ft__pt2_node *n)
     if (!in[1] || !out)
         return;
     in[0] = ft__pt2_temp(p, out, out->dtype, &out->shape);
-    ft_op_init(&op, FT_KIND_fill, out->dtype);
-    ft_op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_init(&op, FT_KIND_fill, out->dtype);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
     if (!in[0])
         return;
     ft__pt2_emit(p, n, &op, &(ft__pt2_call){.out = in, .n_out = 1});
     op = ft__pt2_op(FT_KIND_scatter, out->dtype, &out->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(p, n, &op, in, 2);
 }

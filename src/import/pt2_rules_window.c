@@ -2,6 +2,7 @@
  * window. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/pt2.h"
 
 enum { MAX_AXES = 3 };
@@ -70,11 +71,11 @@ static void set_window(ft_op *op, const struct window *w)
 
     memcpy(pad, w->begin, w->axes * sizeof(pad[0]));
     memcpy(pad + w->axes, w->end, w->axes * sizeof(pad[0]));
-    ft_op_set(op, FT_K_kernel, w->kernel, w->axes);
-    ft_op_set(op, FT_K_stride, w->stride, w->axes);
-    ft_op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
-    ft_op_set(op, FT_K_outpad, w->outpad, w->axes);
-    ft_op_set(op, FT_K_dilation, w->dilation, w->axes);
+    ft__op_set(op, FT_K_kernel, w->kernel, w->axes);
+    ft__op_set(op, FT_K_stride, w->stride, w->axes);
+    ft__op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
+    ft__op_set(op, FT_K_outpad, w->outpad, w->axes);
+    ft__op_set(op, FT_K_dilation, w->dilation, w->axes);
 }
 
 /* batch x channels x spatial; an input without a batch is a batch of one. */
@@ -110,10 +111,10 @@ static bool convolution(ft__pt2 *p, const ft__pt2_node *n, bool transposed, bool
         ft__pt2_op((ft_kind)((transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d) +
                              (int)win.axes - 1),
                    x->dtype, &s);
-    ft_op_set1(op, FT_K_out, transposed ? w->shape.dim[1] * groups : w->shape.dim[0]);
+    ft__op_set1(op, FT_K_out, transposed ? w->shape.dim[1] * groups : w->shape.dim[0]);
     set_window(op, &win);
-    ft_op_set1(op, FT_K_groups, groups);
-    ft_op_set1(op, FT_K_bias, bias);
+    ft__op_set1(op, FT_K_groups, groups);
+    ft__op_set1(op, FT_K_bias, bias);
     return true;
 }
 
@@ -153,7 +154,7 @@ void ft__aten_conv_grad(ft__pt2 *p, ft__pt2_node *n)
         if (n->out[i])
             out[count++] = n->out[i];
     op.phase = FT_PHASE_BACKWARD;
-    ft_op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
+    ft__op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = in,
                                  .n_in = 2,
@@ -184,11 +185,11 @@ void ft__aten_deform_conv(ft__pt2 *p, ft__pt2_node *n)
     if (!in_range(&win))
         return;
     op = ft__pt2_op(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft_op_set1(&op, FT_K_out, w->shape.dim[0]);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set1(&op, FT_K_out, w->shape.dim[0]);
     set_window(&op, &win);
-    ft_op_set1(&op, FT_K_groups, ft__pt2_int(p, n, "groups", 1));
-    ft_op_set1(&op, FT_K_bias, bias != NULL);
+    ft__op_set1(&op, FT_K_groups, ft__pt2_int(p, n, "groups", 1));
+    ft__op_set1(&op, FT_K_bias, bias != NULL);
     ft__pt2_emit(p, n, &op,
                  &(ft__pt2_call){.in = in,
                                  .n_in = 2,
@@ -225,7 +226,7 @@ static bool pooling(ft__pt2 *p, const ft__pt2_node *n, ft_kind kind,
         return false;
     *op = ft__pt2_op((ft_kind)((int)kind + (int)w.axes - 1), x->dtype, &s);
     set_window(op, &w);
-    ft_op_set1(op, FT_K_ceil, ft__pt2_bool(p, n, "ceil_mode", false));
+    ft__op_set1(op, FT_K_ceil, ft__pt2_bool(p, n, "ceil_mode", false));
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* Attention, its positions, and what stands in for it. */
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* Batch, heads, length and size of queries, keys or values, which come with four
@@ -40,7 +41,7 @@ static ft__value *heads_first(ft__onnx *o, const ft__node *n, ft__value *v,
     if (ft__failed(o))
         return NULL;
     op = ft__op_x(FT_KIND_transpose, split);
-    ft_op_set(&op, FT_K_perm, (int64_t[]){0, 2, 1, 3}, 4);
+    ft__op_set(&op, FT_K_perm, (int64_t[]){0, 2, 1, 3}, 4);
     ft__emit(o, n, &op, &(ft__call){.in = &split, .n_in = 1, .out = &out, .n_out = 1});
     return ft__failed(o) ? NULL : out;
 }
@@ -72,8 +73,8 @@ static ft__value *with_past(ft__onnx *o, const ft__node *n, ft__value *v,
     if (!v || !present)
         return NULL;
     op = ft__op_x(FT_KIND_concat, past);
-    ft_op_set1(&op, FT_K_axis, 2);
-    ft_op_set(&op, FT_K_sizes, (int64_t[]){past->shape.dim[2], s->dim[2]}, 2);
+    ft__op_set1(&op, FT_K_axis, 2);
+    ft__op_set(&op, FT_K_sizes, (int64_t[]){past->shape.dim[2], s->dim[2]}, 2);
     s->dim[2] += past->shape.dim[2];
     ft__emit(o, n, &op,
              &(ft__call){.in = (ft__value *[]){past, v},
@@ -91,9 +92,9 @@ static void scores(ft__onnx *o, const ft__node *n, ft__value *const in[2],
     ft_shape s = {4, {q->dim[0], q->dim[1], q->dim[2], k->dim[2]}};
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_matmul, in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, q);
-    ft_op_set(&op, FT_K_y, (int64_t[]){q->dim[0], q->dim[1], q->dim[3], k->dim[2]}, 4);
+    ft__op_init(&op, FT_KIND_matmul, in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, q);
+    ft__op_set(&op, FT_K_y, (int64_t[]){q->dim[0], q->dim[1], q->dim[3], k->dim[2]}, 4);
     ft__emit(o, n, &op,
              &(ft__call){.in = in, .n_in = 2, .out = &out, .n_out = 1, .shape = &s});
 }
@@ -117,12 +118,12 @@ void ft__rule_attention(ft__onnx *o, ft__node *n)
     in[2] = with_past(o, n, n->in[2], past_v, 2, &v);
     if (!in[1] || !in[2])
         return;
-    ft_op_init(&op, FT_KIND_attention, in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &q);
-    ft_op_set_shape(&op, FT_K_y, &k);
-    ft_op_set_shape(&op, FT_K_z, &v);
-    ft_op_set1(&op, FT_K_causal, ft__attr_int(o, n, "is_causal", 0) != 0);
-    ft_op_set1(&op, FT_K_mask, mask != NULL);
+    ft__op_init(&op, FT_KIND_attention, in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &q);
+    ft__op_set_shape(&op, FT_K_y, &k);
+    ft__op_set_shape(&op, FT_K_z, &v);
+    ft__op_set1(&op, FT_K_causal, ft__attr_int(o, n, "is_causal", 0) != 0);
+    ft__op_set1(&op, FT_K_mask, mask != NULL);
     s = q;
     s.dim[3] = v.dim[3];
     if (in[0]->shape.rank == 3)
@@ -162,10 +163,10 @@ static void products(ft__onnx *o, const ft__node *n, const ft_shape *x, int64_t 
 {
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_matmul, in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, x);
-    ft_op_set(&op, FT_K_y, (int64_t[]){x->dim[0], x->dim[1], x->dim[3], columns}, 4);
-    ft_op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
+    ft__op_init(&op, FT_KIND_matmul, in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, x);
+    ft__op_set(&op, FT_K_y, (int64_t[]){x->dim[0], x->dim[1], x->dim[3], columns}, 4);
+    ft__op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
     if (out && !ft__failed(o))
         ft__emit(o, n, &op,
                  &(ft__call){

@@ -3,6 +3,7 @@
  * around the products. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* A label is a letter, or one of the dimensions that an ellipsis stands for,
@@ -197,7 +198,7 @@ static void take_diagonal(ft__onnx *o, const ft__node *n, const struct sum *e,
         ft__emit_view(o, n, t->v, out, &s);
     } else if (out) {
         op = ft__op_x(FT_KIND_slice, t->v);
-        ft_op_set_shape(&op, FT_K_out, &s);
+        ft__op_set_shape(&op, FT_K_out, &s);
         ft__emit(
             o, n, &op,
             &(ft__call){.in = &t->v, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
@@ -246,7 +247,7 @@ static ft__value *reordered(ft__onnx *o, const ft__node *n, const struct term *t
         return out;
     }
     op = ft__op_x(FT_KIND_transpose, v);
-    ft_op_set(&op, FT_K_perm, perm, to->n);
+    ft__op_set(&op, FT_K_perm, perm, to->n);
     if (ft__emit(o, n, &op, &(ft__call){.in = &v, .n_in = 1, .out = &out, .n_out = 1}))
         out->root = v->root ? v->root : v;
     return out;
@@ -270,16 +271,16 @@ static void multiply(ft__onnx *o, const ft__node *n, const struct sum *e,
         ft__apply2(o, n, FT_KIND_mul, x, y, out);
         return;
     }
-    ft_op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
+    ft__op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
     if (p->batch.n) {
-        ft_op_set(&op, FT_K_x, (int64_t[]){batch, rows, inner}, 3);
-        ft_op_set(&op, FT_K_y, (int64_t[]){batch, inner, columns}, 3);
+        ft__op_set(&op, FT_K_x, (int64_t[]){batch, rows, inner}, 3);
+        ft__op_set(&op, FT_K_y, (int64_t[]){batch, inner, columns}, 3);
     } else {
-        ft_op_set(&op, FT_K_x, (int64_t[]){rows, inner}, 2);
+        ft__op_set(&op, FT_K_x, (int64_t[]){rows, inner}, 2);
         if (linear)
-            ft_op_set1(&op, FT_K_out, columns);
+            ft__op_set1(&op, FT_K_out, columns);
         else
-            ft_op_set(&op, FT_K_y, (int64_t[]){inner, columns}, 2);
+            ft__op_set(&op, FT_K_y, (int64_t[]){inner, columns}, 2);
     }
     ft__emit(o, n, &op,
              &(ft__call){.in = (ft__value *[]){x, y},

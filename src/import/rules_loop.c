@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* What both have: a body that gets and gives `n_carried` values. */
@@ -26,8 +27,8 @@ static ft__value *opaque(ft__onnx *o, const ft__node *n, ft_dtype t, const ft_sh
     ft__value *v = ft__onnx_temp(o, n->out[0]);
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_fill, t);
-    ft_op_set_shape(&op, FT_K_out, s);
+    ft__op_init(&op, FT_KIND_fill, t);
+    ft__op_set_shape(&op, FT_K_out, s);
     if (v)
         ft__emit(o, n, &op, &(ft__call){.out = &v, .n_out = 1, .shape = s});
     return v;
@@ -171,8 +172,8 @@ static void give_carried(ft__onnx *o, ft__node *n, struct loop *l)
             /* A constant that the last round gives; what it holds is not known. */
             ft_op op;
 
-            ft_op_init(&op, FT_KIND_fill, v->dtype);
-            ft_op_set_shape(&op, FT_K_out, &v->shape);
+            ft__op_init(&op, FT_KIND_fill, v->dtype);
+            ft__op_set_shape(&op, FT_K_out, &v->shape);
             ft__emit(o, n, &op,
                      &(ft__call){.out = &n->out[i], .n_out = 1, .shape = &v->shape});
         }
@@ -192,9 +193,9 @@ static void stack(ft__onnx *o, const ft__node *n, ft__value *each, ft__value *ou
         ft__onnx_fail(o, n, FT_EFORMAT, "a result of every round is no tensor");
         return;
     }
-    ft_op_init(&op, FT_KIND_expand, each->dtype);
-    ft_op_set_shape(&op, FT_K_x, &each->shape);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_init(&op, FT_KIND_expand, each->dtype);
+    ft__op_set_shape(&op, FT_K_x, &each->shape);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(o, n, &op,
              &(ft__call){.in = &each, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
     out->guessed |= open != 0;
@@ -380,9 +381,9 @@ static ft__value *round_of(ft__onnx *o, const ft__node *n, ft__value *x, uint32_
         return NULL;
     for (uint32_t i = from; i < from + count; i++)
         s.dim[i] = 1;
-    ft_op_init(&op, FT_KIND_slice, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_init(&op, FT_KIND_slice, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &cut, .n_out = 1});
     memmove(s.dim + from, s.dim + from + count,
             (s.rank - from - count) * sizeof(*s.dim));

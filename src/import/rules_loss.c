@@ -1,4 +1,5 @@
 /* Losses and what learns from them. */
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* A weight for each label. */
@@ -11,7 +12,7 @@ static ft__value *weights_of(ft__onnx *o, const ft__node *n, ft__value *weights,
     if (!w || ft__failed(o))
         return NULL;
     op = ft__op_xy(FT_KIND_gather, weights, labels);
-    ft_op_set1(&op, FT_K_axis, 0);
+    ft__op_set1(&op, FT_K_axis, 0);
     ft__emit(o, n, &op,
              &(ft__call){.in = (ft__value *[]){weights, labels},
                          .n_in = 2,
@@ -30,8 +31,8 @@ static ft__value *picked_of(ft__onnx *o, const ft__node *n, ft__value *x,
     ft_op op = ft__op_x(FT_KIND_gather_elements, x);
 
     index.dim[1] = 1;
-    ft_op_set_shape(&op, FT_K_y, &index);
-    ft_op_set1(&op, FT_K_axis, 1);
+    ft__op_set_shape(&op, FT_K_y, &index);
+    ft__op_set1(&op, FT_K_axis, 1);
     if (!picked || ft__failed(o))
         return NULL;
     ft__emit(o, n, &op,
@@ -97,7 +98,7 @@ void ft__rule_cross_entropy(ft__onnx *o, ft__node *n)
     if (!labels_fit(o, n))
         return;
     op = ft__op_x(none || log ? FT_KIND_logsoftmax : FT_KIND_cross_entropy, x);
-    ft_op_set1(&op, FT_K_axis, 1);
+    ft__op_set1(&op, FT_K_axis, 1);
     if (!none && !log) {
         ft__emit_layer(o, n, &op,
                        &(ft__call){.in = n->in,

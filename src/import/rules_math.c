@@ -1,14 +1,15 @@
 /* Arithmetic: elementwise and reductions. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 ft_op ft__op_x(ft_kind kind, const ft__value *x)
 {
     ft_op op;
 
-    ft_op_init(&op, kind, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_init(&op, kind, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
     return op;
 }
 
@@ -16,7 +17,7 @@ ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y)
 {
     ft_op op = ft__op_x(kind, x);
 
-    ft_op_set_shape(&op, FT_K_y, &y->shape);
+    ft__op_set_shape(&op, FT_K_y, &y->shape);
     return op;
 }
 
@@ -141,7 +142,7 @@ static void cast(ft__onnx *o, ft__node *n, ft_dtype to)
         ft__emit_view(o, n, x, n->out[0], &x->shape);
         return;
     }
-    ft_op_set1(&op, FT_K_to, to);
+    ft__op_set1(&op, FT_K_to, to);
     if (ft__emit1(o, n, &op, x, &x->shape))
         ft__fold_unary(o, FT_KIND_cast, x, n->out[0]);
 }
@@ -168,9 +169,9 @@ void ft__rule_bitcast(ft__onnx *o, ft__node *n)
                       ft_dtype_name(x->dtype));
         return;
     }
-    ft_op_init(&op, FT_KIND_view, to);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &x->shape);
+    ft__op_init(&op, FT_KIND_view, to);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &x->shape);
     ft__emit1(o, n, &op, x, &x->shape);
 }
 
@@ -255,10 +256,10 @@ void ft__rule_where(ft__onnx *o, ft__node *n)
     ft_op op;
     ft_shape s, all;
 
-    ft_op_init(&op, FT_KIND_where, n->in[1]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &n->in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &n->in[1]->shape);
-    ft_op_set_shape(&op, FT_K_z, &n->in[2]->shape);
+    ft__op_init(&op, FT_KIND_where, n->in[1]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    ft__op_set_shape(&op, FT_K_y, &n->in[1]->shape);
+    ft__op_set_shape(&op, FT_K_z, &n->in[2]->shape);
     if (!ft__broadcast(&n->in[1]->shape, &n->in[2]->shape, &s) ||
         !ft__broadcast(&n->in[0]->shape, &s, &all)) {
         ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its operands do not fit");
@@ -325,8 +326,8 @@ ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x
             s.dim[s.rank++] = gone ? 1 : x->shape.dim[i];
     }
     op = ft__op_x(kind, x);
-    ft_op_set(&op, FT_K_axes, list, count);
-    ft_op_set1(&op, FT_K_keep, keep);
+    ft__op_set(&op, FT_K_axes, list, count);
+    ft__op_set1(&op, FT_K_keep, keep);
     if (count == 0)
         ft__emit_view(o, n, x, out, &s);
     else if (ft__emit(o, n, &op,
@@ -390,7 +391,7 @@ void ft__rule_cumsum(ft__onnx *o, ft__node *n)
     }
     known = ft__ints(o, axis, &at, 1) == 1;
     at = known ? ft__axis(o, n, at, x->shape.rank) : x->shape.rank - 1;
-    ft_op_set1(&op, FT_K_axis, at);
+    ft__op_set1(&op, FT_K_axis, at);
     if (ft__emit2(o, n, &op, x, axis, &x->shape) && known)
         ft__fold_running(o, x, (uint32_t)at,
                          (ft__running){.product = n->rule->arg,
@@ -410,6 +411,6 @@ void ft__rule_det(ft__onnx *o, ft__node *n)
         return;
     }
     s.rank -= 2;
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit1(o, n, &op, n->in[0], &s);
 }

@@ -1,4 +1,5 @@
 /* Matrix products, plain and quantised. */
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight)
@@ -27,10 +28,10 @@ static void linear(ft__onnx *o, const ft__node *n, const struct ft__product *p,
     for (uint32_t i = 0; i < p->n_rest && n_rest < FT__MAX_REST; i++)
         rest[n_rest++] = p->rest[i];
     s.dim[s.rank - 1] = columns;
-    ft_op_set1(&op, FT_K_out, columns);
-    ft_op_set1(&op, FT_K_bias, p->bias != NULL);
-    ft_op_set1(&op, FT_K_to, p->to);
-    ft_op_set1(&op, FT_K_weights, ft__weights_dtype(p->x, p->y));
+    ft__op_set1(&op, FT_K_out, columns);
+    ft__op_set1(&op, FT_K_bias, p->bias != NULL);
+    ft__op_set1(&op, FT_K_to, p->to);
+    ft__op_set1(&op, FT_K_weights, ft__weights_dtype(p->x, p->y));
     ft__emit_layer(o, n, &op,
                    &(ft__call){.in = &p->x,
                                .n_in = 1,
@@ -65,7 +66,7 @@ static void matmul(ft__onnx *o, const ft__node *n, const struct ft__product *p)
     if (!x || !y || ft__failed(o))
         return;
     op = ft__op_xy(FT_KIND_matmul, x, y);
-    ft_op_set1(&op, FT_K_to, p->to);
+    ft__op_set1(&op, FT_K_to, p->to);
     ft_op_output(&op, 0, &s, &dtype);
     for (uint32_t i = 0; i < s.rank; i++)
         if (!(row && i + 2 == s.rank) && !(column && i + 1 == s.rank))
@@ -147,7 +148,7 @@ static ft__value *transposed(ft__onnx *o, const ft__node *n, ft__value *x)
     ft__value *t = ft__onnx_temp(o, x);
     ft_op op = ft__op_x(FT_KIND_transpose, x);
 
-    ft_op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
+    ft__op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
     if (t &&
         ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &t, .n_out = 1})) {
         t->root = x->root ? x->root : x;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim)
@@ -19,9 +20,9 @@ static bool move(ft__onnx *o, const ft__node *n, ft_kind kind, const ft_shape *o
     ft__value *x = n->in[0];
     ft_op op;
 
-    ft_op_init(&op, kind, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, out);
+    ft__op_init(&op, kind, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, out);
     return ft__emit1(o, n, &op, x, out);
 }
 
@@ -62,9 +63,9 @@ void ft__rule_transpose(ft__onnx *o, ft__node *n)
         ft__emit_view(o, n, x, n->out[0], &s);
         return;
     }
-    ft_op_init(&op, FT_KIND_transpose, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set(&op, FT_K_perm, perm, rank);
+    ft__op_init(&op, FT_KIND_transpose, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set(&op, FT_K_perm, perm, rank);
     if (ft__emit1(o, n, &op, x, &s)) {
         n->out[0]->root = x->root ? x->root : x;
         n->out[0]->stored = x->stored;
@@ -119,10 +120,10 @@ void ft__rule_concat(ft__onnx *o, ft__node *n)
     }
     for (uint32_t i = 0; i < n->n_in; i++)
         sizes[i] = n->in[i]->shape.dim[axis];
-    ft_op_init(&op, FT_KIND_concat, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, n->n_in);
+    ft__op_init(&op, FT_KIND_concat, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, sizes, n->n_in);
     if (ft__emit(o, n, &op,
                  &(ft__call){.in = n->in, .n_in = n->n_in, .out = n->out, .n_out = 1}))
         ft__fold_concat(o, n->in, n->n_in, axis, n->out[0]);
@@ -157,14 +158,14 @@ static bool emit_parts(ft__onnx *o, const ft__node *n, uint32_t axis,
     ft__call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out};
 
     if (n->n_out <= FT__MAX_PARTS) {
-        ft_op_set1(&op, FT_K_axis, axis);
-        ft_op_set(&op, FT_K_sizes, sizes, n->n_out);
+        ft__op_set1(&op, FT_K_axis, axis);
+        ft__op_set(&op, FT_K_sizes, sizes, n->n_out);
         return ft__emit(o, n, &op, &c);
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
         s.dim[axis] = sizes[i];
         op = ft__op_x(FT_KIND_slice, x);
-        ft_op_set_shape(&op, FT_K_out, &s);
+        ft__op_set_shape(&op, FT_K_out, &s);
         c = (ft__call){.in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
         ft__emit(o, n, &op, &c);
     }
@@ -299,10 +300,10 @@ void ft__rule_slice(ft__onnx *o, ft__node *n)
         ft__emit_view(o, n, x, n->out[0], &c.shape);
         return;
     }
-    ft_op_init(&op, FT_KIND_slice, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &c.shape);
-    ft_op_set1(&op, FT_K_step, c.step);
+    ft__op_init(&op, FT_KIND_slice, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &c.shape);
+    ft__op_set1(&op, FT_K_step, c.step);
     if (ft__emit1(o, n, &op, x, &c.shape))
         ft__fold_strided(o, x, n->out[0], c.base, c.stride);
 }

@@ -1,5 +1,6 @@
 /* com.microsoft: attention over tokens without padding, windows, pages, and with a
  * state instead of keys. */
+#include "graph/op_inside.h"
 #include "import/attention.h"
 
 /* Tokens without padding; token_offset is operand 4. */
@@ -137,11 +138,11 @@ void ft__rule_ms_paged(ft__onnx *o, ft__node *n)
     q = rotary ? ft__make_unary(m, FT_KIND_rotary, q, NULL) : q;
     if (!q || ft__failed(o))
         return;
-    ft_op_init(&op, FT_KIND_attention, q->dtype);
-    ft_op_set_shape(&op, FT_K_x, FT__SHAPE(h.batch, h.heads, h.queries, h.size));
-    ft_op_set_shape(&op, FT_K_y, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
-    ft_op_set_shape(&op, FT_K_z, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
-    ft_op_set1(&op, FT_K_causal, 1);
+    ft__op_init(&op, FT_KIND_attention, q->dtype);
+    ft__op_set_shape(&op, FT_K_x, FT__SHAPE(h.batch, h.heads, h.queries, h.size));
+    ft__op_set_shape(&op, FT_K_y, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
+    ft__op_set_shape(&op, FT_K_z, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
+    ft__op_set1(&op, FT_K_causal, 1);
     out = ft__make(m, &op,
                    &(ft__call){.in = (ft__value *[]){q, caches[0],
                                                      caches[1] ? caches[1] : caches[0]},

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/compose.h"
 
 void ft__rule_ms_expand_dims(ft__onnx *o, ft__node *n)
@@ -79,10 +80,10 @@ void ft__rule_ms_crop_resize(ft__onnx *o, ft__node *n)
         return;
     }
     s = *FT__SHAPE(boxes->dim[0], x->dim[1], size[0], size[1]);
-    ft_op_init(&op, FT_KIND_roi_align, n->in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, x);
-    ft_op_set_shape(&op, FT_K_y, boxes);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_init(&op, FT_KIND_roi_align, n->in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, x);
+    ft__op_set_shape(&op, FT_K_y, boxes);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit2(o, n, &op, n->in[0], n->in[1], &s);
 }
 
@@ -113,10 +114,10 @@ void ft__rule_ms_fft(ft__onnx *o, ft__node *n)
         ft__push(o, n, &s, 2);
     if (ft__failed(o))
         return;
-    ft_op_init(&op, FT_KIND_fft, n->in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &n->in[0]->shape);
-    ft_op_set1(&op, FT_K_size, points);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_init(&op, FT_KIND_fft, n->in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    ft__op_set1(&op, FT_K_size, points);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit1(o, n, &op, n->in[0], &s);
 }
 

@@ -1,6 +1,7 @@
 /* com.microsoft: matrix products and convolutions, with what is fused to them. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/compose.h"
 
 /* ---- activations that attributes name ---- */
@@ -311,10 +312,10 @@ static ft__value *layer_of_experts(ft__maker m, const struct experts *e, ft__val
         ft__misfit(m.o, m.n, 2);
         return NULL;
     }
-    ft_op_init(&op, FT_KIND_matmul, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_y, &y);
-    ft_op_set1(&op, FT_K_weights, weights == x->dtype ? FT_DTYPE_NONE : weights);
+    ft__op_init(&op, FT_KIND_matmul, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_y, &y);
+    ft__op_set1(&op, FT_K_weights, weights == x->dtype ? FT_DTYPE_NONE : weights);
     return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, w}, .n_in = 2}, NULL);
 }
 
@@ -335,10 +336,10 @@ static bool route(ft__maker m, const ft__node *n, struct experts *e)
     best = ft__make_softmax(m, n->in[1], 1, NULL);
     if (!best)
         return false;
-    ft_op_init(&op, FT_KIND_topk, best->dtype);
-    ft_op_set_shape(&op, FT_K_x, &best->shape);
-    ft_op_set1(&op, FT_K_axis, 1);
-    ft_op_set1(&op, FT_K_size, k);
+    ft__op_init(&op, FT_KIND_topk, best->dtype);
+    ft__op_set_shape(&op, FT_K_x, &best->shape);
+    ft__op_set1(&op, FT_K_axis, 1);
+    ft__op_set1(&op, FT_K_size, k);
     if (!ft__make(m, &op, &(ft__call){.in = &best, .n_in = 1}, NULL))
         return false;
     e->active = rows * k < p->dim[1] ? rows * k : p->dim[1];
@@ -459,15 +460,15 @@ void ft__rule_ms_causal_conv(ft__onnx *o, ft__node *n)
     c = x->shape.dim[1];
     kernel = w->shape.dim[2];
     keep = dilation * (kernel - 1);
-    ft_op_init(&op, FT_KIND_conv1d, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_out, c);
-    ft_op_set1(&op, FT_K_kernel, kernel);
-    ft_op_set1(&op, FT_K_stride, 1);
-    ft_op_set(&op, FT_K_pad, (int64_t[]){keep, 0}, 2);
-    ft_op_set1(&op, FT_K_dilation, dilation);
-    ft_op_set1(&op, FT_K_groups, c);
-    ft_op_set1(&op, FT_K_bias, bias != NULL);
+    ft__op_init(&op, FT_KIND_conv1d, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set1(&op, FT_K_out, c);
+    ft__op_set1(&op, FT_K_kernel, kernel);
+    ft__op_set1(&op, FT_K_stride, 1);
+    ft__op_set(&op, FT_K_pad, (int64_t[]){keep, 0}, 2);
+    ft__op_set1(&op, FT_K_dilation, dilation);
+    ft__op_set1(&op, FT_K_groups, c);
+    ft__op_set1(&op, FT_K_bias, bias != NULL);
     keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
     ft__emit_extra(o, n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
     x = ft__make(m, &op,

@@ -1,5 +1,6 @@
 /* com.microsoft: integers instead of reals. Scales and zero points are operands
  * of every node; what they scale is an operation on bytes. */
+#include "graph/op_inside.h"
 #include "import/compose.h"
 
 static ft_dtype dtype_of(const ft__value *v, ft_dtype fallback)
@@ -58,10 +59,10 @@ void ft__rule_ms_qmean(ft__onnx *o, ft__node *n)
         ft__misfit(o, n, 0);
         return;
     }
-    ft_op_init(&op, FT_KIND_reduce_mean, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set(&op, FT_K_axes, list, count);
-    ft_op_set1(&op, FT_K_keep, keep);
+    ft__op_init(&op, FT_KIND_reduce_mean, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set(&op, FT_K_axes, list, count);
+    ft__op_set1(&op, FT_K_keep, keep);
     ft__emit1(o, n, &op, x, &s);
 }
 
@@ -77,10 +78,10 @@ void ft__rule_ms_qwhere(ft__onnx *o, ft__node *n)
         ft__misfit(o, n, 0);
         return;
     }
-    ft_op_init(&op, FT_KIND_where, in[1]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &in[0]->shape);
-    ft_op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft_op_set_shape(&op, FT_K_z, &in[2]->shape);
+    ft__op_init(&op, FT_KIND_where, in[1]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &in[0]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
     ft__make((ft__maker){o, n}, &op, &(ft__call){.in = in, .n_in = 3, .shape = &all},
              n->out[0]);
 }
@@ -115,10 +116,10 @@ void ft__rule_ms_qconcat(ft__onnx *o, ft__node *n)
         ft__emit_view(o, n, x, n->out[0], &x->shape);
         return;
     }
-    ft_op_init(&op, FT_KIND_concat, n->in[1]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, count);
+    ft__op_init(&op, FT_KIND_concat, n->in[1]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, sizes, count);
     ft__make((ft__maker){o, n}, &op, &(ft__call){.in = part, .n_in = count}, n->out[0]);
 }
 
@@ -252,13 +253,13 @@ void ft__rule_ms_lstm(ft__onnx *o, ft__node *n)
         ft__emit_unknown(o, n);
         return;
     }
-    ft_op_init(&op, FT_KIND_lstm, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_hidden, hidden);
-    ft_op_set1(&op, FT_K_directions, both ? 2 : 1);
-    ft_op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
-    ft_op_set1(&op, FT_K_weights,
-               n->in[1]->dtype == x->dtype ? FT_DTYPE_NONE : n->in[1]->dtype);
+    ft__op_init(&op, FT_KIND_lstm, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set1(&op, FT_K_hidden, hidden);
+    ft__op_set1(&op, FT_K_directions, both ? 2 : 1);
+    ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
+    ft__op_set1(&op, FT_K_weights,
+                n->in[1]->dtype == x->dtype ? FT_DTYPE_NONE : n->in[1]->dtype);
     ft__emit(
         o, n, &op,
         &(ft__call){.in = &x,

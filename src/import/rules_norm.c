@@ -1,4 +1,5 @@
 /* Normalisation. */
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* Before opset 13 the axes from `axis` on were one. */
@@ -18,9 +19,9 @@ void ft__rule_softmax(ft__onnx *o, ft__node *n)
             s.dim[i >= axis] *= x->shape.dim[i];
         axis = 1;
     }
-    ft_op_init(&op, (ft_kind)n->rule->arg, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
-    ft_op_set1(&op, FT_K_axis, axis);
+    ft__op_init(&op, (ft_kind)n->rule->arg, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &s);
+    ft__op_set1(&op, FT_K_axis, axis);
     ft__emit1(o, n, &op, x, &x->shape);
 }
 
@@ -31,7 +32,7 @@ static void norm(ft__onnx *o, ft__node *n, ft_kind kind, ft_key_id key, int64_t 
     ft_op op = ft__op_x(kind, x);
 
     if (key != FT_K_COUNT)
-        ft_op_set1(&op, key, value);
+        ft__op_set1(&op, key, value);
     ft__emit_layer(o, n, &op,
                    &(ft__call){.in = &x,
                                .n_in = 1,

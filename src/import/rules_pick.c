@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* ---- gather ---- */
@@ -24,10 +25,10 @@ static void gather(ft__onnx *o, ft__node *n, uint32_t axis, const ft_shape *plac
         return;
     if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
         axis == 0) {
-        ft_op_init(&op, FT_KIND_embedding, x->dtype);
-        ft_op_set_shape(&op, FT_K_x, places);
-        ft_op_set1(&op, FT_K_rows, x->shape.dim[0]);
-        ft_op_set1(&op, FT_K_dim, x->shape.dim[1]);
+        ft__op_init(&op, FT_KIND_embedding, x->dtype);
+        ft__op_set_shape(&op, FT_K_x, places);
+        ft__op_set1(&op, FT_K_rows, x->shape.dim[0]);
+        ft__op_set1(&op, FT_K_dim, x->shape.dim[1]);
         ft__emit(o, n, &op,
                  &(ft__call){.in = &index,
                              .n_in = 1,
@@ -38,10 +39,10 @@ static void gather(ft__onnx *o, ft__node *n, uint32_t axis, const ft_shape *plac
                              .shape = &s});
         return;
     }
-    ft_op_init(&op, FT_KIND_gather, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_y, places);
-    ft_op_set1(&op, FT_K_axis, axis);
+    ft__op_init(&op, FT_KIND_gather, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_y, places);
+    ft__op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(o, n, &op, x, index, &s))
         ft__fold_gather(o, x, index, axis, n->out[0]);
 }
@@ -62,8 +63,8 @@ void ft__rule_array_feature(ft__onnx *o, ft__node *n)
         ft_shape s = {.rank = 2, .dim = {1, places.dim[0]}};
         ft_op op = ft__op_x(FT_KIND_gather, n->in[0]);
 
-        ft_op_set_shape(&op, FT_K_y, &places);
-        ft_op_set1(&op, FT_K_axis, 0);
+        ft__op_set_shape(&op, FT_K_y, &places);
+        ft__op_set1(&op, FT_K_axis, 0);
         ft__emit2(o, n, &op, n->in[0], n->in[1], &s);
         return;
     }
@@ -81,7 +82,7 @@ void ft__rule_gather_elements(ft__onnx *o, ft__node *n)
                       index->shape.rank, x->shape.rank);
         return;
     }
-    ft_op_set1(&op, FT_K_axis, axis);
+    ft__op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(o, n, &op, x, index, &index->shape))
         ft__fold_gather_elements(o, x, index, axis, n->out[0]);
 }
@@ -112,7 +113,7 @@ void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
     if (ft__failed(o))
         return;
     op = ft__op_xy(FT_KIND_gather_nd, x, index);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_set_shape(&op, FT_K_out, &s);
     if (ft__emit2(o, n, &op, x, index, &s) && batch == 0)
         ft__fold_gather_nd(o, x, index, n->out[0]);
 }
@@ -170,8 +171,8 @@ void ft__rule_topk(ft__onnx *o, ft__node *n)
                       (long long)x->shape.dim[axis]);
         return;
     }
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set1(&op, FT_K_size, k);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set1(&op, FT_K_size, k);
     if (!known)
         ft__emit_guessed(o, n, &op, &c, 1u << axis);
     else if (ft__emit(o, n, &op, &c))
@@ -199,7 +200,7 @@ static void pick(ft__onnx *o, ft__node *n, ft_op *op, ft__value *const *in,
 
     if (open)
         *s = ft__guess(o, s, open);
-    ft_op_set_shape(op, FT_K_out, s);
+    ft__op_set_shape(op, FT_K_out, s);
     if (open)
         ft__emit_guessed(o, n, op, &c, open);
     else
@@ -219,8 +220,8 @@ void ft__rule_nonzero(ft__onnx *o, ft__node *n)
         ft__fold_nonzero(o, x, n->out[0]);
         return;
     }
-    ft_op_init(&op, FT_KIND_nonzero, FT_DTYPE_int64);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_init(&op, FT_KIND_nonzero, FT_DTYPE_int64);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
     pick(o, n, &op, &x, 1, &s, size ? 1u << 1 : 0);
 }
 
@@ -268,10 +269,10 @@ void ft__rule_unique(ft__onnx *o, ft__node *n)
         return;
     list = (ft_shape){.rank = 1, .dim = {s.dim[axis]}};
     if (s.dim[axis] > 0) {
-        ft_op_init(&op, FT_KIND_topk, x->dtype);
-        ft_op_set_shape(&op, FT_K_x, &s);
-        ft_op_set1(&op, FT_K_axis, axis);
-        ft_op_set1(&op, FT_K_size, s.dim[axis]);
+        ft__op_init(&op, FT_KIND_topk, x->dtype);
+        ft__op_set_shape(&op, FT_K_x, &s);
+        ft__op_set1(&op, FT_K_axis, axis);
+        ft__op_set1(&op, FT_K_size, s.dim[axis]);
     }
     ft__emit(o, n, &op,
              &(ft__call){.in = &x,
@@ -307,8 +308,8 @@ void ft__rule_one_hot(ft__onnx *o, ft__node *n)
                            : x->shape.dim[i - (i > axis)]);
     if (ft__failed(o))
         return;
-    ft_op_init(&op, FT_KIND_one_hot, n->in[2]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_init(&op, FT_KIND_one_hot, n->in[2]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
     pick(o, n, &op, n->in, 3, &s, known ? 0 : 1u << axis);
     if (known && ft__is_constant(n->out[0]))
         ft__fold_one_hot(o, n->in, axis, n->out[0]);
@@ -358,8 +359,8 @@ void ft__rule_nms(ft__onnx *o, ft__node *n)
         return;
     }
     s.dim[0] *= most;
-    ft_op_init(&op, FT_KIND_nms, n->in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, boxes);
-    ft_op_set_shape(&op, FT_K_y, scores);
+    ft__op_init(&op, FT_KIND_nms, n->in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, boxes);
+    ft__op_set_shape(&op, FT_K_y, scores);
     pick(o, n, &op, n->in, 2, &s, s.dim[0] ? 1u : 0);
 }

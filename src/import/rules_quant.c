@@ -1,4 +1,5 @@
 /* To and from quantised integers. */
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 static bool all_constant(const ft__node *n)
@@ -27,7 +28,7 @@ void ft__rule_quantize(ft__onnx *o, ft__node *n)
         n->out[0]->stored = n->rule->arg ? x : NULL;
         return;
     }
-    ft_op_set1(&op, FT_K_to, t);
+    ft__op_set1(&op, FT_K_to, t);
     ft__emit_layer(o, n, &op,
                    &(ft__call){.in = n->in,
                                .n_in = 1,
@@ -52,7 +53,7 @@ void ft__rule_dynamic_quantize(ft__onnx *o, ft__node *n)
     if (!scale || !zero)
         return;
     op = ft__op_x(FT_KIND_quantize, least);
-    ft_op_set1(&op, FT_K_to, FT_DTYPE_uint8);
+    ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
     ft__emit(o, n, &op,
              &(ft__call){.in = (ft__value *[]){least, scale},
                          .n_in = 2,
@@ -60,7 +61,7 @@ void ft__rule_dynamic_quantize(ft__onnx *o, ft__node *n)
                          .n_out = 1,
                          .shape = &least->shape});
     op = ft__op_x(FT_KIND_quantize, x);
-    ft_op_set1(&op, FT_K_to, FT_DTYPE_uint8);
+    ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
     ft__emit(o, n, &op,
              &(ft__call){.in = (ft__value *[]){x, scale, zero},
                          .n_in = 3,

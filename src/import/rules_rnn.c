@@ -1,4 +1,5 @@
 /* Recurrent layers. */
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* What the file says about a layer, whatever its axes' order. */
@@ -50,12 +51,12 @@ void ft__rule_rnn(ft__onnx *o, ft__node *n)
         s[1] = (ft_shape){3, {l.directions, l.batch, l.hidden}};
     }
     s[2] = s[1];
-    ft_op_init(&op, kind, n->in[0]->dtype);
-    ft_op_set(&op, FT_K_x, (int64_t[]){l.steps, l.batch, l.features}, 3);
-    ft_op_set1(&op, FT_K_hidden, l.hidden);
-    ft_op_set1(&op, FT_K_directions, l.directions);
-    ft_op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
-    ft_op_set1(&op, FT_K_weights, ft__weights_dtype(n->in[0], n->in[1]));
+    ft__op_init(&op, kind, n->in[0]->dtype);
+    ft__op_set(&op, FT_K_x, (int64_t[]){l.steps, l.batch, l.features}, 3);
+    ft__op_set1(&op, FT_K_hidden, l.hidden);
+    ft__op_set1(&op, FT_K_directions, l.directions);
+    ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
+    ft__op_set1(&op, FT_K_weights, ft__weights_dtype(n->in[0], n->in[1]));
     ft__emit_layer(o, n, &op,
                    &(ft__call){.in = n->in,
                                .n_in = 1,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* As resize's key mode. */
@@ -119,10 +120,10 @@ void ft__rule_resize(ft__onnx *o, ft__node *n)
             ft__onnx_fail(o, n, FT_EFORMAT, "its scales do not fit its operand");
     if (ft__failed(o))
         return;
-    ft_op_init(&op, FT_KIND_resize, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set_shape(&op, FT_K_out, &s);
-    ft_op_set1(&op, FT_K_mode, interpolation(ft__attr_str(o, n, "mode"), 0));
+    ft__op_init(&op, FT_KIND_resize, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &s);
+    ft__op_set1(&op, FT_K_mode, interpolation(ft__attr_str(o, n, "mode"), 0));
     ft__emit1(o, n, &op, x, &s);
 }
 
@@ -143,8 +144,8 @@ void ft__rule_grid_sample(ft__onnx *o, ft__node *n)
     }
     for (uint32_t i = 2; i < rank; i++)
         s.dim[i] = grid->shape.dim[i - 1];
-    ft_op_set_shape(&op, FT_K_out, &s);
-    ft_op_set1(&op, FT_K_mode, interpolation(ft__attr_str(o, n, "mode"), 1));
+    ft__op_set_shape(&op, FT_K_out, &s);
+    ft__op_set1(&op, FT_K_mode, interpolation(ft__attr_str(o, n, "mode"), 1));
     ft__emit2(o, n, &op, x, grid, &s);
 }
 
@@ -179,9 +180,9 @@ void ft__rule_affine_grid(ft__onnx *o, ft__node *n)
         plain.dim[0] *= s.dim[i];
     plain.dim[1] = rank - 1;
     ft__define_constant(o, n, points, theta->dtype, &plain);
-    ft_op_init(&op, FT_KIND_matmul, theta->dtype);
-    ft_op_set_shape(&op, FT_K_x, &plain);
-    ft_op_set(&op, FT_K_y, (int64_t[]){s.dim[0], rank - 1, rank - 2}, 3);
+    ft__op_init(&op, FT_KIND_matmul, theta->dtype);
+    ft__op_set_shape(&op, FT_K_x, &plain);
+    ft__op_set(&op, FT_K_y, (int64_t[]){s.dim[0], rank - 1, rank - 2}, 3);
     ft__emit2(o, n, &op, points, theta, &s);
 }
 
@@ -200,7 +201,7 @@ static void regions(ft__onnx *o, ft__node *n, int64_t height, int64_t width)
     s.dim[0] = boxes->shape.dim[0];
     s.dim[2] = height;
     s.dim[3] = width;
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(o, n, &op,
              &(ft__call){.in = n->in,
                          .n_in = ft__in(n, 2) ? 3 : 2,
@@ -259,7 +260,7 @@ void ft__rule_center_crop_pad(ft__onnx *o, ft__node *n)
         ft__emit_view(o, n, x, n->out[0], &s);
     } else {
         op = ft__op_x(larger ? FT_KIND_pad : FT_KIND_slice, x);
-        ft_op_set_shape(&op, FT_K_out, &s);
+        ft__op_set_shape(&op, FT_K_out, &s);
         ft__emit1(o, n, &op, x, &s);
     }
 }
@@ -294,8 +295,8 @@ void ft__rule_col2im(ft__onnx *o, ft__node *n)
         ft__emit_open(o, n, n->out[0], x->dtype, &s, open | (sides < 0 ? 2u : 0));
         return;
     }
-    ft_op_init(&op, FT_KIND_fill, x->dtype);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_init(&op, FT_KIND_fill, x->dtype);
+    ft__op_set_shape(&op, FT_K_out, &s);
     if (!zeros)
         return;
     ft__emit(o, n, &op, &(ft__call){.out = &zeros, .n_out = 1, .shape = &s});

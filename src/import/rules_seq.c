@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 enum { MAX_LISTED = 1 << 12 };
@@ -69,8 +70,8 @@ static void define_scalar(ft__onnx *o, const ft__node *n, ft_dtype t, bool known
         ft__fold_fill(o, n->out[0], (ft__num){.i = value}, (ft__num){0});
         return;
     }
-    ft_op_init(&op, FT_KIND_fill, t);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_init(&op, FT_KIND_fill, t);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(o, n, &op, &(ft__call){.out = n->out, .n_out = 1, .shape = &s});
 }
 
@@ -218,10 +219,10 @@ static void split_into(ft__onnx *o, const ft__node *n, uint32_t axis,
             return;
     if (!part)
         return;
-    ft_op_init(&op, FT_KIND_split, x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
-    ft_op_set1(&op, FT_K_axis, axis);
-    ft_op_set(&op, FT_K_sizes, sizes, count);
+    ft__op_init(&op, FT_KIND_split, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__op_set(&op, FT_K_sizes, sizes, count);
     if (count == 1)
         ft__emit_view(o, n, x, part[0], &x->shape);
     else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* ---- views ---- */
@@ -292,8 +293,8 @@ static void random_numbers(ft__onnx *o, ft__node *n, ft_dtype t, const ft_shape 
 {
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_random, t);
-    ft_op_set_shape(&op, FT_K_out, s);
+    ft__op_init(&op, FT_KIND_random, t);
+    ft__op_set_shape(&op, FT_K_out, s);
     ft__emit_layer(
         o, n, &op,
         &(ft__call){

@@ -1,5 +1,6 @@
 /* Spectra and the windows they are taken through. */
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/onnx.h"
 
 /* The axis, an operand from opset 20 on and an attribute before; -1: unknown. */
@@ -49,8 +50,8 @@ void ft__rule_dft(ft__onnx *o, ft__node *n)
             return;
         }
         s.dim[axis] = half && !inverse ? points / 2 + 1 : points;
-        ft_op_set1(&op, FT_K_size, points);
-        ft_op_set_shape(&op, FT_K_out, &s);
+        ft__op_set1(&op, FT_K_size, points);
+        ft__op_set_shape(&op, FT_K_out, &s);
         ft__emit1(o, n, &op, x, &s);
     } else {
         ft__emit_open(o, n, n->out[0], x->dtype, &s, open);
@@ -92,8 +93,8 @@ void ft__rule_stft(ft__onnx *o, ft__node *n)
     }
     frames = (x->shape.dim[1] - points) / step + 1;
     s.dim[1] = frames;
-    ft_op_set1(&op, FT_K_size, points);
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_set1(&op, FT_K_size, points);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(o, n, &op,
              &(ft__call){.in = (ft__value *[]){x, window},
                          .n_in = window ? 2 : 1,

@@ -1,6 +1,7 @@
 /* Convolutions and pooling: everything that slides a window. */
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/compose.h"
 
 enum { MAX_AXES = 3 };
@@ -109,11 +110,11 @@ static void set_window(ft_op *op, const struct window *w)
 
     memcpy(pad, w->begin, w->axes * sizeof(pad[0]));
     memcpy(pad + w->axes, w->end, w->axes * sizeof(pad[0]));
-    ft_op_set(op, FT_K_kernel, w->kernel, w->axes);
-    ft_op_set(op, FT_K_stride, w->stride, w->axes);
-    ft_op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
-    ft_op_set(op, FT_K_outpad, w->outpad, w->axes);
-    ft_op_set(op, FT_K_dilation, w->dilation, w->axes);
+    ft__op_set(op, FT_K_kernel, w->kernel, w->axes);
+    ft__op_set(op, FT_K_stride, w->stride, w->axes);
+    ft__op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
+    ft__op_set(op, FT_K_outpad, w->outpad, w->axes);
+    ft__op_set(op, FT_K_dilation, w->dilation, w->axes);
 }
 
 /* ---- convolutions ---- */
@@ -157,10 +158,10 @@ static void emit_conv(ft__onnx *o, ft__node *n, const struct conv *c, ft_op *op,
     for (uint32_t i = 0; i < c->n_rest && n_rest < FT__MAX_REST; i++)
         rest[n_rest++] = c->rest[i];
     set_window(op, win);
-    ft_op_set1(op, FT_K_groups, groups);
-    ft_op_set1(op, FT_K_bias, c->bias != NULL);
-    ft_op_set1(op, FT_K_to, c->to);
-    ft_op_set1(op, FT_K_weights, ft__weights_dtype(c->x, c->w));
+    ft__op_set1(op, FT_K_groups, groups);
+    ft__op_set1(op, FT_K_bias, c->bias != NULL);
+    ft__op_set1(op, FT_K_to, c->to);
+    ft__op_set1(op, FT_K_weights, ft__weights_dtype(c->x, c->w));
     ft__emit_layer(o, n, op,
                    &(ft__call){.in = &c->x,
                                .n_in = 1,
@@ -190,7 +191,7 @@ static void conv(ft__onnx *o, ft__node *n, const struct conv *c)
         return;
     }
     op = ft__op_x((ft_kind)((int)kind + (int)win.axes - 1), c->x);
-    ft_op_set1(&op, FT_K_out, out);
+    ft__op_set1(&op, FT_K_out, out);
     emit_conv(o, n, c, &op, &win, groups);
 }
 
@@ -253,10 +254,10 @@ void ft__rule_deform_conv(ft__onnx *o, ft__node *n)
         ft__emit_unknown(o, n);
         return;
     }
-    ft_op_set1(&op, FT_K_out, c.w->shape.dim[0]);
+    ft__op_set1(&op, FT_K_out, c.w->shape.dim[0]);
     set_window(&op, &win);
-    ft_op_set1(&op, FT_K_groups, groups);
-    ft_op_set1(&op, FT_K_bias, c.bias != NULL);
+    ft__op_set1(&op, FT_K_groups, groups);
+    ft__op_set1(&op, FT_K_bias, c.bias != NULL);
     ft__emit_layer(o, n, &op,
                    &(ft__call){.in = in,
                                .n_in = 2,
@@ -288,8 +289,8 @@ void ft__rule_causal_conv(ft__onnx *o, ft__node *n)
     if (past && state.dim[2]) {
         all = ft__onnx_temp(o, x);
         op = ft__op_x(FT_KIND_concat, past);
-        ft_op_set1(&op, FT_K_axis, 2);
-        ft_op_set(&op, FT_K_sizes, (int64_t[]){state.dim[2], x->shape.dim[2]}, 2);
+        ft__op_set1(&op, FT_K_axis, 2);
+        ft__op_set(&op, FT_K_sizes, (int64_t[]){state.dim[2], x->shape.dim[2]}, 2);
         if (!all)
             return;
         ft__emit(
@@ -302,12 +303,12 @@ void ft__rule_causal_conv(ft__onnx *o, ft__node *n)
     if (ft__failed(o) || !conv)
         return;
     op = ft__op_x(FT_KIND_conv1d, all);
-    ft_op_set1(&op, FT_K_out, x->shape.dim[1]);
-    ft_op_set1(&op, FT_K_kernel, w->shape.dim[2]);
-    ft_op_set1(&op, FT_K_stride, 1);
-    ft_op_set(&op, FT_K_pad, (int64_t[]){all == x ? state.dim[2] : 0, 0}, 2);
-    ft_op_set1(&op, FT_K_groups, x->shape.dim[1]);
-    ft_op_set1(&op, FT_K_bias, rest[1] != NULL);
+    ft__op_set1(&op, FT_K_out, x->shape.dim[1]);
+    ft__op_set1(&op, FT_K_kernel, w->shape.dim[2]);
+    ft__op_set1(&op, FT_K_stride, 1);
+    ft__op_set(&op, FT_K_pad, (int64_t[]){all == x ? state.dim[2] : 0, 0}, 2);
+    ft__op_set1(&op, FT_K_groups, x->shape.dim[1]);
+    ft__op_set1(&op, FT_K_bias, rest[1] != NULL);
     ft__emit_layer(o, n, &op,
                    &(ft__call){.in = &all,
                                .n_in = 1,
@@ -320,7 +321,7 @@ void ft__rule_causal_conv(ft__onnx *o, ft__node *n)
     if (!ft__out(n, 1) || ft__failed(o))
         return;
     op = ft__op_x(state.dim[2] <= all->shape.dim[2] ? FT_KIND_slice : FT_KIND_pad, all);
-    ft_op_set_shape(&op, FT_K_out, &state);
+    ft__op_set_shape(&op, FT_K_out, &state);
     ft__emit(o, n, &op,
              &(ft__call){.in = &all, .n_in = 1, .out = &n->out[1], .n_out = 1});
 }
@@ -343,10 +344,10 @@ void ft__rule_pool(ft__onnx *o, ft__node *n)
         ft__emit_unknown(o, n);
         return;
     }
-    ft_op_init(&op, (ft_kind)(n->rule->arg + (int)win.axes - 1), x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_init(&op, (ft_kind)(n->rule->arg + (int)win.axes - 1), x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
     set_window(&op, &win);
-    ft_op_set1(&op, FT_K_ceil, ft__attr_int(o, n, "ceil_mode", 0) != 0);
+    ft__op_set1(&op, FT_K_ceil, ft__attr_int(o, n, "ceil_mode", 0) != 0);
     ft__emit1(o, n, &op, x, NULL);
     if (ft__out(n, 0))
         ft__emit_extra(o, n, 1, FT_DTYPE_int64, &n->out[0]->shape);
@@ -356,8 +357,8 @@ void ft__rule_global_pool(ft__onnx *o, ft__node *n)
 {
     ft_op op;
 
-    ft_op_init(&op, (ft_kind)n->rule->arg, n->in[0]->dtype);
-    ft_op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    ft__op_init(&op, (ft_kind)n->rule->arg, n->in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
     ft__emit1(o, n, &op, n->in[0], NULL);
 }
 
@@ -391,7 +392,7 @@ void ft__rule_max_unpool(ft__onnx *o, ft__node *n)
         ft__emit_open(o, n, n->out[0], x->dtype, &s, ((1u << s.rank) - 1) & ~3u);
         return;
     }
-    ft_op_set_shape(&op, FT_K_out, &s);
+    ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit2(o, n, &op, x, n->in[1], &s);
 }
 
@@ -418,14 +419,14 @@ ft__value *ft__make_conv(ft__maker m, const ft__conv *c, ft__value *out)
         return NULL;
     }
     bits = ft__weights_dtype(c->x, c->weights);
-    ft_op_init(&op, (ft_kind)(FT_KIND_conv1d + (int)win.axes - 1), c->x->dtype);
-    ft_op_set_shape(&op, FT_K_x, x);
-    ft_op_set1(&op, FT_K_out, c->filters.dim[0]);
+    ft__op_init(&op, (ft_kind)(FT_KIND_conv1d + (int)win.axes - 1), c->x->dtype);
+    ft__op_set_shape(&op, FT_K_x, x);
+    ft__op_set1(&op, FT_K_out, c->filters.dim[0]);
     set_window(&op, &win);
-    ft_op_set1(&op, FT_K_groups, groups);
-    ft_op_set1(&op, FT_K_bias, c->bias != NULL);
-    ft_op_set1(&op, FT_K_to, c->to == c->x->dtype ? FT_DTYPE_NONE : c->to);
-    ft_op_set1(&op, FT_K_weights, bits);
+    ft__op_set1(&op, FT_K_groups, groups);
+    ft__op_set1(&op, FT_K_bias, c->bias != NULL);
+    ft__op_set1(&op, FT_K_to, c->to == c->x->dtype ? FT_DTYPE_NONE : c->to);
+    ft__op_set1(&op, FT_K_weights, bits);
     return ft__make(m, &op,
                     &(ft__call){.in = (ft__value *[]){c->x},
                                 .n_in = 1,
@@ -450,9 +451,9 @@ ft__value *ft__make_pool(ft__maker m, ft_kind kind, ft__value *x, ft__value *out
         ft__onnx_fail(m.o, m.n, FT_EUNSUPPORTED, "its window crops its operand");
         return NULL;
     }
-    ft_op_init(&op, (ft_kind)((int)kind + (int)win.axes - 1), x->dtype);
-    ft_op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_init(&op, (ft_kind)((int)kind + (int)win.axes - 1), x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
     set_window(&op, &win);
-    ft_op_set1(&op, FT_K_ceil, ft__attr_int(m.o, m.n, "ceil_mode", 0) != 0);
+    ft__op_set1(&op, FT_K_ceil, ft__attr_int(m.o, m.n, "ceil_mode", 0) != 0);
     return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1}, out);
 }

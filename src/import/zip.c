@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zip.h>
+#include <zlib.h>
 
 #include "base/limits.h"
 
@@ -38,127 +38,163 @@ static bool is_graph(const char *path, size_t n)
            (n - file == sizeof(old) - 1 && ends_with(path, n, old));
 }
 
-/* ---- records that are not packed: torch.export packs none ---- */
+/* ---- the directory ---- */
 
+/* Fixed parts of records, PKWARE's APPNOTE.TXT 4.3. */
 enum {
-    END_BYTES = 22, /* of the record that ends an archive, without its comment */
+    END_BYTES = 22, /* ends an archive, but for its comment */
+    END64_BYTES = 56,
+    LOCATOR_BYTES = 20, /* of END64, before END */
     ENTRY_BYTES = 46,
     HEADER_BYTES = 30,
     MAX_COMMENT = 65535,
     ENCRYPTED = 1,
+    STORED = 0,
+    DEFLATED = 8,
 };
 
-/* The size stands in an extension, as in very large archives. */
-static const size_t no_size = UINT32_MAX;
+struct archive {
+    const uint8_t *data;
+    size_t len;
+    const uint8_t *next; /* entry of its directory, */
+    uint64_t left;       /* so many */
+};
 
-static uint32_t number(const uint8_t *p, unsigned bytes)
+struct entry {
+    const char *path;
+    size_t path_len;
+    uint64_t size, packed, at; /* at: of its header */
+    uint32_t crc;
+    unsigned flags, method;
+};
+
+static uint64_t number(const uint8_t *p, unsigned bytes)
 {
-    uint32_t x = 0;
+    uint64_t x = 0;
 
     for (unsigned i = bytes; i-- > 0;)
         x = x << 8 | p[i];
     return x;
 }
 
-/* The directory of an archive: its entries one after the other. */
-static bool directory(const uint8_t *data, size_t len, const uint8_t **begin,
-                      uint32_t *n)
+/* Of an archive with numbers of 64 bits: how many entries, and where. */
+static bool read_end64(struct archive *a, const uint8_t *end, uint64_t *at)
 {
-    uint32_t at;
+    const uint8_t *p = end - LOCATOR_BYTES;
+    uint64_t from;
 
-    for (size_t i = END_BYTES; i <= len && i <= END_BYTES + MAX_COMMENT; i++) {
-        const uint8_t *p = data + len - i;
+    if (end - a->data < LOCATOR_BYTES || memcmp(p, "PK\6\7", 4) != 0)
+        return false;
+    from = number(p + 8, 8);
+    if (a->len < END64_BYTES || from > a->len - END64_BYTES)
+        return false;
+    p = a->data + from;
+    a->left = number(p + 32, 8);
+    *at = number(p + 48, 8);
+    return memcmp(p, "PK\6\6", 4) == 0;
+}
 
-        if (memcmp(p, "PK\5\6", 4) != 0)
+static bool open_directory(struct archive *a)
+{
+    for (size_t i = END_BYTES; i <= a->len && i <= END_BYTES + MAX_COMMENT; i++) {
+        const uint8_t *end = a->data + a->len - i;
+        uint64_t at;
+
+        if (memcmp(end, "PK\5\6", 4) != 0)
             continue;
-        at = number(p + 16, 4);
-        *n = number(p + 10, 2);
-        *begin = data + at;
-        return at < len - i && *n != 0xffff;
+        a->left = number(end + 10, 2);
+        at = number(end + 16, 4);
+        if ((a->left == UINT16_MAX || at == UINT32_MAX) && !read_end64(a, end, &at))
+            return false;
+        if (at > a->len - i)
+            return false;
+        a->next = a->data + at;
+        return true;
     }
     return false;
 }
 
-/* The bytes of an entry, where they lie as they are. */
-static bool plain(const uint8_t *data, size_t len, const uint8_t *entry,
-                  const char **text, size_t *n)
+/* What does not fit 32 bits stands in an extension. */
+static bool widen(struct entry *e, const uint8_t *p, size_t n)
 {
-    size_t size = number(entry + 20, 4), at = number(entry + 42, 4), skip;
+    uint64_t *const field[] = {&e->size, &e->packed, &e->at};
 
-    if (number(entry + 8, 2) & ENCRYPTED || number(entry + 10, 2) != ZIP_CM_STORE ||
-        size == no_size || size != number(entry + 24, 4) || at > len ||
-        len - at < HEADER_BYTES || memcmp(data + at, "PK\3\4", 4) != 0)
-        return false;
-    skip = HEADER_BYTES + number(data + at + 26, 2) + number(data + at + 28, 2);
-    if (len - at < skip || len - at - skip < size)
-        return false;
-    *text = (const char *)data + at + skip;
-    *n = size;
+    for (size_t len; n >= 4; p += len, n -= len) {
+        const uint64_t id = number(p, 2);
+
+        len = number(p + 2, 2) + 4;
+        if (len > n)
+            return false;
+        for (size_t i = 0, at = 4; id == 1 && i < 3; i++) {
+            if (*field[i] != UINT32_MAX)
+                continue;
+            if (len - at < 8)
+                return false;
+            *field[i] = number(p + at, 8);
+            at += 8;
+        }
+    }
     return true;
 }
 
-bool ft__zip_plain_graph(const char **text, size_t *n, const void *data, size_t len)
+/* false: the directory is damaged. */
+static bool next_entry(struct entry *e, struct archive *a)
 {
-    const uint8_t *base = data, *p, *found = NULL;
-    uint32_t entries;
+    const uint8_t *p = a->next;
+    const size_t left = (size_t)(a->data + a->len - p);
+    size_t name, more;
 
-    if (!directory(base, len, &p, &entries))
+    if (left < ENTRY_BYTES || memcmp(p, "PK\1\2", 4) != 0)
         return false;
-    for (uint32_t i = 0; i < entries; i++) {
-        size_t left = (size_t)(base + len - p), name;
-
-        if (left < ENTRY_BYTES || memcmp(p, "PK\1\2", 4) != 0)
-            return false;
-        name = number(p + 28, 2);
-        if (left - ENTRY_BYTES < name)
-            return false;
-        if (is_graph((const char *)p + ENTRY_BYTES, name)) {
-            if (found)
-                return false;
-            found = p;
-        }
-        name += ENTRY_BYTES + number(p + 30, 2) + number(p + 32, 2);
-        if (left < name)
-            return false;
-        p += name;
-    }
-    return found && plain(base, len, found, text, n);
+    name = number(p + 28, 2);
+    more = number(p + 30, 2);
+    if (left - ENTRY_BYTES < name + more + number(p + 32, 2))
+        return false;
+    *e = (struct entry){.path = (const char *)p + ENTRY_BYTES,
+                        .path_len = name,
+                        .size = number(p + 24, 4),
+                        .packed = number(p + 20, 4),
+                        .at = number(p + 42, 4),
+                        .crc = (uint32_t)number(p + 16, 4),
+                        .flags = (unsigned)number(p + 8, 2),
+                        .method = (unsigned)number(p + 10, 2)};
+    a->next += ENTRY_BYTES + name + more + number(p + 32, 2);
+    a->left--;
+    return widen(e, p + ENTRY_BYTES + name, more);
 }
 
-/* ---- all others ---- */
+/* ---- what is in it ---- */
 
 struct found {
-    zip_int64_t graph; /* entry, -1: none */
-    zip_int64_t n_graphs;
+    struct entry graph; /* the first */
+    uint64_t n_graphs;
     bool pickle;
     bool script;
     bool keras;
     bool compiled;
 };
 
-static struct found look(zip_t *z)
+static bool look(struct found *f, struct archive *a)
 {
-    zip_int64_t n = zip_get_num_entries(z, 0);
-    struct found f = {.graph = -1};
+    *f = (struct found){0};
+    while (a->left) {
+        struct entry e;
+        size_t file;
 
-    for (zip_int64_t i = 0; i < n; i++) {
-        const char *path = zip_get_name(z, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        size_t len = path ? strlen(path) : 0, file;
-
-        if (!path)
-            continue;
-        if (is_graph(path, len)) {
-            f.graph = f.n_graphs++ ? f.graph : i;
+        if (!next_entry(&e, a))
+            return false;
+        if (is_graph(e.path, e.path_len)) {
+            f->graph = f->n_graphs++ ? f->graph : e;
             continue;
         }
-        f.pickle |= ends_with(path, len, "data.pkl");
-        f.script |= ends_with(path, len, "constants.pkl");
-        f.keras |= ends_with(path, len, ".weights.h5") ||
-                   ends_with(path, len, "keras_metadata.pb");
-        f.compiled |=
-            ends_with(path, len, ".so") && !in_folder(path, len, "lib", &file);
+        f->pickle |= ends_with(e.path, e.path_len, "data.pkl");
+        f->script |= ends_with(e.path, e.path_len, "constants.pkl");
+        f->keras |= ends_with(e.path, e.path_len, ".weights.h5") ||
+                    ends_with(e.path, e.path_len, "keras_metadata.pb");
+        f->compiled |= ends_with(e.path, e.path_len, ".so") &&
+                       !in_folder(e.path, e.path_len, "lib", &file);
     }
-    return f;
+    return true;
 }
 
 static ft_status refuse(const struct found *f, const char *name, ft_error *err)
@@ -182,99 +218,105 @@ static ft_status refuse(const struct found *f, const char *name, ft_error *err)
 }
 
 /* What the archive says of the entry, believed or not. */
-static ft_status check(const zip_stat_t *s, size_t len, const char *name, ft_error *err)
+static ft_status check(const struct entry *e, size_t len, const char *name,
+                       ft_error *err)
 {
-    const zip_uint64_t need = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-
-    if ((s->valid & need) != need || s->comp_size > len ||
-        (s->comp_method == ZIP_CM_STORE && s->size != s->comp_size))
+    if (e->packed > len || e->packed > FT__MAX_JSON ||
+        (e->method == STORED && e->size != e->packed))
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s: a damaged archive: its graph has no size", name);
-    if (s->valid & ZIP_STAT_ENCRYPTION_METHOD && s->encryption_method != ZIP_EM_NONE)
+    if (e->flags & ENCRYPTED)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s: the archive is encrypted: unpack it and save it without a "
                        "password",
                        name);
-    if (s->comp_method != ZIP_CM_STORE && s->comp_method != ZIP_CM_DEFLATE)
+    if (e->method != STORED && e->method != DEFLATED)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s: its graph is packed in a way torch.export never uses "
                        "(method %u)",
-                       name, (unsigned)s->comp_method);
-    if (s->size > FT__MAX_JSON || s->size / FT__MAX_ZIP_RATIO > s->comp_size)
+                       name, e->method);
+    if (e->size > FT__MAX_JSON || e->size / FT__MAX_ZIP_RATIO > e->packed)
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s: its graph of %llu bytes unpacks to %llu: no model is like "
                        "that",
-                       name, (unsigned long long)s->comp_size,
-                       (unsigned long long)s->size);
+                       name, (unsigned long long)e->packed,
+                       (unsigned long long)e->size);
     return FT_OK;
 }
 
-static ft_status read_entry(char **text, size_t *n, zip_t *z, const zip_stat_t *s,
-                            const char *name, ft_error *err)
+/* Where its bytes are, packed or not; NULL: outside of the archive. */
+static const uint8_t *bytes_of(const struct archive *a, const struct entry *e)
 {
-    zip_file_t *f = zip_fopen_index(z, s->index, 0);
-    char *p = malloc(s->size + 1);
-    zip_int64_t got = -1;
-    ft_status st = FT_OK;
+    const uint8_t *p = a->data + e->at;
+    size_t left, skip;
 
-    if (!p)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
-    else if (f)
-        got = zip_fread(f, p, s->size + 1);
-    /* Only when there is nothing more to read, the checksum is compared. */
-    if (got == (zip_int64_t)s->size && zip_fread(f, p + got, 1) != 0)
-        got = -1;
-    if (!st && got != (zip_int64_t)s->size)
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged archive: %s", name,
-                     zip_error_strerror(f ? zip_file_get_error(f) : zip_get_error(z)));
-    if (f)
-        zip_fclose(f);
-    if (st) {
-        free(p);
-        return st;
-    }
-    *text = p;
-    *n = s->size;
-    return FT_OK;
+    if (e->at > a->len || a->len - e->at < HEADER_BYTES || memcmp(p, "PK\3\4", 4) != 0)
+        return NULL;
+    left = a->len - e->at;
+    skip = HEADER_BYTES + number(p + 26, 2) + number(p + 28, 2);
+    return left >= skip && left - skip >= e->packed ? p + skip : NULL;
 }
 
-ft_status ft__zip_graph(char **text, size_t *n, const void *data, size_t len,
+static bool inflate_all(char *out, const uint8_t *in, const struct entry *e)
+{
+    z_stream z = {.next_in = (Bytef *)in, /* is only read */
+                  .avail_in = (uInt)e->packed,
+                  .next_out = (Bytef *)out,
+                  .avail_out = (uInt)e->size + 1};
+    bool good;
+
+    if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+        return false;
+    good = inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == e->size;
+    inflateEnd(&z);
+    return good &&
+           crc32(crc32(0, NULL, 0), (const Bytef *)out, (uInt)e->size) == e->crc;
+}
+
+static ft_status unpack(char **own, const uint8_t *in, const struct entry *e,
                         const char *name, ft_error *err)
 {
-    zip_error_t why;
-    zip_source_t *source;
-    zip_t *z;
+    *own = malloc(e->size + 1);
+    if (!*own)
+        return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    if (inflate_all(*own, in, e))
+        return FT_OK;
+    free(*own);
+    *own = NULL;
+    return ft_fail(
+        err, FT_EFORMAT, 0,
+        "%s: a damaged archive: its graph does not unpack to what was packed", name);
+}
+
+ft_status ft__zip_graph(const char **text, size_t *n, char **own, const void *data,
+                        size_t len, const char *name, ft_error *err)
+{
+    struct archive a = {.data = data, .len = len};
+    const uint8_t *bytes;
     struct found f;
-    zip_stat_t s;
     ft_status st;
 
-    *text = NULL;
+    *text = *own = NULL;
     *n = 0;
-    zip_error_init(&why);
-    source = zip_source_buffer_create(data, len, 0, &why);
-    z = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
-    if (!z) {
-        zip_source_free(source);
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged zip archive: %s", name,
-                     zip_error_strerror(&why));
-        zip_error_fini(&why);
-        return st;
-    }
-    f = look(z);
+    if (!open_directory(&a) || !look(&f, &a))
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: a damaged zip archive: its directory is not whole", name);
     if (f.n_graphs == 0)
-        st = refuse(&f, name, err);
-    else if (f.n_graphs > 1)
-        st = ft_fail(err, FT_EUNSUPPORTED, 0,
-                     "%s: holds %lld models: save each in a file of its own", name,
-                     (long long)f.n_graphs);
-    else if (zip_stat_index(z, (zip_uint64_t)f.graph, 0, &s))
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: a damaged archive: %s", name,
-                     zip_strerror(z));
-    else
-        st = check(&s, len, name, err);
-    if (st == FT_OK)
-        st = read_entry(text, n, z, &s, name, err);
-    zip_discard(z);
-    zip_error_fini(&why);
+        return refuse(&f, name, err);
+    if (f.n_graphs > 1)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: holds %llu models: save each in a file of its own", name,
+                       (unsigned long long)f.n_graphs);
+    st = check(&f.graph, len, name, err);
+    if (st)
+        return st;
+    bytes = bytes_of(&a, &f.graph);
+    if (!bytes)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: a damaged archive: its graph lies outside of it", name);
+    if (f.graph.method == DEFLATED)
+        st = unpack(own, bytes, &f.graph, name, err);
+    *text = st ? NULL : *own ? *own : (const char *)bytes;
+    *n = st ? 0 : f.graph.size;
     return st;
 }

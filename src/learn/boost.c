@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "learn/forest.h"
+#include "learn/learn_inside.h"
 #include "learn/lesson.h"
 #include "learn/xgboost.h"
 
@@ -326,7 +327,7 @@ static ft_status boost_fit(ft__draft *out, const ft__task *t, ft_error *err)
         st = convert_trees(&forest, &c, text, n, f.l.mean, f.l.sd, err);
     if (!st)
         st = ft__trees_write(out, forest, err);
-    ft_forest_free(forest);
+    ft__forest_free(forest);
     free(c.node);
     fit_free(&f);
     return st;

@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 static ft_status check_finite(const double *v, size_t n, const char *what,
                               ft_error *err)
@@ -84,8 +85,8 @@ ft_status ft_errors_compute(ft_errors *out, const double *truth,
     return FT_OK;
 }
 
-ft_status ft_conformal(double *low, double *high, const double *residuals, size_t n,
-                       double coverage, ft_error *err)
+ft_status ft__conformal(double *low, double *high, const double *residuals, size_t n,
+                        double coverage, ft_error *err)
 {
     const double tail = (1 - coverage) / 2, rank = tail * ((double)n + 1);
     size_t below;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/learn_inside.h"
 #include "learn/train.h"
 
 enum { MAX_THREADS = 256 };
@@ -106,9 +107,9 @@ static void work_together(struct fit *f)
         pthread_join(thread[--n], NULL);
 }
 
-ft_status ft_forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
-                        const double *weights, const ft_forest_options *opt,
-                        ft_error *err)
+ft_status ft__forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
+                         const double *weights, const ft_forest_options *opt,
+                         ft_error *err)
 {
     struct fit f = {0};
     ft__train *d = NULL;

@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 struct row_of {
     uint64_t group;
@@ -68,8 +69,8 @@ static void deal(uint32_t *fold, const struct row_of *row, const struct group *g
     }
 }
 
-ft_status ft_folds_make(uint32_t *fold, const uint64_t *group, size_t n,
-                        uint32_t n_folds, uint64_t seed, ft_error *err)
+ft_status ft__folds_make(uint32_t *fold, const uint64_t *group, size_t n,
+                         uint32_t n_folds, uint64_t seed, ft_error *err)
 {
     struct row_of *row = NULL;
     struct group *g = NULL;
@@ -138,14 +139,14 @@ static ft_status learn_forest(double *out, const struct rest *r, const ft_matrix
 {
     const ft_matrix others = {r->x, r->n, x->n_cols};
     ft_forest *f;
-    ft_status st = ft_forest_fit(&f, &others, r->y, r->w, opt, err);
+    ft_status st = ft__forest_fit(&f, &others, r->y, r->w, opt, err);
 
     if (st)
         return st;
     for (size_t i = 0; i < x->n_rows; i++)
         if (fold[i] == k)
-            out[i] = ft_forest_predict(f, x->x + i * x->n_cols);
-    ft_forest_free(f);
+            out[i] = ft__forest_predict(f, x->x + i * x->n_cols);
+    ft__forest_free(f);
     return FT_OK;
 }
 
@@ -155,14 +156,14 @@ static ft_status learn_model(double *out, const struct rest *r, const ft_matrix 
 {
     const ft_matrix others = {r->x, r->n, x->n_cols};
     ft_model *m;
-    ft_status st = ft_model_fit(&m, &others, r->y, r->w, opt, err);
+    ft_status st = ft__model_fit(&m, &others, r->y, r->w, opt, err);
 
     if (st)
         return st;
     for (size_t i = 0; i < x->n_rows; i++)
         if (fold[i] == k)
-            ft_model_predict(m, x->x + i * x->n_cols, 1, &out[i]);
-    ft_model_free(m);
+            ft__model_predict(m, x->x + i * x->n_cols, 1, &out[i]);
+    ft__model_free(m);
     return FT_OK;
 }
 
@@ -213,18 +214,18 @@ static ft_status cross_validate(double *out, const ft_matrix *x, const double *y
     return st;
 }
 
-ft_status ft_forest_cross_validate(double *out, const ft_matrix *x, const double *y,
-                                   const double *weights, const uint32_t *fold,
-                                   uint32_t n_folds, const ft_forest_options *opt,
-                                   ft_error *err)
+ft_status ft__forest_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                    const double *weights, const uint32_t *fold,
+                                    uint32_t n_folds, const ft_forest_options *opt,
+                                    ft_error *err)
 {
     return cross_validate(out, x, y, weights, fold, n_folds, learn_forest, opt, err);
 }
 
-ft_status ft_model_cross_validate(double *out, const ft_matrix *x, const double *y,
-                                  const double *weights, const uint32_t *fold,
-                                  uint32_t n_folds, const ft_model_options *opt,
-                                  ft_error *err)
+ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                   const double *weights, const uint32_t *fold,
+                                   uint32_t n_folds, const ft_model_options *opt,
+                                   ft_error *err)
 {
     return cross_validate(out, x, y, weights, fold, n_folds, learn_model, opt, err);
 }

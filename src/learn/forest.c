@@ -1,5 +1,6 @@
 #include "learn/walk.h"
 
+#include "learn/learn_inside.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -123,14 +124,14 @@ static ft_status load(ft_forest **out, const void *image, size_t len, ft_error *
     if (!st)
         st = check_cells(f, err);
     if (st) {
-        ft_forest_free(f);
+        ft__forest_free(f);
         return st;
     }
     *out = f;
     return FT_OK;
 }
 
-ft_status ft_forest_load(ft_forest **out, const void *image, size_t len, ft_error *err)
+ft_status ft__forest_load(ft_forest **out, const void *image, size_t len, ft_error *err)
 {
     const ft__forest_header *h = image;
 
@@ -150,7 +151,7 @@ ft_status ft_forest_load(ft_forest **out, const void *image, size_t len, ft_erro
 
 /* ---- what a forest says of itself ---- */
 
-void ft_forest_free(ft_forest *f)
+void ft__forest_free(ft_forest *f)
 {
     if (!f)
         return;
@@ -158,18 +159,18 @@ void ft_forest_free(ft_forest *f)
     free(f);
 }
 
-const void *ft_forest_image(const ft_forest *f, size_t *len)
+const void *ft__forest_image(const ft_forest *f, size_t *len)
 {
     *len = f->len;
     return f->head;
 }
 
-uint32_t ft_forest_width(const ft_forest *f)
+uint32_t ft__forest_width(const ft_forest *f)
 {
     return f->head->width;
 }
 
-uint32_t ft_forest_trees(const ft_forest *f)
+uint32_t ft__forest_trees(const ft_forest *f)
 {
     return f->head->n_trees;
 }

@@ -16,14 +16,6 @@ enum { MOST_TUNED = 400, MOST_VECTORS = 1500, STEPS = 40 };
 /* What is always added to the diagonal, so that equal rows can be told apart. */
 static const double hair = 1e-6;
 
-/* r^2 = 3 |a - b|^2, each column over its length. */
-static double matern(double square)
-{
-    const double r = sqrt(square);
-
-    return r < 700 ? (1 + r) * ft__decay(r) : 0;
-}
-
 /* ---- lengths, amplitude and noise ---- */
 
 /* Their logarithms are numbered: of 1 / length of each column, then these two; normal
@@ -300,7 +292,7 @@ static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 
 static void gp_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
-    ft__vectors_predict(m, rows, n, out, matern);
+    ft__vectors_predict(m, rows, n, out, ft__matern, ft__wide_matern());
 }
 
 const ft__method_ops ft__method_gp = {NULL, gp_fit, ft__vectors_open, gp_predict};

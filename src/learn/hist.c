@@ -7,6 +7,7 @@
 #include "base/prng.h"
 #include "learn/bins.h"
 #include "learn/forest.h"
+#include "learn/learn_inside.h"
 
 /* Nodes are halved depth first, so that depth bounds what is kept. */
 enum { MOST_DEPTH = 16, DEPTH = 8, ROUNDS = 300 };
@@ -321,7 +322,7 @@ static ft_status hist_fit(ft__draft *out, const ft__task *t, ft_error *err)
                              1 / g.l.sd, err);
     if (!st)
         st = ft__trees_write(out, forest, err);
-    ft_forest_free(forest);
+    ft__forest_free(forest);
     for (uint32_t i = 0; tree && i < rounds; i++)
         free(tree[i].node);
     free(tree);

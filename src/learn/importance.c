@@ -8,6 +8,7 @@
 
 #include "base/prng.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum { REPEATS = 5, MOST_MODELS = 8 };
 static const size_t most_rows = 1000;
@@ -120,7 +121,7 @@ static double error_sum(struct job *j, ft_model *const *model, size_t n)
 
     memset(j->said, 0, n * sizeof(*j->said));
     for (uint32_t k = 0; k < j->opt->n_models; k++) {
-        ft_model_predict(model[k], j->test, n, j->part);
+        ft__model_predict(model[k], j->test, n, j->part);
         for (size_t i = 0; i < n; i++)
             j->said[i] += j->opt->weight[k] * j->part[i];
     }
@@ -186,11 +187,11 @@ static ft_status one_fold(struct job *j, uint32_t fold, ft_error *err)
     ft_status st = FT_OK;
 
     for (uint32_t k = 0; k < j->opt->n_models && n && !st; k++)
-        st = ft_model_fit(&model[k], &rest, j->rest_y, NULL, &j->opt->model[k], err);
+        st = ft__model_fit(&model[k], &rest, j->rest_y, NULL, &j->opt->model[k], err);
     if (!st && n)
         add_errors(j, model, n);
     for (uint32_t k = 0; k < j->opt->n_models; k++)
-        ft_model_free(model[k]);
+        ft__model_free(model[k]);
     return st;
 }
 
@@ -218,9 +219,9 @@ static void summarise(ft_importance *out, const struct job *j)
     }
 }
 
-ft_status ft_model_importance(ft_importance *out, const ft_matrix *x, const double *y,
-                              const uint32_t *fold, uint32_t n_folds,
-                              const ft_importance_options *opt, ft_error *err)
+ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const double *y,
+                               const uint32_t *fold, uint32_t n_folds,
+                               const ft_importance_options *opt, ft_error *err)
 {
     struct job j = {.x = x,
                     .y = y,

@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum { MAX_SAMPLE = 1 << 16 };
 
@@ -169,8 +170,8 @@ static void score_all(double *score, struct grow *g, uint32_t n_trees, uint32_t 
         score[i] = mean > 0 ? exp2(-score[i] / n_trees / mean) : 0.5;
 }
 
-ft_status ft_isolation_scores(double *score, const ft_matrix *x,
-                              const ft_isolation_options *opt, ft_error *err)
+ft_status ft__isolation_scores(double *score, const ft_matrix *x,
+                               const ft_isolation_options *opt, ft_error *err)
 {
     uint32_t sample = opt->sample ? opt->sample : 256;
     struct grow g = {.x = x};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/learn_inside.h"
 #include "learn/train.h"
 
 static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
@@ -32,7 +33,7 @@ static const char *const names[FT_METHOD_COUNT] = {
     [FT_METHOD_HIST] = "hist",         [FT_METHOD_MIDDLE] = "middle",
 };
 
-const char *ft_method_name(ft_method m)
+const char *ft__method_name(ft_method m)
 {
     return (unsigned)m < FT_METHOD_COUNT ? names[m] : "unknown";
 }
@@ -116,7 +117,7 @@ static ft_status check_header(const ft__model_header *h, size_t len, ft_error *e
     return FT_OK;
 }
 
-ft_status ft_model_load(ft_model **out, const void *image, size_t len, ft_error *err)
+ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error *err)
 {
     ft_model *m;
     ft_status st;
@@ -137,34 +138,34 @@ ft_status ft_model_load(ft_model **out, const void *image, size_t len, ft_error 
     m->len = len - sizeof(*m->head);
     st = m->ops->open(m, err);
     if (st) {
-        ft_model_free(m);
+        ft__model_free(m);
         return st;
     }
     *out = m;
     return FT_OK;
 }
 
-const void *ft_model_image(const ft_model *m, size_t *len)
+const void *ft__model_image(const ft_model *m, size_t *len)
 {
     *len = m->head->bytes;
     return m->head;
 }
 
-void ft_model_free(ft_model *m)
+void ft__model_free(ft_model *m)
 {
     if (!m)
         return;
-    ft_forest_free(m->forest);
+    ft__forest_free(m->forest);
     free(m->owned);
     free(m);
 }
 
-ft_method ft_model_method(const ft_model *m)
+ft_method ft__model_method(const ft_model *m)
 {
     return (ft_method)m->head->method;
 }
 
-uint32_t ft_model_width(const ft_model *m)
+uint32_t ft__model_width(const ft_model *m)
 {
     return m->head->width;
 }
@@ -257,7 +258,7 @@ static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
     h->most = t->opt->most;
     h->method = (uint32_t)t->opt->method;
     h->width = (uint32_t)t->x->n_cols;
-    st = ft_model_load(out, h, h->bytes, err);
+    st = ft__model_load(out, h, h->bytes, err);
     if (st)
         free(h);
     else
@@ -265,9 +266,9 @@ static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
     return st;
 }
 
-ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
-                       const double *weights, const ft_model_options *opt,
-                       ft_error *err)
+ft_status ft__model_fit(ft_model **out, const ft_matrix *x, const double *y,
+                        const double *weights, const ft_model_options *opt,
+                        ft_error *err)
 {
     const ft__task t = {x, y, weights, opt};
     const char *why;
@@ -291,7 +292,7 @@ ft_status ft_model_fit(ft_model **out, const ft_matrix *x, const double *y,
     return open_take(out, &d, &t, err);
 }
 
-void ft_model_predict(const ft_model *m, const float *rows, size_t n, double *out)
+void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
     m->ops->predict(m, rows, n, out);
     if (ft__model_is_bounded(m))

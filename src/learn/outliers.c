@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 enum { FOLDS = 5, LEAST_GROUPS = 20, TREES = 100 };
 
@@ -77,9 +78,9 @@ static void judge(ft_outlier *out, struct find *f, const double *log_time, size_
     }
 }
 
-ft_status ft_outliers_find(ft_outlier *out, const ft_matrix *x, const double *log_time,
-                           const uint64_t *group, const ft_outlier_options *opt,
-                           ft_error *err)
+ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *log_time,
+                            const uint64_t *group, const ft_outlier_options *opt,
+                            ft_error *err)
 {
     const ft_forest_options how = {.kind = FT_FOREST_EXTRA,
                                    .n_trees = TREES,
@@ -96,12 +97,12 @@ ft_status ft_outliers_find(ft_outlier *out, const ft_matrix *x, const double *lo
                        opt->false_alarms, opt->least);
     st = find_make(&f, group, x->n_rows, err);
     if (!st)
-        st = ft_folds_make(f.fold, group, x->n_rows, FOLDS, opt->seed, err);
+        st = ft__folds_make(f.fold, group, x->n_rows, FOLDS, opt->seed, err);
     if (!st)
-        st = ft_forest_cross_validate(f.said, x, log_time, NULL, f.fold, FOLDS, &how,
-                                      err);
+        st = ft__forest_cross_validate(f.said, x, log_time, NULL, f.fold, FOLDS, &how,
+                                       err);
     if (!st)
-        st = ft_isolation_scores(f.isolation, x, &isolate, err);
+        st = ft__isolation_scores(f.isolation, x, &isolate, err);
     if (!st)
         judge(out, &f, log_time, x->n_rows, opt);
     find_free(&f);

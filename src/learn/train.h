@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "learn/forest.h"
+#include "learn/learn_inside.h"
 
 /* What the trees of one forest grow on; made once, then shared by all threads
  * and never changed. Rows of weight 0 are gone, and a missing value has become
@@ -42,7 +43,7 @@ static inline float *ft__train_at(const ft__train *d, uint32_t col, uint32_t row
                  col % FT__BLOCK];
 }
 
-/* Check what ft_forest_fit() was given. */
+/* Check what ft__forest_fit() was given. */
 ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
                           ft_error *err);
 /* Check it and prepare it. */

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "learn/model.h"
 #include "learn/walk.h"
 
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err)
 {
     size_t len;
-    const void *image = ft_forest_image(f, &len);
+    const void *image = ft__forest_image(f, &len);
     void *body = ft__draft_body(out, len);
 
     if (!body)
@@ -29,10 +30,10 @@ static ft_status fit(ft__draft *out, const ft__task *t, ft_forest_kind kind,
     opt.n_trees = n_trees;
     opt.seed = t->opt->seed;
     opt.threads = t->opt->threads;
-    st = ft_forest_fit(&f, t->x, t->y, t->weights, &opt, err);
+    st = ft__forest_fit(&f, t->x, t->y, t->weights, &opt, err);
     if (!st)
         st = ft__trees_write(out, f, err);
-    ft_forest_free(f);
+    ft__forest_free(f);
     return st;
 }
 
@@ -54,20 +55,20 @@ static ft_status extra_fit(ft__draft *out, const ft__task *t, ft_error *err)
 ft_status ft__trees_open(ft_model *m, ft_error *err)
 {
     ft_error inner = {0};
-    ft_status st = ft_forest_load(&m->forest, m->body, m->len, &inner);
+    ft_status st = ft__forest_load(&m->forest, m->body, m->len, &inner);
 
     if (st)
         return ft_fail(err, st, sizeof(*m->head) + inner.pos, "%s", inner.msg);
-    if (ft_forest_width(m->forest) != m->head->width)
+    if (ft__forest_width(m->forest) != m->head->width)
         return ft__model_damaged(m, m->body, err,
                                  "its trees are for %u columns, not %u",
-                                 ft_forest_width(m->forest), m->head->width);
+                                 ft__forest_width(m->forest), m->head->width);
     return FT_OK;
 }
 
 void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
-    ft_forest_predict_rows(m->forest, rows, n, out);
+    ft__forest_predict_rows(m->forest, rows, n, out);
 }
 
 /* What each of them says of a row lies on the stack. */
@@ -85,8 +86,9 @@ static ft_status middle_open(ft_model *m, ft_error *err)
 {
     ft_status st = ft__trees_open(m, err);
 
-    if (!st && ft_forest_trees(m->forest) > MOST_TREES)
-        st = ft__model_damaged(m, m->body, err, "%u trees", ft_forest_trees(m->forest));
+    if (!st && ft__forest_trees(m->forest) > MOST_TREES)
+        st =
+            ft__model_damaged(m, m->body, err, "%u trees", ft__forest_trees(m->forest));
     return st;
 }
 
@@ -117,7 +119,7 @@ static void middle_predict(const ft_model *m, const float *rows, size_t n, doubl
 
     for (size_t i = 0; i < n; i++) {
         ft__forest_each(m->forest, rows + i * m->head->width, said);
-        out[i] = least_in_proportion(m, said, ft_forest_trees(m->forest));
+        out[i] = least_in_proportion(m, said, ft__forest_trees(m->forest));
     }
 }
 

@@ -48,8 +48,16 @@ static inline void ft__vectors_distances(double t[FT__LANES], const ft__vectors 
 
 typedef double (*ft__kernel)(double t);
 
+/* What a block adds to the sum, lane by lane, in registers that hold all lanes, to the
+ * same bits; NULL: here none do. */
+typedef void ft__wide_kernel(double t[FT__LANES], const ft__vectors *h,
+                             const char *block, const float *u);
+ft__wide_kernel *ft__wide_decay(void);
+ft__wide_kernel *ft__wide_matern(void);
+
 static inline void ft__vectors_predict(const ft_model *m, const float *rows, size_t n,
-                                       double *out, ft__kernel kernel)
+                                       double *out, ft__kernel kernel,
+                                       ft__wide_kernel *wide)
 {
     const ft__vectors *h = m->body;
     const ft__column *columns = (const ft__column *)(h + 1);
@@ -63,9 +71,12 @@ static inline void ft__vectors_predict(const ft_model *m, const float *rows, siz
         for (uint32_t b = 0; b < h->n_blocks; b++, at += ft__vectors_block(h)) {
             double t[FT__LANES];
 
-            ft__vectors_distances(t, h, at, u);
+            if (wide)
+                wide(t, h, at, u);
+            else
+                ft__vectors_distances(t, h, at, u);
             for (uint32_t i = 0; i < FT__LANES; i++)
-                sum += ((const double *)at)[i] * kernel(t[i]);
+                sum += wide ? t[i] : ((const double *)at)[i] * kernel(t[i]);
         }
         out[r] = h->mean + h->sd * sum;
     }

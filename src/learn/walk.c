@@ -3,6 +3,7 @@
  * arrived. */
 #include "learn/walk.h"
 
+#include "learn/learn_inside.h"
 #include <stdlib.h>
 
 enum {
@@ -116,13 +117,13 @@ const ft__walks *ft__walks_here(void)
     return w ? w : &ft__walks_plain;
 }
 
-double ft_forest_predict(const ft_forest *f, const float *row)
+double ft__forest_predict(const ft_forest *f, const float *row)
 {
     return f->head->base + f->walks->row(f, row) / f->head->share;
 }
 
-void ft_forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
-                            double *out)
+void ft__forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
+                             double *out)
 {
     const size_t room = ft__keys_room(f);
     uint32_t few[ON_STACK], *x = few, *many = NULL;

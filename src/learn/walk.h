@@ -2,6 +2,7 @@
 #define LEARN_WALK_H
 
 #include "learn/forest.h"
+#include "learn/learn_inside.h"
 
 /* How walks are carried out. Each way gives the same bits: walks compare integers, and
  * the trees' values are added in their order, in double. */
@@ -13,7 +14,7 @@ struct ft__walks {
                  double *out);
 };
 
-/* What each tree says of a row, tree[ft_forest_trees()]. */
+/* What each tree says of a row, tree[ft__forest_trees()]. */
 void ft__forest_each(const ft_forest *f, const float *row, double *tree);
 
 extern const ft__walks ft__walks_plain;

@@ -61,21 +61,21 @@ static ft_status find_clock(ft__asked *a, ft_error *err)
 static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *err)
 {
     ft_status st = ft__check_operations(g, err);
+    const char *lacks;
+    ft__chip chip;
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
-        const char *lacks;
-        ft__chip chip;
-
-        if (ft__costs_nothing(ft_graph_op(g, i)))
-            continue;
-        ft__chip_make(&chip, a->device, a->setting, a->policy, ft_graph_op(g, i));
-        lacks = ft__chip_lacks(&chip);
-        if (lacks)
-            return ft_fail(err, FT_ENOTFOUND, 0,
+    while (i < ft_graph_n_ops(g) && ft__costs_nothing(ft_graph_op(g, i)))
+        i++;
+    if (st || i == ft_graph_n_ops(g))
+        return st;
+    /* What is wanted of a chip is so whatever it computes. */
+    ft__chip_make(&chip, a->device, a->setting, a->policy, ft_graph_op(g, i));
+    lacks = ft__chip_lacks(&chip);
+    return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: its file does not say \"%s\", which an estimate needs",
-                           a->device->name, lacks);
-    }
-    return st;
+                           a->device->name, lacks)
+                 : FT_OK;
 }
 
 double ft__ask_cap(const ft_device_facts *d, double power_w)
@@ -97,6 +97,7 @@ ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta 
     out->graph = on->run_mode ? strcmp(on->run_mode, "graph") == 0
                               : ft__is_graph_mode(out->setting);
     out->capped = isfinite(cap);
+    out->as_it_comes = !ft__setting_changes(out->setting);
     out->cap_w = ft__ask_cap(out->device, cap);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
@@ -140,8 +141,9 @@ static double draw_at(const struct draw *d, double clock_hz)
                : d->power_w;
 }
 
-/* What the device would draw if nothing held it back; NaN: a CPU, or not known. */
-static double free_power(const ft__asked *a, const ft_op *op)
+/* What the device would draw if nothing held it back; NaN: a CPU, or not known. known:
+ * the terms where they are known, or NULL. */
+static double free_power(const ft__asked *a, const ft_op *op, const ft__terms *known)
 {
     struct draw d;
     ft__chip chip;
@@ -152,15 +154,18 @@ static double free_power(const ft__asked *a, const ft_op *op)
     ft__chip_make(&chip, a->device, "", a->policy, op);
     if (!chip.gpu || ft__costs_nothing(op))
         return NAN;
-    ft__physics(&t, op, &chip, &a->theta);
+    if (known && a->as_it_comes)
+        t = *known;
+    else
+        ft__physics(&t, op, &chip, &a->theta);
     t.total_s = t.busy_s;
     draw_of(&d, a, &t, &chip);
     return draw_at(&d, a->clock_hz);
 }
 
-double ft__ask_power(const ft__asked *a, const ft_op *op)
+double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t)
 {
-    double w = free_power(a, op);
+    double w = free_power(a, op, t);
 
     return isfinite(w) ? fmin(w, a->cap_w) : w;
 }
@@ -189,7 +194,7 @@ void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op)
 
     ft__chip_make(&chip, a->device, a->setting, a->policy, op);
     if (a->capped)
-        hold_to(&chip, a, clock_under_cap(a, free_power(a, op), a->cap_w));
+        hold_to(&chip, a, clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
     ft__physics(out, op, &chip, &a->theta);
 }
 
@@ -376,17 +381,12 @@ static ft__task_group group_of(const ft_op *op)
 static double launches(const ft__asked *a, const ft_op *op)
 {
     const ft__theta theta = ft__physics_default();
-    ft__chip chip;
-    ft__terms t;
 
     if (a->graph)
         return 0;
-    if (op->phase == FT_PHASE_OPTIMIZER)
-        return parameter_launches;
-    ft__chip_make(&chip, a->device, a->setting, a->policy, op);
-    chip.graph = 0;
-    ft__physics(&t, op, &chip, &theta);
-    return t.launch_s / theta.v[FT__C_floor_s];
+    return op->phase == FT_PHASE_OPTIMIZER
+               ? parameter_launches
+               : ft__host_s(op, &theta) / theta.v[FT__C_floor_s];
 }
 
 ft_estimate ft__estimate_times(ft_estimate e, double factor)

@@ -15,6 +15,7 @@ typedef struct ft__asked {
     ft__theta theta;
     double cap_w;       /* INFINITY: not known */
     bool capped;        /* by the setting */
+    bool as_it_comes;   /* the setting changes nothing of the chip */
     double clock_hz;    /* NaN: as it comes */
     ft__clocks *clocks; /* NULL: as it comes */
     bool graph;         /* run mode: no launches from the host */
@@ -40,8 +41,9 @@ ft_estimate ft__estimate_times(ft_estimate e, double factor);
 void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                   const ft_op *op, const ft__terms *t);
 /* W while the device is busy with it; NaN: a CPU, or the file does not say. Told at the
- * clock that the device comes with, and from there by what GPUs have in common. */
-double ft__ask_power(const ft__asked *a, const ft_op *op);
+ * clock that the device comes with, and from there by what GPUs have in common. t: what
+ * ft__ask_terms() said of it, or NULL. */
+double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t);
 /* Nothing fitted on networks. */
 ft__schedule ft__ask_schedule(const ft__asked *a);
 /* What another clock adds to the error: half a 90 % interval of the logarithm. */
@@ -54,6 +56,8 @@ bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
  * specifications, or as a family says; its schedule is of what runs as `phase`. */
 typedef struct ft__tasks {
     ft__task *task; /* the caller's, one for each */
+    const struct ft__placed *as; /* whose sessions tell of operations; NULL: as users are
+                                    answered */
     ft__schedule schedule;
     double cap_w;
     const char *engine; /* family: whose operations these are; borrowed from it */

@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "graph/op_inside.h"
 
 /* Rows that constants are fitted to, and fewest that a roofline and a group's constants
  * are fitted to. */
@@ -30,7 +31,7 @@ const char *ft__group_name(uint32_t group)
 {
     return group == FT__GROUP_NARROW    ? "narrow"
            : group == FT__GROUP_MIXTURE ? "mixture"
-                                        : ft_class_name((ft_class)group);
+                                        : ft__class_name((ft_class)group);
 }
 
 static void chip_of(ft__chip *out, const ft__samples *s, uint32_t i)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "graph/op_inside.h"
 #include "predict/features.h"
 
 static const char *const names[FT_CRITERION_COUNT] = {"active", "spread", "random"};
@@ -150,7 +151,7 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
     for (size_t i = 0; i < n && !st; i++) {
         ft__prng p;
 
-        out->hash[i] = ft_op_hash(&ops[i]);
+        out->hash[i] = ft__op_hash(&ops[i]);
         out->sort[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
         p = ft__prng_stream(seed, out->hash[i]);
         out->wanted[i] = out->weight[i] = weight ? (float)weight[i] : 1;

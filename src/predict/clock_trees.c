@@ -1,5 +1,6 @@
 #include "predict/clock_trees.h"
 
+#include "learn/learn_inside.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,9 +31,9 @@ static ft_status fit_models(ft__clock_trees *t, const struct lesson *l, bool who
 {
     const ft_model_options one = trees(TREES, LEAST_LEAF, l->seed),
                            two = trees(TREES, LEAST_LEAF, l->seed + 1);
-    ft_status st = ft_model_fit(&t->miss, l->x, l->miss, NULL, &one, err);
+    ft_status st = ft__model_fit(&t->miss, l->x, l->miss, NULL, &one, err);
 
-    return st || !whole ? st : ft_model_fit(&t->whole, l->x, l->all, NULL, &two, err);
+    return st || !whole ? st : ft__model_fit(&t->whole, l->x, l->all, NULL, &two, err);
 }
 
 /* What the models miss of workloads that they were not shown. */
@@ -40,12 +41,12 @@ static ft_status hold_out(const ft__clock_trees *t, struct lesson *l, ft_error *
 {
     const ft_model_options one = trees(TREES, LEAST_LEAF, l->seed),
                            two = trees(TREES, LEAST_LEAF, l->seed + 1);
-    ft_status st =
-        ft_model_cross_validate(l->out, l->x, l->miss, NULL, l->fold, FOLDS, &one, err);
+    ft_status st = ft__model_cross_validate(l->out, l->x, l->miss, NULL, l->fold, FOLDS,
+                                            &one, err);
 
     if (!st && t->whole)
-        st = ft_model_cross_validate(l->other, l->x, l->all, NULL, l->fold, FOLDS, &two,
-                                     err);
+        st = ft__model_cross_validate(l->other, l->x, l->all, NULL, l->fold, FOLDS,
+                                      &two, err);
     for (size_t i = 0; i < l->x->n_rows && !st; i++)
         l->out[i] = t->whole ? l->all[i] - (l->said[i] + l->out[i] + l->other[i]) / 2
                              : l->miss[i] - l->out[i];
@@ -60,13 +61,13 @@ static ft_status fit_spread(ft__clock_trees *t, struct lesson *l, ft_error *err)
 
     for (size_t i = 0; i < n; i++)
         l->other[i] = fabs(l->out[i]);
-    st = ft_model_fit(&t->spread, l->x, l->other, NULL, &coarse, err);
+    st = ft__model_fit(&t->spread, l->x, l->other, NULL, &coarse, err);
     if (!st)
-        st = ft_model_cross_validate(l->all, l->x, l->other, NULL, l->fold, FOLDS,
-                                     &coarse, err);
+        st = ft__model_cross_validate(l->all, l->x, l->other, NULL, l->fold, FOLDS,
+                                      &coarse, err);
     for (size_t i = 0; i < n && !st; i++)
         l->out[i] /= fmax(0, l->all[i]) + LEAST_SPREAD;
-    return st ? st : ft_conformal(&t->low, &t->high, l->out, n, 0.9, err);
+    return st ? st : ft__conformal(&t->low, &t->high, l->out, n, 0.9, err);
 }
 
 ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft_matrix *x,
@@ -93,7 +94,7 @@ ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft_matrix *x,
             l.all[i] = said[i] + miss[i];
         st = fit_models(t, &l, whole, err);
         /* Too few workloads to hold any out: no interval. */
-        if (!st && ft_folds_make(l.fold, group, n, FOLDS, seed, NULL) == FT_OK) {
+        if (!st && ft__folds_make(l.fold, group, n, FOLDS, seed, NULL) == FT_OK) {
             st = hold_out(t, &l, err);
             if (!st)
                 st = fit_spread(t, &l, err);
@@ -110,9 +111,9 @@ ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft_matrix *x,
 
 void ft__clock_trees_free(ft__clock_trees *t)
 {
-    ft_model_free(t->miss);
-    ft_model_free(t->whole);
-    ft_model_free(t->spread);
+    ft__model_free(t->miss);
+    ft__model_free(t->whole);
+    ft__model_free(t->spread);
     *t = (ft__clock_trees){0};
 }
 
@@ -124,15 +125,15 @@ ft__clock_said ft__clock_trees_at(const ft__clock_trees *t, const float *row,
 
     if (!t->miss)
         return out;
-    ft_model_predict(t->miss, row, 1, &more);
+    ft__model_predict(t->miss, row, 1, &more);
     out.value += more;
     if (t->whole) {
-        ft_model_predict(t->whole, row, 1, &whole);
+        ft__model_predict(t->whole, row, 1, &whole);
         out.value = (out.value + whole) / 2;
     }
     if (!t->spread)
         return out;
-    ft_model_predict(t->spread, row, 1, &spread);
+    ft__model_predict(t->spread, row, 1, &spread);
     spread = fmax(0, spread) + LEAST_SPREAD;
     out.low = out.value + fmin(0, t->low) * spread;
     out.high = out.value + fmax(0, t->high) * spread;

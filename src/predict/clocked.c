@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
+#include "learn/learn_inside.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 #include "predict/predictor.h"
@@ -278,7 +280,7 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err)
     for (int i = 0; i < N_MODELS; i++) {
         size_t len = 0;
 
-        image[i] = *model[i] ? ft_model_image(*model[i], &len) : NULL;
+        image[i] = *model[i] ? ft__model_image(*model[i], &len) : NULL;
         head.bytes[i] = len;
     }
     ft__writer_add(w, &head, sizeof(head));
@@ -325,8 +327,8 @@ static ft_status open_models(ft__clocked *c, const struct image *h,
     models_of(model, c->model);
     for (int i = 0; i < N_MODELS && !st; i++) {
         if (h->bytes[i])
-            st = ft_model_load(model[i], at, (size_t)h->bytes[i], err);
-        if (!st && *model[i] && ft_model_width(*model[i]) != ft__clock_columns())
+            st = ft__model_load(model[i], at, (size_t)h->bytes[i], err);
+        if (!st && *model[i] && ft__model_width(*model[i]) != ft__clock_columns())
             st = ft__predictor_damaged(pos, "a model of another width", err);
         at += padded((size_t)h->bytes[i]);
     }
@@ -411,7 +413,7 @@ double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g)
         bool found = false;
 
         for (uint32_t k = 0; k < l->n && !found; k++)
-            found = rows_of(&l->v[k], ft_op_hash(ft_graph_op(g, i)), &any, &rows);
+            found = rows_of(&l->v[k], ft__op_hash(ft_graph_op(g, i)), &any, &rows);
         known += found;
     }
     return n ? (double)known / n : 0;
@@ -541,7 +543,7 @@ static ft_status ask_all(ft_network_estimate *e, const ft__clocked *c,
     for (uint32_t i = 0; i < e->n_ops; i++) {
         size_t n;
         const ft__clocked_row *row =
-            c ? rows_of(c, ft_op_hash(ft_graph_op(g, i)), on, &n) : NULL;
+            c ? rows_of(c, ft__op_hash(ft_graph_op(g, i)), on, &n) : NULL;
 
         if (!row)
             return ft_fail(err, FT_ENOTFOUND, 0,

@@ -12,7 +12,7 @@
 
 /* A workload at one pair of clocks. Numbers of texts: ft__clocked_hash(). */
 typedef struct ft__clocked_row {
-    uint64_t op; /* ft_op_hash() */
+    uint64_t op; /* ft__op_hash() */
     uint64_t engine, engine_version;
     uint64_t rest; /* of the setting, without clocks */
     ft__clock_row r;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 
 /* ---- how an operation fits hardware ---- */
 
@@ -31,7 +32,7 @@ static struct product product_of(const ft_op *op)
     ft_product p[FT_MAX_PRODUCTS];
     ft_shape x, y;
 
-    if (ft_op_products(op, p) == 0)
+    if (ft_kind_class(op->kind) == FT_CLASS_CONV || ft_op_products(op, p) == 0)
         return (struct product){0};
     x = ft_op_shape(&p[0].op, FT_K_x);
     if (p[0].op.kind == FT_KIND_matmul) {
@@ -202,18 +203,17 @@ static const char *const device_names[N_DEVICE] = {
     "L2",   "power",     "tensor peak",      "year",  "bytes / L2",
 };
 
-static void fill_device(float *f, const ft__samples *s, const ft__sample *v)
+static void fill_device(float *f, const ft__samples *s, const ft__sample *v,
+                        const ft_cost *cost)
 {
     const ft__dataset *d = &s->dataset[v->dataset];
     ft__chip c;
-    ft_cost cost;
 
     for (int i = 0; i < N_DEVICE; i++)
         f[i] = NAN;
     if (!d->file)
         return;
     ft__chip_make(&c, ft_device_get(d->file), d->setting, d->policy, &v->op);
-    ft_op_cost(&v->op, &cost);
     *f++ = log_of(c.peak_flops);
     *f++ = log_of(c.bandwidth);
     *f++ = log_of(c.peak_flops / c.bandwidth);
@@ -223,7 +223,7 @@ static void fill_device(float *f, const ft__samples *s, const ft__sample *v)
     *f++ = log_of(c.power_w);
     *f++ = log_of(c.tensor_flops);
     *f++ = (float)c.year;
-    *f++ = log_of((cost.bytes_read + cost.bytes_written) / c.l2_bytes);
+    *f++ = log_of((cost->bytes_read + cost->bytes_written) / c.l2_bytes);
 }
 
 /* ---- what is text ---- */
@@ -429,8 +429,10 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
 {
     const ft__roof one = ft__flat_roof(1, 1, 0);
     const ft__sample *v = &s->v[i];
+    ft_cost cost;
 
-    ft__features(row, &v->op, &one);
+    ft_op_cost(&v->op, &cost);
+    ft__features_of(row, &v->op, &cost, &one);
     row[FT__F_roofline] = log_of(terms->total_s);
     row += FT__N_FEATURES;
     fill_fits(row, &v->op);
@@ -438,7 +440,7 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
     fill_terms(row, terms);
     row += N_TERMS;
     if (c->devices) {
-        fill_device(row, s, v);
+        fill_device(row, s, v, &cost);
         row += N_DEVICE;
     }
     for (uint32_t j = 0; j < c->n_codes; j++)
@@ -464,6 +466,6 @@ void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
     else if ((j -= c->n_codes) < N_LOGS)
         text = log_names[j];
     else
-        text = ft_class_name((ft_class)(j - N_LOGS));
+        text = ft__class_name((ft_class)(j - N_LOGS));
     snprintf(name, 48, "%s", text);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "learn/cholesky.h"
+#include "learn/learn_inside.h"
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
@@ -146,7 +147,7 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
         p->weight[i] = ft__dot(p->inverse + i * p->n, residual, p->n);
         p->cross[i] = p->weight[i] / sqrt(p->inverse[i * p->n + i]);
     }
-    return ft_conformal(&p->low, &p->high, p->cross, p->n, 0.9, err);
+    return ft__conformal(&p->low, &p->high, p->cross, p->n, 0.9, err);
 }
 
 /* Nothing is above `most`. */

@@ -35,6 +35,7 @@ bool ft__costs_nothing(const ft_op *op)
 
 void ft__estimate_count(ft_network_estimate *e)
 {
+    e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
     for (uint32_t i = 0; i < e->n_ops; i++)
         switch (e->op_time[i].basis) {
         case FT_BASIS_MEASURED: e->n_measured++; break;

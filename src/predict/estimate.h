@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "foretell/predictor.h"
+#include "predict/network.h"
 #include "predict/sample.h"
 #include "predict/schedule.h"
 
@@ -32,8 +32,8 @@ ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *
 /* memory from its parts; w: what is not known exactly of them. */
 void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w);
 /* memory on a machine of ours, whose dataset says what its engine takes beside: a
- * forward pass lies at the offsets that ft_plan_make() finds; a training step, which our
- * engines do not run, is counted as PyTorch allocates it. op_workspace[] is set. */
+ * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
+ * our engines do not run, is counted as PyTorch allocates it. op_workspace[] is set. */
 ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
                                         const ft_graph *g, ft_error *err);
 /* A device's file says nothing of workspace and context. */

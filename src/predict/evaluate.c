@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/prng.h"
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "predict/evaluate_ask.h"
 #include "predict/evaluation.h"
 #include "predict/family.h"
@@ -18,7 +19,8 @@
 #include "predict/predictor.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
-    "folds", "share", "device", "kind", "setting", "network", "clocks", "stores"};
+    "folds",   "share",  "device", "kind",  "setting",
+    "network", "clocks", "family", "stores"};
 
 const char *ft_protocol_name(ft_protocol p)
 {
@@ -100,7 +102,7 @@ static ft_status split_folds(struct evaluating *e, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
         group[i] = group_of(&e->s.v[i]);
-    st = ft_folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
+    st = ft__folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
     free(group);
     for (uint32_t i = 0; i < n && !st; i++) {
         snprintf(name, sizeof(name), "fold %u", i + 1);
@@ -414,6 +416,40 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t 
     return st;
 }
 
+static void describe(ft__tested *t, const struct evaluating *e, uint32_t row)
+{
+    const ft__sample *v = &e->s.v[row];
+    const ft__dataset *d = &e->s.dataset[v->dataset];
+    uint32_t device = 0;
+
+    while (strcmp(e->s.dataset[device].device, d->device) != 0)
+        device++;
+    *t = (ft__tested){.on = d,
+                      .op = v->whole ? NULL : &v->op,
+                      .spec = v->whole ? v->whole->spec : NULL,
+                      .phase = ft_phase_name(v->op.phase),
+                      .kind = ft_kind_name(v->op.kind),
+                      .kind_order = (uint32_t)v->op.kind,
+                      .device_order = device,
+                      .hash = v->hash,
+                      .truth = v->value[e->metric]};
+}
+
+static ft_status add_results(ft__results *out, const struct evaluating *e, size_t n,
+                             uint32_t split, ft_error *err)
+{
+    ft__tested *tested = calloc(n + 1, sizeof(*tested));
+    ft_status st;
+
+    if (!tested)
+        return ft_fail(err, FT_ENOMEM, 0, "results");
+    for (size_t i = 0; i < n; i++)
+        describe(&tested[i], e, e->test[i]);
+    st = ft__results_add(out, tested, e->answer, n, split, err);
+    free(tested);
+    return st;
+}
+
 static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
                            double part, ft_error *err)
 {
@@ -432,8 +468,7 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
     if (!st)
         st = train_and_ask(e, out, split, n_train, n_known, n_test, err);
     if (!st)
-        st = ft__results_add(out, &e->s, e->metric, e->test, e->answer, n_test, split,
-                             err);
+        st = add_results(out, e, n_test, split, err);
     out->n_learned += (double)n_train;
     out->n_splits++;
     return st;
@@ -555,6 +590,13 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
         return ft_fail(
             err, FT_EINVAL, 0,
             "times and power of devices left out can be corrected, nothing else");
+    if (opt->networks && opt->protocol != FT_PROTOCOL_NETWORK &&
+        opt->protocol != FT_PROTOCOL_DEVICE &&
+        opt->protocol != FT_PROTOCOL_ARCHITECTURE)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "networks are left out by network, device or family");
+    if (!opt->networks && opt->protocol == FT_PROTOCOL_ARCHITECTURE)
+        return ft_fail(err, FT_EINVAL, 0, "networks alone are of a family");
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
         return ft_fail(err, FT_EINVAL, 0,
                        "a second store is what the protocol %s tests",
@@ -585,6 +627,12 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
     ft_status st = start(&e, opt, test, err);
 
     *out = (ft_evaluation){0};
+    if (!st && opt->networks) {
+        st = ft__evaluate_networks(out, store, opt, &e.how, e.metric, err);
+        if (st)
+            ft_evaluation_free(out);
+        return st;
+    }
     if (!st)
         st = read_samples(&e, store, test, err);
     if (!st)
@@ -592,11 +640,11 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
     if (!st)
         st = run_all(&e, &r, 1, err);
     if (!st)
-        st = ft__results_tables(out, &r, &e.s, (const char(*)[160])e.split.name, err);
+        st = ft__results_tables(out, &r, (const char(*)[160])e.split.name, err);
     if (!st)
-        ft__results_rows(&r, &e.s, e.metric, (const char(*)[160])e.split.name, opt);
+        ft__results_rows(&r, e.metric, (const char(*)[160])e.split.name, opt);
     if (!st && opt->choices != FT_CHOICES_NONE)
-        st = ft__results_order(&out->order, &r, &e.s, opt->choices, err);
+        st = ft__results_order(&out->order, &r, opt->choices, err);
     if (!st && opt->curve_steps)
         st = run_curve(&e, out, err);
     out->n_rows = e.n;

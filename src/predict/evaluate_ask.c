@@ -106,7 +106,7 @@ static ft_status take_baselines(const struct asking *a, const ft_graph *g,
     uint32_t n_ops = ft_graph_n_ops(g), node = UINT32_MAX;
     ft__answer *plain = calloc(n_ops + 1u, sizeof(*plain));
     ft_status st = plain ? ft__family_ask(plain, a->p->family, a->metric, d,
-                                          ft_graph_op(g, 0), n_ops, err)
+                                          ft_graph_op(g, 0), NULL, n_ops, err)
                          : ft_fail(err, FT_ENOMEM, 0, "%u operations", n_ops);
 
     for (size_t i = 0; i < n && !st; i++) {

@@ -7,6 +7,8 @@
 
 #include "base/pairs.h"
 #include "base/stats.h"
+#include "graph/op_inside.h"
+#include "predict/rank_inside.h"
 
 static const char *const by_names[FT_BY_COUNT] = {"kind", "device", "size", "split"};
 
@@ -72,7 +74,7 @@ static int take_member(void *user, const ft_member *m)
     if (ft_op_parse(&op, m->part, strlen(m->part), NULL))
         return 0;
     v = network_of(r->out, name, len);
-    if (v && add_hash(v, ft_op_hash(&op)))
+    if (v && add_hash(v, ft__op_hash(&op)))
         return 0;
     r->st = ft_fail(&r->err, FT_ENOMEM, 0, "networks");
     return 1;
@@ -118,9 +120,8 @@ bool ft__network_has(const ft__network *n, uint64_t hash)
 
 /* ---- results ---- */
 
-ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metric,
-                          const uint32_t *row, const ft__answer *said, size_t n,
-                          uint32_t split, ft_error *err)
+ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answer *said,
+                          size_t n, uint32_t split, ft_error *err)
 {
     ft__result *v = realloc(r->v, (r->n + n + 1) * sizeof(*v));
 
@@ -131,37 +132,32 @@ ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metri
         if (isnan(said[i].value))
             r->n_unanswered++;
         else
-            v[r->n++] = (ft__result){.sample = row[i],
-                                     .split = split,
-                                     .truth = s->v[row[i]].value[metric],
-                                     .said = said[i]};
+            v[r->n++] = (ft__result){row[i], split, said[i]};
     return FT_OK;
 }
 
-void ft__results_rows(const ft__results *r, const ft__samples *s, ft__metric metric,
-                      const char (*split)[160], const ft_evaluate_options *opt)
+void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
+                      const ft_evaluate_options *opt)
 {
     for (size_t i = 0; i < r->n && opt->row; i++) {
-        const ft__sample *v = &s->v[r->v[i].sample];
-        const ft__dataset *d = &s->dataset[v->dataset];
+        const ft__tested *v = &r->v[i].row;
+        const ft__dataset *d = v->on;
         const ft__answer *a = &r->v[i].said;
         char spec[1024];
 
-        if (v->whole)
-            snprintf(spec, sizeof(spec), "%s", v->whole->spec);
-        else
-            ft_op_print(&v->op, spec, sizeof(spec));
+        if (v->op)
+            ft_op_print(v->op, spec, sizeof(spec));
         opt->row(opt->row_user, &(ft_evaluated_row){.device = d->device,
                                                     .setting = d->setting,
                                                     .engine = d->engine,
                                                     .engine_version = d->engine_version,
                                                     .policy = d->policy,
-                                                    .spec = spec,
-                                                    .phase = ft_phase_name(v->op.phase),
+                                                    .spec = v->op ? spec : v->spec,
+                                                    .phase = v->phase,
                                                     .metric = ft__metric_name(metric),
                                                     .basis = ft_basis_name(a->basis),
                                                     .split = split[r->v[i].split],
-                                                    .truth = r->v[i].truth,
+                                                    .truth = v->truth,
                                                     .value = a->value,
                                                     .low = a->low,
                                                     .high = a->high});
@@ -192,7 +188,7 @@ void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
 }
 
 ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
-                            const ft__samples *s, ft_choices choices, ft_error *err)
+                            ft_choices choices, ft_error *err)
 {
     ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
     ft_status st;
@@ -200,16 +196,15 @@ ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
     if (!row)
         return ft_fail(err, FT_ENOMEM, 0, "results");
     for (size_t i = 0; i < r->n; i++) {
-        const ft__sample *v = &s->v[r->v[i].sample];
-        const ft__dataset *d = &s->dataset[v->dataset];
+        const ft__tested *v = &r->v[i].row;
         const ft__answer *said = &r->v[i].said;
 
         row[i] = (ft_rank_row){
-            v->hash,       choices == FT_CHOICES_DEVICE ? d->device : d->setting,
-            r->v[i].truth, said->value,
-            said->low,     said->high};
+            v->hash,   choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
+            v->truth,  said->value,
+            said->low, said->high};
     }
-    st = ft_rank_evaluate(out, row, r->n, err);
+    st = ft__rank_evaluate(out, row, r->n, err);
     free(row);
     return st;
 }
@@ -252,12 +247,12 @@ static ft_status table_make(struct table *t, size_t n, ft_error *err)
 
 static void add_result(struct table *t, const ft__result *r)
 {
-    t->truth[t->n] = r->truth;
+    t->truth[t->n] = r->row.truth;
     t->said[0][t->n] = r->said.value;
     t->said[1][t->n] = r->said.constant;
     t->said[2][t->n] = r->said.base;
     t->width[t->n] = r->said.high / r->said.low;
-    t->covered += r->said.low <= r->truth && r->truth <= r->said.high;
+    t->covered += r->said.low <= r->row.truth && r->row.truth <= r->said.high;
     t->n++;
 }
 
@@ -298,7 +293,7 @@ static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *e
     if (!v)
         return ft_fail(err, FT_ENOMEM, 0, "results");
     for (size_t i = 0; i < r->n; i++)
-        v[i] = r->v[i].truth;
+        v[i] = r->v[i].row.truth;
     ft__sort(v, r->n);
     for (int i = 0; i < 9; i++)
         bound[i] = ft__quantile(v, r->n, (i + 1) / 10.0);
@@ -308,7 +303,6 @@ static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *e
 
 struct grouping {
     const ft__results *r;
-    const ft__samples *s;
     const char (*split)[160];
     double decile[9];
 };
@@ -318,20 +312,15 @@ struct grouping {
 static uint32_t line_of(const struct grouping *g, ft_by by, const ft__result *v,
                         const char **name)
 {
-    const ft__sample *s = &g->s->v[v->sample];
     static const char *const deciles[] = {"1 (least)", "2", "3", "4", "5",
                                           "6",         "7", "8", "9", "10 (most)"};
     uint32_t i = 0;
 
     switch (by) {
-    case FT_BY_KIND: *name = ft_kind_name(s->op.kind); return (uint32_t)s->op.kind;
-    case FT_BY_DEVICE:
-        *name = g->s->dataset[s->dataset].device;
-        while (strcmp(g->s->dataset[i].device, *name) != 0)
-            i++;
-        return i;
+    case FT_BY_KIND: *name = v->row.kind; return v->row.kind_order;
+    case FT_BY_DEVICE: *name = v->row.on->device; return v->row.device_order;
     case FT_BY_SIZE:
-        while (i < 9 && v->truth > g->decile[i])
+        while (i < 9 && v->row.truth > g->decile[i])
             i++;
         *name = deciles[i];
         return i;
@@ -378,10 +367,9 @@ static ft_status group_by(ft_evaluation *out, ft_by by, const struct grouping *g
 }
 
 ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
-                             const ft__samples *s, const char (*split)[160],
-                             ft_error *err)
+                             const char (*split)[160], ft_error *err)
 {
-    struct grouping g = {.r = r, .s = s, .split = split};
+    struct grouping g = {.r = r, .split = split};
     struct table t;
     ft_status st = table_make(&t, r->n, err);
 

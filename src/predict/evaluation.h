@@ -26,10 +26,21 @@ bool ft__network_has(const ft__network *n, uint64_t hash);
 
 /* ---- what was said of tested rows ---- */
 
-typedef struct ft__result {
-    uint32_t sample;
-    uint32_t split;
+/* A row that was tested: an operation, or what was measured whole with its spec. */
+typedef struct ft__tested {
+    const ft__dataset *on;
+    const ft_op *op;  /* NULL: measured whole */
+    const char *spec; /* then */
+    const char *phase;
+    const char *kind;
+    uint32_t kind_order, device_order; /* of lines in tables */
+    uint64_t hash; /* equal: the same operation or network, wherever it ran */
     double truth;
+} ft__tested;
+
+typedef struct ft__result {
+    ft__tested row;
+    uint32_t split;
     ft__answer said;
 } ft__result;
 
@@ -44,21 +55,25 @@ typedef struct ft__results {
     char chosen[4096];    /* of the last split */
 } ft__results;
 
-ft_status ft__results_add(ft__results *r, const ft__samples *s, ft__metric metric,
-                          const uint32_t *row, const ft__answer *said, size_t n,
-                          uint32_t split, ft_error *err);
+ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answer *said,
+                          size_t n, uint32_t split, ft_error *err);
 /* Note which methods a learner chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 /* Every row to opt->row. */
-void ft__results_rows(const ft__results *r, const ft__samples *s, ft__metric metric,
-                      const char (*split)[160], const ft_evaluate_options *opt);
+void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
+                      const ft_evaluate_options *opt);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
 ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
-                             const ft__samples *s, const char (*split)[160],
-                             ft_error *err);
+                             const char (*split)[160], ft_error *err);
 /* The order of choices over operations that were tested on all of them. */
 ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
-                            const ft__samples *s, ft_choices choices, ft_error *err);
+                            ft_choices choices, ft_error *err);
 void ft__results_free(ft__results *r);
+
+/* ft_evaluate() of networks measured whole; how: as rows are learned from. */
+ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
+                                const ft_evaluate_options *opt,
+                                const ft__family_options *how, ft__metric metric,
+                                ft_error *err);
 
 #endif

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "predict/alone.h"
 #include "predict/placed.h"
+#include "predict/unseen.h"
 
 static const size_t default_bytes = 40000000;
 /* Trees of a regressor; where there are more rows than fit in, few trees of many rows
@@ -372,6 +374,46 @@ static ft_status all_templates(ft__family *f, const ft__samples *s,
     return st;
 }
 
+/* What networks that were measured whole say beside operations: of devices learned from
+ * their schedules, of others how far off networks are. */
+static ft_status learn_networks(ft__family *f, const ft__samples *s,
+                                const ft__family_options *opt, ft_error *err)
+{
+    const ft__placed_options how = {
+        .hidden = opt->hidden, .before = opt->before, .log = opt->log};
+    const bool operations = ft__family_any(f, FT__METRIC_TIME) != NULL;
+    ft__placed_found found = {0};
+    uint32_t alone = 0;
+    ft_status st = ft__alone_fit(f, opt->networks, opt, &alone, err);
+
+    if (!st && !operations && !alone)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no operation to learn from, and of networks alone nothing is "
+                     "learned of fewer than %d families of architectures",
+                     FT__LEAST_ARCHITECTURES);
+    if (!st && operations && !opt->no_known)
+        st = ft__placed_fit(f, opt->networks, &how, &found, err);
+    found.usable += alone;
+    found.tried += alone > 0;
+    if (!st && operations && !opt->no_unknown)
+        st = ft__unseen_fit(f, s, opt->networks, opt->hidden, opt, err);
+    if (opt->found)
+        *opt->found = found;
+    return st;
+}
+
+/* As it was before rows were added. */
+static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < before->n_placed && !st; i++)
+        st = ft__placed_add(f, &before->placed[i], err);
+    for (uint32_t i = 0; i < before->n_alone && !st; i++)
+        st = ft__alone_add(f, &before->alone[i], err);
+    return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
+}
+
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err)
 {
@@ -382,13 +424,17 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     ft_status st;
 
     *out = (ft__family){0};
-    if (!timed && !(opt->wholes && opt->wholes->n))
+    if (!timed && !(opt->networks && s->n == 0) && !(opt->wholes && opt->wholes->n))
         return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
     st = copy_datasets(out, s, err);
     if (!st && timed)
         st = learn_all(out, s, opt, forget ? room : room - templates, err);
     if (!st && timed && !forget)
         st = all_templates(out, s, opt->before, err);
+    if (!st && opt->networks)
+        st = learn_networks(out, s, opt, err);
+    else if (!st && opt->before)
+        st = keep_networks(out, opt->before, err);
     if (!st && opt->wholes)
         st = ft__clocked_fit(&out->clocked, opt->wholes, opt->learn.fit.seed, err);
     if (st)
@@ -453,23 +499,19 @@ ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
     return st;
 }
 
-/* Of the networks that are asked for; elsewhere those of what rows are added to. */
-static ft_status find_schedules(ft__family *f, ft_store *store,
-                                const ft_train_options *opt, ft_error *err)
+/* There have to be some of use where networks are asked for. */
+static ft_status check_networks(const ft__placed_found *found, ft_error *err)
 {
-    const ft__placed_options how = {.networks = opt->networks,
-                                    .graph = opt->graph,
-                                    .user = opt->graph_user,
-                                    .data_dir = opt->data_dir,
-                                    .before = opt->add ? opt->add->family : NULL,
-                                    .log = opt->log};
-    ft_status st = FT_OK;
-
-    if (opt->networks)
-        return ft__placed_fit(f, store, &how, err);
-    for (uint32_t i = 0; how.before && i < how.before->n_placed && !st; i++)
-        st = ft__placed_add(f, &how.before->placed[i], err);
-    return st;
+    if (!found->usable)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no network whose operations are listed was measured whole on a "
+                       "device and engine that operations were learned of");
+    if (!found->tried)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no schedule: nowhere were %d networks measured whole, of one "
+                       "device, policy, engine and phase",
+                       FT__LEAST_NETWORKS);
+    return FT_OK;
 }
 
 /* *out borrows from *all. */
@@ -482,7 +524,7 @@ static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *whol
         st = ft__samples_read_wholes(wholes, store, &opt->filter, opt->where, err);
     if (!st)
         st = ft__samples_know(wholes, opt->data_dir, err);
-    if (!st && all->n + wholes->n == 0)
+    if (!st && all->n + wholes->n == 0 && !opt->networks)
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "the store holds no measurements that fit; \"foretell collect\" "
                      "makes some");
@@ -496,6 +538,8 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
     ft__samples all = {0}, own = {0}, wholes = {0};
+    ft__wholes networks = {0};
+    ft__placed_found found;
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
                                               .fit = {.methods = opt->methods,
                                                       .mix = opt->mix,
@@ -509,6 +553,8 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     .forget = opt->forget != 0,
                                     .before = opt->add ? opt->add->family : NULL,
                                     .wholes = &wholes,
+                                    .networks = opt->networks ? &networks : NULL,
+                                    .found = &found,
                                     .log = opt->log};
     ft__family f = {0};
     ft_status st;
@@ -517,13 +563,17 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     st = read_rows(&own, &all, &wholes, store, opt, err);
     if (!st && how.before)
         st = ft__samples_order_as(&own, how.before, err);
+    if (!st && opt->networks)
+        st = ft__wholes_read(&networks, store, opt->networks, opt->find, opt->find_user,
+                             opt->data_dir, err);
     if (!st)
         st = ft__family_train(&f, &own, &how, err);
-    if (!st)
-        st = find_schedules(&f, store, opt, err);
+    if (!st && opt->networks)
+        st = check_networks(&found, err);
     if (!st)
         st = write_out(out, &f, err);
     ft__family_free(&f);
+    ft__wholes_free(&networks);
     ft__samples_free(&own);
     ft__samples_free(&wholes);
     ft__samples_free(&all);
@@ -583,6 +633,8 @@ void ft__family_free(ft__family *f)
     free(f->templates);
     free(f->placed);
     ft__clocked_free(&f->clocked);
+    free(f->alone);
+    free(f->unseen);
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++) {
             if (f->learner[m][u])

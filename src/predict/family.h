@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "predict/clocked.h"
 #include "predict/learner.h"
+#include "predict/whole.h"
 #include "predict/writer.h"
 
 /* What tells devices apart, and which are alike. */
@@ -36,10 +37,13 @@ typedef struct ft__family {
      * the metric was measured, or of one device alone, whose learner serves others. */
     ft__learner *learner[FT__N_METRICS][2];
     ft__templates *templates;  /* of each dataset */
-    struct ft__placed *placed; /* schedules (placed.h) */
+    struct ft__placed *placed; /* schedules of its devices */
     uint32_t n_placed;
     ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
-    ft__learner *reading; /* while a file is opened: whose parts come next */
+    struct ft__alone *alone;  /* networks of devices without operations (alone.h) */
+    uint32_t n_alone;
+    struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
+    ft__learner *reading;      /* while a file is opened: whose parts come next */
 } ft__family;
 
 typedef struct ft__family_options {
@@ -52,7 +56,11 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
-    const ft__samples *wholes; /* measured at clocks, or NULL */
+    const ft__samples *wholes;  /* measured at clocks, or NULL */
+    const ft__wholes *networks; /* that schedules are fitted to, and that say how far
+                                   off networks of other devices are; or NULL */
+    const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
+    struct ft__placed_found *found; /* NULL, or told how many were of use */
     const ft_log *log;
 } ft__family_options;
 
@@ -77,8 +85,14 @@ const ft__dataset *ft__family_machine(const ft__family *f);
 /* What an engine of ours was measured to take beside operations on the device of `on`;
  * NULL: none was. */
 const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
+/* Was any operation of the device of `on` learned from? */
+bool ft__family_measured(const ft__family *f, const ft__dataset *on);
+/* Pairs of a setting that another has as well. */
+int ft__pairs_in_common(const char *a, const char *b);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
+/* Does the setting of `on` name a session in which its device was measured? */
+bool ft__family_session(const ft__family *f, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
  * in *setting, which the caller frees and of which `bad` says that memory is short. */
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
@@ -86,11 +100,12 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
 /* n operations on one device, whose `file` is its data sheet; on->device may be one
  * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
  * setting leaves out, are as in the dataset that is most like it. Energy is power x
- * time. out[n]; FT_ENOTFOUND: the metric was not learned, or a fact of the device is
- * missing (the message names it). */
+ * time. terms[n]: what the physical estimate of the time's learner says, where the
+ * device is asked about as it was measured, or NULL. out[n]; FT_ENOTFOUND: the metric
+ * was not learned, or a fact of the device is missing (the message names it). */
 ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                         const ft__dataset *on, const ft_op *ops, size_t n,
-                         ft_error *err);
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err);
 
 /* The parts of asking. Which learner answers for the device: NULL: the metric was not
  * learned. Operations on it as samples, of which v and dataset alone are to be freed.

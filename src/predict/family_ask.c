@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 
@@ -17,8 +18,7 @@ static int same(const char *asked, const char *known)
     return asked && strcmp(asked, known) == 0;
 }
 
-/* Pairs of a setting that another has as well. */
-static int pairs_in_common(const char *a, const char *b)
+int ft__pairs_in_common(const char *a, const char *b)
 {
     int n = 0;
 
@@ -44,7 +44,8 @@ static double likeness(const ft__dataset *on, const ft__dataset *d)
     return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
            100 * same(on->engine_version, d->engine_version) +
            50 * same(on->policy, d->policy) +
-           5 * pairs_in_common(on->setting, d->setting) + log10(1 + (double)d->n) / 8;
+           5 * ft__pairs_in_common(on->setting, d->setting) +
+           log10(1 + (double)d->n) / 8;
 }
 
 /* The dataset that is most like what is asked. */
@@ -88,8 +89,9 @@ static void join_settings(ft__buf *out, const char *own, const char *other, bool
 /* Are two settings the same pairs? */
 static bool same_pairs(const char *a, const char *b)
 {
-    return strlen(a) == strlen(b) && pairs_in_common(a, b) == pairs_in_common(a, a) &&
-           pairs_in_common(b, a) == pairs_in_common(b, b);
+    return strlen(a) == strlen(b) &&
+           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
 }
 
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
@@ -104,6 +106,15 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
              same_pairs(on->setting, f->dataset[i].setting)))
         i++;
     return i;
+}
+
+bool ft__family_session(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            ft__pairs_in_common(on->setting, f->dataset[i].setting))
+            return true;
+    return false;
 }
 
 /* ---- asking ---- */
@@ -150,6 +161,14 @@ bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset 
     return false;
 }
 
+bool ft__family_measured(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err)
 {
@@ -165,7 +184,7 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
         s->dataset[index].roof = f->dataset[index].roof;
     for (size_t i = 0; i < n; i++)
         s->v[i] =
-            (ft__sample){.op = ops[i], .hash = ft_op_hash(&ops[i]), .dataset = index};
+            (ft__sample){.op = ops[i], .hash = ft__op_hash(&ops[i]), .dataset = index};
     return FT_OK;
 }
 
@@ -173,24 +192,24 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {
+    const char *lacks;
+    ft__chip chip;
+
     if (ft__family_index(f, on) < f->n_datasets || on->roof)
         return FT_OK;
     if (!on->file)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s: was not measured, and no device file tells of it",
                        on->device);
-    for (size_t i = 0; i < n; i++) {
-        const char *lacks;
-        ft__chip chip;
-
-        ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[i]);
-        lacks = ft__chip_lacks(&chip);
-        if (lacks)
-            return ft_fail(err, FT_ENOTFOUND, 0,
+    if (n == 0)
+        return FT_OK;
+    /* What is wanted of a chip is so whatever it computes. */
+    ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[0]);
+    lacks = ft__chip_lacks(&chip);
+    return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: was not measured, and its %s is not known", on->device,
-                           lacks);
-    }
-    return FT_OK;
+                           lacks)
+                 : FT_OK;
 }
 
 static ft_status check_templates(ft__templates *t, ft_error *err)
@@ -347,36 +366,48 @@ static void take_other_engines(ft__answer *a, const ft__family *f,
     a->high *= exp(most - sum / n);
 }
 
-/* Operations that were measured there, or on a device of its kin, as they were. */
-static ft_status use_templates(ft__answer *out, const ft__family *f,
-                               const ft__learner *l, const ft__dataset *on,
-                               const ft__samples *s, ft_error *err)
+/* Whose measurements of operations are used: the device's own, or of one of its kin. */
+struct templates {
+    uint32_t from; /* dataset; f->n_datasets: none */
+    bool own;
+};
+
+static ft_status open_templates(struct templates *t, const ft__family *f,
+                                const ft__dataset *on, ft_error *err)
 {
-    uint32_t index = ft__family_index(f, on);
-    bool measured = index < f->n_datasets;
-    uint32_t from = measured                                   ? index
-                    : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
-                                                               : kin_of(f, on);
+    const uint32_t index = ft__family_index(f, on);
     ft_status st = FT_OK;
 
-    if (from == f->n_datasets)
-        return FT_OK;
-    for (uint32_t i = 0; i < f->n_datasets && !st; i++)
-        if (i == from || (on->any_engine && is_alike(f, i, on)))
+    t->own = index < f->n_datasets;
+    t->from = t->own                                     ? index
+              : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
+                                                         : kin_of(f, on);
+    for (uint32_t i = 0; i < f->n_datasets && t->from < f->n_datasets && !st; i++)
+        if (i == t->from || (on->any_engine && is_alike(f, i, on)))
             st = check_templates(&f->templates[i], err);
-    for (size_t i = 0; i < s->n && !st; i++) {
-        double ratio = ratio_of(&f->templates[from], s->v[i].hash);
-        ft__terms t;
-
-        if (isnan(ratio) && !(measured && on->any_engine))
-            continue;
-        ft__base_terms(&l->base, &t, s, (uint32_t)i);
-        if (isnan(ratio))
-            take_other_engines(&out[i], f, on, s->v[i].hash, t.aside_s);
-        else
-            take_over(&out[i], ratio, t.aside_s, measured);
-    }
     return st;
+}
+
+/* Which operations will be answered as they were measured on the device itself. */
+static void find_measured(bool *out, const struct templates *t, const ft__family *f,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->own; i++)
+        out[i] = !isnan(ratio_of(&f->templates[t->from], s->v[i].hash));
+}
+
+static void use_templates(ft__answer *out, const struct templates *t,
+                          const ft__family *f, const ft__dataset *on,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->from < f->n_datasets; i++) {
+        double ratio = ratio_of(&f->templates[t->from], s->v[i].hash);
+
+        if (!isnan(ratio))
+            take_over(&out[i], ratio, s->terms[i].aside_s, t->own);
+        else if (t->own && on->any_engine)
+            take_other_engines(&out[i], f, on, s->v[i].hash, s->terms[i].aside_s);
+    }
 }
 
 const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
@@ -387,17 +418,37 @@ const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
     return f->learner[metric][unseen];
 }
 
+/* The physical estimate of all samples, as far as it is not known. */
+static void find_terms(ft__terms *out, const ft__learner *l, const ft__samples *s,
+                       const ft__terms *known)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0)
+            out[i] = known[i];
+        else
+            ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
+}
+
 static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                     const ft__dataset *on, const ft_op *ops, size_t n, ft_error *err)
+                     const ft__dataset *on, const ft_op *ops, const ft__terms *known,
+                     size_t n, ft_error *err)
 {
     const ft__learner *l = ft__family_learner(f, metric, on);
-    uint32_t *row = calloc(n + 1, sizeof(*row));
+    struct templates t = {.from = f->n_datasets};
+    uint32_t *row;
+    ft__terms *terms;
+    bool *measured;
     ft__samples s = {0};
-    ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    ft_status st = FT_OK;
 
     if (!l)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
-                     ft__metric_name(metric));
+        return ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
+                       ft__metric_name(metric));
+    row = calloc(n + 1, sizeof(*row));
+    terms = calloc(n + 1, sizeof(*terms));
+    measured = calloc(n + 1, sizeof(*measured));
+    if (!row || !terms || !measured)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && row; i++)
         row[i] = (uint32_t)i;
     if (!st)
@@ -405,13 +456,23 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
+        find_terms(terms, l, &s, metric == FT__METRIC_TIME ? known : NULL);
+    if (!st && metric == FT__METRIC_TIME)
+        st = open_templates(&t, f, on, err);
+    if (!st)
+        find_measured(measured, &t, f, &s);
+    s.terms = terms;
+    s.measured = measured;
+    if (!st)
         st = ft__learner_predict(l, out, &s, row, n, err);
     if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
         bound_unseen(out, n, least_reach(f, metric, on));
-    if (!st && metric == FT__METRIC_TIME)
-        st = use_templates(out, f, l, on, &s, err);
+    if (!st)
+        use_templates(out, &t, f, on, &s);
     free(s.v);
     free(s.dataset);
+    free(measured);
+    free(terms);
     free(row);
     return st;
 }
@@ -432,15 +493,16 @@ static void multiply(ft__answer *a, const ft__answer *b)
 }
 
 static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__dataset *on,
-                            const ft_op *ops, size_t n, ft_error *err)
+                            const ft_op *ops, const ft__terms *terms, size_t n,
+                            ft_error *err)
 {
     ft__answer *power = calloc(n + 1, sizeof(*power));
     ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     if (!st)
-        st = ask(out, f, FT__METRIC_TIME, on, ops, n, err);
+        st = ask(out, f, FT__METRIC_TIME, on, ops, terms, n, err);
     if (!st)
-        st = ask(power, f, FT__METRIC_POWER, on, ops, n, err);
+        st = ask(power, f, FT__METRIC_POWER, on, ops, NULL, n, err);
     for (size_t i = 0; i < n && !st; i++)
         multiply(&out[i], &power[i]);
     free(power);
@@ -448,8 +510,8 @@ static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__data
 }
 
 ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                         const ft__dataset *on, const ft_op *ops, size_t n,
-                         ft_error *err)
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err)
 {
     ft__buf setting = {0};
     ft__dataset all;
@@ -459,8 +521,9 @@ ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric
     if (setting.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "setting");
     else
-        st = metric == FT__METRIC_ENERGY ? ask_energy(out, f, &all, ops, n, err)
-                                         : ask(out, f, metric, &all, ops, n, err);
+        st = metric == FT__METRIC_ENERGY
+                 ? ask_energy(out, f, &all, ops, terms, n, err)
+                 : ask(out, f, metric, &all, ops, terms, n, err);
     ft__buf_free(&setting);
     return st;
 }

@@ -14,9 +14,10 @@ typedef struct ft__asking {
     uint32_t n;
     ft_phase phase;           /* it runs as */
     const ft__placed *placed; /* schedule of the device in it, or NULL */
-    bool known;               /* the device was measured */
-    ft_op *form;   /* in which an operation is asked for: one that was learned */
-    double *share; /* of that form's time; NaN: no form of it was learned */
+    const ft__placed *as; /* whose sessions tell of operations; NULL: as it is asked */
+    bool known;           /* the device was measured */
+    ft_op *form;          /* in which an operation is asked for: one that was learned */
+    double *share;        /* of that form's time; NaN: no form of it was learned */
     ft__terms *bare, *bare_form;
     ft__answer *time, *power;
     bool powered;     /* power was learned, */

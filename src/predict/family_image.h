@@ -17,6 +17,8 @@
  *   PART       ft__part_image, least and most (f32 a column), images of models
  *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
  *   SCHEDULE   ft__placed
+ *   UNSEEN     ft__unseen
+ *   ALONE      ft__alone
  *   CLOCKS     see clocked.h
  *
  * The family comes first, a learner before its parts. */

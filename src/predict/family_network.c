@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/ask.h"
 #include "predict/correct.h"
 #include "predict/family_asking.h"
 #include "predict/known.h"
 #include "predict/predictor.h"
 #include "predict/run_mode.h"
+#include "predict/unseen.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its
@@ -118,6 +120,15 @@ double ft__device_share(const ft__terms *t)
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
 
+/* What the constants learned for it say of operation i as it is asked for; NULL: that
+ * was not found. */
+static const ft__terms *asked_terms(const ft__asking *q, uint32_t i)
+{
+    return q->elsewhere || q->form[i].phase != ft_graph_op(q->g, i)->phase
+               ? NULL
+               : &q->bare_form[i];
+}
+
 /* What the host and the device need for operation i, and what it takes the device. */
 static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32_t i,
                       const ft__learner *l)
@@ -129,7 +140,7 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
     q->a.theta = l->base.theta[ft__group_of(op)];
     task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
                         ? q->power[i].value
-                        : ft__ask_power(&q->a, op);
+                        : ft__ask_power(&q->a, op, asked_terms(q, i));
     q->a.theta = l->base.theta[0];
     ft__ask_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op))
@@ -201,43 +212,52 @@ static void add_placed(ft__stray *s, const ft__placed *p)
     s->time_high = hypot(s->time_high, p->time_high);
 }
 
-/* Errors of operations are independent in part. */
-static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
+/* Of a device that was not measured, and that no measurements correct, networks of
+ * chips left out say how far off networks are. */
+static bool has_unseen(const ft__asking *q)
 {
-    double sum = 0, low = 0, high = 0, low2 = 0, high2 = 0, common, share;
-    ft__stray out;
+    return !q->known && q->f->unseen && q->n_few < FT__LEAST_KNOWN;
+}
 
-    for (uint32_t i = 0; i < e->n_ops; i++) {
-        double count = (double)ft_graph_op_count(q->g, i);
-        double v = count * e->op_device[i].value, below, above;
-
-        if (!(v > 0))
-            continue;
-        below = v * log(e->op_device[i].value / e->op_device[i].low);
-        above = v * log(e->op_device[i].high / e->op_device[i].value);
-        sum += v;
-        low += below;
-        high += above;
-        low2 += below * below;
-        high2 += above * above;
-    }
-    if (!(sum > 0))
-        return (ft__stray){0};
-    common = q->placed ? 0 : q->known ? common_known : common_unknown;
-    share = q->known ? 0 : share_unknown;
+/* What all operations of a network err by in common, and the share of their own bounds
+ * that they do. */
+static void find_common(double *common, double *share, const ft__asking *q)
+{
+    *common = q->placed ? 0 : q->known ? common_known : common_unknown;
+    *share = q->known ? 0 : share_unknown;
     if (q->n_few >= FT__LEAST_KNOWN && !q->known) {
         double open = half_known / (half_known + q->n_few);
 
-        common += (1 - open) * (common_corrected - common);
-        share += (1 - open) * (share_corrected - share);
+        *common += (1 - open) * (common_corrected - *common);
+        *share += (1 - open) * (share_corrected - *share);
     }
-    common *= z90;
-    if (q->elsewhere)
-        common = hypot(common, ft__elsewhere_error);
-    if (q->swept)
-        common = hypot(common, q->sweep.reach / log(2) * ft__elsewhere_error);
-    out.time_low = -hypot(sqrt(low2) / sum, hypot(common, share * low / sum));
-    out.time_high = hypot(sqrt(high2) / sum, hypot(common, share * high / sum));
+    *common *= z90;
+}
+
+/* Errors of operations are independent in part. */
+static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
+{
+    double common, share, other;
+    ft__op_bounds b;
+    ft__stray out;
+
+    if (!ft__op_bounds_of(&b, e, q->g))
+        return (ft__stray){0};
+    find_common(&common, &share, q);
+    out.time_low = -hypot(b.own_low, hypot(common, share * b.low));
+    out.time_high = hypot(b.own_high, hypot(common, share * b.high));
+    if (has_unseen(q)) {
+        const double unlike = ft__unseen_unlike(q->f->unseen, &b);
+        const double part = sqrt(1 - unlike) * q->f->unseen->part;
+
+        out.time_low = -hypot(part * b.low, sqrt(unlike) * out.time_low);
+        out.time_high = hypot(part * b.high, sqrt(unlike) * out.time_high);
+    }
+    other = q->elsewhere ? ft__elsewhere_error
+            : q->swept   ? q->sweep.reach / log(2) * ft__elsewhere_error
+                         : 0;
+    out.time_low = -hypot(out.time_low, other);
+    out.time_high = hypot(out.time_high, other);
     out.power_low = q->power_known && q->powered ? -0.1 : -0.35;
     out.power_high = -out.power_low;
     if (q->placed)
@@ -249,12 +269,67 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
     return out;
 }
 
+/* Of sessions that measured the operation, if any did, otherwise of all. */
+static void add_session(ft__answer *sum, double *weight, const ft__answer *a,
+                        double session, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (weight[i] > 0 && sum[i].measured && !a[i].measured)
+            continue;
+        if (weight[i] == 0 || (a[i].measured && !sum[i].measured)) {
+            sum[i] = a[i];
+            sum[i].value = sum[i].low = sum[i].high = 0;
+            weight[i] = 0;
+        }
+        weight[i] += session;
+        sum[i].value += session * log(a[i].value);
+        sum[i].low += session * log(a[i].low);
+        sum[i].high += session * log(a[i].high);
+        sum[i].far |= a[i].far;
+    }
+}
+
+/* Means of what the sessions say, as networks weigh them (placed.h). */
+static ft_status ask_sessions(ft__answer *out, const ft__asking *q, ft__metric metric,
+                              ft_error *err)
+{
+    ft__answer *a = calloc(q->n + 1u, sizeof(*a));
+    double *weight = calloc(q->n + 1u, sizeof(*weight));
+    ft_status st =
+        a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+
+    for (uint64_t c = 0; c < q->as->n_sessions && !st; c++) {
+        const ft__placed_session *s = &q->as->session[c];
+        ft__dataset on = q->on;
+
+        on.setting = (char *)s->setting;
+        st = ft__family_ask(a, q->f, metric, &on, q->form, NULL, q->n, err);
+        if (!st)
+            add_session(out, weight, a, s->weight, q->n);
+    }
+    for (uint32_t i = 0; i < q->n && !st; i++) {
+        out[i].value = exp(out[i].value / weight[i]);
+        out[i].low = exp(out[i].low / weight[i]);
+        out[i].high = exp(out[i].high / weight[i]);
+    }
+    free(a);
+    free(weight);
+    return st;
+}
+
 static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric metric,
                             ft_error *err)
 {
+    /* The same constants, chips and operations: the same terms. */
+    const bool same =
+        metric == FT__METRIC_TIME && !q->plain && !q->elsewhere && !q->a.capped;
+
+    if (q->as)
+        return ask_sessions(out, q, metric, err);
     return q->swept
                ? ft__sweep_ask(out, &q->sweep, q->f, metric, &q->on, q->form, q->n, err)
-               : ft__family_ask(out, q->f, metric, &q->on, q->form, q->n, err);
+               : ft__family_ask(out, q->f, metric, &q->on, q->form,
+                                same ? q->bare_form : NULL, q->n, err);
 }
 
 /* GPUs say nothing of what a CPU draws. */
@@ -446,9 +521,11 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     if (st)
         return st;
     if (!ft__family_any(q->f, FT__METRIC_TIME))
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "the predictor knows what was measured whole at clocks, and no "
-                       "operation");
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the predictor was made of what was measured whole, and of none on %s in "
+            "this phase and in elements as wide",
+            name ? name : "this device");
     if (!asked.engine)
         like_known(&asked, q->f, on->known);
     q->few = on->known;
@@ -469,6 +546,9 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
         q->placed = ft__placed_find(q->f, &q->on, q->phase);
+    if (q->placed && q->placed->n_sessions && !q->swept &&
+        !ft__family_session(q->f, &asked))
+        q->as = q->placed;
     if (q->elsewhere && !on->device)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s has no device file, which other clocks and caps than it was "
@@ -516,13 +596,16 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
     return false;
 }
 
-double ft_predictor_covers(const ft_predictor *p, const ft_graph *g)
+double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
 {
+    const ft_device_use on = {.name = device};
     const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
     if (ft__graph_is_whole(g))
         return ft__clocked_covers(&p->family->clocked, g);
+    if (ft__alone_find(p->family, &on, g))
+        return 1;
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
         ft_op op = *ft_graph_op(g, i);
 
@@ -572,6 +655,7 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
 {
     ft__asking q = {
         .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
+    const ft__alone *alone = asked->device ? ft__alone_find(p->family, asked, g) : NULL;
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
@@ -580,6 +664,8 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
 
     if (ft__graph_is_whole(g))
         return ft__clocked_network(out, &p->family->clocked, asked, g, err);
+    if (alone)
+        return ft__alone_predict(out, alone, asked, g, err);
     st = ft__estimate_start(out, g, err);
     if (!st)
         st = name_device(&on, q.f, err);
@@ -623,6 +709,8 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
     ft_estimate unused;
     ft_status st = ft__asking_open(&q, &setting, on, err);
 
+    if (out->as)
+        q.as = out->as;
     if (!st)
         st = ft__asking_make(&q, err);
     if (!st)

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/family_image.h"
 #include "predict/general.h"
 #include "predict/placed.h"
+#include "predict/unseen.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
@@ -376,7 +379,7 @@ static bool find_which(ft__part *p, const char *name)
     if (p->scope <= FT__SCOPE_KIND)
         return ft__kind_number_named(&p->which, name);
     for (int c = 0; p->scope == FT__SCOPE_CLASS && c < FT_CLASS_COUNT; c++)
-        if (strcmp(ft_class_name((ft_class)c), name) == 0) {
+        if (strcmp(ft__class_name((ft_class)c), name) == 0) {
             p->which = (uint32_t)c;
             return true;
         }
@@ -403,7 +406,7 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
     if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
         !is_text(h->which, sizeof(h->which)) || !is_text(h->phase, sizeof(h->phase)) ||
         !find_which(p, h->which) ||
-        !ft_phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
+        !ft__phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
         !isfinite(h->low) || !isfinite(h->high) || !(h->typical >= 0) ||
         !ft__mixture_sound(&h->mixture, bytes - models))
         return false;
@@ -492,11 +495,37 @@ static ft_status open_schedule(ft__family *f, const ft__section_image *s,
     return FT_OK;
 }
 
+static ft_status open_unseen(ft__family *f, const ft__section_image *s,
+                             const void *image, ft_error *err)
+{
+    ft__unseen u;
+
+    if (s->bytes != sizeof(u) || f->unseen)
+        return ft__predictor_damaged(s->offset, "errors of networks", err);
+    memcpy(&u, image, sizeof(u));
+    return ft__unseen_sound(&u)
+               ? ft__unseen_set(f, &u, err)
+               : ft__predictor_damaged(s->offset, "errors of networks", err);
+}
+
+static ft_status open_alone(ft__family *f, const ft__section_image *s,
+                            const void *image, ft_error *err)
+{
+    ft__alone a;
+
+    if (s->bytes != sizeof(a))
+        return ft__predictor_damaged(s->offset, "networks alone", err);
+    memcpy(&a, image, sizeof(a));
+    return ft__alone_sound(&a)
+               ? ft__alone_add(f, &a, err)
+               : ft__predictor_damaged(s->offset, "networks alone", err);
+}
+
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
-               s->type == FT__SECTION_SCHEDULE || s->type == FT__SECTION_CLOCKS;
+               s->type >= FT__SECTION_SCHEDULE;
 
     if (s->type > FT__SECTION_CLOCKS)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
@@ -510,6 +539,8 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_LEARNER: return open_learner(p, &c, s->offset, err);
     case FT__SECTION_PART: return open_part(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
+    case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);
+    case FT__SECTION_ALONE: return open_alone(p->family, s, c.at, err);
     case FT__SECTION_CLOCKS:
         return ft__clocked_open(&p->family->clocked, c.at, c.left, s->offset, err);
     default: return open_templates(p, &c, s, err);
@@ -518,7 +549,10 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
 
 ft_status ft__family_check(const ft_predictor *p, ft_error *err)
 {
-    return ft__family_any(p->family, FT__METRIC_TIME) || p->family->clocked.n
+    const ft__family *f = p->family;
+    const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
+
+    return (f->n_datasets ? learned : (f->n_alone || f->clocked.n) && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

@@ -1,9 +1,11 @@
 /* A family of devices as sections of the predictor file. */
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/family_image.h"
 #include "predict/placed.h"
+#include "predict/unseen.h"
 
 static void put(ft__buf *b, const void *data, size_t len)
 {
@@ -207,6 +209,12 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
     for (uint32_t i = 0; i < f->n_placed && !st; i++)
         st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->placed[i],
                                 sizeof(f->placed[i]), err);
+    for (uint32_t i = 0; i < f->n_alone && !st; i++)
+        st = ft__writer_section(w, FT__SECTION_ALONE, &f->alone[i], sizeof(f->alone[i]),
+                                err);
+    if (!st && f->unseen)
+        st = ft__writer_section(w, FT__SECTION_UNSEEN, f->unseen, sizeof(*f->unseen),
+                                err);
     for (uint32_t i = 0; i < f->clocked.n && !st; i++)
         st = ft__clocked_write(w, &f->clocked.v[i], err);
     return st;

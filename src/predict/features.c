@@ -104,7 +104,8 @@ const char *ft__feature_name(uint32_t column)
     return names[column];
 }
 
-void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
+void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
+                     const ft__roof *r)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
     double in_elements = (double)ft_shape_elements(&x);
@@ -115,11 +116,9 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
     uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0), n_axes, parts;
     const int64_t *axes = ft_op_get(op, FT_K_axes, &n_axes);
     ft_dtype t;
-    ft_cost c;
     float *f = row;
 
     ft_op_output(op, 0, &out, &t);
-    ft_op_cost(op, &c);
     (void)ft_op_get(op, FT_K_sizes, &parts);
     if (axes)
         axis = (uint32_t)axes[0];
@@ -127,7 +126,8 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
         channels = last;
     if (op->kind == FT_KIND_matmul)
         n_out = y.rank ? y.dim[y.rank - 1] : 1;
-    depth = c.flops > 0 && out.rank ? c.flops / 2 / (double)ft_shape_elements(&out) : 0;
+    depth =
+        c->flops > 0 && out.rank ? c->flops / 2 / (double)ft_shape_elements(&out) : 0;
     rows = cls == FT_CLASS_MATMUL
                ? (op->kind == FT_KIND_linear
                       ? product(&x, 0, x.rank - 1)
@@ -155,11 +155,11 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
     *f++ = size(in_elements);
     *f++ = size((double)ft_shape_elements(&y));
     *f++ = size((double)ft_shape_elements(&out));
-    *f++ = size(c.weight_elements);
-    *f++ = size(c.flops);
-    *f++ = size(c.bytes_read + c.bytes_written);
-    *f++ = size(c.flops / fmax(1, c.bytes_read + c.bytes_written));
-    *f++ = (float)log2(roofline_of_cost(&c, r));
+    *f++ = size(c->weight_elements);
+    *f++ = size(c->flops);
+    *f++ = size(c->bytes_read + c->bytes_written);
+    *f++ = size(c->flops / fmax(1, c->bytes_read + c->bytes_written));
+    *f++ = (float)log2(roofline_of_cost(c, r));
     *f++ = size(rows);
     *f++ = size(broadcast_inner(&y, &out));
     *f++ = size(depth);
@@ -177,6 +177,14 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
                     ? (double)x.dim[ft_op_at(op, FT_K_perm, x.rank - 1)]
                     : 0);
     *f++ = size(4 * (in_elements + (double)ft_shape_elements(&out)));
-    *f++ = (float)(c.weight_bytes / fmax(1, c.bytes_read + c.bytes_written));
+    *f++ = (float)(c->weight_bytes / fmax(1, c->bytes_read + c->bytes_written));
     assert(f == row + FT__N_FEATURES);
+}
+
+void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    ft__features_of(row, op, &c, r);
 }

@@ -51,5 +51,8 @@ enum {
 };
 const char *ft__feature_name(uint32_t column);
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r);
+/* The same, of an operation whose cost is known. */
+void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
+                     const ft__roof *r);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "predict/look.h"
 
 enum { SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
@@ -164,8 +165,8 @@ static ft_status try_all(ft__look *l, uint32_t *order, uint32_t *n_order, double
         l->said[c] = calloc(l->n + 1, sizeof(double));
         if (!l->said[c])
             return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
-        st = ft_model_cross_validate(l->said[c], &l->m, l->y, NULL, l->fold, l->n_folds,
-                                     &how, err);
+        st = ft__model_cross_validate(l->said[c], &l->m, l->y, NULL, l->fold,
+                                      l->n_folds, &how, err);
         if (st)
             return st;
         error[c] = error_of(l, l->said[c], o);
@@ -278,7 +279,7 @@ static void drop_empty(struct mixture *m)
 
 static const char *name_of(const struct candidate *c)
 {
-    return c->min_leaf == WHOLE ? "constant" : ft_method_name(c->method);
+    return c->min_leaf == WHOLE ? "constant" : ft__method_name(c->method);
 }
 
 /* "extra leaf 3 columns 0.5" */
@@ -328,10 +329,10 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
 
     for (size_t i = 0; i < l->n; i++)
         l->stray[i] = fabs(l->y[i] - l->best[i]);
-    st = ft_model_cross_validate(l->spread, &l->m, l->stray, NULL, l->fold, l->n_folds,
-                                 &coarse, err);
+    st = ft__model_cross_validate(l->spread, &l->m, l->stray, NULL, l->fold, l->n_folds,
+                                  &coarse, err);
     if (!st)
-        st = ft_model_fit(&f->spread, &l->m, l->stray, NULL, &coarse, err);
+        st = ft__model_fit(&f->spread, &l->m, l->stray, NULL, &coarse, err);
     if (st)
         return st;
     for (size_t i = 0; i < l->n; i++)
@@ -344,7 +345,7 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
         l->spread[i] += f->least;
         l->stray[i] = (l->y[i] - l->best[i]) / l->spread[i];
     }
-    return ft_conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
+    return ft__conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
 }
 
 /* Regressors made of many more rows than cross-validation looked at err less than it
@@ -375,13 +376,13 @@ static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
         ft_model_options how = options_of(&candidates[m->part[k]], x->n_rows, o);
         ft_model *model = NULL;
 
-        st = ft_model_fit(&model, x, y, weight, &how, err);
+        st = ft__model_fit(&model, x, y, weight, &how, err);
         if (st)
             break;
-        ft_model_predict(model, l->x, l->n, said);
+        ft__model_predict(model, l->x, l->n, said);
         for (size_t i = 0; i < l->n; i++)
             l->stray[i] += f->weight[k] * said[i];
-        ft_model_free(model);
+        ft__model_free(model);
     }
     return st;
 }
@@ -408,7 +409,7 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
         }
     f->deviation = n ? strayed / (double)n : f->deviation;
     if (!st)
-        st = ft_conformal(&f->low, &f->high, said, n, 0.9, err);
+        st = ft__conformal(&f->low, &f->high, said, n, 0.9, err);
     free(weight);
     free(said);
     return st;
@@ -436,7 +437,7 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out, double *s
         out[i] = f->centre;
         spread[i] = y[i] - f->centre;
     }
-    st = ft_conformal(&f->low, &f->high, spread, n, 0.9, err);
+    st = ft__conformal(&f->low, &f->high, spread, n, 0.9, err);
     f->typical = fmax(fmax(-f->low, f->high), FT__LEAST_SPREAD);
     f->low = -1;
     f->high = 1;
@@ -460,8 +461,8 @@ static ft_status find_importance(const ft__look *l, const struct mixture *m,
         return FT_OK;
     for (uint32_t k = 0; k < m->n; k++)
         model[k] = options_of(&candidates[m->part[k]], l->n, o);
-    return ft_model_importance(o->importance, &l->m, l->y, l->fold, l->n_folds, &how,
-                               err);
+    return ft__model_importance(o->importance, &l->m, l->y, l->fold, l->n_folds, &how,
+                                err);
 }
 
 static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const double *y,
@@ -491,7 +492,7 @@ static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const doubl
     for (uint32_t k = 0; k < m.n && !st; k++) {
         ft_model_options how = options_of(&candidates[m.part[k]], x->n_rows, o);
 
-        st = ft_model_fit(&f->model[k], x, y, NULL, &how, err);
+        st = ft__model_fit(&f->model[k], x, y, NULL, &how, err);
         f->weight[k] = m.weight[k];
         f->n_models = k + 1;
     }

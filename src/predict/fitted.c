@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "learn/learn_inside.h"
 #include "predict/fit.h"
 
 void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high)
@@ -44,13 +45,13 @@ void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *valu
         spread[i] = f->typical;
     }
     for (uint32_t k = 0; k < f->n_models; k++) {
-        ft_model_predict(f->model[k], rows, n, scratch);
+        ft__model_predict(f->model[k], rows, n, scratch);
         for (size_t i = 0; i < n; i++)
             value[i] += f->weight[k] * scratch[i];
     }
     if (!f->spread)
         return;
-    ft_model_predict(f->spread, rows, n, spread);
+    ft__model_predict(f->spread, rows, n, spread);
     for (size_t i = 0; i < n; i++)
         spread[i] = fmax(0, spread[i]) + f->least;
 }
@@ -60,11 +61,11 @@ size_t ft__fit_bytes(const ft__fit *f)
     size_t len = 0, sum = 0;
 
     for (uint32_t k = 0; k < f->n_models; k++) {
-        ft_model_image(f->model[k], &len);
+        ft__model_image(f->model[k], &len);
         sum += len;
     }
     if (f->spread) {
-        ft_model_image(f->spread, &len);
+        ft__model_image(f->spread, &len);
         sum += len;
     }
     return sum;
@@ -73,7 +74,7 @@ size_t ft__fit_bytes(const ft__fit *f)
 void ft__fit_free(ft__fit *f)
 {
     for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
-        ft_model_free(f->model[k]);
-    ft_model_free(f->spread);
+        ft__model_free(f->model[k]);
+    ft__model_free(f->spread);
     *f = (ft__fit){0};
 }

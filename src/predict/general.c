@@ -1,5 +1,6 @@
 #include "predict/general.h"
 
+#include "learn/learn_inside.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ ft_status ft__general_retail(ft__fit *f, uint32_t share, const double *said,
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
     for (size_t i = 0; i < n; i++)
         stray[i] = (y[i] - said[i]) / spread[i];
-    st = ft_conformal(&f->low, &f->high, stray, n, 0.9, err);
+    st = ft__conformal(&f->low, &f->high, stray, n, 0.9, err);
     free(stray);
     say_share(f, share);
     return st;

@@ -1,9 +1,9 @@
 #ifndef PREDICT_IMPORTANCE_H
 #define PREDICT_IMPORTANCE_H
 
-#include "foretell/predictor.h"
 #include "predict/columns.h"
 #include "predict/fit.h"
+#include "predict/network.h"
 
 /* Whom to tell what the columns of each regressor are worth. */
 typedef struct ft__importance_to {

@@ -2,6 +2,7 @@
 #define PREDICT_KERNEL_H
 
 #include "foretell/kernels.h"
+#include "predict/kernels_inside.h"
 
 /* A GPU of NVIDIA's, as the time of a kernel depends on it. SI. */
 typedef struct ft__gpu {
@@ -17,7 +18,7 @@ typedef struct ft__gpu {
     double power_w;
     int stacked; /* HBM since 2017 */
 } ft__gpu;
-/* FT_EUNSUPPORTED, FT_ENOTFOUND as ft_kernel_predict(). */
+/* FT_EUNSUPPORTED, FT_ENOTFOUND as ft__kernel_predict(). */
 ft_status ft__gpu_make(ft__gpu *out, const ft_device_facts *d, ft_error *err);
 
 enum {

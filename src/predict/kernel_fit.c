@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "learn/minimise.h"
 #include "predict/kernel.h"
 
@@ -161,7 +162,7 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
         h->usual = told(scratch, h->level, h->n_devices, UINT32_MAX, quantiles[q]);
         h->low = h->high = 0;
         if (n && !st)
-            st = ft_conformal(&h->low, &h->high, miss, n, 0.9, err);
+            st = ft__conformal(&h->low, &h->high, miss, n, 0.9, err);
     }
     free(miss);
     return st;

@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "predict/importance.h"
+#include "predict/kernels_inside.h"
 
 /* Of each device and kernel so many rows fit constants, and so many a regressor. */
 enum { FIT_EACH = 24, LEARN_EACH = 160, SMALLEST = 5, MOST_FOLDS = 6 };
@@ -421,14 +422,14 @@ ft_status ft__kernels_learn(ft_kernels **out, const ft__launches *s, const char 
         st = learn(&l, use, err);
     lesson_free(&l);
     if (st) {
-        ft_kernels_free(k);
+        ft__kernels_free(k);
         return st;
     }
     *out = k;
     return FT_OK;
 }
 
-void ft_kernels_free(ft_kernels *k)
+void ft__kernels_free(ft_kernels *k)
 {
     if (!k)
         return;
@@ -438,8 +439,8 @@ void ft_kernels_free(ft_kernels *k)
     free(k);
 }
 
-ft_status ft_kernels_train(ft_kernels **out, const ft_kernel_row *row, size_t n,
-                           const ft_kernels_options *opt, ft_error *err)
+ft_status ft__kernels_train(ft_kernels **out, const ft_kernel_row *row, size_t n,
+                            const ft_kernels_options *opt, ft_error *err)
 {
     ft__launches s;
     char *use = malloc(n + 1);

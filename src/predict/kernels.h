@@ -5,6 +5,7 @@
 
 #include "predict/fit.h"
 #include "predict/kernel.h"
+#include "predict/kernels_inside.h"
 
 struct ft_kernels {
     ft__kernel_theta theta;
@@ -13,7 +14,7 @@ struct ft_kernels {
     int of_gpu;           /* its columns have the GPU's */
     unsigned char *bytes; /* of a file: what the fit's models lie in */
 };
-/* As ft_kernels_load(), from bytes that are copied. */
+/* As ft__kernels_load(), from bytes that are copied. */
 ft_status ft__kernels_load_image(ft_kernels **out, const void *image, size_t len,
                                  ft_error *err);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "predict/kernels.h"
+#include "predict/kernels_inside.h"
 
 enum { MOST_COLUMNS = 64 };
 /* Around the physical estimate with its default constants: of launches that keep a GPU
@@ -76,9 +77,9 @@ void ft__kernels_ask(ft_kernel_estimate *out, const ft_kernels *k,
     out->ipc = sum * c->launches / (out->time.value * gpu->clock_hz * gpu->sms);
 }
 
-ft_status ft_kernel_predict(ft_kernel_estimate *out, const ft_kernels *learned,
-                            const ft_kernel_work *work, const ft_device_facts *device,
-                            double call_s, ft_error *err)
+ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft_kernels *learned,
+                             const ft_kernel_work *work, const ft_device_facts *device,
+                             double call_s, ft_error *err)
 {
     const ft__kernel_call call = {.launches = 1, .call_s = call_s};
     ft__gpu gpu;

@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 #include "predict/kernels.h"
+#include "predict/kernels_inside.h"
 
 struct trial {
     const ft__launches *s;
@@ -94,7 +95,7 @@ static ft_status leave_out(ft_kernel_said *said, struct trial *t, ft_error *err)
             if (!t->use[i] && s->kernel[i] == kernel)
                 ask(&said[i], t, k, i, constant);
     }
-    ft_kernels_free(k);
+    ft__kernels_free(k);
     return st;
 }
 

@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "learn/learn_inside.h"
 #include "predict/kernels.h"
+#include "predict/kernels_inside.h"
 
 enum { VERSION = 1, NAME = 24, STEP = 8, MOST_BYTES = 64 << 20 };
 static const char magic[8] = {'f', 't', 'k', 'e', 'r', 'n', 'e', 'l'};
@@ -49,7 +51,7 @@ static void put_model(ft__buf *b, const ft_model *m)
 {
     static const char zeros[STEP] = {0};
     size_t len;
-    const void *image = ft_model_image(m, &len);
+    const void *image = ft__model_image(m, &len);
     const uint64_t n = len;
 
     put(b, &n, sizeof(n));
@@ -91,7 +93,7 @@ static void put_all(ft__buf *b, const ft_kernels *k)
         put_model(b, k->fit.spread);
 }
 
-ft_status ft_kernels_save(const ft_kernels *k, const char *path, ft_error *err)
+ft_status ft__kernels_save(const ft_kernels *k, const char *path, ft_error *err)
 {
     ft__buf b = {0};
     ft_status st = FT_OK;
@@ -156,8 +158,8 @@ static void get_model(struct reader *r, ft_model **out, uint32_t n_columns)
         bad(r, "a model's length is beyond the end");
         return;
     }
-    r->st = ft_model_load(out, r->at, (size_t)n, r->err);
-    if (!r->st && ft_model_width(*out) != n_columns)
+    r->st = ft__model_load(out, r->at, (size_t)n, r->err);
+    if (!r->st && ft__model_width(*out) != n_columns)
         bad(r, "a model of other columns");
     r->at += room;
     r->left -= room;
@@ -247,14 +249,14 @@ ft_status ft__kernels_load_image(ft_kernels **out, const void *image, size_t len
     r.at = k->bytes;
     get_all(&r, k);
     if (r.st) {
-        ft_kernels_free(k);
+        ft__kernels_free(k);
         return r.st;
     }
     *out = k;
     return FT_OK;
 }
 
-ft_status ft_kernels_load(ft_kernels **out, const char *path, ft_error *err)
+ft_status ft__kernels_load(ft_kernels **out, const char *path, ft_error *err)
 {
     FILE *fp = fopen(path, "rb");
     ft__buf b = {0};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "predict/ask.h"
 #include "predict/correct.h"
 
@@ -103,7 +104,7 @@ const ft__dataset *ft__known_dataset(const ft_known *known, const ft__dataset *o
 bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op)
 {
     const ft__dataset *d = ft__known_dataset(known, on);
-    const uint64_t hash = ft_op_hash(op);
+    const uint64_t hash = ft__op_hash(op);
 
     for (size_t i = 0; d && i < known->s.n; i++) {
         const ft__sample *v = &known->s.v[i];
@@ -173,7 +174,7 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
 /* What was measured is known. */
 static void take_measured(ft__answer *a, const struct correcting *c, const ft_op *op)
 {
-    const uint64_t hash = ft_op_hash(op);
+    const uint64_t hash = ft__op_hash(op);
 
     for (uint32_t i = 0; i < c->n; i++)
         if (c->of[i]->hash == hash)
@@ -184,7 +185,7 @@ static ft_status correct(struct correcting *c, ft__answer *said, const ft__famil
                          const ft__dataset *on, const ft_op *ops, size_t n,
                          ft_error *err)
 {
-    ft_status st = ft__family_ask(c->said, f, c->metric, on, c->op, c->n, err);
+    ft_status st = ft__family_ask(c->said, f, c->metric, on, c->op, NULL, c->n, err);
 
     if (st)
         return st;

@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "predict/general.h"
 #include "predict/learner_rows.h"
 #include "predict/transfer.h"
@@ -393,7 +394,7 @@ static ft_status common_tails(ft__learner *l, struct rows *r, ft_error *err)
     for (size_t i = 0; i < r->n; i++)
         if (isfinite(r->out[i]) && r->spread[i] > 0)
             r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
-    return n ? ft_conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
+    return n ? ft__conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
 }
 
 static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *s,

@@ -52,10 +52,11 @@ static ft_status add_share(const ft__learner *l, const ft__part *p, struct rows 
 }
 
 /* To r: rows that part `index` is for, with the columns of their neighbours where
- * `near`, whose regressor is for those that have some; NULL: there is none. */
+ * `near`, whose regressor is for those that have some; NULL: there is none. Those that
+ * were measured, or all others. */
 static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
                    const ft__samples *s, uint32_t index, const ft__part *near,
-                   bool with)
+                   bool with, bool measured)
 {
     const uint32_t plain = l->columns.n,
                    width = plain + ft__near_columns(with ? &near->near : NULL);
@@ -66,6 +67,7 @@ static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
         float *row = r->px + r->m * width;
 
         if (out[i].part != index ||
+            (s->measured && s->measured[r->index[i]]) != measured ||
             (near && ft__near_fill(&near->near, columns, &s->v[r->index[i]]) != with))
             continue;
         memcpy(row, r->x + i * plain, plain * sizeof(float));
@@ -75,15 +77,18 @@ static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
     }
 }
 
-/* Rows of one part, predicted in one call; those of none have the last number. */
+/* Rows of one part, predicted in one call where their answers are wanted; those of none
+ * have the last number. */
 static ft_status answer_gathered(const ft__learner *l, ft__answer *out, struct rows *r,
-                                 uint32_t index, ft_error *err)
+                                 uint32_t index, bool wanted, ft_error *err)
 {
     const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
+    const bool asked = p && wanted;
+    const double centre = p ? p->fit.centre : l->centre;
     const ft__fit *fit;
     ft_status st;
 
-    if (p && r->m) {
+    if (asked && r->m) {
         st = ft__part_fit(&fit, l, index, err);
         if (st)
             return st;
@@ -94,7 +99,8 @@ static ft_status answer_gathered(const ft__learner *l, ft__answer *out, struct r
     }
     for (size_t i = 0; i < r->m; i++)
         answer(l, &out[r->of[i]], p, r->x + r->of[i] * (size_t)l->columns.n,
-               p ? r->pout[i] : l->centre, p ? r->pspread[i] : 0.5, r->scale[r->of[i]]);
+               asked ? r->pout[i] : centre, asked ? r->pspread[i] : 0.5,
+               r->scale[r->of[i]]);
     return FT_OK;
 }
 
@@ -121,14 +127,12 @@ static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows
         near = &l->part[at];
         st = ft__part_fit(&checked, l, at, err);
     }
-    if (st)
-        return st;
-    gather(r, l, out, s, index, near, false);
-    st = answer_gathered(l, out, r, index, err);
-    if (st || !near)
-        return st;
-    gather(r, l, out, s, index, near, true);
-    return answer_gathered(l, out, r, at, err);
+    for (int with = 0; with <= (near != NULL); with++)
+        for (int measured = 0; measured <= (s->measured != NULL) && !st; measured++) {
+            gather(r, l, out, s, index, near, with, measured);
+            st = answer_gathered(l, out, r, with ? at : index, !measured, err);
+        }
+    return st;
 }
 
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,

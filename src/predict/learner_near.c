@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "learn/learn_inside.h"
 #include "predict/learner_rows.h"
 
 /* Fewer rows with neighbours are not worth one, nor is a gain below this. */
@@ -126,17 +127,17 @@ static ft_status deviation_of(double *out, const ft_matrix *x, const double *y,
                                                .threads = how->threads}};
     ft_model *model;
     double sum = 0;
-    ft_status st = ft_model_fit(&model, x, y, weight, &trees, err);
+    ft_status st = ft__model_fit(&model, x, y, weight, &trees, err);
 
     if (st)
         return st;
     for (size_t i = 0; i < n; i++) {
         double said;
 
-        ft_model_predict(model, x->x + tested[i] * x->n_cols, 1, &said);
+        ft__model_predict(model, x->x + tested[i] * x->n_cols, 1, &said);
         sum += fabs(y[tested[i]] - said);
     }
-    ft_model_free(model);
+    ft__model_free(model);
     *out = n ? sum / (double)n : 0;
     return FT_OK;
 }

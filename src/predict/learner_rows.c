@@ -95,7 +95,10 @@ void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s)
         uint32_t at = r->index[i];
         ft__terms t;
 
-        ft__base_terms(&l->base, &t, s, at);
+        if (s->terms)
+            t = s->terms[at];
+        else
+            ft__base_terms(&l->base, &t, s, at);
         ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
         r->scale[i] = scale_of(l, s, at, &t);
         r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "learn/learn_inside.h"
 
 /* Below this many rows or groups there is nothing to choose by. */
 enum { LEAST_ROWS = 12 };
@@ -68,7 +69,7 @@ static ft_status deal_folds(ft__look *l, const ft__fit_options *o, ft_error *err
         l->n_folds = 0;
         return FT_OK;
     }
-    return ft_folds_make(l->fold, l->group, l->n, l->n_folds, o->seed, err);
+    return ft__folds_make(l->fold, l->group, l->n, l->n_folds, o->seed, err);
 }
 
 ft_status ft__look_make(ft__look *l, const ft_matrix *x, const double *y,

@@ -12,7 +12,7 @@
 /* Settings that are worked on at a time, so that what is kept of them stays near. */
 enum { AT_ONCE = 512 };
 
-static const ft_brief unknown = {NAN, NAN, NAN, NAN};
+static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
 /* ---- by specifications ---- */
 
@@ -75,7 +75,8 @@ static ft_status by_one(ft_brief *out, const ft__many *m, const ft_predictor *p,
         return ft_fail(err, st, why.pos, "%s", why.msg);
     if (st)
         return FT_OK;
-    *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+    *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                      e.memory.value, FT_OK,          ""};
     ft_network_estimate_free(&e);
     return FT_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "predict/learner_rows.h"
 #include "predict/predictor.h"
 
@@ -43,7 +44,7 @@ bool ft__kind_number_named(uint32_t *out, const char *name)
 const char *ft__part_name(const ft__part *p)
 {
     return p->scope <= FT__SCOPE_KIND    ? names[p->which]
-           : p->scope == FT__SCOPE_CLASS ? ft_class_name((ft_class)p->which)
+           : p->scope == FT__SCOPE_CLASS ? ft__class_name((ft_class)p->which)
                                          : "all";
 }
 

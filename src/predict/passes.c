@@ -53,14 +53,14 @@ static struct conv conv_of(const ft_op *forward)
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
+    ft_op_output(forward, 0, &y, &t);
     v.groups = (double)ft_op_at(forward, FT_K_groups, 0);
     v.in = (double)x.dim[1] / v.groups;
     v.out = (double)ft_op_at(forward, FT_K_out, 0) / v.groups;
     v.places = (double)ft_shape_elements(&x) / (double)x.dim[1];
-    v.results = result_elements(forward) / (v.out * v.groups);
+    v.results = (double)ft_shape_elements(&y) / (v.out * v.groups);
     for (uint32_t i = 0; i + 2 < x.rank; i++)
         v.taps *= (double)ft_op_at(forward, FT_K_kernel, i);
-    ft_op_output(forward, 0, &y, &t);
     v.height = y.rank > 2 ? y.dim[2] : 1;
     v.flops = cost.flops;
     v.weights = v.groups * v.in * v.out * v.taps;
@@ -349,19 +349,18 @@ static int floor_of(const ft_op *op)
 static double gradient_calls(const ft_op *op)
 {
     ft_class class = ft_kind_class(op->kind);
-    ft_op back = *op;
+    ft_op back;
     double calls = 1;
     uint32_t wrt;
 
+    if (op->phase != FT_PHASE_BACKWARD && op->phase != FT_PHASE_FORWARD_BACKWARD)
+        return 0;
+    back = *op;
     back.phase = FT_PHASE_BACKWARD;
     wrt = ft_op_wrt(&back);
     if (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL)
         calls = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_WEIGHTS);
-    switch (op->phase) {
-    case FT_PHASE_BACKWARD: return fmax(calls - 1, 0);
-    case FT_PHASE_FORWARD_BACKWARD: return calls;
-    default: return 0;
-    }
+    return op->phase == FT_PHASE_BACKWARD ? fmax(calls - 1, 0) : calls;
 }
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
@@ -374,7 +373,7 @@ static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
     if (cost.weight_elements > 0)
         stream(w, FT__PASS_STREAM, forward, cost.weight_elements * reads,
                cost.weight_elements * (reads - 1));
-    if (w->step) {
+    if (w->calls.step) {
         stream(w, FT__PASS_STREAM, forward, inputs * reads, inputs * (reads - 1));
         w->pass[w->n - 1].partial = 1;
     }
@@ -409,6 +408,13 @@ static void accumulate(ft__work *w, const ft_op *back)
     }
 }
 
+ft__calls ft__calls_of(const ft_op *op)
+{
+    return (ft__calls){.floor = floor_of(op),
+                       .step = op->phase == FT_PHASE_STEP,
+                       .gradients = gradient_calls(op)};
+}
+
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
 {
     ft_op forward = *op, back;
@@ -416,9 +422,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
 
     out->n = 0;
-    out->floor = floor_of(op);
-    out->step = op->phase == FT_PHASE_STEP;
-    out->gradients = gradient_calls(op);
+    out->calls = ft__calls_of(op);
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
@@ -442,9 +446,9 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
         if (chip->activated)
             stream(out, FT__PASS_STREAM, op, 2 * results, results);
         one_phase(out, &back, &forward);
-        for (uint32_t i = 0; out->step && i < out->n; i++)
+        for (uint32_t i = 0; out->calls.step && i < out->n; i++)
             out->pass[i].partial = out->pass[i].gradient == FT_WRT_X;
-        if (out->step)
+        if (out->calls.step)
             stream(out, FT__PASS_LOSS, op, results, results);
         else if (!chip->renews)
             accumulate(out, &back);

@@ -59,15 +59,20 @@ typedef struct ft__pass {
 } ft__pass;
 
 enum { FT__MAX_PASSES = 24 };
-typedef struct ft__work {
-    ft__pass pass[FT__MAX_PASSES];
-    uint32_t n;
+/* What the host does to start an operation. */
+typedef struct ft__calls {
     int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
     int step;  /* host time of a training step is added */
     double
         gradients; /* calls of a library for them, beyond the first of an operation */
+} ft__calls;
+typedef struct ft__work {
+    ft__pass pass[FT__MAX_PASSES];
+    uint32_t n;
+    ft__calls calls;
 } ft__work;
 
+ft__calls ft__calls_of(const ft_op *op);
 void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);
 /* The estimate of what was made of an operation before: for many thetas. */
 void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
@@ -152,6 +157,14 @@ void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
 /* The best way of cutting a product. */
 void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
 void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+/* ceil() of what is not negative, without a call. */
+static inline double ft__up(double v)
+{
+    const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
+
+    return whole + (whole < v);
+}
+
 /* Seconds to move `bytes` when as many are touched. */
 double ft__cached_s(double bytes, const ft__pace *pace);
 

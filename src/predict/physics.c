@@ -22,11 +22,11 @@ const char *ft__physics_name(int i)
 
 ft__theta ft__physics_default(void)
 {
-    ft__theta t;
-
-    for (int i = 0; i < FT__N_THETA; i++)
-        t.v[i] = constants[i].value;
-    return t;
+    return (ft__theta){{
+#define FT__CONSTANT(name, value, ...) value,
+#include "predict/physics.def"
+#undef FT__CONSTANT
+    }};
 }
 
 double ft__sustained(const ft__chip *chip, const ft__theta *theta)
@@ -57,11 +57,18 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
     sum->aside_s += times * one->aside_s;
 }
 
-static double host_s(const ft__work *w, const double *c)
+static double host_s(const ft__calls *h, const double *c)
 {
-    return c[FT__C_floor_s] * (w->floor < 0 ? 1 : c[w->floor]) *
-               (1 + c[FT__C_gradient_calls] * w->gradients) +
-           (w->step ? c[FT__C_step_s] : 0);
+    return c[FT__C_floor_s] * (h->floor < 0 ? 1 : c[h->floor]) *
+               (1 + c[FT__C_gradient_calls] * h->gradients) +
+           (h->step ? c[FT__C_step_s] : 0);
+}
+
+double ft__host_s(const ft_op *op, const ft__theta *theta)
+{
+    const ft__calls calls = ft__calls_of(op);
+
+    return host_s(&calls, theta->v);
 }
 
 /* Between the sum (power 1) and the larger (power infinite) of two times. */
@@ -187,7 +194,7 @@ void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
     theta = ft__theta_for(&cpu, theta, chip);
     ft__pace_make(&pace, chip, theta);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n && !chip->graph ? host_s(w, theta->v) : 0;
+    out->launch_s = w->n && !chip->graph ? host_s(&w->calls, theta->v) : 0;
     out->total_s = together(out->launch_s, out->busy_s, theta->v[FT__C_overlap]);
 }
 

@@ -1,6 +1,8 @@
 #ifndef PREDICT_PHYSICS_H
 #define PREDICT_PHYSICS_H
 
+#include <stdbool.h>
+
 #include "foretell/device.h"
 #include "foretell/op.h"
 
@@ -40,6 +42,8 @@ typedef struct ft__chip {
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
                    const char *policy, const ft_op *op);
+/* Does a setting change anything of a chip but whether there are launches? */
+bool ft__setting_changes(const char *setting);
 /* How a setting drives a device; NaN: as it comes. */
 typedef struct ft__drive {
     double clock_hz;
@@ -94,6 +98,9 @@ ft__theta ft__physics_default(void);
 /* NaN in total_s where ft__chip_lacks() something. */
 void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
                  const ft__theta *theta);
+
+/* Host time to start it once: launch_s where there are launches. */
+double ft__host_s(const ft_op *op, const ft__theta *theta);
 
 /* Fit those constants that the rows say something of: least mean of
  * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may

@@ -29,11 +29,11 @@ static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
 {
     const double *c = pace->c;
     double cores = pace->chip->cores;
-    double blocks = ceil(p->m / t->m) * ceil(p->n / t->n) * p->batch * split;
-    double depth = ceil(p->k / split / 8) * 8, whole;
+    double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
+    double depth = ft__up(p->k / split / 8) * 8, whole;
     ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
-    whole = ceil(w.waves);
+    whole = ft__up(w.waves);
     w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
              (depth + c[FT__C_depth_start]) * cores;
     w.drawn = blocks * (t->m + t->n) * depth * p->size;
@@ -44,37 +44,45 @@ static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
     return w;
 }
 
-static struct plan price(const ft__way *w, const struct machine *m)
+/* In place of *best where it is faster. */
+static void try_way(struct plan *best, const ft__way *w, const struct machine *m)
 {
     struct plan plan = {.waves = w->waves};
 
     plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
+    if (plan.compute_s >= best->total_s)
+        return;
     if (m->core_cache > 0)
         plan.cache_s = w->drawn / (m->core_cache * w->cores);
     plan.total_s = fmax(plan.compute_s, plan.cache_s);
     if (w->split > 1)
         plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
-    return plan;
+    if (plan.total_s < best->total_s)
+        *best = plan;
 }
 
-/* Cores that are busy anyway gain nothing by parts. Whatever the way costs: then a
- * faster device never leaves one out that a slower one takes. */
-static bool is_tried(const ft__pass *p, const ft__way *w)
+/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+ * parts, whatever the way costs: then a faster device never leaves one out that a
+ * slower one takes. */
+static uint32_t most_split(const ft__pass *p, const struct tile *t,
+                           const ft__pace *pace)
 {
-    return w->split == 1 ||
-           (p->k / w->split >= LEAST_DEPTH && w->waves / w->split <= ENOUGH_WAVES);
+    const double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
+    uint32_t split = 1;
+
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES))
+        return 1;
+    while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
+        split *= 2;
+    return split;
 }
 
 static struct plan best_of(const ft__algorithm *a, const struct machine *m)
 {
     struct plan best = {.total_s = INFINITY};
 
-    for (uint32_t i = 0; i < a->n_ways; i++) {
-        struct plan plan = price(&a->way[i], m);
-
-        if (plan.total_s < best.total_s)
-            best = plan;
-    }
+    for (uint32_t i = 0; i < a->n_ways; i++)
+        try_way(&best, &a->way[i], m);
     return best;
 }
 
@@ -82,17 +90,15 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
 {
     struct plan best = {.total_s = INFINITY};
 
-    for (int i = 0; i < N_TILES; i++)
-        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
-            struct plan plan;
-            ft__way w = way_of(p, &tiles[i], split, m->pace);
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(p, &tiles[i], m->pace);
 
-            if (!is_tried(p, &w))
-                break;
-            plan = price(&w, m);
-            if (plan.total_s < best.total_s)
-                best = plan;
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            const ft__way w = way_of(p, &tiles[i], split, m->pace);
+
+            try_way(&best, &w, m);
         }
+    }
     return best;
 }
 
@@ -139,16 +145,17 @@ uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
 {
     uint32_t n = 0;
 
-    for (int i = 0; i < N_TILES; i++)
-        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(&a->pass, &tiles[i], pace);
+
+        for (uint32_t split = 1; split <= most; split *= 2) {
             bool beaten = false;
 
             out[n] = way_of(&a->pass, &tiles[i], split, pace);
-            if (!is_tried(&a->pass, &out[n]))
-                break;
             for (uint32_t j = 0; j < n && !beaten; j++)
                 beaten = beats(&out[j], &out[n], a, pace);
             n += !beaten;
         }
+    }
     return n;
 }

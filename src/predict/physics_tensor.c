@@ -30,10 +30,10 @@ static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
 {
     const double *c = pace->c;
     double cores = pace->chip->cores, depth = p->k / split;
-    double blocks = ceil(p->m / t->m) * ceil(p->n / t->n) * p->batch * split;
+    double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
     ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
     double even = c[FT__C_tensor_even];
-    double waves = w.waves < 1 ? 1 : ceil(w.waves) * (1 - even) + w.waves * even;
+    double waves = w.waves < 1 ? 1 : ft__up(w.waves) * (1 - even) + w.waves * even;
 
     w.work = waves * t->m * t->n * 2 * (depth + c[FT__C_tensor_start]);
     w.drawn = blocks * (fmin(t->m, p->m) + fmin(t->n, p->n)) * depth * p->size;

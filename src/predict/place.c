@@ -1,5 +1,5 @@
 /* A network cut into parts, each on a device of its own. */
-#include "foretell/place.h"
+#include "predict/place.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ ft_place_by ft_place_by_from_name(const char *name, size_t len)
 /* ---- what parts and cuts take ---- */
 
 struct placing {
-    const ft_place_device *device;
+    const ft__place_device *device;
     size_t n_devices;
     const ft_graph *g;
     uint32_t n; /* nodes */
@@ -116,7 +116,7 @@ static ft_status find_sent(struct placing *p, ft_error *err)
 
 static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
 {
-    const ft_place_device *x = &p->device[d];
+    const ft__place_device *x = &p->device[d];
 
     p->tasks[d].task = calloc(ft_graph_n_ops(p->g) + 1u, sizeof(*p->tasks[d].task));
     if (!p->tasks[d].task)
@@ -130,7 +130,7 @@ static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
                         : ft__physics_tasks(&p->tasks[d], &x->use, p->g, err);
 }
 
-static ft_status open(struct placing *p, const ft_place_device *device, size_t n,
+static ft_status open(struct placing *p, const ft__place_device *device, size_t n,
                       const ft_graph *g, ft_error *err)
 {
     ft_status st;
@@ -230,7 +230,7 @@ static ft_stage part(struct placing *p, size_t d, uint32_t first, uint32_t end)
 
 static void sending(ft_stage *s, const struct placing *p, size_t d)
 {
-    const ft_place_device *x = &p->device[d];
+    const ft__place_device *x = &p->device[d];
 
     if (d + 1 == p->n_devices || s->end == 0 || s->end == p->n)
         return;
@@ -239,7 +239,7 @@ static void sending(ft_stage *s, const struct placing *p, size_t d)
     s->sent_s = s->sent_bytes / x->link_bytes_per_s + s->n_sent * x->link_latency_s;
 }
 
-static bool fits(const ft_stage *s, const ft_place_device *d)
+static bool fits(const ft_stage *s, const ft__place_device *d)
 {
     return !(s->memory_bytes > d->limit_bytes);
 }
@@ -267,8 +267,8 @@ static void split_at(ft_split *out, struct placing *p, const uint32_t *cut)
     add_up(out, p);
 }
 
-ft_status ft_place_at(ft_split *out, const ft_place_device *device, size_t n,
-                      const ft_graph *g, const uint32_t *cut, ft_error *err)
+ft_status ft__place_at(ft_split *out, const ft__place_device *device, size_t n,
+                       const ft_graph *g, const uint32_t *cut, ft_error *err)
 {
     struct placing p;
     ft_status st = open(&p, device, n, g, err);
@@ -296,7 +296,7 @@ static double joined(double a, double b, ft_place_by by)
     return by == FT_PLACE_BY_PERIOD ? fmax(a, b) : a + b;
 }
 
-static double value_of(const ft_stage *s, const ft_place_device *d, ft_place_by by)
+static double value_of(const ft_stage *s, const ft__place_device *d, ft_place_by by)
 {
     switch (by) {
     case FT_PLACE_BY_PERIOD: return fmax(s->time_s, s->sent_s);
@@ -358,8 +358,9 @@ static ft_status search(uint32_t *cut, struct placing *p, ft_place_by by, ft_err
     return FT_OK;
 }
 
-ft_status ft_place_split(ft_split *out, ft_split *alone, const ft_place_device *device,
-                         size_t n, const ft_graph *g, ft_place_by by, ft_error *err)
+ft_status ft__place_split(ft_split *out, ft_split *alone,
+                          const ft__place_device *device, size_t n, const ft_graph *g,
+                          ft_place_by by, ft_error *err)
 {
     uint32_t cut[FT_PLACE_MAX_DEVICES + 1];
     struct placing p;

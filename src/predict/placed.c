@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "predict/ask.h"
 #include "predict/family.h"
 #include "predict/predictor.h"
-#include "predict/whole.h"
 
-/* Of fewer networks nothing is said. */
-enum { LEAST_NETWORKS = 4 };
 /* What is known of a schedule before, in networks. */
 static const double pull = 1;
 
@@ -93,14 +89,24 @@ static bool is_schedule(const ft__schedule *s)
     return good;
 }
 
+static bool are_sessions(const ft__placed *p)
+{
+    bool good = p->n_sessions <= FT__MOST_SESSIONS;
+
+    for (uint64_t c = 0; good && c < p->n_sessions; c++)
+        good = memchr(p->session[c].setting, 0, sizeof(p->session[c].setting)) &&
+               p->session[c].weight > 0 && p->session[c].weight <= 1;
+    return good;
+}
+
 bool ft__placed_sound(const ft__placed *p)
 {
-    return memchr(p->device, 0, sizeof(p->device)) &&
+    return are_sessions(p) && memchr(p->device, 0, sizeof(p->device)) &&
            memchr(p->policy, 0, sizeof(p->policy)) &&
            memchr(p->engine, 0, sizeof(p->engine)) &&
            memchr(p->phase, 0, sizeof(p->phase)) && is_made(p->phase) &&
-           p->n >= LEAST_NETWORKS && p->n <= UINT32_MAX && is_schedule(&p->schedule) &&
-           is_range(p->time_low, p->time_high) &&
+           p->n >= FT__LEAST_NETWORKS && p->n <= UINT32_MAX &&
+           is_schedule(&p->schedule) && is_range(p->time_low, p->time_high) &&
            (is_range(p->energy_low, p->energy_high) ||
             (isnan(p->energy_low) && isnan(p->energy_high))) &&
            isfinite(p->error) && p->error >= 0 && isfinite(p->without) &&
@@ -113,79 +119,28 @@ bool ft__placed_sound(const ft__placed *p)
 struct network {
     ft__known_network known;
     ft__schedule start;
+    double before_s; /* told without a schedule */
     bool usable;
     bool fitted; /* first of a place that had networks enough */
 };
 
 struct fitting {
     const ft_predictor *p;
+    const ft__wholes *w;
     const ft__placed_options *opt;
-    ft_store *store;
-    ft__wholes w;
     struct network *network; /* of every whole */
     ft__known_network *scratch;
     double *stray; /* three of every whole: times, energies, and times without */
 };
 
-struct listing {
-    const ft__whole *w;
-    ft__buf text;
-    char *source; /* the first that lists it */
-    bool bad;     /* no memory */
-};
-
-static int take_member(void *user, const ft_member *m)
-{
-    struct listing *l = user;
-
-    if (strcmp(m->phase, l->w->phase) != 0 || !(m->count >= 0.5))
-        return 0;
-    if (!l->source)
-        l->source = strdup(m->source);
-    if (l->source && strcmp(l->source, m->source) == 0)
-        ft__buf_fmt(&l->text, "%s *%.0f\n", m->part, m->count);
-    l->bad = !l->source || l->text.bad;
-    return l->bad;
-}
-
-/* From the members of the store; *g stays NULL where it has none. */
-static ft_status list_members(ft_graph **g, ft_store *store, const ft__whole *w,
-                              ft_error *err)
-{
-    struct listing l = {.w = w};
-    ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &l, err);
-
-    if (!st && l.bad)
-        st = ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
-    if (!st && l.text.len)
-        st = ft_import_ops(g, l.text.s, l.text.len, w->spec, err);
-    free(l.source);
-    ft__buf_free(&l.text);
-    return st;
-}
-
-static ft_status find_graph(ft_graph **g, const struct fitting *f, const ft__whole *w,
-                            ft_error *err)
-{
-    ft_graph *plain = NULL;
-    ft_status st = FT_OK;
-
-    *g = NULL;
-    if (f->opt->graph)
-        st = f->opt->graph(f->opt->user, &plain, w->spec, w->phase, err);
-    if (!st && !plain)
-        st = list_members(&plain, f->store, w, err);
-    if (!st && plain)
-        st = ft_graph_lower(g, plain, FT_POLICY_STRIDED_VIEWS, err);
-    ft_graph_free(plain);
-    return st;
-}
-
+/* as: whose sessions tell of its operations; NULL: as users are answered without. */
 static ft_status price(struct network *n, const struct fitting *f, const ft_graph *g,
-                       const ft__dataset *on, ft_error *err)
+                       const ft__dataset *on, const ft__placed *as, ft_error *err)
 {
-    const ft_device_use use = {.device = on->file, .policy = on->policy};
-    ft__tasks tasks = {.task = calloc(ft_graph_n_ops(g) + 1u, sizeof(*tasks.task))};
+    const ft_device_use use = {
+        .device = on->file, .name = on->device, .policy = on->policy};
+    ft__tasks tasks = {.task = calloc(ft_graph_n_ops(g) + 1u, sizeof(*tasks.task)),
+                       .as = as};
     ft_status st =
         tasks.task ? ft__family_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
                    : ft_fail(err, FT_ENOMEM, 0, "networks");
@@ -203,30 +158,25 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
     return st;
 }
 
-/* Networks of devices that nothing was learned of, at clocks of their own, of engines
- * other than the one whose operations the family tells there, halves of training steps,
- * and those that nobody lists are left out. */
+/* Networks of devices that nothing was learned of, at clocks of their own, and of
+ * engines other than the one whose operations the family tells there are left out. */
 static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
 {
-    const ft__whole *w = &f->w.v[i];
-    ft__dataset *on = &f->w.dataset[w->dataset];
+    const ft__whole *w = &f->w->v[i];
+    const ft__dataset *on = &f->w->dataset[w->dataset];
     struct network *n = &f->network[i];
-    ft_graph *g = NULL;
-    ft_status st = FT_OK;
+    ft_status st;
 
-    *n = (struct network){
-        .known = {.time_s = w->time_s, .energy_j = w->energy_j, .weight = 1}};
-    if (!ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
-        ft__setting_differs(on->setting, "") || ft__whole_of_step(w, on->setting) ||
-        !(w->time_s > 0))
+    *n = (struct network){.known = {.time_s = w->value[FT__METRIC_TIME],
+                                    .energy_j = w->value[FT__METRIC_ENERGY],
+                                    .weight = 1}};
+    if ((f->opt->hidden && f->opt->hidden[i]) ||
+        !ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
+        ft__setting_differs(on->setting, "") ||
+        strcmp(ft_phase_name(ft__placed_phase(w->graph)), w->phase) != 0)
         return FT_OK;
-    if (!on->file)
-        st = ft_device_load(&on->file, f->opt->data_dir, on->device, err);
-    if (!st)
-        st = find_graph(&g, f, w, err);
-    if (!st && g && strcmp(ft_phase_name(ft__placed_phase(g)), w->phase) == 0)
-        st = price(n, f, g, on, err);
-    ft_graph_free(g);
+    st = price(n, f, w->graph, on, NULL, err);
+    n->before_s = ft__schedule_time(&n->known.load, &n->start);
     return st;
 }
 
@@ -234,8 +184,8 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
 
 static bool same_place(const struct fitting *f, uint32_t a, uint32_t b)
 {
-    const ft__whole *x = &f->w.v[a], *y = &f->w.v[b];
-    const ft__dataset *d = &f->w.dataset[x->dataset], *e = &f->w.dataset[y->dataset];
+    const ft__whole *x = &f->w->v[a], *y = &f->w->v[b];
+    const ft__dataset *d = &f->w->dataset[x->dataset], *e = &f->w->dataset[y->dataset];
 
     return f->network[a].usable && f->network[b].usable &&
            strcmp(x->phase, y->phase) == 0 && strcmp(d->device, e->device) == 0 &&
@@ -249,8 +199,8 @@ static void fit_without(ft__schedule *s, const struct fitting *f, uint32_t of,
     size_t n = 0;
 
     *s = f->network[of].start;
-    for (uint32_t i = 0; i < f->w.n; i++)
-        if (same_place(f, of, i) && (!without || strcmp(f->w.v[i].spec, without) != 0))
+    for (uint32_t i = 0; i < f->w->n; i++)
+        if (same_place(f, of, i) && (!without || strcmp(f->w->v[i].name, without) != 0))
             f->scratch[n++] = f->network[i].known;
     ft__schedule_fit(s, f->scratch, n, pull);
 }
@@ -268,21 +218,21 @@ static double mean_error(const double *stray, size_t n)
 static ft_status find_strays(ft__placed *out, const struct fitting *f, uint32_t of,
                              ft_error *err)
 {
-    double *time = f->stray, *energy = time + f->w.n, *before = energy + f->w.n;
+    double *time = f->stray, *energy = time + f->w->n, *before = energy + f->w->n;
     size_t n = 0, n_energy = 0;
     ft_status st;
 
-    for (uint32_t i = 0; i < f->w.n; i++) {
+    for (uint32_t i = 0; i < f->w->n; i++) {
         const ft__known_network *k = &f->network[i].known;
         ft__schedule s;
         double t, e;
 
         if (!same_place(f, of, i))
             continue;
-        fit_without(&s, f, of, f->w.v[i].spec);
+        fit_without(&s, f, of, f->w->v[i].name);
         t = ft__schedule_time(&k->load, &s);
         e = ft__schedule_energy(&k->load, &s, t);
-        before[n] = log(k->time_s / ft__schedule_time(&k->load, &f->network[of].start));
+        before[n] = log(k->time_s / f->network[i].before_s);
         time[n++] = log(k->time_s / t);
         if (k->energy_j > 0 && e > 0)
             energy[n_energy++] = log(k->energy_j / e);
@@ -303,7 +253,7 @@ static uint32_t count_networks(const struct fitting *f, uint32_t of)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < f->w.n; i++) {
+    for (uint32_t i = 0; i < f->w->n; i++) {
         uint32_t j = 0;
 
         if (!same_place(f, of, i))
@@ -311,7 +261,7 @@ static uint32_t count_networks(const struct fitting *f, uint32_t of)
         if (i < of)
             return 0;
         while (j < i &&
-               !(same_place(f, of, j) && strcmp(f->w.v[i].spec, f->w.v[j].spec) == 0))
+               !(same_place(f, of, j) && strcmp(f->w->v[i].spec, f->w->v[j].spec) == 0))
             j++;
         n += j == i;
     }
@@ -330,18 +280,109 @@ static bool put_text(char *to, size_t size, const char *from)
 /* Why the place of a network gets no schedule. */
 static void tell(const struct fitting *f, uint32_t of, const char *why)
 {
-    const ft__whole *w = &f->w.v[of];
-    const ft__dataset *d = &f->w.dataset[w->dataset];
+    const ft__whole *w = &f->w->v[of];
+    const ft__dataset *d = &f->w->dataset[w->dataset];
 
     ft__log(f->opt->log, FT_LOG_WARN, "no schedule of %s, %s, %s, %s: %s", d->device,
             d->policy, d->engine, w->phase, why);
 }
 
+/* ---- sessions ---- */
+
+/* The networks of a place, their operations told by the sessions of *p. */
+static ft_status price_place(const struct fitting *f, uint32_t of, const ft__placed *p,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < f->w->n && !st; i++)
+        if (same_place(f, of, i))
+            st = price(&f->network[i], f, f->w->v[i].graph,
+                       &f->w->dataset[f->w->v[i].dataset], p, err);
+    return st;
+}
+
+static bool has_session(const ft__placed *p, const char *setting)
+{
+    for (uint64_t c = 0; c < p->n_sessions; c++)
+        if (strcmp(p->session[c].setting, setting) == 0)
+            return true;
+    return false;
+}
+
+/* Those in which operations of the place were measured as the device comes, those of
+ * most operations first. */
+static void list_sessions(ft__placed *p, const ft__family *f)
+{
+    while (p->n_sessions < FT__MOST_SESSIONS) {
+        const ft__dataset *first = NULL;
+
+        for (uint32_t i = 0; i < f->n_datasets; i++) {
+            const ft__dataset *d = &f->dataset[i];
+
+            if (strcmp(d->device, p->device) == 0 &&
+                strcmp(d->policy, p->policy) == 0 &&
+                strcmp(d->engine, p->engine) == 0 &&
+                strlen(d->setting) < sizeof(p->session->setting) &&
+                !ft__setting_differs(d->setting, "") && !has_session(p, d->setting) &&
+                (!first || d->n > first->n))
+                first = d;
+        }
+        if (!first)
+            return;
+        strcpy(p->session[p->n_sessions++].setting, first->setting);
+    }
+}
+
+static double mean_square(const double *stray, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += stray[i] * stray[i];
+    return sum / (double)n;
+}
+
+/* Nobody is known to stray less. */
+static const double least_square = 1e-6;
+
+/* Each weighs as much as its errors of networks are small, as independent errors are
+ * averaged. The networks' operations are told by all of them afterwards. */
+static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t of,
+                                ft_error *err)
+{
+    double sum = 0;
+    ft_status st = FT_OK;
+
+    list_sessions(p, f->p->family);
+    if (p->n_sessions < 2) {
+        p->n_sessions = 0;
+        return FT_OK;
+    }
+    for (uint64_t c = 0; c < p->n_sessions && !st; c++) {
+        ft__placed one = {.n_sessions = 1};
+
+        one.session[0] = p->session[c];
+        one.session[0].weight = 1;
+        st = price_place(f, of, &one, err);
+        if (!st)
+            st = find_strays(&one, f, of, err);
+        if (!st)
+            sum += p->session[c].weight =
+                1 / fmax(mean_square(f->stray, (size_t)one.n), least_square);
+    }
+    for (uint64_t c = 0; c < p->n_sessions; c++)
+        p->session[c].weight /= sum;
+    return st ? st : price_place(f, of, p, err);
+}
+
+/* ---- all places ---- */
+
 static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
                            ft_error *err)
 {
-    const ft__whole *w = &f->w.v[of];
-    const ft__dataset *d = &f->w.dataset[w->dataset];
+    const ft__whole *w = &f->w->v[of];
+    const ft__dataset *d = &f->w->dataset[w->dataset];
     ft__placed p = {.n = 0};
     char why[200];
     ft_status st;
@@ -353,11 +394,14 @@ static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
         tell(f, of, "names are too long");
         return FT_OK;
     }
+    st = weigh_sessions(&p, f, of, err);
+    if (st)
+        return st;
     fit_without(&p.schedule, f, of, NULL);
     st = find_strays(&p, f, of, err);
     if (st)
         return st;
-    if (ft__placed_sound(&p) && p.error < p.without)
+    if (ft__placed_sound(&p))
         return ft__placed_add(to, &p, err);
     snprintf(
         why, sizeof(why),
@@ -375,17 +419,17 @@ static ft_status fit_places(ft__family *to, struct fitting *f, uint32_t *tried,
 {
     ft_status st = FT_OK;
 
-    for (uint32_t i = 0; i < f->w.n && !st; i++) {
+    for (uint32_t i = 0; i < f->w->n && !st; i++) {
         const uint32_t n = count_networks(f, i);
         char why[80];
 
-        f->network[i].fitted = n >= LEAST_NETWORKS;
+        f->network[i].fitted = n >= FT__LEAST_NETWORKS;
         *tried += f->network[i].fitted;
         if (f->network[i].fitted) {
             st = fit_place(to, f, i, err);
         } else if (n) {
             snprintf(why, sizeof(why), "%u %s, %d are needed", n,
-                     n == 1 ? "network" : "networks", LEAST_NETWORKS);
+                     n == 1 ? "network" : "networks", FT__LEAST_NETWORKS);
             tell(f, i, why);
         }
     }
@@ -402,55 +446,41 @@ static ft_status keep_before(ft__family *to, const struct fitting *f, ft_error *
         const ft__placed *p = &before->placed[k];
         bool anew = false;
 
-        for (uint32_t i = 0; i < f->w.n && !anew; i++)
+        for (uint32_t i = 0; i < f->w->n && !anew; i++)
             anew = f->network[i].fitted &&
-                   is_of(p, &f->w.dataset[f->w.v[i].dataset], f->w.v[i].phase);
+                   is_of(p, &f->w->dataset[f->w->v[i].dataset], f->w->v[i].phase);
         if (!anew)
             st = ft__placed_add(to, p, err);
     }
     return st;
 }
 
-static ft_status fit_all(struct fitting *f, ft__family *to, ft_error *err)
-{
-    uint32_t usable = 0, tried = 0;
-    ft_status st = FT_OK;
-
-    f->network = calloc(f->w.n + 1, sizeof(*f->network));
-    f->scratch = calloc(f->w.n + 1, sizeof(*f->scratch));
-    f->stray = calloc(3 * f->w.n + 1, sizeof(*f->stray));
-    if (!f->network || !f->scratch || !f->stray)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu networks", f->w.n);
-    for (uint32_t i = 0; i < f->w.n && !st; i++) {
-        st = load_network(f, i, err);
-        usable += f->network[i].usable;
-    }
-    if (!st && !usable)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "no network whose operations are listed was measured whole on a "
-                       "device and engine that operations were learned of");
-    if (!st)
-        st = fit_places(to, f, &tried, err);
-    if (!st && !tried)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "no schedule: nowhere were %d networks measured whole, of one "
-                       "device, policy, engine and phase",
-                       LEAST_NETWORKS);
-    return st ? st : keep_before(to, f, err);
-}
-
-ft_status ft__placed_fit(ft__family *f, ft_store *store, const ft__placed_options *opt,
+ft_status ft__placed_fit(ft__family *f, const ft__wholes *w,
+                         const ft__placed_options *opt, ft__placed_found *found,
                          ft_error *err)
 {
     const ft_predictor p = {.family = f};
-    struct fitting all = {.p = &p, .opt = opt, .store = store};
-    ft_status st = ft__wholes_list(&all.w, store, opt->networks, err);
+    struct fitting all = {.p = &p,
+                          .w = w,
+                          .opt = opt,
+                          .network = calloc(w->n + 1, sizeof(*all.network)),
+                          .scratch = calloc(w->n + 1, sizeof(*all.scratch)),
+                          .stray = calloc(3 * w->n + 1, sizeof(*all.stray))};
+    ft_status st = all.network && all.scratch && all.stray
+                       ? FT_OK
+                       : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
 
+    *found = (ft__placed_found){0};
+    for (uint32_t i = 0; i < w->n && !st; i++) {
+        st = load_network(&all, i, err);
+        found->usable += all.network[i].usable;
+    }
     if (!st)
-        st = fit_all(&all, f, err);
+        st = fit_places(f, &all, &found->tried, err);
+    if (!st)
+        st = keep_before(f, &all, err);
     free(all.network);
     free(all.scratch);
     free(all.stray);
-    ft__wholes_free(&all.w);
     return st;
 }

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "learn/learn_inside.h"
 #include "learn/model.h"
 #include "predict/family.h"
+#include "predict/predictor_inside.h"
 
 static const char *const basis_names[FT_BASIS_COUNT] = {
     "measured", "learned", "scaled", "roofline", "analytic", "unavailable"};
@@ -150,8 +152,8 @@ static ft_status load(ft_predictor **out, const void *image, size_t len, void *m
     return FT_OK;
 }
 
-ft_status ft_predictor_load_image(ft_predictor **out, const void *image, size_t len,
-                                  ft_error *err)
+ft_status ft__predictor_load_image(ft_predictor **out, const void *image, size_t len,
+                                   ft_error *err)
 {
     return load(out, image, len, NULL, NULL, err);
 }
@@ -243,8 +245,8 @@ static ft_status open_model(ft_model **out, const void *image, uint64_t bytes,
     if (own > bytes ||
         (own + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT != bytes)
         own = bytes;
-    st = ft_model_load(out, image, own, err);
-    return !st && ft_model_width(*out) != width ? wrong_width(pos, err) : st;
+    st = ft__model_load(out, image, own, err);
+    return !st && ft__model_width(*out) != width ? wrong_width(pos, err) : st;
 }
 
 ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "foretell/predictor.h"
 #include "predict/features.h"
 #include "predict/fit.h"
+#include "predict/network.h"
+#include "predict/predictor_inside.h"
 
 /* The file *.ftp, little-endian, every part a multiple of 8 bytes:
  *
@@ -19,6 +20,8 @@
  *                          the scale of their residuals; many
  *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
  *   FT__SECTION_SCHEDULE   one ft__placed; many
+ *   FT__SECTION_UNSEEN     ft__unseen; or none
+ *   FT__SECTION_ALONE      one ft__alone; many
  *   FT__SECTION_CLOCKS     of one device: workloads at clocks (clocked.h); many
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
@@ -38,6 +41,8 @@ enum ft__section_type {
     FT__SECTION_PART,
     FT__SECTION_TEMPLATES,
     FT__SECTION_SCHEDULE,
+    FT__SECTION_UNSEEN,
+    FT__SECTION_ALONE,
     FT__SECTION_CLOCKS,
 };
 
@@ -79,7 +84,7 @@ struct ft_predictor {
 };
 
 uint64_t ft__checksum(const void *data, size_t len);
-/* Like ft_predictor_load_image(), but frees `memory` with the predictor, and
+/* Like ft__predictor_load_image(), but frees `memory` with the predictor, and
  * now on failure. */
 ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
                                   ft_error *err);

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "predict/alone.h"
 #include "predict/family.h"
 #include "predict/placed.h"
 #include "predict/predictor.h"
+#include "predict/unseen.h"
 
 static uint32_t count_parts(const ft_predictor *p)
 {
@@ -29,10 +31,12 @@ static uint32_t count_templates(const ft_predictor *p)
 /* NULL: they are of several, or there are none. */
 static const ft__dataset *only_device(const ft__family *f)
 {
+    if (!f->n_datasets || f->n_alone)
+        return NULL;
     for (uint32_t i = 1; i < f->n_datasets; i++)
         if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
             return NULL;
-    return f->n_datasets ? &f->dataset[0] : NULL;
+    return &f->dataset[0];
 }
 
 const ft__dataset *ft__family_machine(const ft__family *f)
@@ -49,20 +53,25 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 {
     const ft__dataset *d = ft__family_machine(p->family);
 
-    *out =
-        (ft_predictor_info){.device = "",
-                            .setting = "",
-                            .engine = "",
-                            .engine_version = "",
-                            .policy = FT_POLICY_STRIDED_VIEWS,
-                            .peak_flops = NAN,
-                            .bandwidth = NAN,
-                            .launch_s = NAN,
-                            .context_bytes = NAN,
-                            .n_regressors = count_parts(p),
-                            .n_measured = count_templates(p),
-                            .n_datasets = p->family->n_datasets + p->family->clocked.n,
-                            .n_schedules = p->family->n_placed};
+    *out = (ft_predictor_info){.device = "",
+                               .setting = "",
+                               .engine = "",
+                               .engine_version = "",
+                               .policy = FT_POLICY_STRIDED_VIEWS,
+                               .peak_flops = NAN,
+                               .bandwidth = NAN,
+                               .launch_s = NAN,
+                               .context_bytes = NAN,
+                               .n_regressors = count_parts(p),
+                               .n_measured = count_templates(p),
+                               .n_datasets = p->family->n_datasets +
+                                             p->family->n_alone + p->family->clocked.n,
+                               .n_schedules = p->family->n_placed,
+                               .unseen_part = NAN};
+    if (p->family->unseen) {
+        out->n_chips = (uint32_t)p->family->unseen->chips;
+        out->unseen_part = p->family->unseen->part;
+    }
     if (!d)
         return;
     out->device = d->device;
@@ -78,6 +87,26 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
     out->launch_s = d->roof->launch_s;
 }
 
+static void describe_alone(ft_predictor_dataset *out, const ft__alone *a)
+{
+    *out = (ft_predictor_dataset){.device = a->device,
+                                  .setting = a->setting,
+                                  .engine = a->engine,
+                                  .engine_version = a->version,
+                                  .policy = a->policy,
+                                  .n = a->n};
+}
+
+static void describe_clocked(ft_predictor_dataset *out, const ft__clocked *c)
+{
+    *out = (ft_predictor_dataset){.device = c->device,
+                                  .setting = "measured whole, at clocks",
+                                  .engine = "",
+                                  .engine_version = "",
+                                  .policy = "",
+                                  .n = c->n};
+}
+
 void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                               ft_predictor_dataset *out)
 {
@@ -85,14 +114,11 @@ void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
     const ft__dataset *d = &f->dataset[i];
 
     if (i >= f->n_datasets) {
-        const ft__clocked *c = &f->clocked.v[i - f->n_datasets];
-
-        *out = (ft_predictor_dataset){.device = c->device,
-                                      .setting = "measured whole, at clocks",
-                                      .engine = "",
-                                      .engine_version = "",
-                                      .policy = "",
-                                      .n = c->n};
+        i -= f->n_datasets;
+        if (i < f->n_alone)
+            describe_alone(out, &f->alone[i]);
+        else
+            describe_clocked(out, &f->clocked.v[i - f->n_alone]);
         return;
     }
     *out = (ft_predictor_dataset){.device = d->device,

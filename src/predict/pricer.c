@@ -7,8 +7,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/index.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "predict/ask.h"
 #include "predict/family.h"
+#include "predict/pricer.h"
 
 /* So many of one operation's weights are counted here; more by the graph. */
 static const double MOST_ELEMENTS = 0x1p50;
@@ -21,6 +24,8 @@ struct line {
     ft_dtype dtype[2];
 };
 enum { SLOW = -1 };
+
+static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
 struct ft_pricer {
     const ft_predictor *p;
@@ -61,11 +66,16 @@ ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_
                        "specifications");
     }
     x->p = p;
-    x->on = *on;
-    x->on.known = NULL;
+    ft_pricer_reuse(x, on);
     x->slow = !type || strcmp(type, "gpu") != 0;
     *out = x;
     return FT_OK;
+}
+
+void ft_pricer_reuse(ft_pricer *x, const ft_device_use *on)
+{
+    x->on = *on;
+    x->on.known = NULL;
 }
 
 void ft_pricer_free(ft_pricer *x)
@@ -95,12 +105,13 @@ static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
     ft_status st = ft_import_ops(&g, l->text, l->len, "list", err);
 
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, err);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, err);
     if (!st)
         st = x->p ? ft_predict_network_on(&e, x->p, &x->on, lowered, err)
                   : ft_predict_network_physics(&e, &x->on, lowered, err);
     if (!st) {
-        *out = (ft_brief){e.time.value, e.energy.value, e.power.value, e.memory.value};
+        *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
+                          e.memory.value, FT_OK,          ""};
         ft_network_estimate_free(&e);
     }
     ft_graph_free(g);
@@ -248,7 +259,7 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
 /* An operation's number; FT_NONE: no memory. */
 static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
 {
-    ft__index_slot *slot = ft__index_at(&x->ops, ft_op_hash(op), NULL);
+    ft__index_slot *slot = ft__index_at(&x->ops, ft__op_hash(op), NULL);
 
     if (!slot)
         return FT_NONE;
@@ -262,7 +273,7 @@ static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
     x->op[x->n_ops] = *op;
     x->known.task[x->n_ops] = *task;
     x->seen[x->n_ops] = 0;
-    *slot = (ft__index_slot){ft_op_hash(op), NULL, x->n_ops};
+    *slot = (ft__index_slot){ft__op_hash(op), NULL, x->n_ops};
     x->ops.n++;
     return x->n_ops++;
 }
@@ -298,7 +309,7 @@ static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char
     ft_status st = ft_import_ops(&g, text, len, "list", &why);
 
     if (!st)
-        st = ft_graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &why);
+        st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &why);
     if (!st && (ft_graph_n_nodes(g) != n || ft_graph_n_nodes(lowered) != n))
         st = ft_fail(&why, FT_EFORMAT, 0, "lines that are not one operation each");
     if (!st) {
@@ -423,12 +434,12 @@ ft_status ft_pricer_price(ft_pricer *x, ft_listed *list, size_t n, ft_error *err
     for (size_t i = 0; i < n && !st; i++) {
         ft_error why = {0};
 
-        list[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
+        list[i].brief = unknown;
         list[i].status = FT_OK;
         list[i].why[0] = '\0';
         if (!x->slow && by_lines(&list[i].brief, x, &list[i]))
             continue;
-        list[i].brief = (ft_brief){NAN, NAN, NAN, NAN};
+        list[i].brief = unknown;
         list[i].status = by_graph(&list[i].brief, x, &list[i], &why);
         if (list[i].status)
             snprintf(list[i].why, sizeof(list[i].why), "%.200s", why.msg);

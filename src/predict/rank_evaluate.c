@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "foretell/rank.h"
+#include "predict/rank_inside.h"
 
 enum { MAX_CHOICES = 64, DRAWS = 512 };
 
@@ -152,8 +153,8 @@ static void finish(ft_rank_evaluation *out, const struct table *t)
     out->level /= n;
 }
 
-ft_status ft_rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, size_t n,
-                           ft_error *err)
+ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, size_t n,
+                            ft_error *err)
 {
     const ft_rank_row **p = calloc(n + 1, sizeof(*p));
     struct cell cell[MAX_CHOICES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 #include "predict/probes.h"
 #include "predict/run_mode.h"
 
@@ -56,9 +57,9 @@ static bool is_kind_listed(const char *list, size_t len, const char *spec, bool 
 
     if (!cls)
         return is_listed(list, len, spec, n);
-    if (!ft_kind_from_name(&k, spec, n))
+    if (!ft__kind_from_name(&k, spec, n))
         return false;
-    name = ft_class_name(ft_kind_class(k));
+    name = ft__class_name(ft_kind_class(k));
     return is_listed(list, len, name, strlen(name));
 }
 
@@ -217,7 +218,7 @@ static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
         s->cap = cap;
     }
     s->v[s->n] = (ft__sample){
-        .op = *op, .hash = ft_op_hash(op), .dataset = dataset, .error_s = NAN};
+        .op = *op, .hash = ft__op_hash(op), .dataset = dataset, .error_s = NAN};
     for (int m = 0; m < FT__N_METRICS; m++)
         s->v[s->n].value[m] = NAN;
     s->dataset[dataset].n++;
@@ -299,7 +300,7 @@ static void set_phase(ft_op *op, const char *phase)
 {
     ft_phase p;
 
-    if (ft_phase_from_name(&p, phase, strlen(phase)))
+    if (ft__phase_from_name(&p, phase, strlen(phase)))
         op->phase = p;
 }
 
@@ -536,7 +537,7 @@ ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
 
 /* ---- a part of them ---- */
 
-static int compare_datasets(const ft__dataset *a, const ft__dataset *b)
+int ft__dataset_order(const ft__dataset *a, const ft__dataset *b)
 {
     const char *const x[] = {a->device, a->engine, a->engine_version, a->policy,
                              a->setting};
@@ -551,8 +552,8 @@ static int compare_datasets(const ft__dataset *a, const ft__dataset *b)
 
 static int by_dataset(const void *a, const void *b)
 {
-    return compare_datasets(*(const ft__dataset *const *)a,
-                            *(const ft__dataset *const *)b);
+    return ft__dataset_order(*(const ft__dataset *const *)a,
+                             *(const ft__dataset *const *)b);
 }
 
 /* NaN behind all numbers. */

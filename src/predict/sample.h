@@ -5,6 +5,7 @@
 
 #include "foretell/device.h"
 #include "foretell/store.h"
+#include "graph/op_inside.h"
 #include "predict/features.h"
 
 /* Measurements as learning sees them: one sample for each time that an operation was
@@ -49,7 +50,7 @@ typedef struct ft__measured_whole {
 
 typedef struct ft__sample {
     ft_op op;
-    uint64_t hash;    /* ft_op_hash(): samples of one hash never part in folds */
+    uint64_t hash;    /* ft__op_hash(): samples of one hash never part in folds */
     uint32_t dataset; /* index */
     double value[FT__N_METRICS];     /* NaN: not measured */
     double error_s;                  /* standard error of the time */
@@ -62,6 +63,10 @@ typedef struct ft__samples {
     size_t cap;
     ft__dataset *dataset;
     uint32_t n_datasets;
+    const struct ft__terms *terms; /* of v[], by the learner that is asked; NULL: are to
+                                      be found */
+    const bool
+        *measured; /* of v[]: no regressor needs to say anything; NULL: of none */
     ft__measured_whole **own; /* to free */
     size_t n_own;
 } ft__samples;
@@ -93,6 +98,8 @@ void ft__samples_free(ft__samples *s);
 ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
                              const uint32_t *row, size_t n, ft_error *err);
 void ft__dataset_free(ft__dataset *d);
+/* By device, engine and its version, policy and setting, as strcmp() has it. */
+int ft__dataset_order(const ft__dataset *a, const ft__dataset *b);
 /* The silicon that it was measured on; of a device without a file its name. */
 const char *ft__dataset_chip(const ft__dataset *d);
 /* Without its roofline, the file borrowed; false: no memory, and *out is to be freed.

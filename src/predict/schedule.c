@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 ft__schedule ft__schedule_plain(void)
 {
@@ -223,10 +224,16 @@ static const double student[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943,
                                  1.771, 1.761, 1.753, 1.746, 1.740, 1.734};
 enum { FEW = sizeof(student) / sizeof(*student) };
 
+double ft__student(size_t n)
+{
+    assert(n > 0);
+    return student[(n < FEW ? n : FEW) - 1];
+}
+
 ft_status ft__schedule_range(double *low, double *high, const double *stray, size_t n,
                              ft_error *err)
 {
-    ft_status st = ft_conformal(low, high, stray, n, 0.9, err);
+    ft_status st = ft__conformal(low, high, stray, n, 0.9, err);
     double sum = 0, width;
 
     if (st || n > FEW)
@@ -235,7 +242,7 @@ ft_status ft__schedule_range(double *low, double *high, const double *stray, siz
      * only, which is less than nine in ten: then their size says more. */
     for (size_t i = 0; i < n; i++)
         sum += stray[i] * stray[i];
-    width = student[n - 1] * sqrt(sum / (double)n);
+    width = ft__student(n) * sqrt(sum / (double)n);
     *low = fmin(*low, -width);
     *high = fmax(*high, width);
     return FT_OK;

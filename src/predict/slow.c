@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 #include "predict/columns.h"
 
 enum { LEAST_OPS = 20 };
@@ -135,7 +136,7 @@ static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_err
     if (!st) {
         const ft_matrix m = {x, s->n_rows, c.n};
 
-        st = ft_outliers_find(s->found, &m, s->log_time, s->group, &how, err);
+        st = ft__outliers_find(s->found, &m, s->log_time, s->group, &how, err);
     }
     if (!st)
         keep(s, dataset);

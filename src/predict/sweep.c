@@ -131,10 +131,10 @@ ft_status ft__sweep_ask(ft__answer *out, const ft__sweep *s, const ft__family *f
 
     at.setting = s->at[0]->setting;
     if (!st)
-        st = ft__family_ask(out, f, metric, &at, ops, n, err);
+        st = ft__family_ask(out, f, metric, &at, ops, NULL, n, err);
     at.setting = s->at[1]->setting;
     if (!st)
-        st = ft__family_ask(other, f, metric, &at, ops, n, err);
+        st = ft__family_ask(other, f, metric, &at, ops, NULL, n, err);
     for (size_t i = 0; i < n && !st; i++)
         join(&out[i], &other[i], s, metric);
     free(other);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 
 /* Fewer rows of a chip say nothing of its interval. */
 enum { LEAST_ROWS = 12 };
@@ -124,7 +125,7 @@ static ft_status bounds_of_chips(double *below, double *above, size_t *chips,
 
         if (n < LEAST_ROWS || (!strangers && is_stranger(h, c)))
             continue;
-        st = ft_conformal(&below[*chips], &above[*chips], scratch, n, 0.9, err);
+        st = ft__conformal(&below[*chips], &above[*chips], scratch, n, 0.9, err);
         (*chips)++;
     }
     ft__sort(below, *chips);
@@ -155,7 +156,7 @@ static ft_status cover_chips(double *low, double *high, const struct left_out *h
     } else if (!st) { /* each has too few rows: all of them together */
         for (size_t i = 0; i < h->n; i++)
             scratch[i] = (h->y[i] - h->out[i]) / h->spread[i];
-        st = ft_conformal(low, high, scratch, h->n, 0.9, err);
+        st = ft__conformal(low, high, scratch, h->n, 0.9, err);
     }
     free(scratch);
     return st;

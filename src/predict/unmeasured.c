@@ -11,8 +11,8 @@ static const ft__stray network_stray = {-0.5, 0.5, -0.5, 0.5, -0.35, 0.35};
 static void ask_op(ft__task *task, ft__terms *t, ft_estimate *device,
                    const ft__asked *a, const ft_op *op)
 {
-    task->power_w = ft__ask_power(a, op);
     ft__ask_terms(t, a, op);
+    task->power_w = ft__ask_power(a, op, t);
     ft__ask_bare(task, device, a, op, t);
 }
 

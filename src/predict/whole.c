@@ -1,86 +1,44 @@
 #include "predict/whole.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/pairs.h"
-#include "base/stats.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 
-ft_op ft__part_key(const ft_op *op)
+uint64_t ft__part_key(const ft_op *op)
 {
     ft_op key = *op;
 
     key.layout = FT_LAYOUT_PLAIN;
     key.in_place = 0;
     key.wrt = 0;
-    if (op->phase != FT_PHASE_OPTIMIZER)
-        key.phase = FT_PHASE_FORWARD;
-    return key;
+    key.phase = FT_PHASE_FORWARD;
+    return ft__op_hash(&key);
 }
 
-/* ---- parts ---- */
-
-/* A counter beside a layer, on the device for convenience; measured with the layer. */
-static bool is_counter(const ft_op *op)
+static int by_number(const void *a, const void *b)
 {
-    ft_shape x = ft_op_shape(op, FT_K_x);
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-    return op->dtype == FT_DTYPE_int64 && x.rank && ft_shape_elements(&x) == 1;
+    return (x > y) - (x < y);
 }
 
-static ft__piece *part_of(ft__whole *w, const ft_op *op)
+bool ft__whole_has(const ft__whole *w, uint64_t part_key)
 {
-    ft_op key = ft__part_key(op);
-    ft__piece *p;
-
-    for (size_t i = 0; i < w->n_parts; i++)
-        if (ft_op_equal(&w->part[i].op, &key))
-            return &w->part[i];
-    p = realloc(w->part, (w->n_parts + 1) * sizeof(*p));
-    if (!p)
-        return NULL;
-    w->part = p;
-    p += w->n_parts++;
-    *p = (ft__piece){.op = key, .relaid = op->layout != FT_LAYOUT_PLAIN};
-    return p;
+    return w->n_parts &&
+           bsearch(&part_key, w->part, w->n_parts, sizeof(part_key), by_number);
 }
 
-static ft_status add_part(ft__whole *w, const ft_op *op, double count, ft_error *err)
-{
-    ft__piece *p;
+/* ---- operations ---- */
 
-    if (ft_kind_class(op->kind) == FT_CLASS_VIEW || is_counter(op) || !(count > 0))
-        return FT_OK;
-    p = part_of(w, op);
-    if (!p)
-        return ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
-    if (op->phase == FT_PHASE_BACKWARD && ft_op_wrt(op) == FT_WRT_WEIGHTS)
-        p->weights_only += count;
-    else if (op->phase == FT_PHASE_BACKWARD)
-        p->backward += count;
-    else
-        p->count += count;
-    if (op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP)
-        p->backward += count;
-    return FT_OK;
-}
-
-static ft_status add_graph(ft__whole *w, const ft_graph *g, ft_error *err)
-{
-    bool step = strcmp(w->phase, ft_phase_name(FT_PHASE_STEP)) == 0;
-    ft_status st = FT_OK;
-
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
-        const ft_op *op = ft_graph_op(g, i);
-
-        if (op->phase != FT_PHASE_OPTIMIZER || step)
-            st = add_part(w, op, (double)ft_graph_op_count(g, i), err);
-    }
-    return st;
-}
-
-bool ft__whole_of_step(const ft__whole *w, const char *setting)
+/* Is it the forward or the backward pass of a training step? */
+static bool is_half_step(const ft__whole *w, const char *setting)
 {
     size_t len;
     const char *mode = ft__pair(setting, "mode", &len);
@@ -90,60 +48,89 @@ bool ft__whole_of_step(const ft__whole *w, const char *setting)
            strcmp(w->phase, ft_phase_name(FT_PHASE_BACKWARD)) == 0;
 }
 
-struct adding {
-    ft__whole *w;
-    bool of_step; /* its phase alone, of the list of a training step */
+struct listing {
+    const ft__whole *w;
+    ft__buf text;
     char *source; /* the first that lists it */
-    ft_status st;
-    ft_error *err;
+    bool bad;     /* no memory */
 };
 
 static int take_member(void *user, const ft_member *m)
 {
-    struct adding *a = user;
-    ft_op op;
+    struct listing *l = user;
 
-    if (strcmp(m->phase, a->of_step ? ft_phase_name(FT_PHASE_FORWARD_BACKWARD)
-                                    : a->w->phase) != 0)
+    if (strcmp(m->phase, l->w->phase) != 0 || !(m->count >= 0.5))
         return 0;
-    if (!a->source)
-        a->source = strdup(m->source);
-    if (!a->source)
-        a->st = ft_fail(a->err, FT_ENOMEM, 0, "operations of %s", m->whole);
-    else if (strcmp(a->source, m->source) == 0) {
-        a->st = ft_op_parse(&op, m->part, strlen(m->part), a->err);
-        if (!a->st &&
-            (!a->of_step || strcmp(ft_phase_name(op.phase), a->w->phase) == 0))
-            a->st = add_part(a->w, &op, m->count, a->err);
-    }
-    return a->st != FT_OK;
+    if (!l->source)
+        l->source = strdup(m->source);
+    if (l->source && strcmp(l->source, m->source) == 0)
+        ft__buf_fmt(&l->text, "%s *%.0f\n", m->part, m->count);
+    l->bad = !l->source || l->text.bad;
+    return l->bad;
 }
 
-static ft_status take_members(ft__whole *w, ft_store *store, bool of_step,
+/* From the members of the store; *g stays NULL where it has none. */
+static ft_status list_members(ft_graph **g, ft_store *store, const ft__whole *w,
                               ft_error *err)
 {
-    struct adding a = {.w = w, .of_step = of_step, .err = err};
-    ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &a, err);
+    struct listing l = {.w = w};
+    ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &l, err);
 
-    free(a.source);
-    return st ? st : a.st;
+    if (!st && l.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
+    if (!st && l.text.len)
+        st = ft_import_ops(g, l.text.s, l.text.len, w->spec, err);
+    free(l.source);
+    ft__buf_free(&l.text);
+    return st;
 }
 
-static ft_status find_parts(ft__whole *w, const char *setting, ft_store *store,
-                            ft__graph_of graph_of, void *user, ft_error *err)
+static double batch_of(const char *spec)
 {
-    ft_graph *g = NULL;
-    ft_status st = FT_OK;
+    const char *x = strstr(spec, " x=");
 
-    if (graph_of)
-        st = graph_of(user, &g, w->spec, w->phase, err);
-    if (!st && g)
-        st = add_graph(w, g, err);
-    ft_graph_free(g);
-    if (!st && !w->n_parts && ft__whole_of_step(w, setting))
-        st = take_members(w, store, true, err);
-    if (!st && !w->n_parts)
-        st = take_members(w, store, false, err);
+    return x ? (double)strtoll(x + 3, NULL, 10) : NAN;
+}
+
+/* A list for another batch: everything is proportional to it, where it fills the
+ * device. */
+static void take_batch(ft__whole *w, double batch)
+{
+    const double times = batch / batch_of(w->spec);
+
+    if (isfinite(batch))
+        for (int m = 0; m < FT__N_METRICS; m++)
+            w->value[m] *= times > 0 && isfinite(times) ? times : NAN;
+}
+
+static ft_status take_parts(ft__whole *w, const ft_graph *g, ft_error *err)
+{
+    w->n_parts = ft_graph_n_ops(g);
+    w->part = calloc(w->n_parts + 1, sizeof(*w->part));
+    if (!w->part)
+        return ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
+    for (uint32_t i = 0; i < w->n_parts; i++)
+        w->part[i] = ft__part_key(ft_graph_op(g, i));
+    qsort(w->part, w->n_parts, sizeof(*w->part), by_number);
+    return FT_OK;
+}
+
+static ft_status find_graph(ft__whole *w, ft_store *store, ft_networks_find find,
+                            void *user, ft_error *err)
+{
+    ft_network_list list = {.batch = NAN};
+    ft_status st = find ? find(user, &list, w->spec, w->phase, err) : FT_OK;
+
+    if (!st && !list.graph)
+        st = list_members(&list.graph, store, w, err);
+    if (!st && list.graph)
+        st = take_parts(w, list.graph, err);
+    if (!st && list.graph)
+        st = ft__graph_lower(&w->graph, list.graph, FT_POLICY_STRIDED_VIEWS, err);
+    ft_graph_free(list.graph);
+    take_batch(w, list.batch);
+    snprintf(w->architecture, sizeof(w->architecture), "%s",
+             *list.architecture ? list.architecture : w->name);
     return st;
 }
 
@@ -191,6 +178,8 @@ static uint32_t dataset_of(ft__wholes *w, const ft_key *k)
 static ft__whole *whole_of(ft__wholes *w, const ft_key *k)
 {
     uint32_t dataset = dataset_of(w, k);
+    const char *name;
+    size_t len = 0;
     ft__whole *v;
 
     if (dataset == UINT32_MAX)
@@ -206,11 +195,13 @@ static ft__whole *whole_of(ft__wholes *w, const ft_key *k)
         return NULL;
     w->v = v;
     v += w->n++;
-    *v = (ft__whole){.spec = strdup(k->spec),
-                     .phase = strdup(k->phase),
-                     .dataset = dataset,
-                     .time_s = NAN,
-                     .energy_j = NAN};
+    *v = (ft__whole){
+        .spec = strdup(k->spec), .phase = strdup(k->phase), .dataset = dataset};
+    for (int m = 0; m < FT__N_METRICS; m++)
+        v->value[m] = NAN;
+    name = ft__pair(k->spec, "name", &len);
+    snprintf(v->name, sizeof(v->name), "%.*s", name ? (int)len : INT_MAX,
+             name ? name : k->spec);
     return v->spec && v->phase ? v : NULL;
 }
 
@@ -229,11 +220,16 @@ static int take_row(void *user, const ft_row *row)
         r->st = FT_ENOMEM;
         return 1;
     }
-    if (m == FT__METRIC_TIME)
-        w->time_s = row->m.value;
-    else
-        w->energy_j = row->m.value;
+    w->value[m] = row->m.value;
     return 0;
+}
+
+static void whole_free(ft__whole *w)
+{
+    free(w->spec);
+    free(w->phase);
+    ft_graph_free(w->graph);
+    free(w->part);
 }
 
 /* Those without a time or without operations are left out. */
@@ -242,68 +238,107 @@ static void keep_usable(ft__wholes *w)
     size_t n = 0;
 
     for (size_t i = 0; i < w->n; i++)
-        if (w->v[i].time_s > 0 && w->v[i].n_parts) {
-            ft__whole v = w->v[i];
-
-            w->v[i] = w->v[n];
-            w->v[n++] = v;
-        }
-    while (w->n > n) {
-        ft__whole *v = &w->v[--w->n];
-
-        free(v->spec);
-        free(v->phase);
-        free(v->part);
-    }
+        if (w->v[i].graph && w->v[i].value[FT__METRIC_TIME] > 0)
+            w->v[n++] = w->v[i];
+        else
+            whole_free(&w->v[i]);
+    w->n = n;
 }
 
-ft_status ft__wholes_list(ft__wholes *out, ft_store *store, const char *where,
+static int by_content(const void *a, const void *b)
+{
+    const ft__whole *x = a, *y = b;
+    int order = strcmp(x->spec, y->spec);
+
+    return order ? order : strcmp(x->phase, y->phase);
+}
+
+static int by_dataset(const void *a, const void *b)
+{
+    return ft__dataset_order(a, b);
+}
+
+/* By dataset, spec and phase, whatever the order of the store. */
+static ft_status put_in_order(ft__wholes *w, ft_error *err)
+{
+    ft__whole *all = calloc(w->n + 1, sizeof(*all));
+    ft__dataset *set = calloc(w->n_datasets + 1u, sizeof(*set));
+    size_t n = 0;
+
+    if (!all || !set) {
+        free(all);
+        free(set);
+        return ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
+    }
+    for (uint32_t d = 0; d < w->n_datasets; d++)
+        set[d] = w->dataset[d];
+    qsort(set, w->n_datasets, sizeof(*set), by_dataset);
+    for (uint32_t d = 0; d < w->n_datasets; d++) {
+        size_t first = n;
+
+        for (size_t i = 0; i < w->n; i++)
+            if (w->dataset[w->v[i].dataset].device == set[d].device) {
+                all[n] = w->v[i];
+                all[n++].dataset = d;
+            }
+        qsort(all + first, n - first, sizeof(*all), by_content);
+    }
+    free(w->v);
+    free(w->dataset);
+    w->v = all;
+    w->dataset = set;
+    return FT_OK;
+}
+
+static ft_status list_all(ft__wholes *out, ft_store *store, const char *where,
                           ft_error *err)
 {
     struct reading r = {.out = out, .where = where ? where : ""};
-    ft_status st;
+    ft_status st = ft__where_check(r.where, err);
 
-    *out = (ft__wholes){0};
-    st = ft__where_check(r.where, err);
     if (!st)
         st = ft_store_each(store, NULL, 1, take_row, &r, err);
-    if (!st && r.st)
-        st = ft_fail(err, r.st, 0, "networks of the store");
-    if (st)
-        ft__wholes_free(out);
-    return st;
+    return !st && r.st ? ft_fail(err, r.st, 0, "networks of the store") : st;
+}
+
+static ft_status know_device(ft__dataset *d, const char *data_dir, ft_error *err)
+{
+    ft_error none = {0};
+    ft_status st = ft_device_load(&d->file, data_dir, d->device, &none);
+
+    return !st || st == FT_ENOTFOUND || st == FT_EIO
+               ? FT_OK
+               : ft_fail(err, st, none.pos, "%s", none.msg);
 }
 
 ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
-                          ft__graph_of graph_of, void *user, ft_error *err)
+                          ft_networks_find find, void *user, const char *data_dir,
+                          ft_error *err)
 {
-    ft_status st = ft__wholes_list(out, store, where, err);
+    ft_status st;
 
+    *out = (ft__wholes){0};
+    st = list_all(out, store, where, err);
+    for (uint32_t i = 0; i < out->n_datasets && !st && data_dir; i++)
+        st = know_device(&out->dataset[i], data_dir, err);
     for (size_t i = 0; i < out->n && !st; i++)
-        st = find_parts(&out->v[i], out->dataset[out->v[i].dataset].setting, store,
-                        graph_of, user, err);
+        if (!is_half_step(&out->v[i], out->dataset[out->v[i].dataset].setting))
+            st = find_graph(&out->v[i], store, find, user, err);
+    if (!st)
+        keep_usable(out);
+    if (!st)
+        st = put_in_order(out, err);
     if (st)
         ft__wholes_free(out);
-    else
-        keep_usable(out);
     return st;
 }
 
 void ft__wholes_free(ft__wholes *w)
 {
-    for (size_t i = 0; i < w->n; i++) {
-        free(w->v[i].spec);
-        free(w->v[i].phase);
-        free(w->v[i].part);
-    }
-    for (uint32_t i = 0; i < w->n_datasets; i++) {
-        free(w->dataset[i].device);
-        free(w->dataset[i].setting);
-        free(w->dataset[i].engine);
-        free(w->dataset[i].engine_version);
-        free(w->dataset[i].policy);
-        ft_device_free(w->dataset[i].file);
-    }
+    for (size_t i = 0; i < w->n; i++)
+        whole_free(&w->v[i]);
+    for (uint32_t i = 0; i < w->n_datasets; i++)
+        ft__dataset_free(&w->dataset[i]);
     free(w->dataset);
     free(w->v);
     *w = (ft__wholes){0};

@@ -2,60 +2,43 @@
 #define PREDICT_WHOLE_H
 
 #include "foretell/graph.h"
+#include "foretell/networks.h"
 #include "foretell/store.h"
 #include "predict/sample.h"
 
 /* Networks that were measured whole, and the operations they consist of. */
 
-/* An operation in its forward form, with what belongs to it in a training step: its
- * backward operations, as many as there are. */
-typedef struct ft__piece {
-    ft_op op;    /* no layout, not in place, forward; of what has no forward form
-                    here (an optimizer's step) as it is */
-    bool relaid; /* the network has it in another layout than the plain one */
-    double count;
-    /* Times that its backward forms run; of the gradients of all operands, and of the
-     * weights alone. */
-    double backward;
-    double weights_only;
-} ft__piece;
-
 typedef struct ft__whole {
-    char *spec;  /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
-    char *phase; /* "forward", "forward_backward", "step" */
+    char *spec;             /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
+    char *phase;            /* "forward", "forward_backward", "step" */
+    char name[128];         /* in its spec; the spec where that says none */
+    char architecture[128]; /* networks alike; where no list says it, the name */
     uint32_t dataset;
-    double time_s;   /* median of its measurements */
-    double energy_j; /* NaN: not measured */
-    ft__piece *part; /* NULL: nobody listed its operations */
+    double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not
+                                    measured. Time and energy alone */
+    ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
+    uint64_t *part; /* ft__part_key() of each as they are listed, ascending */
     size_t n_parts;
 } ft__whole;
 
-/* Is it the forward or the backward pass of a training step, measured under `setting`?
- * Its operations are in the step's list. */
-bool ft__whole_of_step(const ft__whole *w, const char *setting);
-
-/* op without layout and place, in its forward form if it is a backward one: what it is
- * learned under. */
-ft_op ft__part_key(const ft_op *op);
+/* Of an operation in any phase, layout and place. */
+uint64_t ft__part_key(const ft_op *op);
+bool ft__whole_has(const ft__whole *w, uint64_t part_key);
 
 typedef struct ft__wholes {
-    ft__whole *v;
+    ft__whole *v; /* in an order that depends on nothing but them */
     size_t n;
     ft__dataset *dataset;
     uint32_t n_datasets;
 } ft__wholes;
 
-/* The operations of a whole, as a graph that the caller frees, or NULL in *g: not
- * known, so that the store's members are taken. */
-typedef ft_status (*ft__graph_of)(void *user, ft_graph **g, const char *spec,
-                                  const char *phase, ft_error *err);
-
-/* Networks that `where` asks for (ft__samples_read()), without their operations. */
-ft_status ft__wholes_list(ft__wholes *out, ft_store *store, const char *where,
-                          ft_error *err);
-/* Those with a time and operations, with them. */
+/* Networks with a time that `where` asks for (ft__samples_read()), with their
+ * operations: those that find() has, otherwise the store's members. Left out are those
+ * whose operations nobody lists, and halves of training steps, of which there are lists
+ * of the whole alone. Devices without a file in data_dir have none. */
 ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
-                          ft__graph_of graph_of, void *user, ft_error *err);
+                          ft_networks_find find, void *user, const char *data_dir,
+                          ft_error *err);
 void ft__wholes_free(ft__wholes *w);
 
 #endif

@@ -1,5 +1,6 @@
 #include "predict/writer.h"
 
+#include "learn/learn_inside.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static void add_model(ft__writer *w, ft__mixture_image *m, uint32_t k,
                       const ft_model *model)
 {
     size_t len = 0;
-    const void *image = model ? ft_model_image(model, &len) : NULL;
+    const void *image = model ? ft__model_image(model, &len) : NULL;
 
     m->bytes[k] = padded(len);
     if (len)

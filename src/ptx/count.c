@@ -5,6 +5,7 @@
 #include "ptx/accesses.h"
 #include "ptx/classes.h"
 #include "ptx/counter.h"
+#include "ptx/ptx_inside.h"
 #include "ptx/recall.h"
 
 /* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
@@ -20,7 +21,7 @@ struct ft_ptx_counter {
     char because[200];
 };
 
-ft_status ft_ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err)
+ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err)
 {
     ft_ptx_counter *c = calloc(1, sizeof(*c));
 
@@ -42,7 +43,7 @@ ft_status ft_ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *er
     return FT_OK;
 }
 
-void ft_ptx_counter_free(ft_ptx_counter *c)
+void ft__ptx_counter_free(ft_ptx_counter *c)
 {
     if (!c)
         return;
@@ -266,13 +267,13 @@ static void fill_blocks(ft__plan *p, const ft_ptx_tally *item)
         }
 }
 
-size_t ft_ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
+size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
 {
     *out = c->last ? c->last->block : NULL;
     return c->last ? c->last->n_blocks : 0;
 }
 
-size_t ft_ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
+size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
 {
     *out = c->last ? c->last->access : NULL;
     return c->last ? c->last->n_accesses : 0;
@@ -416,8 +417,8 @@ static void drop_unread(struct question *q, const ft__plan *p)
             q->param[k] = q->param[q->param_bytes + k] = 0;
 }
 
-ft_status ft_ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launch *l,
-                       ft_error *err)
+ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launch *l,
+                        ft_error *err)
 {
     const ft__ptx_function *f;
     uint32_t kernel = 0;

@@ -2,6 +2,7 @@
 #define PTX_INTERPRET_H
 
 #include "ptx/module.h"
+#include "ptx/ptx_inside.h"
 
 /* Runs every thread of a launch, memory included: slow, plain, and what the counts are
  * held against. Warps execute in lock step and meet again at the nearest common
@@ -24,7 +25,7 @@ typedef struct ft__ptx_run_options {
     uint64_t *warp, *thread, *on;
 } ft__ptx_run_options;
 
-/* Runs the launch; counts as ft_ptx_count() gives them, all exact. FT_EUNSUPPORTED: an
+/* Runs the launch; counts as ft__ptx_count() gives them, all exact. FT_EUNSUPPORTED: an
  * instruction that it cannot execute, with line; FT_EINVAL: an access outside memory,
  * with line, block and thread. */
 ft_status ft__ptx_run(ft_ptx_counts *out, const ft_ptx *m, const ft_ptx_launch *l,

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "ptx/launches.h"
 #include "ptx/module.h"
+#include "ptx/ptx_inside.h"
 
 /* A file of modules: opened once, analysed once. */
 struct file {
@@ -376,7 +377,7 @@ void ft_ptx_launches_free(ft_ptx_launches *l)
         return;
     for (size_t f = 0; f < l->n_files; f++) {
         for (size_t i = 0; l->file[f].counter && i < l->file[f].n; i++)
-            ft_ptx_counter_free(l->file[f].counter[i]);
+            ft__ptx_counter_free(l->file[f].counter[i]);
         ft_ptx_modules_free(l->file[f].module, l->file[f].n);
     }
     ft__arena_free(&l->arena);
@@ -411,21 +412,21 @@ ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i
     while (f->module[m] != v->module)
         m++;
     if (!f->counter[m])
-        st = ft_ptx_counter_new(&f->counter[m], v->module, err);
+        st = ft__ptx_counter_new(&f->counter[m], v->module, err);
     if (st)
         return st;
     l->counted = f->counter[m];
-    return ft_ptx_count(out, f->counter[m], &v->launch, err);
+    return ft__ptx_count(out, f->counter[m], &v->launch, err);
 }
 
 size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out)
 {
     *out = NULL;
-    return l->counted ? ft_ptx_blocks(l->counted, out) : 0;
+    return l->counted ? ft__ptx_blocks(l->counted, out) : 0;
 }
 
 size_t ft_ptx_launches_accesses(const ft_ptx_launches *l, const ft_ptx_access **out)
 {
     *out = NULL;
-    return l->counted ? ft_ptx_accesses(l->counted, out) : 0;
+    return l->counted ? ft__ptx_accesses(l->counted, out) : 0;
 }

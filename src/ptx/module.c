@@ -1,5 +1,6 @@
 #include "ptx/module.h"
 
+#include "ptx/ptx_inside.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ const char *ft_ptx_class_name(ft_ptx_class c)
     return (unsigned)c < FT_PTX_CLASSES ? class_names[c] : "?";
 }
 
-const char *ft_ptx_class_about(ft_ptx_class c)
+const char *ft__ptx_class_about(ft_ptx_class c)
 {
     return (unsigned)c < FT_PTX_CLASSES ? class_abouts[c] : "?";
 }
@@ -81,19 +82,19 @@ static ft_status new_module(ft_ptx **out, const char *text, size_t len,
     else
         st = ft__ptx_read(m, err);
     if (st)
-        ft_ptx_free(m);
+        ft__ptx_free(m);
     else
         *out = m;
     return st;
 }
 
-ft_status ft_ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
-                       ft_error *err)
+ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
+                        ft_error *err)
 {
     return new_module(out, text, len, name, err);
 }
 
-ft_status ft_ptx_open(ft_ptx **out, const char *path, ft_error *err)
+ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err)
 {
     char *text;
     size_t len = 0;
@@ -109,7 +110,7 @@ ft_status ft_ptx_open(ft_ptx **out, const char *path, ft_error *err)
     return st;
 }
 
-void ft_ptx_free(ft_ptx *m)
+void ft__ptx_free(ft_ptx *m)
 {
     if (!m)
         return;

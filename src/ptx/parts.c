@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "ptx/launches.h"
 #include "ptx/module.h"
+#include "ptx/ptx_inside.h"
 
 /* ---- files ---- */
 
@@ -120,7 +121,7 @@ static ft_status add_module(ft_ptx ***list, size_t *n, size_t *cap, const char *
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
     memcpy(text, begin, len);
     text[len] = '\0';
-    st = ft_ptx_parse(&grown[*n], text, len, name, err);
+    st = ft__ptx_parse(&grown[*n], text, len, name, err);
     if (st) {
         free(text);
         return st;
@@ -195,6 +196,6 @@ ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path, ft_err
 void ft_ptx_modules_free(ft_ptx **m, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        ft_ptx_free(m[i]);
+        ft__ptx_free(m[i]);
     free(m);
 }

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 5 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 6 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -32,6 +32,13 @@ static const char *text(struct answer *x, const char *fmt, ...)
     va_start(ap, fmt);
     s = ft__arena_vfmt(&x->arena, fmt, ap);
     va_end(ap);
+    x->bad = x->bad || !s;
+    return s ? s : "";
+}
+
+static const char *copy(struct answer *x, const char *s, size_t len)
+{
+    s = ft__arena_strndup(&x->arena, s, len);
     x->bad = x->bad || !s;
     return s ? s : "";
 }
@@ -70,7 +77,7 @@ static bool is_planned(const ft_answer *a)
            ft_graph_mode(a->graph) == FT_MODE_INFERENCE;
 }
 
-static void put_assumptions(struct answer *x, const ft__asked *q)
+static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
     const ft_remark **list = piece(x, ft_graph_n_assumptions(g) + 4, sizeof(*list));
@@ -98,7 +105,7 @@ static void put_assumptions(struct answer *x, const ft__asked *q)
 /* ---- warnings ---- */
 
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
-static uint32_t n_backward(const ft__asked *q, const ft_graph *g)
+static uint32_t n_backward(const ft__question *q, const ft_graph *g)
 {
     uint32_t n = 0;
 
@@ -108,7 +115,7 @@ static uint32_t n_backward(const ft__asked *q, const ft_graph *g)
     return n;
 }
 
-static void put_op_warnings(struct answer *x, const ft__asked *q,
+static void put_op_warnings(struct answer *x, const ft__question *q,
                             const ft_remark **list)
 {
     const ft_network_estimate *e = &q->e;
@@ -136,7 +143,7 @@ static void put_op_warnings(struct answer *x, const ft__asked *q,
                     backward, e->n_ops));
 }
 
-static void put_warnings(struct answer *x, const ft__asked *q)
+static void put_warnings(struct answer *x, const ft__question *q)
 {
     const ft_remark **list = piece(x, MAX_WARNINGS, sizeof(*list));
     const ft_answered_by by = x->a.by;
@@ -147,8 +154,15 @@ static void put_warnings(struct answer *x, const ft__asked *q)
     x->a.warning = list;
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
+    if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
+        remark(x, list, n, FT_REMARK_OTHER_HOST,
+               text(x,
+                    "launches are taken to cost what they cost a host that is %s%s: "
+                    "nothing is known of %s",
+                    strcmp(x->a.host, "not known") == 0 ? "" : "called ", x->a.host,
+                    q->q.host));
     if (by == FT_ANSWERED_BY_SPECIFICATION &&
-        q->s.source.model == FT_ANALYTIC_PHYSICS && q->e.n_roofline)
+        q->s.source.model == FT__ANALYTIC_PHYSICS && q->e.n_roofline)
         remark(x, list, n, FT_REMARK_UNNAMED,
                text(x,
                     "%u of %u unique operations are not known by name: their times "
@@ -165,8 +179,9 @@ static const char *spec_of(struct answer *x, const ft_op *op)
 {
     char spec[SPEC_MAX];
 
-    ft_op_print(op, spec, sizeof(spec));
-    return text(x, "%s", spec);
+    const size_t len = ft_op_print(op, spec, sizeof(spec));
+
+    return copy(x, spec, len < sizeof(spec) ? len : sizeof(spec) - 1);
 }
 
 static bool is_whole(const ft_op *op)
@@ -244,15 +259,15 @@ static void add_shape(ft__buf *b, const ft_input_shape *in)
         ft__buf_fmt(b, "%s%" PRId64, i ? "x" : "", in->shape.dim[i]);
 }
 
-static const char *make_verify(struct answer *x, const ft__asked *a)
+static const char *make_verify(struct answer *x, const ft__question *a)
 {
     const bool training = ft_graph_mode(x->a.graph) == FT_MODE_TRAINING;
     const ft_query *q = &a->q;
     const char *made;
     ft__buf b = {0};
 
-    if (training && strcmp(a->s.engine, "torch") != 0)
-        return ""; /* no other engine takes steps */
+    if (!*a->s.engine || (training && strncmp(a->s.engine, "torch", 5) != 0))
+        return ""; /* none runs there, or takes steps */
     ft__buf_fmt(&b, "foretell measure %s --engine %s", q->model ? q->model : x->a.model,
                 a->s.engine);
     if (training)
@@ -279,20 +294,14 @@ static const char *make_verify(struct answer *x, const ft__asked *a)
 
 /* ---- the whole ---- */
 
-static void put_network(struct answer *x, const ft__asked *q)
+static void put_selection(struct answer *x, const ft__question *q)
 {
-    const ft_selection *s = &q->s;
+    const ft__selection *s = &q->s;
     const bool by_facts = s->by == FT_ANSWERED_BY_SPECIFICATION;
     ft_answer *a = &x->a;
-    ft_totals sum;
 
-    ft_graph_totals(a->graph, &sum);
-    a->model = ft_graph_name(a->graph);
-    a->mode = ft_mode_name(a->graph);
-    a->step = ft_step_name(&q->step, a->graph);
-    a->dtype = ft_dtype_name(ft_graph_dtype(q->graph));
-    a->batch = ft_graph_batch(q->graph);
-    a->flops = sum.flops;
+    a->flops = NAN;
+    a->model = a->mode = a->step = a->dtype = a->verify = a->run_mode = a->host = "";
     a->device = text(x, "%s", s->device);
     a->title = text(x, "%s", s->title);
     a->setting = text(x, "%s", s->setting);
@@ -301,33 +310,44 @@ static void put_network(struct answer *x, const ft__asked *q)
                     : "";
     a->by = s->by;
     a->predictor = text(x, "%s", s->predictor);
-    a->method = !by_facts                                 ? "learned"
-                : s->source.model == FT_ANALYTIC_PHYSICS  ? "physics"
-                : s->source.model == FT_ANALYTIC_ROOFLINE ? "roofline"
-                                                          : "paleo";
+    a->method = !by_facts                                  ? "learned"
+                : s->source.model == FT__ANALYTIC_PHYSICS  ? "physics"
+                : s->source.model == FT__ANALYTIC_ROOFLINE ? "roofline"
+                                                           : "paleo";
     a->among = s->among;
-    a->lower_bound = by_facts && s->source.model == FT_ANALYTIC_ROOFLINE;
-    a->memory_planned = is_planned(a);
+    a->lower_bound = by_facts && s->source.model == FT__ANALYTIC_ROOFLINE;
     a->limit_bytes = s->limit_bytes;
     a->max_batch = q->max_batch;
 }
 
-static void put_estimates(struct answer *x, const ft__asked *q)
+static void put_network(struct answer *x, const ft__question *q)
+{
+    ft_answer *a = &x->a;
+    a->model = ft_graph_name(a->graph);
+    a->mode = ft_mode_name(a->graph);
+    a->step = ft_step_name(&q->step, a->graph);
+    a->batch = ft_graph_batch(q->graph);
+    a->memory_planned = is_planned(a);
+    if (q->many.n)
+        return;
+    a->run_mode = q->e.graph ? "graph" : "eager";
+    a->host = q->e.graph ? "" : text(x, "%s", q->s.host);
+}
+
+static void put_estimates(struct answer *x, const ft__question *q)
 {
     const ft_network_estimate *e = &q->e;
     ft_estimate *phase = piece(x, FT_PHASE_COUNT, sizeof(*phase));
     double *part = piece(x, FT_PART_COUNT, sizeof(*part));
-    char why[1200];
     ft_answer *a = &x->a;
 
     a->time = kept(x, e->time);
     a->energy = kept(x, e->energy);
     a->power = kept(x, e->power);
     a->memory = kept(x, e->memory);
-    if (e->energy.basis == FT_BASIS_UNAVAILABLE) {
-        ft_energy_why(why, sizeof(why), a->device, e);
-        a->energy.why = text(x, "%s", why);
-    }
+    if (e->energy.basis == FT_BASIS_UNAVAILABLE)
+        a->energy.why = text(
+            x, "%s", q->no_sensors && *q->no_sensors ? q->no_sensors : e->energy.why);
     if (e->power.basis == FT_BASIS_UNAVAILABLE && *a->energy.why)
         a->power.why = a->energy.why;
     for (int p = 0; phase && p < FT_PHASE_COUNT; p++)
@@ -349,7 +369,54 @@ static void put_estimates(struct answer *x, const ft__asked *q)
     a->n_networks = e->n_networks;
 }
 
-ft_status ft__answer_make(ft_answer **out, ft__asked *q, ft_error *err)
+/* What takes a walk over all operations. */
+static void put_work(struct answer *x, const ft__question *q)
+{
+    ft_totals sum;
+
+    ft_graph_totals(x->a.graph, &sum);
+    x->a.flops = sum.flops;
+    x->a.dtype = ft_dtype_name(ft_graph_dtype(q->graph));
+}
+
+static void put_answer(struct answer *x, const ft__question *q)
+{
+    put_estimates(x, q);
+    put_warnings(x, q);
+    x->a.n_ops = q->e.n_ops;
+    if (q->q.totals)
+        return;
+    put_work(x, q);
+    put_assumptions(x, q);
+    put_ops(x, &q->e);
+    put_unmodelled(x);
+    x->a.verify = make_verify(x, q);
+}
+
+/* Of many settings or lists there are values alone. */
+static void put_each(struct answer *x, const ft__many_asked *m)
+{
+    const ft_estimate none = {NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "asked of many"};
+    ft_estimate *phase = piece(x, FT_PHASE_COUNT, sizeof(*phase));
+    ft_brief *each = piece(x, m->n, sizeof(*each));
+    ft_answer *a = &x->a;
+
+    a->time = a->energy = a->power = a->memory = none;
+    a->part_bytes = piece(x, FT_PART_COUNT, sizeof(*a->part_bytes));
+    a->phase_time = phase;
+    for (int p = 0; phase && p < FT_PHASE_COUNT; p++)
+        phase[p] = none;
+    if (!each)
+        return;
+    memcpy(each, m->each, m->n * sizeof(*each));
+    for (size_t i = 0; i < m->n; i++)
+        if (m->why[i])
+            each[i].why = text(x, "%s", m->why[i]);
+    a->each = each;
+    a->n_each = m->n;
+}
+
+ft_status ft__answer_make(ft_answer **out, ft__question *q, ft_error *err)
 {
     struct answer *x = calloc(1, sizeof(*x));
 
@@ -357,13 +424,13 @@ ft_status ft__answer_make(ft_answer **out, ft__asked *q, ft_error *err)
     if (!x)
         return ft_fail(err, FT_ENOMEM, 0, "answer");
     x->a.graph = q->lowered ? q->lowered : q->graph;
-    put_network(x, q);
-    put_estimates(x, q);
-    put_ops(x, &q->e);
-    put_assumptions(x, q);
-    put_warnings(x, q);
-    put_unmodelled(x);
-    x->a.verify = make_verify(x, q);
+    put_selection(x, q);
+    if (x->a.graph)
+        put_network(x, q);
+    if (q->many.n)
+        put_each(x, &q->many);
+    else
+        put_answer(x, q);
     if (x->bad) {
         ft_answer_free(&x->a);
         return ft_fail(err, FT_ENOMEM, 0, "answer");

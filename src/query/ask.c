@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
+#include "import/graph_inside.h"
 #include "query/answer.h"
+#include "query/many.h"
 
 /* ---- the query ---- */
 
@@ -51,6 +55,26 @@ static ft_status check_policy(const char *policy, ft_error *err)
                    policy);
 }
 
+/* Many settings, or many lists, in place of one. */
+static ft_status check_many(const ft_query *q, ft_error *err)
+{
+    const bool lists = q->n_lists, settings = q->n_settings;
+
+    if (!lists && !settings)
+        return FT_OK;
+    if ((lists && settings) || q->max_batch || (settings && q->setting))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "ft_query: many settings, or many lists, and neither with the "
+                       "largest batch nor with another setting");
+    if (lists && (q->model || q->graph || q->list || q->batch || q->n_dims ||
+                  q->n_inputs || q->dtype || q->mode || q->correct))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "ft_query: lists have their sizes in their lines: no other model, "
+            "no batch, type, mode or measurements go with them");
+    return FT_OK;
+}
+
 ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
 {
     const unsigned char *byte = (const void *)q;
@@ -67,8 +91,16 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
     memcpy(out, q, q->size < sizeof(*out) ? q->size : sizeof(*out));
     out->size = sizeof(*out);
     st = check_setting(out->setting, err);
+    for (size_t i = 0; i < out->n_settings && !st; i++)
+        st = check_setting(out->settings[i], err);
     if (!st)
         st = check_run_mode(out->run_mode, err);
+    if (!st && out->host &&
+        (!*out->host || strchr(out->host, ' ') || strlen(out->host) > 100))
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "--host wants a name without blanks, not \"%.100s\"", out->host);
+    if (!st)
+        st = check_many(out, err);
     return st ? st : check_policy(out->policy, err);
 }
 
@@ -86,7 +118,7 @@ static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
 {
     ft_graph *made;
     ft_status st =
-        ft_graph_cast(&made, *g, ft_dtype_from_name(dtype, strlen(dtype)), err);
+        ft__graph_cast(&made, *g, ft__dtype_from_name(dtype, strlen(dtype)), err);
 
     ft_graph_free(*g);
     *g = made;
@@ -103,7 +135,7 @@ static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
                                    .trips = q->trips};
 
     if (!q->list)
-        return ft_import_file(out, q->model, &how, err);
+        return ft__import_file(out, q->model, &how, err);
     if (q->batch || q->n_dims || q->n_inputs)
         return ft_fail(err, FT_EINVAL, 0,
                        "%s: a list of operations has its sizes in its lines: --batch, "
@@ -120,7 +152,8 @@ ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
     *out = NULL;
     if (!st && !q.model)
         st = ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
-    if (!st && q.dtype && ft_dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
+    if (!st && q.dtype &&
+        ft__dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
         st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", q.dtype);
     if (!st)
         st = import(out, &q, err);
@@ -132,7 +165,7 @@ ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
 
 /* ---- asking ---- */
 
-static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft_selection *s,
+static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft__selection *s,
                                 ft_error *err)
 {
     *out = -1;
@@ -141,30 +174,43 @@ static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft_select
     if (!(s->limit_bytes > 0))
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "--max-batch: the memory of %s is not known", s->device);
-    return ft_source_max_batch(out, &s->source, q, s->limit_bytes, err);
+    return ft__source_max_batch(out, &s->source, q, s->limit_bytes, err);
 }
 
-static ft_status ask(ft__asked *a, ft_data *d, ft_error *err)
+/* The network itself. */
+static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
+{
+    ft_status st = ft__select(&a->s, d, &a->q, a->graph, err);
+
+    if (!st)
+        st = ft__source_network(&a->e, &a->lowered, &a->s.source, a->graph, &a->step,
+                                err);
+    if (!st && strcmp(a->s.device, "local") == 0 &&
+        a->e.energy.basis == FT_BASIS_UNAVAILABLE)
+        a->no_sensors = ft__data_no_sensors(d);
+    return st ? st : find_max_batch(&a->max_batch, &a->q, &a->s, err);
+}
+
+static ft_status ask(ft__question *a, ft_data *d, ft_error *err)
 {
     const ft_query *q = &a->q;
     ft_status st = ft__query_step(&a->step, q, err);
 
-    if (!st && !q->graph)
+    if (st)
+        return st;
+    if (q->n_lists)
+        return ft__ask_lists(a, d, err);
+    if (!q->graph)
         st = ft_query_import(&a->imported, q, err);
     a->graph = q->graph ? q->graph : a->imported;
-    if (!st)
-        st = ft_select(&a->s, d, q, a->graph, err);
-    if (!st)
-        st = ft_source_network(&a->e, &a->lowered, &a->s.source, a->graph, &a->step,
-                               err);
-    if (!st)
-        st = find_max_batch(&a->max_batch, q, &a->s, err);
-    return st;
+    if (st)
+        return st;
+    return q->n_settings ? ft__ask_settings(a, d, err) : ask_one(a, d, err);
 }
 
 ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q, ft_error *err)
 {
-    ft__asked a = {.max_batch = -1};
+    ft__question a = {.max_batch = -1};
     ft_status st = ft__query_read(&a.q, q, err);
 
     *out = NULL;
@@ -173,6 +219,7 @@ ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q, ft_error 
     if (!st)
         st = ft__answer_make(out, &a, err);
     ft_network_estimate_free(&a.e);
+    ft__many_free(&a.many);
     ft_graph_free(a.lowered);
     ft_graph_free(a.imported);
     return st;

@@ -53,6 +53,11 @@ static void free_known(void *p)
     ft_known_free(p);
 }
 
+static void free_pricer(void *p)
+{
+    ft_pricer_free(p);
+}
+
 void ft_data_close(ft_data *d)
 {
     if (!d)
@@ -60,7 +65,9 @@ void ft_data_close(ft_data *d)
     free_all(d->device, free_device);
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
+    free_all(d->pricer, free_pricer);
     pthread_mutex_destroy(&d->lock);
+    free(d->no_sensors);
     free(d->data_dir);
     free(d->user_dir);
     free(d);
@@ -100,9 +107,11 @@ static ft_status keep_take(ft__kept **list, ft__kept **k, ft_status st)
 
 /* ---- devices ---- */
 
+/* Its file is read at once where it is called so; otherwise its name is looked up. */
 static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
                              ft_error *err)
 {
+    ft_device *read = NULL;
     ft_status st;
 
     *out = find(d->device, asked);
@@ -114,6 +123,10 @@ static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
     if (st)
         return st;
     snprintf((*out)->name, FT__NAME, "%s", asked);
+    if (!ft_device_load(&read, d->data_dir, asked, NULL)) {
+        (*out)->thing = read;
+        return keep_take(&d->device, out, FT_OK);
+    }
     st = ft_device_resolve((*out)->name, FT__NAME, (*out)->note, FT__NOTE, d->data_dir,
                            err);
     return keep_take(&d->device, out, st);
@@ -145,12 +158,27 @@ ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
     pthread_mutex_lock(&d->lock);
     st = keep_device(&k, d, name, err);
     if (!st && !k->thing) {
-        st = ft_device_load(&read, d->data_dir, name, err);
+        st = strcmp(name, "local") == 0 ? ft_device_local(&read, "", err)
+                                        : ft_device_load(&read, d->data_dir, name, err);
         k->thing = read;
     }
     *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
     return st;
+}
+
+const char *ft__data_no_sensors(ft_data *d)
+{
+    ft_sensors *s = NULL;
+    const char *why;
+
+    pthread_mutex_lock(&d->lock);
+    if (!d->no_sensors && !ft_sensors_probe(&s, "", 0, NULL))
+        d->no_sensors = strdup(ft_sensors_why_none(s));
+    ft_sensors_free(s);
+    why = d->no_sensors ? d->no_sensors : "";
+    pthread_mutex_unlock(&d->lock);
+    return why;
 }
 
 /* ---- predictors and measurements ---- */
@@ -195,13 +223,47 @@ ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
     pthread_mutex_lock(&d->lock);
     k = find(d->known, path);
     if (!k && !(st = new_kept(&k, path, err))) {
-        st = ft_known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
+        st = ft__known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
         k->thing = known;
         st = keep_take(&d->known, &k, st);
     }
     *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
     return st;
+}
+
+ft_pricer *ft__data_take_pricer(ft_data *d, const char *key)
+{
+    ft_pricer *p = NULL;
+
+    pthread_mutex_lock(&d->lock);
+    for (ft__kept **at = &d->pricer; *at && !p;) {
+        ft__kept *k = *at;
+
+        if (strcmp(k->asked, key) != 0) {
+            at = &k->next;
+            continue;
+        }
+        *at = k->next;
+        p = k->thing;
+        free(k);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return p;
+}
+
+void ft__data_keep_pricer_take(ft_data *d, const char *key, ft_pricer *p)
+{
+    ft__kept *k;
+
+    if (new_kept(&k, key, NULL)) {
+        ft_pricer_free(p);
+        return;
+    }
+    k->thing = p;
+    pthread_mutex_lock(&d->lock);
+    keep_take(&d->pricer, &k, FT_OK);
+    pthread_mutex_unlock(&d->lock);
 }
 
 size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,

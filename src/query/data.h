@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "foretell/select.h"
+#include "foretell/query.h"
+#include "predict/network.h"
+#include "predict/pricer.h"
 
 enum { FT__PATH = 4096, FT__MAX_FAMILIES = 16, FT__NAME = 128, FT__NOTE = 512 };
 
@@ -32,6 +34,8 @@ struct ft_data {
     ft__kept *device;
     ft__kept *predictor;
     ft__kept *known;
+    char *no_sensors; /* NULL: not looked for yet */
+    ft__kept *pricer; /* at rest */
     ft__families families;
 };
 
@@ -39,19 +43,37 @@ struct ft_data {
 /* The file's name of what is asked for, with a note, as ft_device_resolve(). */
 ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
                            const char *asked, ft_error *err);
+/* "local": this machine. */
 ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
                           ft_error *err);
 ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
                              ft_error *err);
 ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
                          ft_error *err);
+/* Why nothing measures this machine's power; "": something does. */
+const char *ft__data_no_sensors(ft_data *d);
+/* What remembers the operations of lists, by the question it was made for; NULL: none
+ * is at rest. Whoever takes it has it alone, and brings it back or frees it. */
+ft_pricer *ft__data_take_pricer(ft_data *d, const char *key);
+void ft__data_keep_pricer_take(ft_data *d, const char *key, ft_pricer *p);
 /* With the lock held. */
 ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
                                   ft_error *err);
 
 /* ---- families.c ---- */
+/* The family that knows the operations of g best, rather one that has the device, the
+ * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
+ * its path. */
+ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
+                          const char *device, const ft_graph *g, ft_error *err);
 /* Was it trained on the device? */
 bool ft__family_has(const ft_predictor *p, const char *device);
+
+/* ---- known.c ---- */
+/* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
+ * no operation's time. */
+ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
+                         ft_error *err);
 
 /* ---- ask.c ---- */
 /* A query of any size as today's, checked. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "predict/network.h"
 #include "query/data.h"
 
 static ft_status add(ft_data *d, const char *path, ft_error *err)
@@ -66,8 +67,8 @@ bool ft__family_has(const ft_predictor *p, const char *device)
     return false;
 }
 
-ft_status ft_data_family(const ft_predictor **out, const char **path, ft_data *d,
-                         const char *device, const ft_graph *g, ft_error *err)
+ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
+                          const char *device, const ft_graph *g, ft_error *err)
 {
     /* Less than that learned: constants of other work fit no better than defaults. */
     static const double least = 0.3;
@@ -80,9 +81,9 @@ ft_status ft_data_family(const ft_predictor **out, const char **path, ft_data *d
     pthread_mutex_lock(&d->lock);
     st = open_all(d, err);
     pthread_mutex_unlock(&d->lock);
-    for (size_t i = 0; !st && i < f->n; i++) {
+    for (size_t i = 0; !st && g && i < f->n; i++) {
         const ft_predictor *p = f->predictor[i]->thing;
-        double covers = ft_predictor_covers(p, g);
+        double covers = ft_predictor_covers(p, device, g);
 
         if (covers < least)
             continue;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "foretell/dataset.h"
-#include "foretell/select.h"
+#include "query/data.h"
 
 static bool is_store(const char *path)
 {
@@ -28,8 +28,8 @@ static ft_status open_csv(ft_store **store, const char *path, const char *data_d
     return st ? st : ft_dataset_import(&report, *store, "csv", path, data_dir, err);
 }
 
-ft_status ft_known_open(ft_known **out, const char *path, const char *data_dir,
-                        ft_error *err)
+ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
+                         ft_error *err)
 {
     ft_store *store = NULL;
     ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)

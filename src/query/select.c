@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
-#include "query/data.h"
+#include "query/select.h"
 
 struct asked {
     ft_data *d;
@@ -18,6 +18,10 @@ struct asked {
     const ft_known *known; /* NULL: nothing is to be corrected */
     char path[FT__PATH];
 };
+
+const char ft__local_as_measured[] =
+    "--device local is answered as it was measured: foretell collect --clocks, then "
+    "foretell train --setting and --predictor, for another clock or cap";
 
 static const char *engine_of(const ft_query *q)
 {
@@ -77,9 +81,10 @@ static ft_status open_all(struct asked *a, ft_error *err)
 static bool is_setting(const ft_predictor *p, const char *name)
 {
     static const char *const known[] = {
-        "clock",     "memory",  "power", "run_mode", "optimizer", "activation", "cache",
-        "precision", "session", "state", "split",    "suite",     "op",         "to",
-        "threads",   "layout",  "cuda",  "compiled", "mode",      "option"};
+        "clock",    "memory", "power",     "run_mode", "optimizer", "activation",
+        "cache",    "host",   "precision", "session",  "state",     "split",
+        "suite",    "op",     "to",        "threads",  "layout",    "cuda",
+        "compiled", "mode",   "option"};
     ft_predictor_info info = {0};
     size_t len;
 
@@ -117,13 +122,67 @@ static ft_status check_setting(const ft_predictor *p, const char *setting,
     return FT_OK;
 }
 
+/* ---- hosts and engines ---- */
+
+/* The host that datasets of the device name, the one asked for before all others;
+ * "not known": none or several. */
+static void find_host(ft__selection *s, const struct asked *a)
+{
+    const ft_predictor *p = s->source.predictor;
+    const char *wanted = a->q->host;
+    ft_predictor_info info = {0};
+    char found[sizeof(s->host)] = "";
+
+    if (p)
+        ft_predictor_get_info(p, &info);
+    for (uint32_t i = 0; i < info.n_datasets; i++) {
+        ft_predictor_dataset d;
+        const char *host;
+        size_t len;
+
+        ft_predictor_get_dataset(p, i, &d);
+        host =
+            strcmp(d.device, s->device) == 0 ? ft__pair(d.setting, "host", &len) : NULL;
+        if (!host || len >= sizeof(found))
+            continue;
+        if (wanted && strlen(wanted) == len && memcmp(host, wanted, len) == 0) {
+            snprintf(s->host, sizeof(s->host), "%s", wanted);
+            return;
+        }
+        if (*found && (strlen(found) != len || memcmp(found, host, len) != 0))
+            return;
+        snprintf(found, sizeof(found), "%.*s", (int)len, host);
+    }
+    if (*found)
+        snprintf(s->host, sizeof(s->host), "%s", found);
+}
+
+/* The engine of this library that runs on the device; "": none does. */
+static void find_engine(ft__selection *s, const ft_device_facts *facts,
+                        const ft_query *q)
+{
+    const bool tf32 = q->policy && strcmp(q->policy, "tf32") == 0;
+    const bool ieee = q->policy && strcmp(q->policy, "ieee") == 0;
+
+    if (strcmp(facts->type, "cpu") == 0)
+        return;
+    *s->engine = '\0';
+    if (strcmp(facts->vendor, "NVIDIA") == 0 &&
+        !(q->run_mode && strcmp(q->run_mode, "graph") == 0))
+        snprintf(s->engine, sizeof(s->engine), "torch,device=cuda%s",
+                 tf32   ? ",tf32=1"
+                 : ieee ? ",tf32=0"
+                        : "");
+}
+
 /* ---- by device ---- */
 
 /* By the predictor of the device itself; where it is driven otherwise than it was
  * measured, with the help of its specifications. */
-static ft_status select_device(ft_selection *s, const struct asked *a, ft_error *err)
+static ft_status select_device(ft__selection *s, const struct asked *a, ft_error *err)
 {
     const bool driven = a->q->setting && *a->q->setting;
+    const ft_device *file;
 
     s->by = FT_ANSWERED_BY_DEVICE;
     snprintf(s->engine_version, sizeof(s->engine_version), "%s",
@@ -133,12 +192,17 @@ static ft_status select_device(ft_selection *s, const struct asked *a, ft_error 
     snprintf(s->title, sizeof(s->title), "%s", a->info.device);
     s->source.predictor = a->predictor;
     s->source.on = (ft_device_use){.setting = a->q->setting, .policy = a->q->policy};
+    if (strncmp(a->info.device, "cpu-", 4) == 0) /* it issues its own */
+        snprintf(s->host, sizeof(s->host), "%s", a->info.device);
+    if (strcmp(s->device, "local") != 0 &&
+        !ft__data_device(&file, a->d, s->device, NULL))
+        s->limit_bytes = ft_device_get(file)->memory_bytes;
     return driven ? ft__data_device(&s->source.on.device, a->d, s->device, err) : FT_OK;
 }
 
 /* Without a predictor of that very device: by a family of devices, otherwise from the
  * device's specifications. */
-static ft_status select_any(ft_selection *s, const struct asked *a, ft_error *err)
+static ft_status select_any(ft__selection *s, const struct asked *a, ft_error *err)
 {
     const ft_query *q = a->q;
     const ft_device *device;
@@ -163,11 +227,18 @@ static ft_status select_any(ft_selection *s, const struct asked *a, ft_error *er
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";
     } else if (!q->method) {
-        st = ft_data_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
-                            err);
+        st = ft__data_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
+                             err);
     }
     if (!st)
         st = check_setting(s->source.predictor, q->setting, err);
+    find_engine(s, facts, q);
+    find_host(s, a);
+    if (q->host && strcmp(s->host, q->host) == 0 && s->source.predictor) {
+        snprintf(s->with_host, sizeof(s->with_host), "%s%shost=%s", s->setting,
+                 *s->setting ? " " : "", q->host);
+        s->source.on.setting = s->with_host;
+    }
     s->by = s->source.predictor ? FT_ANSWERED_BY_FAMILY : FT_ANSWERED_BY_SPECIFICATION;
     s->among = s->source.predictor && ft__family_has(s->source.predictor, s->device);
     return st;
@@ -193,10 +264,10 @@ static ft_status no_predictor(const struct asked *a, ft_error *err)
 
 /* The machine that the predictor was made on may be another one. Its memory is the
  * limit. */
-static ft_status check_local(ft_selection *s, const struct asked *a, bool learned,
+static ft_status check_local(ft__selection *s, const struct asked *a, bool learned,
                              ft_error *err)
 {
-    ft_device *local;
+    const ft_device *local;
     ft_status st;
 
     if (a->q->method)
@@ -207,8 +278,8 @@ static ft_status check_local(ft_selection *s, const struct asked *a, bool learne
     if (!learned)
         return no_predictor(a, err);
     if (a->q->setting && *a->q->setting)
-        return ft_fail(err, FT_ENOTFOUND, 0, FT_LOCAL_AS_MEASURED);
-    st = ft_device_local(&local, "", err);
+        return ft_fail(err, FT_ENOTFOUND, 0, "%s", ft__local_as_measured);
+    st = ft__data_device(&local, a->d, "local", err);
     if (st)
         return st;
     s->limit_bytes = ft_device_get(local)->memory_bytes;
@@ -217,7 +288,6 @@ static ft_status check_local(ft_selection *s, const struct asked *a, bool learne
                  "the predictor was trained on %s, but this machine is %s: "
                  "collect and train again",
                  a->info.device, ft_device_fingerprint(local));
-    ft_device_free(local);
     return FT_OK;
 }
 
@@ -227,7 +297,7 @@ static bool knows(const struct asked *a, const char *device)
            (strcmp(device, "local") == 0 || strcmp(a->info.device, device) == 0);
 }
 
-static ft_status find(ft_selection *s, const struct asked *a, const char *device,
+static ft_status find(ft__selection *s, const struct asked *a, const char *device,
                       ft_error *err)
 {
     const bool local = strcmp(device, "local") == 0;
@@ -252,21 +322,19 @@ static ft_status find(ft_selection *s, const struct asked *a, const char *device
     return learned ? select_device(s, a, err) : select_any(s, a, err);
 }
 
-ft_status ft_select(ft_selection *out, ft_data *d, const ft_query *asked,
-                    const ft_graph *g, ft_error *err)
+ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
+                     const ft_graph *g, ft_error *err)
 {
-    ft_query q;
-    struct asked a = {.d = d, .q = &q, .g = g};
-    ft_status st = ft__query_read(&q, asked, err);
+    struct asked a = {.d = d, .q = q, .g = g};
+    ft_status st;
 
-    *out = (ft_selection){.predictor = "", .limit_bytes = NAN};
-    if (!st)
-        st = ft_analytic_model_read(&out->source.model, q.method, err);
+    *out = (ft__selection){.predictor = "", .limit_bytes = NAN, .host = "not known"};
+    st = ft__analytic_read(&out->source.model, q->method, err);
     if (!st)
         st = open_all(&a, err);
     if (st)
         return st;
     snprintf(out->engine, sizeof(out->engine), "%s",
-             a.predictor && *a.info.device ? a.info.engine : engine_of(&q));
-    return find(out, &a, q.device ? q.device : "local", err);
+             a.predictor && *a.info.device ? a.info.engine : engine_of(q));
+    return find(out, &a, q->device ? q->device : "local", err);
 }

@@ -2,19 +2,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "query/data.h"
+#include "graph/graph_inside.h"
+#include "query/select.h"
 
-ft_status ft_analytic_model_read(ft_analytic_model *out, const char *name,
-                                 ft_error *err)
+ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err)
 {
-    static const char *const names[] = {[FT_ANALYTIC_PHYSICS] = "physics",
-                                        [FT_ANALYTIC_ROOFLINE] = "roofline",
-                                        [FT_ANALYTIC_PALEO] = "paleo"};
+    static const char *const names[] = {[FT__ANALYTIC_PHYSICS] = "physics",
+                                        [FT__ANALYTIC_ROOFLINE] = "roofline",
+                                        [FT__ANALYTIC_PALEO] = "paleo"};
 
-    *out = FT_ANALYTIC_PHYSICS;
+    *out = FT__ANALYTIC_PHYSICS;
     for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(name, names[i]) == 0) {
-            *out = (ft_analytic_model)i;
+            *out = (ft__analytic)i;
             return FT_OK;
         }
     return name ? ft_fail(err, FT_EINVAL, 0,
@@ -22,22 +22,22 @@ ft_status ft_analytic_model_read(ft_analytic_model *out, const char *name,
                 : FT_OK;
 }
 
-ft_status ft_source_predict(ft_network_estimate *out, const ft_source *s,
-                            const ft_graph *g, ft_error *err)
+ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
+                             const ft_graph *g, ft_error *err)
 {
     const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
 
     if (s->predictor)
         return ft_predict_network_on(out, s->predictor, &s->on, g, err);
     switch (s->model) {
-    case FT_ANALYTIC_ROOFLINE: return ft_predict_network_roofline(out, facts, g, err);
-    case FT_ANALYTIC_PALEO: return ft_predict_network_paleo(out, facts, g, err);
-    case FT_ANALYTIC_PHYSICS: break;
+    case FT__ANALYTIC_ROOFLINE: return ft_predict_network_roofline(out, facts, g, err);
+    case FT__ANALYTIC_PALEO: return ft_predict_network_paleo(out, facts, g, err);
+    case FT__ANALYTIC_PHYSICS: break;
     }
     return ft_predict_network_physics(out, &s->on, g, err);
 }
 
-uint32_t ft_source_policy(const ft_source *s)
+uint32_t ft__source_policy(const ft__source *s)
 {
     ft_predictor_info info = {.policy = FT_POLICY_STRIDED_VIEWS};
 
@@ -46,16 +46,16 @@ uint32_t ft_source_policy(const ft_source *s)
     return info.policy;
 }
 
-ft_status ft_source_network(ft_network_estimate *out, ft_graph **lowered,
-                            const ft_source *s, const ft_graph *g, const ft_step *step,
-                            ft_error *err)
+ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
+                             const ft__source *s, const ft_graph *g,
+                             const ft_step *step, ft_error *err)
 {
     ft_graph *made;
-    ft_status st = ft_step_lower(&made, g, ft_source_policy(s), step, err);
+    ft_status st = ft_step_lower(&made, g, ft__source_policy(s), step, err);
 
     *out = (ft_network_estimate){0};
     if (!st)
-        st = ft_source_predict(out, s, made ? made : g, err);
+        st = ft__source_predict(out, s, made ? made : g, err);
     if (lowered)
         *lowered = st ? NULL : made;
     if (st || !lowered)
@@ -66,7 +66,7 @@ ft_status ft_source_network(ft_network_estimate *out, ft_graph **lowered,
 /* ---- does it fit ---- */
 
 struct at_batch {
-    const ft_source *source;
+    const ft__source *source;
     ft_query q;
     ft_step step;
 };
@@ -81,7 +81,7 @@ static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *e
     at->q.batch = batch;
     st = ft_query_import(&g, &at->q, err);
     if (!st)
-        st = ft_source_network(&e, NULL, at->source, g, &at->step, err);
+        st = ft__source_network(&e, NULL, at->source, g, &at->step, err);
     if (!st) {
         *bytes = (uint64_t)e.memory.value;
         ft_network_estimate_free(&e);
@@ -90,8 +90,8 @@ static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *e
     return st;
 }
 
-ft_status ft_source_max_batch(int64_t *batch, const ft_source *s, const ft_query *q,
-                              double limit_bytes, ft_error *err)
+ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_query *q,
+                               double limit_bytes, ft_error *err)
 {
     struct at_batch at = {.source = s};
     ft_error inner = {0};
@@ -101,23 +101,8 @@ ft_status ft_source_max_batch(int64_t *batch, const ft_source *s, const ft_query
         st = ft__query_step(&at.step, &at.q, err);
     if (st)
         return st;
-    st = ft_memory_max_batch(batch, (uint64_t)limit_bytes, bytes_at, &at, &inner);
+    st = ft__memory_max_batch(batch, (uint64_t)limit_bytes, bytes_at, &at, &inner);
     return st ? ft_fail(err, st, 0, "--max-batch asks at several batches: %.800s",
                         inner.msg)
               : FT_OK;
-}
-
-/* ---- energy ---- */
-
-void ft_energy_why(char *why, size_t size, const char *device,
-                   const ft_network_estimate *e)
-{
-    const char *text = e->energy.why;
-    ft_sensors *s = NULL;
-
-    if (strcmp(device, "local") == 0 && !ft_sensors_probe(&s, "", 0, NULL) &&
-        *ft_sensors_why_none(s))
-        text = ft_sensors_why_none(s);
-    snprintf(why, size, "%s", text);
-    ft_sensors_free(s);
 }

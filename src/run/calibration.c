@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "graph/graph_inside.h"
 #include "predict/probes.h"
+#include "run/measure_inside.h"
 #include "run/op_job.h"
 
 /* About a hundred million floating-point operations; 64 kilobytes and 8 megabytes of
@@ -43,11 +45,11 @@ static ft_op calibration_op(const ft_session *s, uint32_t which)
     ft_op op;
 
     (void)ft_op_parse(&op, spec[which], strlen(spec[which]), NULL);
-    ft_op_lower(&op, s->engine->policy);
+    ft__op_lower(&op, s->engine->policy);
     return op;
 }
 
-ft_op ft_calibration_op(const ft_session *s, const ft_op *beside)
+ft_op ft__calibration_op(const ft_session *s, const ft_op *beside)
 {
     return calibration_op(s, ft__calibration_for(beside));
 }
@@ -183,7 +185,7 @@ void ft__session_learn_issuing(ft_session *s)
     if (s->knows_issuing)
         return;
     s->knows_issuing = true;
-    ft_op_lower(&op, e->policy);
+    ft__op_lower(&op, e->policy);
     if (ft__op_job_make(&j, s, &op, 1, NULL))
         return; /* whoever asks for the operation hears why */
     job = ft__op_job_get(j);

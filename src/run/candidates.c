@@ -2,12 +2,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "run/collection.h"
 
 static int by_hash(const void *a, const void *b)
 {
-    uint64_t x = ft_op_hash(&((const ft__candidate *)a)->op);
-    uint64_t y = ft_op_hash(&((const ft__candidate *)b)->op);
+    uint64_t x = ft__op_hash(&((const ft__candidate *)a)->op);
+    uint64_t y = ft__op_hash(&((const ft__candidate *)b)->op);
 
     return (x > y) - (x < y);
 }
@@ -25,7 +27,7 @@ static uint64_t series_of(const ft_op *op)
         if (first && rank > 1)
             one.value[first - one.value] = 1;
     }
-    return ft_op_hash(&one);
+    return ft__op_hash(&one);
 }
 
 /* Lower, drop repeats (adding their counts). */
@@ -37,7 +39,7 @@ static void take_unique(struct ft__collection *k, const ft_op *ops,
             ops[i].kind == FT_KIND_generic)
             continue;
         k->c[k->n].op = ops[i];
-        ft_op_lower(&k->c[k->n].op, k->session->engine->policy);
+        ft__op_lower(&k->c[k->n].op, k->session->engine->policy);
         k->c[k->n++].count = count ? (double)count[i] : 1;
     }
     qsort(k->c, k->n, sizeof(*k->c), by_hash);

@@ -8,6 +8,8 @@
 #include "base/prng.h"
 #include "foretell/evaluate.h"
 #include "run/collection.h"
+#include "run/measure_inside.h"
+#include "store/store_inside.h"
 
 /* Batches are never shorter than this, nor than the machine's floor. */
 #define LEAST_BATCH_S 1e-3
@@ -57,7 +59,7 @@ ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has
     ft__named_key key;
 
     ft__collection_key(&key, k->session, op, "time");
-    return ft_store_has(k->store, &key.key, has, err);
+    return ft__store_has(k->store, &key.key, has, err);
 }
 
 /* ---- putting ---- */
@@ -67,7 +69,7 @@ static ft_status put(struct ft__collection *k, ft__named_key *key, const char *m
                      ft_error *err)
 {
     key->key.metric = metric;
-    return ft_store_put(k->store, k->run, &key->key, m, readings, n, err);
+    return ft__store_put(k->store, k->run, &key->key, m, readings, n, err);
 }
 
 /* A size that is exact needs to stand there once. */
@@ -79,7 +81,7 @@ static ft_status put_bytes(struct ft__collection *k, ft__named_key *key,
     int has;
 
     key->key.metric = metric;
-    st = ft_store_has(k->store, &key->key, &has, err);
+    st = ft__store_has(k->store, &key->key, &has, err);
     return st || has ? st : put(k, key, metric, &m, NULL, 0, err);
 }
 
@@ -95,7 +97,7 @@ static ft_status put_energy(struct ft__collection *k, ft__named_key *key, ft_ene
 
     snprintf(power, sizeof(power), "power%s%s", colon, e->domain);
     snprintf(energy, sizeof(energy), "energy%s%s", colon, e->domain);
-    ft_energy_conditions(e, conditions, sizeof(conditions));
+    ft__energy_conditions(e, conditions, sizeof(conditions));
     e->power.conditions = e->energy.conditions = conditions;
     st = put(k, key, power, &e->power, readings ? readings->readings : NULL, n, err);
     return st ? st
@@ -128,7 +130,7 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing
     ft__named_key key;
     ft_status st;
 
-    ft_timing_conditions(t, conditions, sizeof(conditions));
+    ft__timing_conditions(t, conditions, sizeof(conditions));
     t->time.conditions = conditions;
     ft__collection_key(&key, k->session, op, "");
     st = put_bytes(k, &key, "workspace", t->workspace_bytes, err);
@@ -168,11 +170,11 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
         how.rounds = how.rounds ? how.rounds : HASTY_ROUNDS;
         how.max_redone = how.max_redone ? how.max_redone : HASTY_REDONE;
     }
-    st = ft_measure_ops(t, why, k->session, ops, n, &how, err);
+    st = ft__measure_ops(t, why, k->session, ops, n, &how, err);
     for (size_t i = 0; i < n; i++) {
         if (!st && !why[i].status)
             st = put_timing(k, &ops[i], &t[i], err);
-        ft_timing_free(&t[i]);
+        ft__timing_free(&t[i]);
     }
     free(t);
     return st;
@@ -482,8 +484,8 @@ static ft_status begin_run(struct ft__collection *k, ft_error *err)
              "\"dtype_policy\": \"%s\"}",
              s->device, s->engine->name, s->engine->version(), s->setting,
              s->dtype_policy);
-    return ft_store_begin_run(k->store, &k->run, k->opt->command ? k->opt->command : "",
-                              environment, err);
+    return ft__store_begin_run(
+        k->store, &k->run, k->opt->command ? k->opt->command : "", environment, err);
 }
 
 ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "device/power_inside.h"
 #include "run/command_energy.h"
 #include "run/spawn.h"
 
@@ -302,7 +303,7 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
     double from_s, to_s, busy_s = 0;
     uint64_t runs = 0;
     ft_error why;
-    ft_status st = ft_meter_start(b->opt->meter, err), stopped;
+    ft_status st = ft__meter_start(b->opt->meter, err), stopped;
 
     if (st)
         return st;
@@ -313,7 +314,7 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
         busy_s += run.wall_s;
         to_s = ft__clock_now(b->runner->clock);
     }
-    stopped = ft_meter_stop(b->opt->meter, &t, &why);
+    stopped = ft__meter_stop(b->opt->meter, &t, &why);
     if (stopped) {
         if (!st && err)
             *err = why;
@@ -373,11 +374,11 @@ static ft_status watched(struct bench *b, ft_error *err)
     ft_status st = m ? ft__command_energy_begin(b->r, b->n, m, err) : FT_OK, stopped;
 
     if (!st && m)
-        st = ft_meter_start(m, err);
+        st = ft__meter_start(m, err);
     if (st)
         return st;
     st = take_turns(b, err);
-    stopped = m ? ft_meter_stop(m, &t, &why) : FT_OK;
+    stopped = m ? ft__meter_stop(m, &t, &why) : FT_OK;
     if (!st && stopped && err)
         *err = why;
     st = st ? st : stopped;

@@ -1,5 +1,6 @@
 #include "run/command_energy.h"
 
+#include "device/power_inside.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ ft_status ft__command_energy_begin(ft_command_result *r, size_t n, ft_meter *m,
         return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
     for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
         long_s = fmax(long_s, ft_meter_least_s(m, i));
-    st = ft_meter_idle(m, long_s, idle_w, err);
+    st = ft__meter_idle(m, long_s, idle_w, err);
     for (size_t i = 0; i < n && !st; i++)
         st = make(&r[i], m, idle_w, err);
     free(idle_w);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "run/measure_inside.h"
 #include "run/rounds.h"
 
 static const double clock_may_move = 0.02;
@@ -85,7 +86,7 @@ static void add_marks(ft__buf *b, uint32_t marks)
     ft__buf_str(b, "]");
 }
 
-size_t ft_timing_conditions(const ft_timing *t, char *buf, size_t size)
+size_t ft__timing_conditions(const ft_timing *t, char *buf, size_t size)
 {
     const ft_conditions *c = &t->conditions;
     ft__buf b = {0};

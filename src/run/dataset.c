@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "run/dataset_import.h"
+#include "run/dataset_inside.h"
 
 #define FORMS(list) list, sizeof(list) / sizeof(*(list))
 
@@ -35,7 +36,7 @@ const char *ft_dataset_source(size_t i)
     return i < N_SOURCES ? sources[i].name : NULL;
 }
 
-const char *ft_dataset_what(size_t i)
+const char *ft__dataset_what(size_t i)
 {
     return i < N_SOURCES ? sources[i].what : NULL;
 }

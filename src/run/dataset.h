@@ -3,6 +3,7 @@
 
 #include "foretell/dataset.h"
 #include "foretell/op.h"
+#include "graph/op_inside.h"
 #include "run/rows.h"
 
 /* One import: a row is read, says what it measured and where, and its values wait
@@ -85,7 +86,7 @@ void ft__setting_unit(ft__import *im, const char *name, double value, const char
 /* When it was measured, "2025-02-12_13-18-17"; otherwise in 1970. */
 void ft__when(ft__import *im, const char *text);
 
-/* A kind with its shapes, to be filled by ft_op_set(). */
+/* A kind with its shapes, to be filled by ft__op_set(). */
 ft_op ft__op(ft_kind k, ft_dtype t, const ft_shape *x);
 /* What follows is about this operation; checks it. */
 void ft__about(ft__import *im, const ft_op *op);

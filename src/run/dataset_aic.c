@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "run/dataset.h"
 
 /* What the engines call a precision: the operands' dtype, whether the result is
@@ -96,9 +97,9 @@ static void values(ft__import *im)
 static void narrow(ft_op *op, size_t p)
 {
     if (precisions[p].narrow)
-        ft_op_set1(op, FT_K_to, FT_DTYPE_bf16);
-    ft_op_set1(op, FT_K_weights, precisions[p].weights);
-    ft_op_set1(op, FT_K_block, precisions[p].block);
+        ft__op_set1(op, FT_K_to, FT_DTYPE_bf16);
+    ft__op_set1(op, FT_K_weights, precisions[p].weights);
+    ft__op_set1(op, FT_K_block, precisions[p].block);
 }
 
 static void gemm(ft__import *im)
@@ -107,7 +108,7 @@ static void gemm(ft__import *im)
     ft_shape x = {.rank = 2, .dim = {ft__whole(im, FT__C_m), ft__whole(im, FT__C_k)}};
     ft_op op = ft__op(FT_KIND_linear, precisions[p].dtype, &x);
 
-    ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_n));
+    ft__op_set1(&op, FT_K_out, ft__whole(im, FT__C_n));
     narrow(&op, p);
     key(im);
     tell_precision(im);
@@ -138,9 +139,9 @@ static void attention(ft__import *im, int64_t queries, int64_t keys)
     ft_shape y = {.rank = 4, .dim = {b, kv ? kv : heads, keys, size}};
     ft_op op = ft__op(FT_KIND_attention, precisions[p].dtype, &x);
 
-    ft_op_set_shape(&op, FT_K_y, &y);
-    ft_op_set_shape(&op, FT_K_z, &y);
-    ft_op_set1(&op, FT_K_causal, queries > 1);
+    ft__op_set_shape(&op, FT_K_y, &y);
+    ft__op_set_shape(&op, FT_K_z, &y);
+    ft__op_set1(&op, FT_K_causal, queries > 1);
     key(im);
     if (ft__is(im, FT__C_backend, "vllm") && is_storing(ft__text(im, FT__C_version)))
         ft__setting(im, "cache", "written");
@@ -166,11 +167,11 @@ static void moe(ft__import *im)
         .dim = {ft__whole(im, FT__C_num_tokens), ft__whole(im, FT__C_hidden_size)}};
     ft_op op = ft__op(FT_KIND_moe, precisions[p].dtype, &x);
 
-    ft_op_set1(&op, FT_K_hidden, ft__whole(im, FT__C_inter_size));
-    ft_op_set1(&op, FT_K_experts, ft__whole(im, FT__C_num_experts));
-    ft_op_set1(&op, FT_K_topk, ft__whole(im, FT__C_topk));
-    ft_op_set1(&op, FT_K_tp, ft__whole_or(im, FT__C_moe_tp_size, 1));
-    ft_op_set1(&op, FT_K_ep, ft__whole_or(im, FT__C_moe_ep_size, 1));
+    ft__op_set1(&op, FT_K_hidden, ft__whole(im, FT__C_inter_size));
+    ft__op_set1(&op, FT_K_experts, ft__whole(im, FT__C_num_experts));
+    ft__op_set1(&op, FT_K_topk, ft__whole(im, FT__C_topk));
+    ft__op_set1(&op, FT_K_tp, ft__whole_or(im, FT__C_moe_tp_size, 1));
+    ft__op_set1(&op, FT_K_ep, ft__whole_or(im, FT__C_moe_ep_size, 1));
     narrow(&op, p);
     key(im);
     tell_precision(im);
@@ -189,9 +190,9 @@ static void quantise(ft__import *im)
     ft_op op = ft__op(scale ? FT_KIND_reduce_max : FT_KIND_quantize, FT_DTYPE_bf16, &x);
 
     if (scale)
-        ft_op_set(&op, FT_K_axes, (int64_t[]){0, 1}, 2);
+        ft__op_set(&op, FT_K_axes, (int64_t[]){0, 1}, 2);
     else
-        ft_op_set1(&op, FT_K_to, precisions[p].dtype);
+        ft__op_set1(&op, FT_K_to, precisions[p].dtype);
     key(im);
     ft__setting(im, "op", name);
     ft__setting(im, "to", ft__text(im, FT__C_dtype));

@@ -3,13 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "run/dataset.h"
 
 /* fp16_in_fp32acc: 16-bit operands, summed up in 32 bits. */
 static ft_dtype dtype(ft__import *im, ft_dtype *to)
 {
     const char *name = ft__text(im, FT__C_dtype);
-    ft_dtype t = ft_dtype_from_name(name, strlen(name));
+    ft_dtype t = ft__dtype_from_name(name, strlen(name));
 
     *to = FT_DTYPE_NONE;
     if (strncmp(name, "fp16", 4) == 0)
@@ -32,11 +33,11 @@ static ft_op gemm(ft__import *im, ft_dtype t, ft_dtype to)
     ft_shape y = {.rank = 2, .dim = {k, ft__whole(im, FT__C_n)}};
     ft_op op = ft__op(FT_KIND_matmul, t, &x);
 
-    ft_op_set_shape(&op, FT_K_y, &y);
-    ft_op_set1(&op, FT_K_to, to);
-    ft_op_set1(&op, FT_K_order,
-               (ft__is(im, FT__C_ta, "T") ? 1 : 0) +
-                   (ft__is(im, FT__C_tb, "T") ? 2 : 0));
+    ft__op_set_shape(&op, FT_K_y, &y);
+    ft__op_set1(&op, FT_K_to, to);
+    ft__op_set1(&op, FT_K_order,
+                (ft__is(im, FT__C_ta, "T") ? 1 : 0) +
+                    (ft__is(im, FT__C_tb, "T") ? 2 : 0));
     return op;
 }
 
@@ -50,11 +51,11 @@ static ft_op convolution(ft__import *im, ft_dtype t, ft_dtype to)
     int64_t pad[2] = {ft__whole(im, FT__C_pad_h), ft__whole(im, FT__C_pad_w)};
     ft_op op = ft__op(FT_KIND_conv2d, t, &x);
 
-    ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
-    ft_op_set(&op, FT_K_kernel, kernel, 2);
-    ft_op_set(&op, FT_K_stride, stride, 2);
-    ft_op_set(&op, FT_K_pad, pad, 2);
-    ft_op_set1(&op, FT_K_to, to);
+    ft__op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
+    ft__op_set(&op, FT_K_kernel, kernel, 2);
+    ft__op_set(&op, FT_K_stride, stride, 2);
+    ft__op_set(&op, FT_K_pad, pad, 2);
+    ft__op_set1(&op, FT_K_to, to);
     return op;
 }
 
@@ -70,7 +71,7 @@ static ft_op recurrent(ft__import *im, const char *name, ft_dtype t)
                                                  : FT_KIND_rnn,
                       t, &x);
 
-    ft_op_set1(&op, FT_K_hidden, hidden);
+    ft__op_set1(&op, FT_K_hidden, hidden);
     return op;
 }
 
@@ -80,7 +81,7 @@ static ft_op allreduce(ft__import *im, ft_dtype t)
     ft_shape x = {.rank = 1, .dim = {size ? bytes / size : 1}};
     ft_op op = ft__op(FT_KIND_collective, t, &x);
 
-    ft_op_set1(&op, FT_K_ranks, ft__whole(im, FT__C_num_devices));
+    ft__op_set1(&op, FT_K_ranks, ft__whole(im, FT__C_num_devices));
     return op;
 }
 
@@ -109,9 +110,9 @@ static void phase(ft__import *im, ft_op *op)
         return;
     op->phase = FT_PHASE_BACKWARD;
     if (ft__is(im, FT__C_mode, "bwd_input"))
-        ft_op_set_wrt(op, FT_WRT_X);
+        ft__op_set_wrt(op, FT_WRT_X);
     else if (ft__is(im, FT__C_mode, "bwd_weight"))
-        ft_op_set_wrt(op, FT_WRT_WEIGHTS);
+        ft__op_set_wrt(op, FT_WRT_WEIGHTS);
     else
         ft__wrong(im, FT__C_mode, "fwd, bwd_input, bwd_weight or collective is wanted");
 }

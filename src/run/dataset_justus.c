@@ -3,6 +3,7 @@
  * TensorFlow 1, timed from outside. */
 #include <math.h>
 
+#include "graph/op_inside.h"
 #include "run/dataset.h"
 
 /* "same": as many results as x has elements, over the stride; what has to be added for
@@ -33,11 +34,11 @@ static ft_op convolution(ft__import *im)
         same_padding(pad, &n, size, kernel, stride);
     else if (!ft__is(im, FT__C_padding, "valid"))
         ft__wrong(im, FT__C_padding, "same or valid is wanted");
-    ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
-    ft_op_set(&op, FT_K_kernel, (int64_t[]){kernel, kernel}, 2);
-    ft_op_set(&op, FT_K_stride, (int64_t[]){stride, stride}, 2);
-    ft_op_set(&op, FT_K_pad, pad, n);
-    ft_op_set1(&op, FT_K_bias, ft__whole_or(im, FT__C_bias, 0));
+    ft__op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
+    ft__op_set(&op, FT_K_kernel, (int64_t[]){kernel, kernel}, 2);
+    ft__op_set(&op, FT_K_stride, (int64_t[]){stride, stride}, 2);
+    ft__op_set(&op, FT_K_pad, pad, n);
+    ft__op_set1(&op, FT_K_bias, ft__whole_or(im, FT__C_bias, 0));
     return op;
 }
 
@@ -47,8 +48,8 @@ static ft_op dense(ft__import *im)
                   .dim = {ft__whole(im, FT__C_batch), ft__whole(im, FT__C_cin)}};
     ft_op op = ft__op(FT_KIND_linear, FT_DTYPE_fp32, &x);
 
-    ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
-    ft_op_set1(&op, FT_K_bias, ft__whole_or(im, FT__C_bias, 1));
+    ft__op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
+    ft__op_set1(&op, FT_K_bias, ft__whole_or(im, FT__C_bias, 1));
     return op;
 }
 

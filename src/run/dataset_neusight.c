@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "run/dataset.h"
 
 /* The last axis of the row's shape is h, or k; what comes before it is rows. */
@@ -43,13 +44,13 @@ static bool vector_op(ft_op *op, const char *name, const ft_shape *x, const ft_s
         return false;
     *op = ft__op(vectors[i].kind, FT_DTYPE_fp32, x);
     if (vectors[i].form == TWO)
-        ft_op_set_shape(op, FT_K_y, y ? y : x);
+        ft__op_set_shape(op, FT_K_y, y ? y : x);
     if (vectors[i].form == SCALAR)
-        ft_op_set_shape(op, FT_K_y, &one);
+        ft__op_set_shape(op, FT_K_y, &one);
     if (vectors[i].form == SOFTMAX)
-        ft_op_set1(op, FT_K_axis, x->rank ? x->rank - 1 : 0);
+        ft__op_set1(op, FT_K_axis, x->rank ? x->rank - 1 : 0);
     if (vectors[i].form == NORM)
-        ft_op_set1(op, FT_K_norm, 1);
+        ft__op_set1(op, FT_K_norm, 1);
     return true;
 }
 
@@ -72,14 +73,14 @@ static ft_op product(ft__import *im, bool batched)
 
     if (batched) {
         op = ft__op(FT_KIND_matmul, FT_DTYPE_fp32, &x);
-        ft_op_set_shape(&op, FT_K_y, &y);
+        ft__op_set_shape(&op, FT_K_y, &y);
         return op;
     }
     if (b == 1)
         x = matrix(m, k);
     op = ft__op(FT_KIND_linear, FT_DTYPE_fp32, &x);
-    ft_op_set1(&op, FT_K_out, n);
-    ft_op_set1(&op, FT_K_bias, 1);
+    ft__op_set1(&op, FT_K_out, n);
+    ft__op_set1(&op, FT_K_bias, 1);
     return op;
 }
 
@@ -92,10 +93,10 @@ static ft_op convolution(ft__import *im)
         .dim = {ft__whole(im, FT__C_b), ft__whole(im, FT__C_cin), size, size}};
     ft_op op = ft__op(FT_KIND_conv2d, FT_DTYPE_fp32, &x);
 
-    ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
-    ft_op_set(&op, FT_K_kernel, (int64_t[]){kernel, kernel}, 2);
-    ft_op_set(&op, FT_K_stride, (int64_t[]){stride, stride}, 2);
-    ft_op_set(&op, FT_K_pad, (int64_t[]){pad, pad}, 2);
+    ft__op_set1(&op, FT_K_out, ft__whole(im, FT__C_cout));
+    ft__op_set(&op, FT_K_kernel, (int64_t[]){kernel, kernel}, 2);
+    ft__op_set(&op, FT_K_stride, (int64_t[]){stride, stride}, 2);
+    ft__op_set(&op, FT_K_pad, (int64_t[]){pad, pad}, 2);
     return op;
 }
 
@@ -192,7 +193,7 @@ static ft_op view(const ft_shape *in, size_t n, const ft_shape *out)
     ft_op op = ft__op(FT_KIND_view, FT_DTYPE_fp32,
                       n && elements(in) >= elements(out) ? in : out);
 
-    ft_op_set_shape(&op, FT_K_out, out);
+    ft__op_set_shape(&op, FT_K_out, out);
     return op;
 }
 
@@ -203,9 +204,9 @@ static ft_op generic(const ft_shape *in, size_t n, const ft_shape *out)
 
     for (size_t i = 0; i < n; i++)
         read += elements(&in[i]);
-    ft_op_init(&op, FT_KIND_generic, FT_DTYPE_fp32);
-    ft_op_set1(&op, FT_K_read, read);
-    ft_op_set_shape(&op, FT_K_out, out);
+    ft__op_init(&op, FT_KIND_generic, FT_DTYPE_fp32);
+    ft__op_set1(&op, FT_K_read, read);
+    ft__op_set_shape(&op, FT_K_out, out);
     return op;
 }
 
@@ -216,8 +217,8 @@ static ft_op linear_node(const ft_shape *in, size_t n, const ft_shape *out)
     size_t at = n > 2 ? 1 : 0; /* addmm(bias, x, weights) */
     ft_op op = ft__op(FT_KIND_linear, FT_DTYPE_fp32, n ? &in[at] : out);
 
-    ft_op_set1(&op, FT_K_out, out->rank ? out->dim[out->rank - 1] : 1);
-    ft_op_set1(&op, FT_K_bias, bias || n == 1);
+    ft__op_set1(&op, FT_K_out, out->rank ? out->dim[out->rank - 1] : 1);
+    ft__op_set1(&op, FT_K_bias, bias || n == 1);
     return op;
 }
 
@@ -225,7 +226,7 @@ static ft_op matmul_node(const ft_shape *in)
 {
     ft_op op = ft__op(FT_KIND_matmul, FT_DTYPE_fp32, &in[0]);
 
-    ft_op_set_shape(&op, FT_K_y, &in[1]);
+    ft__op_set_shape(&op, FT_K_y, &in[1]);
     return op;
 }
 
@@ -233,8 +234,8 @@ static ft_op where_node(const ft_shape *in)
 {
     ft_op op = ft__op(FT_KIND_where, FT_DTYPE_fp32, &in[0]);
 
-    ft_op_set_shape(&op, FT_K_y, &in[1]);
-    ft_op_set_shape(&op, FT_K_z, &in[2]);
+    ft__op_set_shape(&op, FT_K_y, &in[1]);
+    ft__op_set_shape(&op, FT_K_z, &in[2]);
     return op;
 }
 
@@ -243,8 +244,8 @@ static ft_op embedding_node(const ft_shape *in, const ft_shape *out)
 {
     ft_op op = ft__op(FT_KIND_embedding, FT_DTYPE_fp32, in);
 
-    ft_op_set1(&op, FT_K_rows, elements(in));
-    ft_op_set1(&op, FT_K_dim, out->rank ? out->dim[out->rank - 1] : 1);
+    ft__op_set1(&op, FT_K_rows, elements(in));
+    ft__op_set1(&op, FT_K_dim, out->rank ? out->dim[out->rank - 1] : 1);
     return op;
 }
 
@@ -253,7 +254,7 @@ static ft_op plain_node(ft_kind kind, const ft_shape *in)
     ft_op op = ft__op(kind, FT_DTYPE_fp32, in);
 
     if (kind == FT_KIND_cumsum)
-        ft_op_set1(&op, FT_K_axis, in->rank ? in->rank - 1 : 0);
+        ft__op_set1(&op, FT_K_axis, in->rank ? in->rank - 1 : 0);
     return op;
 }
 
@@ -320,7 +321,7 @@ static void clamp_scores(ft__import *im, const ft_op *op, const char *whole,
         op->kind != FT_KIND_add || x.rank != 4 || y.rank != 4 || y.dim[1] != 1)
         return;
     clamp = ft__op(FT_KIND_maximum, FT_DTYPE_fp32, &x);
-    ft_op_set_shape(&clamp, FT_K_y, &one);
+    ft__op_set_shape(&clamp, FT_K_y, &one);
     ft__about(im, &clamp);
     ft__member(im, "neusight", whole,
                training ? FT_PHASE_FORWARD_BACKWARD : FT_PHASE_FORWARD, count,

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "foretell/device.h"
+#include "graph/op_inside.h"
 #include "run/dataset_import.h"
 
 static void out_of_memory(ft__import *im)
@@ -177,9 +178,9 @@ ft_op ft__op(ft_kind k, ft_dtype t, const ft_shape *x)
 {
     ft_op op;
 
-    ft_op_init(&op, k, t);
+    ft__op_init(&op, k, t);
     if (x)
-        ft_op_set_shape(&op, FT_K_x, x);
+        ft__op_set_shape(&op, FT_K_x, x);
     return op;
 }
 

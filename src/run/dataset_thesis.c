@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "run/dataset.h"
 
 /* "A30_no_tc" is an A30 that was told to keep fp32 as it is. */
@@ -86,20 +87,20 @@ static void two(ft__import *im, ft_op *op, ft_key_id key, ft__column h, ft__colu
         return;
     v[0] = ft__whole(im, h);
     v[1] = ft__whole_or(im, w, v[0]);
-    ft_op_set(op, key, v, 2);
+    ft__op_set(op, key, v, 2);
 }
 
 static ft_op convolution(ft__import *im, const ft_shape *x)
 {
     ft_op op = ft__op(FT_KIND_conv2d, FT_DTYPE_fp32, x);
 
-    ft_op_set1(&op, FT_K_out, ft__whole(im, FT__C_out_channels));
+    ft__op_set1(&op, FT_K_out, ft__whole(im, FT__C_out_channels));
     two(im, &op, FT_K_kernel, FT__C_kernel_h, FT__C_kernel_w);
     two(im, &op, FT_K_stride, FT__C_stride_h, FT__C_stride_w);
     two(im, &op, FT_K_pad, FT__C_pad_h, FT__C_pad_w);
     two(im, &op, FT_K_dilation, FT__C_dilation_h, FT__C_dilation_w);
-    ft_op_set1(&op, FT_K_groups, ft__whole_or(im, FT__C_groups, 1));
-    ft_op_set1(&op, FT_K_bias, ft__whole_or(im, FT__C_bias, 0));
+    ft__op_set1(&op, FT_K_groups, ft__whole_or(im, FT__C_groups, 1));
+    ft__op_set1(&op, FT_K_bias, ft__whole_or(im, FT__C_bias, 0));
     (void)ft__text(im, FT__C_in_channels); /* those of the shape */
     return op;
 }
@@ -112,7 +113,7 @@ static ft_op pool(ft__import *im, ft_kind kind, const ft_shape *x)
     two(im, &op, FT_K_stride, FT__C_stride_h, FT__C_stride_w);
     two(im, &op, FT_K_pad, FT__C_pad_h, FT__C_pad_w);
     two(im, &op, FT_K_dilation, FT__C_dilation_h, FT__C_dilation_w);
-    ft_op_set1(&op, FT_K_ceil, ft__whole_or(im, FT__C_ceil_mode, 0));
+    ft__op_set1(&op, FT_K_ceil, ft__whole_or(im, FT__C_ceil_mode, 0));
     return op;
 }
 
@@ -127,7 +128,7 @@ static ft_op adaptive_pool(const ft_shape *x, const ft_shape *out)
         return ft__op(FT_KIND_global_avgpool, FT_DTYPE_fp32, x);
     if (x->dim[2] < out->dim[2] || x->dim[3] < out->dim[3]) {
         op = ft__op(FT_KIND_resize, FT_DTYPE_fp32, x);
-        ft_op_set_shape(&op, FT_K_out, out);
+        ft__op_set_shape(&op, FT_K_out, out);
         return op;
     }
     for (int i = 0; i < 2; i++) {
@@ -135,9 +136,9 @@ static ft_op adaptive_pool(const ft_shape *x, const ft_shape *out)
         kernel[i] = x->dim[2 + i] - (out->dim[2 + i] - 1) * stride[i];
     }
     op = ft__op(FT_KIND_avgpool2d, FT_DTYPE_fp32, x);
-    ft_op_set(&op, FT_K_kernel, kernel, 2);
-    ft_op_set(&op, FT_K_stride, stride, 2);
-    ft_op_set(&op, FT_K_pad, (int64_t[]){0, 0}, 2);
+    ft__op_set(&op, FT_K_kernel, kernel, 2);
+    ft__op_set(&op, FT_K_stride, stride, 2);
+    ft__op_set(&op, FT_K_pad, (int64_t[]){0, 0}, 2);
     return op;
 }
 
@@ -145,10 +146,10 @@ static ft_op layernorm(ft__import *im, const ft_shape *x)
 {
     ft_op op = ft__op(FT_KIND_layernorm, FT_DTYPE_fp32, x);
 
-    ft_op_set1(&op, FT_K_norm,
-               *ft__text(im, FT__C_normalized_shape)
-                   ? ft__shape(im, FT__C_normalized_shape).rank
-                   : 1);
+    ft__op_set1(&op, FT_K_norm,
+                *ft__text(im, FT__C_normalized_shape)
+                    ? ft__shape(im, FT__C_normalized_shape).rank
+                    : 1);
     return op;
 }
 
@@ -161,7 +162,7 @@ static ft_op layernorm2d(const ft_shape *x)
     if (x->rank == 4)
         last = (ft_shape){4, {x->dim[0], x->dim[2], x->dim[3], x->dim[1]}};
     op = ft__op(FT_KIND_layernorm, FT_DTYPE_fp32, &last);
-    ft_op_set1(&op, FT_K_norm, 1);
+    ft__op_set1(&op, FT_K_norm, 1);
     return op;
 }
 
@@ -169,12 +170,12 @@ static ft_op shaped(ft_kind kind, const ft_shape *x, const ft_shape *out)
 {
     ft_op op;
 
-    ft_op_init(&op, kind, FT_DTYPE_fp32);
+    ft__op_init(&op, kind, FT_DTYPE_fp32);
     if (kind == FT_KIND_generic)
-        ft_op_set1(&op, FT_K_read, ft_shape_elements(x));
+        ft__op_set1(&op, FT_K_read, ft_shape_elements(x));
     else
-        ft_op_set_shape(&op, FT_K_x, x);
-    ft_op_set_shape(&op, FT_K_out, out);
+        ft__op_set_shape(&op, FT_K_x, x);
+    ft__op_set_shape(&op, FT_K_out, out);
     return op;
 }
 
@@ -182,7 +183,7 @@ static ft_op keyed(ft_kind kind, const ft_shape *x, ft_key_id key, int64_t value
 {
     ft_op op = ft__op(kind, FT_DTYPE_fp32, x);
 
-    ft_op_set1(&op, key, value);
+    ft__op_set1(&op, key, value);
     return op;
 }
 
@@ -235,7 +236,7 @@ static bool layer(ft__import *im, ft_op *op, const char *name, const ft_shape *x
         *op = keyed(FT_KIND_softmax, x, FT_K_axis, x->rank - 1);
     else if (strcmp(name, "Linear") == 0) {
         *op = keyed(FT_KIND_linear, x, FT_K_out, ft__whole(im, FT__C_out_features));
-        ft_op_set1(op, FT_K_bias, ft__whole_or(im, FT__C_bias, 0));
+        ft__op_set1(op, FT_K_bias, ft__whole_or(im, FT__C_bias, 0));
     } else {
         return false;
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
 #include "run/eager_parts.h"
 #include "run/values.h"
 
@@ -36,8 +37,8 @@ static void find_last_uses(ft__eager *e)
         for (uint32_t j = 0; j < n->n_params; j++)
             use(e, n->params[j], i);
     }
-    for (uint32_t i = 0; i < ft_graph_n_outputs(g); i++)
-        e->last[ft_graph_output(g, i)] = n_nodes - 1;
+    for (uint32_t i = 0; i < ft__graph_n_outputs(g); i++)
+        e->last[ft__graph_output(g, i)] = n_nodes - 1;
     for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
         if (ft__eager_stays(e, i) || is_gradient(e, i))
             e->last[i] = FT_NONE;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "run/eager_parts.h"
 #include "run/values.h"
 
@@ -305,8 +306,8 @@ static ft_op exponential(const ft_op *fill)
     ft_shape s = ft_op_shape(fill, FT_K_out);
     ft_op op;
 
-    ft_op_init(&op, FT_KIND_exp, fill->dtype);
-    ft_op_set_shape(&op, FT_K_x, &s);
+    ft__op_init(&op, FT_KIND_exp, fill->dtype);
+    ft__op_set_shape(&op, FT_K_x, &s);
     return op;
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 #include "device/meter.h"
+#include "device/power_inside.h"
+#include "run/measure_inside.h"
 #include "run/rounds.h"
 
 static const double default_power_time_s = 5;
@@ -104,8 +106,8 @@ static void work_out(ft_energy *e, const ft_power *p, const ft_measurement *time
     e->power.std = p->watts_std;
     e->power.n = p->n_fresh;
     e->power.iterations = e->iterations;
-    ft_energy_of(&e->energy.value, &e->energy.error, p->watts, p->watts_error, each_s,
-                 each_s * time->error / time->value);
+    ft__energy_of(&e->energy.value, &e->energy.error, p->watts, p->watts_error, each_s,
+                  each_s * time->error / time->value);
     e->energy.mean = e->energy.value;
     e->energy.n = p->n_fresh;
     e->energy.iterations = e->iterations;
@@ -215,7 +217,7 @@ ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
 
 /* ---- as text ---- */
 
-size_t ft_energy_conditions(const ft_energy *e, char *buf, size_t size)
+size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size)
 {
     ft__buf b = {0};
     size_t len;

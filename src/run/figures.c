@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "run/measure_inside.h"
 #include "run/rounds.h"
 
 /* A batch further from its round's median than this many sigma is marked. */
@@ -126,8 +127,8 @@ static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, siz
     }
 }
 
-ft_status ft_measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
-                                  ft_error *err)
+ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
+                                   ft_error *err)
 {
     struct sums s = {.batch = calloc(2 * n + 2, sizeof(double)),
                      .round = calloc(2 * n + 2, sizeof(double))};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "graph/graph_inside.h"
 #include "run/op_job.h"
 
 /* Weighted least squares of t = slope n + offset over points from..to, each
@@ -44,7 +45,7 @@ ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op
     ft_status st;
 
     memset(out, 0, sizeof(*out));
-    ft_op_lower(&low, s->engine->policy);
+    ft__op_lower(&low, s->engine->policy);
     st = ft__op_job_make(&j, s, &low, 1, err);
     if (st)
         return st;

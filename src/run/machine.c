@@ -5,8 +5,10 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "graph/graph_inside.h"
 #include "predict/probes.h"
 #include "run/collection.h"
+#include "store/store_inside.h"
 
 /* What a process holds besides a network's weights, activations and workspace:
  * the engine's code and tables, and code made for each operation. */
@@ -44,7 +46,7 @@ static ft_status put_context(struct ft__collection *k, const char *metric,
     ft__named_key key;
 
     ft__collection_key(&key, k->session, NULL, metric);
-    return ft_store_put(k->store, k->run, &key.key, &m, NULL, 0, err);
+    return ft__store_put(k->store, k->run, &key.key, &m, NULL, 0, err);
 }
 
 /* A small network of common kinds, then the same with many more convolutions and
@@ -60,7 +62,7 @@ static ft_status measure_context(struct ft__collection *k, ft_error *err)
     ft_status st;
 
     ft__collection_key(&key, k->session, NULL, "context");
-    st = ft_store_has(k->store, &key.key, &has, err);
+    st = ft__store_has(k->store, &key.key, &has, err);
     if (st || has)
         return st;
     /* What is ours, not the engine's: all but what came with opening it. */
@@ -111,7 +113,7 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
     st = ft_measure_linearity(&l, k->session, &op, err);
     k->floor_s = l.floor_s;
     return st ? st
-              : ft_store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
+              : ft__store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
 }
 
 /* What the calibration took when nothing slowed it down, in sessions before, and what
@@ -152,7 +154,7 @@ static ft_status learn_usual(struct ft__collection *k, ft_error *err)
         if (known[i] || isnan(s->usual_ratio[i]))
             continue;
         fact_name(fact, s, ratio_fact[i]);
-        st = ft_store_put_fact(k->store, s->device, fact, s->usual_ratio[i], err);
+        st = ft__store_put_fact(k->store, s->device, fact, s->usual_ratio[i], err);
     }
     return st;
 }
@@ -165,7 +167,7 @@ ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
     if (isnan(usual_s) || usual_s >= k->session->usual_s)
         return FT_OK;
     fact_name(fact, k->session, usual_fact);
-    return ft_store_put_fact(k->store, k->session->device, fact, usual_s, err);
+    return ft__store_put_fact(k->store, k->session->device, fact, usual_s, err);
 }
 
 /* All probes together take a quarter of what is left, but are never so short that
@@ -189,7 +191,7 @@ static ft_status measure_probes(struct ft__collection *k, ft_error *err)
         int has;
 
         missing[n] = ft__probe(i);
-        ft_op_lower(&missing[n], k->session->engine->policy);
+        ft__op_lower(&missing[n], k->session->engine->policy);
         st = ft__has_time(k, &missing[n], &has, err);
         n += !has || k->opt->again;
     }
@@ -211,7 +213,7 @@ static ft_status put_policy(struct ft__collection *k, ft_error *err)
     char fact[128];
 
     snprintf(fact, sizeof(fact), "policy:%s", e->name);
-    return ft_store_put_fact(k->store, k->session->device, fact, e->policy, err);
+    return ft__store_put_fact(k->store, k->session->device, fact, e->policy, err);
 }
 
 ft_status ft__measure_machine(struct ft__collection *k, ft_error *err)

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
+#include "run/measure_inside.h"
 #include "run/op_job.h"
 #include "run/rounds.h"
 
-void ft_timing_free(ft_timing *t)
+void ft__timing_free(ft_timing *t)
 {
     free(t->readings);
     free(t->launches);
@@ -32,7 +34,7 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
     if (!st && opt->meter)
         st = ft__measure_energy(out, job, opt, err);
     if (st)
-        ft_timing_free(out);
+        ft__timing_free(out);
     ft__timed_free(&t);
     return st;
 }
@@ -86,7 +88,7 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
         ft_op low = ops[g->n];
         ft_status st;
 
-        ft_op_lower(&low, g->session->engine->policy);
+        ft__op_lower(&low, g->session->engine->policy);
         if (held > 0 && held + bytes_of(&low) > group_bytes)
             break;
         st = ft__op_job_make(&g->job[g->n], g->session, &low, 0, &why[g->n]);
@@ -163,7 +165,7 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
     if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[job]))
         st = ft__measure_energy(out, &t->job, g->opt, why);
     if (st) {
-        ft_timing_free(out);
+        ft__timing_free(out);
         *out = (ft_timing){0};
         return st;
     }
@@ -211,8 +213,9 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     return FT_OK;
 }
 
-ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s, const ft_op *ops,
-                         size_t n, const ft_measure_options *opt, ft_error *err)
+ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
+                          const ft_op *ops, size_t n, const ft_measure_options *opt,
+                          ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -230,8 +233,8 @@ ft_status ft_measure_ops(ft_timing *out, ft_error *why, ft_session *s, const ft_
     return st;
 }
 
-ft_status ft_measure_op(ft_timing *out, ft_session *s, const ft_op *op,
-                        const ft_measure_options *opt, ft_error *err)
+ft_status ft__measure_op(ft_timing *out, ft_session *s, const ft_op *op,
+                         const ft_measure_options *opt, ft_error *err)
 {
     ft_error why = {0};
     size_t taken;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
 #include "run/eager.h"
+#include "run/measure_inside.h"
 #include "run/network.h"
 
 struct step {
@@ -153,7 +155,7 @@ static ft_status set_up(ft__network *n, const ft_graph *g, uint32_t policy,
     ft_session *s = n->session;
     size_t pointers = 1;
     void **at;
-    ft_status st = ft_graph_lower(&n->graph, g, policy, err);
+    ft_status st = ft__graph_lower(&n->graph, g, policy, err);
 
     if (!st)
         st = ft_plan_make(&n->plan, n->graph, err);
@@ -275,7 +277,7 @@ double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
     if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
         !ft__measure_job(&t, &job, &brief, NULL))
         value = t.time.value;
-    ft_timing_free(&t);
+    ft__timing_free(&t);
     return value;
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "device/load.h"
+#include "run/measure_inside.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
@@ -454,11 +455,11 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
     ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
 
     if (!st)
-        st = ft_measurement_of_times(&out->time, t->readings, t->n, err);
+        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
     if (!st)
         st = ft__measurement_beside(&out->time, t, err);
     if (!st && t->n_launches)
-        st = ft_measurement_of_times(&out->launch, t->launches, t->n_launches, err);
+        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
     else
         out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
     if (st)

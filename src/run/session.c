@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "foretell/device.h"
+#include "run/measure_inside.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -254,7 +255,7 @@ const char *ft_session_device(const ft_session *s)
     return s->device;
 }
 
-const char *ft_session_dtype_policy(const ft_session *s)
+const char *ft__session_dtype_policy(const ft_session *s)
 {
     return s->dtype_policy;
 }

@@ -6,8 +6,10 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "run/measure_inside.h"
 #include "run/op_job.h"
 #include "run/validate.h"
+#include "store/store_inside.h"
 
 static const double default_time_s = 2;
 static const double default_op_time_s = 0.1;
@@ -138,7 +140,7 @@ static ft_status put(struct live *l, const char *metric, const ft_measurement *m
     key.spec = l->k.spec;
     key.metric = metric;
     key.phase = ft_graph_mode(l->k.graph) == FT_MODE_TRAINING ? "step" : "forward";
-    return ft_store_put(l->k.store, l->run, &key, m, r, n, err);
+    return ft__store_put(l->k.store, l->run, &key, m, r, n, err);
 }
 
 /* The sum of the meter's domains, and what was read of each. */
@@ -252,7 +254,7 @@ static ft_status put_network(struct live *l, ft_error *err)
 {
     ft_validated *v = l->out;
     ft_measurement m;
-    ft_status st = ft_measurement_of_times(&m, v->reading, v->n_readings, err);
+    ft_status st = ft__measurement_of_times(&m, v->reading, v->n_readings, err);
 
     if (!st)
         st = put(l, "time", &m, v->reading, v->n_readings, err);
@@ -284,8 +286,8 @@ static ft_status run_live(struct live *l, ft_error *err)
     if (!st && !l->out->round)
         st = ft_fail(err, FT_ENOMEM, 0, "rounds");
     if (!st)
-        st = ft_store_begin_run(l->k.store, &l->run, opt->command ? opt->command : "",
-                                "{}", err);
+        st = ft__store_begin_run(l->k.store, &l->run, opt->command ? opt->command : "",
+                                 "{}", err);
     for (uint32_t r = 0; r < rounds && !st; r++)
         st = measure_round(l, r, rounds, err);
     if (!st && l->out->n_rounds)
@@ -308,7 +310,7 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
                                     .setting = ft_session_setting(s),
                                     .engine = ft_session_engine(s),
                                     .engine_version = ft_session_engine_version(s),
-                                    .dtype_policy = ft_session_dtype_policy(s)}};
+                                    .dtype_policy = ft__session_dtype_policy(s)}};
     st = ft__validate_lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
     if (!st) {
         ft__validate_describe(out, &l.k);

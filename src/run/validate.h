@@ -12,6 +12,7 @@ typedef struct ft__validation {
     const ft_graph *graph; /* as imported, or a training step */
     ft_graph *lowered;
     uint32_t policy;
+    bool stored;    /* nothing runs: `base` is of any device */
     bool planned;   /* the engine's tensors lie at offsets planned ahead */
     ft_key base;    /* device, setting, engine, version; the rest NULL */
     char spec[300]; /* of the network */

@@ -245,27 +245,44 @@ static void take_estimate(ft_figure *f, const ft_estimate *e)
         ft__figure_unknown(f, e->why);
 }
 
-static ft_status predict_with(ft_validated *out, ft__validation *k,
-                              const ft_predictor *p, ft_error *err)
+static void nothing_predicted(ft_validated *out, const char *why)
 {
-    const ft_device_use measured = {0};
-    ft_network_estimate e;
-    ft_predictor_info info;
-    ft_graph *lowered;
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
+        ft__figure_unknown(&out->predicted[q], why);
+}
+
+/* loaded: NULL, or the predictor to ask. */
+static ft_status ask(ft_validated *out, ft__validation *k, const ft_predictor *loaded,
+                     ft_error *err)
+{
+    ft_query q = *k->opt->query;
+    ft_answer *a;
+    ft_error why = {0};
     ft_status st;
 
-    ft_predictor_get_info(p, &info);
-    st = ft_graph_lower(&lowered, k->graph, info.policy, err);
+    q.graph = k->graph;
+    q.totals = 1;
+    q.loaded = loaded;
+    q.predictor = loaded ? NULL : q.predictor;
+    if (k->stored) {
+        q.device = k->base.device;
+        q.engine = k->base.engine;
+    }
+    st = ft_query_ask(&a, k->opt->data, &q, &why);
+    if (st == FT_ENOTFOUND) {
+        nothing_predicted(out, why.msg);
+        return FT_OK;
+    }
     if (st)
-        return st;
-    st = ft_predict_network_on(&e, p, &measured, lowered, err);
-    ft_graph_free(lowered);
-    if (st)
-        return st;
-    take_estimate(&out->predicted[FT_QUANTITY_TIME], &e.time);
-    take_estimate(&out->predicted[FT_QUANTITY_ENERGY], &e.energy);
-    take_estimate(&out->predicted[FT_QUANTITY_MEMORY], &e.memory);
-    ft_network_estimate_free(&e);
+        return ft_fail(err, st, why.pos, "%s", why.msg);
+    take_estimate(&out->predicted[FT_QUANTITY_TIME], &a->time);
+    take_estimate(&out->predicted[FT_QUANTITY_ENERGY], &a->energy);
+    take_estimate(&out->predicted[FT_QUANTITY_MEMORY], &a->memory);
+    /* What sensors there are now is another matter. */
+    if (a->energy.basis == FT_BASIS_UNAVAILABLE && a->by == FT_ANSWERED_BY_DEVICE)
+        ft__figure_unknown(&out->predicted[FT_QUANTITY_ENERGY],
+                           "no power was measured for this predictor");
+    ft_answer_free(a);
     return FT_OK;
 }
 
@@ -284,14 +301,13 @@ static ft_status predict_without(ft_validated *out, ft__validation *k, ft_error 
     ft_status st = ft_predictor_train(&p, k->store, &how, &why);
 
     if (!st) {
-        st = predict_with(out, k, p, err);
+        st = ask(out, k, p, err);
         ft_predictor_free(p);
         return st;
     }
     if (st != FT_ENOTFOUND && st != FT_EINVAL)
         return ft_fail(err, st, 0, "%s", why.msg);
-    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
-        ft__figure_unknown(&out->predicted[q], why.msg);
+    nothing_predicted(out, why.msg);
     return FT_OK;
 }
 
@@ -299,11 +315,9 @@ static ft_status predict(ft_validated *out, ft__validation *k, ft_error *err)
 {
     if (k->opt->forget)
         return predict_without(out, k, err);
-    if (k->opt->predictor)
-        return predict_with(out, k, k->opt->predictor, err);
-    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
-        ft__figure_unknown(&out->predicted[q],
-                           "no predictor for this engine and these threads");
+    if (k->opt->query)
+        return ask(out, k, NULL, err);
+    nothing_predicted(out, "no predictor for this engine and these threads");
     return FT_OK;
 }
 

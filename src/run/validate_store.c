@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "run/validate.h"
+#include "run/validate_inside.h"
+#include "store/store_inside.h"
 
 void ft_validated_free(ft_validated *v)
 {
@@ -17,13 +21,13 @@ void ft_validated_free(ft_validated *v)
 }
 
 /* Sums do not depend on the order of operations. */
-size_t ft_network_spec(const ft_graph *g, char *buf, size_t size)
+size_t ft__network_spec(const ft_graph *g, char *buf, size_t size)
 {
     uint64_t id = 0;
 
     for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
         if (ft__validate_runs(ft_graph_op(g, i)))
-            id += ft_op_hash(ft_graph_op(g, i)) * (2 * ft_graph_op_count(g, i) + 1);
+            id += ft__op_hash(ft_graph_op(g, i)) * (2 * ft_graph_op_count(g, i) + 1);
     return (size_t)snprintf(buf, size, "network id=%016llx name=%.200s",
                             (unsigned long long)id, ft_graph_name(g));
 }
@@ -79,14 +83,14 @@ static ft_status read_power(ft_validated *out, ft__validation *k, ft_error *err)
     ft_status st = network_row(&power, k, "power", err);
 
     if (!st && power.id)
-        st = ft_store_readings(k->store, power.id, &out->power, &out->n_power, err);
+        st = ft__store_readings(k->store, power.id, &out->power, &out->n_power, err);
     if (st || !power.id || out->n_power)
         return st;
     free(out->power);
     out->power = NULL;
     st = ft_store_each(k->store, &k->base, 1, keep_if_same, &s, err);
     if (!st && s.row.id)
-        st = ft_store_readings(k->store, s.row.id, &out->power, &out->n_power, err);
+        st = ft__store_readings(k->store, s.row.id, &out->power, &out->n_power, err);
     return st;
 }
 
@@ -108,7 +112,8 @@ ft_status ft__validate_network_rows(ft_validated *out, ft__validation *k, ft_err
     take_row(&out->measured[FT_QUANTITY_ENERGY], &energy,
              "the network's energy was not measured");
     if (time.id && !out->reading)
-        st = ft_store_readings(k->store, time.id, &out->reading, &out->n_readings, err);
+        st =
+            ft__store_readings(k->store, time.id, &out->reading, &out->n_readings, err);
     return st;
 }
 
@@ -126,13 +131,13 @@ void ft__validate_describe(ft_validated *out, const ft__validation *k)
 ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t policy,
                              bool planned, ft_error *err)
 {
-    ft_status st = ft_graph_lower(&k->lowered, g, policy, err);
+    ft_status st = ft__graph_lower(&k->lowered, g, policy, err);
 
     k->graph = g;
     k->policy = policy;
     k->planned = planned && ft_graph_mode(g) == FT_MODE_INFERENCE;
     if (!st)
-        ft_network_spec(k->lowered, k->spec, sizeof(k->spec));
+        ft__network_spec(k->lowered, k->spec, sizeof(k->spec));
     return st;
 }
 
@@ -221,6 +226,7 @@ static ft_status look_up(ft_validated *out, const struct dataset *d, ft_store *s
 {
     ft__validation k = {.store = store,
                         .opt = opt,
+                        .stored = true,
                         .base = {.device = d->device,
                                  .setting = d->setting,
                                  .engine = d->engine,

@@ -1,5 +1,6 @@
 #include "run/values.h"
 
+#include "graph/op_inside.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,9 +64,9 @@ static ft_status convert(ft_session *s, void **value, const ft_shape *shape,
     ft_op op;
     ft_status st;
 
-    ft_op_init(&op, FT_KIND_cast, FT_DTYPE_fp32);
-    ft_op_set_shape(&op, FT_K_x, shape);
-    ft_op_set1(&op, FT_K_to, (int64_t)dtype);
+    ft__op_init(&op, FT_KIND_cast, FT_DTYPE_fp32);
+    ft__op_set_shape(&op, FT_K_x, shape);
+    ft__op_set1(&op, FT_K_to, (int64_t)dtype);
     op.layout = layout;
     st = s->engine->values->prepare(s->context, &block, &info, &op, 0, err);
     if (!st)

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "store/store.h"
+#include "store/store_inside.h"
 
 /* One list of columns: the header line, and the place of each field. */
 /* clang-format off */
@@ -66,7 +67,7 @@ static ft_status add_readings(struct writer *w, int64_t id)
 {
     ft_reading *r;
     size_t n;
-    ft_status st = ft_store_readings(w->s, id, &r, &n, w->err);
+    ft_status st = ft__store_readings(w->s, id, &r, &n, w->err);
 
     for (size_t i = 0; i < n; i++) {
         ft__buf_str(&w->line, i ? " " : "");

@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "store/store.h"
+#include "store/store_inside.h"
 
-ft_status ft_store_put_member(ft_store *s, const ft_member *member, ft_error *err)
+ft_status ft__store_put_member(ft_store *s, const ft_member *member, ft_error *err)
 {
     ft_status st = ft__store_begin(s, err);
 

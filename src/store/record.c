@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "store/blob.h"
 #include "store/store.h"
+#include "store/store_inside.h"
 
 #define JOINED                                                                         \
     " FROM measurement m JOIN device d ON d.id = m.device_id"                          \
@@ -202,8 +203,8 @@ ft_status ft__store_find_run(ft_store *s, int64_t *id, const char *command,
     return st;
 }
 
-ft_status ft_store_begin_run(ft_store *s, int64_t *id, const char *command,
-                             const char *environment, ft_error *err)
+ft_status ft__store_begin_run(ft_store *s, int64_t *id, const char *command,
+                              const char *environment, ft_error *err)
 {
     ft_status st = ft__store_begin(s, err);
 
@@ -310,9 +311,9 @@ static bool sound(const ft_measurement *m, const ft_reading *r, size_t n)
     return m->unit && m->n <= INT64_MAX && m->iterations <= INT64_MAX;
 }
 
-ft_status ft_store_put(ft_store *s, int64_t run_id, const ft_key *key,
-                       const ft_measurement *m, const ft_reading *readings,
-                       size_t n_readings, ft_error *err)
+ft_status ft__store_put(ft_store *s, int64_t run_id, const ft_key *key,
+                        const ft_measurement *m, const ft_reading *readings,
+                        size_t n_readings, ft_error *err)
 {
     ft_status st;
 
@@ -327,7 +328,7 @@ ft_status ft_store_put(ft_store *s, int64_t run_id, const ft_key *key,
     return ft__store_end(s, st, err);
 }
 
-ft_status ft_store_has(ft_store *s, const ft_key *key, int *found, ft_error *err)
+ft_status ft__store_has(ft_store *s, const ft_key *key, int *found, ft_error *err)
 {
     struct use u = use(s, FT__SQL_FIND_KEY);
     bool any;
@@ -359,8 +360,8 @@ ft_status ft__store_add_member(ft_store *s, const ft_member *m, ft_error *err)
     return run(&u, err);
 }
 
-ft_status ft_store_put_fact(ft_store *s, const char *device, const char *name,
-                            double value, ft_error *err)
+ft_status ft__store_put_fact(ft_store *s, const char *device, const char *name,
+                             double value, ft_error *err)
 {
     ft_status st;
     struct use u;
@@ -427,8 +428,8 @@ static ft_status decode(struct use *u, ft_reading **out, size_t *n, ft_error *er
     return FT_OK;
 }
 
-ft_status ft_store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n,
-                            ft_error *err)
+ft_status ft__store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n,
+                             ft_error *err)
 {
     struct use u = use(s, FT__SQL_GET_READINGS);
     ft_status st;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "foretell/store.h"
+#include "store/store_inside.h"
 
 /* Statements used again and again: prepared at their first use, kept in the
  * handle. In all of them ?1 to ?8 are the members of ft_key in their order. */
@@ -81,7 +82,7 @@ typedef struct ft__bulk_row {
     const ft_reading *readings;
     size_t n_readings;
 } ft__bulk_row;
-/* Strings as ft_store_put() wants them. *fresh: it was not there. */
+/* Strings as ft__store_put() wants them. *fresh: it was not there. */
 ft_status ft__bulk_put(ft__bulk *b, const ft__bulk_row *row, bool *fresh,
                        ft_error *err);
 /* Ends the transaction, undoing all where st is a failure; frees b (may be NULL);

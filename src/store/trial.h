@@ -2,6 +2,7 @@
 #define STORE_TRIAL_H
 
 #include "store/store.h"
+#include "store/store_inside.h"
 
 /* Runs of points of an exploration. `print` tells explorations of one name apart that
  * run something else. */
@@ -33,7 +34,7 @@ typedef struct ft__trial_run {
     size_t n_values;
 } ft__trial_run;
 
-/* When it returns, it outlives this process. `run` as for ft_store_put(). */
+/* When it returns, it outlives this process. `run` as for ft__store_put(). */
 ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
                         const ft__trial_run *t, ft_error *err);
 /* All of them in the order in which they were taken. */

@@ -1,5 +1,6 @@
 #include "agree.h"
 
+#include "ptx/ptx_inside.h"
 #include <string.h>
 
 /* Memory is somewhere aligned, as the driver gives it. */
@@ -57,17 +58,17 @@ ft_status blocks_agree(agreement *out, const blocks *b, const uint64_t *threads,
     ft_ptx_counter *c = NULL;
     ft_ptx_counts counts;
     given g;
-    ft_status st = ft_ptx_counter_new(&c, m, err);
+    ft_status st = ft__ptx_counter_new(&c, m, err);
 
     memset(out, 0, sizeof(*out));
     give(&g, l);
-    st = st ? st : ft_ptx_count(&counts, c, &g.launch, err);
+    st = st ? st : ft__ptx_count(&counts, c, &g.launch, err);
     if (!st) {
-        size_t n = ft_ptx_blocks(c, &counted);
+        size_t n = ft__ptx_blocks(c, &counted);
 
         for (uint32_t i = 0; i < b->n; i++)
             compare(out, b->at[i].line, threads[(size_t)i * b->per], counted, n);
     }
-    ft_ptx_counter_free(c);
+    ft__ptx_counter_free(c);
     return st;
 }

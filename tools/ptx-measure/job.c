@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "ptx/ptx_inside.h"
 
 enum { CHUNK = 1 << 22, ERROR_LOG = 4096, SHARED_WITHOUT_ASKING = 48 << 10 };
 
@@ -232,7 +233,7 @@ ft_status job_count_blocks(json_t *out, const cuda *c, const launch *l, ft_error
     ft_ptx *m = NULL;
     blocks b = {0};
     uint64_t *value = NULL;
-    ft_status st = ft_ptx_open(&m, l->module, err);
+    ft_status st = ft__ptx_open(&m, l->module, err);
 
     st = st ? st : blocks_insert(&b, m, err);
     if (!st && !(value = calloc((size_t)b.n * b.per + 1, sizeof(*value))))
@@ -244,6 +245,6 @@ ft_status job_count_blocks(json_t *out, const cuda *c, const launch *l, ft_error
     }
     free(value);
     blocks_free(&b);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     return st;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ptx/module.h"
+#include "ptx/ptx_inside.h"
 
 enum { MOST_MEMORY_LOG2 = 36, DEFAULT_MEMORY = 1 << 20, MOST_SHARED = 1 << 20 };
 
@@ -214,7 +215,7 @@ static ft_status read_row(launch *l, const char *path, ft_error *err)
     l->module = beside(path, module);
     if (!l->module)
         return ft_fail(err, FT_ENOMEM, 0, "a name");
-    st = ft_ptx_open(&m, l->module, &why);
+    st = ft__ptx_open(&m, l->module, &why);
     st = st ? st : ft__ptx_kernel_find(&i, m, kernel, &why);
     if (st) {
         ft_fail(err, FT_EFORMAT, 0, "line %u: %.900s", l->line, why.msg);
@@ -225,7 +226,7 @@ static ft_status read_row(launch *l, const char *path, ft_error *err)
         l->kernel = json_string_value(json_object_get(l->row, "kernel"));
         st = read_arguments(l, m, k, err);
     }
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     return st ? FT_EFORMAT : FT_OK;
 }
 

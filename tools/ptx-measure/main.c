@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "measure.h"
+#include "ptx/ptx_inside.h"
 
 /* Exit codes: as the command's. */
 enum { DONE = 0, FAILED = 1, USAGE = 2, BAD_INPUT = 3, MISSING = 4 };
@@ -362,13 +363,13 @@ static int print_counters(const char *path)
     ft_ptx *m = NULL;
     blocks b = {0};
     ft_error err;
-    ft_status st = ft_ptx_open(&m, path, &err);
+    ft_status st = ft__ptx_open(&m, path, &err);
 
     st = st ? st : blocks_insert(&b, m, &err);
     if (!st)
         fputs(b.text, stdout);
     blocks_free(&b);
-    ft_ptx_free(m);
+    ft__ptx_free(m);
     return st ? fail(&err, BAD_INPUT) : DONE;
 }
 

@@ -37,7 +37,7 @@
   [3]
   $ printf 'PK\003\004 and no more' > cut.pt2
   $ foretell ops cut.pt2
-  foretell ops: cut.pt2: a damaged zip archive: Not a zip archive
+  foretell ops: cut.pt2: a damaged zip archive: its directory is not whole
   [3]
   $ python3 -c "import zipfile; zipfile.ZipFile('other.pt2', 'w').writestr('a/b.txt', 'x')"
   $ foretell ops other.pt2

@@ -150,4 +150,4 @@ A family that comes with foretell is corrected as well.
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16 --json | pick dtype memory.weights verify
   dtype: "fp16"
   memory.weights: 51060944.0
-  verify: "foretell measure data/models/resnet50.onnx --engine onednn --dtype fp16"
+  verify: "foretell measure data/models/resnet50.onnx --engine torch,device=cuda --dtype fp16"

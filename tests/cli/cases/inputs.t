@@ -111,7 +111,7 @@ How often a loop runs that data decides about can be said.
   view x=1x64 out=1x64 dtype=fp32,1,0,0,0,0
   $ foretell predict models/loop.onnx --trips 20 --device a30 --json | pick bounded verify
   bounded: ["Loop (node decode), counted 20 times: how often it runs depends on data (--trips N sets it)"]
-  verify: "foretell measure models/loop.onnx --engine onednn --trips 20"
+  verify: "foretell measure models/loop.onnx --engine torch,device=cuda --trips 20"
 
 Sizes that depend on data are bounds.
 

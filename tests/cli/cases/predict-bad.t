@@ -27,7 +27,7 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.6 %  82.6 us  16.5 us  6.72 us  40.6 us  scaled
   conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  1.9 %  60.6 us  10.1 us  4.11 us  24.9 us  scaled
   
-  verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
+  verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
 At other clocks, with the one that takes the least energy; under a cap.
 
@@ -111,7 +111,7 @@ The roofline is a lower bound, with the words that it is one.
   ------------------------------------------------------------------------------------------------------------
   conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %  112 us  22.5 us
   
-  verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
+  verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
 PALEO adds reading, computing and writing up: neither a bound nor an interval.
 
@@ -141,7 +141,7 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
   ------------------------------------------------------------------------------------------------------------
   conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.0 %  127 us  25.4 us
   
-  verify on that device: foretell measure data/models/resnet50.onnx --engine onednn
+  verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
   $ foretell predict data/models/resnet50.onnx --method paleo
   foretell predict: --method paleo needs a data sheet: --device with a name that foretell devices lists
   [2]
@@ -156,7 +156,7 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
   foretell predict: sequence.onnx: dimension "seq" of input "x" is open: add --dim seq=N
   [2]
   $ foretell predict models/sequence.onnx --device a30 --dim seq=64 | tail -1
-  verify on that device: foretell measure models/sequence.onnx --engine onednn --dim seq=64
+  verify on that device: foretell measure models/sequence.onnx --engine torch,device=cuda --dim seq=64
 
 What is missing is named, with the way to get it.
 

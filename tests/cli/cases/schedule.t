@@ -49,15 +49,76 @@ What networks measured whole show of host and device goes into the predictor of 
   [4]
   $ ./learn -o no.ftp --networks phase=forward --add with.ftp | grep -c "networks of"
   1
-  $ sed '/network name=net[345]/d' all.csv > few.csv; foretell data import few.csv --db few.db | head -1
-  82 measurements taken from few.csv
+  $ sed '/network name=net[12345]/d' all.csv > few.csv; foretell data import few.csv --db few.db | head -1
+  80 measurements taken from few.csv
   $ foretell train --family --db few.db --where phase=forward --method extra --networks phase=forward -o no.ftp
-  warning: no schedule of a30, default, test, forward: 3 networks, 4 are needed
-  foretell train: no schedule: nowhere were 4 networks measured whole, of one device, policy, engine and phase
+  warning: no schedule of a30, default, test, forward: 1 network, 2 are needed
+  foretell train: no schedule: nowhere were 2 networks measured whole, of one device, policy, engine and phase
   [4]
-  $ foretell train --networks phase=forward
-  foretell train: --networks goes with --family
-  [2]
   $ foretell train --family --lists .
   foretell train: --lists goes with --networks
   [2]
+
+What evaluate says of a network that it hides is what predict answers without it.
+
+  $ foretell evaluate --db a.db --where phase=forward --networks phase=forward --method extra -q --leave-out network=net3 --rows rows.csv | grep '^network'
+  network  1  0.0 %   0.0 %  0.0 %      100.0 %   -  0.0 %     0.6 %   14.0 %  100.0 %      1.01
+  $ cut -d, -f6-8,14 rows.csv
+  spec,phase,metric,split
+  network name=net3 x=1x4 dtype=fp32,forward,time,net3
+  $ sed '/network name=net3/d; /^a30.*relu x=\(4356000\|10816000\|17956000\) /d' all.csv > rest.csv; foretell data import rest.csv --db rest.db | head -1
+  82 measurements taken from rest.csv
+  $ sed -n '/^,network name=net3 .*relu/s/^,[^,]*,test,,\([^,]*\),.*,member,1,\([0-9]*\),.*/\1 *\2/p' all.csv > net3.ops; cat net3.ops
+  relu x=4356000 dtype=fp32 *10
+  relu x=10816000 dtype=fp32 *10
+  relu x=17956000 dtype=fp32 *10
+  $ foretell train --family --db rest.db --where phase=forward --method extra -q --networks phase=forward -o rest.ftp > /dev/null
+  $ foretell predict net3.ops --device a30 --predictor rest.ftp --json > said.json; python3 -c "
+  > import csv, json
+  > said, row = json.load(open('said.json'))['time'], next(csv.DictReader(open('rows.csv')))
+  > print(all(f'{said[k]:.12g}' == f'{float(row[k]):.12g}' for k in ('value', 'low', 'high')), said['basis'] == row['basis'])"
+  True True
+  $ foretell evaluate --db a.db --networks phase=forward --folds 3
+  foretell evaluate: --networks are held out by --leave-out network, device or family alone
+  [2]
+  $ foretell evaluate --db a.db --networks phase=forward --leave-out kind
+  foretell evaluate: networks are left out by network, device or family
+  [2]
+  $ foretell evaluate --db a.db --leave-out family
+  foretell evaluate: networks alone are of a family
+  [2]
+  $ foretell evaluate --db a.db --networks phase=forward --metric power
+  foretell evaluate: of networks time and energy are evaluated
+  [2]
+  $ foretell evaluate --db a.db --networks phase=forward --lists all.csv
+  foretell evaluate: all.csv: no column "network"; network, family, x, operation and count are needed
+  [3]
+
+Networks of a device without a single operation answer for others of it, in elements as wide.
+
+  $ cat > alone <<'END'
+  > #!/usr/bin/env python3
+  > print("device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"
+  >       "error,mad,mean,std,n,iterations,taken_at,run")
+  > for i in range(12):
+  >     print(f"a30,,test,1,network name=net{i} x=4x{i + 1},forward,default,time,s,"
+  >           f"{(1 + i) * 2e-3:.6g},,,,,1,1,1700000000,1")
+  > END
+  $ python3 alone > alone.csv; foretell data import alone.csv --db alone.db | head -1
+  12 measurements taken from alone.csv
+  $ (echo network,family,x,operation,count; for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "net$i,f$i,8x$((i + 1)),relu x=100000000 dtype=fp16,$((i + 1))"; done) > lists.csv
+  $ foretell train --family --db alone.db --networks device=a30 --lists lists.csv -q -o alone.ftp | sed -n '1,3p'
+  learned from  setting  engine  dtype policy  operations
+  -------------------------------------------------------
+  a30                    test 1  default               12
+  $ echo 'relu x=100000000 dtype=fp16 *5' > one.ops; foretell predict one.ops --device a30 --predictor alone.ftp | grep -E '^time|^host'
+  time            20.0 ms  20.0 ms  20.0 ms  learned
+  host and device as 12 networks of a30 showed
+  $ foretell predict one.ops --device l4 --predictor alone.ftp
+  foretell predict: the predictor was made of networks alone, and of none on l4 in this phase and in elements as wide
+  [4]
+  $ foretell evaluate --db alone.db --networks device=a30 --lists lists.csv --leave-out family -q | grep '^network' | cut -c 1-40
+  network  12  0.0 %   0.0 %  0.0 %      1
+  $ foretell train --family --db alone.db --networks name=net1,net2 --lists lists.csv -q -o no.ftp
+  foretell train: no operation to learn from, and of networks alone nothing is learned of fewer than 5 families of architectures
+  [4]

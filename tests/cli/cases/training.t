@@ -236,7 +236,7 @@ Foretold for a device: by phase, and memory by part.
   conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.9 %  2.77 ms  2.77 ms  1.13 ms  6.81 ms  scaled
   conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.69 ms   564 us   229 us  1.39 ms  scaled
   
-  to verify it takes an engine that runs training steps: --engine torch
+  verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
   mode: "training"
   step: "one step of forward, backward and SGD"
@@ -249,7 +249,7 @@ Foretold for a device: by phase, and memory by part.
   memory.counted_as: "allocated"
   memory.workspace: null
   fit.fits: true
-  verify: null
+  verify: "foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --batch 32"
 
 Forward measurements do not answer for the backward pass, and the answer says so.
 

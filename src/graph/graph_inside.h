@@ -1,0 +1,34 @@
+#ifndef GRAPH_GRAPH_INSIDE_H
+#define GRAPH_GRAPH_INSIDE_H
+
+#include "foretell/graph.h"
+
+/* The same network with everything of that type cast to `to`, as model.to(dtype) does
+ * it; what has another type (indices, masks, quantised weights) stays. FT_EINVAL:
+ * either of them is none of fp64, fp32, fp16, bf16. */
+ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err);
+/* A new graph as an engine with this policy executes it. */
+ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                          ft_error *err);
+/* The results of the network, in its order; a tensor may be several of them. */
+uint32_t ft__graph_n_outputs(const ft_graph *g);
+/* The results of the network, in its order; a tensor may be several of them. */
+uint32_t ft__graph_output(const ft_graph *g, uint32_t i);
+/* One training step from a forward graph: forward (norms with statistics of the
+ * batch), loss over the first floating result, backward with gradients of every
+ * trainable weight, optimizer. Where no weight is marked as trainable, layers'
+ * weights and constants that look like parameters are, and the graph says so.
+ * A graph that already holds its backward pass gets the optimizer only; of a list
+ * of operations each is differentiated alone.
+ * FT_EINVAL: nothing to train, or the result has no gradient (says which). */
+ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
+                          ft_error *err);
+/* The largest batch, up to 2^20, that needs at most `limit` bytes; 0: not even
+ * one does. Memory must not fall as the batch grows. Asks about 2 log2(batch)
+ * times; the first failure of `at` is the result. */
+ft_status ft__memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+                               ft_error *err);
+/* The same for one operation that stands alone (a spec list, a sample). */
+void ft__op_lower(ft_op *op, uint32_t policy);
+
+#endif

@@ -1,0 +1,89 @@
+#ifndef LEARN_LEARN_INSIDE_H
+#define LEARN_LEARN_INSIDE_H
+
+#include "foretell/learn.h"
+
+/* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
+ * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and
+ * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */
+ft_status ft__conformal(double *low, double *high, const double *residuals, size_t n,
+                        double coverage, ft_error *err);
+/* Deal n rows to n_folds folds (2 at least) so that rows with equal group[] never
+ * part: the largest group first, each to the fold with fewest rows, groups of one
+ * size in an order that seed and group numbers decide. fold[i] in 0 .. n_folds-1.
+ * Fails with FT_EINVAL when there are fewer groups than folds. */
+ft_status ft__folds_make(uint32_t *fold, const uint64_t *group, size_t n,
+                         uint32_t n_folds, uint64_t seed, ft_error *err);
+/* Predict every row from a forest fitted on the other folds; out[x->n_rows].
+ * Fails as ft__forest_fit() does. */
+ft_status ft__forest_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                    const double *weights, const uint32_t *fold,
+                                    uint32_t n_folds, const ft_forest_options *opt,
+                                    ft_error *err);
+/* Fit on x and the targets y[x->n_rows]; `weights` (or NULL: all 1) are
+ * non-negative row weights; a row of weight 0 is as good as absent. A missing
+ * value goes left. Leaves are stored as float. Fails with FT_EINVAL (no rows,
+ * an infinite value, a target that is no finite float, option out of range, more
+ * than 1023 columns or 2^20 rows) or FT_ENOMEM. */
+ft_status ft__forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
+                         const double *weights, const ft_forest_options *opt,
+                         ft_error *err);
+void ft__forest_free(ft_forest *f);
+/* The image of a forest; borrowed, *len bytes. Little-endian, versioned. */
+const void *ft__forest_image(const ft_forest *f, size_t *len);
+/* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
+ * and outlive the forest. Everything in it is checked here, so that predicting
+ * needs no bounds. An image of an older version is copied into one of today's.
+ * Fails with FT_EFORMAT (err->pos is the offending byte), FT_EINVAL (not aligned)
+ * or FT_ENOMEM. */
+ft_status ft__forest_load(ft_forest **out, const void *image, size_t len,
+                          ft_error *err);
+/* Mean of the trees for one row of ft__forest_width() values. Allocates
+ * nothing, takes no locks. */
+double ft__forest_predict(const ft_forest *f, const float *row);
+/* The same for n rows, faster than n calls and bit-identical to them. */
+void ft__forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
+                             double *out);
+uint32_t ft__forest_trees(const ft_forest *f);
+uint32_t ft__forest_width(const ft_forest *f);
+/* Isolation forest (Liu, Ting, Zhou 2008, eq. 2): score[x->n_rows], near 1 for rows
+ * that random cuts part from all others early, below 0.5 for those among many. Fails
+ * with FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
+ft_status ft__isolation_scores(double *score, const ft_matrix *x,
+                               const ft_isolation_options *opt, ft_error *err);
+const char *ft__method_name(ft_method m); /* "ridge", "knn", "template", ... */
+/* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
+ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
+                                   const double *weights, const uint32_t *fold,
+                                   uint32_t n_folds, const ft_model_options *opt,
+                                   ft_error *err);
+/* As ft__forest_fit(). Methods that know no missing values put the column's median
+ * there. FT_EUNSUPPORTED: this build cannot fit the method (what to install). */
+ft_status ft__model_fit(ft_model **out, const ft_matrix *x, const double *y,
+                        const double *weights, const ft_model_options *opt,
+                        ft_error *err);
+void ft__model_free(ft_model *m);
+const void *ft__model_image(const ft_model *m, size_t *len);
+/* Permutation importance (Breiman 2001; Fisher, Rudin, Dominici 2019) of every column,
+ * of rows out of fold: out[x->n_cols]. y are logarithms. Fails as ft__model_fit() does.
+ */
+ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const double *y,
+                               const uint32_t *fold, uint32_t n_folds,
+                               const ft_importance_options *opt, ft_error *err);
+/* As ft__forest_load(), ft__forest_image(). */
+ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error *err);
+/* As ft__forest_load(), ft__forest_image(). */
+ft_method ft__model_method(const ft_model *m);
+/* n rows of ft__model_width() values; bit-identical however they are dealt to calls. */
+void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out);
+/* As ft__forest_load(), ft__forest_image(). */
+uint32_t ft__model_width(const ft_model *m);
+/* Find slow rows: out[x->n_rows]. log_time are logarithms of times, best divided by an
+ * estimate; rows of equal group (repeats) never vouch for each other. What slow rows
+ * may reach by chance is read off the fast side, where no slow row is. Fails with
+ * FT_EINVAL (fewer than 20 groups, a value that is not finite) or FT_ENOMEM. */
+ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *log_time,
+                            const uint64_t *group, const ft_outlier_options *opt,
+                            ft_error *err);
+
+#endif

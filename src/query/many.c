@@ -1,0 +1,239 @@
+/* Many settings of one device, or many networks on it: values alone, and what they have
+ * in common found once. */
+#include "query/many.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_ENOTFOUND, ""};
+
+static ft_status many_new(ft__many_asked *m, size_t n, ft_error *err)
+{
+    m->n = n;
+    m->each = malloc((n + 1) * sizeof(*m->each));
+    m->why = calloc(n + 1, sizeof(*m->why));
+    for (size_t i = 0; m->each && i < n; i++)
+        m->each[i] = unknown;
+    return m->each && m->why ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu answers", n);
+}
+
+void ft__many_free(ft__many_asked *m)
+{
+    for (size_t i = 0; m->why && i < m->n; i++)
+        free(m->why[i]);
+    free(m->why);
+    free(m->each);
+}
+
+static ft_status say_why(ft__many_asked *m, size_t i, const char *why, ft_error *err)
+{
+    m->why[i] = strdup(why);
+    return m->why[i] ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", why);
+}
+
+/* ---- many settings ---- */
+
+static bool is_set(const char *setting)
+{
+    return setting && *setting;
+}
+
+/* Whatever the setting, it is the same. */
+static ft_status ask_once(ft__many_asked *m, const ft__source *from, const ft_graph *g,
+                          ft_error *err)
+{
+    ft_network_estimate e;
+    ft_status st = ft__source_predict(&e, from, g, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < m->n; i++)
+        m->each[i] = (ft_brief){.time_s = e.time.value,
+                                .energy_j = e.energy.value,
+                                .power_w = e.power.value,
+                                .memory_bytes = e.memory.value};
+    ft_network_estimate_free(&e);
+    return FT_OK;
+}
+
+/* Why setting i has no answer. */
+static ft_status find_why(ft__question *a, size_t i, ft_error *err)
+{
+    ft__source one = a->s.source;
+    ft_network_estimate e;
+    ft_error why = {0};
+
+    one.on.setting = a->q.settings[i];
+    if (ft__source_predict(&e, &one, a->lowered ? a->lowered : a->graph, &why))
+        return say_why(&a->many, i, why.msg, err);
+    ft_network_estimate_free(&e);
+    return FT_OK;
+}
+
+static ft_status mark_unknown(ft__question *a, ft_error *err)
+{
+    ft_status st = FT_OK;
+    bool said = false;
+
+    for (size_t i = 0; i < a->many.n && !st; i++) {
+        ft_brief *b = &a->many.each[i];
+
+        b->why = "";
+        b->status = isnan(b->time_s) ? FT_ENOTFOUND : FT_OK;
+        if (b->status && !said)
+            st = find_why(a, i, err);
+        said = said || b->status;
+    }
+    return st;
+}
+
+/* This machine answers as it was measured, whatever others are driven at. */
+static ft_status drop_driven(ft__question *a, ft_error *err)
+{
+    bool said = false;
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < a->many.n && !st; i++) {
+        if (!is_set(a->q.settings[i]))
+            continue;
+        a->many.each[i] = unknown;
+        if (!said)
+            st = say_why(&a->many, i, ft__local_as_measured, err);
+        said = true;
+    }
+    return st;
+}
+
+static bool depends_on_setting(const ft__source *from)
+{
+    return from->on.device && (from->predictor || from->model == FT__ANALYTIC_PHYSICS);
+}
+
+/* With one that is set the device's file is needed. */
+static const char *first_set(const ft_query *q)
+{
+    size_t i = 0;
+
+    while (i < q->n_settings && !is_set(q->settings[i]))
+        i++;
+    return i < q->n_settings ? q->settings[i] : "";
+}
+
+ft_status ft__ask_settings(ft__question *a, ft_data *d, ft_error *err)
+{
+    const bool local = !a->q.device || strcmp(a->q.device, "local") == 0;
+    const ft__source *from = &a->s.source;
+    const ft_graph *g;
+    ft_status st;
+
+    a->q.setting = local ? "" : first_set(&a->q);
+    st = ft__select(&a->s, d, &a->q, a->graph, err);
+    *a->s.setting = '\0';
+    if (!st)
+        st = many_new(&a->many, a->q.n_settings, err);
+    if (!st)
+        st = ft_step_lower(&a->lowered, a->graph, ft__source_policy(from), &a->step,
+                           err);
+    if (st)
+        return st;
+    g = a->lowered ? a->lowered : a->graph;
+    st = depends_on_setting(from)
+             ? ft_predict_network_many(a->many.each, from->predictor, &from->on,
+                                       a->q.settings, a->q.n_settings, g, err)
+             : ask_once(&a->many, from, g, err);
+    if (st && st != FT_ENOTFOUND)
+        return st;
+    st = mark_unknown(a, err);
+    return st || !local ? st : drop_driven(a, err);
+}
+
+/* ---- many lists ---- */
+
+/* The first that is a network: by it a family is chosen. */
+static ft_status import_first(ft__question *a, ft_error *err)
+{
+    for (size_t i = 0; i < a->q.n_lists && !a->imported; i++)
+        if (ft_import_ops(&a->imported, a->q.lists[i].text, a->q.lists[i].len, "list",
+                          err) == FT_ENOMEM)
+            return FT_ENOMEM;
+    return FT_OK;
+}
+
+/* What it was made for, as text; false: too long to be kept. */
+static bool pricer_key(char *key, size_t size, const ft__question *a)
+{
+    const ft_device_use *on = &a->s.source.on;
+    int n = snprintf(
+        key, size, "%p\n%s\n%s\n%s\n%s\n%s\n%s", (const void *)a->s.source.predictor,
+        a->s.device, on->setting ? on->setting : "", on->policy ? on->policy : "",
+        on->engine ? on->engine : "", on->engine_version ? on->engine_version : "",
+        on->run_mode ? on->run_mode : "");
+
+    return n > 0 && (size_t)n < size && !a->q.loaded;
+}
+
+static ft_status price(ft__question *a, ft_pricer *p, ft_error *err)
+{
+    const size_t n = a->q.n_lists;
+    ft_listed *list = calloc(n + 1, sizeof(*list));
+    ft_status st = list ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu lists", n);
+
+    for (size_t i = 0; i < n && list; i++) {
+        list[i].text = a->q.lists[i].text;
+        list[i].len = a->q.lists[i].len;
+    }
+    if (!st)
+        st = ft_pricer_price(p, list, n, err);
+    for (size_t i = 0; i < n && !st; i++) {
+        a->many.each[i] = list[i].brief;
+        a->many.each[i].status = list[i].status;
+        a->many.each[i].why = "";
+        if (list[i].status)
+            st = say_why(&a->many, i, list[i].why, err);
+    }
+    free(list);
+    return st;
+}
+
+ft_status ft__ask_lists(ft__question *a, ft_data *d, ft_error *err)
+{
+    char key[2048];
+    ft_pricer *p;
+    bool keep;
+    ft_status st = FT_OK;
+
+    if (a->q.method && strcmp(a->q.method, "physics") != 0)
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "many lists are priced by physics or a family: not by --method %s",
+            a->q.method);
+    if (!a->q.predictor && !a->q.loaded && !a->q.method)
+        st = import_first(a, err);
+    if (!st)
+        st = ft__select(&a->s, d, &a->q, a->imported, err);
+    if (!st && a->s.by == FT_ANSWERED_BY_DEVICE)
+        st = ft_fail(
+            err, FT_EINVAL, 0,
+            "many lists are priced by a predictor for a family of devices, or by "
+            "specifications; %s has neither",
+            a->s.device);
+    if (!st)
+        st = many_new(&a->many, a->q.n_lists, err);
+    if (st)
+        return st;
+    keep = pricer_key(key, sizeof(key), a);
+    p = keep ? ft__data_take_pricer(d, key) : NULL;
+    if (p)
+        ft_pricer_reuse(p, &a->s.source.on);
+    else
+        st = ft_pricer_new(&p, a->s.source.predictor, &a->s.source.on, err);
+    if (!st)
+        st = price(a, p, err);
+    if (keep && !st)
+        ft__data_keep_pricer_take(d, key, p);
+    else
+        ft_pricer_free(p);
+    return st;
+}

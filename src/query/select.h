@@ -1,0 +1,66 @@
+#ifndef QUERY_SELECT_H
+#define QUERY_SELECT_H
+
+#include "predict/network.h"
+#include "query/data.h"
+
+/* What answers a query. */
+
+/* A model of specifications alone. */
+typedef enum ft__analytic {
+    FT__ANALYTIC_PHYSICS,
+    FT__ANALYTIC_ROOFLINE,
+    FT__ANALYTIC_PALEO,
+} ft__analytic;
+
+/* Where estimates come from; all it points to is borrowed. */
+typedef struct ft__source {
+    const ft_predictor *predictor; /* of one device, or of a family; or NULL */
+    ft_device_use on;   /* of a family, or without a predictor; otherwise NULL */
+    ft__analytic model; /* without a predictor */
+} ft__source;
+
+/* Borrows of the ft_data and the query; stays where it is. */
+typedef struct ft__selection {
+    ft__source source;
+    ft_answered_by by;
+    char device[128]; /* "local", or the name of its file */
+    char title[128];
+    char note[512];       /* which variant of a product was taken; "" */
+    char setting[1024];   /* asked for, otherwise as it was measured */
+    char with_host[1200]; /* the same and "host=": what a family is asked */
+    char engine[64];      /* that measures it: "onednn"; "" there is none */
+    char engine_version[64];
+    char host[128];          /* whose launches are in it; "not known" */
+    const char *predictor;   /* file of a family; "" */
+    uint32_t among;          /* 1: the family was trained on this device, too */
+    double limit_bytes;      /* memory of the device; NaN: not known */
+    char other_machine[512]; /* the warning that the predictor is of another one; "" */
+} ft__selection;
+
+/* For the network g, as imported, by which a family is chosen (NULL: none is); q->model
+ * is not read. Errors as ft_query_ask(). */
+ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
+                     const ft_graph *g, ft_error *err);
+/* That a setting was asked of local, which is answered as it was measured. */
+extern const char ft__local_as_measured[];
+
+/* ---- source.c ---- */
+/* NULL: physics. FT_EINVAL: says which there are. */
+ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err);
+/* FT_POLICY_ bits: how graphs are lowered before it is asked. */
+uint32_t ft__source_policy(const ft__source *s);
+/* g is lowered so. */
+ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
+                             const ft_graph *g, ft_error *err);
+/* Lowers g, or its training step, and predicts it. *lowered (or NULL): what was made,
+ * the caller's; NULL where it is g itself. */
+ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
+                             const ft__source *s, const ft_graph *g,
+                             const ft_step *step, ft_error *err);
+/* The largest batch that needs no more than limit_bytes; 0: none does. The model of q
+ * is imported at several batches. */
+ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_query *q,
+                               double limit_bytes, ft_error *err);
+
+#endif
