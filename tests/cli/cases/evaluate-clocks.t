@@ -88,7 +88,7 @@ One alone of which nothing can be asked, and workloads that were never measured.
   foretell predict: workload 1 of the list was measured at no clock of t4
   [4]
   $ echo 'relu x=8 dtype=fp32' > op.ops; foretell predict op.ops --device t4 --clock 900MHz --predictor left.ftp
-  foretell predict: the predictor knows what was measured whole at clocks, and no operation
+  foretell predict: the predictor was made of what was measured whole, and of none on t4 in this phase and in elements as wide
   [4]
   $ foretell predict one.ops --device t4 --clocks 700,1000,1500 --predictor left.ftp
   one.ops
