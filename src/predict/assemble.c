@@ -20,6 +20,20 @@ static double device_s(const ft__task *w, const ft__schedule *s)
            (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
 }
 
+/* Of the bases that hold at least a tenth of what is shared, the least certain. */
+static ft_basis weakest(const double share[FT_BASIS_COUNT])
+{
+    ft_basis basis = FT_BASIS_MEASURED;
+    double sum = 0;
+
+    for (int b = 0; b < FT_BASIS_COUNT; b++)
+        sum += share[b];
+    for (int b = 0; b < FT_BASIS_COUNT; b++)
+        if (share[b] > 0 && share[b] >= 0.1 * sum)
+            basis = (ft_basis)b;
+    return basis;
+}
+
 /* A phase's part of the time: of the device's, or of the host's where that is the
  * busier of the two. */
 static void share_phases(ft_network_estimate *e, const ft_graph *g,
@@ -27,7 +41,7 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
                          const ft__stray *stray)
 {
     const bool host = e->host_s > busy_s;
-    double part[FT_PHASE_COUNT] = {0};
+    double part[FT_PHASE_COUNT] = {0}, share[FT_PHASE_COUNT][FT_BASIS_COUNT] = {0};
 
     for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
         const ft_node *node = ft_graph_node(g, i);
@@ -35,10 +49,12 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
 
         part[node->phase] +=
             (double)node->repeat * (host ? w->launches * s->launch_s : device_s(w, s));
+        share[node->phase][e->op_device[node->op].basis] +=
+            (double)node->repeat * e->op_device[node->op].value;
     }
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         e->phase_time[p] =
-            around(part[p], stray->time_low, stray->time_high, e->time.basis);
+            around(part[p], stray->time_low, stray->time_high, weakest(share[p]));
 }
 
 /* Of the bases of power that hold at least a tenth of the busy time, and of the time's:

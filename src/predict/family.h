@@ -89,6 +89,8 @@ const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
 bool ft__family_measured(const ft__family *f, const ft__dataset *on);
 /* Pairs of a setting that another has as well. */
 int ft__pairs_in_common(const char *a, const char *b);
+/* Is the operation's time among what was measured in the dataset of `on`? */
+bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* Does the setting of `on` name a session in which its device was measured? */

@@ -238,6 +238,13 @@ static double ratio_of(const ft__templates *t, uint64_t hash)
     return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
 }
 
+bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
+{
+    uint32_t i = ft__family_index(f, on);
+
+    return i < f->n_datasets && !isnan(ratio_of(&f->templates[i], ft__op_hash(op)));
+}
+
 /* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
 static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
 {

@@ -21,15 +21,21 @@ static const double share_unknown = 0.6;
  * count half (bench/corrected). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
 static const double z90 = 1.645;
+/* What no measurement of a machine says anything of takes its roofline and more. */
+static const double bound_high = 10;
 
 /* ---- which form ---- */
 
-static bool is_learned(const ft__learner *l, const ft_op *op)
+/* A machine without a data sheet has no better estimate of a kind that was never
+ * measured than the regressor of all kinds. */
+static bool is_learned(const ft__asking *q, const ft__learner *l, const ft_op *op)
 {
+    const bool any = q->plain && ft_kind_class(op->kind) != FT_CLASS_GENERIC;
+
     for (uint32_t i = 0; i < l->n_parts; i++)
-        if (l->part[i].scope != FT__SCOPE_ALL && ft__part_has(&l->part[i], op))
+        if ((l->part[i].scope != FT__SCOPE_ALL || any) && ft__part_has(&l->part[i], op))
             return true;
-    return false;
+    return ft__family_holds(q->f, &q->on, op);
 }
 
 static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft_op *op)
@@ -94,13 +100,13 @@ static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
         q->measured.theta = q->a.theta;
         ft__ask_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(l, op) || ft__known_has(q->few, &q->on, op)) {
+    if (is_learned(q, l, op) || ft__known_has(q->few, &q->on, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
     form->phase = FT_PHASE_FORWARD_BACKWARD;
     form->wrt = 0;
-    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(l, form)) {
+    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(q, l, form)) {
         *form = *op;
         return;
     }
@@ -147,6 +153,9 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
         return;
     if (!isfinite(factor) || !(a->value > 0)) {
         task->alone_s = NAN;
+        if (q->plain)
+            *device = (ft_estimate){device->value, device->value,
+                                    bound_high * device->value, FT_BASIS_ROOFLINE, ""};
         return;
     }
     *device =
@@ -635,6 +644,14 @@ static ft_status take_memory(ft_network_estimate *out, const ft__asking *q,
     return st;
 }
 
+/* A machine of ours issues its own operations, and draws what was measured. */
+static void know_plain(ft_network_estimate *out)
+{
+    out->host_s = out->busy_s = NAN;
+    if (out->energy.basis == FT_BASIS_UNAVAILABLE)
+        out->energy.why = out->power.why = "no power was measured for this predictor";
+}
+
 /* Without a device the one that was measured. */
 static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *err)
 {
@@ -691,7 +708,10 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
         ft_network_estimate_free(out);
         return st;
     }
-    ft__ask_why_no_power(out, d);
+    if (q.plain)
+        know_plain(out);
+    else
+        ft__ask_why_no_power(out, d);
     out->n_known = q.n_few;
     out->graph = q.a.graph && !q.plain;
     out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;

@@ -393,6 +393,11 @@ static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
         if (policy > 0)
             d->lowering = (uint32_t)policy;
     }
+    /* Without a fact any of the operations, which are lowered, shows it. */
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].op.layout == FT_LAYOUT_CHANNELS_LAST &&
+            !s->dataset[s->v[i].dataset].lowering)
+            s->dataset[s->v[i].dataset].lowering = FT_POLICY_CHANNELS_LAST;
     return st;
 }
 

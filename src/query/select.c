@@ -182,8 +182,13 @@ static void find_engine(ft__selection *s, const ft_device_facts *facts,
 static ft_status select_device(ft__selection *s, const struct asked *a, ft_error *err)
 {
     const bool driven = a->q->setting && *a->q->setting;
-    const ft_device *file;
+    const ft_device *file = NULL;
+    ft_status st = FT_OK;
 
+    if (strcmp(s->device, "local") != 0)
+        st = ft__data_device(&file, a->d, s->device, driven ? err : NULL);
+    if (st && driven)
+        return st;
     s->by = FT_ANSWERED_BY_DEVICE;
     snprintf(s->engine_version, sizeof(s->engine_version), "%s",
              a->info.engine_version);
@@ -191,13 +196,13 @@ static ft_status select_device(ft__selection *s, const struct asked *a, ft_error
              driven ? a->q->setting : a->info.setting);
     snprintf(s->title, sizeof(s->title), "%s", a->info.device);
     s->source.predictor = a->predictor;
-    s->source.on = (ft_device_use){.setting = a->q->setting, .policy = a->q->policy};
+    s->source.on = (ft_device_use){
+        .device = file, .setting = a->q->setting, .policy = a->q->policy};
     if (strncmp(a->info.device, "cpu-", 4) == 0) /* it issues its own */
         snprintf(s->host, sizeof(s->host), "%s", a->info.device);
-    if (strcmp(s->device, "local") != 0 &&
-        !ft__data_device(&file, a->d, s->device, NULL))
+    if (file)
         s->limit_bytes = ft_device_get(file)->memory_bytes;
-    return driven ? ft__data_device(&s->source.on.device, a->d, s->device, err) : FT_OK;
+    return FT_OK;
 }
 
 /* Without a predictor of that very device: by a family of devices, otherwise from the

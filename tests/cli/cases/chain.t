@@ -41,20 +41,19 @@ same figures everywhere.
   fake 1, threads=1  time  5  # s  # %  # %  # %  # %  # %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table | blur
-  engine  fake 1
-  kind  metric  method  n  MAPE  median  p90  within # %  max  R2  # % interval  constant  roofline
+  kind  phase  metric  for devices  method  n  MAPE  median  p90  # % interval  constant  physics
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local
 
   $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting regressors.0.kind regressors.0.forest.n
   engine: "fake"
   setting: "threads=1"
-  regressors.0.kind: "conv2d"
-  regressors.0.forest.n: 32
+  regressors.0.kind: "all"
+  regressors.0.forest.n: 128
   $ foretell show .local/share/foretell/local-fake.ftp --csv | cut -d , -f 1-3 | head -3
   kind,metric,n
+  all,time,128
   conv2d,time,32
-  conv2d,workspace,32
   $ foretell doctor --json | pick store.usable
   store.usable: true
 
@@ -77,7 +76,7 @@ The answer, with its assumptions first and the command that verifies it last.
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
-  low .. high is a # % interval; 25 unique operations: 13 measured, 4 learned, 2 scaled, 6 roofline
+  low .. high is a # % interval; 25 unique operations: 13 measured, 4 learned, 8 scaled, 0 roofline
   
   operation  count  share  total  each  low  high  basis
   ----
@@ -85,8 +84,7 @@ The answer, with its assumptions first and the command that verifies it last.
   conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  # %  # s  # s  # s  # s  measured
   conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  # %  # s  # s  # s  # s  measured
   
-  warning: 2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
-  warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
+  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
   verify: foretell measure data/models/resnet18.onnx --engine fake
 
   $ foretell predict data/models/resnet18.onnx --engine fake --json > answer.json
@@ -106,7 +104,7 @@ The answer, with its assumptions first and the command that verifies it last.
   energy.value: null
   energy.basis: "unavailable"
   bounded: []
-  warnings: ["2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in", "6 of 25 unique operations are of kinds never measured: their times are lower bounds"]
+  warnings: ["8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in"]
   lower_bound: false
   verify: "foretell measure data/models/resnet18.onnx --engine fake"
   ops.#: 25
@@ -176,8 +174,7 @@ Several devices beside each other.
   h100-sxm  # s  # s  # s  161 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
-  warning: 2 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
-  warning: 6 of 25 unique operations are of kinds never measured: their times are lower bounds
+  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
 
   $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.energy.basis
   #: 2

@@ -31,4 +31,4 @@ A predictor of one machine says what attributes are worth as well.
   > import json, sys
   > rows = json.load(sys.stdin)['importance']
   > print(len(rows) > 10, sorted({r['metric'] for r in rows}), {r['phase'] for r in rows}, any(r['attribute'] == 'intensity' for r in rows))"
-  True ['time'] {''} True
+  True ['time', 'workspace'] {'forward'} True

@@ -106,12 +106,12 @@ any data sheet tells, and so is what was measured of it by another model.
   True scaled True 0
   True True True
   $ ./ask --device l4 --correct l4.csv | grep '^corrected'
-  corrected by 70 measurements of l4
+  corrected by 75 measurements of l4
   $ grep -o 'linear x=[^,]*' l4.csv | head -1 > one.ops; foretell predict one.ops --predictor both.ftp --device l4 --correct l4.csv --json | pick ops.0.time.basis
   ops.0.time.basis: "measured"
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,l4 --correct l4.csv | grep -E 'best|corrected'
   best: a30
-  l4: corrected by 70 measurements of it
+  l4: corrected by 75 measurements of it
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,l4 | grep -E 'best|corrected'
   best: l4
 
@@ -145,7 +145,7 @@ What cannot correct anything is refused.
 A family that comes with foretell is corrected as well.
 
   $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
-  corrected_by: 70
+  corrected_by: 75
   time.basis: "scaled"
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16 --json | pick dtype memory.weights verify
   dtype: "fp16"
