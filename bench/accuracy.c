@@ -277,7 +277,7 @@ static void predict_ops(ft_estimate *out, const ft_predictor *p, const ft_op *op
     ft_error err;
 
     for (size_t i = 0; i < n; i++)
-        ft__build_op(build, &ops[i], 1);
+        ft__build_op(build, "", 0, &ops[i], 1);
     if (ft__build_finish_take(&g, build, &err) ||
         ft_predict_network_on(&e, p, &as_measured, g, &err))
         die("predicting", &err);

@@ -490,7 +490,7 @@ static ft_network_estimate ask_at(const ft_predictor *p, const ft_device *d,
     ft_network_estimate e;
     ft_graph *g;
 
-    ft__build_op(b, op, 1);
+    ft__build_op(b, "", 0, op, 1);
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
     ft_graph_free(g);

@@ -404,7 +404,7 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     for (int i = 0; i < 2; i++) {
         CHECK(ft_op_parse(&op, texts[i], strlen(texts[i]), NULL) == FT_OK);
         ft__build_phase(b, phases[i]);
-        ft__build_op(b, &op, 1);
+        ft__build_op(b, "", 0, &op, 1);
     }
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);

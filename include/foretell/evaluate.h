@@ -21,6 +21,9 @@ typedef enum ft_protocol {
     FT_PROTOCOL_KIND,    /* each kind once, from the others */
     FT_PROTOCOL_SETTING, /* each setting once, from the others */
     FT_PROTOCOL_NETWORK, /* each network's operations once, from those not in it */
+    FT_PROTOCOL_CLOCKS,  /* of what was measured whole (kernels, networks) at several
+                            clocks, each of n_folds parts of the names once: known at
+                            their highest clocks alone, asked at all others */
     FT_PROTOCOL_ARCHITECTURE, /* "family": each family of networks once */
     FT_PROTOCOL_STORES,  /* all of a second store; devices that are not in the first are
                             told as DEVICE does */
@@ -61,7 +64,7 @@ typedef struct ft_evaluate_options {
     const char *metric;   /* "time" (NULL), "power", "energy", "memory", "workspace" */
     ft_protocol protocol;
     const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
-    uint32_t n_folds;     /* 0: 5 */
+    uint32_t n_folds;     /* 0: 5; of CLOCKS 10 */
     double share;         /* SHARE: of the operations, to learn from */
     const char *networks; /* NULL, or test these networks, measured whole, as `where` asks
                              for operations; by NETWORK, DEVICE or ARCHITECTURE. What was
@@ -133,49 +136,6 @@ typedef struct ft_evaluation {
 FT_API ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
                              const ft_evaluate_options *opt, ft_error *err);
 FT_API void ft_evaluation_free(ft_evaluation *e);
-
-/* Other clocks: every workload (kernel, network, operation) that was measured at several
- * of them is known at its highest alone and told at all others, by what other workloads
- * of the device teach. What is called alike ("name=") is left out together. */
-typedef enum ft_clocks_way {
-    FT_CLOCKS_LEARNED,
-    FT_CLOCKS_FORMULAE, /* docs/clocks.md, without what trees learn */
-    FT_CLOCKS_USUAL,    /* the others' median ratio at the same clocks */
-    FT_CLOCKS_WAYS
-} ft_clocks_way;
-
-typedef struct ft_clocks_options {
-    const char *where; /* as above; NULL: all */
-    uint32_t n_folds;  /* 0: 10 */
-    uint64_t seed;
-} ft_clocks_options;
-
-/* 90 % intervals of what is learned; NaN: too few workloads to tell any. */
-typedef struct ft_clocks_interval {
-    double covered; /* share of rows inside */
-    double width;   /* median of high / low */
-} ft_clocks_interval;
-
-typedef struct ft_clocks_evaluated {
-    char name[160]; /* device and version of what measured */
-    size_t n_workloads;
-    ft_errors time[FT_CLOCKS_WAYS]; /* n 0: none was known */
-    ft_errors power[FT_CLOCKS_WAYS];
-    ft_clocks_interval time_interval;
-    ft_clocks_interval power_interval;
-} ft_clocks_evaluated;
-
-typedef struct ft_clocks_evaluation {
-    ft_clocks_evaluated *v;
-    size_t n;
-} ft_clocks_evaluation;
-
-/* test: NULL, or a second store whose workloads are told and not learned from.
- * FT_EINVAL: `where` cannot be read; FT_ENOTFOUND: nothing to tell. */
-FT_API ft_status ft_clocks_evaluate(ft_clocks_evaluation *out, ft_store *store,
-                                    ft_store *test, const ft_clocks_options *opt,
-                                    ft_error *err);
-FT_API void ft_clocks_evaluation_free(ft_clocks_evaluation *e);
 
 FT_END_DECLS
 

@@ -49,7 +49,7 @@ typedef enum ft_key_id {
     FT_K_axes, FT_K_keep, FT_K_perm, FT_K_sizes, FT_K_step, FT_K_mode, FT_K_rows,
     FT_K_dim, FT_K_to, FT_K_read, FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask,
     FT_K_train, FT_K_weights, FT_K_block, FT_K_order, FT_K_experts, FT_K_topk, FT_K_tp,
-    FT_K_ep, FT_K_ranks,
+    FT_K_ep, FT_K_ranks, FT_K_id,
     FT_K_COUNT
 } ft_key_id;
 
@@ -165,7 +165,8 @@ FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
 /* ---- text ---- */
 /* Write the canonical spec; returns its length as snprintf() does. */
 FT_API size_t ft_op_print(const ft_op *op, char *buf, size_t size);
-/* Read a spec (any key order, extra blanks); checks it whole, shapes included.
+/* Read a spec (any key order, extra blanks); checks it whole, shapes included. Of a
+ * kernel or network with name= all words but the phase make its number (id).
  * FT_EFORMAT: err->pos is the byte in text. */
 FT_API ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err);
 

@@ -75,9 +75,8 @@ static const ft__option options[] = {
      "is the order of devices (or settings) right, operation by operation? beside it "
      "the best constant answer"},
     {"clocks", 0, FT__OPT_FLAG, offsetof(struct options, clocks), NULL,
-     "kernels, networks and operations known at their highest clocks alone, told at "
-     "all "
-     "others; 10 folds unless --folds or --test say otherwise"},
+     "kernels and networks, measured whole, known at their highest clocks alone, asked "
+     "at all others; 10 folds unless --folds says otherwise"},
     {"kernels", 0, FT__OPT_TEXT, offsetof(struct options, kernels), "FILE,...",
      "kernels in PTX that ptx-measure timed (their modules beside these files), each "
      "told from the others; with --leave-out device by GPUs"},
@@ -183,6 +182,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                             "--folds, --share, --leave-out and --test: one of them");
     how->protocol = o->test       ? FT_PROTOCOL_STORES
                     : o->share    ? FT_PROTOCOL_SHARE
+                    : o->clocks   ? FT_PROTOCOL_CLOCKS
                     : o->networks ? FT_PROTOCOL_NETWORK
                                   : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
@@ -198,7 +198,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
         code = ft__methods_parse(c, &how->methods, o->methods);
     if (!code)
         code = read_choices(c, &how->choices, o->rank);
-    return code ? code : read_by(c, by, o->by ? o->by : "kind");
+    return code ? code : read_by(c, by, o->by ? o->by : o->clocks ? "device" : "kind");
 }
 
 static void write_row(void *user, const ft_evaluated_row *r)
@@ -267,11 +267,11 @@ static int check_networks(ft__cli *c, const struct options *o)
 
 static int check_clocks(ft__cli *c, const struct options *o)
 {
-    if (o->clocks && (o->metric || o->methods || o->curve || o->by || o->share ||
-                      o->leave_out || o->mix || o->single || o->rank || o->networks))
+    if (o->clocks && (o->methods || o->curve || o->share || o->leave_out || o->test ||
+                      o->mix || o->single || o->rank || o->networks))
         return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--clocks goes with --where, --folds, --test and --seed "
-                            "alone");
+                            "--clocks goes with --where, --metric, --folds, --by, "
+                            "--rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 
@@ -345,10 +345,6 @@ static int run(ft__cli *c, const void *user)
     ft__path_data(c, data);
     ft__path_store(c, store);
     code = ft__store_needed(c, store);
-    if (!code && o->clocks)
-        return ft__clocks_evaluate(
-            c, store, o->test,
-            &(ft_clocks_options){o->where, (uint32_t)o->folds, how.seed});
     if (!code && o->choose)
         return evaluate_choice(c, store, o, &how);
     if (!code && o->networks)

@@ -118,11 +118,13 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
            how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
            ft_protocol_name(how->protocol), e->n_splits, e->n_learned);
     good = print_tables(e, by);
-    puts(
-        "\nconstant and physics: MAPE of always the same ratio to the physical "
-        "estimate, "
-        "and of\nthat estimate alone; covered: inside the 90 % interval; high/low: its "
-        "median width.");
+    printf(
+        "\nconstant and physics: MAPE of %s; covered: inside the 90 %% interval; "
+        "high/low: its median width.\n",
+        how->protocol == FT_PROTOCOL_CLOCKS
+            ? "the formulae alone, without\nwhat trees learn of their errors"
+            : "always the same ratio to the physical estimate, and of\nthat estimate "
+              "alone");
     print_least(e);
     if (e->n_unanswered)
         printf("%zu more have no answer: %s\n", e->n_unanswered, e->unanswered);

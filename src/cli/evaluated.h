@@ -10,10 +10,6 @@
 bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
                          const ft_evaluate_options *how, uint32_t by);
 
-/* evaluate --clocks on the store at `path`; test: another, or NULL. An exit code. */
-int ft__clocks_evaluate(ft__cli *c, const char *path, const char *test,
-                        const ft_clocks_options *how);
-
 /* evaluate --kernels: what ptx-measure wrote, "a.jsonl,b.jsonl"; leave_out: "kernel"
  * (NULL) or "device". An exit code. */
 int ft__kernels_evaluate(ft__cli *c, const char *paths, const char *leave_out,

@@ -459,7 +459,8 @@ static uint32_t weights_of(ft__build *b, const ft_op *op, double count,
 
 /* The operands are activations out of nowhere: each operation of a list stands
  * alone, so they live only as long as it runs. */
-void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
+void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *op,
+                  uint64_t count)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS], params[2], n_params;
     uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op);
@@ -478,7 +479,9 @@ void ft__build_op(ft__build *b, const ft_op *op, uint64_t count)
     if (b->failed)
         return;
     ft__build_repeat(
-        b, ft__build_node(b, "", 0, op, in, n_in, params, n_params, out, n_out), count);
+        b,
+        ft__build_node(b, name, name_len, op, in, n_in, params, n_params, out, n_out),
+        count);
 }
 
 FT_PRINTF(5, 0)

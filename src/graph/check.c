@@ -19,7 +19,7 @@ static bool single(ft_key_id key, ft__op_rules r)
         FT_K_keep,    FT_K_step,   FT_K_mode,       FT_K_rows,    FT_K_dim,  FT_K_to,
         FT_K_read,    FT_K_hidden, FT_K_directions, FT_K_causal,  FT_K_mask, FT_K_train,
         FT_K_weights, FT_K_block,  FT_K_order,      FT_K_experts, FT_K_topk, FT_K_tp,
-        FT_K_ep,      FT_K_ranks};
+        FT_K_ep,      FT_K_ranks,  FT_K_id};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)

@@ -71,7 +71,7 @@ static const char *const key_names[FT_K_COUNT] = {
     "axis",   "axes",     "keep",    "perm",  "sizes",  "step",       "mode",
     "rows",   "dim",      "to",      "read",  "hidden", "directions", "causal",
     "mask",   "train",    "weights", "block", "order",  "experts",    "topk",
-    "tp",     "ep",       "ranks"};
+    "tp",     "ep",       "ranks",   "id"};
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
 static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};

@@ -295,6 +295,51 @@ static ft_status check_wrt(ft_op *op, ft_error *err)
     return FT_OK;
 }
 
+/* ---- what was measured whole ---- */
+
+static uint64_t hash_word(const char *s, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+    return (h ^ h >> 29) * 0x9fb21c651e98df25u;
+}
+
+static bool has_name(const struct in *in)
+{
+    for (size_t i = in->pos; i + 6 <= in->len; i++)
+        if (memcmp(in->text + i, " name=", 6) == 0)
+            return true;
+    return false;
+}
+
+/* Words in any order: their sum. */
+static ft_status read_whole(struct in *in, ft_op *op, ft_error *err)
+{
+    uint64_t sum = 0;
+    int number;
+
+    while (skip_blanks(in) < in->len) {
+        size_t from = in->pos, n;
+
+        while (in->pos < in->len && !strchr(" \t", in->text[in->pos]))
+            in->pos++;
+        n = in->pos - from;
+        if (n < 6 || memcmp(in->text + from, "phase=", 6) != 0) {
+            sum += hash_word(in->text + from, n);
+            continue;
+        }
+        number = phase_number(in->text + from + 6, n - 6);
+        if (number < 0)
+            return ft_fail(err, FT_EFORMAT, from, "byte %zu: unknown phase", from);
+        op->phase = (ft_phase)number;
+    }
+    if (!ft__op_set1(op, FT_K_id, (int64_t)(sum & (uint64_t)(FT__MAX_ELEMENTS - 1))))
+        return ft_fail(err, FT_EFORMAT, 0, "%s has no id", ft_kind_name(op->kind));
+    return ft_op_check(op, err);
+}
+
 ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
 {
     struct values keys[FT_OP_MAX_KEYS];
@@ -310,6 +355,8 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
         return ft_fail(err, FT_EFORMAT, 0, "unknown operation \"%.*s\"",
                        (int)(n < 40 ? n : 40), name);
     ft__op_init(out, kind, FT_DTYPE_fp32);
+    if ((kind == FT_KIND_kernel || kind == FT_KIND_network) && has_name(&in))
+        return read_whole(&in, out, err);
     for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
         keys[i].seen = false;
     while (skip_blanks(&in) < len) {

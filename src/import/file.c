@@ -45,6 +45,7 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
     const char *comment = memchr(line, '#', len);
     uint64_t count;
     ft_error err;
+    bool whole;
     ft_op op;
 
     len = without_blanks(line, comment ? (size_t)(comment - line) : len);
@@ -64,7 +65,10 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
     ft__build_phase(b, op.phase == FT_PHASE_BACKWARD || op.phase == FT_PHASE_OPTIMIZER
                            ? op.phase
                            : FT_PHASE_FORWARD);
-    ft__build_op(b, &op, count);
+    /* What was measured whole goes by its line: its number says nothing. */
+    whole = op.kind == FT_KIND_kernel || op.kind == FT_KIND_network;
+    ft__build_op(b, whole ? line : "", whole ? without_blanks(line, len) : 0, &op,
+                 count);
     return !ft__build_failed(b);
 }
 

@@ -60,14 +60,15 @@ static ft_status find_clock(ft__asked *a, ft_error *err)
 
 static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *err)
 {
+    ft_status st = ft__check_operations(g, err);
     const char *lacks;
     ft__chip chip;
     uint32_t i = 0;
 
     while (i < ft_graph_n_ops(g) && ft__costs_nothing(ft_graph_op(g, i)))
         i++;
-    if (i == ft_graph_n_ops(g))
-        return FT_OK;
+    if (st || i == ft_graph_n_ops(g))
+        return st;
     /* What is wanted of a chip is so whatever it computes. */
     ft__chip_make(&chip, a->device, a->setting, a->policy, ft_graph_op(g, i));
     lacks = ft__chip_lacks(&chip);

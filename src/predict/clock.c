@@ -1,13 +1,13 @@
 /* Time and power as functions of clocks. */
 #include "predict/clock.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/prng.h"
-#include "predict/clock_trees.h"
 
 /* Shares are of the largest power that was seen, clocks of the highest. */
 enum constant {
@@ -22,22 +22,18 @@ enum constant {
     BOUND_HINT,  /* ... and this times the activity of memory */
     N_CONSTANTS
 };
+static_assert((int)N_CONSTANTS == (int)FT__CLOCK_CONSTANTS,
+              "as predictor files have them");
 static const struct range {
     double value, least, most;
 } ranges[N_CONSTANTS] = {
     {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
     {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
 };
-enum { N_WORDS = 3, N_NUMBERS = 3 }; /* of a name: the first two and the last */
-enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS + N_WORDS + N_NUMBERS };
+enum { N_WORDS = 3 }; /* of a name; its numbers are as many */
+enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
-
-struct ft__clocks {
-    double v[N_CONSTANTS];
-    double core_hz, memory_hz, power_w; /* the largest */
-    ft__clock_trees time, power;
-};
 
 /* From one row of a workload to another. */
 struct pair {
@@ -233,12 +229,11 @@ static void put_part(float *out, uint32_t *n, double value)
     ++*n;
 }
 
-/* Kernels of one family are called alike, and their sizes stand in their names. */
-static void name_columns(float *out, const char *name)
+void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name)
 {
     uint32_t words = 0, numbers = 0;
 
-    for (int i = 0; i < N_WORDS + N_NUMBERS; i++)
+    for (int i = 0; i < FT__CLOCK_NAMES; i++)
         out[i] = NAN;
     for (const char *p = name ? name : ""; *p;) {
         size_t n = 0;
@@ -275,7 +270,21 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
     *out++ = (float)log(said.power);
     for (int i = 0; i < FT__CLOCK_HINTS; i++)
         *out++ = isfinite(r->hint[i]) ? (float)r->hint[i] : NAN;
-    name_columns(out, r->name);
+    memcpy(out, r->name, sizeof(r->name));
+}
+
+uint32_t ft__clock_columns(void)
+{
+    return N_COLUMNS;
+}
+
+int ft__clocks_sound(const ft__clocks *c)
+{
+    for (int i = 0; i < N_CONSTANTS; i++)
+        if (!(c->v[i] >= ranges[i].least && c->v[i] <= ranges[i].most))
+            return 0;
+    return c->core_hz >= 0 && c->memory_hz >= 0 && c->power_w >= 0 &&
+           isfinite(c->core_hz) && isfinite(c->memory_hz) && isfinite(c->power_w);
 }
 
 /* Trees on what the formulae miss of time or of power. Without a pair that tells of
@@ -424,24 +433,4 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
                              .power = exp(power.value),
                              .power_low = exp(power.low),
                              .power_high = exp(power.high)};
-}
-
-size_t ft__clocks_best(const ft__clocks *c, const ft__clock_row *measured,
-                       const double *core_hz, const double *memory_hz, size_t n,
-                       double delay)
-{
-    size_t best = n;
-    double least = INFINITY;
-
-    for (size_t i = 0; i < n; i++) {
-        ft__clock_ratio r =
-            ft__clocks_at(c, measured, core_hz[i], memory_hz ? memory_hz[i] : NAN);
-        double cost = r.power * pow(r.time, 1 + delay);
-
-        if (cost < least) {
-            least = cost;
-            best = i;
-        }
-    }
-    return best;
 }

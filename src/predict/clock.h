@@ -5,12 +5,13 @@
 #include <stdint.h>
 
 #include "foretell/error.h"
+#include "predict/clock_trees.h"
 
 /* What a device's clocks do to time and power, learned of workloads that were measured
  * at several clocks, for one that was measured at one pair of them. docs/clocks.md has
  * the formulae. */
 
-enum { FT__CLOCK_HINTS = 8 };
+enum { FT__CLOCK_HINTS = 8, FT__CLOCK_NAMES = 6, FT__CLOCK_CONSTANTS = 9 };
 
 typedef struct ft__clock_row {
     uint32_t workload; /* whose rows at other clocks are others of the list */
@@ -21,16 +22,27 @@ typedef struct ft__clock_row {
     /* Activities at these clocks, 0 to 1, NaN where unknown: memory first, the others
      * in any order that all rows share. */
     double hint[FT__CLOCK_HINTS];
-    /* What the workload is called, NULL: nothing. Its words and numbers are columns:
-     * "gemm_512" says something of "gemm_1024". */
-    const char *name;
+    /* Of what the workload is called: "gemm_512" says something of "gemm_1024". */
+    float name[FT__CLOCK_NAMES];
 } ft__clock_row;
+
+/* Columns of a name: its words, as places in the alphabet, and its numbers; of each the
+ * first two and the last, NaN where there are fewer. NULL: no name. */
+void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
 
 /* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
 
-typedef struct ft__clocks ft__clocks;
+typedef struct ft__clocks {
+    double v[FT__CLOCK_CONSTANTS];      /* of the formulae, in the order of clock.c */
+    double core_hz, memory_hz, power_w; /* the largest */
+    ft__clock_trees time, power;        /* what the formulae miss */
+} ft__clocks;
+/* Columns of the trees. */
+uint32_t ft__clock_columns(void);
+/* Do constants and largest values lie where ft__clocks_fit() puts them? */
+int ft__clocks_sound(const ft__clocks *c);
 
 /* n rows of one device. Of fewer than two clocks: constants that are common to GPUs.
  * `trees` 0: the formulae alone, without what trees learn of their errors. The same
@@ -61,10 +73,5 @@ typedef struct ft__clock_start {
 void ft__clocks_start(ft__clock_start *out, const ft__clocks *c,
                       const ft__clock_row *measured);
 double ft__clocks_power(const ft__clock_start *s, double core_hz);
-/* Which of n pairs of clocks takes the least energy x time^delay (0: energy, 1: the
- * energy-delay product); memory_hz NULL: as measured. n: none can be told. */
-size_t ft__clocks_best(const ft__clocks *c, const ft__clock_row *measured,
-                       const double *core_hz, const double *memory_hz, size_t n,
-                       double delay);
 
 #endif

@@ -11,9 +11,24 @@ static ft_estimate unavailable(const char *why)
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
 }
 
+bool ft__is_whole(const ft_op *op)
+{
+    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
+}
+
+ft_status ft__check_operations(const ft_graph *g, ft_error *err)
+{
+    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
+        if (ft__is_whole(ft_graph_op(g, i)))
+            return ft_fail(err, FT_ENOTFOUND, 0,
+                           "a kernel or network by name is predicted from measurements "
+                           "of it alone, in a list without operations");
+    return FT_OK;
+}
+
 bool ft__costs_nothing(const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_VIEW;
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__is_whole(op);
 }
 
 /* ---- networks ---- */

@@ -19,7 +19,8 @@
 #include "predict/predictor.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
-    "folds", "share", "device", "kind", "setting", "network", "family", "stores"};
+    "folds",   "share",  "device", "kind",  "setting",
+    "network", "clocks", "family", "stores"};
 
 const char *ft_protocol_name(ft_protocol p)
 {
@@ -44,7 +45,9 @@ struct splits {
 
 struct evaluating {
     const ft_evaluate_options *opt;
-    ft__samples s;
+    ft__samples s; /* what is tested: operations; CLOCKS: what was measured whole */
+    ft__samples wholes; /* to learn from, too; none where they are tested */
+    bool *top;          /* CLOCKS: per row, at the highest clocks of its workload */
     ft__metric metric;
     ft__family_options how;
     size_t n;       /* samples with a value of the metric */
@@ -80,9 +83,17 @@ static ft_status name_split(struct evaluating *e, const char *name, uint32_t *in
     return FT_OK;
 }
 
+/* What is never on both sides: equal operations, kernels and networks of one name. */
+static uint64_t group_of(const ft__sample *v)
+{
+    const char *name = v->whole ? strstr(v->whole->spec, "name=") : NULL;
+
+    return name ? ft__checksum(name, strcspn(name, " ")) : v->hash;
+}
+
 static ft_status split_folds(struct evaluating *e, ft_error *err)
 {
-    uint32_t n = e->opt->n_folds ? e->opt->n_folds : 5, index;
+    uint32_t n = e->opt->n_folds ? e->opt->n_folds : e->top ? 10 : 5, index;
     uint64_t *group = malloc((e->s.n + 1) * sizeof(*group));
     ft_status st;
     char name[32];
@@ -90,7 +101,7 @@ static ft_status split_folds(struct evaluating *e, ft_error *err)
     if (!group)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
-        group[i] = e->s.v[i].hash;
+        group[i] = group_of(&e->s.v[i]);
     st = ft__folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
     free(group);
     for (uint32_t i = 0; i < n && !st; i++) {
@@ -220,7 +231,8 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
     ft_status st;
 
     switch (e->opt->protocol) {
-    case FT_PROTOCOL_FOLDS: st = split_folds(e, err); break;
+    case FT_PROTOCOL_FOLDS:
+    case FT_PROTOCOL_CLOCKS: st = split_folds(e, err); break;
     case FT_PROTOCOL_SHARE: st = split_share(e, err); break;
     case FT_PROTOCOL_NETWORK: st = split_networks(e, store, err); break;
     case FT_PROTOCOL_STORES: st = split_stores(e, err); break;
@@ -234,20 +246,24 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
     return st;
 }
 
+static bool is_chip_of(const struct evaluating *e, const ft__samples *s, size_t i,
+                       uint32_t split)
+{
+    return e->split.chip && strcmp(ft__dataset_chip(&s->dataset[s->v[i].dataset]),
+                                   e->split.chip[split]) == 0;
+}
+
 /* With a device every device of its chip leaves training. */
 static bool is_sibling(const struct evaluating *e, size_t i, uint32_t split)
 {
-    const ft__dataset *d = &e->s.dataset[e->s.v[i].dataset];
-
-    return e->split.chip && !e->opt->siblings &&
-           strcmp(ft__dataset_chip(d), e->split.chip[split]) == 0;
+    return !e->opt->siblings && is_chip_of(e, &e->s, i, split);
 }
 
 static bool is_hidden(const struct evaluating *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol == FT_PROTOCOL_NETWORK)
         return ft__network_has(&e->split.networks.v[split], e->s.v[i].hash);
-    return e->split.of[i] == split;
+    return e->split.of[i] == split && !(e->top && e->top[i]);
 }
 
 /* ---- one split after the other ---- */
@@ -333,9 +349,52 @@ static ft_status find_needed(struct evaluating *e, size_t n_train, size_t n_test
     return FT_OK;
 }
 
+/* What was measured whole, on devices of other chips than those left out. */
+static ft_status take_wholes(ft__samples *out, const struct evaluating *e,
+                             uint32_t split, ft_error *err)
+{
+    uint32_t *row = calloc(e->wholes.n + 1, sizeof(*row));
+    size_t n = 0;
+    ft_status st;
+
+    if (!row)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < e->wholes.n; i++) {
+        const char *device = e->wholes.dataset[e->wholes.v[i].dataset].device;
+        bool gone = e->opt->siblings ? strcmp(device, e->split.name[split]) == 0
+                                     : is_chip_of(e, &e->wholes, i, split);
+
+        if (!gone)
+            row[n++] = (uint32_t)i;
+    }
+    st = ft__samples_subset(out, &e->wholes, row, n, err);
+    free(row);
+    return st;
+}
+
+/* From e->train[n_train]. Where these were measured whole, operations have no part in
+ * what is asked. */
+static ft_status train(ft_predictor **out, struct evaluating *e, uint32_t split,
+                       size_t n_train, ft_error *err)
+{
+    const ft__samples none = {0};
+    ft__samples wholes = {0};
+    ft_status st = e->top ? ft__samples_subset(&wholes, &e->s, e->train, n_train, err)
+                          : take_wholes(&wholes, e, split, err);
+
+    e->how.wholes = &wholes;
+    if (!st)
+        st = ft__family_of_rows(out, e->top ? &none : &e->s, e->train,
+                                e->top ? 0 : n_train, &e->how, err);
+    e->how.wholes = NULL;
+    ft__samples_free(&wholes);
+    return st;
+}
+
 /* Answers for e->test[n_test] by a predictor made of e->train[n_train]. */
-static ft_status train_and_ask(struct evaluating *e, ft__results *out, size_t n_train,
-                               size_t n_known, size_t n_test, ft_error *err)
+static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t split,
+                               size_t n_train, size_t n_known, size_t n_test,
+                               ft_error *err)
 {
     ft_predictor *p;
     ft_known *known = NULL;
@@ -343,7 +402,7 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, size_t n_
 
     st = find_needed(e, n_train, n_test, err);
     if (!st)
-        st = ft__family_of_rows(&p, &e->s, e->train, n_train, &e->how, err);
+        st = train(&p, e, split, n_train, err);
     if (st)
         return st;
     if (n_known)
@@ -366,7 +425,8 @@ static void describe(ft__tested *t, const struct evaluating *e, uint32_t row)
     while (strcmp(e->s.dataset[device].device, d->device) != 0)
         device++;
     *t = (ft__tested){.on = d,
-                      .op = &v->op,
+                      .op = v->whole ? NULL : &v->op,
+                      .spec = v->whole ? v->whole->spec : NULL,
                       .phase = ft_phase_name(v->op.phase),
                       .kind = ft_kind_name(v->op.kind),
                       .kind_order = (uint32_t)v->op.kind,
@@ -406,7 +466,7 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
         return FT_OK;
     st = take_known(e, &n_test, &n_known, err);
     if (!st)
-        st = train_and_ask(e, out, n_train, n_known, n_test, err);
+        st = train_and_ask(e, out, split, n_train, n_known, n_test, err);
     if (!st)
         st = add_results(out, e, n_test, split, err);
     out->n_learned += (double)n_train;
@@ -461,11 +521,25 @@ static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *e
 
 /* ---- all of it ---- */
 
+static ft_status find_top(struct evaluating *e, ft_error *err)
+{
+    e->top = calloc(e->s.n + 1, sizeof(*e->top));
+    return e->top ? ft__clocked_top(e->top, &e->s, err)
+                  : ft_fail(err, FT_ENOMEM, 0, "%zu rows", e->s.n);
+}
+
 static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *test,
                               ft_error *err)
 {
-    ft_status st = ft__samples_read(&e->s, store, NULL, e->opt->where, err);
+    const bool clocks = e->opt->protocol == FT_PROTOCOL_CLOCKS;
+    ft_status st = clocks
+                       ? ft__samples_read_wholes(&e->s, store, NULL, e->opt->where, err)
+                       : ft__samples_read(&e->s, store, NULL, e->opt->where, err);
 
+    if (!st && !clocks)
+        st = ft__samples_read_wholes(&e->wholes, store, NULL, e->opt->where, err);
+    if (!st)
+        st = ft__samples_know(&e->wholes, e->opt->data_dir, err);
     e->n_train = e->s.n;
     if (!st && test)
         st = ft__samples_append(&e->s, test, NULL, e->opt->where, err);
@@ -483,10 +557,10 @@ static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *t
     for (size_t i = 0; i < e->s.n; i++)
         e->n += is_measured(e, i);
     if (e->n == 0)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "the store holds no %s of operations that fit",
-                       ft__metric_name(e->metric));
-    return FT_OK;
+        return ft_fail(err, FT_ENOTFOUND, 0, "the store holds no %s of %s that fit",
+                       ft__metric_name(e->metric),
+                       clocks ? "kernels and networks at clocks" : "operations");
+    return clocks ? find_top(e, err) : FT_OK;
 }
 
 /* What a predictor has to have learned to answer. */
@@ -533,6 +607,8 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
 static void finish(struct evaluating *e)
 {
     ft__samples_free(&e->s);
+    ft__samples_free(&e->wholes);
+    free(e->top);
     ft__networks_free(&e->split.networks);
     free(e->split.of);
     free(e->split.name);

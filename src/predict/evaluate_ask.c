@@ -118,6 +118,24 @@ static ft_status take_baselines(const struct asking *a, const ft_graph *g,
     return st;
 }
 
+/* Of what was measured whole: the formulae without what trees learn. */
+static void take_formulae(const struct asking *a, const ft__dataset *d,
+                          const struct place *v, size_t n)
+{
+    const ft__clocked_list *l = &a->p->family->clocked;
+    const ft_device_use on = {.setting = d->setting,
+                              .engine = d->engine,
+                              .engine_version = d->engine_version};
+
+    for (size_t i = 0; i < n; i++) {
+        ft__answer *out = &a->out[v[i].at];
+
+        out->base = out->constant = ft__clocked_formulae(
+            ft__clocked_of(l, d->device), &on, v[i].hash, a->metric == FT__METRIC_TIME,
+            a->metric == FT__METRIC_POWER);
+    }
+}
+
 static ft_status ask_dataset(const struct asking *a, const struct place *v, size_t n,
                              ft_error *err)
 {
@@ -139,7 +157,9 @@ static ft_status ask_dataset(const struct asking *a, const struct place *v, size
         take_answers(a, &e, g, v, n);
         ft_network_estimate_free(&e);
     }
-    if (!st)
+    if (!st && a->s->v[a->row[v->at]].whole)
+        take_formulae(a, d, v, n);
+    else if (!st)
         st = take_baselines(a, g, d, v, n, err);
     ft_graph_free(g);
     return st;

@@ -26,11 +26,11 @@ bool ft__network_has(const ft__network *n, uint64_t hash);
 
 /* ---- what was said of tested rows ---- */
 
-/* A row that was tested: an operation, or a network with its spec. */
+/* A row that was tested: an operation, or what was measured whole with its spec. */
 typedef struct ft__tested {
     const ft__dataset *on;
-    const ft_op *op;  /* NULL: a network */
-    const char *spec; /* of a network */
+    const ft_op *op;  /* NULL: measured whole */
+    const char *spec; /* then */
     const char *phase;
     const char *kind;
     uint32_t kind_order, device_order; /* of lines in tables */

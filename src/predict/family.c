@@ -420,20 +420,23 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     double room = (double)(opt->most_bytes ? opt->most_bytes : default_bytes);
     double templates = (double)s->n * TEMPLATE_BYTES;
     bool forget = opt->forget || templates > room / 3;
+    bool timed = has_metric(s, FT__METRIC_TIME);
     ft_status st;
 
     *out = (ft__family){0};
-    if (!has_metric(s, FT__METRIC_TIME) && !(opt->networks && s->n == 0))
+    if (!timed && !(opt->networks && s->n == 0) && !(opt->wholes && opt->wholes->n))
         return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
     st = copy_datasets(out, s, err);
-    if (!st && s->n)
+    if (!st && timed)
         st = learn_all(out, s, opt, forget ? room : room - templates, err);
-    if (!st && !forget)
+    if (!st && timed && !forget)
         st = all_templates(out, s, opt->before, err);
     if (!st && opt->networks)
         st = learn_networks(out, s, opt, err);
     else if (!st && opt->before)
         st = keep_networks(out, opt->before, err);
+    if (!st && opt->wholes)
+        st = ft__clocked_fit(&out->clocked, opt->wholes, opt->learn.fit.seed, err);
     if (st)
         ft__family_free(out);
     return st;
@@ -512,12 +515,16 @@ static ft_status check_networks(const ft__placed_found *found, ft_error *err)
 }
 
 /* *out borrows from *all. */
-static ft_status read_rows(ft__samples *out, ft__samples *all, ft_store *store,
-                           const ft_train_options *opt, ft_error *err)
+static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *wholes,
+                           ft_store *store, const ft_train_options *opt, ft_error *err)
 {
     ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
 
-    if (!st && all->n == 0 && !opt->networks)
+    if (!st)
+        st = ft__samples_read_wholes(wholes, store, &opt->filter, opt->where, err);
+    if (!st)
+        st = ft__samples_know(wholes, opt->data_dir, err);
+    if (!st && all->n + wholes->n == 0 && !opt->networks)
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "the store holds no measurements that fit; \"foretell collect\" "
                      "makes some");
@@ -530,6 +537,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                              const ft_train_options *opt, ft_error *err)
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
+    ft__samples all = {0}, own = {0}, wholes = {0};
     ft__wholes networks = {0};
     ft__placed_found found;
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
@@ -544,15 +552,15 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     .most_bytes = opt->most_bytes,
                                     .forget = opt->forget != 0,
                                     .before = opt->add ? opt->add->family : NULL,
+                                    .wholes = &wholes,
                                     .networks = opt->networks ? &networks : NULL,
                                     .found = &found,
                                     .log = opt->log};
     ft__family f = {0};
-    ft__samples all, own = {0};
     ft_status st;
 
     *out = NULL;
-    st = read_rows(&own, &all, store, opt, err);
+    st = read_rows(&own, &all, &wholes, store, opt, err);
     if (!st && how.before)
         st = ft__samples_order_as(&own, how.before, err);
     if (!st && opt->networks)
@@ -567,6 +575,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     ft__family_free(&f);
     ft__wholes_free(&networks);
     ft__samples_free(&own);
+    ft__samples_free(&wholes);
     ft__samples_free(&all);
     return st;
 }
@@ -623,6 +632,7 @@ void ft__family_free(ft__family *f)
     free(f->dataset);
     free(f->templates);
     free(f->placed);
+    ft__clocked_free(&f->clocked);
     free(f->alone);
     free(f->unseen);
     for (int m = 0; m < FT__N_METRICS; m++)

@@ -2,6 +2,7 @@
 #define PREDICT_FAMILY_H
 
 #include "base/buf.h"
+#include "predict/clocked.h"
 #include "predict/learner.h"
 #include "predict/whole.h"
 #include "predict/writer.h"
@@ -38,7 +39,8 @@ typedef struct ft__family {
     ft__templates *templates;  /* of each dataset */
     struct ft__placed *placed; /* schedules of its devices */
     uint32_t n_placed;
-    struct ft__alone *alone; /* networks of devices without operations (alone.h) */
+    ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
+    struct ft__alone *alone;  /* networks of devices without operations (alone.h) */
     uint32_t n_alone;
     struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
     ft__learner *reading;      /* while a file is opened: whose parts come next */
@@ -54,6 +56,7 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
+    const ft__samples *wholes;  /* measured at clocks, or NULL */
     const ft__wholes *networks; /* that schedules are fitted to, and that say how far
                                    off networks of other devices are; or NULL */
     const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
@@ -61,8 +64,8 @@ typedef struct ft__family_options {
     const ft_log *log;
 } ft__family_options;
 
-/* Of all samples: time and power, and memory and workspace where they were measured.
- * FT_ENOTFOUND: no time is among them. */
+/* Of all samples: time and power, and memory and workspace where they were measured;
+ * and of opt->wholes. FT_ENOTFOUND: no time is among them, and no wholes. */
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err);
 void ft__family_free(ft__family *f);

@@ -19,6 +19,7 @@
  *   SCHEDULE   ft__placed
  *   UNSEEN     ft__unseen
  *   ALONE      ft__alone
+ *   CLOCKS     see clocked.h
  *
  * The family comes first, a learner before its parts. */
 

@@ -165,7 +165,13 @@ ft_status ft__many_by_family(ft_brief *out, ft__many *m, const ft_predictor *p,
     unsigned char *which = calloc(m->n + 1, 1);
     size_t first = m->n;
     struct seen seen;
-    ft_status st = see(&seen, p->family, &asked, err);
+    ft_status st;
+
+    if (ft__graph_is_whole(m->g)) { /* each alone */
+        free(which);
+        return FT_OK;
+    }
+    st = see(&seen, p->family, &asked, err);
 
     if (!st && !which)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);

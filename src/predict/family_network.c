@@ -526,11 +526,15 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     ft_status st = FT_OK;
     ft_device_use use;
 
+    st = ft__check_operations(q->g, err);
+    if (st)
+        return st;
     if (!ft__family_any(q->f, FT__METRIC_TIME))
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "the predictor was made of networks alone, and of none on %s in "
-                       "this phase and in elements as wide",
-                       name ? name : "this device");
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the predictor was made of what was measured whole, and of none on %s in "
+            "this phase and in elements as wide",
+            name ? name : "this device");
     if (!asked.engine)
         like_known(&asked, q->f, on->known);
     q->few = on->known;
@@ -607,6 +611,8 @@ double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_g
     const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
+    if (ft__graph_is_whole(g))
+        return ft__clocked_covers(&p->family->clocked, g);
     if (ft__alone_find(p->family, &on, g))
         return 1;
     for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
@@ -673,6 +679,8 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
     ft__buf setting = {0};
     ft_status st;
 
+    if (ft__graph_is_whole(g))
+        return ft__clocked_network(out, &p->family->clocked, asked, g, err);
     if (alone)
         return ft__alone_predict(out, alone, asked, g, err);
     st = ft__estimate_start(out, g, err);

@@ -527,7 +527,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
                s->type >= FT__SECTION_SCHEDULE;
 
-    if (s->type > FT__SECTION_ALONE)
+    if (s->type > FT__SECTION_CLOCKS)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -541,6 +541,8 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
     case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);
     case FT__SECTION_ALONE: return open_alone(p->family, s, c.at, err);
+    case FT__SECTION_CLOCKS:
+        return ft__clocked_open(&p->family->clocked, c.at, c.left, s->offset, err);
     default: return open_templates(p, &c, s, err);
     }
 }
@@ -550,7 +552,7 @@ ft_status ft__family_check(const ft_predictor *p, ft_error *err)
     const ft__family *f = p->family;
     const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
 
-    return (f->n_datasets ? learned : f->n_alone && !learned)
+    return (f->n_datasets ? learned : (f->n_alone || f->clocked.n) && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

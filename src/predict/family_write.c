@@ -215,5 +215,7 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
     if (!st && f->unseen)
         st = ft__writer_section(w, FT__SECTION_UNSEEN, f->unseen, sizeof(*f->unseen),
                                 err);
+    for (uint32_t i = 0; i < f->clocked.n && !st; i++)
+        st = ft__clocked_write(w, &f->clocked.v[i], err);
     return st;
 }

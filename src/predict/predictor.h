@@ -22,6 +22,7 @@
  *   FT__SECTION_SCHEDULE   one ft__placed; many
  *   FT__SECTION_UNSEEN     ft__unseen; or none
  *   FT__SECTION_ALONE      one ft__alone; many
+ *   FT__SECTION_CLOCKS     of one device: workloads at clocks (clocked.h); many
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */
@@ -42,6 +43,7 @@ enum ft__section_type {
     FT__SECTION_SCHEDULE,
     FT__SECTION_UNSEEN,
     FT__SECTION_ALONE,
+    FT__SECTION_CLOCKS,
 };
 
 typedef struct ft__header_image {

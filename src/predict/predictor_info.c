@@ -28,7 +28,7 @@ static uint32_t count_templates(const ft_predictor *p)
     return (uint32_t)n;
 }
 
-/* NULL: they are of several. */
+/* NULL: they are of several, or there are none. */
 static const ft__dataset *only_device(const ft__family *f)
 {
     if (!f->n_datasets || f->n_alone)
@@ -36,7 +36,7 @@ static const ft__dataset *only_device(const ft__family *f)
     for (uint32_t i = 1; i < f->n_datasets; i++)
         if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
             return NULL;
-    return f->n_datasets ? &f->dataset[0] : NULL;
+    return &f->dataset[0];
 }
 
 const ft__dataset *ft__family_machine(const ft__family *f)
@@ -64,7 +64,8 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .context_bytes = NAN,
                                .n_regressors = count_parts(p),
                                .n_measured = count_templates(p),
-                               .n_datasets = p->family->n_datasets + p->family->n_alone,
+                               .n_datasets = p->family->n_datasets +
+                                             p->family->n_alone + p->family->clocked.n,
                                .n_schedules = p->family->n_placed,
                                .unseen_part = NAN};
     if (p->family->unseen) {
@@ -86,6 +87,26 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
     out->launch_s = d->roof->launch_s;
 }
 
+static void describe_alone(ft_predictor_dataset *out, const ft__alone *a)
+{
+    *out = (ft_predictor_dataset){.device = a->device,
+                                  .setting = a->setting,
+                                  .engine = a->engine,
+                                  .engine_version = a->version,
+                                  .policy = a->policy,
+                                  .n = a->n};
+}
+
+static void describe_clocked(ft_predictor_dataset *out, const ft__clocked *c)
+{
+    *out = (ft_predictor_dataset){.device = c->device,
+                                  .setting = "measured whole, at clocks",
+                                  .engine = "",
+                                  .engine_version = "",
+                                  .policy = "",
+                                  .n = c->n};
+}
+
 void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                               ft_predictor_dataset *out)
 {
@@ -93,14 +114,11 @@ void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
     const ft__dataset *d = &f->dataset[i];
 
     if (i >= f->n_datasets) {
-        const ft__alone *a = &f->alone[i - f->n_datasets];
-
-        *out = (ft_predictor_dataset){.device = a->device,
-                                      .setting = a->setting,
-                                      .engine = a->engine,
-                                      .engine_version = a->version,
-                                      .policy = a->policy,
-                                      .n = a->n};
+        i -= f->n_datasets;
+        if (i < f->n_alone)
+            describe_alone(out, &f->alone[i]);
+        else
+            describe_clocked(out, &f->clocked.v[i - f->n_alone]);
         return;
     }
     *out = (ft_predictor_dataset){.device = d->device,

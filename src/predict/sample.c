@@ -130,6 +130,7 @@ ft_status ft__where_check(const char *where, ft_error *err)
 struct reading {
     ft__samples *s;
     const char *where;
+    bool wholes;                /* what was measured whole is wanted, nothing else */
     size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far, */
     int64_t run[FT__N_METRICS]; /* all of this run */
@@ -258,6 +259,51 @@ static bool is_whole(const char *spec)
     return strncmp(spec, "network ", 8) == 0 || strncmp(spec, "kernel ", 7) == 0;
 }
 
+/* Activities that sources tell of a kernel while it ran. */
+static const char *const hints[] = {"dram_active", "fp32_active",   "fp64_active",
+                                    "fp16_active", "tensor_active", "sm_active",
+                                    "sm_occ"};
+
+static double condition(const char *json, const char *name)
+{
+    char key[40];
+    const char *at;
+
+    snprintf(key, sizeof(key), "\"%s\":", name);
+    at = json ? strstr(json, key) : NULL;
+    return at ? strtod(at + strlen(key) + strspn(at + strlen(key), " \""), NULL) : NAN;
+}
+
+static bool add_whole(struct reading *r, ft__sample *v, const ft_row *row)
+{
+    ft__measured_whole **grown = realloc(r->s->own, (r->s->n_own + 1) * sizeof(*grown));
+    ft__measured_whole *w = calloc(1, sizeof(*w));
+
+    if (grown)
+        r->s->own = grown;
+    if (w)
+        w->spec = strdup(row->key.spec);
+    if (!grown || !w || !w->spec) {
+        free(w);
+        return false;
+    }
+    for (size_t i = 0; i < FT__WHOLE_HINTS; i++)
+        w->hint[i] = i < sizeof(hints) / sizeof(*hints)
+                         ? condition(row->m.conditions, hints[i])
+                         : NAN;
+    v->whole = grown[r->s->n_own++] = w;
+    return true;
+}
+
+/* A whole's phase stands beside its spec. */
+static void set_phase(ft_op *op, const char *phase)
+{
+    ft_phase p;
+
+    if (ft__phase_from_name(&p, phase, strlen(phase)))
+        op->phase = p;
+}
+
 static int take_row(void *user, const ft_row *row)
 {
     struct reading *r = user;
@@ -268,21 +314,23 @@ static int take_row(void *user, const ft_row *row)
 
     if (metric == FT__N_METRICS || !is_asked_for(&row->key, r->where))
         return 0;
-    if (is_whole(row->key.spec)) {
-        r->s->n_wholes++;
+    if (is_whole(row->key.spec) != r->wholes)
         return 0;
-    }
+    if (r->wholes && !(ft__pair_number(row->key.setting, "clock") > 0))
+        return 0;
     if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &r->err)) {
         r->st = ft_fail(&r->err, FT_EFORMAT, 0,
                         "the store holds a spec that cannot be read: %.200s",
                         row->key.spec);
         return 1;
     }
+    if (r->wholes)
+        set_phase(&op, row->key.phase);
     r->setting.len = 0;
     ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
     dataset = r->setting.bad ? UINT32_MAX : dataset_of(r->s, &row->key, r->setting.s);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric, row->run);
-    if (!s) {
+    if (!s || (r->wholes && !s->whole && !add_whole(r, s, row))) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
         return 1;
     }
@@ -353,10 +401,11 @@ static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
     return st;
 }
 
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
-                             const char *where, ft_error *err)
+static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
+                        const char *where, bool wholes, ft_error *err)
 {
-    struct reading r = {.s = s, .where = where ? where : "", .first = s->n};
+    struct reading r = {
+        .s = s, .where = where ? where : "", .wholes = wholes, .first = s->n};
     size_t begin = s->n;
     ft_status st = ft__where_check(r.where, err);
 
@@ -373,13 +422,32 @@ ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filt
     return st ? st : read_engines(s, store, err);
 }
 
+ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
+                             const char *where, ft_error *err)
+{
+    return append(s, store, filter, where, false, err);
+}
+
 ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err)
 {
     ft_status st;
 
     *out = (ft__samples){0};
-    st = ft__samples_append(out, store, filter, where, err);
+    st = append(out, store, filter, where, false, err);
+    if (st)
+        ft__samples_free(out);
+    return st;
+}
+
+ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store,
+                                  const ft_key *filter, const char *where,
+                                  ft_error *err)
+{
+    ft_status st;
+
+    *out = (ft__samples){0};
+    st = append(out, store, filter, where, true, err);
     if (st)
         ft__samples_free(out);
     return st;
@@ -569,6 +637,11 @@ void ft__samples_free(ft__samples *s)
 {
     for (uint32_t i = 0; i < s->n_datasets; i++)
         ft__dataset_free(&s->dataset[i]);
+    for (size_t i = 0; i < s->n_own; i++) {
+        free(s->own[i]->spec);
+        free(s->own[i]);
+    }
+    free(s->own);
     free(s->dataset);
     free(s->v);
     *s = (ft__samples){0};

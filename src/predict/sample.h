@@ -40,12 +40,21 @@ typedef struct ft__dataset {
     uint32_t lowering;           /* FT_POLICY_ bits: how its engine runs graphs */
 } ft__dataset;
 
+/* What was measured whole: a kernel or a network by name. */
+enum { FT__WHOLE_HINTS = 8 };
+typedef struct ft__measured_whole {
+    char *spec;
+    /* Activities of the device meanwhile, 0 to 1, NaN where unknown; memory's first. */
+    double hint[FT__WHOLE_HINTS];
+} ft__measured_whole;
+
 typedef struct ft__sample {
     ft_op op;
     uint64_t hash;    /* ft__op_hash(): samples of one hash never part in folds */
     uint32_t dataset; /* index */
-    double value[FT__N_METRICS]; /* NaN: not measured */
-    double error_s;              /* standard error of the time */
+    double value[FT__N_METRICS];     /* NaN: not measured */
+    double error_s;                  /* standard error of the time */
+    const ft__measured_whole *whole; /* NULL: an operation */
 } ft__sample;
 
 typedef struct ft__samples {
@@ -57,8 +66,9 @@ typedef struct ft__samples {
     const struct ft__terms *terms; /* of v[], by the learner that is asked; NULL: are to
                                       be found */
     const bool
-        *measured;   /* of v[]: no regressor needs to say anything; NULL: of none */
-    size_t n_wholes; /* rows left out: networks and kernels measured whole */
+        *measured; /* of v[]: no regressor needs to say anything; NULL: of none */
+    ft__measured_whole **own; /* to free */
+    size_t n_own;
 } ft__samples;
 
 /* Rows of a store that match `filter` (NULL: all) as ft_store_each() has it, and that
@@ -71,6 +81,10 @@ typedef struct ft__samples {
  * FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec cannot. */
 ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err);
+/* What was measured whole, at clocks, instead of operations. */
+ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store,
+                                  const ft_key *filter, const char *where,
+                                  ft_error *err);
 /* More of another store behind them. */
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
                              const char *where, ft_error *err);

@@ -39,8 +39,12 @@ static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
 {
     const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
     const bool bound = basis == FT_BASIS_ROOFLINE;
-    ft_status st;
+    ft_status st = ft__check_operations(g, err);
 
+    if (st) {
+        memset(out, 0, sizeof(*out));
+        return st;
+    }
     if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
         memset(out, 0, sizeof(*out));
         return ft_fail(

@@ -184,6 +184,11 @@ static const char *spec_of(struct answer *x, const ft_op *op)
     return copy(x, spec, len < sizeof(spec) ? len : sizeof(spec) - 1);
 }
 
+static bool is_whole(const ft_op *op)
+{
+    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
+}
+
 /* Stable insertion sort: a network has a few hundred unique operations. */
 static void put_heaviest(struct answer *x)
 {
@@ -226,6 +231,9 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
     }
     for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;)
         row[ft_graph_node(g, i)->op].name = ft_graph_node(g, i)->name;
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        if (*row[i].name && is_whole(row[i].op))
+            row[i].spec = row[i].name;
     x->a.n_ops = e->n_ops;
     x->a.op = list;
     put_heaviest(x);

@@ -60,7 +60,8 @@ bool ft__family_has(const ft_predictor *p, const char *device)
         ft_predictor_dataset d;
 
         ft_predictor_get_dataset(p, i, &d);
-        if (strcmp(d.device, device) == 0)
+        /* Without an engine: workloads, nothing of operations. */
+        if (*d.engine && strcmp(d.device, device) == 0)
             return true;
     }
     return false;

@@ -115,7 +115,7 @@ Networks of a device without a single operation answer for others of it, in elem
   time            20.0 ms  20.0 ms  20.0 ms  learned
   host and device as 12 networks of a30 showed
   $ foretell predict one.ops --device l4 --predictor alone.ftp
-  foretell predict: the predictor was made of networks alone, and of none on l4 in this phase and in elements as wide
+  foretell predict: the predictor was made of what was measured whole, and of none on l4 in this phase and in elements as wide
   [4]
   $ foretell evaluate --db alone.db --networks device=a30 --lists lists.csv --leave-out family -q | grep '^network' | cut -c 1-40
   network  12  0.0 %   0.0 %  0.0 %      1
