@@ -94,6 +94,9 @@ static void mistakes_are_told_with_line_and_key(void)
          "what is \"speed\"?"},
         {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: '('}\n",
          "match:"},
+        {"name: t\ncommand: [echo, '{a}']\n" A
+         "objectives:\n- {name: v, match: '((v){200}){200}'}\n",
+         "the pattern is too long"},
         {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: v}\n",
          "stands in ( )"},
         {"name: t\ncommand: [echo, '{a}']\n" A

@@ -15,7 +15,8 @@ const char *ft__pair(const char *text, const char *name, size_t *len)
             return text + n + 1;
         }
         text = strchr(text, ' ');
-        text += text != NULL;
+        if (text)
+            text++;
     }
     return NULL;
 }

@@ -108,9 +108,14 @@ struct values {
     int64_t v[FT_OP_MAX_VALUES];
 };
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 static size_t skip_blanks(struct in *in)
 {
-    while (in->pos < in->len && (in->text[in->pos] == ' ' || in->text[in->pos] == '\t'))
+    while (in->pos < in->len && is_blank(in->text[in->pos]))
         in->pos++;
     return in->pos;
 }
@@ -120,7 +125,8 @@ static size_t word(struct in *in, const char **s)
 {
     size_t from = in->pos;
 
-    while (in->pos < in->len && !strchr(" \t=", in->text[in->pos]))
+    while (in->pos < in->len && !is_blank(in->text[in->pos]) &&
+           in->text[in->pos] != '=')
         in->pos++;
     *s = in->text + from;
     return in->pos - from;
@@ -157,7 +163,7 @@ static ft_status read_values(struct in *in, struct values *out, ft_error *err)
             break;
         in->pos++;
     }
-    if (in->pos < in->len && !strchr(" \t", in->text[in->pos]))
+    if (in->pos < in->len && !is_blank(in->text[in->pos]))
         return ft_fail(err, FT_EFORMAT, in->pos, "byte %zu: unexpected '%c'", in->pos,
                        in->text[in->pos]);
     return FT_OK;
@@ -323,7 +329,7 @@ static ft_status read_whole(struct in *in, ft_op *op, ft_error *err)
     while (skip_blanks(in) < in->len) {
         size_t from = in->pos, n;
 
-        while (in->pos < in->len && !strchr(" \t", in->text[in->pos]))
+        while (in->pos < in->len && !is_blank(in->text[in->pos]))
             in->pos++;
         n = in->pos - from;
         if (n < 6 || memcmp(in->text + from, "phase=", 6) != 0) {
