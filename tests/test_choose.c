@@ -27,6 +27,14 @@ static void make_ops(ft_op ops[N])
     }
 }
 
+/* All weigh and cost the same. */
+static void make_even(ft__choosing *c, const ft_op *ops, size_t n, ft_criterion by)
+{
+    CHECK(!ft__choosing_make(c, ops, NULL, n, by, 1, NULL));
+    for (size_t i = 0; i < n; i++)
+        c->wanted[i] = c->weight[i] = 1, c->cost[i] = 1;
+}
+
 /* Schur complement of two known operations, the 2 x 2 inverse written out. */
 static void covariance_is_conditioned_on_what_is_known(void)
 {
@@ -36,7 +44,7 @@ static void covariance_is_conditioned_on_what_is_known(void)
     ft_op ops[N];
 
     make_ops(ops);
-    CHECK(!ft__choosing_make(&c, ops, NULL, N, FT_CRITERION_ACTIVE, 1, NULL));
+    make_even(&c, ops, N, FT_CRITERION_ACTIVE);
     memcpy(before, c.between, sizeof(before));
     ft__choosing_know(&c, 2);
     ft__choosing_know(&c, 8);
@@ -71,7 +79,7 @@ static double left_of(const float *between, int j, int a, int i)
 
 static void the_next_one_leaves_the_least_sum_of_deviations(void)
 {
-    double weight[N] = {1, 2, 1, 5, 1, 1, 3, 1, 1};
+    const float weight[N] = {1, 2, 1, 5, 1, 1, 3, 1, 1};
     double least = INFINITY;
     float before[N * N];
     size_t best = N;
@@ -79,7 +87,8 @@ static void the_next_one_leaves_the_least_sum_of_deviations(void)
     ft_op ops[N];
 
     make_ops(ops);
-    CHECK(!ft__choosing_make(&c, ops, weight, N, FT_CRITERION_ACTIVE, 1, NULL));
+    make_even(&c, ops, N, FT_CRITERION_ACTIVE);
+    memcpy(c.weight, weight, sizeof(weight));
     memcpy(before, c.between, sizeof(before));
     ft__choosing_know(&c, 2);
     for (int i = 0; i < N; i++) {
@@ -87,13 +96,13 @@ static void the_next_one_leaves_the_least_sum_of_deviations(void)
 
         for (int j = 0; i != 2 && j < N; j++)
             if (j != 2)
-                sum += weight[j] * sqrt(left_of(before, j, 2, i));
+                sum += (double)weight[j] * sqrt(left_of(before, j, 2, i));
         if (i != 2 && sum < least) {
             least = sum;
             best = (size_t)i;
         }
     }
-    CHECK(ft__choosing_next(&c, NULL, NULL, NULL) == best);
+    CHECK(ft__choosing_next(&c, NULL, NULL) == best);
     ft__choosing_free(&c);
 }
 
@@ -114,7 +123,7 @@ static void of_many_the_next_one_leaves_the_least_too(void)
                  16 + i * 131 % 4001, 16 + i * 37 % 997);
         CHECK(!ft_op_parse(&ops[i], spec, strlen(spec), NULL));
     }
-    CHECK(!ft__choosing_make(&c, ops, NULL, MANY, FT_CRITERION_ACTIVE, 1, NULL));
+    make_even(&c, ops, MANY, FT_CRITERION_ACTIVE);
     for (size_t i = 0; i < MANY; i++) {
         const float *row = c.between + i * MANY;
 
@@ -122,7 +131,7 @@ static void of_many_the_next_one_leaves_the_least_too(void)
             gain[i] += 1 - sqrt(1 - (double)row[j] * (double)row[j] / 1.05);
         most = fmax(most, gain[i]);
     }
-    next = ft__choosing_next(&c, NULL, NULL, NULL);
+    next = ft__choosing_next(&c, NULL, NULL);
     CHECK(next < MANY);
     CHECK_NEAR(gain[next], most, 1e-4 * most);
     ft__choosing_free(&c);
@@ -136,9 +145,9 @@ static void the_first_few_are_unlike_each_other(ft_criterion by)
     ft_op ops[N];
 
     make_ops(ops);
-    CHECK(!ft__choosing_make(&c, ops, NULL, N, by, 1, NULL));
+    make_even(&c, ops, N, by);
     for (int k = 0; k < 3; k++) {
-        first[k] = ft__choosing_next(&c, NULL, NULL, NULL);
+        first[k] = ft__choosing_next(&c, NULL, NULL);
         CHECK(first[k] < N);
         ft__choosing_know(&c, first[k]);
         small += first[k] < 4;
@@ -156,14 +165,14 @@ static void each_comes_once_and_then_there_is_none(ft_criterion by)
     ft_op ops[N];
 
     make_ops(ops);
-    CHECK(!ft__choosing_make(&c, ops, NULL, N, by, 1, NULL));
+    make_even(&c, ops, N, by);
     for (int k = 0; k < N; k++) {
-        size_t i = ft__choosing_next(&c, NULL, NULL, NULL);
+        size_t i = ft__choosing_next(&c, NULL, NULL);
 
         CHECK(i < N && !seen[i]++);
         ft__choosing_know(&c, i);
     }
-    CHECK(ft__choosing_next(&c, NULL, NULL, NULL) == N);
+    CHECK(ft__choosing_next(&c, NULL, NULL) == N);
     ft__choosing_free(&c);
 }
 
@@ -175,31 +184,51 @@ static bool is_odd(const void *user, size_t i)
 
 static void what_is_dear_or_not_allowed_waits(void)
 {
-    double cost[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     size_t first;
     ft__choosing c;
     ft_op ops[N];
 
     make_ops(ops);
-    CHECK(!ft__choosing_make(&c, ops, NULL, N, FT_CRITERION_ACTIVE, 1, NULL));
-    first = ft__choosing_next(&c, cost, NULL, NULL);
+    make_even(&c, ops, N, FT_CRITERION_ACTIVE);
+    first = ft__choosing_next(&c, NULL, NULL);
     CHECK(first < N);
-    cost[first] = 1000;
-    CHECK(ft__choosing_next(&c, cost, NULL, NULL) != first);
-    CHECK(ft__choosing_next(&c, NULL, is_odd, NULL) % 2 == 1);
+    c.cost[first] = 1000;
+    CHECK(ft__choosing_next(&c, NULL, NULL) != first);
+    CHECK(ft__choosing_next(&c, is_odd, NULL) % 2 == 1);
     ft__choosing_free(&c);
 }
 
 static void what_weighs_nothing_comes_after_what_weighs(void)
 {
-    double weight[N] = {[8] = 1};
+    const float weight[N] = {[8] = 1};
     ft__choosing c;
     ft_op ops[N];
 
     make_ops(ops);
-    CHECK(!ft__choosing_make(&c, ops, weight, N, FT_CRITERION_ACTIVE, 1, NULL));
-    CHECK(ft__choosing_next(&c, NULL, NULL, NULL) == 8);
+    make_even(&c, ops, N, FT_CRITERION_ACTIVE);
+    memcpy(c.weight, weight, sizeof(weight));
+    CHECK(ft__choosing_next(&c, NULL, NULL) == 8);
     ft__choosing_free(&c);
+}
+
+/* Of operations that take 1 and 32 parts, both once, and the first 32 times: the root
+ * of what all of it takes. What takes long costs more to measure. */
+static void what_is_wanted_weighs_as_the_root_of_its_work(void)
+{
+    const double once[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, often[N] = {32};
+    ft__choosing a, b;
+    ft_op ops[N];
+
+    make_ops(ops);
+    CHECK(!ft__choosing_make(&a, ops, once, N, FT_CRITERION_ACTIVE, 1, NULL));
+    CHECK(!ft__choosing_make(&b, ops, often, N, FT_CRITERION_ACTIVE, 1, NULL));
+    CHECK_NEAR((double)a.weight[4] / (double)a.weight[0],
+               sqrt(ft__choosing_work(&ops[4]) / ft__choosing_work(&ops[0])), 1e-6);
+    CHECK(a.weight[4] > 4 * a.weight[0] && a.cost[4] > a.cost[0]);
+    CHECK_NEAR((double)b.weight[0] / (double)a.weight[0], sqrt(32), 1e-6);
+    CHECK(b.weight[1] == 0 && b.cost[1] == a.cost[1]);
+    ft__choosing_free(&a);
+    ft__choosing_free(&b);
 }
 
 /* ---- what was measured ---- */
@@ -248,7 +277,7 @@ static ft__samples measure(const ft_op ops[ALL], ft__dataset *d, bool timed)
 
 static void know_every_other(ft__choosing *c, const ft_op ops[ALL])
 {
-    CHECK(!ft__choosing_make(c, ops, NULL, ALL, FT_CRITERION_ACTIVE, 1, NULL));
+    make_even(c, ops, ALL, FT_CRITERION_ACTIVE);
     for (size_t i = 0; i < ALL; i += 2)
         ft__choosing_know(c, i);
 }
@@ -290,7 +319,7 @@ static void what_is_hard_to_foretell_weighs_more(void)
     for (int i = EACH; i < ALL; i++)
         most_easy = fmaxf(most_easy, c.weight[i]);
     CHECK(least_hard > 1.5F * most_easy);
-    CHECK(ft__choosing_next(&c, NULL, NULL, NULL) < EACH);
+    CHECK(ft__choosing_next(&c, NULL, NULL) < EACH);
     ft__choosing_free(&c);
 }
 
@@ -337,7 +366,7 @@ static void learning_is_due_again_with_half_as_many_more(void)
     ft__choosing_know(&c, ALL - 1);
     CHECK(ft__choosing_is_due(&c));
     ft__choosing_free(&c);
-    CHECK(!ft__choosing_make(&c, ops, NULL, ALL, FT_CRITERION_SPREAD, 1, NULL));
+    make_even(&c, ops, ALL, FT_CRITERION_SPREAD);
     for (size_t i = 0; i < ALL; i++)
         ft__choosing_know(&c, i);
     CHECK(!ft__choosing_is_due(&c));
@@ -366,6 +395,7 @@ int main(void)
     each_comes_once_and_then_there_is_none(FT_CRITERION_RANDOM);
     what_is_dear_or_not_allowed_waits();
     what_weighs_nothing_comes_after_what_weighs();
+    what_is_wanted_weighs_as_the_root_of_its_work();
     what_is_hard_to_foretell_weighs_more();
     without_times_nothing_is_learned();
     without_an_inverse_weights_stay_as_they_are();

@@ -3,6 +3,7 @@
 
 #include "foretell/error.h"
 #include "foretell/learn.h"
+#include "foretell/op.h"
 #include "foretell/store.h"
 
 FT_BEGIN_DECLS
@@ -29,6 +30,9 @@ typedef struct ft_choice_options {
     uint32_t n_seeds;     /* 0: 10 */
     uint32_t n_steps;     /* 0: 15; from 2 % of the operations to all, equal factors */
     uint32_t methods;     /* as in ft_evaluate_options */
+    /* NULL, or takes each operation when it is chosen. */
+    void (*chosen)(void *user, uint64_t seed, ft_criterion by, const ft_op *op);
+    void *chosen_user;
     const char *data_dir; /* where device files are; NULL: none are known */
     uint64_t seed;
     uint32_t threads;
@@ -64,10 +68,12 @@ typedef struct ft_choice_curves {
     uint32_t n_seeds;
 } ft_choice_curves;
 
-/* For each seed a quarter of the operations is held out, and of the others (2048 at most,
- * by lot) more and more are learned from, in the order of each criterion; all rows of an
- * operation come with it, and it weighs in the criterion as much as it has rows. Errors as
- * ft_evaluate(); FT_ENOTFOUND: fewer than 40 operations. */
+/* For each seed a quarter of the operations is held out, and of the others (1024 at most,
+ * by lot) more and more are learned from, in the order in which ft_collect() would measure
+ * them where each is wanted as often as it has rows; all of these come with it. At each
+ * step the predictor that ft_predictor_train() would make of them is asked for what is held
+ * out, as ft_evaluate() does. Errors as there; FT_ENOTFOUND: fewer than 40 operations, or
+ * a device cannot be asked about. */
 FT_API ft_status ft_choice_evaluate(ft_choice_curves *out, ft_store *store,
                                     const ft_choice_options *opt, ft_error *err);
 FT_API void ft_choice_curves_free(ft_choice_curves *c);

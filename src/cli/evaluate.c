@@ -93,7 +93,7 @@ static const ft__option options[] = {
      "what the predictor's file may take, as train has it; 40"},
     {"rows", 0, FT__OPT_TEXT, offsetof(struct options, rows), "FILE.csv",
      "write every tested row to this new file: truth, predicted value, interval, "
-     "basis"},
+     "basis; with --choose the operations in the order in which they are measured"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
@@ -208,18 +208,21 @@ static void write_row(void *user, const ft_evaluated_row *r)
                 r->value, r->low, r->high, r->basis, r->split);
 }
 
-static int open_rows(ft__cli *c, ft_evaluate_options *how, const char *path)
+static void write_chosen(void *user, uint64_t seed, ft_criterion by, const ft_op *op)
 {
-    FILE *fp = fopen(path, "wx"); /* nothing that is there is lost */
+    char spec[1024];
 
-    if (!fp)
+    ft_op_print(op, spec, sizeof(spec));
+    ft__csv_row(user, "msss", seed, ft_criterion_name(by), spec,
+                ft_phase_name(op->phase));
+}
+
+static int open_rows(ft__cli *c, FILE **out, const char *path, const char *columns)
+{
+    *out = fopen(path, "wx"); /* nothing that is there is lost */
+    if (!*out)
         return ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));
-    fputs("device,setting,engine,engine_version,dtype_policy,spec,phase,metric,truth,"
-          "value,"
-          "low,high,basis,split\n",
-          fp);
-    how->row = write_row;
-    how->row_user = fp;
+    fputs(columns, *out);
     return FT__EXIT_GOOD;
 }
 
@@ -283,10 +286,11 @@ static int check_choose(ft__cli *c, const struct options *o)
         return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
                         : FT__EXIT_GOOD;
     if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||
-        o->networks || o->share || o->test || o->folds || o->leave_out)
+        o->networks || o->share || o->test || o->folds || o->leave_out || o->correct ||
+        o->siblings || o->size)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--choose goes with --curve, and with --where, --method, "
-                            "--seeds and --seed alone");
+                            "--seeds, --seed and --rows alone");
     if (o->seeds > 1000)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--seeds is 1 to 1000");
     return ft__criteria_parse(c, &criteria, o->choose);
@@ -302,9 +306,17 @@ static int evaluate_choice(ft__cli *c, const char *path, const struct options *o
                               .seed = how->seed,
                               .threads = how->threads,
                               .log = how->log};
+    FILE *rows = NULL;
     int code = ft__criteria_parse(c, &what.criteria, o->choose);
 
-    return code ? code : ft__choice_evaluate(c, path, &what);
+    if (!code && o->rows) {
+        code = open_rows(c, &rows, o->rows, "seed,criterion,spec,phase\n");
+        what.chosen = write_chosen;
+        what.chosen_user = rows;
+    }
+    if (!code)
+        code = ft__choice_evaluate(c, path, &what);
+    return rows ? close_rows(c, rows, o->rows, code) : code;
 }
 
 static int run(ft__cli *c, const void *user)
@@ -324,6 +336,7 @@ static int run(ft__cli *c, const void *user)
                                .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                                .log = &c->log};
     ft_network_lists *lists = NULL;
+    FILE *rows = NULL;
     ft_evaluation e;
     uint32_t by = 0;
     bool printed;
@@ -352,11 +365,15 @@ static int run(ft__cli *c, const void *user)
                               how.protocol == FT_PROTOCOL_ARCHITECTURE);
     how.find_user = lists;
     if (!code && o->rows)
-        code = open_rows(c, &how, o->rows);
+        code = open_rows(c, &rows, o->rows,
+                         "device,setting,engine,engine_version,dtype_policy,spec,phase,"
+                         "metric,truth,value,low,high,basis,split\n");
+    how.row = rows ? write_row : NULL;
+    how.row_user = rows;
     if (!code)
         code = evaluate(c, &e, store, o->test, &how);
-    if (how.row_user)
-        code = close_rows(c, how.row_user, o->rows, code);
+    if (rows)
+        code = close_rows(c, rows, o->rows, code);
     ft_network_lists_free(lists);
     if (code)
         return code;

@@ -33,9 +33,21 @@ static const float noise = FT__CHOOSING_NOISE;
 
 enum { WIDTH = FT__N_FEATURES + 3 };
 
+static ft__roof rough_roof(void)
+{
+    return ft__flat_roof(1e11, 1e10, 1e-6);
+}
+
+double ft__choosing_work(const ft_op *op)
+{
+    const ft__roof rough = rough_roof();
+
+    return ft__roofline(op, &rough);
+}
+
 static void fill_row(float *row, const ft_op *op)
 {
-    const ft__roof rough = ft__flat_roof(1e11, 1e10, 1e-6);
+    const ft__roof rough = rough_roof();
 
     ft__features(row, op, &rough);
     row += FT__N_FEATURES;
@@ -127,7 +139,11 @@ static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
 
 /* ---- making ---- */
 
-ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *weight,
+/* What measuring takes however short an operation is, and how often it runs at least.
+ */
+static const double least_cost_s = 0.05, runs = 8;
+
+ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *count,
                             size_t n, ft_criterion by, uint64_t seed, ft_error *err)
 {
     /* Farther than anything lies. */
@@ -138,6 +154,7 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
                           .n = n,
                           .wanted = calloc(n + 1, sizeof(*out->wanted)),
                           .weight = calloc(n + 1, sizeof(*out->weight)),
+                          .cost = calloc(n + 1, sizeof(*out->cost)),
                           .left = calloc(n + 1, sizeof(*out->left)),
                           .spacing = calloc(n + 1, sizeof(*out->spacing)),
                           .lot = calloc(n + 1, sizeof(*out->lot)),
@@ -145,16 +162,18 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *w
                           .hash = calloc(n + 1, sizeof(*out->hash)),
                           .sort = calloc(n + 1, sizeof(*out->sort)),
                           .learn_at = FT__FIRST_LEARNED};
-    if (!out->wanted || !out->weight || !out->left || !out->spacing || !out->lot ||
-        !out->known || !out->hash || !out->sort)
+    if (!out->wanted || !out->weight || !out->cost || !out->left || !out->spacing ||
+        !out->lot || !out->known || !out->hash || !out->sort)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && !st; i++) {
+        const double work_s = ft__choosing_work(&ops[i]);
         ft__prng p;
 
         out->hash[i] = ft__op_hash(&ops[i]);
         out->sort[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
         p = ft__prng_stream(seed, out->hash[i]);
-        out->wanted[i] = out->weight[i] = weight ? (float)weight[i] : 1;
+        out->wanted[i] = out->weight[i] = (float)sqrt((count ? count[i] : 1) * work_s);
+        out->cost[i] = least_cost_s + runs * work_s;
         out->left[i] = 1;
         out->spacing[i] = far;
         out->lot[i] = (float)ft__prng_unit(&p);
@@ -172,6 +191,7 @@ void ft__choosing_free(ft__choosing *c)
     free(c->alike);
     free(c->wanted);
     free(c->weight);
+    free(c->cost);
     free(c->left);
     free(c->spacing);
     free(c->lot);
@@ -279,8 +299,8 @@ static double gain(const ft__choosing *c, size_t i)
     }
 }
 
-size_t ft__choosing_next(const ft__choosing *c, const double *cost,
-                         bool (*may)(const void *user, size_t i), const void *user)
+size_t ft__choosing_next(const ft__choosing *c, bool (*may)(const void *user, size_t i),
+                         const void *user)
 {
     size_t best = c->n;
     double most = 0;
@@ -291,8 +311,8 @@ size_t ft__choosing_next(const ft__choosing *c, const double *cost,
         if (c->known[i] || (may && !may(user, i)))
             continue;
         g = gain(c, i);
-        if (cost && c->by != FT_CRITERION_RANDOM)
-            g /= cost[i];
+        if (c->by != FT_CRITERION_RANDOM)
+            g /= c->cost[i];
         if (best == c->n || g > most) {
             best = i;
             most = g;

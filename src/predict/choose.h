@@ -20,7 +20,8 @@
  * That variance is 1 holds before anything is known. Some operations are hard to
  * foretell, others easy; where the variance of j is a_j^2 (and noise in proportion),
  * a_j is one more factor of weight_j and nothing else changes. */
-enum { FT__MOST_CHOOSABLE = 2048, FT__FIRST_LEARNED = 16 };
+/* Each choice takes time with the square of the most. */
+enum { FT__MOST_CHOOSABLE = 1024, FT__FIRST_LEARNED = 16 };
 /* Of the variance, that measuring an operation leaves. */
 #define FT__CHOOSING_NOISE 0.05F
 
@@ -31,6 +32,7 @@ typedef struct ft__choosing {
     float *alike;   /* n x n, ACTIVE: `between` as it was before anything was known */
     float *wanted;  /* weight of each as it was asked for */
     float *weight;  /* the same times a_j */
+    double *cost;   /* of measuring each, about, in seconds */
     float *left;    /* ACTIVE: root of the variance left; 0 of what is known */
     float *spacing; /* SPREAD: to the nearest known */
     float *lot;     /* RANDOM */
@@ -41,16 +43,19 @@ typedef struct ft__choosing {
     size_t learn_at; /* so many known: ft__choosing_is_due() */
 } ft__choosing;
 
-/* n <= FT__MOST_CHOOSABLE; weight NULL: all 1. FT_ENOMEM. */
-ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *weight,
+/* What one takes, about: only the order of magnitude matters here. */
+double ft__choosing_work(const ft_op *op);
+/* n <= FT__MOST_CHOOSABLE, each wanted count[] times (NULL: once). It weighs as the
+ * square root of its work: many small ones count as well. FT_ENOMEM. */
+ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *count,
                             size_t n, ft_criterion by, uint64_t seed, ft_error *err);
 void ft__choosing_free(ft__choosing *c);
 /* It is measured, or is going to be. */
 void ft__choosing_know(ft__choosing *c, size_t i);
-/* What brings most for its cost (NULL: all 1) among those that are not known and that
- * may(user, i) allows (NULL: all); c->n: there is none. */
-size_t ft__choosing_next(const ft__choosing *c, const double *cost,
-                         bool (*may)(const void *user, size_t i), const void *user);
+/* What brings most for its cost among those that are not known and that may(user, i)
+ * allows (NULL: all); c->n: there is none. */
+size_t ft__choosing_next(const ft__choosing *c, bool (*may)(const void *user, size_t i),
+                         const void *user);
 /* Is enough known, or enough more than the last time, to learn from? Never, where the
  * criterion has no use for it. */
 bool ft__choosing_is_due(const ft__choosing *c);

@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "base/prng.h"
 #include "predict/choose.h"
-#include "predict/learner.h"
+#include "predict/evaluate_ask.h"
+#include "predict/predictor.h"
 
 enum { LEAST_OPS = 40, DEFAULT_SEEDS = 10, DEFAULT_STEPS = 15 };
 static const double held_out = 0.25, least_part = 0.02, near = 1.05, close = 1.02;
@@ -21,9 +22,9 @@ struct playing {
     /* of one seed: */
     uint32_t *pool; /* operations that may be measured */
     size_t n_pool;
-    ft_op *op;      /* of the pool */
-    double *weight; /* its rows */
-    double whole;   /* MAPE with all of the pool; NaN: not known yet */
+    ft_op *op;     /* of the pool */
+    double *count; /* its rows */
+    double whole;  /* MAPE with all of the pool; NaN: not known yet */
     uint32_t *test;
     size_t n_test;
     uint32_t *train;
@@ -93,12 +94,12 @@ static ft_status start(struct playing *p, ft_store *store, const ft_choice_optio
     p->first = calloc(n + 1, sizeof(*p->first));
     p->pool = calloc(n, sizeof(*p->pool));
     p->op = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->op));
-    p->weight = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->weight));
+    p->count = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->count));
     p->test = calloc(n, sizeof(*p->test));
     p->train = calloc(n, sizeof(*p->train));
     p->answer = calloc(n, sizeof(*p->answer));
     p->order = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->order));
-    if (!p->row || !p->first || !p->pool || !p->op || !p->weight || !p->test ||
+    if (!p->row || !p->first || !p->pool || !p->op || !p->count || !p->test ||
         !p->train || !p->answer || !p->order)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", p->s.n);
     st = sort_rows(p, err);
@@ -116,7 +117,7 @@ static void finish(struct playing *p)
     free(p->first);
     free(p->pool);
     free(p->op);
-    free(p->weight);
+    free(p->count);
     free(p->test);
     free(p->train);
     free(p->answer);
@@ -142,7 +143,7 @@ static void deal(struct playing *p, uint64_t seed)
                 p->test[p->n_test++] = p->row[r];
         } else if (drawn < share && p->n_pool < FT__MOST_CHOOSABLE) {
             p->op[p->n_pool] = v->op;
-            p->weight[p->n_pool] = (double)(p->first[i + 1] - p->first[i]);
+            p->count[p->n_pool] = (double)(p->first[i + 1] - p->first[i]);
             p->pool[p->n_pool++] = (uint32_t)i;
         }
     }
@@ -168,15 +169,17 @@ static ft_status put_in_order(struct playing *p, ft_criterion by, uint64_t seed,
                               ft_error *err)
 {
     ft__choosing c;
-    ft_status st = ft__choosing_make(&c, p->op, p->weight, p->n_pool, by, seed, err);
+    ft_status st = ft__choosing_make(&c, p->op, p->count, p->n_pool, by, seed, err);
 
     if (st)
         return st;
     for (size_t k = 0; k < p->n_pool && !st; k++) {
-        size_t i = ft__choosing_next(&c, NULL, NULL, NULL);
+        size_t i = ft__choosing_next(&c, NULL, NULL);
 
         ft__choosing_know(&c, i);
         p->order[k] = (uint32_t)i;
+        if (p->opt->chosen)
+            p->opt->chosen(p->opt->chosen_user, seed, by, &p->op[i]);
         if (ft__choosing_is_due(&c))
             st = ft__choosing_learn(&c, &p->s, p->train, take_rows(p, k + 1),
                                     p->opt->threads, err);
@@ -185,32 +188,45 @@ static ft_status put_in_order(struct playing *p, ft_criterion by, uint64_t seed,
     return st;
 }
 
-/* MAPE of the tested rows, learned from the first n operations of the order. */
-static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *mape,
-                            ft_error *err)
+/* MAPE of n tested rows. */
+static ft_status score(const struct playing *p, const char *why, double *mape,
+                       ft_error *err)
 {
-    const ft__learn_options how = {.metric = FT__METRIC_TIME,
-                                   .fit = {.methods = p->opt->methods,
-                                           .no_spread = true,
-                                           .seed = seed,
-                                           .threads = p->opt->threads}};
-    size_t n_train = take_rows(p, n);
     double sum = 0;
-    ft__learner l;
-    ft_status st =
-        ft__learner_fit(&l, &p->s, p->train, n_train, p->test, p->n_test, &how, err);
 
-    if (st)
-        return st;
-    st = ft__learner_predict(&l, p->answer, &p->s, p->test, p->n_test, err);
-    for (size_t i = 0; i < p->n_test && !st; i++) {
+    for (size_t i = 0; i < p->n_test; i++) {
         double truth = p->s.v[p->test[i]].value[FT__METRIC_TIME];
 
         sum += fabs(p->answer[i].value - truth) / truth;
     }
     *mape = sum / (double)p->n_test;
-    ft__learner_free(&l);
-    return st;
+    return isfinite(sum)
+               ? FT_OK
+               : ft_fail(err, FT_ENOTFOUND, 0, "%s: choose for one device alone", why);
+}
+
+/* MAPE of the tested rows as the predictor answers that the first n operations of the
+ * order make. */
+static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *mape,
+                            ft_error *err)
+{
+    const size_t n_train = take_rows(p, n);
+    ft__family_options how = {.learn = {.fit = {.methods = p->opt->methods,
+                                                .seed = seed,
+                                                .threads = p->opt->threads}},
+                              .metrics = 1u << FT__METRIC_TIME};
+    ft_predictor *made = NULL;
+    char why[240] = "";
+    ft_status st =
+        ft__evaluate_needs(&how, &p->s, p->train, n_train, p->test, p->n_test, err);
+
+    if (!st)
+        st = ft__family_of_rows(&made, &p->s, p->train, n_train, &how, err);
+    if (!st)
+        st = ft__evaluate_ask(p->answer, made, NULL, FT__METRIC_TIME, &p->s, p->test,
+                              p->n_test, why, err);
+    ft_predictor_free(made);
+    return st ? st : score(p, why, mape, err);
 }
 
 static size_t steps_of(const struct playing *p)

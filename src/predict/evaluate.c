@@ -318,37 +318,6 @@ static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
     return FT_OK;
 }
 
-static bool is_same_device(const struct evaluating *e, uint32_t a, uint32_t b)
-{
-    return strcmp(e->s.dataset[a].device, e->s.dataset[b].device) == 0;
-}
-
-/* Which regressors the tested rows need: those of devices in training, of others. */
-static ft_status find_needed(struct evaluating *e, size_t n_train, size_t n_test,
-                             ft_error *err)
-{
-    uint32_t n = e->s.n_datasets;
-    bool *trained = calloc(2 * (size_t)n + 1, sizeof(*trained)), *tested = trained + n;
-
-    if (!trained)
-        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
-    for (size_t i = 0; i < n_train; i++)
-        trained[e->s.v[e->train[i]].dataset] = true;
-    for (size_t i = 0; i < n_test; i++)
-        tested[e->s.v[e->test[i]].dataset] = true;
-    e->how.no_known = e->how.no_unknown = true;
-    for (uint32_t a = 0; a < n; a++) {
-        bool known = false;
-
-        for (uint32_t b = 0; b < n && tested[a]; b++)
-            known = known || (trained[b] && is_same_device(e, a, b));
-        e->how.no_known = e->how.no_known && !(tested[a] && known);
-        e->how.no_unknown = e->how.no_unknown && !(tested[a] && !known);
-    }
-    free(trained);
-    return FT_OK;
-}
-
 /* What was measured whole, on devices of other chips than those left out. */
 static ft_status take_wholes(ft__samples *out, const struct evaluating *e,
                              uint32_t split, ft_error *err)
@@ -400,7 +369,7 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t 
     ft_known *known = NULL;
     ft_status st;
 
-    st = find_needed(e, n_train, n_test, err);
+    st = ft__evaluate_needs(&e->how, &e->s, e->train, n_train, e->test, n_test, err);
     if (!st)
         st = train(&p, e, split, n_train, err);
     if (st)

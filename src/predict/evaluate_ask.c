@@ -10,6 +10,37 @@
 #include "foretell/graph.h"
 #include "predict/predictor.h"
 
+static bool is_same_device(const ft__samples *s, uint32_t a, uint32_t b)
+{
+    return strcmp(s->dataset[a].device, s->dataset[b].device) == 0;
+}
+
+ft_status ft__evaluate_needs(ft__family_options *how, const ft__samples *s,
+                             const uint32_t *train, size_t n_train,
+                             const uint32_t *test, size_t n_test, ft_error *err)
+{
+    const uint32_t n = s->n_datasets;
+    bool *trained = calloc(2 * (size_t)n + 1, sizeof(*trained)), *tested = trained + n;
+
+    if (!trained)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < n_train; i++)
+        trained[s->v[train[i]].dataset] = true;
+    for (size_t i = 0; i < n_test; i++)
+        tested[s->v[test[i]].dataset] = true;
+    how->no_known = how->no_unknown = true;
+    for (uint32_t a = 0; a < n; a++) {
+        bool known = false;
+
+        for (uint32_t b = 0; b < n && tested[a]; b++)
+            known = known || (trained[b] && is_same_device(s, a, b));
+        how->no_known = how->no_known && !(tested[a] && known);
+        how->no_unknown = how->no_unknown && !(tested[a] && !known);
+    }
+    free(trained);
+    return FT_OK;
+}
+
 /* Rows by dataset, equal operations beside each other. */
 struct place {
     uint32_t dataset;

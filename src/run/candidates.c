@@ -1,5 +1,4 @@
 /* What to measure next. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "graph/graph_inside.h"
@@ -55,64 +54,49 @@ static void take_unique(struct ft__collection *k, const ft_op *ops,
 
 /* ---- the order ---- */
 
-/* What measuring takes however short an operation is, and how often it runs at least.
- */
-static const double least_cost_s = 0.05, runs = 8;
-/* Each choice takes time with the square of this. */
-enum { AT_ONCE = 1024 };
-
 static size_t part_size(const struct ft__collection *k)
 {
     size_t left = k->n - k->from;
 
-    return left < AT_ONCE ? left : AT_ONCE;
+    return left < FT__MOST_CHOOSABLE ? left : FT__MOST_CHOOSABLE;
 }
 
-/* Choose among those from k->from on. Each weighs as the square root of its work: many
- * small ones count as well. */
+/* Choose among those from k->from on. */
 static ft_status open_part(struct ft__collection *k, ft_error *err)
 {
     size_t n = part_size(k);
     ft_op *ops = calloc(n + 1, sizeof(*ops));
-    double *weight = calloc(n + 1, sizeof(*weight));
+    double *count = calloc(n + 1, sizeof(*count));
     ft_status st =
-        ops && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+        ops && count ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     ft__choosing_free(&k->choosing);
     for (size_t i = 0; i < n && !st; i++) {
-        const ft__candidate *c = &k->c[k->from + i];
-
-        ops[i] = c->op;
-        weight[i] = sqrt(c->work_s);
-        k->cost[i] = least_cost_s + runs * c->one_s;
+        ops[i] = k->c[k->from + i].op;
+        count[i] = k->c[k->from + i].count;
     }
     if (!st)
-        st = ft__choosing_make(&k->choosing, ops, weight, n, k->opt->choose,
+        st = ft__choosing_make(&k->choosing, ops, count, n, k->opt->choose,
                                k->session->seed, err);
     for (size_t i = 0; i < n && !st; i++)
         if (k->c[k->from + i].known || k->c[k->from + i].chosen)
             ft__choosing_know(&k->choosing, i);
     free(ops);
-    free(weight);
+    free(count);
     return st;
 }
 
 ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
                               const uint64_t *count, size_t n, ft_error *err)
 {
-    /* Only the order of magnitude matters here: which operations are heavy. */
-    const ft__roof rough = ft__flat_roof(1e11, 1e10, 1e-6);
-
     k->c = calloc(n + 1, sizeof(*k->c));
-    k->cost = calloc(AT_ONCE, sizeof(*k->cost));
-    if (!k->c || !k->cost)
+    if (!k->c)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     take_unique(k, ops, count, n);
     for (size_t i = 0; i < k->n; i++) {
         ft__candidate *c = &k->c[i];
 
-        c->one_s = ft__roofline(&c->op, &rough);
-        c->work_s = c->count * c->one_s;
+        c->work_s = c->count * ft__choosing_work(&c->op);
         c->series = series_of(&c->op);
         c->batch = ft_op_at(&c->op, FT_K_x, 0);
     }
@@ -122,7 +106,6 @@ ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
 void ft__candidates_free(struct ft__collection *k)
 {
     ft__choosing_free(&k->choosing);
-    free(k->cost);
     free(k->c);
 }
 
@@ -163,16 +146,16 @@ ft_status ft__candidate_next(struct ft__collection *k, size_t *next, ft_error *e
     ft_status st = FT_OK;
 
     *next = k->n;
-    for (size_t tried = 0; tried <= k->n / AT_ONCE + 1 && !st; tried++) {
-        size_t i = ft__choosing_next(&k->choosing, k->cost, may_be_next, k);
+    for (size_t tried = 0; tried <= k->n / FT__MOST_CHOOSABLE + 1 && !st; tried++) {
+        size_t i = ft__choosing_next(&k->choosing, may_be_next, k);
 
         if (i < k->choosing.n) {
             *next = k->from + i;
             return FT_OK;
         }
-        if (k->n <= AT_ONCE)
+        if (k->n <= FT__MOST_CHOOSABLE)
             return FT_OK;
-        k->from += AT_ONCE;
+        k->from += FT__MOST_CHOOSABLE;
         if (k->from >= k->n)
             k->from = 0;
         st = open_part(k, err);

@@ -10,7 +10,6 @@ typedef struct ft__candidate {
     ft_op op; /* lowered */
     double count;
     double work_s;   /* roofline time of all its occurrences */
-    double one_s;    /* and of one */
     uint64_t series; /* same for operations that differ in their first extent only */
     int64_t batch;   /* that extent */
     bool known;      /* measured, here or before */
@@ -34,7 +33,6 @@ struct ft__collection {
     double end_s;           /* INFINITY: no limit */
     bool hasty;             /* the budget is short for what is wanted */
     ft__choosing choosing;  /* among those from `from` on */
-    double *cost;           /* of each of them */
     size_t from;
     size_t judged;   /* how many were known when the error was last looked at */
     double judge_at; /* and when it is again */
