@@ -426,7 +426,12 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                                 t->busy_s * exp(op_high), FT_BASIS_SCALED, ""};
 }
 
-ft__schedule ft__ask_schedule(const ft__asked *a)
+double ft__ask_idle(const ft__asked *a, double clock_hz)
+{
+    return a->clocks && isfinite(clock_hz) ? ft__clocks_idle(a->clocks, clock_hz) : 1;
+}
+
+ft__schedule ft__ask_schedule(const ft__asked *a, double clock_hz)
 {
     const ft__theta theta = ft__physics_default();
     ft__schedule s = ft__schedule_plain();
@@ -434,6 +439,7 @@ ft__schedule ft__ask_schedule(const ft__asked *a)
 
     s.launch_s = layer_factor * theta.v[FT__C_floor_s];
     s.idle_w = tdp > 0 ? a->theta.v[FT__C_power_idle] * tdp : 0;
+    s.idle_w *= ft__ask_idle(a, clock_hz);
     return s;
 }
 

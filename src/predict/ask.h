@@ -44,8 +44,10 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
  * clock that the device comes with, and from there by what GPUs have in common. t: what
  * ft__ask_terms() said of it, or NULL. */
 double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t);
-/* Nothing fitted on networks. */
-ft__schedule ft__ask_schedule(const ft__asked *a);
+/* At a clock (NaN: as it comes); nothing fitted on networks. */
+ft__schedule ft__ask_schedule(const ft__asked *a, double clock_hz);
+/* Idle power there, over that of the device as it comes. */
+double ft__ask_idle(const ft__asked *a, double clock_hz);
 /* What another clock adds to the error: half a 90 % interval of the logarithm. */
 extern const double ft__elsewhere_error;
 /* Does one setting name a clock or a cap that the other has otherwise, or not? */

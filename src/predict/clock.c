@@ -59,6 +59,11 @@ double ft__clock_swing(double core)
     return core * voltage(v, core) * voltage(v, core);
 }
 
+double ft__clocks_idle(const ft__clocks *c, double core_hz)
+{
+    return voltage(c->v, relative(core_hz, c->core_hz)) / voltage(c->v, 1);
+}
+
 static double bound(const ft__clocks *c, const ft__clock_row *r)
 {
     const double *v = c->v;

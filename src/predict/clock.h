@@ -73,5 +73,8 @@ typedef struct ft__clock_start {
 void ft__clocks_start(ft__clock_start *out, const ft__clocks *c,
                       const ft__clock_row *measured);
 double ft__clocks_power(const ft__clock_start *s, double core_hz);
+/* What is drawn whatever runs, over that at the highest clock: it goes with the
+ * voltage. */
+double ft__clocks_idle(const ft__clocks *c, double core_hz);
 
 #endif

@@ -45,8 +45,9 @@ ft_status ft__asking_learn(ft__asking *q, ft_error *err);
 void ft__asking_free(ft__asking *q);
 /* Is it a product that the device would compute in TF32? */
 bool ft__asking_tf32(const ft__asking *q, const ft_op *op);
-/* Of the device, fitted to networks where the family has one. Once q->a is open. */
-ft__schedule ft__asking_schedule(ft__asking *q);
+/* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),
+ * fitted to networks where the family has one. Once q->a is open. */
+ft__schedule ft__asking_schedule(ft__asking *q, const ft__asked *at, double clock_hz);
 /* What is left of a time alone when the host's part is taken out. */
 double ft__device_share(const ft__terms *t);
 

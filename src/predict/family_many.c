@@ -80,9 +80,11 @@ static ft_status price_elsewhere(ft__many *m, ft__asking *q, ft__ask_range *r,
     return st;
 }
 
-static void brief_elsewhere(ft_brief *out, ft__many *m, ft__asking *q, size_t k,
-                            const ft__schedule *s)
+static void brief_elsewhere(ft_brief *out, ft__many *m, ft__asking *q,
+                            const ft__asked *at, size_t k)
 {
+    const ft__schedule s = ft__asking_schedule(q, at, m->drive[k].clock_hz);
+
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];
         double share = isnan(q->share[i]) ? NAN : busy / q->bare_form[i].busy_s;
@@ -97,14 +99,13 @@ static void brief_elsewhere(ft_brief *out, ft__many *m, ft__asking *q, size_t k,
                             ? q->time[i].value * factor
                             : (double)NAN;
     }
-    ft__estimate_brief(out, m->task, m->n_ops, s,
+    ft__estimate_brief(out, m->task, m->n_ops, &s,
                        ft__ask_cap(q->a.device, m->drive[k].power_w));
 }
 
 static ft_status elsewhere(ft_brief *out, ft__many *m, ft__asking *q, ft__ask_range *r,
                            const unsigned char *which, ft_error *err)
 {
-    ft__schedule s;
     ft_status st = ft__asking_make(q, err);
 
     if (!st)
@@ -113,7 +114,6 @@ static ft_status elsewhere(ft_brief *out, ft__many *m, ft__asking *q, ft__ask_ra
         st = price_elsewhere(m, q, r, err);
     if (st)
         return st;
-    s = ft__asking_schedule(q);
     for (uint32_t i = 0; i < m->n_ops; i++) {
         ft_estimate unused;
 
@@ -125,7 +125,7 @@ static ft_status elsewhere(ft_brief *out, ft__many *m, ft__asking *q, ft__ask_ra
             continue;
         m->done[k] = 1;
         if (r->open[k])
-            brief_elsewhere(&out[k], m, q, k, &s);
+            brief_elsewhere(&out[k], m, q, &r->a, k);
     }
     return FT_OK;
 }

@@ -205,10 +205,15 @@ static void take(ft_network_estimate *out, ft__task *task, ft__asking *q, uint32
 
 /* ---- the network ---- */
 
-ft__schedule ft__asking_schedule(ft__asking *q)
+ft__schedule ft__asking_schedule(ft__asking *q, const ft__asked *at, double clock_hz)
 {
+    ft__schedule s;
+
     q->a.theta = ft__family_learner(q->f, FT__METRIC_TIME, &q->on)->base.theta[0];
-    return q->placed ? q->placed->schedule : ft__ask_schedule(&q->a);
+    s = q->placed ? q->placed->schedule : ft__ask_schedule(&q->a, NAN);
+    if (!q->placed || q->elsewhere || q->swept)
+        s.idle_w *= ft__ask_idle(at, clock_hz);
+    return s;
 }
 
 /* What networks that the schedule was not fitted to showed takes the place of what is
@@ -404,7 +409,7 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
             (ft__task){.count = (double)ft_graph_op_count(q->g, i), .power_w = NAN};
         take(out, &task[i], q, i, l);
     }
-    s = ft__asking_schedule(q);
+    s = ft__asking_schedule(q, &q->a, q->a.clock_hz);
     stray = stray_of(out, q);
     st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &stray, err);
     free(task);
@@ -741,7 +746,7 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
         take_task(&out->task[i], &unused, &q, i, l);
     }
     if (l) {
-        out->schedule = ft__asking_schedule(&q);
+        out->schedule = ft__asking_schedule(&q, &q.a, q.a.clock_hz);
         out->cap_w = q.a.cap_w;
         out->engine = q.on.engine;
     }

@@ -41,8 +41,6 @@ static ft_status by_physics(ft_brief *out, ft__many *m, ft_error *err)
     for (uint32_t i = 0; i < m->n_ops && !st; i++)
         st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], &r, &theta,
                               ft_graph_op(m->g, i), err);
-    if (!st)
-        s = ft__ask_schedule(&r.a);
     for (size_t k = 0; k < m->n && !st; k++) {
         m->done[k] = 1;
         if (!r.open[k])
@@ -51,6 +49,7 @@ static ft_status by_physics(ft_brief *out, ft__many *m, ft_error *err)
             m->task[i].alone_s = m->task[i].bare_s = m->busy_s[i * m->n + k];
             m->task[i].power_w = m->power_w[i * m->n + k];
         }
+        s = ft__ask_schedule(&r.a, m->drive[k].clock_hz);
         ft__estimate_brief(&out[k], m->task, m->n_ops, &s,
                            ft__ask_cap(r.a.device, m->drive[k].power_w));
     }

@@ -31,7 +31,7 @@ static ft_status ask_all(ft_network_estimate *out, const ft__asked *a,
                          const ft_graph *g, ft_error *err)
 {
     ft__task *task = calloc(out->n_ops + 1u, sizeof(*task));
-    const ft__schedule s = ft__ask_schedule(a);
+    const ft__schedule s = ft__ask_schedule(a, a->clock_hz);
     ft_status st;
 
     if (!task)
@@ -59,7 +59,7 @@ ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_gr
         ask_op(&out->task[i], &terms, &unused, &a, ft_graph_op(g, i));
     }
     if (!st)
-        out->schedule = ft__ask_schedule(&a);
+        out->schedule = ft__ask_schedule(&a, a.clock_hz);
     out->cap_w = a.cap_w;
     ft__ask_close(&a);
     return st;

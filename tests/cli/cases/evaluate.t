@@ -75,6 +75,24 @@ A device twice as slow as the one that is known: a few of its rows say so.
   learned_from,24
   learned_from,30
 
+What to measure next: all that could be measured stands in the order in which it would be.
+
+  $ foretell evaluate --db a.db --where device=one --curve --choose active --seeds 1 --rows order.csv -q --json > curve.json
+  $ pick n_operations n_tested n_seeds < curve.json
+  n_operations: 43
+  n_tested: 17
+  n_seeds: 1
+  $ cut -d , -f 1,2 order.csv | sort | uniq -c | sed 's/^ *//'
+  43 1,active
+  43 1,random
+  1 seed,criterion
+  $ sort -u order.csv | wc -l; sed -n 2p order.csv
+  87
+  1,random,tanh x=2x1000 dtype=fp32,forward
+  $ foretell evaluate --db a.db --curve --choose active --rows order.csv -q
+  foretell evaluate: order.csv: File exists
+  [3]
+
 What cannot be answered is said.
 
   $ foretell evaluate --db a.db --metric power
@@ -120,7 +138,7 @@ What cannot be answered is said.
   foretell evaluate: --seeds goes with --choose
   [2]
   $ foretell evaluate --choose active
-  foretell evaluate: --choose goes with --curve, and with --where, --method, --seeds and --seed alone
+  foretell evaluate: --choose goes with --curve, and with --where, --method, --seeds, --seed and --rows alone
   [2]
   $ foretell evaluate --curve --choose clever
   foretell evaluate: --choose is active, spread or random, not "clever"

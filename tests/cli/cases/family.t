@@ -38,7 +38,7 @@ them and for others.
   a30  600 MHz  # s  # s  # s  48.8 W  # J  # B  yes  scaled
   a30  900 MHz  # s  # s  # s  55.3 W  # J  # B  yes  scaled
   l4  600 MHz  # s  # s  # s  19.4 W  # mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  19.8 W  # mJ  # B  yes  scaled
+  l4  900 MHz  # s  # s  # s  19.1 W  # mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why

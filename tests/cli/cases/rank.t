@@ -34,10 +34,10 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million    low   high     time  energy   memory     chance  basis
-  -------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.209  4.495  3.14 ms  102 mJ  107 MiB  *  50.2 %  scaled
-  2  a30     1.20 GHz              2.175  1.233  4.495  3.14 ms  110 mJ  107 MiB     49.8 %  scaled
+  #  device     clock  cost of a million    low   high     time   energy   memory     chance  basis
+  --------------------------------------------------------------------------------------------------
+  1  a30      600 MHz              2.175  1.209  4.495  3.14 ms  92.1 mJ  107 MiB  *  50.2 %  scaled
+  2  a30     1.20 GHz              2.175  1.233  4.495  3.14 ms   103 mJ  107 MiB     49.8 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
