@@ -94,6 +94,19 @@ static void the_clock_scales_what_computes_and_not_what_moves(void)
     CHECK(slow.energy.value < fast.energy.value);
 }
 
+/* A device that waits for the host most of the time draws what its voltage makes it
+ * draw: below the knee 1 of 1.35 (docs/clocks.md, with what GPUs have in common). */
+static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
+{
+    const ft_network_estimate as_it_comes = totals("a30", NULL, NULL, small),
+                              low = totals("a30", "clock=600MHz", NULL, small),
+                              top = totals("a30", "clock=1440MHz", NULL, small);
+
+    CHECK(low.host_s > 3 * low.busy_s && low.time.value == as_it_comes.time.value);
+    CHECK_NEAR(low.power.value / as_it_comes.power.value, 1 / 1.35, 0.02);
+    CHECK_NEAR(top.power.value, as_it_comes.power.value, 1e-9);
+}
+
 static void a_cap_is_kept_and_costs_time(void)
 {
     ft_network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
@@ -144,6 +157,7 @@ int main(int argc, char **argv)
     the_busier_of_host_and_device_sets_the_time();
     nothing_is_faster_than_the_roofline();
     the_clock_scales_what_computes_and_not_what_moves();
+    a_device_that_waits_draws_less_at_a_lower_voltage();
     a_cap_is_kept_and_costs_time();
     phases_add_up_to_the_step();
     what_is_not_known_is_said();
