@@ -154,7 +154,8 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *c
                           .n = n,
                           .wanted = calloc(n + 1, sizeof(*out->wanted)),
                           .weight = calloc(n + 1, sizeof(*out->weight)),
-                          .cost = calloc(n + 1, sizeof(*out->cost)),
+                          .work_s = calloc(n + 1, sizeof(*out->work_s)),
+                          .pace = 1,
                           .left = calloc(n + 1, sizeof(*out->left)),
                           .spacing = calloc(n + 1, sizeof(*out->spacing)),
                           .lot = calloc(n + 1, sizeof(*out->lot)),
@@ -162,18 +163,17 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *c
                           .hash = calloc(n + 1, sizeof(*out->hash)),
                           .sort = calloc(n + 1, sizeof(*out->sort)),
                           .learn_at = FT__FIRST_LEARNED};
-    if (!out->wanted || !out->weight || !out->cost || !out->left || !out->spacing ||
+    if (!out->wanted || !out->weight || !out->work_s || !out->left || !out->spacing ||
         !out->lot || !out->known || !out->hash || !out->sort)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && !st; i++) {
-        const double work_s = ft__choosing_work(&ops[i]);
         ft__prng p;
 
+        out->work_s[i] = ft__choosing_work(&ops[i]);
         out->hash[i] = ft__op_hash(&ops[i]);
         out->sort[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
         p = ft__prng_stream(seed, out->hash[i]);
-        out->wanted[i] = out->weight[i] = (float)sqrt((count ? count[i] : 1) * work_s);
-        out->cost[i] = least_cost_s + runs * work_s;
+        out->wanted[i] = out->weight[i] = count ? (float)count[i] : 1;
         out->left[i] = 1;
         out->spacing[i] = far;
         out->lot[i] = (float)ft__prng_unit(&p);
@@ -191,7 +191,7 @@ void ft__choosing_free(ft__choosing *c)
     free(c->alike);
     free(c->wanted);
     free(c->weight);
-    free(c->cost);
+    free(c->work_s);
     free(c->left);
     free(c->spacing);
     free(c->lot);
@@ -312,7 +312,7 @@ size_t ft__choosing_next(const ft__choosing *c, bool (*may)(const void *user, si
             continue;
         g = gain(c, i);
         if (c->by != FT_CRITERION_RANDOM)
-            g /= c->cost[i];
+            g /= least_cost_s + runs * c->pace * c->work_s[i];
         if (best == c->n || g > most) {
             best = i;
             most = g;

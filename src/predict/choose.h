@@ -32,7 +32,8 @@ typedef struct ft__choosing {
     float *alike;   /* n x n, ACTIVE: `between` as it was before anything was known */
     float *wanted;  /* weight of each as it was asked for */
     float *weight;  /* the same times a_j */
-    double *cost;   /* of measuring each, about, in seconds */
+    double *work_s; /* what one of each takes, about, */
+    double pace;    /* and what this is to be multiplied by, as far as is known */
     float *left;    /* ACTIVE: root of the variance left; 0 of what is known */
     float *spacing; /* SPREAD: to the nearest known */
     float *lot;     /* RANDOM */
@@ -43,17 +44,18 @@ typedef struct ft__choosing {
     size_t learn_at; /* so many known: ft__choosing_is_due() */
 } ft__choosing;
 
-/* What one takes, about: only the order of magnitude matters here. */
+/* What one takes on a slow device, about; of others ft__choosing_learn() finds the
+ * pace. */
 double ft__choosing_work(const ft_op *op);
-/* n <= FT__MOST_CHOOSABLE, each wanted count[] times (NULL: once). It weighs as the
- * square root of its work: many small ones count as well. FT_ENOMEM. */
+/* n <= FT__MOST_CHOOSABLE, each wanted count[] times (NULL: once): so much it weighs.
+ * FT_ENOMEM. */
 ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *count,
                             size_t n, ft_criterion by, uint64_t seed, ft_error *err);
 void ft__choosing_free(ft__choosing *c);
 /* It is measured, or is going to be. */
 void ft__choosing_know(ft__choosing *c, size_t i);
-/* What brings most for its cost among those that are not known and that may(user, i)
- * allows (NULL: all); c->n: there is none. */
+/* What brings most for the time of measuring it among those that are not known and that
+ * may(user, i) allows (NULL: all); c->n: there is none. */
 size_t ft__choosing_next(const ft__choosing *c, bool (*may)(const void *user, size_t i),
                          const void *user);
 /* Is enough known, or enough more than the last time, to learn from? Never, where the

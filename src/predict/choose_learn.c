@@ -192,6 +192,29 @@ static ft_status see(struct seen *out, const ft__choosing *c, const double *squa
     return FT_OK;
 }
 
+/* How much longer operations take than was thought: in the middle. */
+static ft_status find_pace(double *pace, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    double *ratio = calloc(n + 1, sizeof(*ratio));
+    size_t there = 0;
+
+    if (!ratio)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    for (size_t k = 0; k < n; k++) {
+        const ft__sample *v = &s->v[row[k]];
+        double r = v->value[FT__METRIC_TIME] / ft__choosing_work(&v->op);
+
+        if (isfinite(r))
+            ratio[there++] = r;
+    }
+    ft__sort(ratio, there);
+    if (there)
+        *pace = ft__quantile(ratio, there, 0.5);
+    free(ratio);
+    return FT_OK;
+}
+
 ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32_t *row,
                              size_t n, uint32_t threads, ft_error *err)
 {
@@ -203,6 +226,8 @@ ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32
                                   : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
 
     c->learn_at = (size_t)(again * (double)c->n_known) + 1;
+    if (!st)
+        st = find_pace(&c->pace, s, row, n, err);
     if (!st)
         st = find_errors(square, c, s, row, n, held, err);
     if (!st)
