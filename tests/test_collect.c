@@ -164,7 +164,7 @@ static void an_engine_that_breaks_down_loses_nothing_measured(void)
 
     temporary(path);
     CHECK(collect_these(&r, "", path, wanted, 0, &how) == FT_OK); /* the machine */
-    CHECK(collect_these(&r, "fail_after=7000", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK(collect_these(&r, "fail_after=15000", path, wanted, N_WANTED, &how) == FT_OK);
     before = r.measured;
     CHECK(before > 0 && r.failed > 0 && before + r.failed == N_UNIQUE);
     CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
@@ -195,7 +195,7 @@ static int note_id(void *user, const ft_row *row)
 
 /* Seven that are nearly the same, one that is far from them, and one that takes many
  * times as long to measure as all the others: one that stands for the seven comes
- * first, then the far one; the heavy one has to wait for three more. */
+ * first, the far one before all of them are measured, the heavy one last. */
 static void what_stands_for_most_in_its_time_comes_first(void)
 {
     static const char *const specs[] = {
@@ -218,7 +218,7 @@ static void what_stands_for_most_in_its_time_comes_first(void)
     for (int i = 0; i < 9; i++)
         for (int j = 0; j < 9; j++)
             before[i] += o.id[j] < o.id[i];
-    CHECK(before[8] == 1 && before[0] == 5);
+    CHECK(before[8] > 0 && before[8] < 7 && before[0] == 8);
     ft_store_close(s);
     clean(path);
 }
