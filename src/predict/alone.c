@@ -97,18 +97,18 @@ struct item {
 };
 
 struct fitting {
-    const ft__wholes *w;
+    const ft__network_samples *w;
     struct item *item;
     size_t n;
     uint32_t n_sets;
     uint32_t n_architectures;
     ft__mixed *some;  /* scratch */
     ft__mixture *own; /* of every set */
-    double *stray;
+    double *residual;
 };
 
 /* False: the device's file lacks a fact. */
-static bool fill(struct item *it, const ft__whole *w, const ft__dataset *on)
+static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset *on)
 {
     for (uint32_t i = 0; i < ft_graph_n_ops(w->graph); i++) {
         ft__sort_of sort;
@@ -163,11 +163,11 @@ static ft_status find_range(double *low, double *high, const struct fitting *y,
         learn(y, f);
         for (size_t i = 0; i < y->n; i++)
             if (y->item[i].fold == f)
-                y->stray[n++] =
+                y->residual[n++] =
                     log(y->item[i].time_s /
                         ft__mixture_estimate(&y->own[y->item[i].set], y->item[i].part));
     }
-    return ft__conformal(low, high, y->stray, n, 0.9, err);
+    return ft__conformal(low, high, y->residual, n, 0.9, err);
 }
 
 static bool put_text(char *to, size_t size, const char *from)
@@ -230,7 +230,7 @@ static bool is_usable(const ft__family *f, const ft__dataset *on)
 static void find_items(struct fitting *y, const ft__family *f, const bool *hidden)
 {
     for (uint32_t i = 0; i < y->w->n; i++) {
-        const ft__whole *w = &y->w->v[i];
+        const ft__network_sample *w = &y->w->v[i];
         const ft__dataset *on = &y->w->dataset[w->dataset];
         struct item *it = &y->item[y->n];
 
@@ -246,7 +246,7 @@ static void find_items(struct fitting *y, const ft__family *f, const bool *hidde
     }
 }
 
-ft_status ft__alone_fit(ft__family *f, const ft__wholes *w,
+ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w,
                         const ft__family_options *opt, uint32_t *n, ft_error *err)
 {
     struct fitting y = {.w = w,
@@ -254,9 +254,9 @@ ft_status ft__alone_fit(ft__family *f, const ft__wholes *w,
                         .item = calloc(w->n + 1, sizeof(*y.item)),
                         .some = calloc(w->n + 1, sizeof(*y.some)),
                         .own = calloc(2u * w->n_datasets + 1u, sizeof(*y.own)),
-                        .stray = calloc(w->n + 1, sizeof(*y.stray))};
+                        .residual = calloc(w->n + 1, sizeof(*y.residual))};
     double low, high;
-    ft_status st = y.item && y.some && y.own && y.stray
+    ft_status st = y.item && y.some && y.own && y.residual
                        ? FT_OK
                        : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
 
@@ -274,7 +274,7 @@ ft_status ft__alone_fit(ft__family *f, const ft__wholes *w,
     free(y.item);
     free(y.some);
     free(y.own);
-    free(y.stray);
+    free(y.residual);
     return st;
 }
 
@@ -316,7 +316,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
 
 static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
                       const ft__alone *a, const ft_device_use *on, const ft_graph *g,
-                      const ft__stray *stray, ft_error *err)
+                      const ft__log_residual *residual, ft_error *err)
 {
     const bool elsewhere = ft__setting_differs(on->setting, a->setting);
     ft__sort_of sort;
@@ -332,7 +332,7 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
                        .bare_s = t,
                        .power_w = out->op_power[i].value};
     out->op_device[i] = out->op_time[i] =
-        (ft_estimate){t, t * exp(stray->time_low), t * exp(stray->time_high),
+        (ft_estimate){t, t * exp(residual->time_low), t * exp(residual->time_high),
                       elsewhere ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
     if (out->op_power[i].value > 0)
         ft__estimate_op_energy(out, i);
@@ -343,8 +343,8 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
                             const ft_device_use *asked, const ft_graph *g,
                             ft_error *err)
 {
-    ft__stray stray = {a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35),
-                       -0.35,  0.35};
+    ft__log_residual residual = {
+        a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35), -0.35, 0.35};
     const ft__schedule s = ft__schedule_plain();
     ft_device_use on = *asked;
     ft__task *task;
@@ -353,8 +353,8 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
     on.policy = on.policy ? on.policy : a->policy;
     on.setting = on.setting ? on.setting : a->setting;
     if (ft__setting_differs(on.setting, a->setting)) {
-        stray.time_low = -hypot(a->low, ft__elsewhere_error);
-        stray.time_high = hypot(a->high, ft__elsewhere_error);
+        residual.time_low = -hypot(a->low, ft__elsewhere_error);
+        residual.time_high = hypot(a->high, ft__elsewhere_error);
     }
     st = ft_predict_network_physics(out, &on, g, err);
     if (st)
@@ -363,9 +363,9 @@ ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
     if (!task)
         st = ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
     for (uint32_t i = 0; i < out->n_ops && !st; i++)
-        st = take(out, &task[i], i, a, &on, g, &stray, err);
+        st = take(out, &task[i], i, a, &on, g, &residual, err);
     if (!st)
-        st = ft__estimate_assemble(out, g, task, &s, INFINITY, &stray, err);
+        st = ft__estimate_assemble(out, g, task, &s, INFINITY, &residual, err);
     free(task);
     if (st) {
         ft_network_estimate_free(out);

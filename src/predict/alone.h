@@ -5,7 +5,7 @@
 
 #include "predict/mixture.h"
 #include "predict/network.h"
-#include "predict/whole.h"
+#include "predict/network_samples.h"
 
 /* Networks of devices of which no operation was measured: their operations' estimates
  * from specifications, added up by sort (sorts.h), are the parts of a mixture whose
@@ -35,7 +35,7 @@ ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, ft_error *err)
 enum { FT__LEAST_ARCHITECTURES = 5 };
 /* f->alone: one for every dataset of networks w whose device no operation was learned
  * of; *n: networks that they are made of. Of fewer architectures there is none. */
-ft_status ft__alone_fit(struct ft__family *f, const ft__wholes *w,
+ft_status ft__alone_fit(struct ft__family *f, const ft__network_samples *w,
                         const struct ft__family_options *opt, uint32_t *n,
                         ft_error *err);
 /* That which is most like what is asked; NULL: none is of the device, phase and width

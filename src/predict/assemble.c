@@ -38,7 +38,7 @@ static ft_basis weakest(const double share[FT_BASIS_COUNT])
  * busier of the two. */
 static void share_phases(ft_network_estimate *e, const ft_graph *g,
                          const ft__task *task, const ft__schedule *s, double busy_s,
-                         const ft__stray *stray)
+                         const ft__log_residual *residual)
 {
     const bool host = e->host_s > busy_s;
     double part[FT_PHASE_COUNT] = {0}, share[FT_PHASE_COUNT][FT_BASIS_COUNT] = {0};
@@ -54,7 +54,7 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
     }
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         e->phase_time[p] =
-            around(part[p], stray->time_low, stray->time_high, weakest(share[p]));
+            around(part[p], residual->time_low, residual->time_high, weakest(share[p]));
 }
 
 /* Of the bases of power that hold at least a tenth of the busy time, and of the time's:
@@ -80,7 +80,7 @@ static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__task *ta
 
 static void find_energy(ft_network_estimate *e, const ft__task *task,
                         const ft__load *load, const ft__schedule *s,
-                        const ft__stray *stray)
+                        const ft__log_residual *residual)
 {
     const ft_basis basis = basis_of_energy(e, task);
     double joules = ft__schedule_energy(load, s, e->time.value);
@@ -89,15 +89,16 @@ static void find_energy(ft_network_estimate *e, const ft__task *task,
         e->energy = e->power = unknown("what the device draws is not known");
         return;
     }
-    e->energy = around(joules, stray->energy_low, stray->energy_high, basis);
-    e->power =
-        around(joules / e->time.value, stray->power_low, stray->power_high, basis);
+    e->energy = around(joules, residual->energy_low, residual->energy_high, basis);
+    e->power = around(joules / e->time.value, residual->power_low, residual->power_high,
+                      basis);
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
 }
 
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__task *task, const ft__schedule *s,
-                                double cap_w, const ft__stray *stray, ft_error *err)
+                                double cap_w, const ft__log_residual *residual,
+                                ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count)), busy_s, t;
     ft_basis basis;
@@ -115,9 +116,9 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     free(count);
     e->host_s = load.launches * s->launch_s;
     e->busy_s = busy_s;
-    e->time = around(t, stray->time_low, stray->time_high, basis);
-    share_phases(e, g, task, s, busy_s, stray);
-    find_energy(e, task, &load, s, stray);
+    e->time = around(t, residual->time_low, residual->time_high, basis);
+    share_phases(e, g, task, s, busy_s, residual);
+    find_energy(e, task, &load, s, residual);
     return FT_OK;
 }
 

@@ -4,8 +4,8 @@
 #include "predict/physics.h"
 #include "predict/sample.h"
 
-/* What a time is told relative to, fitted on training rows alone. In this order, as far
- * as a dataset allows:
+/* What a time is predicted relative to, fitted on training rows alone. In this order,
+ * as far as a dataset allows:
  *   1. the roofline that its probes measured (this machine)
  *   2. the physical estimate from the device's file, constants fitted to the rows
  *   3. a roofline fitted to the rows: rates that the best of them reach; of all the

@@ -488,9 +488,9 @@ double ft__clocked_formulae(const ft__clocked *c, const ft_device_use *on, uint6
 }
 
 /* What the workloads err by, as if all of them did in one way. */
-static ft__stray stray_of(const ft_network_estimate *e, const ft_graph *g)
+static ft__log_residual residual_of(const ft_network_estimate *e, const ft_graph *g)
 {
-    ft__stray s = {0};
+    ft__log_residual s = {0};
     double sum = 0;
 
     for (uint32_t i = 0; i < e->n_ops; i++) {
@@ -517,7 +517,7 @@ static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err
 {
     const ft__schedule plain = ft__schedule_plain();
     ft__task *task = calloc(e->n_ops + 1u, sizeof(*task));
-    ft__stray stray;
+    ft__log_residual residual;
     ft_status st;
 
     if (!task)
@@ -528,8 +528,8 @@ static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err
                              .alone_s = e->op_time[i].value,
                              .bare_s = e->op_time[i].value,
                              .power_w = e->op_power[i].value};
-    stray = stray_of(e, g);
-    st = ft__estimate_assemble(e, g, task, &plain, INFINITY, &stray, err);
+    residual = residual_of(e, g);
+    st = ft__estimate_assemble(e, g, task, &plain, INFINITY, &residual, err);
     free(task);
     return st;
 }

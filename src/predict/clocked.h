@@ -30,7 +30,7 @@ typedef struct ft__clocked_list {
     uint32_t n;
 } ft__clocked_list;
 
-/* Of s, as ft__samples_read_wholes() reads them. */
+/* Of s, as ft__samples_read_workloads() reads them. */
 ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t seed,
                           ft_error *err);
 /* Which samples are at the highest clocks of their workload: top[s->n]. */

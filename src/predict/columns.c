@@ -165,7 +165,7 @@ static void fill_terms(float *f, const ft__terms *t)
     *f++ = (float)t->fill;
 }
 
-/* ---- what the regressor of all kinds is told besides ---- */
+/* ---- what the regressor of all kinds has besides ---- */
 
 /* A process that knows every column by itself finds no differences of logarithms: how
  * busy an operation keeps arithmetic and memory, as a logarithm; and classes side by

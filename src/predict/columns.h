@@ -27,7 +27,7 @@ typedef struct ft__columns {
  * may be learned of which device a row is of. */
 ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
                            size_t n, bool unseen, bool common, ft_error *err);
-/* How many of the last ones only the regressor of all kinds is told. */
+/* How many of the last ones only the regressor of all kinds has. */
 uint32_t ft__columns_common(const ft__columns *c);
 /* Set c->n from the rest. */
 void ft__columns_count(ft__columns *c);

@@ -135,8 +135,8 @@ static ft_status invert(struct process *p, ft_error *err)
     return FT_OK;
 }
 
-/* Each known row told from the others: its residual is weight / d, its variance 1 / d,
- * d on the diagonal of the inverse (Rasmussen, Williams 5.4.2). */
+/* Each known row predicted from the others: its residual is weight / d, its variance 1
+ * / d, d on the diagonal of the inverse (Rasmussen, Williams 5.4.2). */
 static ft_status learn(struct process *p, const double *residual, ft_error *err)
 {
     ft_status st = invert(p, err);

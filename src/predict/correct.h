@@ -3,7 +3,7 @@
 
 #include "predict/learner.h"
 
-/* Times or power foretold for a device that nobody measured, corrected by the few
+/* Times or power predicted for a device that nobody measured, corrected by the few
  * operations that were measured on it since: a Gaussian process over log(truth /
  * answer) (Rasmussen, Williams 2006, chapter 2), whose covariance has a part that all
  * operations share, one for each kind and phase, one linear in what bounds an operation
@@ -11,8 +11,8 @@
  * estimate's would make it, and one for operations of like size; of power also one for
  * rows that divide by the same power of two, and no answer is above the cap. Intervals
  * are those of
- * the process, scaled so that each known row told from the others (leave-one-out) is
- * covered. */
+ * the process, scaled so that each known row predicted from the others (leave-one-out)
+ * is covered. */
 
 enum { FT__LEAST_KNOWN = 5, FT__MOST_KNOWN = 1000 };
 

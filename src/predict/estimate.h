@@ -48,18 +48,19 @@ ft_status ft__check_operations(const ft_graph *g, ft_error *err);
 bool ft__costs_nothing(const ft_op *op);
 
 /* Logarithm of truth over estimate of networks: 90 % between these. */
-typedef struct ft__stray {
+typedef struct ft__log_residual {
     double time_low, time_high;
     double energy_low, energy_high;
     double power_low, power_high;
-} ft__stray;
+} ft__log_residual;
 
 /* From what each operation needs of host and device (task[] by operation of g,
  * op_device[] filled) to time, power and energy of the network by the
  * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known. */
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__task *task, const ft__schedule *s,
-                                double cap_w, const ft__stray *stray, ft_error *err);
+                                double cap_w, const ft__log_residual *residual,
+                                ft_error *err);
 /* The values of the same, but memory; from sums whose cap is set. */
 void ft__estimate_of_load(ft_brief *out, const ft__load *load, const ft__schedule *s);
 void ft__estimate_brief(ft_brief *out, const ft__task *task, size_t n,

@@ -46,8 +46,8 @@ struct splits {
 struct evaluating {
     const ft_evaluate_options *opt;
     ft__samples s; /* what is tested: operations; CLOCKS: what was measured whole */
-    ft__samples wholes; /* to learn from, too; none where they are tested */
-    bool *top;          /* CLOCKS: per row, at the highest clocks of its workload */
+    ft__samples workloads; /* to learn from, too; none where they are tested */
+    bool *top;             /* CLOCKS: per row, at the highest clocks of its workload */
     ft__metric metric;
     ft__family_options how;
     size_t n;       /* samples with a value of the metric */
@@ -319,24 +319,24 @@ static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
 }
 
 /* What was measured whole, on devices of other chips than those left out. */
-static ft_status take_wholes(ft__samples *out, const struct evaluating *e,
-                             uint32_t split, ft_error *err)
+static ft_status take_workloads(ft__samples *out, const struct evaluating *e,
+                                uint32_t split, ft_error *err)
 {
-    uint32_t *row = calloc(e->wholes.n + 1, sizeof(*row));
+    uint32_t *row = calloc(e->workloads.n + 1, sizeof(*row));
     size_t n = 0;
     ft_status st;
 
     if (!row)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
-    for (size_t i = 0; i < e->wholes.n; i++) {
-        const char *device = e->wholes.dataset[e->wholes.v[i].dataset].device;
+    for (size_t i = 0; i < e->workloads.n; i++) {
+        const char *device = e->workloads.dataset[e->workloads.v[i].dataset].device;
         bool gone = e->opt->siblings ? strcmp(device, e->split.name[split]) == 0
-                                     : is_chip_of(e, &e->wholes, i, split);
+                                     : is_chip_of(e, &e->workloads, i, split);
 
         if (!gone)
             row[n++] = (uint32_t)i;
     }
-    st = ft__samples_subset(out, &e->wholes, row, n, err);
+    st = ft__samples_subset(out, &e->workloads, row, n, err);
     free(row);
     return st;
 }
@@ -347,16 +347,17 @@ static ft_status train(ft_predictor **out, struct evaluating *e, uint32_t split,
                        size_t n_train, ft_error *err)
 {
     const ft__samples none = {0};
-    ft__samples wholes = {0};
-    ft_status st = e->top ? ft__samples_subset(&wholes, &e->s, e->train, n_train, err)
-                          : take_wholes(&wholes, e, split, err);
+    ft__samples workloads = {0};
+    ft_status st = e->top
+                       ? ft__samples_subset(&workloads, &e->s, e->train, n_train, err)
+                       : take_workloads(&workloads, e, split, err);
 
-    e->how.wholes = &wholes;
+    e->how.workloads = &workloads;
     if (!st)
         st = ft__family_of_rows(out, e->top ? &none : &e->s, e->train,
                                 e->top ? 0 : n_train, &e->how, err);
-    e->how.wholes = NULL;
-    ft__samples_free(&wholes);
+    e->how.workloads = NULL;
+    ft__samples_free(&workloads);
     return st;
 }
 
@@ -501,14 +502,14 @@ static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *t
                               ft_error *err)
 {
     const bool clocks = e->opt->protocol == FT_PROTOCOL_CLOCKS;
-    ft_status st = clocks
-                       ? ft__samples_read_wholes(&e->s, store, NULL, e->opt->where, err)
-                       : ft__samples_read(&e->s, store, NULL, e->opt->where, err);
+    ft_status st =
+        clocks ? ft__samples_read_workloads(&e->s, store, NULL, e->opt->where, err)
+               : ft__samples_read(&e->s, store, NULL, e->opt->where, err);
 
     if (!st && !clocks)
-        st = ft__samples_read_wholes(&e->wholes, store, NULL, e->opt->where, err);
+        st = ft__samples_read_workloads(&e->workloads, store, NULL, e->opt->where, err);
     if (!st)
-        st = ft__samples_know(&e->wholes, e->opt->data_dir, err);
+        st = ft__samples_know(&e->workloads, e->opt->data_dir, err);
     e->n_train = e->s.n;
     if (!st && test)
         st = ft__samples_append(&e->s, test, NULL, e->opt->where, err);
@@ -576,7 +577,7 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
 static void finish(struct evaluating *e)
 {
     ft__samples_free(&e->s);
-    ft__samples_free(&e->wholes);
+    ft__samples_free(&e->workloads);
     free(e->top);
     ft__networks_free(&e->split.networks);
     free(e->split.of);

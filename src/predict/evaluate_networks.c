@@ -17,11 +17,11 @@ struct evaluating {
     ft__metric metric;
     ft__family_options how;
     ft__samples s;
-    ft__wholes w;
+    ft__network_samples w;
     uint32_t n_splits;
     uint32_t *split;   /* of every network; NOT_TESTED */
     char (*name)[160]; /* of every split */
-    double *physics;   /* of every network: told by specifications; NaN */
+    double *physics;   /* of every network: predicted by specifications; NaN */
     bool *hidden;      /* of every network */
     uint32_t *row;     /* to learn from */
     ft__tested *tested;
@@ -86,7 +86,7 @@ static bool is_hidden_part(const struct evaluating *e, size_t row)
     const uint64_t key = ft__part_key(&e->s.v[row].op);
 
     for (size_t i = 0; i < e->w.n; i++)
-        if (e->hidden[i] && ft__whole_has(&e->w.v[i], key))
+        if (e->hidden[i] && ft__network_sample_has(&e->w.v[i], key))
             return true;
     return false;
 }
@@ -137,17 +137,19 @@ static void ask_physics(struct evaluating *e)
 {
     for (size_t i = 0; i < e->w.n; i++) {
         const ft_device_use on = use_of(ran_on(e, i));
-        ft_network_estimate told;
+        ft_network_estimate estimate;
 
         e->physics[i] = NAN;
-        if (!on.device || ft_predict_network_physics(&told, &on, e->w.v[i].graph, NULL))
+        if (!on.device ||
+            ft_predict_network_physics(&estimate, &on, e->w.v[i].graph, NULL))
             continue;
-        e->physics[i] = estimate_of(&told, e->metric)->value;
-        ft_network_estimate_free(&told);
+        e->physics[i] = estimate_of(&estimate, e->metric)->value;
+        ft_network_estimate_free(&estimate);
     }
 }
 
-/* Median of measured over told by specifications, of networks that are not hidden. */
+/* Median of measured over predicted by specifications, of networks that are not hidden.
+ */
 static double constant_of(const struct evaluating *e, double *scratch)
 {
     size_t n = 0;
@@ -165,9 +167,9 @@ static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predi
                      size_t i, char why[240], ft_error *err)
 {
     const ft_device_use on = use_of(ran_on(e, i));
-    ft_network_estimate told;
+    ft_network_estimate estimate;
     ft_error none = {0};
-    ft_status st = ft_predict_network_on(&told, p, &on, e->w.v[i].graph, &none);
+    ft_status st = ft_predict_network_on(&estimate, p, &on, e->w.v[i].graph, &none);
     const ft_estimate *x;
 
     *out = (ft__answer){.value = NAN, .low = NAN, .high = NAN};
@@ -177,16 +179,16 @@ static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predi
     }
     if (st)
         return ft_fail(err, st, none.pos, "%s", none.msg);
-    x = estimate_of(&told, e->metric);
+    x = estimate_of(&estimate, e->metric);
     *out = (ft__answer){
         .value = x->value, .low = x->low, .high = x->high, .basis = x->basis};
-    ft_network_estimate_free(&told);
+    ft_network_estimate_free(&estimate);
     return FT_OK;
 }
 
 static void describe(ft__tested *t, const struct evaluating *e, size_t i)
 {
-    const ft__whole *w = &e->w.v[i];
+    const ft__network_sample *w = &e->w.v[i];
     uint32_t device = 0;
 
     while (strcmp(e->w.dataset[device].device, ran_on(e, i)->device) != 0)
@@ -270,8 +272,8 @@ static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
     if (!st)
         st = ft__samples_know(&e->s, e->opt->data_dir, err);
     if (!st)
-        st = ft__wholes_read(&e->w, store, e->opt->networks, e->opt->find,
-                             e->opt->find_user, e->opt->data_dir, err);
+        st = ft__network_samples_read(&e->w, store, e->opt->networks, e->opt->find,
+                                      e->opt->find_user, e->opt->data_dir, err);
     if (!st)
         st = make_room(e, err);
     if (st)
@@ -315,7 +317,7 @@ static ft_status run_all(struct evaluating *e, ft_evaluation *out, ft_error *err
 static void finish(struct evaluating *e)
 {
     ft__samples_free(&e->s);
-    ft__wholes_free(&e->w);
+    ft__network_samples_free(&e->w);
     free(e->split);
     free(e->name);
     free(e->physics);

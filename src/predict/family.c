@@ -424,7 +424,8 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     ft_status st;
 
     *out = (ft__family){0};
-    if (!timed && !(opt->networks && s->n == 0) && !(opt->wholes && opt->wholes->n))
+    if (!timed && !(opt->networks && s->n == 0) &&
+        !(opt->workloads && opt->workloads->n))
         return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
     st = copy_datasets(out, s, err);
     if (!st && timed)
@@ -435,8 +436,8 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
         st = learn_networks(out, s, opt, err);
     else if (!st && opt->before)
         st = keep_networks(out, opt->before, err);
-    if (!st && opt->wholes)
-        st = ft__clocked_fit(&out->clocked, opt->wholes, opt->learn.fit.seed, err);
+    if (!st && opt->workloads)
+        st = ft__clocked_fit(&out->clocked, opt->workloads, opt->learn.fit.seed, err);
     if (st)
         ft__family_free(out);
     return st;
@@ -515,16 +516,17 @@ static ft_status check_networks(const ft__placed_found *found, ft_error *err)
 }
 
 /* *out borrows from *all. */
-static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *wholes,
+static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *workloads,
                            ft_store *store, const ft_train_options *opt, ft_error *err)
 {
     ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
 
     if (!st)
-        st = ft__samples_read_wholes(wholes, store, &opt->filter, opt->where, err);
+        st =
+            ft__samples_read_workloads(workloads, store, &opt->filter, opt->where, err);
     if (!st)
-        st = ft__samples_know(wholes, opt->data_dir, err);
-    if (!st && all->n + wholes->n == 0 && !opt->networks)
+        st = ft__samples_know(workloads, opt->data_dir, err);
+    if (!st && all->n + workloads->n == 0 && !opt->networks)
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "the store holds no measurements that fit; \"foretell collect\" "
                      "makes some");
@@ -537,8 +539,8 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                              const ft_train_options *opt, ft_error *err)
 {
     const ft__importance_to to = {opt->importance, opt->importance_user};
-    ft__samples all = {0}, own = {0}, wholes = {0};
-    ft__wholes networks = {0};
+    ft__samples all = {0}, own = {0}, workloads = {0};
+    ft__network_samples networks = {0};
     ft__placed_found found;
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
                                               .fit = {.methods = opt->methods,
@@ -552,7 +554,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     .most_bytes = opt->most_bytes,
                                     .forget = opt->forget != 0,
                                     .before = opt->add ? opt->add->family : NULL,
-                                    .wholes = &wholes,
+                                    .workloads = &workloads,
                                     .networks = opt->networks ? &networks : NULL,
                                     .found = &found,
                                     .log = opt->log};
@@ -560,12 +562,12 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     ft_status st;
 
     *out = NULL;
-    st = read_rows(&own, &all, &wholes, store, opt, err);
+    st = read_rows(&own, &all, &workloads, store, opt, err);
     if (!st && how.before)
         st = ft__samples_order_as(&own, how.before, err);
     if (!st && opt->networks)
-        st = ft__wholes_read(&networks, store, opt->networks, opt->find, opt->find_user,
-                             opt->data_dir, err);
+        st = ft__network_samples_read(&networks, store, opt->networks, opt->find,
+                                      opt->find_user, opt->data_dir, err);
     if (!st)
         st = ft__family_train(&f, &own, &how, err);
     if (!st && opt->networks)
@@ -573,9 +575,9 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     if (!st)
         st = write_out(out, &f, err);
     ft__family_free(&f);
-    ft__wholes_free(&networks);
+    ft__network_samples_free(&networks);
     ft__samples_free(&own);
-    ft__samples_free(&wholes);
+    ft__samples_free(&workloads);
     ft__samples_free(&all);
     return st;
 }

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "predict/clocked.h"
 #include "predict/learner.h"
-#include "predict/whole.h"
+#include "predict/network_samples.h"
 #include "predict/writer.h"
 
 /* What tells devices apart, and which are alike. */
@@ -56,16 +56,16 @@ typedef struct ft__family_options {
     bool no_unknown;  /* or of others: their regressors are not made */
     const ft__family *before; /* what rows are added to, or NULL; the first datasets are
                                  its, in its order (ft__samples_order_as()) */
-    const ft__samples *wholes;  /* measured at clocks, or NULL */
-    const ft__wholes *networks; /* that schedules are fitted to, and that say how far
-                                   off networks of other devices are; or NULL */
-    const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
-    struct ft__placed_found *found; /* NULL, or told how many were of use */
+    const ft__samples *workloads;        /* measured at clocks, or NULL */
+    const ft__network_samples *networks; /* that schedules are fitted to, and that say
+                                   how far off networks of other devices are; or NULL */
+    const bool *hidden; /* of these, nothing is learned from; NULL: of none */
+    struct ft__placed_found *found; /* NULL, or receives how many were of use */
     const ft_log *log;
 } ft__family_options;
 
 /* Of all samples: time and power, and memory and workspace where they were measured;
- * and of opt->wholes. FT_ENOTFOUND: no time is among them, and no wholes. */
+ * and of opt->workloads. FT_ENOTFOUND: no time is among them, and no workloads. */
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err);
 void ft__family_free(ft__family *f);

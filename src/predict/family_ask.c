@@ -67,7 +67,8 @@ static bool is_own(const char *name)
 }
 
 /* A setting, and the pairs that only the other one names. */
-static void join_settings(ft__buf *out, const char *own, const char *other, bool kin)
+static void join_settings(ft__buf *out, const char *own, const char *other,
+                          bool same_device)
 {
     ft__buf_str(out, own ? own : "");
     while (*other) {
@@ -77,7 +78,7 @@ static void join_settings(ft__buf *out, const char *own, const char *other, bool
         if (name < all && name < sizeof(text)) {
             memcpy(text, other, name);
             text[name] = '\0';
-            if (!ft__pair(own, text, &len) && (kin || !is_own(text))) {
+            if (!ft__pair(own, text, &len) && (same_device || !is_own(text))) {
                 ft__buf_str(out, out->len ? " " : "");
                 ft__buf_add(out, other, all);
             }
@@ -254,7 +255,7 @@ static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
 
 /* The dataset with most templates on a device of the same architecture, with the same
  * engine; n_datasets: none. */
-static uint32_t kin_of(const ft__family *f, const ft__dataset *on)
+static uint32_t template_source(const ft__family *f, const ft__dataset *on)
 {
     const ft__hardware own = ft__hardware_of(on->file);
     uint32_t best = f->n_datasets;
@@ -373,7 +374,8 @@ static void take_other_engines(ft__answer *a, const ft__family *f,
     a->high *= exp(most - sum / n);
 }
 
-/* Whose measurements of operations are used: the device's own, or of one of its kin. */
+/* Whose measurements of operations are used: the device's own, or of one of its
+ * architecture. */
 struct templates {
     uint32_t from; /* dataset; f->n_datasets: none */
     bool own;
@@ -388,7 +390,7 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
     t->own = index < f->n_datasets;
     t->from = t->own                                     ? index
               : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
-                                                         : kin_of(f, on);
+                                                         : template_source(f, on);
     for (uint32_t i = 0; i < f->n_datasets && t->from < f->n_datasets && !st; i++)
         if (i == t->from || (on->any_engine && is_alike(f, i, on)))
             st = check_templates(&f->templates[i], err);

@@ -73,7 +73,7 @@ static ft_status price_elsewhere(ft__many *m, ft__asking *q, ft__ask_range *r,
 
         st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r, theta, op,
                               err);
-        /* Power is told by the constants of the class in any case. */
+        /* Power is predicted by the constants of the class in any case. */
         if (!st && theta != of_class)
             st = ft__ask_range_power(&m->power_w[i * m->n], r, of_class, op, err);
     }

@@ -67,7 +67,7 @@ bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
     return chip.tensor && op->dtype == FT_DTYPE_fp32;
 }
 
-/* Measured on a device that has it, and not told to leave it: constants of other
+/* Measured on a device that has it, and not asked to leave it: constants of other
  * products say nothing of those. */
 static bool saw_tf32(const ft__family *f)
 {
@@ -218,7 +218,7 @@ ft__schedule ft__asking_schedule(ft__asking *q, const ft__asked *at, double cloc
 
 /* What networks that the schedule was not fitted to showed takes the place of what is
  * taken to be common; *s: what is left beside. */
-static void add_placed(ft__stray *s, const ft__placed *p)
+static void add_placed(ft__log_residual *s, const ft__placed *p)
 {
     s->energy_low = -hypot(s->time_low, p->energy_low);
     s->energy_high = hypot(s->time_high, p->energy_high);
@@ -249,14 +249,14 @@ static void find_common(double *common, double *share, const ft__asking *q)
 }
 
 /* Errors of operations are independent in part. */
-static ft__stray stray_of(const ft_network_estimate *e, const ft__asking *q)
+static ft__log_residual residual_of(const ft_network_estimate *e, const ft__asking *q)
 {
     double common, share, other;
     ft__op_bounds b;
-    ft__stray out;
+    ft__log_residual out;
 
     if (!ft__op_bounds_of(&b, e, q->g))
-        return (ft__stray){0};
+        return (ft__log_residual){0};
     find_common(&common, &share, q);
     out.time_low = -hypot(b.own_low, hypot(common, share * b.low));
     out.time_high = hypot(b.own_high, hypot(common, share * b.high));
@@ -399,7 +399,7 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
     const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
     ft__task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
-    ft__stray stray;
+    ft__log_residual residual;
     ft_status st;
 
     if (!task)
@@ -410,8 +410,8 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
         take(out, &task[i], q, i, l);
     }
     s = ft__asking_schedule(q, &q->a, q->a.clock_hz);
-    stray = stray_of(out, q);
-    st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &stray, err);
+    residual = residual_of(out, q);
+    st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &residual, err);
     free(task);
     return st;
 }

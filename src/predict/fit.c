@@ -185,7 +185,7 @@ struct mixture {
     double error;
 };
 
-/* What a mixture says, to l->stray. */
+/* What a mixture says, to l->residual. */
 static void say_mixed(ft__look *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -193,7 +193,7 @@ static void say_mixed(ft__look *l, const struct mixture *m)
 
         for (uint32_t k = 0; k < m->n; k++)
             v += m->weight[k] * l->said[m->part[k]][i];
-        l->stray[i] = v;
+        l->residual[i] = v;
     }
 }
 
@@ -245,7 +245,7 @@ static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
             if (n == 2 && a + b != 10)
                 continue;
             say_mixed(l, &m);
-            m.error = error_of(l, l->stray, o);
+            m.error = error_of(l, l->residual, o);
             if (m.error < best.error)
                 best = m;
         }
@@ -328,24 +328,24 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
     ft_status st;
 
     for (size_t i = 0; i < l->n; i++)
-        l->stray[i] = fabs(l->y[i] - l->best[i]);
-    st = ft__model_cross_validate(l->spread, &l->m, l->stray, NULL, l->fold, l->n_folds,
-                                  &coarse, err);
+        l->residual[i] = fabs(l->y[i] - l->best[i]);
+    st = ft__model_cross_validate(l->spread, &l->m, l->residual, NULL, l->fold,
+                                  l->n_folds, &coarse, err);
     if (!st)
-        st = ft__model_fit(&f->spread, &l->m, l->stray, NULL, &coarse, err);
+        st = ft__model_fit(&f->spread, &l->m, l->residual, NULL, &coarse, err);
     if (st)
         return st;
     for (size_t i = 0; i < l->n; i++)
-        l->stray[i] = l->spread[i] = fmax(0, l->spread[i]);
+        l->residual[i] = l->spread[i] = fmax(0, l->spread[i]);
     /* What is added is a third of the median then, or the median is not below it. */
-    typical = ft__median(l->stray, l->n);
+    typical = ft__median(l->residual, l->n);
     f->least = ft__fit_least(1.5 * typical);
     f->typical = typical + f->least;
     for (size_t i = 0; i < l->n; i++) {
         l->spread[i] += f->least;
-        l->stray[i] = (l->y[i] - l->best[i]) / l->spread[i];
+        l->residual[i] = (l->y[i] - l->best[i]) / l->spread[i];
     }
-    return ft__conformal(&f->low, &f->high, l->stray, l->n, 0.9, err);
+    return ft__conformal(&f->low, &f->high, l->residual, l->n, 0.9, err);
 }
 
 /* Regressors made of many more rows than cross-validation looked at err less than it
@@ -357,7 +357,7 @@ static bool is_held_out(const ft__look *l, size_t i)
     return l->fold[i] < FOLDS_OUT;
 }
 
-/* The mixture of f without those rows, in l->stray. */
+/* The mixture of f without those rows, in l->residual. */
 static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
                              const double *y, double *weight, double *said,
                              const struct mixture *m, const ft__fit_options *o,
@@ -368,7 +368,7 @@ static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
     for (size_t i = 0; i < x->n_rows; i++)
         weight[i] = 1;
     for (size_t i = 0; i < l->n; i++) {
-        l->stray[i] = 0;
+        l->residual[i] = 0;
         if (is_held_out(l, i))
             weight[l->row[i]] = 0;
     }
@@ -381,7 +381,7 @@ static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
             break;
         ft__model_predict(model, l->x, l->n, said);
         for (size_t i = 0; i < l->n; i++)
-            l->stray[i] += f->weight[k] * said[i];
+            l->residual[i] += f->weight[k] * said[i];
         ft__model_free(model);
     }
     return st;
@@ -392,7 +392,7 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
-    double *weight, *said, strayed = 0;
+    double *weight, *said, missed = 0;
     size_t n = 0;
     ft_status st;
 
@@ -404,10 +404,10 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
                         : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     for (size_t i = 0; i < l->n && !st; i++)
         if (is_held_out(l, i)) {
-            said[n++] = (l->y[i] - l->stray[i]) / l->spread[i];
-            strayed += fabs(l->y[i] - l->stray[i]);
+            said[n++] = (l->y[i] - l->residual[i]) / l->spread[i];
+            missed += fabs(l->y[i] - l->residual[i]);
         }
-    f->deviation = n ? strayed / (double)n : f->deviation;
+    f->deviation = n ? missed / (double)n : f->deviation;
     if (!st)
         st = ft__conformal(&f->low, &f->high, said, n, 0.9, err);
     free(weight);
@@ -419,8 +419,8 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
 static void be_even(ft__fit *f, ft__look *l)
 {
     for (size_t i = 0; i < l->n; i++)
-        l->stray[i] = fabs(l->y[i] - l->best[i]);
-    f->typical = fmax(ft__median(l->stray, l->n), FT__LEAST_SPREAD);
+        l->residual[i] = fabs(l->y[i] - l->best[i]);
+    f->typical = fmax(ft__median(l->residual, l->n), FT__LEAST_SPREAD);
     for (size_t i = 0; i < l->n; i++)
         l->spread[i] = f->typical;
     f->low = -1;
@@ -482,11 +482,11 @@ static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const doubl
     m = trust(&m, order, n_order, error, o);
     drop_empty(&m);
     say_mixed(l, &m);
-    f->deviation = deviation(l, l->stray);
+    f->deviation = deviation(l, l->residual);
     f->refused = o->ceiling > 0 && !(f->deviation < o->ceiling);
     if (f->refused)
         return FT_OK;
-    memcpy(l->best, l->stray, l->n * sizeof(*l->best));
+    memcpy(l->best, l->residual, l->n * sizeof(*l->best));
     put_choice(f, &m);
     st = find_importance(l, &m, o, err);
     for (uint32_t k = 0; k < m.n && !st; k++) {

@@ -61,15 +61,15 @@ ft_status ft__general_retail(ft__fit *f, uint32_t share, const double *said,
                              const double *y, const double *spread, size_t n,
                              ft_error *err)
 {
-    double *stray = malloc((n + 1) * sizeof(*stray));
+    double *residual = malloc((n + 1) * sizeof(*residual));
     ft_status st;
 
-    if (!stray)
+    if (!residual)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
     for (size_t i = 0; i < n; i++)
-        stray[i] = (y[i] - said[i]) / spread[i];
-    st = ft__conformal(&f->low, &f->high, stray, n, 0.9, err);
-    free(stray);
+        residual[i] = (y[i] - said[i]) / spread[i];
+    st = ft__conformal(&f->low, &f->high, residual, n, 0.9, err);
+    free(residual);
     say_share(f, share);
     return st;
 }

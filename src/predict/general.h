@@ -3,8 +3,8 @@
 
 #include "predict/fit.h"
 
-/* A kind with few rows is told in part by the regressor of all kinds: what a device
- * does with small operations or at its power cap, it does with every kind. */
+/* A kind with few rows is predicted in part by the regressor of all kinds: what a
+ * device does with small operations or at its power cap, it does with every kind. */
 
 /* Above so many rows of a phase kinds say more than all of them together. */
 enum { FT__GENERAL_ROWS = 1500, FT__GENERAL_SHARES = 10 };

@@ -11,7 +11,7 @@ typedef struct ft__importance_to {
     void *user;
 } ft__importance_to;
 
-/* Have the fit find what its columns are worth where somebody is to be told: room for
+/* Have the fit find what its columns are worth where somebody asks for it: room for
  * them in how->importance, which the caller frees. */
 ft_status ft__importance_want(ft__fit_options *how, const ft__importance_to *to,
                               uint32_t n_columns, ft_error *err);

@@ -5,7 +5,7 @@
 
 /* ---- targets ---- */
 
-/* What a value of the metric is told relative to. */
+/* What a value of the metric is predicted relative to. */
 static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
                        const ft__terms *t)
 {

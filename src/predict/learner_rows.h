@@ -34,7 +34,7 @@ ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *in
                         size_t n, ft_error *err);
 void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s);
 void ft__rows_free(struct rows *r);
-/* The metric that a target means, which is told relative to `scale`. */
+/* The metric that a target means, which is predicted relative to `scale`. */
 double ft__learner_value(const ft__learner *l, double target, double scale);
 /* The most particular regressor for an operation, whether it has neighbours or not;
  * l->n_parts: none. */

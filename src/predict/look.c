@@ -17,7 +17,7 @@ void ft__look_free(ft__look *l)
     free(l->group);
     free(l->fold);
     free(l->best);
-    free(l->stray);
+    free(l->residual);
     free(l->spread);
     for (int c = 0; c < FT__MOST_TRIED; c++)
         free(l->said[c]);
@@ -85,10 +85,10 @@ ft_status ft__look_make(ft__look *l, const ft_matrix *x, const double *y,
                     .group = calloc(n, sizeof(*l->group)),
                     .fold = calloc(n, sizeof(*l->fold)),
                     .best = calloc(n, sizeof(*l->best)),
-                    .stray = calloc(n, sizeof(*l->stray)),
+                    .residual = calloc(n, sizeof(*l->residual)),
                     .spread = calloc(n, sizeof(*l->spread))};
-    if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best || !l->stray ||
-        !l->spread)
+    if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best ||
+        !l->residual || !l->spread)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     scratch = malloc(n * sizeof(*scratch));
     if (!scratch)

@@ -18,7 +18,7 @@ typedef struct ft__look {
     uint32_t n_folds;
     double *said[FT__MOST_TRIED]; /* out of fold, NULL: not tried */
     double *best;                 /* of the choice */
-    double *stray;
+    double *residual;
     double *spread;
     ft_matrix m;
     bool few; /* groups */

@@ -29,7 +29,7 @@ static uint32_t possible(const ft_op *op)
     return n < MOST_VALUES ? n : MOST_VALUES;
 }
 
-/* Of one kind and phase. Files keep it, so that the dtype is told by its name; layouts
+/* Of one kind and phase. Files keep it, so that the dtype is given by its name; layouts
  * and the order of a kind's keys stay as they are (predictor.h). */
 static uint64_t rest_of(const ft__sample *v, uint64_t mask)
 {

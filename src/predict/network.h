@@ -32,8 +32,8 @@ typedef struct ft_network_estimate {
     uint32_t n_scaled;
     uint32_t n_roofline;
     uint32_t n_known; /* measurements of the device that corrected a family's times */
-    /* Where host and device were told apart (docs/networks.md), otherwise NaN: what the
-     * host needs to issue everything, and what the device needs to execute it. */
+    /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what
+     * the host needs to issue everything, and what the device needs to execute it. */
     double host_s;
     double busy_s;
     uint32_t

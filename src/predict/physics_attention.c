@@ -9,11 +9,13 @@ static const double ROWS = 16;     /* of the smallest product of tensor cores */
 static const double KEYS = 128;    /* a core's least share of the keys */
 /* What of the last-level cache operands keep from one call to the next, how sharply
  * that ends, and the share of the specified bandwidth beyond. Not fitted: on one device
- * these cannot be told from arithmetic, and how two devices differ hangs on them. */
+ * these cannot be distinguished from arithmetic, and how two devices differ hangs on
+ * them. */
 static const double KEPT = 0.5;
 static const double MEMORY_SHARE = 0.85;
 /* A kernel that does next to nothing (kernel_s before anything is fitted). Not fitted
- * either: where every row has it, it cannot be told from attention's own start. */
+ * either: where every row has it, it cannot be distinguished from attention's own
+ * start. */
 static const double STORE_S = 3e-6;
 
 static double streamed(ft__terms *out, double bytes, double blocks,

@@ -26,7 +26,7 @@ static const struct range {
 #undef FT__CONSTANT
 };
 
-/* In what datasets differ as wholes. */
+/* In what datasets differ as workloads. */
 static const int own[] = {FT__C_floor_s,      FT__C_tile_share,    FT__C_memory_share,
                           FT__C_tensor_share, FT__C_tensor_memory, FT__C_cpu_share,
                           FT__C_cpu_memory};

@@ -119,18 +119,18 @@ bool ft__placed_sound(const ft__placed *p)
 struct network {
     ft__known_network known;
     ft__schedule start;
-    double before_s; /* told without a schedule */
+    double before_s; /* predicted without a schedule */
     bool usable;
     bool fitted; /* first of a place that had networks enough */
 };
 
 struct fitting {
     const ft_predictor *p;
-    const ft__wholes *w;
+    const ft__network_samples *w;
     const ft__placed_options *opt;
     struct network *network; /* of every whole */
     ft__known_network *scratch;
-    double *stray; /* three of every whole: times, energies, and times without */
+    double *residual; /* three of every whole: times, energies, and times without */
 };
 
 /* as: whose sessions tell of its operations; NULL: as users are answered without. */
@@ -162,7 +162,7 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
  * engines other than the one whose operations the family tells there are left out. */
 static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
 {
-    const ft__whole *w = &f->w->v[i];
+    const ft__network_sample *w = &f->w->v[i];
     const ft__dataset *on = &f->w->dataset[w->dataset];
     struct network *n = &f->network[i];
     ft_status st;
@@ -184,7 +184,7 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
 
 static bool same_place(const struct fitting *f, uint32_t a, uint32_t b)
 {
-    const ft__whole *x = &f->w->v[a], *y = &f->w->v[b];
+    const ft__network_sample *x = &f->w->v[a], *y = &f->w->v[b];
     const ft__dataset *d = &f->w->dataset[x->dataset], *e = &f->w->dataset[y->dataset];
 
     return f->network[a].usable && f->network[b].usable &&
@@ -205,20 +205,20 @@ static void fit_without(ft__schedule *s, const struct fitting *f, uint32_t of,
     ft__schedule_fit(s, f->scratch, n, pull);
 }
 
-static double mean_error(const double *stray, size_t n)
+static double mean_error(const double *residual, size_t n)
 {
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
-        sum += fabs(expm1(-stray[i]));
+        sum += fabs(expm1(-residual[i]));
     return sum / (double)n;
 }
 
-/* How far networks stray from schedules that were not fitted to them. */
+/* Log residuals of networks under schedules that were not fitted to them. */
 static ft_status find_strays(ft__placed *out, const struct fitting *f, uint32_t of,
                              ft_error *err)
 {
-    double *time = f->stray, *energy = time + f->w->n, *before = energy + f->w->n;
+    double *time = f->residual, *energy = time + f->w->n, *before = energy + f->w->n;
     size_t n = 0, n_energy = 0;
     ft_status st;
 
@@ -280,7 +280,7 @@ static bool put_text(char *to, size_t size, const char *from)
 /* Why the place of a network gets no schedule. */
 static void tell(const struct fitting *f, uint32_t of, const char *why)
 {
-    const ft__whole *w = &f->w->v[of];
+    const ft__network_sample *w = &f->w->v[of];
     const ft__dataset *d = &f->w->dataset[w->dataset];
 
     ft__log(f->opt->log, FT_LOG_WARN, "no schedule of %s, %s, %s, %s: %s", d->device,
@@ -289,7 +289,7 @@ static void tell(const struct fitting *f, uint32_t of, const char *why)
 
 /* ---- sessions ---- */
 
-/* The networks of a place, their operations told by the sessions of *p. */
+/* The networks of a place, their operations predicted by the sessions of *p. */
 static ft_status price_place(const struct fitting *f, uint32_t of, const ft__placed *p,
                              ft_error *err)
 {
@@ -334,20 +334,20 @@ static void list_sessions(ft__placed *p, const ft__family *f)
     }
 }
 
-static double mean_square(const double *stray, size_t n)
+static double mean_square(const double *residual, size_t n)
 {
     double sum = 0;
 
     for (size_t i = 0; i < n; i++)
-        sum += stray[i] * stray[i];
+        sum += residual[i] * residual[i];
     return sum / (double)n;
 }
 
-/* Nobody is known to stray less. */
+/* Nobody's residuals are known to be less. */
 static const double least_square = 1e-6;
 
 /* Each weighs as much as its errors of networks are small, as independent errors are
- * averaged. The networks' operations are told by all of them afterwards. */
+ * averaged. The networks' operations are predicted by all of them afterwards. */
 static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t of,
                                 ft_error *err)
 {
@@ -369,7 +369,7 @@ static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t
             st = find_strays(&one, f, of, err);
         if (!st)
             sum += p->session[c].weight =
-                1 / fmax(mean_square(f->stray, (size_t)one.n), least_square);
+                1 / fmax(mean_square(f->residual, (size_t)one.n), least_square);
     }
     for (uint64_t c = 0; c < p->n_sessions; c++)
         p->session[c].weight /= sum;
@@ -381,7 +381,7 @@ static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t
 static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
                            ft_error *err)
 {
-    const ft__whole *w = &f->w->v[of];
+    const ft__network_sample *w = &f->w->v[of];
     const ft__dataset *d = &f->w->dataset[w->dataset];
     ft__placed p = {.n = 0};
     char why[200];
@@ -455,7 +455,7 @@ static ft_status keep_before(ft__family *to, const struct fitting *f, ft_error *
     return st;
 }
 
-ft_status ft__placed_fit(ft__family *f, const ft__wholes *w,
+ft_status ft__placed_fit(ft__family *f, const ft__network_samples *w,
                          const ft__placed_options *opt, ft__placed_found *found,
                          ft_error *err)
 {
@@ -465,8 +465,8 @@ ft_status ft__placed_fit(ft__family *f, const ft__wholes *w,
                           .opt = opt,
                           .network = calloc(w->n + 1, sizeof(*all.network)),
                           .scratch = calloc(w->n + 1, sizeof(*all.scratch)),
-                          .stray = calloc(3 * w->n + 1, sizeof(*all.stray))};
-    ft_status st = all.network && all.scratch && all.stray
+                          .residual = calloc(3 * w->n + 1, sizeof(*all.residual))};
+    ft_status st = all.network && all.scratch && all.residual
                        ? FT_OK
                        : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
 
@@ -481,6 +481,6 @@ ft_status ft__placed_fit(ft__family *f, const ft__wholes *w,
         st = keep_before(f, &all, err);
     free(all.network);
     free(all.scratch);
-    free(all.stray);
+    free(all.residual);
     return st;
 }

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdbool.h>
 
+#include "predict/network_samples.h"
 #include "predict/schedule.h"
-#include "predict/whole.h"
 
 /* Schedules in a predictor for a family of devices: what networks that were measured
  * whole on one of its devices showed of host and device (docs/networks.md). */
@@ -36,8 +36,9 @@ typedef struct ft__placed {
     double energy_low, energy_high; /* NaN: no energy was measured */
     double error;                   /* of their times, mean; relative */
     double without;                 /* the same with the schedule it began from */
-    uint64_t n_sessions; /* in whose terms its operations are told, by how well each
-                            tells networks that it was not fitted to; 0: as asked */
+    uint64_t
+        n_sessions; /* in whose terms its operations are predicted, by how well each
+                       tells networks that it was not fitted to; 0: as asked */
     ft__placed_session session[FT__MOST_SESSIONS];
 } ft__placed;
 static_assert(sizeof(ft__placed) == 344 + FT__MOST_SESSIONS * 128, "image layout");
@@ -68,7 +69,7 @@ typedef struct ft__placed_found {
  * phase of which at least four networks were measured, at the clock and the cap that
  * the device comes with, where it tells those that it was not fitted to better than
  * none. */
-ft_status ft__placed_fit(struct ft__family *f, const ft__wholes *w,
+ft_status ft__placed_fit(struct ft__family *f, const ft__network_samples *w,
                          const ft__placed_options *opt, ft__placed_found *found,
                          ft_error *err);
 

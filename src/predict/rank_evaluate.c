@@ -1,4 +1,4 @@
-/* Orders that were foretold against the true ones. */
+/* Orders that were predicted against the true ones. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -146,7 +146,7 @@ static void finish(ft_rank_evaluation *out, const struct table *t)
     out->constant_right = t->first[best] / n;
     out->constant_regret = t->loss[best] / n;
     out->worst_regret = t->loss[worst] / n;
-    out->regret_apart /= n - out->level; /* NaN: none could be told apart */
+    out->regret_apart /= n - out->level; /* NaN: none could be distinguished */
     out->right /= n;
     out->regret /= n;
     out->expected_regret /= n;

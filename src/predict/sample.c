@@ -130,7 +130,7 @@ ft_status ft__where_check(const char *where, ft_error *err)
 struct reading {
     ft__samples *s;
     const char *where;
-    bool wholes;                /* what was measured whole is wanted, nothing else */
+    bool workloads;             /* what was measured whole is wanted, nothing else */
     size_t first;               /* sample of the key that is being read */
     size_t n_of[FT__N_METRICS]; /* values of that key so far, */
     int64_t run[FT__N_METRICS]; /* all of this run */
@@ -276,8 +276,8 @@ static double condition(const char *json, const char *name)
 
 static bool add_whole(struct reading *r, ft__sample *v, const ft_row *row)
 {
-    ft__measured_whole **grown = realloc(r->s->own, (r->s->n_own + 1) * sizeof(*grown));
-    ft__measured_whole *w = calloc(1, sizeof(*w));
+    ft__workload **grown = realloc(r->s->own, (r->s->n_own + 1) * sizeof(*grown));
+    ft__workload *w = calloc(1, sizeof(*w));
 
     if (grown)
         r->s->own = grown;
@@ -287,7 +287,7 @@ static bool add_whole(struct reading *r, ft__sample *v, const ft_row *row)
         free(w);
         return false;
     }
-    for (size_t i = 0; i < FT__WHOLE_HINTS; i++)
+    for (size_t i = 0; i < FT__WORKLOAD_HINTS; i++)
         w->hint[i] = i < sizeof(hints) / sizeof(*hints)
                          ? condition(row->m.conditions, hints[i])
                          : NAN;
@@ -314,9 +314,9 @@ static int take_row(void *user, const ft_row *row)
 
     if (metric == FT__N_METRICS || !is_asked_for(&row->key, r->where))
         return 0;
-    if (is_whole(row->key.spec) != r->wholes)
+    if (is_whole(row->key.spec) != r->workloads)
         return 0;
-    if (r->wholes && !(ft__pair_number(row->key.setting, "clock") > 0))
+    if (r->workloads && !(ft__pair_number(row->key.setting, "clock") > 0))
         return 0;
     if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &r->err)) {
         r->st = ft_fail(&r->err, FT_EFORMAT, 0,
@@ -324,13 +324,13 @@ static int take_row(void *user, const ft_row *row)
                         row->key.spec);
         return 1;
     }
-    if (r->wholes)
+    if (r->workloads)
         set_phase(&op, row->key.phase);
     r->setting.len = 0;
     ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
     dataset = r->setting.bad ? UINT32_MAX : dataset_of(r->s, &row->key, r->setting.s);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric, row->run);
-    if (!s || (r->wholes && !s->whole && !add_whole(r, s, row))) {
+    if (!s || (r->workloads && !s->whole && !add_whole(r, s, row))) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
         return 1;
     }
@@ -402,10 +402,10 @@ static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
 }
 
 static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
-                        const char *where, bool wholes, ft_error *err)
+                        const char *where, bool workloads, ft_error *err)
 {
     struct reading r = {
-        .s = s, .where = where ? where : "", .wholes = wholes, .first = s->n};
+        .s = s, .where = where ? where : "", .workloads = workloads, .first = s->n};
     size_t begin = s->n;
     ft_status st = ft__where_check(r.where, err);
 
@@ -440,9 +440,9 @@ ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filt
     return st;
 }
 
-ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store,
-                                  const ft_key *filter, const char *where,
-                                  ft_error *err)
+ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
+                                     const ft_key *filter, const char *where,
+                                     ft_error *err)
 {
     ft_status st;
 

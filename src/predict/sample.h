@@ -41,20 +41,20 @@ typedef struct ft__dataset {
 } ft__dataset;
 
 /* What was measured whole: a kernel or a network by name. */
-enum { FT__WHOLE_HINTS = 8 };
-typedef struct ft__measured_whole {
+enum { FT__WORKLOAD_HINTS = 8 };
+typedef struct ft__workload {
     char *spec;
     /* Activities of the device meanwhile, 0 to 1, NaN where unknown; memory's first. */
-    double hint[FT__WHOLE_HINTS];
-} ft__measured_whole;
+    double hint[FT__WORKLOAD_HINTS];
+} ft__workload;
 
 typedef struct ft__sample {
     ft_op op;
     uint64_t hash;    /* ft__op_hash(): samples of one hash never part in folds */
     uint32_t dataset; /* index */
-    double value[FT__N_METRICS];     /* NaN: not measured */
-    double error_s;                  /* standard error of the time */
-    const ft__measured_whole *whole; /* NULL: an operation */
+    double value[FT__N_METRICS]; /* NaN: not measured */
+    double error_s;              /* standard error of the time */
+    const ft__workload *whole;   /* NULL: an operation */
 } ft__sample;
 
 typedef struct ft__samples {
@@ -66,8 +66,8 @@ typedef struct ft__samples {
     const struct ft__terms *terms; /* of v[], by the learner that is asked; NULL: are to
                                       be found */
     const bool
-        *measured; /* of v[]: no regressor needs to say anything; NULL: of none */
-    ft__measured_whole **own; /* to free */
+        *measured;      /* of v[]: no regressor needs to say anything; NULL: of none */
+    ft__workload **own; /* to free */
     size_t n_own;
 } ft__samples;
 
@@ -82,9 +82,9 @@ typedef struct ft__samples {
 ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err);
 /* What was measured whole, at clocks, instead of operations. */
-ft_status ft__samples_read_wholes(ft__samples *out, ft_store *store,
-                                  const ft_key *filter, const char *where,
-                                  ft_error *err);
+ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
+                                     const ft_key *filter, const char *where,
+                                     ft_error *err);
 /* More of another store behind them. */
 ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
                              const char *where, ft_error *err);

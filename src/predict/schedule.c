@@ -125,8 +125,8 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
 }
 
 /* Weight x |log(truth / estimate)|; 0 where one of them is not known. */
-static double stray(const struct search *q, const ft__schedule *s,
-                    const ft__known_network *k)
+static double residual(const struct search *q, const ft__schedule *s,
+                       const ft__known_network *k)
 {
     double truth = q->energy ? k->energy_j : k->time_s;
     double estimate = q->energy ? ft__schedule_energy(&k->load, s, k->time_s)
@@ -154,7 +154,7 @@ static double loss(const struct search *q, const double *factor)
 
     apply(&s, q, factor);
     for (size_t i = 0; i < q->n; i++)
-        sum += stray(q, &s, &q->network[i]);
+        sum += residual(q, &s, &q->network[i]);
     for (int j = 0; j < MAX_FITTED; j++)
         sum += q->prior * hold(q, j) * factor[j] * factor[j];
     return sum;
@@ -216,7 +216,7 @@ void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t 
     fit(s, network, n, prior, true);
 }
 
-/* ---- how far networks stray ---- */
+/* ---- log residuals of networks ---- */
 
 /* Student's t, 95 %, of 1, 2, ... degrees of freedom. */
 static const double student[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943,
@@ -230,10 +230,10 @@ double ft__student(size_t n)
     return student[(n < FEW ? n : FEW) - 1];
 }
 
-ft_status ft__schedule_range(double *low, double *high, const double *stray, size_t n,
-                             ft_error *err)
+ft_status ft__schedule_range(double *low, double *high, const double *residual,
+                             size_t n, ft_error *err)
 {
-    ft_status st = ft__conformal(low, high, stray, n, 0.9, err);
+    ft_status st = ft__conformal(low, high, residual, n, 0.9, err);
     double sum = 0, width;
 
     if (st || n > FEW)
@@ -241,7 +241,7 @@ ft_status ft__schedule_range(double *low, double *high, const double *stray, siz
     /* Another one lies between the extremes of n with probability (n - 1) / (n + 1)
      * only, which is less than nine in ten: then their size says more. */
     for (size_t i = 0; i < n; i++)
-        sum += stray[i] * stray[i];
+        sum += residual[i] * residual[i];
     width = ft__student(n) * sqrt(sum / (double)n);
     *low = fmin(*low, -width);
     *high = fmax(*high, width);

@@ -6,7 +6,7 @@
 #include "predict/ask.h"
 
 /* What devices left out showed of networks (docs/networks.md). */
-static const ft__stray network_stray = {-0.5, 0.5, -0.5, 0.5, -0.35, 0.35};
+static const ft__log_residual network_residual = {-0.5, 0.5, -0.5, 0.5, -0.35, 0.35};
 
 static void ask_op(ft__task *task, ft__terms *t, ft_estimate *device,
                    const ft__asked *a, const ft_op *op)
@@ -40,7 +40,7 @@ static ft_status ask_all(ft_network_estimate *out, const ft__asked *a,
         task[i].count = (double)ft_graph_op_count(g, i);
         take(out, i, &task[i], a, ft_graph_op(g, i));
     }
-    st = ft__estimate_assemble(out, g, task, &s, a->cap_w, &network_stray, err);
+    st = ft__estimate_assemble(out, g, task, &s, a->cap_w, &network_residual, err);
     free(task);
     return st;
 }

@@ -99,7 +99,8 @@ struct residuals {
 
 /* One that cannot be asked about says nothing. */
 static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__family *f,
-                             const ft__whole *w, const ft__dataset *on, ft_error *err)
+                             const ft__network_sample *w, const ft__dataset *on,
+                             ft_error *err)
 {
     const ft_predictor p = {.family = (ft__family *)f};
     const ft_device_use use = {.device = on->file,
@@ -132,8 +133,9 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
 /* Residuals of a chip's networks by what rows of other chips teach, if there are any.
  */
 static ft_status leave_chip(struct residuals *r, ft__unseen *sum, const ft__samples *s,
-                            const ft__wholes *w, const bool *usable, const char *chip,
-                            const ft__family_options *opt, ft_error *err)
+                            const ft__network_samples *w, const bool *usable,
+                            const char *chip, const ft__family_options *opt,
+                            ft_error *err)
 {
     ft__family_options how = *opt;
     uint32_t *row = calloc(s->n + 1, sizeof(*row));
@@ -177,7 +179,7 @@ static bool is_usable(const ft__samples *s, const ft__dataset *on)
 }
 
 /* Is the chip of network i that of one before it? */
-static bool is_known_chip(const ft__wholes *w, const bool *usable, size_t i)
+static bool is_known_chip(const ft__network_samples *w, const bool *usable, size_t i)
 {
     const char *chip = ft__dataset_chip(&w->dataset[w->v[i].dataset]);
 
@@ -190,9 +192,9 @@ static bool is_known_chip(const ft__wholes *w, const bool *usable, size_t i)
 
 /* All networks of a chip err alike: each chip counts as one, and there are few of them,
  * which Student's t makes up for. */
-static ft_status learn(ft__unseen *out, const ft__samples *s, const ft__wholes *w,
-                       const bool *usable, const ft__family_options *opt,
-                       uint32_t n_chips, ft_error *err)
+static ft_status learn(ft__unseen *out, const ft__samples *s,
+                       const ft__network_samples *w, const bool *usable,
+                       const ft__family_options *opt, uint32_t n_chips, ft_error *err)
 {
     double squares = 0;
     ft_status st = FT_OK;
@@ -219,9 +221,9 @@ static ft_status learn(ft__unseen *out, const ft__samples *s, const ft__wholes *
     return FT_OK;
 }
 
-ft_status ft__unseen_fit(ft__family *f, const ft__samples *s, const ft__wholes *w,
-                         const bool *hidden, const ft__family_options *opt,
-                         ft_error *err)
+ft_status ft__unseen_fit(ft__family *f, const ft__samples *s,
+                         const ft__network_samples *w, const bool *hidden,
+                         const ft__family_options *opt, ft_error *err)
 {
     bool *usable = calloc(w->n + 1, sizeof(*usable));
     ft__unseen found = {0};

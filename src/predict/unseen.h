@@ -4,10 +4,10 @@
 #include <assert.h>
 
 #include "predict/network.h"
+#include "predict/network_samples.h"
 #include "predict/schedule.h"
-#include "predict/whole.h"
 
-/* How far off networks are on devices that nobody measured, told from the chips that
+/* How far off networks are on devices that nobody measured, as the chips show that
  * were: each is left out of training with all that was measured on it, and its networks
  * are predicted. Errors of a network's operations have a part in common and a part of
  * their own; how much of an operation's interval is left of it in a network is what
@@ -48,7 +48,7 @@ ft_status ft__unseen_set(struct ft__family *f, const ft__unseen *u, ft_error *er
  * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
  * said. */
 ft_status ft__unseen_fit(struct ft__family *f, const ft__samples *s,
-                         const ft__wholes *w, const bool *hidden,
+                         const ft__network_samples *w, const bool *hidden,
                          const struct ft__family_options *opt, ft_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef PREDICT_WHOLE_H
-#define PREDICT_WHOLE_H
+#ifndef PREDICT_NETWORK_SAMPLES_H
+#define PREDICT_NETWORK_SAMPLES_H
 
 #include "foretell/graph.h"
 #include "foretell/networks.h"
@@ -8,7 +8,7 @@
 
 /* Networks that were measured whole, and the operations they consist of. */
 
-typedef struct ft__whole {
+typedef struct ft__network_sample {
     char *spec;             /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
     char *phase;            /* "forward", "forward_backward", "step" */
     char name[128];         /* in its spec; the spec where that says none */
@@ -19,26 +19,26 @@ typedef struct ft__whole {
     ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
     uint64_t *part; /* ft__part_key() of each as they are listed, ascending */
     size_t n_parts;
-} ft__whole;
+} ft__network_sample;
 
 /* Of an operation in any phase, layout and place. */
 uint64_t ft__part_key(const ft_op *op);
-bool ft__whole_has(const ft__whole *w, uint64_t part_key);
+bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key);
 
-typedef struct ft__wholes {
-    ft__whole *v; /* in an order that depends on nothing but them */
+typedef struct ft__network_samples {
+    ft__network_sample *v; /* in an order that depends on nothing but them */
     size_t n;
     ft__dataset *dataset;
     uint32_t n_datasets;
-} ft__wholes;
+} ft__network_samples;
 
 /* Networks with a time that `where` asks for (ft__samples_read()), with their
  * operations: those that find() has, otherwise the store's members. Left out are those
  * whose operations nobody lists, and halves of training steps, of which there are lists
  * of the whole alone. Devices without a file in data_dir have none. */
-ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
-                          ft_networks_find find, void *user, const char *data_dir,
-                          ft_error *err);
-void ft__wholes_free(ft__wholes *w);
+ft_status ft__network_samples_read(ft__network_samples *out, ft_store *store,
+                                   const char *where, ft_networks_find find, void *user,
+                                   const char *data_dir, ft_error *err);
+void ft__network_samples_free(ft__network_samples *w);
 
 #endif

@@ -1,4 +1,4 @@
-#include "predict/whole.h"
+#include "predict/network_samples.h"
 
 #include <limits.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool ft__whole_has(const ft__whole *w, uint64_t part_key)
+bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key)
 {
     return w->n_parts &&
            bsearch(&part_key, w->part, w->n_parts, sizeof(part_key), by_number);
@@ -38,7 +38,7 @@ bool ft__whole_has(const ft__whole *w, uint64_t part_key)
 /* ---- operations ---- */
 
 /* Is it the forward or the backward pass of a training step? */
-static bool is_half_step(const ft__whole *w, const char *setting)
+static bool is_half_step(const ft__network_sample *w, const char *setting)
 {
     size_t len;
     const char *mode = ft__pair(setting, "mode", &len);
@@ -49,7 +49,7 @@ static bool is_half_step(const ft__whole *w, const char *setting)
 }
 
 struct listing {
-    const ft__whole *w;
+    const ft__network_sample *w;
     ft__buf text;
     char *source; /* the first that lists it */
     bool bad;     /* no memory */
@@ -70,8 +70,8 @@ static int take_member(void *user, const ft_member *m)
 }
 
 /* From the members of the store; *g stays NULL where it has none. */
-static ft_status list_members(ft_graph **g, ft_store *store, const ft__whole *w,
-                              ft_error *err)
+static ft_status list_members(ft_graph **g, ft_store *store,
+                              const ft__network_sample *w, ft_error *err)
 {
     struct listing l = {.w = w};
     ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &l, err);
@@ -94,7 +94,7 @@ static double batch_of(const char *spec)
 
 /* A list for another batch: everything is proportional to it, where it fills the
  * device. */
-static void take_batch(ft__whole *w, double batch)
+static void take_batch(ft__network_sample *w, double batch)
 {
     const double times = batch / batch_of(w->spec);
 
@@ -103,7 +103,7 @@ static void take_batch(ft__whole *w, double batch)
             w->value[m] *= times > 0 && isfinite(times) ? times : NAN;
 }
 
-static ft_status take_parts(ft__whole *w, const ft_graph *g, ft_error *err)
+static ft_status take_parts(ft__network_sample *w, const ft_graph *g, ft_error *err)
 {
     w->n_parts = ft_graph_n_ops(g);
     w->part = calloc(w->n_parts + 1, sizeof(*w->part));
@@ -115,8 +115,8 @@ static ft_status take_parts(ft__whole *w, const ft_graph *g, ft_error *err)
     return FT_OK;
 }
 
-static ft_status find_graph(ft__whole *w, ft_store *store, ft_networks_find find,
-                            void *user, ft_error *err)
+static ft_status find_graph(ft__network_sample *w, ft_store *store,
+                            ft_networks_find find, void *user, ft_error *err)
 {
     ft_network_list list = {.batch = NAN};
     ft_status st = find ? find(user, &list, w->spec, w->phase, err) : FT_OK;
@@ -134,10 +134,10 @@ static ft_status find_graph(ft__whole *w, ft_store *store, ft_networks_find find
     return st;
 }
 
-/* ---- wholes ---- */
+/* ---- workloads ---- */
 
 struct reading {
-    ft__wholes *out;
+    ft__network_samples *out;
     const char *where;
     double *value; /* of the whole and metric that are being read */
     size_t n_values;
@@ -149,7 +149,7 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-static uint32_t dataset_of(ft__wholes *w, const ft_key *k)
+static uint32_t dataset_of(ft__network_samples *w, const ft_key *k)
 {
     ft__dataset *d;
 
@@ -175,12 +175,12 @@ static uint32_t dataset_of(ft__wholes *w, const ft_key *k)
                : UINT32_MAX;
 }
 
-static ft__whole *whole_of(ft__wholes *w, const ft_key *k)
+static ft__network_sample *whole_of(ft__network_samples *w, const ft_key *k)
 {
     uint32_t dataset = dataset_of(w, k);
     const char *name;
     size_t len = 0;
-    ft__whole *v;
+    ft__network_sample *v;
 
     if (dataset == UINT32_MAX)
         return NULL;
@@ -195,7 +195,7 @@ static ft__whole *whole_of(ft__wholes *w, const ft_key *k)
         return NULL;
     w->v = v;
     v += w->n++;
-    *v = (ft__whole){
+    *v = (ft__network_sample){
         .spec = strdup(k->spec), .phase = strdup(k->phase), .dataset = dataset};
     for (int m = 0; m < FT__N_METRICS; m++)
         v->value[m] = NAN;
@@ -209,7 +209,7 @@ static int take_row(void *user, const ft_row *row)
 {
     struct reading *r = user;
     ft__metric m = ft__metric_from_name(row->key.metric);
-    ft__whole *w;
+    ft__network_sample *w;
 
     if ((m != FT__METRIC_TIME && m != FT__METRIC_ENERGY) ||
         strncmp(row->key.spec, "network ", 8) != 0 || !(row->m.value > 0) ||
@@ -224,7 +224,7 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
-static void whole_free(ft__whole *w)
+static void whole_free(ft__network_sample *w)
 {
     free(w->spec);
     free(w->phase);
@@ -233,7 +233,7 @@ static void whole_free(ft__whole *w)
 }
 
 /* Those without a time or without operations are left out. */
-static void keep_usable(ft__wholes *w)
+static void keep_usable(ft__network_samples *w)
 {
     size_t n = 0;
 
@@ -247,7 +247,7 @@ static void keep_usable(ft__wholes *w)
 
 static int by_content(const void *a, const void *b)
 {
-    const ft__whole *x = a, *y = b;
+    const ft__network_sample *x = a, *y = b;
     int order = strcmp(x->spec, y->spec);
 
     return order ? order : strcmp(x->phase, y->phase);
@@ -259,9 +259,9 @@ static int by_dataset(const void *a, const void *b)
 }
 
 /* By dataset, spec and phase, whatever the order of the store. */
-static ft_status put_in_order(ft__wholes *w, ft_error *err)
+static ft_status put_in_order(ft__network_samples *w, ft_error *err)
 {
-    ft__whole *all = calloc(w->n + 1, sizeof(*all));
+    ft__network_sample *all = calloc(w->n + 1, sizeof(*all));
     ft__dataset *set = calloc(w->n_datasets + 1u, sizeof(*set));
     size_t n = 0;
 
@@ -290,7 +290,7 @@ static ft_status put_in_order(ft__wholes *w, ft_error *err)
     return FT_OK;
 }
 
-static ft_status list_all(ft__wholes *out, ft_store *store, const char *where,
+static ft_status list_all(ft__network_samples *out, ft_store *store, const char *where,
                           ft_error *err)
 {
     struct reading r = {.out = out, .where = where ? where : ""};
@@ -311,13 +311,13 @@ static ft_status know_device(ft__dataset *d, const char *data_dir, ft_error *err
                : ft_fail(err, st, none.pos, "%s", none.msg);
 }
 
-ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
-                          ft_networks_find find, void *user, const char *data_dir,
-                          ft_error *err)
+ft_status ft__network_samples_read(ft__network_samples *out, ft_store *store,
+                                   const char *where, ft_networks_find find, void *user,
+                                   const char *data_dir, ft_error *err)
 {
     ft_status st;
 
-    *out = (ft__wholes){0};
+    *out = (ft__network_samples){0};
     st = list_all(out, store, where, err);
     for (uint32_t i = 0; i < out->n_datasets && !st && data_dir; i++)
         st = know_device(&out->dataset[i], data_dir, err);
@@ -329,11 +329,11 @@ ft_status ft__wholes_read(ft__wholes *out, ft_store *store, const char *where,
     if (!st)
         st = put_in_order(out, err);
     if (st)
-        ft__wholes_free(out);
+        ft__network_samples_free(out);
     return st;
 }
 
-void ft__wholes_free(ft__wholes *w)
+void ft__network_samples_free(ft__network_samples *w)
 {
     for (size_t i = 0; i < w->n; i++)
         whole_free(&w->v[i]);
@@ -341,5 +341,5 @@ void ft__wholes_free(ft__wholes *w)
         ft__dataset_free(&w->dataset[i]);
     free(w->dataset);
     free(w->v);
-    *w = (ft__wholes){0};
+    *w = (ft__network_samples){0};
 }
