@@ -75,7 +75,7 @@ What attributes are worth to each regressor: mobilenet's convolutions differ in 
   $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
   regressor                      metric     attribute              error grows by, points       +-
   ------------------------------------------------------------------------------------------------
-  all forward                    time       groups                                    7.9      1.3
+  all forward                    time       groups                                    8.0      1.2
   $ foretell train --family --db both.db -o worth.ftp --importance --csv
   foretell train: --importance is told as text or with --json
   [2]

@@ -144,9 +144,9 @@ down, under their names.
   
   #  device  time  low  high  energy  memory  chance  basis
   ----
-  1  a30  # s  # s  # s  7.89 J  # B  *  # %  measured
-  2  t4  # s  # s  # s  6.45 J  # B  *  # %  measured
-  3  l4  # s  # s  # s  6.13 J  # B  *  # %  measured
+  1  a30  # s  # s  # s  7.91 J  # B  *  # %  measured
+  2  t4  # s  # s  # s  6.46 J  # B  *  # %  measured
+  3  l4  # s  # s  # s  6.14 J  # B  *  # %  measured
   
   *: none beats it in time and energy at once
   best: a30
@@ -165,13 +165,13 @@ down, under their names.
   $ ./ask --by cost --price 2/h --price l4=1/h --json | pick best choices.0.values.cost.basis choices.0.values.energy
   best: "l4"
   choices.0.values.cost.basis: "measured"
-  choices.0.values.energy: {"value": 6.1266426143461, "low": 4.25636335607328, "high": 8.81873716687343, "unit": "J", "basis": "scaled"}
+  choices.0.values.energy: {"value": 6.14052023370659, "low": 4.26600107312338, "high": 8.8387199380035, "unit": "J", "basis": "scaled"}
   $ ./ask --batches 1,2 --json | pick per choices.\#
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
   1  h100-sxm  # s  # s  # s  161 mJ  # B  *  # %  scaled
-  2  l4  # s  # s  # s  6.13 J  # B  # %  measured
+  2  l4  # s  # s  # s  6.14 J  # B  # %  measured
   
   *: none beats it in time and energy at once
   best: h100-sxm
@@ -184,15 +184,15 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --clocks 900,1200 | blur | tail -n +5
   #  device  clock  time  low  high  energy  memory  chance  basis  engine
   ----
-  1  a30  1.20 GHz  # s  # s  # s  6.32 J  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
-  2  a30  900 MHz  # s  # s  # s  5.65 J  # B  *  # %  scaled  fake 1, clock=900MHz
+  1  a30  1.20 GHz  # s  # s  # s  6.34 J  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
+  2  a30  900 MHz  # s  # s  # s  5.66 J  # B  *  # %  scaled  fake 1, clock=900MHz
   
   *: none beats it in time and energy at once
   best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
   expected regret of this answer: # %
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
-  1  a30  # s  # s  # s  7.89 J  # B  *  # %  measured  fake 1, threads=1
-  2  a30  # s  # s  # s  6.32 J  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
+  1  a30  # s  # s  # s  7.91 J  # B  *  # %  measured  fake 1, threads=1
+  2  a30  # s  # s  # s  6.34 J  # B  *  # %  measured  fake 1, threads=1 clock=1200MHz
   best: a30 with fake 1, threads=1
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
   foretell rank: there is no predictor for this machine at clock=900MHz: foretell collect --clocks, then foretell train --setting and --predictor
