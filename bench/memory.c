@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "foretell/graph.h"
+#include "foretell/names.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
 
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
     planned = ft__now_s();
     printf("{\"peak_bytes\": %.0f, \"parts\": {", (double)m.peak_bytes);
     for (int i = 0; i < FT_PART_COUNT; i++)
-        printf("%s\"%s\": %.0f", i ? ", " : "", ft_part_name((ft_part)i),
+        printf("%s\"%s\": %.0f", i ? ", " : "", ft_name(FT_NAMES_PART, (ft_part)i),
                (double)m.part[i]);
     printf("}, \"two_largest_bytes\": %.0f, \"twice_mean_bytes\": %.0f, "
            "\"arena_bytes\": %.0f, \"lower_bound_bytes\": %.0f, \"nodes\": %u, "

@@ -132,7 +132,6 @@ typedef enum ft_part {
     FT_PART_WORKSPACE, /* of kernels: alive while one operation runs, or kept */
     FT_PART_COUNT
 } ft_part;
-FT_API const char *ft_part_name(ft_part p);
 
 /* bits: FT_POLICY_EAGER and FT_POLICY_CPU_SCRATCH count here; others are for
  * ft__graph_lower(), which goes first. */

@@ -16,7 +16,6 @@ typedef enum ft_ptx_class {
 #undef FT_PTX_CLASS
     FT_PTX_CLASSES
 } ft_ptx_class;
-FT_API const char *ft_ptx_class_name(ft_ptx_class c);  /* "fp32", "load", ... */
 
 /* State spaces. Generic addresses count as what they are seen to come from, as
  * GENERIC where that is not seen. */
@@ -31,7 +30,6 @@ typedef enum ft_ptx_space {
     FT_PTX_TENSOR_MEMORY, /* tcgen05 */
     FT_PTX_SPACES
 } ft_ptx_space;
-FT_API const char *ft_ptx_space_name(ft_ptx_space s); /* "generic", "global", ... */
 
 /* ---- modules ---- */
 

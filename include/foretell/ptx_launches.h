@@ -47,7 +47,6 @@ typedef enum ft_ptx_source {
     FT_PTX_XLA,      /* a folder of --xla_dump_to */
     FT_PTX_FOLDER,   /* of .ptx files: no grids */
 } ft_ptx_source;
-FT_API const char *ft_ptx_source_name(ft_ptx_source s); /* "launch file", ... */
 
 /* A launch file, or a folder: with launches.jsonl in it that file, else what the tool
  * chain is seen to be. Modules are read, arguments put into their parameters' types.

@@ -8,6 +8,7 @@
 #include "cli/power.h"
 #include "cli/settings.h"
 #include "foretell/measure.h"
+#include "foretell/names.h"
 #include "foretell/store.h"
 #include "report/units.h"
 
@@ -306,10 +307,12 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
 
 static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
 {
-    *out = ft_criterion_from_name(text, strlen(text));
-    if (*out == FT_CRITERION_COUNT)
+    int by = ft_from_name(FT_NAMES_CRITERION, text, strlen(text));
+
+    if (by < 0)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--choose is active, spread or random, not \"%s\"", text);
+    *out = (ft_criterion)by;
     return FT__EXIT_GOOD;
 }
 

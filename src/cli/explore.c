@@ -5,6 +5,7 @@
 #include "cli/explored.h"
 #include "cli/settings.h"
 #include "cli/swept.h"
+#include "foretell/names.h"
 
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12 };
 
@@ -61,26 +62,27 @@ static const ft__option options[] = {
 
 static int read_design(ft__cli *c, ft_explore_options *how, const char *name)
 {
-    for (int d = 0; d < FT_DESIGN_COUNT; d++)
-        if (strcmp(ft_design_name((ft_design)d), name) == 0) {
-            how->design.design = (ft_design)d;
-            return FT__EXIT_GOOD;
-        }
-    return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--design %s: it is one of full, fractional, random, latin, "
-                        "sobol",
-                        name);
+    int d = ft_from_name(FT_NAMES_DESIGN, name, strlen(name));
+
+    if (d < 0)
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--design %s: it is one of full, fractional, random, latin, "
+            "sobol",
+            name);
+    how->design.design = (ft_design)d;
+    return FT__EXIT_GOOD;
 }
 
 static int read_search(ft__cli *c, ft_explore_options *how, const char *name)
 {
-    for (int s = 0; s < FT_SEARCH_COUNT; s++)
-        if (strcmp(ft_searcher_name((ft_searcher)s), name) == 0) {
-            how->searcher = (ft_searcher)s;
-            return FT__EXIT_GOOD;
-        }
-    return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--search %s: it is one of model, nsga2, random", name);
+    int s = ft_from_name(FT_NAMES_SEARCHER, name, strlen(name));
+
+    if (s < 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--search %s: it is one of model, nsga2, random", name);
+    how->searcher = (ft_searcher)s;
+    return FT__EXIT_GOOD;
 }
 
 static int plan_of(ft__cli *c, ft_explore_options *how, const struct options *o)

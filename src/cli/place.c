@@ -1,5 +1,6 @@
 /* foretell place: one network over several devices, or several networks on them. */
 #include "foretell/place.h"
+#include "foretell/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,10 +132,11 @@ static int check(const struct question *p)
 static int read_options(struct question *p)
 {
     const char *by = p->o->by ? p->o->by : "time";
+    int of = ft_from_name(FT_NAMES_PLACE_BY, by, strlen(by));
     int code = read_link(p);
 
-    p->by = ft_place_by_from_name(by, strlen(by));
-    if (!code && p->by == FT_PLACE_BY_COUNT)
+    p->by = (ft_place_by)of;
+    if (!code && of < 0)
         code = ft__cli_exit(p->c, FT__EXIT_USAGE,
                             "--by %s: it is one of time, period, energy", by);
     if (!code)
@@ -233,10 +235,10 @@ static bool print_split_json(const struct question *p, const ft_split_answer *a)
     }
     return ft__json_print_take(
         json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(ft_graph_name(a->graph)), "by", ft_place_by_name(p->by),
-                  "time_s", ft__json_real(s->time_s), "period_s",
-                  ft__json_real(s->period_s), "energy_j", ft__json_real(s->energy_j),
-                  "parts", stages, "alone", whole),
+                  ft__json_text(ft_graph_name(a->graph)), "by",
+                  ft_name(FT_NAMES_PLACE_BY, p->by), "time_s", ft__json_real(s->time_s),
+                  "period_s", ft__json_real(s->period_s), "energy_j",
+                  ft__json_real(s->energy_j), "parts", stages, "alone", whole),
         stdout);
 }
 
@@ -449,7 +451,7 @@ static bool print_assignment_json(const struct question *p, const struct estimat
                                        ft__json_real(e->memory_bytes[at])));
     }
     return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
-                                         ft_place_by_name(p->by), "time_s",
+                                         ft_name(FT_NAMES_PLACE_BY, p->by), "time_s",
                                          ft__json_real(a->time_s), "energy_j",
                                          ft__json_real(a->energy_j), "exact", a->exact,
                                          "bound", ft__json_real(a->bound), "networks",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ptx.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 struct module {
@@ -132,7 +133,7 @@ static uint64_t print_classes(const uint64_t *n)
     printf("  instructions  %" PRIu64 " in the text:", sum);
     for (int i = 0; i < FT_PTX_CLASSES && *order[i]; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", *order[i],
-               ft_ptx_class_name((ft_ptx_class)(order[i] - n)));
+               ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)(order[i] - n)));
     puts("");
     return sum;
 }

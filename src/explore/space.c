@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ft_param_type_name(ft_param_type t)
-{
-    static const char *const name[] = {"categorical", "ordinal", "integer", "real"};
-
-    return (unsigned)t < FT_PARAM_TYPE_COUNT ? name[t] : "unknown";
-}
-
 /* ---- making one ---- */
 
 static bool is_text(const ft_parameter *p)

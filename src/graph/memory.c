@@ -22,15 +22,6 @@ struct memory {
     uint32_t forward_end; /* the first node behind the forward phase */
 };
 
-const char *ft_part_name(ft_part p)
-{
-    static const char *const name[FT_PART_COUNT] = {
-        "weights", "inputs", "gradients", "state", "saved", "activations", "workspace",
-    };
-
-    return (unsigned)p < FT_PART_COUNT ? name[p] : "?";
-}
-
 /* ---- which part a tensor belongs to ---- */
 
 static void mark_saved(struct memory *m, uint32_t tensor)

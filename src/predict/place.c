@@ -10,24 +10,6 @@
 #include "predict/placed.h"
 #include "predict/predictor.h"
 
-const char *ft_place_by_name(ft_place_by by)
-{
-    static const char *const name[FT_PLACE_BY_COUNT] = {"time", "period", "energy"};
-
-    return (unsigned)by < FT_PLACE_BY_COUNT ? name[by] : "?";
-}
-
-ft_place_by ft_place_by_from_name(const char *name, size_t len)
-{
-    int by = 0;
-
-    while (by < FT_PLACE_BY_COUNT &&
-           (strlen(ft_place_by_name((ft_place_by)by)) != len ||
-            memcmp(ft_place_by_name((ft_place_by)by), name, len) != 0))
-        by++;
-    return (ft_place_by)by;
-}
-
 /* ---- what parts and cuts take ---- */
 
 struct placing {

@@ -30,17 +30,6 @@ struct ft_ptx_launches {
     const ft_ptx_counter *counted; /* last */
 };
 
-const char *ft_ptx_source_name(ft_ptx_source s)
-{
-    static const char *const name[] = {
-        [FT_PTX_LAUNCH_FILE] = "launch file",    [FT_PTX_TRITON] = "Triton cache",
-        [FT_PTX_INDUCTOR] = "Inductor cache",    [FT_PTX_XLA] = "XLA dump",
-        [FT_PTX_FOLDER] = "folder of PTX files",
-    };
-
-    return s <= FT_PTX_FOLDER ? name[s] : "?";
-}
-
 ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
                           ft_error *err)
 {

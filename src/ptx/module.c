@@ -5,34 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const class_names[] = {
-#define FT_PTX_CLASS(e, name, about) name,
-#include "foretell/ptx_classes.def"
-#undef FT_PTX_CLASS
-};
-
 static const char *const class_abouts[] = {
 #define FT_PTX_CLASS(e, name, about) about,
 #include "foretell/ptx_classes.def"
 #undef FT_PTX_CLASS
 };
 
-const char *ft_ptx_class_name(ft_ptx_class c)
-{
-    return (unsigned)c < FT_PTX_CLASSES ? class_names[c] : "?";
-}
-
 const char *ft__ptx_class_about(ft_ptx_class c)
 {
     return (unsigned)c < FT_PTX_CLASSES ? class_abouts[c] : "?";
-}
-
-const char *ft_ptx_space_name(ft_ptx_space s)
-{
-    static const char *const names[] = {"generic", "global", "shared",  "local",
-                                        "const",   "param",  "texture", "tensor"};
-
-    return (unsigned)s < FT_PTX_SPACES ? names[s] : "?";
 }
 
 /* ---- reading ---- */
