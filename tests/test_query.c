@@ -331,7 +331,7 @@ static void a_network_is_cut_by_one_question(void)
     CHECK(s && !*s->why && s->n_devices == 2 && strcmp(s->device[1], "a30") == 0);
     if (!s)
         return;
-    n = ft_graph_n_nodes(s->graph);
+    n = s->graph->n_nodes;
     CHECK(s->best.stage[0].first == 0 && s->best.stage[1].end == n);
     CHECK(s->best.time_s <= s->alone[0].time_s && s->best.time_s <= s->alone[1].time_s);
     ft_split_free(s);

@@ -30,7 +30,7 @@ static void part_row(ft__table *t, const char *name, double bytes)
 
 static bool is_training(const ft_answer *a)
 {
-    return ft_graph_mode(a->graph) == FT_MODE_TRAINING;
+    return a->graph->mode == FT_MODE_TRAINING;
 }
 
 static void memory_rows(ft__table *t, const ft_answer *a)
@@ -226,7 +226,7 @@ static void print_all_assumptions(const ft__answer *a, size_t n)
 
 static void print_title(const ft_answer *a)
 {
-    ft__put_clean(stdout, ft_graph_name(a->graph));
+    ft__put_clean(stdout, a->graph->name);
     printf(" on %s: %s%s%s%s%s\n", a->device, a->title, *a->engine ? "; " : "",
            a->engine, *a->setting ? ", " : "", a->setting);
 }
@@ -328,7 +328,7 @@ bool ft__answers_print(const ft__answer *a, size_t n, bool clocks)
              clocks ? "|clock>" : "", clocks ? "|power>" : "",
              a[0].x->max_batch >= 0 ? "|largest batch>" : "");
     t = ft__table_new(columns);
-    ft__put_clean(stdout, ft_graph_name(a[0].x->graph));
+    ft__put_clean(stdout, a[0].x->graph->name);
     putchar('\n');
     print_all_assumptions(a, n);
     for (size_t i = 0; i < n; i++)

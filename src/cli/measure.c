@@ -300,8 +300,8 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
 
     if (st)
         return st;
-    r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
-    r->batch = ft_graph_batch(g);
+    r->training = (made ? made : g)->mode == FT_MODE_TRAINING;
+    r->batch = g->batch;
     r->step = ft_step_name(step, made ? made : g);
     if (!r->training && ft_session_runs_whole(s, path) && o->model.dtype)
         st = ft_fail(err, FT_EINVAL, 0,
@@ -341,7 +341,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
                       const struct options *o, ft__sweep *w, size_t i)
 {
-    struct result r = {.model = ft_graph_name(g)};
+    struct result r = {.model = g->name};
     ft_session *s;
     int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
 

@@ -282,7 +282,7 @@ static int find_network(ft__asker *a, struct asked *k, struct network **out)
     code = ft__model_read(&k->c, &n->graph, k->c.args.v[0], &k->o->model);
     if (code)
         return code;
-    batch = ft_graph_batch(n->graph);
+    batch = n->graph->batch;
     n->items = batch > 0 ? (double)batch : 1;
     n->key = strdup(key);
     return n->key ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
