@@ -147,9 +147,9 @@ static void describe_engine(const struct bench *b, uint32_t i, struct result *r)
     (void)i;
     if (ft_session_open(&s, &b->session, &err))
         die("opening the engine", &err);
-    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
-           ft_session_engine_version(s), ft_session_setting(s));
-    r->policy = ft_session_policy(s);
+    printf("%s, %s %s, %s\n", ft_session_get(s)->device, ft_session_get(s)->engine,
+           ft_session_get(s)->engine_version, ft_session_get(s)->setting);
+    r->policy = ft_session_get(s)->policy;
     ft_session_close(s);
 }
 

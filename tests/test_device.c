@@ -76,7 +76,7 @@ static void a_file_gives_facts_in_si_units(void)
                      "peak_fp32_tflops: 19.5\nl2_mib: 0.25\ncompute_capability: 8.0\n",
                 &err) == FT_OK);
     f = ft_device_get(d);
-    CHECK(strcmp(f->name, "x") == 0 && strcmp(ft_device_fingerprint(d), "x") == 0);
+    CHECK(strcmp(f->name, "x") == 0 && strcmp(ft_device_get(d)->fingerprint, "x") == 0);
     CHECK(strcmp(f->title, "An X") == 0 && strcmp(f->note, "") == 0);
     CHECK_NEAR(f->boost_clock_hz, 1.41e9, 0);
     CHECK_NEAR(f->bandwidth_bytes_per_s, 1.555e12, 0);
@@ -280,9 +280,9 @@ static void recorded_machines_are_described(void)
         CHECK(strcmp(f->title, cases[i].title) == 0);
         CHECK(strcmp(f->vendor, cases[i].vendor) == 0);
         CHECK(strcmp(f->name, "local") == 0 && strcmp(f->type, "cpu") == 0);
-        if (strcmp(ft_device_fingerprint(d), cases[i].fingerprint) != 0)
-            fprintf(stderr, "%s\n", ft_device_fingerprint(d));
-        CHECK(strcmp(ft_device_fingerprint(d), cases[i].fingerprint) == 0);
+        if (strcmp(ft_device_get(d)->fingerprint, cases[i].fingerprint) != 0)
+            fprintf(stderr, "%s\n", ft_device_get(d)->fingerprint);
+        CHECK(strcmp(ft_device_get(d)->fingerprint, cases[i].fingerprint) == 0);
         CHECK_NEAR(f->cores, cases[i].cores, 0);
         CHECK_NEAR(f->memory_bytes, cases[i].memory_kib * 1024, 0);
         CHECK_NEAR(f->l2_bytes, cases[i].l2_kib * 1024, 0);
@@ -307,7 +307,7 @@ static void fingerprint_of(char out[128], const char *root)
     *out = '\0';
     CHECK(ft_device_local(&d, root, NULL) == FT_OK);
     if (d)
-        snprintf(out, 128, "%s", ft_device_fingerprint(d));
+        snprintf(out, 128, "%s", ft_device_get(d)->fingerprint);
     ft_device_free(d);
 }
 
@@ -385,8 +385,8 @@ static void probe(char out[4096], const char *root, struct change *changes,
     *out = '\0';
     CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL, NULL) ==
           FT_OK);
-    for (size_t i = 0; s && i < ft_sensors_count(s); i++) {
-        const ft_sensor *x = ft_sensors_at(s, i);
+    for (size_t i = 0; s && i < s->n; i++) {
+        const ft_sensor *x = &s->sensor[i];
 
         CHECK(x->usable ? x->power_w > 0 && !*x->reason
                         : isnan(x->power_w) && *x->reason);
@@ -397,7 +397,7 @@ static void probe(char out[4096], const char *root, struct change *changes,
             len += (size_t)snprintf(out + len, 4096 - len, "%s %s [%s]\n", x->name,
                                     x->reason, x->remedy);
     }
-    snprintf(out + len, 4096 - len, "%s", s ? ft_sensors_why_none(s) : "");
+    snprintf(out + len, 4096 - len, "%s", s ? s->why_none : "");
     ft_sensors_free(s);
 }
 
@@ -577,10 +577,10 @@ static void the_real_machine_gives_sensors_or_reasons(void)
 
     CHECK(ft_sensors_probe(&s, "", -1, &err) == FT_EINVAL && s == NULL);
     CHECK(ft_sensors_probe(&s, "", 0.01, &err) == FT_OK);
-    for (size_t i = 0; s && i < ft_sensors_count(s); i++)
-        usable += ft_sensors_at(s, i)->usable;
-    CHECK(ft_sensors_count(s) >= 3); /* one entry a family at least */
-    CHECK((usable == 0) == (*ft_sensors_why_none(s) != '\0'));
+    for (size_t i = 0; s && i < s->n; i++)
+        usable += s->sensor[i].usable;
+    CHECK(s->n >= 3); /* one entry a family at least */
+    CHECK((usable == 0) == (*s->why_none != '\0'));
     ft_sensors_free(s);
 }
 

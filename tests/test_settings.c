@@ -250,10 +250,10 @@ static void try_as_an_ordinary_user(struct rig *r)
         strstr(err.msg, "may only be set by root; run with sudo, or: sudo chmod o+w "));
     CHECK(strstr(err.msg, "/cpu*/cpufreq/scaling_max_freq") != NULL);
     CHECK(ft_settings_show(&l, &r->how, NULL) == FT_OK);
-    CHECK(strcmp(ft_settings_at(l, 0)->name, "core clock") == 0);
-    CHECK(!ft_settings_at(l, 0)->writable);
-    CHECK(strcmp(ft_settings_at(l, 0)->reason, "only root may set it") == 0);
-    CHECK(strstr(ft_settings_at(l, 0)->remedy, "sudo chmod o+w ") != NULL);
+    CHECK(strcmp(l->state[0].name, "core clock") == 0);
+    CHECK(!l->state[0].writable);
+    CHECK(strcmp(l->state[0].reason, "only root may set it") == 0);
+    CHECK(strstr(l->state[0].remedy, "sudo chmod o+w ") != NULL);
     ft_settings_list_free(l);
 }
 
@@ -422,7 +422,7 @@ static void what_no_guard_could_put_back_reset_does(void)
 
     cut_off(&r, record);
     CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
-    CHECK(strstr(ft_settings_in_force(l), "a run that was cut off left settings"));
+    CHECK(strstr(l->in_force, "a run that was cut off left settings"));
     ft_settings_list_free(l);
     CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 13);
     CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
@@ -511,7 +511,7 @@ static void what_is_kept_stays_until_it_is_reset(void)
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "2000000"));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_governor", "performance"));
     CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
-    CHECK(strstr(ft_settings_in_force(l), "17 values are kept") != NULL);
+    CHECK(strstr(l->in_force, "17 values are kept") != NULL);
     ft_settings_list_free(l);
     /* What is held for a while goes back to what is kept. */
     CHECK(ft_settings_hold(&h, &first, &r.how, NULL) == FT_OK);

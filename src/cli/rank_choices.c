@@ -16,7 +16,8 @@ static int find_local(ft__rank_question *q)
 
     if (st)
         return ft__cli_fail(q->c, st, &err);
-    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s", ft_device_fingerprint(d));
+    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s",
+             ft_device_get(d)->fingerprint);
     ft_device_free(d);
     return FT__EXIT_GOOD;
 }

@@ -148,9 +148,10 @@ static int open_query(struct work *w)
     w->query = (ft_query)FT_QUERY_INIT;
     w->query.threads = w->o->threads;
     if (w->session)
-        w->query.engine = ft_session_engine(w->session);
+        w->query.engine = ft_session_get(w->session)->engine;
     if (w->session && !w->o->forget)
-        ft__path_predictor(w->predictor, ft_session_engine(w->session), w->o->threads);
+        ft__path_predictor(w->predictor, ft_session_get(w->session)->engine,
+                           w->o->threads);
     if (w->o->predictor)
         w->query.predictor = w->o->predictor;
     else if (*w->predictor && ft__path_exists(w->predictor))

@@ -306,12 +306,13 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
     *out = (ft_validated){0};
     l.k = (ft__validation){.store = store,
                            .opt = opt,
-                           .base = {.device = ft_session_device(s),
-                                    .setting = ft_session_setting(s),
-                                    .engine = ft_session_engine(s),
-                                    .engine_version = ft_session_engine_version(s),
+                           .base = {.device = ft_session_get(s)->device,
+                                    .setting = ft_session_get(s)->setting,
+                                    .engine = ft_session_get(s)->engine,
+                                    .engine_version = ft_session_get(s)->engine_version,
                                     .dtype_policy = ft__session_dtype_policy(s)}};
-    st = ft__validate_lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
+    st =
+        ft__validate_lower(&l.k, g, ft_session_get(s)->policy, !s->engine->values, err);
     if (!st) {
         ft__validate_describe(out, &l.k);
         st = run_live(&l, err);
