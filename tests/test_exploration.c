@@ -134,12 +134,15 @@ static void files_say_what_is_explored(void)
     char text[256];
     ft_error err = {0};
 
-    CHECK(ft_space_params(ft_exploration_space(x), &p) == 3);
+    p = ft_exploration_get(x)->param;
+    CHECK(ft_exploration_get(x)->n_params == 3);
     CHECK(p[0].type == FT_PARAM_CATEGORICAL && p[0].where == FT_ACTS_ARGUMENT);
     CHECK(p[1].type == FT_PARAM_INTEGER && p[1].n_values == 8 && p[1].log);
     CHECK(p[2].type == FT_PARAM_REAL && strcmp(p[2].target, "R") == 0);
-    CHECK(ft_exploration_workloads(x, &w) == 2 && strcmp(w[1], "v") == 0);
-    CHECK(ft_exploration_objectives(x, &o) == 2);
+    w = ft_exploration_get(x)->workload;
+    CHECK(ft_exploration_get(x)->n_workloads == 2 && strcmp(w[1], "v") == 0);
+    o = ft_exploration_get(x)->objective;
+    CHECK(ft_exploration_get(x)->n_objectives == 2);
     CHECK(o[0].what == FT_MEASURED_TIME && isnan(o[0].limit));
     CHECK(o[1].limit == 0x1p21);
 

@@ -43,9 +43,6 @@ typedef struct ft_parameter {
 
 typedef struct ft_space ft_space;
 
-/* 1: no forbidden combination. */
-FT_API size_t ft_space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
-
 /* ---- designs ---- */
 
 typedef enum ft_design {

@@ -54,12 +54,16 @@ typedef struct ft_ptx_kernel {
     uint32_t line;                 /* where it begins, from 1 */
 } ft_ptx_kernel;
 
-/* The text is borrowed until ft__ptx_free(). `name` is for messages. */
-FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* borrowed */
-/* major x 10 + minor; ".target", as written. */
-FT_API uint32_t ft_ptx_version(const ft_ptx *m);
-FT_API const char *ft_ptx_target(const ft_ptx *m);
-FT_API size_t ft_ptx_text(const ft_ptx *m, const char **out); /* borrowed; its length */
+/* What a module holds; borrowed from it. */
+typedef struct ft_ptx_facts {
+    const ft_ptx_kernel *kernel; /* in the order of the text */
+    size_t n_kernels;
+    uint32_t version;   /* major x 10 + minor */
+    const char *target; /* ".target", as written */
+    const char *text;
+    size_t len;         /* of the text, bytes */
+} ft_ptx_facts;
+FT_API const ft_ptx_facts *ft_ptx_get(const ft_ptx *m);
 
 /* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
  * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */

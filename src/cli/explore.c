@@ -139,7 +139,7 @@ static int plan_again(ft__cli *c, struct options *o, char *buf, const ft_explora
             c, FT__EXIT_MISSING,
             "%s was not run yet as the file stands; begin with: foretell "
             "explore run FILE",
-            ft_exploration_name(x));
+            ft_exploration_get(x)->name);
     if (!o->design && !o->search) {
         o->design = strcmp(design, "-") == 0 ? NULL : design;
         o->search = strcmp(search, "-") == 0 ? NULL : search;
@@ -155,8 +155,8 @@ static int plan_again(ft__cli *c, struct options *o, char *buf, const ft_explora
 
 static bool wants_energy(const ft_exploration *x)
 {
-    const ft_objective *o;
-    size_t n = ft_exploration_objectives(x, &o);
+    const ft_objective *o = ft_exploration_get(x)->objective;
+    size_t n = ft_exploration_get(x)->n_objectives;
 
     for (size_t k = 0; k < n; k++)
         if (o[k].what == FT_MEASURED_ENERGY || o[k].what == FT_MEASURED_POWER)
@@ -186,9 +186,9 @@ static int open_meter(ft__cli *c, ft_explore_options *how, const struct options 
 
 static void tell(const ft_explored *e, const ft_exploration *x, const char *file)
 {
-    size_t workloads = ft_exploration_workloads(x, &(const char *const *){0});
+    size_t workloads = ft_exploration_get(x)->n_workloads;
 
-    fprintf(stderr, "%s: %zu point%s", ft_exploration_name(x), e->points,
+    fprintf(stderr, "%s: %zu point%s", ft_exploration_get(x)->name, e->points,
             e->points == 1 ? "" : "s");
     if (workloads > 1)
         fprintf(stderr, " with %zu workloads each", workloads);
@@ -273,7 +273,7 @@ static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
         code = ft__cli_exit(c, FT__EXIT_MISSING,
                             "nothing of %s was run yet as the file stands; begin with: "
                             "foretell explore run %s",
-                            ft_exploration_name(x), c->args.v[1]);
+                            ft_exploration_get(x)->name, c->args.v[1]);
     } else {
         code = show(c, o, &e);
     }
@@ -385,12 +385,12 @@ static int run(ft__cli *c, const void *user)
     if (st)
         return ft__cli_fail(c, st, &err);
     code =
-        ft_exploration_predicts(x) ? foretell(c, user, x, verb == VERIFY)
+        ft_exploration_get(x)->n_words ? foretell(c, user, x, verb == VERIFY)
         : verb == VERIFY
             ? ft__cli_exit(c, FT__EXIT_USAGE,
                            "verify measures what was foretold: %s has no predict, its "
                            "points are run",
-                           ft_exploration_name(x))
+                           ft_exploration_get(x)->name)
             : with_store(c, user, verb, x);
     ft_exploration_free(x);
     return code;

@@ -238,7 +238,7 @@ json_t *ft__explored_document(const ft__explored *e)
 {
     return json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        ft_exploration_name(e->x), "points", ft__json_count(e->t.n), "foretold",
+        ft_exploration_get(e->x)->name, "points", ft__json_count(e->t.n), "foretold",
         ft__json_count(e->foretold), "runs", ft__json_count(e->runs), "failed",
         ft__json_count(e->failed), "parameters", parameters_json(e), "objectives",
         objectives_json(e), "trials", trials_json(e), "fronts", volumes_json(e),

@@ -246,7 +246,7 @@ static void print_head(const ft__ptx_counted *v)
     ft__put_clean(stdout, v->launch->kernel->name);
     printf(" of ");
     ft__put_clean(stdout, v->launch->path);
-    printf(" (%s)\n", ft_ptx_target(v->launch->module));
+    printf(" (%s)\n", ft_ptx_get(v->launch->module)->target);
     printf("grid %s, block %s: %" PRIu64 " block%s, %" PRIu64 " warp%s, %" PRIu64
            " thread%s",
            ft__ptx_dims_text(l->grid).s, ft__ptx_dims_text(l->block).s, c->blocks,

@@ -326,7 +326,7 @@ void ft__space_free(ft_space *s)
 
 /* ---- points ---- */
 
-size_t ft_space_params(const ft_space *s, const ft_parameter **out)
+size_t ft__space_params(const ft_space *s, const ft_parameter **out)
 {
     *out = s->param;
     return s->n;
