@@ -207,8 +207,6 @@ FT_API ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error
 /* The graph that is asked for; *out NULL: g itself. FT_EINVAL: g cannot be run so. */
 FT_API ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                               ft_error *err);
-/* The same in place of *g, which stays on failure. */
-FT_API ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err);
 /* The same, as an engine of this policy runs it. */
 FT_API ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                                const ft_step *s, ft_error *err);

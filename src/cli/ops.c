@@ -423,7 +423,7 @@ static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
                      const struct options *o, const ft_step *step)
 {
-    ft_graph *lowered = NULL;
+    ft_graph *made = NULL;
     ft_error err = {0};
     uint32_t policy;
     ft_status st;
@@ -433,12 +433,12 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
         return code;
     st = ft__model_import(out, path, &o->model, &err);
     if (!st && policy)
-        st = ft_step_lower(&lowered, *out, policy, step, &err);
+        st = ft_step_lower(&made, *out, policy, step, &err);
     else if (!st)
-        st = ft_step_take(out, step, &err);
-    if (lowered) {
+        st = ft_step_make(&made, *out, step, &err);
+    if (made) {
         ft_graph_free(*out);
-        *out = lowered;
+        *out = made;
     }
     if (!st)
         return FT__EXIT_GOOD;

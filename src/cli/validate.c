@@ -223,16 +223,17 @@ static ft_status validate(struct work *w, const ft_graph *g, const char *path,
 
 static int validate_model(struct work *w, const char *path)
 {
-    ft_graph *g;
+    ft_graph *g, *made;
     ft_error err = {0};
     ft_status st;
     int code = ft__model_read(w->c, &g, path, &w->o->model);
 
     if (code)
         return code;
-    st = ft_step_take(&g, &w->step, &err);
+    st = ft_step_make(&made, g, &w->step, &err);
     if (!st)
-        st = validate(w, g, path, &err);
+        st = validate(w, made ? made : g, path, &err);
+    ft_graph_free(made);
     ft_graph_free(g);
     return st ? ft__cli_fail_asked(w->c, st, &err) : FT__EXIT_GOOD;
 }

@@ -101,7 +101,8 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
     return ft__graph_train(out, g, &s->how, err);
 }
 
-ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err)
+/* In place of *g, which stays on failure. */
+static ft_status take_step(ft_graph **g, const ft_step *s, ft_error *err)
 {
     ft_graph *step;
     ft_status st = ft_step_make(&step, *g, s, err);
@@ -134,7 +135,7 @@ ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
         return ft_step_make(out, g, s, err);
     st = ft__graph_lower(out, g, policy, err);
     if (!st)
-        st = ft_step_take(out, s, err);
+        st = take_step(out, s, err);
     if (st) {
         ft_graph_free(*out);
         *out = NULL;
