@@ -600,6 +600,31 @@ static void a_gpu_is_called_by_its_model(void)
     CHECK(strstr(err.msg, "/nowhere.so is not installed") != NULL);
 }
 
+static void a_device_is_known_by_alias_and_by_product(void)
+{
+    static const struct {
+        const char *asked, *name, *note; /* how the note begins */
+    } cases[] = {
+        {"a30", "a30", ""},
+        {"local", "local", ""},
+        {"NVIDIA H100 80GB HBM3", "h100-sxm", ""},
+        {"h100", "h100-sxm", "h100 is h100-sxm (there are h100-nvl, h100-pcie, "},
+        {"nosuch", "nosuch", ""},
+    };
+    const struct path data = path_to(source_root, "data");
+    char name[64], note[400];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(name, sizeof(name), "%s", cases[i].asked);
+        CHECK(ft_device_resolve(name, sizeof(name), note, sizeof(note), data.s, NULL) ==
+              FT_OK);
+        CHECK(strcmp(name, cases[i].name) == 0);
+        CHECK(*cases[i].note ? strstr(note, cases[i].note) == note : !*note);
+    }
+    CHECK(ft_device_resolve(name, sizeof(name), note, sizeof(note), scratch, NULL) ==
+          FT_ENOTFOUND);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -617,6 +642,7 @@ int main(int argc, char **argv)
     a_bad_file_is_refused_with_line_and_key();
     every_device_file_is_plausible();
     an_unknown_name_lists_what_there_is();
+    a_device_is_known_by_alias_and_by_product();
     recorded_machines_are_described();
     the_fingerprint_changes_with_the_machine_only();
     a_folder_that_is_no_machine_is_refused();

@@ -341,6 +341,19 @@ static void a_network_is_cut_by_one_question(void)
     ft_data_close(d);
 }
 
+static void a_predictor_has_its_place(void)
+{
+    char path[64], small[8];
+
+    CHECK(ft_data_predictor_path(path, sizeof(path), "/u", NULL, 0) == 13);
+    CHECK(strcmp(path, "/u/family.ftp") == 0);
+    ft_data_predictor_path(path, sizeof(path), "/u", "onednn", 1);
+    CHECK(strcmp(path, "/u/local-onednn.ftp") == 0);
+    CHECK(ft_data_predictor_path(small, sizeof(small), "/u", "onednn", 4) ==
+          strlen("/u/local-onednn-4-threads.ftp"));
+    CHECK(strcmp(small, "/u/loca") == 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -357,6 +370,7 @@ int main(int argc, char **argv)
     many_lists_are_each_asked_alone();
     a_host_is_named_or_not_known();
     a_network_is_cut_by_one_question();
+    a_predictor_has_its_place();
     threads_share_the_data();
     CHECK_DONE();
 }

@@ -524,8 +524,36 @@ static void what_is_kept_stays_until_it_is_reset(void)
     CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_EUNSUPPORTED);
 }
 
+/* The guard's program is this one, see main(). */
+static void the_guard_may_be_a_program(void)
+{
+    const char *const guard[] = {"/proc/self/exe", "guard", NULL};
+    struct rig r;
+    int pair[2], until[2], status;
+    char letter = 0;
+    pid_t pid;
+
+    make_rig(&r, "rapl-laptop");
+    r.how.guard = guard;
+    CHECK(pipe(pair) == 0 && pipe(until) == 0);
+    pid = fork();
+    if (pid == 0)
+        hold_and_wait(&r, pair[1], until, BY_KILL);
+    CHECK(read(pair[0], &letter, 1) == 1 && letter == 'h');
+    CHECK(holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
+    end_it(pid, BY_KILL);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(is_free_soon(&r) && is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
+    for (int i = 0; i < 2; i++) {
+        close(pair[i]);
+        close(until[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "guard") == 0)
+        return ft_settings_guard(argc - 2, argv + 2);
     if (!set_up(argc, argv))
         return 1;
 
@@ -539,6 +567,7 @@ int main(int argc, char **argv)
     a_clock_and_affinity_fail_together();
     what_only_root_may_set_comes_with_the_command_that_opens_it();
     whatever_ends_the_holder_settings_are_put_back();
+    the_guard_may_be_a_program();
     two_cannot_hold_at_once();
     nobody_needs_a_state_folder();
     what_no_guard_could_put_back_reset_does();

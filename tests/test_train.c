@@ -566,6 +566,60 @@ static void costs_of_a_step_follow_the_formulae(void)
     }
 }
 
+static void a_step_is_read_by_its_names(void)
+{
+    static const char list[] = "relu x=4x8\n";
+    ft_step_names names = {.mode = "training", .optimizer = "adam", .loss = "mse"};
+    ft_graph *g, *made, *lowered;
+    ft_error err = {0};
+    ft_step step;
+
+    CHECK(strcmp(ft_phase_name(FT_PHASE_FORWARD_BACKWARD), "forward_backward") == 0);
+    CHECK(ft_import_ops(&g, list, sizeof(list) - 1, "l", NULL) == FT_OK);
+    CHECK(ft_step_read(&step, &names, NULL) == FT_OK);
+    CHECK(step.given && step.mode == FT_MODE_TRAINING && step.how.loss == FT_LOSS_MSE);
+    CHECK(step.how.optimizer == FT_OPTIMIZER_ADAM && !step.how.loss_on_all);
+    CHECK(ft_step_make(&made, g, &step, &err) == FT_EINVAL && !made);
+    CHECK(strstr(err.msg, "a list does not say how"));
+    names = (ft_step_names){.mode = "inference", .loss = "mse"};
+    CHECK(ft_step_read(&step, &names, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "--loss goes with --mode training"));
+    names = (ft_step_names){.mode = "training", .optimizer = "rmsprop"};
+    CHECK(ft_step_read(&step, &names, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "none, sgd, momentum, adam or adamw, not \"rmsprop\""));
+    names = (ft_step_names){0};
+    CHECK(ft_step_read(&step, &names, NULL) == FT_OK && !step.given);
+    CHECK(ft_step_make(&made, g, &step, NULL) == FT_OK && !made); /* as it is */
+    CHECK(ft_step_lower(&lowered, g, FT_POLICY_CHANNELS_LAST, &step, NULL) == FT_OK);
+    CHECK(lowered && lowered->n_nodes == 1 && lowered != g);
+    CHECK(strcmp(ft_step_name(&step, g), "one forward pass") == 0);
+    ft_graph_free(lowered);
+    ft_graph_free(g);
+}
+
+static void a_step_is_the_whole_of_it(void)
+{
+    const ft_step step = {
+        .given = 1, .mode = FT_MODE_TRAINING, .how = {.optimizer = FT_OPTIMIZER_SGD}};
+    ft__build *b = ft__build_new("net");
+    uint32_t w = weight(b, "w", (ft_shape){2, {3, 8}});
+    uint32_t x = input(b, (ft_shape){2, {4, 8}});
+    ft_graph *g, *made = NULL, *lowered = NULL;
+
+    ft__build_output(b, layer(b, "linear x=4x8 out=3", &x, 1, &w, 1));
+    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    CHECK(g && g->mode == FT_MODE_INFERENCE && g->batch == 4 && g->n_outputs == 1);
+    CHECK(ft_step_make(&made, g, &step, NULL) == FT_OK);
+    CHECK(made && made->mode == FT_MODE_TRAINING && made->n_nodes > g->n_nodes);
+    CHECK(ft_step_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &step, NULL) == FT_OK);
+    CHECK(lowered && lowered->mode == FT_MODE_TRAINING);
+    CHECK(strcmp(ft_step_name(&step, made), "one step of forward, backward and SGD") ==
+          0);
+    ft_graph_free(lowered);
+    ft_graph_free(made);
+    ft_graph_free(g);
+}
+
 int main(void)
 {
     the_loss_is_of_the_first_result_or_of_all();
@@ -589,6 +643,8 @@ int main(void)
     each_gradient_of_a_joint_graph_is_used_once();
     operations_of_a_list_are_differentiated_alone();
     what_cannot_be_trained_says_why();
+    a_step_is_read_by_its_names();
+    a_step_is_the_whole_of_it();
     costs_of_a_step_follow_the_formulae();
     CHECK_DONE();
 }
