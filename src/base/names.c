@@ -43,8 +43,8 @@ static const char *const rank_by[FT_RANK_BY_COUNT] = {
     [FT_RANK_BY_CO2] = "co2",
 };
 static const char *const rank_unit[FT_RANK_BY_COUNT] = {
-    [FT_RANK_BY_TIME] = "s",   [FT_RANK_BY_ENERGY] = "J", [FT_RANK_BY_POWER] = "W",
-    [FT_RANK_BY_EDP] = "J s",  [FT_RANK_BY_MEMORY] = "B", [FT_RANK_BY_COST] = "",
+    [FT_RANK_BY_TIME] = "s",  [FT_RANK_BY_ENERGY] = "J", [FT_RANK_BY_POWER] = "W",
+    [FT_RANK_BY_EDP] = "J s", [FT_RANK_BY_MEMORY] = "B", [FT_RANK_BY_COST] = "",
     [FT_RANK_BY_CO2] = "g",
 };
 static const char *const place_by[FT_PLACE_BY_COUNT] = {
@@ -112,8 +112,8 @@ static const char *const ptx_space[FT_PTX_SPACES] = {
     [FT_PTX_TEXTURE] = "texture", [FT_PTX_TENSOR_MEMORY] = "tensor",
 };
 static const char *const ptx_source[] = {
-    [FT_PTX_LAUNCH_FILE] = "launch file", [FT_PTX_TRITON] = "Triton cache",
-    [FT_PTX_INDUCTOR] = "Inductor cache", [FT_PTX_XLA] = "XLA dump",
+    [FT_PTX_LAUNCH_FILE] = "launch file",    [FT_PTX_TRITON] = "Triton cache",
+    [FT_PTX_INDUCTOR] = "Inductor cache",    [FT_PTX_XLA] = "XLA dump",
     [FT_PTX_FOLDER] = "folder of PTX files",
 };
 
@@ -121,7 +121,10 @@ static const struct {
     const char *const *name;
     uint32_t n;
 } lists[FT_NAMES_COUNT] = {
-#define LIST(table) {table, sizeof(table) / sizeof(*(table))}
+#define LIST(table)                                                                    \
+    {                                                                                  \
+        table, sizeof(table) / sizeof(*(table))                                        \
+    }
     [FT_NAMES_BASIS] = LIST(basis),
     [FT_NAMES_MODE] = LIST(mode),
     [FT_NAMES_PART] = LIST(part),
