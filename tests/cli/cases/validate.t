@@ -2,39 +2,39 @@ Operations summed, the network measured, the prediction: all from one run, on an
 engine whose operations take in a network what they take alone.
 
   $ cp data/models/resnet18.onnx data/models/squeezenet1_1.onnx data/models/mobilenet_v2.onnx .
-  $ foretell validate resnet18.onnx squeezenet1_1.onnx --engine fake,noise=0 --db a.db --time 100ms | sed '/^memory /,/^$/d; /^memory,/d'
+  $ foretell validate resnet18.onnx squeezenet1_1.onnx --engine fake,noise=0 --db a.db --time 100ms | sed '/^memory /,/^$/d; /^memory,/d' | blur
   2 networks, one forward pass, fake 1, threads=1, THIS-MACHINE
   
-  time                measured       +-      sum      +-  error  predicted  +-  error
-  -----------------------------------------------------------------------------------
-  resnet18.onnx         122 ms  0.00 ns   122 ms  851 us  0.0 %          -          -
-  squeezenet1_1.onnx   30.3 ms  0.00 ns  30.3 ms  164 us  0.0 %          -          -
+  time  measured  +-  sum  +-  error  predicted  +-  error
+  ----
+  resnet18.onnx  122 ms  0.00 ns  122 ms  851 us  0.0 %  -  -
+  squeezenet1_1.onnx  30.3 ms  0.00 ns  30.3 ms  164 us  0.0 %  -  -
   no prediction of time: no predictor for this engine and these threads
   
   no measurement of energy: the network's energy was not measured
   no sum of energy: no operation's energy was measured
   no prediction of energy: no predictor for this engine and these threads
   
-  against measured  n     MAPE   median      max      bias          R2
-  --------------------------------------------------------------------
-  time, sum         2    0.0 %    0.0 %    0.0 %     0.0 %           1
+  against measured  n  MAPE  median  max  bias  R2
+  ----
+  time, sum  2  0.0 %  0.0 %  0.0 %  0.0 %  1
   
   resnet18.onnx
-    measured   ############################## 122 ms
-    sum        ############################## 122 ms
+    measured  ############################## 122 ms
+    sum  ############################## 122 ms
   squeezenet1_1.onnx
-    measured   ############################## 30.3 ms
-    sum        ############################## 30.3 ms
+    measured  ############################## 30.3 ms
+    sum  ############################## 30.3 ms
   
-  kind         networks  share of sum
-  -----------------------------------
-  conv2d              2        91.0 %
-  relu                2         4.8 %
-  concat              1         1.9 %
-  maxpool2d           2         1.7 %
-  add                 1         0.4 %
-  reduce_mean         2         0.1 %
-  linear              1         0.1 %
+  kind  networks  share of sum
+  ----
+  conv2d  2  91.0 %
+  relu  2  4.8 %
+  concat  1  1.9 %
+  maxpool2d  2  1.7 %
+  add  1  0.4 %
+  reduce_mean  2  0.1 %
+  linear  1  0.1 %
   which kinds explain the difference is told from three networks on
   
 
@@ -161,11 +161,11 @@ An honest prediction: without the network's own operations.
   $ foretell validate resnet18.onnx squeezenet1_1.onnx mobilenet_v2.onnx --engine fake --db all.db --time 50ms --forget --json | pick networks.0.time.predicted.why summary.1.errors.n
   networks.0.time.predicted.why: null
   summary.1.errors.n: 3
-  $ foretell validate resnet18.onnx --engine fake --db other.db --time 50ms --forget | grep -E 'time, prediction|of energy'
+  $ foretell validate resnet18.onnx --engine fake --db other.db --time 50ms --forget | grep -E 'time, prediction|of energy' | blur
   no measurement of energy: the network's energy was not measured
   no sum of energy: no operation's energy was measured
   no prediction of energy: no power was measured for this predictor
-  time, prediction    1   29.3 %   29.3 %   29.3 %   -29.3 %   -
+  time, prediction  1  29.3 %  29.3 %  29.3 %  -29.3 %  -
 
 What does not go together.
 
