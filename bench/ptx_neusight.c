@@ -194,8 +194,8 @@ static const uint64_t aligned[] = {1 << 20};
 
 static void know_kernel(struct launch *l, const struct module *m)
 {
-    const ft_ptx_kernel *k;
-    size_t n = ft_ptx_kernels(m->ptx, &k);
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels;
     ft_error err;
 
     for (uint32_t i = 0; i < n; i++) {

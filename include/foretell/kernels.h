@@ -77,7 +77,7 @@ typedef struct ft_kernel_query {
     const ft_device_facts *device;
     const ft_kernels *learned; /* NULL: physics with default constants */
     const ft_ptx *module;      /* the launch's kernel: */
-    uint64_t kernel;           /* its index in ft_ptx_kernels() */
+    uint64_t kernel;           /* its index in ft_ptx_facts.kernel */
     const ft_ptx_counts *counts;
     uint64_t registers;    /* of a thread; 0: estimated from the PTX */
     uint64_t shared_bytes; /* of a block, declared and dynamic */

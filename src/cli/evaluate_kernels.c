@@ -207,8 +207,8 @@ static ft_status read_file(struct file *f, const char *path, const char *data_di
 
 static ft_status count_file(struct measured *m, const struct file *f, ft_error *err)
 {
-    const ft_ptx_listed *list;
-    size_t n = ft_ptx_launches_list(f->launches, &list);
+    const ft_ptx_listed *list = ft_ptx_launches_get(f->launches)->listed;
+    size_t n = ft_ptx_launches_get(f->launches)->n;
 
     for (size_t i = 0; i < n && i < f->n; i++) {
         const struct timed *t = &f->timed[i];

@@ -29,10 +29,7 @@ int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
 /* The kernel's place in its module. */
 static uint32_t index_of(const ft_ptx_listed *v)
 {
-    const ft_ptx_kernel *first;
-
-    ft_ptx_kernels(v->module, &first);
-    return (uint32_t)(v->kernel - first);
+    return (uint32_t)(v->kernel - ft_ptx_get(v->module)->kernel);
 }
 
 /* Of ptxas, for all kernels together. */
@@ -119,7 +116,7 @@ static void print_occupancy(const ft__ptx_counted *v)
  */
 static bool runs(const ft__ptx_counted *v)
 {
-    const char *target = ft_ptx_target(v->launch->module),
+    const char *target = ft_ptx_get(v->launch->module)->target,
                *digits = strchr(target, '_');
     const long has = lround(v->device->compute_capability * 10);
     char *suffix;
@@ -138,7 +135,7 @@ static void print_target(const ft__ptx_counted *v)
     if (!runs(v))
         printf("this PTX is for %s and does not run there, on compute capability %.1f: "
                "told as if it did\n",
-               ft_ptx_target(v->launch->module), v->device->compute_capability);
+               ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 
 void ft__ptx_estimate_print(const ft__ptx_counted *v)
