@@ -264,8 +264,8 @@ Forward measurements do not answer for the backward pass, and the answer says so
   
   of one step  estimate  low  high  basis
   ----
-  time  302 ms  273 ms  521 ms  roofline
-    forward  121 ms  109 ms  209 ms  measured
+  time  302 ms  274 ms  522 ms  roofline
+    forward  121 ms  110 ms  209 ms  measured
     backward  165 ms  149 ms  285 ms  roofline
     optimizer  15.7 ms  14.2 ms  27.2 ms  roofline
   energy  -  -  -  unavailable
