@@ -187,6 +187,16 @@ void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
         at = add_choices(r, at, f->learner[metric][unseen]);
 }
 
+void ft__results_kernels(ft__results *r, const ft__kernels *k)
+{
+    const ft__fit *known = &k->of[FT__OF_KERNELS].fit,
+                  *others = &k->of[FT__OF_DEVICES].fit;
+
+    snprintf(r->chosen, sizeof(r->chosen),
+             "kernels: %zu rows, %s\nkernels, other devices: %zu rows, %s\n",
+             known->n_rows, known->choice, others->n_rows, others->choice);
+}
+
 ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
                             ft_choices choices, ft_error *err)
 {
