@@ -43,7 +43,8 @@ static ft_device_facts gpu_like(const char *name, double sms, double clock_hz,
 /* Blocks of 128 threads that each read and write 16 bytes and compute in between. */
 static ft__kernel_work work_like(double blocks, double instructions)
 {
-    ft__kernel_work w = {.blocks = blocks, .warps = 4 * blocks, .threads = 128 * blocks};
+    ft__kernel_work w = {
+        .blocks = blocks, .warps = 4 * blocks, .threads = 128 * blocks};
 
     w.warp[FT_PTX_FP32] = w.warps * instructions;
     w.warp[FT_PTX_INT] = w.warps * 10;

@@ -65,10 +65,10 @@ static void blocks_that_an_sm_holds_are_those_of_the_calculator(void)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const ft__kernel_work w = {.blocks = 1000,
-                                  .warps = 1000 * cases[i].threads / 32,
-                                  .threads = 1000 * cases[i].threads,
-                                  .registers = cases[i].registers,
-                                  .shared_bytes = cases[i].shared};
+                                   .warps = 1000 * cases[i].threads / 32,
+                                   .threads = 1000 * cases[i].threads,
+                                   .registers = cases[i].registers,
+                                   .shared_bytes = cases[i].shared};
 
         CHECK_NEAR(terms_of(&w).resident, cases[i].blocks, 0);
     }
@@ -132,9 +132,9 @@ static void counts_become_work(void)
 {
     ft_ptx_counts c = {.blocks = 10, .warps = 40, .threads = 1280};
     const ft__kernel_space space = {.registers = 20,
-                                   .shared_bytes = 99,
-                                   .distinct_bytes = 1000,
-                                   .block_bytes = 150};
+                                    .shared_bytes = 99,
+                                    .distinct_bytes = 1000,
+                                    .block_bytes = 150};
     const ft__kernel_space nothing = {0};
     ft__kernel_work w;
 

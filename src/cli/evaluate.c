@@ -119,8 +119,8 @@ static int read_share(ft__cli *c, double *out, const char *text)
 
 static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
 {
-    static const ft_protocol what[] = {FT_PROTOCOL_DEVICE, FT_PROTOCOL_KIND,
-                                       FT_PROTOCOL_SETTING, FT_PROTOCOL_NETWORK,
+    static const ft_protocol what[] = {FT_PROTOCOL_DEVICE,       FT_PROTOCOL_KIND,
+                                       FT_PROTOCOL_SETTING,      FT_PROTOCOL_NETWORK,
                                        FT_PROTOCOL_ARCHITECTURE, FT_PROTOCOL_KERNEL};
     size_t n = strcspn(text, "=");
 
@@ -282,9 +282,10 @@ static int check_kernels(ft__cli *c, const struct options *o)
         (o->methods || o->curve || o->share || o->test || o->mix || o->single ||
          o->rank || o->networks || o->clocks || o->folds || o->correct || o->size ||
          (o->metric && strcmp(o->metric, "time") != 0)))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--kernels goes with --leave-out kernel or device, --where, "
-                            "--siblings, --by, --rows and --seed alone");
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--kernels goes with --leave-out kernel or device, --where, "
+            "--siblings, --by, --rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 

@@ -211,6 +211,12 @@ static int run(ft__cli *c, const void *given)
     if ((o->predictor || o->method) && !o->device)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --device",
                             o->predictor ? "predictor" : "method");
+    if (o->method && (o->predictor || strcmp(o->method, "physics") != 0))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            o->predictor ? "--method %s uses no predictor: leave "
+                                           "--predictor out"
+                                         : "--method of kernels is physics, not \"%s\"",
+                            o->method);
     if (o->registers > 255)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--registers: a thread has at most 255");
     if (o->launches)

@@ -130,9 +130,9 @@ typedef struct ft__ptx_calls {
     char by[256]; /* the predictor that prices them; "": the device's data sheet */
 } ft__ptx_calls;
 /* d NULL: nothing is priced. */
-ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data, const ft_ptx_listed *v,
-                             const uint64_t *times, size_t n, const ft_device *d,
-                             ft_error *err);
+ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data,
+                             const ft_ptx_listed *v, const uint64_t *times, size_t n,
+                             const ft_device *d, ft_error *err);
 void ft__ptx_calls_free(ft__ptx_calls *s);
 bool ft__ptx_calls_print(const ft__ptx_calls *s, bool timed);
 json_t *ft__ptx_calls_json(const ft__ptx_calls *s, bool timed);

@@ -136,9 +136,9 @@ static ft_status price(ft__ptx_calls *s, ft_data *data, const ft_device *d,
     return st;
 }
 
-ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data, const ft_ptx_listed *v,
-                             const uint64_t *times, size_t n, const ft_device *d,
-                             ft_error *err)
+ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data,
+                             const ft_ptx_listed *v, const uint64_t *times, size_t n,
+                             const ft_device *d, ft_error *err)
 {
     ft_graph *g = NULL;
     ft_status st;

@@ -146,9 +146,10 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
     if (!v->device)
         return;
     printf("\non %s, by %s%s: %s (%s to %s), %s, bound by %s\n", v->device->title,
-           *e->predictor ? "" : "its ", ft__ptx_by(e), ft__text_seconds(e->time.value).s,
-           ft__text_seconds(e->time.low).s, ft__text_seconds(e->time.high).s,
-           ft__text_watts(e->power.value).s, e->bound);
+           *e->predictor ? "" : "its ", ft__ptx_by(e),
+           ft__text_seconds(e->time.value).s, ft__text_seconds(e->time.low).s,
+           ft__text_seconds(e->time.high).s, ft__text_watts(e->power.value).s,
+           e->bound);
     if (e->call_s > 0)
         printf("the host needs %s for each call (%s)\n", ft__text_seconds(e->call_s).s,
                v->launch->call);
@@ -189,11 +190,13 @@ json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
     return json_pack(
         "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, "
         "s:o, s:o}",
-        "device", v->device->name, "by", ft__json_text(ft__ptx_by(e)), "runs_there", runs(v), "time",
-        ft__json_estimate(&e->time, "s"), "power", ft__json_estimate(&e->power, "W"),
-        "energy", ft__json_estimate(&e->energy, "J"), "physics_s", ft__json_real(e->physics_s), "call_s", ft__json_real(e->call_s), "ipc", ft__json_real(e->ipc),
-        "bound", e->bound, "registers", (int)e->registers, "registers_from",
-        v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas), "occupancy",
-        ft__json_real(e->terms.occupancy), "resident", ft__json_real(e->terms.resident),
-        "waves", ft__json_real(e->terms.waves), "terms", parts);
+        "device", v->device->name, "by", ft__json_text(ft__ptx_by(e)), "runs_there",
+        runs(v), "time", ft__json_estimate(&e->time, "s"), "power",
+        ft__json_estimate(&e->power, "W"), "energy", ft__json_estimate(&e->energy, "J"),
+        "physics_s", ft__json_real(e->physics_s), "call_s", ft__json_real(e->call_s),
+        "ipc", ft__json_real(e->ipc), "bound", e->bound, "registers", (int)e->registers,
+        "registers_from", v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas),
+        "occupancy", ft__json_real(e->terms.occupancy), "resident",
+        ft__json_real(e->terms.resident), "waves", ft__json_real(e->terms.waves),
+        "terms", parts);
 }

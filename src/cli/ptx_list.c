@@ -25,7 +25,7 @@ struct list {
     double time_s, energy_j;                  /* on the device */
     bool exact;
     const ft__ptx_options *o;
-    ft_device *device;  /* NULL: none */
+    ft_device *device; /* NULL: none */
     ft_data *data;
     const char *by;     /* what answers for its kernels */
     ft__ptxas *ptxas;   /* NULL: not asked */
@@ -180,8 +180,8 @@ static void print_registers(const struct list *s)
 static void print_parts(const struct list *s)
 {
     if (s->unique) {
-        printf("  kernels        %s, by %s%s; registers ", ft__text_seconds(s->time_s).s,
-               strchr(s->by, '.') ? "" : "the ", s->by);
+        printf("  kernels        %s, by %s%s; registers ",
+               ft__text_seconds(s->time_s).s, strchr(s->by, '.') ? "" : "the ", s->by);
         print_registers(s);
     }
     if (s->calls.priced)
@@ -293,7 +293,8 @@ static int print_all(struct list *s)
              "thread,on,flops,tensor_flops,global_bytes,sectors,exact,time_s");
     st = count_all(s, &err);
     if (!st)
-        st = ft__ptx_calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n, s->device, &err);
+        st = ft__ptx_calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n,
+                                s->device, &err);
     if (st)
         return ft__cli_fail(s->c, st, &err);
     return ft__cli_done(s->c, s->c->json  ? print_json(s)

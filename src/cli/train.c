@@ -183,8 +183,8 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
     ft_train_options how = *common;
     ft_predictor *before = NULL;
     ft_store *store = NULL;
-    ft_status st = from_store(o) ? ft_store_open(&store, store_path, FT_STORE_READ, err)
-                                 : FT_OK;
+    ft_status st =
+        from_store(o) ? ft_store_open(&store, store_path, FT_STORE_READ, err) : FT_OK;
 
     *out = NULL;
     if (!st && o->add)
@@ -213,10 +213,9 @@ static int check(ft__cli *c, const struct options *o)
                             "--without is of operations or of launches: with --family "
                             "and --kernels train each on its own");
     if ((o->family || o->kernels) && (o->device || o->threads || o->setting))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--%s goes with --where, which says of which device%s",
-                            o->family ? "family" : "kernels",
-                            o->family ? ", setting and engine" : "");
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE, "--%s goes with --where, which says of which device%s",
+            o->family ? "family" : "kernels", o->family ? ", setting and engine" : "");
     if (o->lists && !o->networks)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks");
     if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
@@ -304,8 +303,7 @@ static int run(ft__cli *c, const void *user)
         ft__path_predictor(path, o->kernels ? "kernels" : engine, o->threads);
     code = ft__home_needed(c, o->out);
     if (!code)
-        code = save(c, p, o->out ? o->out : path, o,
-                    o->importance ? &worth : NULL);
+        code = save(c, p, o->out ? o->out : path, o, o->importance ? &worth : NULL);
     ft__importance_free(&worth);
     ft_predictor_free(p);
     return code;

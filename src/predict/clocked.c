@@ -364,7 +364,8 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
             return ft__predictor_damaged(pos, "clocks", err);
     if (!ft__clocks_sound(c->model))
         return ft__predictor_damaged(pos, "what clocks do", err);
-    return open_models(c, h, at + ft__padded(sizeof(*h)) + ft__padded(c->n * sizeof(*c->row)),
+    return open_models(c, h,
+                       at + ft__padded(sizeof(*h)) + ft__padded(c->n * sizeof(*c->row)),
                        pos, err);
 }
 

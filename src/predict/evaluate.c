@@ -19,7 +19,7 @@
 #include "predict/predictor.h"
 
 static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
-    "folds",   "share",  "device", "kind",  "setting",
+    "folds",   "share",  "device", "kind",   "setting",
     "network", "clocks", "family", "kernel", "stores"};
 
 const char *ft_protocol_name(ft_protocol p)
@@ -631,8 +631,9 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
 
     *out = (ft_evaluation){0};
     if (!st && (opt->networks || opt->kernels)) {
-        st = opt->kernels ? ft__evaluate_kernels(out, opt, err)
-                          : ft__evaluate_networks(out, store, opt, &e.how, e.metric, err);
+        st = opt->kernels
+                 ? ft__evaluate_kernels(out, opt, err)
+                 : ft__evaluate_networks(out, store, opt, &e.how, e.metric, err);
         if (st)
             ft_evaluation_free(out);
         return st;

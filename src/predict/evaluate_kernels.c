@@ -15,14 +15,14 @@ struct evaluating {
     const ft_evaluate_options *opt;
     ft__kernel_rows r;
     uint32_t n_splits;
-    uint32_t *split;    /* of every row; NOT_TESTED */
-    char (*name)[160];  /* of every split */
-    const char **chip;  /* that goes with it; of kernels none */
-    ft__dataset *on;    /* of every file */
-    char **line;        /* of every row that was tested: what a launch file says */
-    uint32_t *kernel;   /* of every row: its number */
+    uint32_t *split;   /* of every row; NOT_TESTED */
+    char (*name)[160]; /* of every split */
+    const char **chip; /* that goes with it; of kernels none */
+    ft__dataset *on;   /* of every file */
+    char **line;       /* of every row that was tested: what a launch file says */
+    uint32_t *kernel;  /* of every row: its number */
     ft__names kernels;
-    uint32_t *use;      /* rows to learn from */
+    uint32_t *use; /* rows to learn from */
     ft__tested *tested;
     ft__answer *answer;
 };
@@ -193,9 +193,9 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
     for (size_t i = 0; i < e->r.n_files; i++)
         e->on[i] = (ft__dataset){
-            .device = (char *)(e->r.file[i].device
-                                   ? ft_device_get(e->r.file[i].device)->name
-                                   : ""),
+            .device =
+                (char *)(e->r.file[i].device ? ft_device_get(e->r.file[i].device)->name
+                                             : ""),
             .setting = (char *)"",
             .engine = (char *)"",
             .engine_version = (char *)"",

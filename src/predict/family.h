@@ -43,7 +43,7 @@ typedef struct ft__family {
     ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
     struct ft__alone *alone;  /* networks of devices without operations (alone.h) */
     uint32_t n_alone;
-    ft__kernels *kernels;     /* in PTX, or NULL */
+    ft__kernels *kernels;      /* in PTX, or NULL */
     struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
     ft__learner *reading;      /* while a file is opened: whose parts come next */
 } ft__family;

@@ -549,8 +549,8 @@ ft_status ft__family_check(const ft_predictor *p, ft_error *err)
     const ft__family *f = p->family;
     const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
 
-    return (f->n_datasets ? learned : (f->n_alone || f->clocked.n || f->kernels) &&
-                                         !learned)
+    return (f->n_datasets ? learned
+                          : (f->n_alone || f->clocked.n || f->kernels) && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

@@ -59,7 +59,7 @@ static double sum(const double *v)
 }
 
 void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *c,
-                         const ft__kernel_space *space)
+                          const ft__kernel_space *space)
 {
     double touched;
 
@@ -141,8 +141,8 @@ static double units(const ft__kernel_work *w, const ft__gpu *g, const double *c)
 
 /* A block reads again what was pushed out of the cache by what all others that run
  * beside it read meanwhile; what blocks share is there. */
-static double from_memory(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g,
-                          const double *c)
+static double from_memory(ft_kernel_terms *t, const ft__kernel_work *w,
+                          const ft__gpu *g, const double *c)
 {
     double again = w->loaded_bytes + w->stored_bytes - w->block_bytes;
     double reads = fmax(0, w->distinct_bytes - w->stored_bytes) / fmax(1, w->blocks);

@@ -6,8 +6,8 @@
 /* What a launch asks of a GPU: counts as numbers, 0 where there is nothing. */
 typedef struct ft__kernel_work {
     double blocks, warps, threads;
-    double warp[FT_PTX_CLASSES];       /* instructions of warps */
-    double lanes;                      /* threads that an instruction has an effect for */
+    double warp[FT_PTX_CLASSES]; /* instructions of warps */
+    double lanes;                /* threads that an instruction has an effect for */
     double loaded_bytes, stored_bytes; /* global and generic memory */
     double distinct_bytes;             /* how many different ones of them there are */
     double block_bytes;                /* different ones of a block, times the blocks */
@@ -27,11 +27,11 @@ typedef struct ft__kernel_space {
     uint64_t shared_bytes; /* of a block, declared and dynamic */
     double distinct_bytes; /* of global memory that the launch goes over (its buffers);
                               else no byte is touched twice */
-    double block_bytes;    /* the same of one block; else what a block touches it touches
-                              once, and what is touched twice is shared by blocks */
+    double block_bytes; /* the same of one block; else what a block touches it touches
+                           once, and what is touched twice is shared by blocks */
 } ft__kernel_space;
 void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *counts,
-                                const ft__kernel_space *space);
+                          const ft__kernel_space *space);
 
 /* A GPU of NVIDIA's, as the time of a kernel depends on it. SI. */
 typedef struct ft__gpu {

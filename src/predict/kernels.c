@@ -325,12 +325,12 @@ static void name_column(const void *with, char out[48], uint32_t i)
 static ft_status tell_importance(const struct lesson *l, int which,
                                  const ft_importance *worth, ft_error *err)
 {
-    const ft_regressor_attributes of = {.kind = "kernel",
-                                        .metric = "time",
-                                        .phase = "",
-                                        .unseen = which == FT__OF_DEVICES,
-                                        .n = ft__kernel_columns(which ==
-                                                                FT__OF_KERNELS)};
+    const ft_regressor_attributes of = {
+        .kind = "kernel",
+        .metric = "time",
+        .phase = "",
+        .unseen = which == FT__OF_DEVICES,
+        .n = ft__kernel_columns(which == FT__OF_KERNELS)};
 
     return worth ? ft__importance_tell_named(l->opt->importance, &of, worth,
                                              name_column, NULL, err)
@@ -411,7 +411,8 @@ static ft_status learn_all(struct lesson *l, ft_error *err)
     if (!st)
         st = draw(l, err);
     if (!st && !l->n)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "no launch of a kernel is left to learn from");
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no launch of a kernel is left to learn from");
     if (!st && l->k->kernels.n < 2 && l->chips.n < 2)
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "there are launches of one kernel on one GPU only; to tell "

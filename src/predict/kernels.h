@@ -21,7 +21,8 @@ typedef struct ft__kernel_row {
     const char *call;   /* as of ft_ptx_listed */
     double time_s;
 } ft__kernel_row;
-/* What counts as one kernel: instances of a template that the host calls the same do. */
+/* What counts as one kernel: instances of a template that the host calls the same do.
+ */
 static inline const char *ft__kernel_name_of(const ft_ptx_listed *v)
 {
     return v->call ? v->call : v->kernel->name;
@@ -105,8 +106,8 @@ ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,
                             const ft__kernels_options *opt, ft_error *err);
 void ft__kernels_free(ft__kernels *k); /* or NULL */
 
-/* What the host needs for the call, s, which may be off by e^low to e^high; NaN: nothing
- * is known of hosts. */
+/* What the host needs for the call, s, which may be off by e^low to e^high; NaN:
+ * nothing is known of hosts. */
 typedef struct ft__kernel_call {
     double call_s, low, high;
 } ft__kernel_call;

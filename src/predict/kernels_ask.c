@@ -27,8 +27,8 @@ ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
 
     ft_ptx_kernels(v->module, &first);
     if (!space.registers)
-        st = ft_ptx_registers(&space.registers, v->module, (uint32_t)(v->kernel - first),
-                              err);
+        st = ft_ptx_registers(&space.registers, v->module,
+                              (uint32_t)(v->kernel - first), err);
     if (!st)
         ft__kernel_work_make(out, q->counts, &space);
     return st;
@@ -109,12 +109,12 @@ static void tell_time(ft_kernel_estimate *out, const struct known *on,
     const ft_kernel_terms *t = &out->terms;
 
     out->physics_s = ft__kernel_time(t, c->call_s, theta);
-    out->time = (ft_estimate){
-        .value = out->physics_s,
-        .low = ft__kernel_time(t, c->call_s * exp(c->low), theta),
-        .high = ft__kernel_time(t, c->call_s * exp(c->high), theta),
-        .basis = FT_BASIS_SCALED,
-        .why = ""};
+    out->time =
+        (ft_estimate){.value = out->physics_s,
+                      .low = ft__kernel_time(t, c->call_s * exp(c->low), theta),
+                      .high = ft__kernel_time(t, c->call_s * exp(c->high), theta),
+                      .basis = FT_BASIS_SCALED,
+                      .why = ""};
     if (on->k) {
         correct(out, on, work, gpu, c->call_s);
         return;

@@ -144,9 +144,9 @@ static bool is_sound(const struct image *h)
 
     for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
         good = good && h->theta[i] > 0 && isfinite(h->theta[i]);
-    return good && (!h->n_calls || (!isinf(h->usual) && isfinite(h->low) &&
-                                    isfinite(h->high) && isfinite(h->part_low) &&
-                                    isfinite(h->part_high)));
+    return good &&
+           (!h->n_calls || (!isinf(h->usual) && isfinite(h->low) && isfinite(h->high) &&
+                            isfinite(h->part_low) && isfinite(h->part_high)));
 }
 
 static void get_hosts(struct parts *p, ft__hosts *out, const struct image *h)
@@ -223,8 +223,7 @@ ft_status ft__kernels_open(ft__kernels **out, const void *section, size_t bytes,
     if (*out)
         return ft__predictor_damaged(pos, "kernels a second time", err);
     *out = calloc(1, sizeof(**out));
-    st = *out ? get_all(*out, &p, pos, err)
-              : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    st = *out ? get_all(*out, &p, pos, err) : ft_fail(err, FT_ENOMEM, 0, "predictor");
     if (*out) {
         (*out)->section = section;
         (*out)->bytes = bytes;

@@ -176,7 +176,8 @@ static ft_status read_file(ft__kernel_file *f, const char *path, const char *dat
     if (!fp)
         return ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
     f->path = strdup(path);
-    st = f->path ? read_lines(f, fp, data_dir, err) : ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    st = f->path ? read_lines(f, fp, data_dir, err)
+                 : ft_fail(err, FT_ENOMEM, 0, "%s", path);
     fclose(fp);
     return st ? st : open_launches(f, err);
 }
@@ -346,8 +347,7 @@ ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
 static bool is_equal(const ft__kernel_row *a, const char *kernel, ft__kernel_work *work)
 {
     work->registers = a->work.registers;
-    return strcmp(a->kernel, kernel) == 0 &&
-           memcmp(&a->work, work, sizeof(*work)) == 0;
+    return strcmp(a->kernel, kernel) == 0 && memcmp(&a->work, work, sizeof(*work)) == 0;
 }
 
 ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
@@ -371,7 +371,8 @@ ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const cha
         if (!st)
             st = ft__kernel_work_of(&work, &q, err);
         for (size_t k = 0; k < r->n && !st; k++)
-            use[k] = use[k] && !is_equal(&r->row[k], ft__kernel_name_of(&list[i]), &work);
+            use[k] =
+                use[k] && !is_equal(&r->row[k], ft__kernel_name_of(&list[i]), &work);
     }
     ft_ptx_launches_free(l);
     return st;

@@ -72,7 +72,8 @@ ft_status ft__writer_finish(ft_predictor **out, ft__writer *w, ft_error *err)
     size_t begin = ft__padded(sizeof(ft__header_image) + table_bytes);
     ft__header_image h = {.version = FT__PREDICTOR_VERSION,
                           .n_sections = w->n_sections};
-    unsigned char *image = aligned_alloc(FT__ALIGNMENT, ft__padded(begin + w->body.len));
+    unsigned char *image =
+        aligned_alloc(FT__ALIGNMENT, ft__padded(begin + w->body.len));
 
     if (!image)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");

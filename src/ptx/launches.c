@@ -229,8 +229,8 @@ static bool same(const ft_ptx_listed *a, const ft_ptx_listed *b)
 
     return a->kernel == b->kernel && a->memory_bytes == b->memory_bytes &&
            a->block_bytes == b->block_bytes && a->registers == b->registers &&
-           same_text(a->call, b->call) && same_text(a->library, b->library) && same_text(a->operation, b->operation) &&
-           same_text(a->missing, b->missing) &&
+           same_text(a->call, b->call) && same_text(a->library, b->library) &&
+           same_text(a->operation, b->operation) && same_text(a->missing, b->missing) &&
            memcmp(x->grid, y->grid, sizeof(x->grid)) == 0 &&
            memcmp(x->block, y->block, sizeof(x->block)) == 0 &&
            memcmp(x->cluster, y->cluster, sizeof(x->cluster)) == 0 &&

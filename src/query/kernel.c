@@ -27,13 +27,13 @@ static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,
         return ft_fail(err, FT_EINVAL, 0,
                        "ft_kernel_query: device, launch or counts are missing");
     if (!out->launch->module)
-        return ft_fail(err, FT_EINVAL, 0, "a library's call has no kernel to ask about");
-    if (out->method && strcmp(out->method, "physics") != 0)
-        return ft_fail(err, FT_EINVAL, 0, "--method of kernels is physics, not \"%s\"",
-                       out->method);
-    if (out->method && (out->predictor || out->loaded))
         return ft_fail(err, FT_EINVAL, 0,
-                       "--method %s uses no predictor: leave --predictor out",
+                       "a library's call has no kernel to ask about");
+    if (out->method && strcmp(out->method, "physics") != 0)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the method of kernels is physics, not \"%s\"", out->method);
+    if (out->method && (out->predictor || out->loaded))
+        return ft_fail(err, FT_EINVAL, 0, "the method %s uses no predictor",
                        out->method);
     return FT_OK;
 }
@@ -60,10 +60,11 @@ static ft_status find_predictor(const ft_predictor **out, const char **path, ft_
     ft_predictor_get_info(*out, &info);
     return info.n_launches
                ? FT_OK
-               : ft_fail(err, FT_ENOTFOUND, 0,
-                         "%s has nothing of kernels; foretell train --kernels makes one "
-                         "that has",
-                         *path);
+               : ft_fail(
+                     err, FT_ENOTFOUND, 0,
+                     "%s has nothing of kernels; foretell train --kernels makes one "
+                     "that has",
+                     *path);
 }
 
 ft_status ft_kernel_ask(ft_kernel_estimate *out, ft_data *d,
