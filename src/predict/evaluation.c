@@ -8,6 +8,7 @@
 #include "base/pairs.h"
 #include "base/stats.h"
 #include "graph/op_inside.h"
+#include "learn/learn_inside.h"
 #include "predict/rank_inside.h"
 
 static const char *const by_names[FT_BY_COUNT] = {"kind", "device", "size", "split"};
@@ -272,7 +273,7 @@ static ft_status summarise(ft_evaluated *out, struct table *t, ft_error *err)
     ft_status st = FT_OK;
 
     for (int k = 0; k < 3 && !st; k++)
-        st = ft_errors_compute(errors[k], t->truth, t->said[k], t->n, 0, err);
+        st = ft__errors_compute(errors[k], t->truth, t->said[k], t->n, 0, err);
     out->covered = (double)t->covered / (double)t->n;
     out->width = ft__median(t->width, t->n);
     t->n = t->covered = 0;

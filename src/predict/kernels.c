@@ -10,6 +10,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "learn/learn_inside.h"
 #include "predict/importance.h"
 
 /* Of each device and kernel so many rows fit constants, and so many a regressor. */
@@ -358,11 +359,11 @@ static ft_status find_errors(ft__kernel_regressor *r, const struct lesson *l,
         constant[n] = physics[n] * exp(r->fit.centre);
         n++;
     }
-    st = ft_errors_compute(&r->learned, v, learned, n, 0, err);
+    st = ft__errors_compute(&r->learned, v, learned, n, 0, err);
     if (!st)
-        st = ft_errors_compute(&r->constant, v, constant, n, 0, err);
+        st = ft__errors_compute(&r->constant, v, constant, n, 0, err);
     if (!st)
-        st = ft_errors_compute(&r->physics, v, physics, n, 0, err);
+        st = ft__errors_compute(&r->physics, v, physics, n, 0, err);
     free(v);
     return st;
 }

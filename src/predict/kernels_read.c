@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "device/device.h"
 #include "predict/kernels.h"
 #include "predict/sample.h"
 
@@ -88,7 +89,7 @@ static ft_status set_device(ft__kernel_file *f, const char *title, const char *d
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s:%zu: a second device; give it a file of its own", f->path,
                        line);
-    st = ft_device_find(name, sizeof(name), data_dir ? data_dir : "", title, err);
+    st = ft__device_find(name, sizeof(name), data_dir ? data_dir : "", title, err);
     return st ? st : ft_device_load(&f->device, data_dir ? data_dir : "", name, err);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "foretell/validate.h"
+#include "learn/learn_inside.h"
 
 const char *ft_quantity_name(ft_quantity q)
 {
@@ -46,7 +47,7 @@ ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
         truth[m] = x;
         estimate[m++] = y;
     }
-    st = ft_errors_compute(out, truth, estimate, m, 0, err);
+    st = ft__errors_compute(out, truth, estimate, m, 0, err);
     free(truth);
     return st;
 }
