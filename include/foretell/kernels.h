@@ -37,7 +37,7 @@ typedef struct ft_kernel_estimate {
                            other without a gap, or nothing is known of hosts */
     ft_kernel_terms terms;
     const char *bound;     /* the longest of the terms: "memory", "issue", ...; or "host" */
-    const char *predictor; /* file; "" without one */
+    const char *predictor; /* file; "" without one; borrowed from d or the query */
     uint64_t registers;    /* of a thread, as they were taken */
 } ft_kernel_estimate;
 
