@@ -24,6 +24,9 @@ accuracy: all
 	tests/one-model $(B)/foretell . --out $(B)/accuracy $${FORETELL_SHARED_DATA:+--shared "$$FORETELL_SHARED_DATA"}
 	test -z "$$FORETELL_SHARED_DATA" || \
 	    tests/one-model $(B)/foretell . --out $(B)/accuracy --own --shared "$$FORETELL_SHARED_DATA"
+# What programs that are linked with the library rely on; tools/check-abi holds builds to it.
+abi: all
+	tools/check-abi $(B) accept
 examples: all
 	tools/run-examples $(B)/foretell $(B)/examples
 soak: all
@@ -37,4 +40,4 @@ soak: all
 	tests/portable $(B)/foretell $(B)/engines x86_64 aarch64
 fmt:
 	git ls-files '*.[ch]' | grep -vE '^(include|third_party)/' | xargs clang-format -i
-.PHONY: all test bench accuracy examples predictors asan tsan grind fuzz tidy ci soak fmt portable
+.PHONY: all test bench accuracy examples abi predictors asan tsan grind fuzz tidy ci soak fmt portable

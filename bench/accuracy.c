@@ -147,9 +147,9 @@ static void describe_engine(const struct bench *b, uint32_t i, struct result *r)
     (void)i;
     if (ft_session_open(&s, &b->session, &err))
         die("opening the engine", &err);
-    printf("%s, %s %s, %s\n", ft_session_device(s), ft_session_engine(s),
-           ft_session_engine_version(s), ft_session_setting(s));
-    r->policy = ft_session_policy(s);
+    printf("%s, %s %s, %s\n", ft_session_get(s)->device, ft_session_get(s)->engine,
+           ft_session_get(s)->engine_version, ft_session_get(s)->setting);
+    r->policy = ft_session_get(s)->policy;
     ft_session_close(s);
 }
 
@@ -195,9 +195,9 @@ static void measure_round(struct bench *b)
 
 static void add_ops(ft_op *ops, uint64_t *count, size_t *n, const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && *n < MAX_OPS; i++) {
-        ops[*n] = *ft_graph_op(g, i);
-        count[(*n)++] = ft_graph_op_count(g, i);
+    for (uint32_t i = 0; i < g->n_ops && *n < MAX_OPS; i++) {
+        ops[*n] = g->op[i];
+        count[(*n)++] = g->op_count[i];
     }
 }
 
@@ -242,8 +242,8 @@ static void collect_part(const struct bench *b, uint32_t part, struct result *r)
 static int occurs_elsewhere(const struct bench *b, uint32_t model, const ft_op *op)
 {
     for (uint32_t i = 0; i < b->n; i++)
-        for (uint32_t j = 0; i != model && j < ft_graph_n_ops(b->model[i].graph); j++)
-            if (ft_op_equal(op, ft_graph_op(b->model[i].graph, j)))
+        for (uint32_t j = 0; i != model && j < b->model[i].graph->n_ops; j++)
+            if (ft_op_equal(op, &b->model[i].graph->op[j]))
                 return 1;
     return 0;
 }
@@ -253,9 +253,9 @@ static int occurs_elsewhere(const struct bench *b, uint32_t model, const ft_op *
 static size_t left_out(const struct bench *b, uint32_t model, const ft_graph *g,
                        ft_op *without, size_t n)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && n < MAX_OPS; i++)
-        if (!occurs_elsewhere(b, model, ft_graph_op(g, i)))
-            without[n++] = *ft_graph_op(g, i);
+    for (uint32_t i = 0; i < g->n_ops && n < MAX_OPS; i++)
+        if (!occurs_elsewhere(b, model, &g->op[i]))
+            without[n++] = g->op[i];
     return n;
 }
 
@@ -284,7 +284,7 @@ static void predict_ops(ft_estimate *out, const ft_predictor *p, const ft_op *op
     for (size_t i = 0; i < n; i++) {
         uint32_t at = 0;
 
-        while (!ft_op_equal(ft_graph_op(g, at), &ops[i]))
+        while (!ft_op_equal(&g->op[at], &ops[i]))
             at++;
         out[i] = e.op_time[at];
     }

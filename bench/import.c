@@ -61,7 +61,7 @@ static ft_status measure_step(const ft_graph *g, times *t, int run, ft_error *er
     t->train_s[run] = ft__now_s() - start_s;
     if (st)
         return st;
-    t->step_nodes = ft_graph_n_nodes(step);
+    t->step_nodes = step->n_nodes;
     st = measure_memory(step, t, run, err);
     ft_graph_free(step);
     return st;
@@ -77,7 +77,7 @@ static ft_status measure(const char *path, const ft_import_options *opt, int tra
     t->read_s[run] = ft__now_s() - start_s;
     if (st)
         return st;
-    t->nodes = ft_graph_n_nodes(g);
+    t->nodes = g->n_nodes;
     if (train)
         st = measure_step(g, t, run, err);
     ft_graph_free(g);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "foretell/learn.h"
+#include "foretell/names.h"
 #include "learn/learn_inside.h"
 
 enum { MAX_LINE = 1 << 16 };
@@ -86,7 +87,7 @@ static double *cross_validate(const struct table *t, ft_method method)
     if (ft__model_cross_validate(out, &t->x, t->y, NULL, t->fold, t->n_folds, &opt,
                                  &err))
         stop(err.msg);
-    fprintf(stderr, "%s %.4f s\n", ft__method_name(method),
+    fprintf(stderr, "%s %.4f s\n", ft_name(FT_NAMES_METHOD, method),
             (double)(clock() - began) / CLOCKS_PER_SEC);
     return out;
 }
@@ -96,9 +97,9 @@ static void choose(int wanted[FT_METHOD_COUNT], const char *names)
 {
     while (*names) {
         const size_t len = strcspn(names, ",");
-        const ft_method m = ft_method_from_name(names, len);
+        const int m = ft_from_name(FT_NAMES_METHOD, names, len);
 
-        if (m == FT_METHOD_COUNT)
+        if (m < 0)
             stop("no such method");
         wanted[m] = 1;
         names += len + (names[len] == ',');
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n", why);
         else if (argc == 2 || wanted[m])
             said[m] = cross_validate(&t, (ft_method)m);
-        printf("%s%s", m ? "," : "", ft__method_name((ft_method)m));
+        printf("%s%s", m ? "," : "", ft_name(FT_NAMES_METHOD, (ft_method)m));
     }
     for (size_t i = 0; i < t.x.n_rows; i++)
         for (int m = 0; m < FT_METHOD_COUNT; m++)

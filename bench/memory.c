@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "foretell/graph.h"
+#include "foretell/names.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
 
@@ -25,11 +26,11 @@ static int optimizer_of(const char *name)
 
 static uint32_t last_use(const ft_graph *g, uint32_t storage)
 {
-    for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        const ft_node *n = &g->node[i];
 
         for (uint32_t j = 0; j < n->n_in; j++)
-            if (ft_graph_tensor(g, n->in[j])->storage == storage)
+            if (g->tensor[n->in[j]].storage == storage)
                 return i;
     }
     return 0;
@@ -37,10 +38,10 @@ static uint32_t last_use(const ft_graph *g, uint32_t storage)
 
 static void describe(const ft_graph *g, uint32_t node)
 {
-    const ft_node *n = ft_graph_node(g, node);
+    const ft_node *n = &g->node[node];
     char spec[512];
 
-    ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+    ft_op_print(&g->op[n->op], spec, sizeof(spec));
     printf("node %u %s: %s (%s)\n", node, n->name, spec, n->scope);
 }
 
@@ -50,8 +51,8 @@ static void explain(const ft_graph *g, const ft_memory *m)
 {
     printf("peak at ");
     describe(g, m->peak_node);
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
         uint32_t last = last_use(g, i);
 
         if (t->storage != i || t->role == FT_ROLE_WEIGHT || t->role == FT_ROLE_STATE ||
@@ -110,16 +111,16 @@ int main(int argc, char **argv)
     planned = ft__now_s();
     printf("{\"peak_bytes\": %.0f, \"parts\": {", (double)m.peak_bytes);
     for (int i = 0; i < FT_PART_COUNT; i++)
-        printf("%s\"%s\": %.0f", i ? ", " : "", ft_part_name((ft_part)i),
+        printf("%s\"%s\": %.0f", i ? ", " : "", ft_name(FT_NAMES_PART, (ft_part)i),
                (double)m.part[i]);
     printf("}, \"two_largest_bytes\": %.0f, \"twice_mean_bytes\": %.0f, "
            "\"arena_bytes\": %.0f, \"lower_bound_bytes\": %.0f, \"nodes\": %u, "
            "\"import_ms\": %.3f, \"train_ms\": %.3f, \"memory_ms\": %.3f, "
            "\"plan_ms\": %.3f}\n",
            m.two_largest_bytes, m.twice_mean_bytes, (double)plan.arena_bytes,
-           (double)plan.lower_bound_bytes, ft_graph_n_nodes(g),
-           1e3 * (imported - start), 1e3 * (trained - imported),
-           1e3 * (counted - trained), 1e3 * (planned - counted));
+           (double)plan.lower_bound_bytes, g->n_nodes, 1e3 * (imported - start),
+           1e3 * (trained - imported), 1e3 * (counted - trained),
+           1e3 * (planned - counted));
     if (argc > 4)
         explain(g, &m);
     ft_plan_free(&plan);

@@ -38,7 +38,6 @@ static double now_s(void)
 static int speed(const char *path)
 {
     double seconds[ROUNDS];
-    const ft_ptx_kernel *k;
     size_t len, n = 0;
     char *text = read_all(path, &len);
     ft_error err;
@@ -55,7 +54,7 @@ static int speed(const char *path)
             return 1;
         }
         seconds[i] = now_s() - begin;
-        n = ft_ptx_kernels(m, &k);
+        n = ft_ptx_get(m)->n_kernels;
         ft__ptx_free(m);
     }
     printf("%s: %.2f MB, %zu kernels, %.2f ms, %.0f MB/s\n", path, (double)len * 1e-6,

@@ -28,8 +28,8 @@ static double now_s(void)
 /* All launches of a list once; false: err says why. */
 static int count_list(sums *t, ft_ptx_launches *l, ft_error *err)
 {
-    const ft_ptx_listed *at;
-    const size_t n = ft_ptx_launches_list(l, &at);
+    const ft_ptx_listed *at = ft_ptx_launches_get(l)->listed;
+    const size_t n = ft_ptx_launches_get(l)->n;
 
     for (size_t i = 0; i < n; i++) {
         const double begin = now_s();
@@ -88,8 +88,8 @@ static int network(const char *path)
 
 static int count_module(sums *t, const ft_ptx *m, ft_error *err)
 {
-    const ft_ptx_kernel *k;
-    const size_t n = ft_ptx_kernels(m, &k);
+    const ft_ptx_kernel *k = ft_ptx_get(m)->kernel;
+    const size_t n = ft_ptx_get(m)->n_kernels;
     ft_ptx_counter *c;
 
     if (ft__ptx_counter_new(&c, m, err))

@@ -17,6 +17,7 @@
 
 #include "explore/explore_inside.h"
 #include "explore/space.h"
+#include "foretell/names.h"
 
 enum { MAX_COLUMNS = 16, MAX_ROWS = 1 << 20 };
 
@@ -182,7 +183,7 @@ static void search(const struct table *t, const ft_space *s, ft_search_options o
                 die("no memory");
     }
     spent += now();
-    printf("%s,%s,%llu,%.6f,%.1f\n", name, ft_searcher_name(opt.searcher),
+    printf("%s,%s,%llu,%.6f,%.1f\n", name, ft_name(FT_NAMES_SEARCHER, opt.searcher),
            (unsigned long long)opt.seed, volume(t, y, evaluations) / t->volume,
            1e6 * spent / (double)evaluations);
     ft__search_free(search);
@@ -200,7 +201,7 @@ int main(int argc, char **argv)
     if (argc < 5)
         die("give TABLE.csv SEARCHER EVALUATIONS SEEDS [BATCH]");
     while (opt.searcher < FT_SEARCH_COUNT &&
-           strcmp(argv[2], ft_searcher_name(opt.searcher)) != 0)
+           strcmp(argv[2], ft_name(FT_NAMES_SEARCHER, opt.searcher)) != 0)
         opt.searcher++;
     read_table(&t, argv[1]);
     find_values(&t);

@@ -81,8 +81,8 @@ static void see(void *file, const ft__value *v)
 
 static void print_outputs(const char *file, const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft__graph_n_outputs(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, ft__graph_output(g, i));
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        const ft_tensor *t = &g->tensor[g->output[i]];
 
         printf("%s\t%u\t%s\t", file, i, t->name);
         print_type(t->dtype, t->container);

@@ -11,9 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * text that reads back. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const ft_objective *o;
     ft_exploration *x;
-    const ft_parameter *p;
     ft_error err;
     double unit[256], point[256], back[256];
     char text[1 << 14], **words;
@@ -24,21 +22,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    n = ft_space_params(ft_exploration_space(x), &p);
-    if (n == 0 || n > 256 || ft_exploration_objectives(x, &o) == 0)
+    n = ft_exploration_get(x)->n_params;
+    if (n == 0 || n > 256 || ft_exploration_get(x)->n_objectives == 0)
         abort();
     for (int round = 0; round < 4; round++) {
         for (size_t k = 0; k < n; k++)
             unit[k] = fmod(0.37 * (double)(k + 1) * (round + 1), 1);
-        ft__space_from_unit(ft_exploration_space(x), point, unit);
+        ft__space_from_unit(ft_exploration_get(x)->space, point, unit);
         if (ft_point_print(x, point, text, sizeof(text)) >= sizeof(text))
             continue;
         if (ft__point_parse(x, back, text, &err))
             abort();
-        if (ft_exploration_predicts(x) &&
+        if (ft_exploration_get(x)->n_words &&
             ft_exploration_words(&words, &n_words, x, 0, point, &err))
             abort();
-        if (ft_exploration_predicts(x))
+        if (ft_exploration_get(x)->n_words)
             free(words);
         for (size_t k = 0; k < n; k++)
             if (!(back[k] == point[k] || (isnan(back[k]) && isnan(point[k]))))

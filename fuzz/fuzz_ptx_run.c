@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memory.bytes = calloc(BYTES, 1);
     opt.memory = &memory;
-    if (ft_ptx_kernels(m, &k) > 0 && memory.bytes != NULL) {
+    k = ft_ptx_get(m)->kernel;
+    if (ft_ptx_get(m)->n_kernels > 0 && memory.bytes != NULL) {
         l.kernel = k[0].name;
         l.arg = arg;
         for (; l.n_args < ARGS && l.n_args < k[0].n_params; l.n_args++)

@@ -38,8 +38,8 @@ static void print_results(const ft_graph *g, char *buf, size_t size)
 {
     size_t at = 0;
 
-    for (uint32_t k = 0; k < ft__graph_n_outputs(g); k++) {
-        const ft_tensor *t = ft_graph_tensor(g, ft__graph_output(g, k));
+    for (uint32_t k = 0; k < g->n_outputs; k++) {
+        const ft_tensor *t = &g->tensor[g->output[k]];
         const char *how = t->container == 0                       ? "%s%s "
                           : t->container == FT_CONTAINER_SEQUENCE ? "%sseq(%s) "
                           : t->container == FT_CONTAINER_OPTIONAL ? "%sopt(%s) "
@@ -59,9 +59,9 @@ static void print_nodes(const ft_graph *g, char *buf, size_t size)
 {
     size_t at = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
-        const ft_op *op = ft_graph_op(g, n->op);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
+        const ft_op *op = &g->op[n->op];
         char spec[512];
 
         if (op->kind == FT_KIND_view)
@@ -109,7 +109,7 @@ static inline void check_rules(const struct flow *cases, size_t n)
     for (size_t i = 0; i < n; i++) {
         ft_graph *g = import(cases[i].model, NULL, NULL);
 
-        CHECK(g && !ft_graph_n_bounded(g) == !strpbrk(cases[i].results, "<*"));
+        CHECK(g && !g->n_bounded == !strpbrk(cases[i].results, "<*"));
         ft_graph_free(g);
     }
 }

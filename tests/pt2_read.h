@@ -31,15 +31,15 @@ static inline void specs_of(const ft_graph *g, char *out, int views)
     size_t n = 0;
 
     out[0] = '\0';
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && n < SPECS - 600; i++) {
+    for (uint32_t i = 0; i < g->n_ops && n < SPECS - 600; i++) {
         char spec[512];
 
-        if (!views && ft_graph_op(g, i)->kind == FT_KIND_view)
+        if (!views && g->op[i].kind == FT_KIND_view)
             continue;
-        ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
-        if (ft_graph_op_count(g, i) > 1)
+        ft_op_print(&g->op[i], spec, sizeof(spec));
+        if (g->op_count[i] > 1)
             n += (size_t)snprintf(out + n, SPECS - n, "%llu ",
-                                  (unsigned long long)ft_graph_op_count(g, i));
+                                  (unsigned long long)g->op_count[i]);
         n += (size_t)snprintf(out + n, SPECS - n, "%s\n", spec);
     }
     if (n)

@@ -7,7 +7,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "check.h"
-#include "foretell/error.h"
+#include "foretell/foretell.h"
 
 static void arena_gives_zeroed_aligned_memory_of_any_size(void)
 {
@@ -86,6 +86,45 @@ static void pairs_are_found_and_numbers_have_units(void)
     CHECK(isnan(ft__pair_number(text, "state")) && isnan(ft__pair_number(text, "x")));
 }
 
+static void names_lead_back_to_their_values(void)
+{
+    static const uint32_t count[FT_NAMES_COUNT] = {
+        [FT_NAMES_BASIS] = FT_BASIS_COUNT,
+        [FT_NAMES_MODE] = 2,
+        [FT_NAMES_PART] = FT_PART_COUNT,
+        [FT_NAMES_METHOD] = FT_METHOD_COUNT,
+        [FT_NAMES_RANK_BY] = FT_RANK_BY_COUNT,
+        [FT_NAMES_RANK_UNIT] = FT_RANK_BY_COUNT,
+        [FT_NAMES_PLACE_BY] = FT_PLACE_BY_COUNT,
+        [FT_NAMES_PROTOCOL] = FT_PROTOCOL_COUNT,
+        [FT_NAMES_BY] = FT_BY_COUNT,
+        [FT_NAMES_CRITERION] = FT_CRITERION_COUNT,
+        [FT_NAMES_QUANTITY] = FT_QUANTITY_COUNT,
+        [FT_NAMES_UNIT] = FT_QUANTITY_COUNT,
+        [FT_NAMES_ESTIMATOR] = FT_ESTIMATOR_COUNT,
+        [FT_NAMES_PARAM_TYPE] = FT_PARAM_TYPE_COUNT,
+        [FT_NAMES_DESIGN] = FT_DESIGN_COUNT,
+        [FT_NAMES_SEARCHER] = FT_SEARCH_COUNT,
+        [FT_NAMES_PTX_CLASS] = FT_PTX_CLASSES,
+        [FT_NAMES_PTX_SPACE] = FT_PTX_SPACES,
+        [FT_NAMES_PTX_SOURCE] = FT_PTX_FOLDER + 1,
+    };
+
+    for (int list = 0; list < FT_NAMES_COUNT; list++) {
+        const char *name;
+        uint32_t n = 0;
+
+        for (; (name = ft_name((ft_names)list, n)); n++)
+            CHECK(ft_from_name((ft_names)list, name, strlen(name)) == (int)n);
+        CHECK(n == count[list] && !ft_name((ft_names)list, UINT32_MAX));
+        CHECK(ft_from_name((ft_names)list, "tim", 3) == -1);
+    }
+    CHECK(!ft_name(FT_NAMES_COUNT, 0) && ft_from_name(FT_NAMES_COUNT, "time", 4) == -1);
+    CHECK(ft_from_name(FT_NAMES_RANK_BY, "timeless", 4) == FT_RANK_BY_TIME);
+    CHECK(strcmp(ft_name(FT_NAMES_RANK_UNIT, FT_RANK_BY_EDP), "J s") == 0);
+    CHECK(strcmp(ft_name(FT_NAMES_PART, FT_PART_SAVED), "saved") == 0);
+}
+
 int main(void)
 {
     arena_gives_zeroed_aligned_memory_of_any_size();
@@ -93,5 +132,6 @@ int main(void)
     statistics_agree_with_hand_figures();
     streams_repeat_and_differ();
     pairs_are_found_and_numbers_have_units();
+    names_lead_back_to_their_values();
     CHECK_DONE();
 }

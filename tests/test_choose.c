@@ -344,16 +344,6 @@ static void learning_is_due_again_with_half_as_many_more(void)
     ft__choosing_free(&c);
 }
 
-static void names_are_read_back(void)
-{
-    for (int by = 0; by < FT_CRITERION_COUNT; by++) {
-        const char *name = ft_criterion_name((ft_criterion)by);
-
-        CHECK(ft_criterion_from_name(name, strlen(name)) == (ft_criterion)by);
-    }
-    CHECK(ft_criterion_from_name("act", 3) == FT_CRITERION_COUNT);
-}
-
 int main(void)
 {
     covariance_is_conditioned_on_what_is_known();
@@ -370,6 +360,5 @@ int main(void)
     without_times_nothing_is_learned();
     without_an_inverse_weights_stay_as_they_are();
     learning_is_due_again_with_half_as_many_more();
-    names_are_read_back();
     CHECK_DONE();
 }

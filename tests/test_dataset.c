@@ -531,6 +531,28 @@ static void our_device_files_agree_on_aliases(void)
     ft_device_names_free(names, n);
 }
 
+static void sources_are_listed_and_no_others_are_read(void)
+{
+    ft_store *s = NULL;
+    ft_dataset_report r;
+    ft_error err = {0};
+    size_t n = 0;
+    FILE *fp = fopen(in_scratch("any.csv").s, "w");
+
+    CHECK(fp && fputs("a,b\n1,2\n", fp) >= 0 && fclose(fp) == 0);
+    while (ft_dataset_source(n))
+        n++;
+    CHECK(n >= 8 && strcmp(ft_dataset_source(0), "csv") == 0);
+    CHECK(!ft_dataset_source(n + 1));
+    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK(ft_dataset_import(&r, s, "nosuch", in_scratch("any.csv").s, NULL, &err) ==
+          FT_EINVAL);
+    CHECK(strstr(err.msg, "\"nosuch\""));
+    CHECK(ft_dataset_import(&r, s, "csv", in_scratch("no.csv").s, NULL, &err) ==
+          FT_EIO);
+    ft_store_close(s);
+}
+
 int main(int argc, char **argv)
 {
     root = argc > 1 ? argv[1] : ".";
@@ -549,6 +571,7 @@ int main(int argc, char **argv)
     scores_of_opt_are_clamped_behind_their_mask();
     devices_are_found_by_name_title_and_alias();
     our_device_files_agree_on_aliases();
+    sources_are_listed_and_no_others_are_read();
     remove_scratch();
     CHECK_DONE();
 }

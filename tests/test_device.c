@@ -76,7 +76,7 @@ static void a_file_gives_facts_in_si_units(void)
                      "peak_fp32_tflops: 19.5\nl2_mib: 0.25\ncompute_capability: 8.0\n",
                 &err) == FT_OK);
     f = ft_device_get(d);
-    CHECK(strcmp(f->name, "x") == 0 && strcmp(ft_device_fingerprint(d), "x") == 0);
+    CHECK(strcmp(f->name, "x") == 0 && strcmp(ft_device_get(d)->fingerprint, "x") == 0);
     CHECK(strcmp(f->title, "An X") == 0 && strcmp(f->note, "") == 0);
     CHECK_NEAR(f->boost_clock_hz, 1.41e9, 0);
     CHECK_NEAR(f->bandwidth_bytes_per_s, 1.555e12, 0);
@@ -280,9 +280,9 @@ static void recorded_machines_are_described(void)
         CHECK(strcmp(f->title, cases[i].title) == 0);
         CHECK(strcmp(f->vendor, cases[i].vendor) == 0);
         CHECK(strcmp(f->name, "local") == 0 && strcmp(f->type, "cpu") == 0);
-        if (strcmp(ft_device_fingerprint(d), cases[i].fingerprint) != 0)
-            fprintf(stderr, "%s\n", ft_device_fingerprint(d));
-        CHECK(strcmp(ft_device_fingerprint(d), cases[i].fingerprint) == 0);
+        if (strcmp(ft_device_get(d)->fingerprint, cases[i].fingerprint) != 0)
+            fprintf(stderr, "%s\n", ft_device_get(d)->fingerprint);
+        CHECK(strcmp(ft_device_get(d)->fingerprint, cases[i].fingerprint) == 0);
         CHECK_NEAR(f->cores, cases[i].cores, 0);
         CHECK_NEAR(f->memory_bytes, cases[i].memory_kib * 1024, 0);
         CHECK_NEAR(f->l2_bytes, cases[i].l2_kib * 1024, 0);
@@ -307,7 +307,7 @@ static void fingerprint_of(char out[128], const char *root)
     *out = '\0';
     CHECK(ft_device_local(&d, root, NULL) == FT_OK);
     if (d)
-        snprintf(out, 128, "%s", ft_device_fingerprint(d));
+        snprintf(out, 128, "%s", ft_device_get(d)->fingerprint);
     ft_device_free(d);
 }
 
@@ -385,8 +385,8 @@ static void probe(char out[4096], const char *root, struct change *changes,
     *out = '\0';
     CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL, NULL) ==
           FT_OK);
-    for (size_t i = 0; s && i < ft_sensors_count(s); i++) {
-        const ft_sensor *x = ft_sensors_at(s, i);
+    for (size_t i = 0; s && i < s->n; i++) {
+        const ft_sensor *x = &s->sensor[i];
 
         CHECK(x->usable ? x->power_w > 0 && !*x->reason
                         : isnan(x->power_w) && *x->reason);
@@ -397,7 +397,7 @@ static void probe(char out[4096], const char *root, struct change *changes,
             len += (size_t)snprintf(out + len, 4096 - len, "%s %s [%s]\n", x->name,
                                     x->reason, x->remedy);
     }
-    snprintf(out + len, 4096 - len, "%s", s ? ft_sensors_why_none(s) : "");
+    snprintf(out + len, 4096 - len, "%s", s ? s->why_none : "");
     ft_sensors_free(s);
 }
 
@@ -577,10 +577,10 @@ static void the_real_machine_gives_sensors_or_reasons(void)
 
     CHECK(ft_sensors_probe(&s, "", -1, &err) == FT_EINVAL && s == NULL);
     CHECK(ft_sensors_probe(&s, "", 0.01, &err) == FT_OK);
-    for (size_t i = 0; s && i < ft_sensors_count(s); i++)
-        usable += ft_sensors_at(s, i)->usable;
-    CHECK(ft_sensors_count(s) >= 3); /* one entry a family at least */
-    CHECK((usable == 0) == (*ft_sensors_why_none(s) != '\0'));
+    for (size_t i = 0; s && i < s->n; i++)
+        usable += s->sensor[i].usable;
+    CHECK(s->n >= 3); /* one entry a family at least */
+    CHECK((usable == 0) == (*s->why_none != '\0'));
     ft_sensors_free(s);
 }
 
@@ -600,6 +600,31 @@ static void a_gpu_is_called_by_its_model(void)
     CHECK(strstr(err.msg, "/nowhere.so is not installed") != NULL);
 }
 
+static void a_device_is_known_by_alias_and_by_product(void)
+{
+    static const struct {
+        const char *asked, *name, *note; /* how the note begins */
+    } cases[] = {
+        {"a30", "a30", ""},
+        {"local", "local", ""},
+        {"NVIDIA H100 80GB HBM3", "h100-sxm", ""},
+        {"h100", "h100-sxm", "h100 is h100-sxm (there are h100-nvl, h100-pcie, "},
+        {"nosuch", "nosuch", ""},
+    };
+    const struct path data = path_to(source_root, "data");
+    char name[64], note[400];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(name, sizeof(name), "%s", cases[i].asked);
+        CHECK(ft_device_resolve(name, sizeof(name), note, sizeof(note), data.s, NULL) ==
+              FT_OK);
+        CHECK(strcmp(name, cases[i].name) == 0);
+        CHECK(*cases[i].note ? strstr(note, cases[i].note) == note : !*note);
+    }
+    CHECK(ft_device_resolve(name, sizeof(name), note, sizeof(note), scratch, NULL) ==
+          FT_ENOTFOUND);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -617,6 +642,7 @@ int main(int argc, char **argv)
     a_bad_file_is_refused_with_line_and_key();
     every_device_file_is_plausible();
     an_unknown_name_lists_what_there_is();
+    a_device_is_known_by_alias_and_by_product();
     recorded_machines_are_described();
     the_fingerprint_changes_with_the_machine_only();
     a_folder_that_is_no_machine_is_refused();

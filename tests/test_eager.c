@@ -15,7 +15,7 @@ static const double rate = 1e-3; /* of SGD */
 
 static float *contents(ft__eager *e, const ft_graph *g, uint32_t tensor)
 {
-    const ft_tensor *t = ft_graph_tensor(g, tensor);
+    const ft_tensor *t = &g->tensor[tensor];
     float *v = malloc((size_t)ft_tensor_bytes(&t->shape, t->dtype) + 1);
     ft_error err = {0};
 
@@ -32,7 +32,7 @@ static float *contents(ft__eager *e, const ft_graph *g, uint32_t tensor)
 static void check_weight(ft__eager *e, const ft_graph *g, const ft_node *n,
                          const float *old)
 {
-    int64_t count = ft_shape_elements(&ft_graph_tensor(g, n->in[0])->shape);
+    int64_t count = ft_shape_elements(&g->tensor[n->in[0]].shape);
     float *new = contents(e, g, n->in[0]), *gradient = contents(e, g, n->in[1]);
     double worst = 0, most = 0;
 
@@ -52,23 +52,23 @@ static void check_weight(ft__eager *e, const ft_graph *g, const ft_node *n,
 
 static uint64_t check_step(ft__eager *e, const ft_graph *g)
 {
-    uint32_t n = ft_graph_n_nodes(g);
+    uint32_t n = g->n_nodes;
     float **old = calloc(n + 1u, sizeof(*old));
     uint64_t bytes = 0;
     ft_error err = {0};
 
     for (uint32_t i = 0; i < n; i++)
-        if (ft_graph_node(g, i)->phase == FT_PHASE_OPTIMIZER)
-            old[i] = contents(e, g, ft_graph_node(g, i)->in[0]);
+        if (g->node[i].phase == FT_PHASE_OPTIMIZER)
+            old[i] = contents(e, g, g->node[i].in[0]);
     CHECK(ft__eager_run(e, &err) == FT_OK);
     for (uint32_t i = 0; i < n; i++) {
-        const ft_node *node = ft_graph_node(g, i);
+        const ft_node *node = &g->node[i];
 
         if (!old[i])
             continue;
         check_weight(e, g, node, old[i]);
-        bytes += (uint64_t)ft_tensor_bytes(&ft_graph_tensor(g, node->in[0])->shape,
-                                           FT_DTYPE_fp32);
+        bytes +=
+            (uint64_t)ft_tensor_bytes(&g->tensor[node->in[0]].shape, FT_DTYPE_fp32);
         free(old[i]);
     }
     free(old);

@@ -134,12 +134,15 @@ static void files_say_what_is_explored(void)
     char text[256];
     ft_error err = {0};
 
-    CHECK(ft_space_params(ft_exploration_space(x), &p) == 3);
+    p = ft_exploration_get(x)->param;
+    CHECK(ft_exploration_get(x)->n_params == 3);
     CHECK(p[0].type == FT_PARAM_CATEGORICAL && p[0].where == FT_ACTS_ARGUMENT);
     CHECK(p[1].type == FT_PARAM_INTEGER && p[1].n_values == 8 && p[1].log);
     CHECK(p[2].type == FT_PARAM_REAL && strcmp(p[2].target, "R") == 0);
-    CHECK(ft_exploration_workloads(x, &w) == 2 && strcmp(w[1], "v") == 0);
-    CHECK(ft_exploration_objectives(x, &o) == 2);
+    w = ft_exploration_get(x)->workload;
+    CHECK(ft_exploration_get(x)->n_workloads == 2 && strcmp(w[1], "v") == 0);
+    o = ft_exploration_get(x)->objective;
+    CHECK(ft_exploration_get(x)->n_objectives == 2);
     CHECK(o[0].what == FT_MEASURED_TIME && isnan(o[0].limit));
     CHECK(o[1].limit == 0x1p21);
 
@@ -435,6 +438,55 @@ static void limits_keep_points_off_the_front(void)
     ft_store_close(s);
 }
 
+static void a_file_is_loaded_and_run_with_its_plan(void)
+{
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT, .plan = "full - 0 1 0 0"};
+    ft_exploration *x;
+    ft_explored e;
+    ft_error err = {0};
+    ft_store *s = store_of("plan.db");
+    char plan[32];
+    FILE *fp = fopen(in_folder("grid.yaml"), "w");
+
+    CHECK(fp && fputs(grid, fp) >= 0 && fclose(fp) == 0);
+    CHECK(ft_exploration_load(&x, in_folder("nosuch.yaml"), &err) == FT_EIO && !x);
+    CHECK(strstr(err.msg, "nosuch.yaml"));
+    CHECK(ft_exploration_load(&x, in_folder("grid.yaml"), &err) == FT_OK);
+    if (!x)
+        return;
+    CHECK(strcmp(ft_exploration_get(x)->name, "grid") == 0);
+    CHECK(ft_exploration_get(x)->n_words == 0);
+    CHECK(ft_explore_plan(plan, sizeof(plan), x, s, NULL) == FT_OK && !*plan);
+    CHECK(ft_explore(&e, x, s, &opt, &err) == FT_OK);
+    CHECK(e.points == 6 && e.runs == 24 && e.failed == 0 && e.left == 0);
+    CHECK(ft_explore_plan(plan, sizeof(plan), x, s, NULL) == FT_OK);
+    CHECK(strcmp(plan, opt.plan) == 0);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
+static void words_in_place_of_a_command_say_what_is_asked(void)
+{
+    ft_exploration *x =
+        read_text("name: p\npredict: [m.onnx, --device, '{d}', '--batch={b}']\n"
+                  "prices: {a30: 0.72/h}\nparameters:\n- {name: d, values: [a30, l4]}\n"
+                  "- {name: b, low: 1, high: 4}\nobjectives: [time]\n");
+    const ft_exploration_facts *f = ft_exploration_get(x);
+    const double point[] = {1, 3};
+    char **words;
+    size_t n;
+
+    CHECK(f->n_words == 4 && strcmp(f->word[2], "{d}") == 0);
+    CHECK(ft_exploration_word_has(x, 2, 0) && !ft_exploration_word_has(x, 2, 1));
+    CHECK(ft_exploration_word_has(x, 3, 1) && !ft_exploration_word_has(x, 4, 1));
+    CHECK_NEAR(ft_exploration_price(x, "a30"), 0.72 / 3600, 1e-18);
+    CHECK(isnan(ft_exploration_price(x, "l4")));
+    CHECK(ft_exploration_words(&words, &n, x, 0, point, NULL) == FT_OK && n == 4);
+    CHECK(n == 4 && strcmp(words[2], "l4") == 0 && strcmp(words[3], "--batch=3") == 0);
+    free(words);
+    ft_exploration_free(x);
+}
+
 int main(void)
 {
     char command[64];
@@ -450,6 +502,8 @@ int main(void)
     a_search_goes_on_where_it_was();
     transfer_says_what_another_best_costs();
     limits_keep_points_off_the_front();
+    a_file_is_loaded_and_run_with_its_plan();
+    words_in_place_of_a_command_say_what_is_asked();
     snprintf(command, sizeof(command), "rm -r %s", folder);
     CHECK(system(command) == 0);
     CHECK_DONE();

@@ -56,14 +56,13 @@ static void a_list_is_found_whatever_its_batch(void)
                            "a,alpha,64x3x48x48,relu x=64x10 dtype=fp16,2\n",
                     NULL) == FT_OK);
     l = found(t, "network name=b x=7x3x32x32 dtype=amp", "forward");
-    CHECK(l.graph && ft_graph_n_ops(l.graph) == 2 && l.batch == 64 &&
-          ft_graph_op_count(l.graph, 0) == 3 &&
-          ft_graph_op(l.graph, 1)->kind == FT_KIND_gelu &&
+    CHECK(l.graph && l.graph->n_ops == 2 && l.batch == 64 &&
+          l.graph->op_count[0] == 3 && l.graph->op[1].kind == FT_KIND_gelu &&
           strcmp(l.architecture, "beta") == 0);
     ft_graph_free(l.graph);
     l = found(t, "network name=a x=512x3x48x48 dtype=amp", "step");
-    CHECK(l.graph && ft_graph_n_ops(l.graph) == 1 &&
-          ft_graph_op(l.graph, 0)->phase == FT_PHASE_FORWARD_BACKWARD &&
+    CHECK(l.graph && l.graph->n_ops == 1 &&
+          l.graph->op[0].phase == FT_PHASE_FORWARD_BACKWARD &&
           strcmp(l.architecture, "alpha") == 0);
     ft_graph_free(l.graph);
     CHECK(has_none(t, "network name=b x=7x3x48x48 dtype=amp"));

@@ -273,8 +273,8 @@ static void equal_operations_are_counted_once(void)
     for (int i = 0; i < 300; i++)
         t = append(b, "r", i % 3 ? "relu x=1x1000" : "tanh x=1x1000", &t, 1);
     g = finish(b, t);
-    CHECK(ft_graph_n_nodes(g) == 300 && ft_graph_n_ops(g) == 2);
-    CHECK(ft_graph_op_count(g, 0) == 100 && ft_graph_op_count(g, 1) == 200);
+    CHECK(g->n_nodes == 300 && g->n_ops == 2);
+    CHECK(g->op_count[0] == 100 && g->op_count[1] == 200);
     ft_graph_free(g);
 }
 
@@ -296,7 +296,7 @@ static void the_plan_keeps_what_is_read_later_and_reuses_the_rest(void)
     g = finish(b, c);
     CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
     CHECK(p.lower_bound_bytes == 4 * 64 && p.arena_bytes == 4 * 64);
-    CHECK(p.offset[v] == p.offset[ft_graph_tensor(g, v)->storage]);
+    CHECK(p.offset[v] == p.offset[g->tensor[v].storage]);
     ft_plan_free(&p);
     ft_graph_free(g);
 }
@@ -325,12 +325,12 @@ static void no_two_live_tensors_overlap(void)
         g = finish(b, t[n - 1]);
         CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
         CHECK(p.arena_bytes >= p.lower_bound_bytes);
-        for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
-            last[ft_graph_node(g, i)->in[0]] = i;
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+            last[g->node[i].in[0]] = i;
         last[t[n - 1]] = last[t[0]] = n;
-        for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+        for (uint32_t i = 0; i < g->n_tensors; i++)
             for (uint32_t j = 0; j < i; j++) {
-                const ft_tensor *x = ft_graph_tensor(g, i), *y = ft_graph_tensor(g, j);
+                const ft_tensor *x = &g->tensor[i], *y = &g->tensor[j];
                 uint64_t nx = (uint64_t)x->shape.dim[1] * 4,
                          ny = (uint64_t)y->shape.dim[1] * 4;
                 int live = x->producer <= last[j] || last[j] == n;
@@ -348,8 +348,8 @@ static unsigned count_kind(const ft_graph *g, ft_kind k)
 {
     unsigned n = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
-        n += ft_graph_op(g, ft_graph_node(g, i)->op)->kind == k;
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        n += g->op[g->node[i].op].kind == k;
     return n;
 }
 
@@ -378,14 +378,14 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
         t = append(b, "tail", cases[i].tail, &t, 1);
         g = finish(b, t);
         CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
-        CHECK(ft_graph_op(low, 0)->layout == FT_LAYOUT_CHANNELS_LAST);
+        CHECK(low->op[0].layout == FT_LAYOUT_CHANNELS_LAST);
         if (count_kind(low, FT_KIND_transpose) != cases[i].transposes)
             fprintf(stderr, "%s: %u\n", cases[i].tail,
                     count_kind(low, FT_KIND_transpose));
         CHECK(count_kind(low, FT_KIND_transpose) == cases[i].transposes);
         CHECK(ft__graph_lower(&same, g, 0, NULL) == FT_OK);
-        CHECK(ft_graph_n_nodes(same) == ft_graph_n_nodes(g));
-        CHECK(ft_graph_n_ops(same) == ft_graph_n_ops(g));
+        CHECK(same->n_nodes == g->n_nodes);
+        CHECK(same->n_ops == g->n_ops);
         ft_graph_free(low);
         ft_graph_free(same);
         ft_graph_free(g);
@@ -408,10 +408,10 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     }
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
-    CHECK(low && ft_graph_n_nodes(low) == 2);
+    CHECK(low && low->n_nodes == 2);
     for (uint32_t i = 0; low && i < 2; i++)
-        CHECK(ft_graph_node(low, i)->phase == phases[i]);
-    CHECK(low && ft_graph_mode(low) == FT_MODE_TRAINING);
+        CHECK(low->node[i].phase == phases[i]);
+    CHECK(low && low->mode == FT_MODE_TRAINING);
     ft_graph_free(low);
     ft_graph_free(g);
 }
@@ -528,27 +528,27 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
     ft_graph *made;
     ft_error err = {0};
 
-    CHECK(ft_graph_dtype(g) == FT_DTYPE_fp32);
+    CHECK(ft__graph_dtype(g) == FT_DTYPE_fp32);
     CHECK(ft__graph_cast(&made, g, FT_DTYPE_int8, &err) == FT_EINVAL && !made);
     CHECK(ft__graph_cast(&made, g, FT_DTYPE_bf16, &err) == FT_OK);
     ft_graph_free(g);
     g = made;
-    CHECK(ft_graph_n_assumptions(g) == 1);
-    CHECK(ft_graph_n_ops(g) == 5);
+    CHECK(g->n_assumptions == 1);
+    CHECK(g->n_ops == 5);
     for (uint32_t i = 0; i < 5; i++) {
         char text[256];
 
-        ft_op_print(ft_graph_op(g, i), text, sizeof(text));
+        ft_op_print(&g->op[i], text, sizeof(text));
         CHECK(strcmp(text, now[i]) == 0);
-        CHECK(ft_graph_op_count(g, i) == times[i]);
+        CHECK(g->op_count[i] == times[i]);
     }
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
         ft_shape s;
         ft_dtype t;
 
-        ft_op_output(ft_graph_op(g, n->op), 0, &s, &t);
-        CHECK(ft_graph_tensor(g, n->out[0])->dtype == t);
+        ft_op_output(&g->op[n->op], 0, &s, &t);
+        CHECK(g->tensor[n->out[0]].dtype == t);
     }
     ft_graph_free(g);
     g = listed("linear x=1x512 out=100 dtype=int8\n");

@@ -84,16 +84,16 @@ static void products_of(struct list *l, const ft_graph *g)
 {
     l->n = 0;
     l->flops = 0;
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_product p[FT_MAX_PRODUCTS];
-        uint32_t n = ft_op_products(ft_graph_op(g, i), p);
+        uint32_t n = ft_op_products(&g->op[i], p);
 
         for (uint32_t k = 0; k < n; k++) {
             char spec[SPEC];
 
             ft_op_print(&p[k].op, spec, sizeof(spec));
-            add(l, spec, p[k].count * ft_graph_op_count(g, i));
-            l->flops += as_torch_counts(&p[k]) * (double)ft_graph_op_count(g, i);
+            add(l, spec, p[k].count * g->op_count[i]);
+            l->flops += as_torch_counts(&p[k]) * (double)g->op_count[i];
         }
     }
     sort(l);
@@ -195,7 +195,7 @@ static void products_are_those_of_the_joint_graph(const char *root)
             products_of(&ours, g);
             explain(name, &theirs);
             compare(name, &ours, &theirs);
-            CHECK(ft_graph_n_bounded(g) == 0);
+            CHECK(g->n_bounded == 0);
             n++;
         }
         ft_graph_free(g);
@@ -223,9 +223,9 @@ static void what_is_trained_are_the_parameters(const char *root)
             continue;
         g = training_step(root, name);
         trained = 0;
-        for (uint32_t i = 0; g && i < ft_graph_n_tensors(g); i++)
-            if (ft_graph_tensor(g, i)->trainable)
-                trained += (double)ft_shape_elements(&ft_graph_tensor(g, i)->shape);
+        for (uint32_t i = 0; g && i < g->n_tensors; i++)
+            if (g->tensor[i].trainable)
+                trained += (double)ft_shape_elements(&g->tensor[i].shape);
         CHECK_NEAR(trained, want, 0);
         ft_graph_free(g);
         n++;

@@ -10,6 +10,7 @@
 #include "kernel_rows.h"
 #include "predict/family.h"
 #include "predict/predictor.h"
+#include "ptx/ptx_inside.h"
 
 static const ft__kernels_options usual = {.seed = 1, .threads = 1};
 
@@ -431,6 +432,49 @@ static void one_kernel_on_one_gpu_is_too_few(void)
     free(r);
 }
 
+static void a_launch_is_asked_about_as_it_was_counted(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 x)\n{\n"
+        ".reg .b64 %rd<3>; .reg .f32 %f<2>;\nld.param.u64 %rd1, [x];\n"
+        "cvta.to.global.u64 %rd2, %rd1;\nld.global.f32 %f1, [%rd2];\n"
+        "st.global.f32 [%rd2], %f1;\nret;\n}\n";
+    const ft_device_facts gpu = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
+    struct {
+        ft_kernel_query q;
+        uint64_t later;
+    } longer = {.q = FT_KERNEL_QUERY_INIT};
+    ft_kernel_query *q = &longer.q;
+    ft_ptx_counts counts = {.blocks = 1000, .warps = 4000, .threads = 128000};
+    ft_kernel_estimate given, found;
+    ft_error err = {0};
+    ft_ptx_listed v = {0};
+    ft_ptx *m;
+
+    CHECK(ft__ptx_parse(&m, text, sizeof(text) - 1, "k", NULL) == FT_OK);
+    v.module = m;
+    v.kernel = ft_ptx_get(m)->kernel;
+    CHECK(ft_kernel_ask(&given, NULL, q, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "missing"));
+    q->device = &gpu;
+    q->launch = &v;
+    q->counts = &counts;
+    CHECK(ft_kernel_ask(&found, NULL, q, NULL) == FT_OK);
+    CHECK(found.registers > 0 && found.registers < 32 && !*found.predictor);
+    CHECK(found.time.low < found.time.value && found.time.value < found.time.high);
+    v.registers = (uint32_t)found.registers;
+    longer.q.size = sizeof(longer);
+    CHECK(ft_kernel_ask(&given, NULL, q, NULL) == FT_OK);
+    CHECK_NEAR(given.time.value, found.time.value, 0);
+    q->method = "roofline";
+    CHECK(ft_kernel_ask(&given, NULL, q, NULL) == FT_EINVAL);
+    q->method = NULL;
+    longer.later = 1;
+    CHECK(ft_kernel_ask(&given, NULL, q, NULL) == FT_EINVAL);
+    ft__ptx_free(m);
+}
+
 int main(void)
 {
     nothing_takes_as_long_as_a_launch();
@@ -441,6 +485,7 @@ int main(void)
     the_host_is_waited_for_and_so_is_the_device();
     counts_become_work();
     what_cannot_be_asked_is_refused_in_a_sentence();
+    a_launch_is_asked_about_as_it_was_counted();
     energy_is_power_times_time_and_below_the_cap();
     constants_come_out_as_they_were_put_in();
     a_host_is_known_by_its_calls();

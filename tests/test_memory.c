@@ -169,9 +169,9 @@ static void an_archive_tells_the_calls_of_modules(void)
 
     if (ft__import_pt2_text(&g, text, sizeof(text) - 1, "calls", NULL, &err))
         fprintf(stderr, "%s\n", err.msg);
-    CHECK(g && ft_graph_n_nodes(g) == 3);
-    for (uint32_t i = 0; g && i < ft_graph_n_nodes(g) && i < 3; i++)
-        CHECK(!strcmp(ft_graph_node(g, i)->scope, scopes[i]));
+    CHECK(g && g->n_nodes == 3);
+    for (uint32_t i = 0; g && i < g->n_nodes && i < 3; i++)
+        CHECK(!strcmp(g->node[i].scope, scopes[i]));
     ft_graph_free(g);
 }
 
@@ -224,13 +224,13 @@ static void a_training_step_is_told_by_part(void)
 
 static int64_t elements(const ft_graph *g, uint32_t t)
 {
-    return ft_shape_elements(&ft_graph_tensor(g, t)->shape);
+    return ft_shape_elements(&g->tensor[t].shape);
 }
 
 /* Is t's memory read at node i or later, or was it made before and is it kept? */
 static int needed(const ft_graph *g, uint32_t t, uint32_t i)
 {
-    const ft_tensor *of = ft_graph_tensor(g, t);
+    const ft_tensor *of = &g->tensor[t];
 
     if (of->role == FT_ROLE_WEIGHT || of->role == FT_ROLE_INPUT)
         return 1;
@@ -238,9 +238,9 @@ static int needed(const ft_graph *g, uint32_t t, uint32_t i)
         return 0;
     if (of->producer == i || of->is_output)
         return 1;
-    for (uint32_t j = i; j < ft_graph_n_nodes(g); j++)
-        for (uint32_t k = 0; k < ft_graph_node(g, j)->n_in; k++)
-            if (ft_graph_node(g, j)->in[k] == t)
+    for (uint32_t j = i; j < g->n_nodes; j++)
+        for (uint32_t k = 0; k < g->node[j].n_in; k++)
+            if (g->node[j].in[k] == t)
                 return 1;
     return 0;
 }
@@ -249,10 +249,10 @@ static uint64_t simulate(const ft_graph *g)
 {
     uint64_t most = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
         uint64_t now = 0;
 
-        for (uint32_t t = 0; t < ft_graph_n_tensors(g); t++)
+        for (uint32_t t = 0; t < g->n_tensors; t++)
             if (needed(g, t, i))
                 now += 4 * (uint64_t)elements(g, t);
         most = now > most ? now : most;

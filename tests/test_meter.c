@@ -610,7 +610,7 @@ static void a_gpu_counts_and_tells_power(void)
     CHECK(strcmp(ft_meter_domain(m, 1)->part_of, "nvml:0") == 0);
     CHECK(strstr(ft_meter_domain(m, 0)->note, "MIG is on") != NULL);
     CHECK_NEAR(ft_meter_domain(m, 0)->period_s, 0.02, 0.001);
-    CHECK_NEAR(ft_meter_least_s(m, 0), 5, 0);
+    CHECK_NEAR(ft_meter_domain(m, 0)->least_s, 5, 0);
     w = power_for(m, 1000, "nvml:0", &t);
     ft_power_of(&memory, &t, 1, t.reading[1][5].at_s, t.reading[1][t.n[1] - 6].at_s);
     CHECK_NEAR(w.watts, 100.5, 1); /* swings between 100 and 101 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "learn/xgboost.h"
 #include "learn_data.h"
@@ -15,7 +16,7 @@ static ft_model *fit(ft_method method, const data *d, const double *w)
     ft_model *m;
 
     if (ft__model_fit(&m, &d->m, d->y, w, &opt, &err))
-        fprintf(stderr, "%s: %s\n", ft__method_name(method), err.msg);
+        fprintf(stderr, "%s: %s\n", ft_name(FT_NAMES_METHOD, method), err.msg);
     return m;
 }
 
@@ -28,17 +29,6 @@ static double one(const ft_model *m, const float *row)
 }
 
 /* ---- what every method has in common ---- */
-
-static void names_lead_back_to_their_methods(void)
-{
-    for (int m = 0; m < FT_METHOD_COUNT; m++) {
-        const char *name = ft__method_name((ft_method)m);
-
-        CHECK(ft_method_from_name(name, strlen(name)) == (ft_method)m);
-        CHECK(ft_method_from_name(name, strlen(name) - 1) == FT_METHOD_COUNT);
-    }
-    CHECK(ft_method_from_name("paleo", 5) == FT_METHOD_COUNT);
-}
 
 /* Fitted on half of the rows, tried on the others; 1 is the spread of the targets. */
 static double error_of(const ft_model *m, const data *d)
@@ -572,7 +562,6 @@ static void methods_err_as_those_of_others(const char *root)
 
 int main(int argc, char **argv)
 {
-    names_lead_back_to_their_methods();
     every_method_learns_what_is_there();
     batches_and_single_rows_agree_bit_for_bit();
     images_do_not_depend_on_threads_and_load_again();

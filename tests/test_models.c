@@ -106,9 +106,9 @@ static uint8_t *read_model(const char *root, const char *name, size_t *len)
 
 static const ft_tensor *find_tensor(const ft_graph *g, const char *name)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
-        if (strcmp(ft_graph_tensor(g, i)->name, name) == 0)
-            return ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (strcmp(g->tensor[i].name, name) == 0)
+            return &g->tensor[i];
     return NULL;
 }
 
@@ -150,8 +150,8 @@ static void compare_shapes(const ft_graph *g, FILE *golden, const char *model,
 
 static void specs_read_back(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        const ft_op *op = ft_graph_op(g, i);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
         char spec[2048];
         size_t n = ft_op_print(op, spec, sizeof(spec));
         ft_error err = {0};
@@ -181,7 +181,7 @@ static void check_model(const char *root, const char *name, FILE *golden)
     CHECK(g != NULL);
     if (g) {
         look_at_file(&doc, &constant, &inside);
-        CHECK(!doc.bad && ft_graph_n_bounded(g) == 0);
+        CHECK(!doc.bad && g->n_bounded == 0);
         compare_shapes(g, golden, name, &constant, &inside);
         specs_read_back(g);
     }
@@ -224,8 +224,8 @@ static double macs(const ft_graph *g)
 {
     double sum = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        const ft_op *op = ft_graph_op(g, i);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
         ft_class cls = ft_kind_class(op->kind);
         ft_cost cost;
         ft_shape out;
@@ -235,7 +235,7 @@ static double macs(const ft_graph *g)
             continue;
         ft_op_cost(op, &cost);
         ft_op_output(op, 0, &out, &t);
-        sum += (double)ft_graph_op_count(g, i) *
+        sum += (double)g->op_count[i] *
                (cost.flops -
                 (double)(ft_op_at(op, FT_K_bias, 0) * ft_shape_elements(&out))) /
                2;
@@ -248,8 +248,8 @@ static double parameters(const ft_graph *g)
 {
     double sum = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (t->role == FT_ROLE_WEIGHT && t->storage == i && t->dtype == FT_DTYPE_fp32 &&
             ft_shape_elements(&t->shape) > 1)

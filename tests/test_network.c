@@ -26,8 +26,8 @@ static void fill(ft__network *n)
 {
     const ft_graph *g = ft__network_graph(n);
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
         float *data = ft__network_value(n, i);
         ft__prng rng = ft__prng_stream(strlen(t->name), 0);
 
@@ -47,14 +47,14 @@ static float *run(ft_session *s, const ft_graph *g, uint32_t policy, int64_t *n_
     float *out = NULL;
 
     if (ft__network_make(&n, s, g, policy, &err)) {
-        fprintf(stderr, "%s: %s\n", ft_graph_name(g), err.msg);
+        fprintf(stderr, "%s: %s\n", g->name, err.msg);
         return NULL;
     }
     fill(n);
     CHECK(ft__network_run(n, &err) == FT_OK);
     CHECK(s->engine->sync(s->context, &err) == FT_OK);
-    for (uint32_t i = 0; i < ft_graph_n_tensors(ft__network_graph(n)) && !out; i++) {
-        const ft_tensor *t = ft_graph_tensor(ft__network_graph(n), i);
+    for (uint32_t i = 0; i < ft__network_graph(n)->n_tensors && !out; i++) {
+        const ft_tensor *t = &ft__network_graph(n)->tensor[i];
 
         if (!t->is_output)
             continue;

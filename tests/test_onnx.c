@@ -29,8 +29,8 @@ static void print_specs(const ft_graph *g, char *buf, size_t size)
     size_t at = 0;
 
     buf[0] = '\0';
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && at < size; i++) {
-        at += ft_op_print(ft_graph_op(g, ft_graph_node(g, i)->op), buf + at, size - at);
+    for (uint32_t i = 0; i < g->n_nodes && at < size; i++) {
+        at += ft_op_print(&g->op[g->node[i].op], buf + at, size - at);
         at += (size_t)snprintf(buf + at, at < size ? size - at : 0, "\n");
     }
 }
@@ -319,9 +319,9 @@ static void what_has_no_rule_is_bounded_and_named(void)
     print_specs(g, specs, sizeof(specs));
     CHECK(strcmp(specs, "generic read=192 out=1x7 dtype=fp32\n"
                         "generic read=7 out=1x7 dtype=fp32\n") == 0);
-    CHECK(ft_graph_n_bounded(g) == 2);
-    CHECK(strcmp(ft_graph_bounded(g, 0), "Strange (node a)") == 0);
-    CHECK(strstr(ft_graph_bounded(g, 1), "as large as its operand") != NULL);
+    CHECK(g->n_bounded == 2);
+    CHECK(strcmp(g->bounded[0], "Strange (node a)") == 0);
+    CHECK(strstr(g->bounded[1], "as large as its operand") != NULL);
     ft_graph_free(g);
 }
 
@@ -340,7 +340,7 @@ static void a_guess_that_does_not_fit_is_bounded_again(void)
     CHECK(strcmp(specs, "generic read=24 out=2x12 dtype=fp32\n"
                         "generic read=26 out=2x12 dtype=fp32\n"
                         "generic read=59 out=2x12 dtype=fp32\n") == 0);
-    CHECK(ft_graph_n_bounded(g) == 3);
+    CHECK(g->n_bounded == 3);
     ft_graph_free(g);
 }
 
@@ -369,14 +369,11 @@ static void open_dimensions_are_bound(void)
                             batched = {.batch = 3, .dims = dims, .n_dims = 1};
     ft_graph *g = import(OPEN, &opt, NULL);
 
-    CHECK(g && ft_graph_tensor(g, 0)->shape.dim[0] == 1 &&
-          ft_graph_tensor(g, 1)->shape.dim[1] == 7);
-    CHECK(g && ft_graph_n_assumptions(g) == 1 &&
-          strncmp(ft_graph_assumption(g, 0), "batch 1 (", 9) == 0);
+    CHECK(g && g->tensor[0].shape.dim[0] == 1 && g->tensor[1].shape.dim[1] == 7);
+    CHECK(g && g->n_assumptions == 1 && strncmp(g->assumption[0], "batch 1 (", 9) == 0);
     ft_graph_free(g);
     g = import(OPEN, &batched, NULL);
-    CHECK(g && ft_graph_tensor(g, 0)->shape.dim[0] == 3 &&
-          ft_graph_n_assumptions(g) == 0);
+    CHECK(g && g->tensor[0].shape.dim[0] == 3 && g->n_assumptions == 0);
     ft_graph_free(g);
 }
 
@@ -389,15 +386,14 @@ static void open_dimensions_are_bound_by_shapes_of_inputs(void)
     ft_graph *g = import(OPEN, &by_x, NULL);
 
     /* z has an unnamed batch and the same seq. */
-    CHECK(g && ft_graph_tensor(g, 1)->shape.dim[0] == 5 &&
-          ft_graph_tensor(g, 1)->shape.dim[1] == 7);
-    CHECK(g && ft_graph_n_assumptions(g) == 1 &&
-          strcmp(ft_graph_assumption(g, 0),
+    CHECK(g && g->tensor[1].shape.dim[0] == 5 && g->tensor[1].shape.dim[1] == 7);
+    CHECK(g && g->n_assumptions == 1 &&
+          strcmp(g->assumption[0],
                  "batch 5 for the other inputs too, as in --input x=5x7x4") == 0);
     ft_graph_free(g);
     g = import("in y fp32 batch,?\nnode Relu y z\nout z\n", &by_y, NULL);
-    CHECK(g && ft_graph_tensor(g, 0)->shape.dim[0] == 6 &&
-          ft_graph_tensor(g, 0)->shape.dim[1] == 2 && ft_graph_n_assumptions(g) == 0);
+    CHECK(g && g->tensor[0].shape.dim[0] == 6 && g->tensor[0].shape.dim[1] == 2 &&
+          g->n_assumptions == 0);
     ft_graph_free(g);
 }
 
@@ -650,8 +646,7 @@ static void spec_lists_count(void)
     ft_error err = {0};
 
     CHECK(ft_import_ops(&g, text, sizeof(text) - 1, "m.ops", &err) == FT_OK);
-    CHECK(g && ft_graph_n_ops(g) == 2 && ft_graph_op_count(g, 0) == 3 &&
-          ft_graph_op_count(g, 1) == 3);
+    CHECK(g && g->n_ops == 2 && g->op_count[0] == 3 && g->op_count[1] == 3);
     ft_graph_free(g);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         CHECK(ft_import_ops(&g, bad[i].text, strlen(bad[i].text), "m.ops", &err) ==

@@ -32,8 +32,8 @@ static ft_graph *import(const char *text, ft_error *err)
 
 static const ft_tensor *output(const ft_graph *g, const char *name)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (t->is_output && strcmp(t->name, name) == 0)
             return t;
@@ -110,10 +110,10 @@ static void run_case(const struct one_case *c)
             fprintf(stderr, "case \"%s\": %s, is %s\n", c->name, line, have);
         CHECK(good);
     }
-    if (g && (ft_graph_n_bounded(g) > 0) != c->bounded)
+    if (g && (g->n_bounded > 0) != c->bounded)
         fprintf(stderr, "case \"%s\": %s\n", c->name,
-                c->bounded ? "nothing is bounded" : ft_graph_bounded(g, 0));
-    CHECK(!g || (ft_graph_n_bounded(g) > 0) == c->bounded);
+                c->bounded ? "nothing is bounded" : g->bounded[0]);
+    CHECK(!g || (g->n_bounded > 0) == c->bounded);
     ft_graph_free(g);
     spoil(c->model);
 }
@@ -181,8 +181,8 @@ static void print_specs(const ft_graph *g, char *buf, size_t size)
     size_t at = 0;
 
     buf[0] = '\0';
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && at < size; i++) {
-        const ft_op *op = ft_graph_op(g, ft_graph_node(g, i)->op);
+    for (uint32_t i = 0; i < g->n_nodes && at < size; i++) {
+        const ft_op *op = &g->op[g->node[i].op];
 
         if (op->kind == FT_KIND_view)
             continue;
@@ -276,12 +276,12 @@ static double product_flops(const ft_graph *g)
 {
     double flops = 0;
 
-    for (uint32_t j = 0; g && j < ft_graph_n_ops(g); j++) {
+    for (uint32_t j = 0; g && j < g->n_ops; j++) {
         ft_product p[FT_MAX_PRODUCTS];
-        uint32_t n = ft_op_products(ft_graph_op(g, j), p);
+        uint32_t n = ft_op_products(&g->op[j], p);
 
         for (uint32_t k = 0; k < n; k++)
-            flops += ft_product_flops(&p[k]) * (double)ft_graph_op_count(g, j);
+            flops += ft_product_flops(&p[k]) * (double)g->op_count[j];
     }
     return flops;
 }
@@ -364,9 +364,9 @@ static void layers_between_conversions_run_on_integers(void)
 
 static const ft_tensor *tensor(const ft_graph *g, const char *name)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
-        if (strcmp(ft_graph_tensor(g, i)->name, name) == 0)
-            return ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (strcmp(g->tensor[i].name, name) == 0)
+            return &g->tensor[i];
     return NULL;
 }
 
@@ -438,15 +438,15 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
         snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.txt", root,
                  networks[i].name);
         found = count_equal_values(g, path);
-        for (uint32_t j = 0; j < ft_graph_n_tensors(g); j++) {
-            const ft_tensor *t = ft_graph_tensor(g, j);
+        for (uint32_t j = 0; j < g->n_tensors; j++) {
+            const ft_tensor *t = &g->tensor[j];
 
             if (t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE &&
                 ft_dtype_bits(t->dtype) == 8)
                 bytes += (double)ft_shape_elements(&t->shape);
         }
         CHECK(found >= networks[i].fewest);
-        CHECK(ft_graph_n_bounded(g) == 0);
+        CHECK(g->n_bounded == 0);
         CHECK(bytes >= networks[i].weights && bytes < networks[i].weights + 100);
         flops = i % 4 ? flops : product_flops(g);
         CHECK(flops > 0 && product_flops(g) == flops);

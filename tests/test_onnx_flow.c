@@ -102,9 +102,8 @@ static void the_dearer_branch_counts(void)
     ft_graph *g = import(cases[0].model, NULL, NULL);
 
     CHECK_FLOWS(cases, NULL);
-    CHECK(g && ft_graph_n_bounded(g) == 1);
-    CHECK(g &&
-          strcmp(ft_graph_bounded(g, 0), "If (node y), its dearer branch taken") == 0);
+    CHECK(g && g->n_bounded == 1);
+    CHECK(g && strcmp(g->bounded[0], "If (node y), its dearer branch taken") == 0);
     ft_graph_free(g);
 }
 
@@ -195,17 +194,17 @@ static void loops_are_trained_round_by_round(void)
     unsigned seen = 0;
 
     CHECK(g && ft__graph_train(&trained, g, &step, NULL) == FT_OK);
-    for (uint32_t i = 0; trained && i < ft_graph_n_nodes(trained); i++) {
-        const ft_node *n = ft_graph_node(trained, i);
+    for (uint32_t i = 0; trained && i < trained->n_nodes; i++) {
+        const ft_node *n = &trained->node[i];
 
-        if (ft_graph_op(trained, n->op)->kind != FT_KIND_linear)
+        if (trained->op[n->op].kind != FT_KIND_linear)
             continue;
         CHECK(n->repeat == 10);
         seen |= n->phase == FT_PHASE_BACKWARD ? 2 : 1;
     }
     CHECK(seen == 3);
     CHECK(g && ft__graph_lower(&lowered, g, 0, NULL) == FT_OK);
-    CHECK(lowered && ft__graph_n_outputs(lowered) == 1);
+    CHECK(lowered && lowered->n_outputs == 1);
     ft_graph_free(lowered);
     ft_graph_free(trained);
     ft_graph_free(g);
@@ -231,8 +230,8 @@ static void the_user_may_say_how_often_a_loop_runs(void)
 
     CHECK_FLOWS(cases, &opt);
     g = import(cases[0].model, NULL, NULL);
-    CHECK(g && ft_graph_n_bounded(g) == 1 &&
-          strcmp(ft_graph_bounded(g, 0),
+    CHECK(g && g->n_bounded == 1 &&
+          strcmp(g->bounded[0],
                  "Loop (node y,all), counted 1 time: how often it runs depends on data "
                  "(--trips N sets it)") == 0);
     ft_graph_free(g);

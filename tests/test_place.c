@@ -87,7 +87,7 @@ static double value_of(const ft_split *s, ft_place_by by)
 /* The least of all ways that fit. */
 static double least_of(const struct rig *r, ft_place_by by)
 {
-    const uint32_t n = ft_graph_n_nodes(r->g);
+    const uint32_t n = r->g->n_nodes;
     double least = INFINITY;
 
     for (uint32_t a = 0; a <= n; a++)
@@ -153,7 +153,7 @@ static void parts_keep_within_the_memory(void)
         0.97 * alone[0].stage[0].memory_bytes;
     check_split(&r);
     CHECK(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
-    CHECK(s.fits && s.stage[0].end > 0 && s.stage[0].end < ft_graph_n_nodes(r.g));
+    CHECK(s.fits && s.stage[0].end > 0 && s.stage[0].end < r.g->n_nodes);
     r.device[0].limit_bytes = r.device[1].limit_bytes = 1e6;
     CHECK(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
           FT_ENOTFOUND);
@@ -185,10 +185,10 @@ static void an_uncut_network_is_what_is_predicted(void)
 static bool touches(const ft_graph *g, const ft_node *n, uint32_t storage)
 {
     for (uint32_t j = 0; j < n->n_in; j++)
-        if (ft_graph_tensor(g, n->in[j])->storage == storage)
+        if (g->tensor[n->in[j]].storage == storage)
             return true;
     for (uint32_t j = 0; j < n->n_out; j++)
-        if (ft_graph_tensor(g, n->out[j])->storage == storage)
+        if (g->tensor[n->out[j]].storage == storage)
             return true;
     return false;
 }
@@ -198,12 +198,12 @@ static double bytes_across(const ft_graph *g, uint32_t cut)
 {
     double sum = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
         bool before = false, behind = false;
 
-        for (uint32_t k = 0; k < ft_graph_n_nodes(g); k++)
-            if (touches(g, ft_graph_node(g, k), i))
+        for (uint32_t k = 0; k < g->n_nodes; k++)
+            if (touches(g, &g->node[k], i))
                 *(k < cut ? &before : &behind) = true;
         if (t->storage == i && t->role != FT_ROLE_WEIGHT && before && behind)
             sum += (double)ft_tensor_bytes(&t->shape, t->dtype);
@@ -216,8 +216,8 @@ static void what_is_sent_is_what_is_read_behind_the_cut(void)
     static const char *const names[] = {"t4", "a30"};
     struct rig r = rig_of("resnet18", 2, names, 2);
 
-    for (uint32_t cut = 1; cut < ft_graph_n_nodes(r.g); cut++) {
-        const uint32_t at[] = {0, cut, ft_graph_n_nodes(r.g)};
+    for (uint32_t cut = 1; cut < r.g->n_nodes; cut++) {
+        const uint32_t at[] = {0, cut, r.g->n_nodes};
         ft_split s;
 
         CHECK(ft__place_at(&s, r.device, 2, r.g, at, NULL) == FT_OK);

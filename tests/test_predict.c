@@ -121,7 +121,7 @@ static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, int n,
     for (int i = 0; i < n && !st; i++) {
         uint32_t at = 0;
 
-        while (!ft_op_equal(ft_graph_op(g, at), &ops[i]))
+        while (!ft_op_equal(&g->op[at], &ops[i]))
             at++;
         time[i] = e.op_time[at];
         if (workspace)

@@ -41,15 +41,15 @@ static void add(struct list *l, const char *spec, unsigned long long count)
 static void products_of(struct list *l, const ft_graph *g)
 {
     l->n = 0;
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_product p[FT_MAX_PRODUCTS];
-        uint32_t n = ft_op_products(ft_graph_op(g, i), p);
+        uint32_t n = ft_op_products(&g->op[i], p);
 
         for (uint32_t k = 0; k < n; k++) {
             char spec[SPEC];
 
             ft_op_print(&p[k].op, spec, sizeof(spec));
-            add(l, spec, p[k].count * ft_graph_op_count(g, i));
+            add(l, spec, p[k].count * g->op_count[i]);
         }
     }
 }
@@ -126,7 +126,7 @@ static void exports_hold_the_products_of_their_onnx_twins(void)
             products_of(&ours, pt2);
             products_of(&theirs, onnx);
             compare(names[i], &ours, &theirs);
-            CHECK(ft_graph_n_bounded(pt2) == 0);
+            CHECK(pt2->n_bounded == 0);
         }
         ft_graph_free(pt2);
         ft_graph_free(onnx);
@@ -143,7 +143,7 @@ static void joint_graphs_hold_what_torch_counts(void)
     products_of(&ours, g);
     read_golden(&theirs, path_of("tests/data/joint", "resnet18", ".txt"));
     compare("resnet18.joint", &ours, &theirs);
-    CHECK(ft_graph_mode(g) == FT_MODE_TRAINING && ft_graph_n_bounded(g) == 0);
+    CHECK(g->mode == FT_MODE_TRAINING && g->n_bounded == 0);
     ft_graph_free(g);
 }
 
@@ -162,8 +162,8 @@ static void trained_parameters_are_those_that_torch_has(void)
         ft_graph *g = load(path_of("tests/data/pt2", cases[i].name, ".pt2"), NULL);
         double sum = 0, gradients = 0;
 
-        for (uint32_t k = 0; g && k < ft_graph_n_tensors(g); k++) {
-            const ft_tensor *t = ft_graph_tensor(g, k);
+        for (uint32_t k = 0; g && k < g->n_tensors; k++) {
+            const ft_tensor *t = &g->tensor[k];
 
             if (t->trainable)
                 sum += (double)ft_shape_elements(&t->shape);
@@ -182,9 +182,9 @@ static bool holds(const ft_graph *g, const char *spec, uint64_t count)
 
     if (!g || ft_op_parse(&op, spec, strlen(spec), NULL))
         return false;
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        if (ft_op_equal(ft_graph_op(g, i), &op))
-            return ft_graph_op_count(g, i) == count;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft_op_equal(&g->op[i], &op))
+            return g->op_count[i] == count;
     return count == 0;
 }
 
@@ -195,14 +195,13 @@ static void subgraphs_are_written_out(void)
     /* The branch with the layer costs more; the block without gradients is there. */
     CHECK(holds(g, "linear x=2x4 out=4 bias=1 dtype=fp32", 2));
     CHECK(holds(g, "relu x=2x4 dtype=fp32", 1) && holds(g, "sin x=2x4 dtype=fp32", 0));
-    CHECK(g && ft_graph_n_bounded(g) == 1 && strstr(ft_graph_bounded(g, 0), "dearer"));
+    CHECK(g && g->n_bounded == 1 && strstr(g->bounded[0], "dearer"));
     ft_graph_free(g);
     g = load(path_of("tests/data/pt2", "loops", ".pt2"), NULL);
     /* Once in the loop of unknown length, three times each in scan and map. */
     CHECK(holds(g, "linear x=2x4 out=4 bias=1 dtype=fp32", 7));
     CHECK(holds(g, "tanh x=2x4 dtype=fp32", 3) && holds(g, "relu x=2x4 dtype=fp32", 3));
-    CHECK(g && ft_graph_n_bounded(g) == 1 &&
-          strstr(ft_graph_bounded(g, 0), "counted as one round"));
+    CHECK(g && g->n_bounded == 1 && strstr(g->bounded[0], "counted as one round"));
     ft_graph_free(g);
 }
 

@@ -64,7 +64,8 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
 
     snprintf(path, sizeof(path), "%s/examples/ptx/%s", root, file);
     CHECK(ft_ptx_launches_open(&l, path, NULL, NULL) == FT_OK);
-    n = l ? ft_ptx_launches_list(l, &at) : 0;
+    at = l ? ft_ptx_launches_get(l)->listed : NULL;
+    n = l ? ft_ptx_launches_get(l)->n : 0;
     CHECK(n > 100);
     for (size_t i = 0; i < n * (size_t)times; i++) {
         const ft_ptx_listed *one = &at[i % n];

@@ -34,8 +34,8 @@ static void close_module(opened *o)
 
 static int has_kernel(const ft_ptx *m, const char *name)
 {
-    const ft_ptx_kernel *k;
-    const size_t n = ft_ptx_kernels(m, &k);
+    const ft_ptx_kernel *k = ft_ptx_get(m)->kernel;
+    const size_t n = ft_ptx_get(m)->n_kernels;
 
     for (size_t i = 0; i < n; i++)
         if (strcmp(k[i].name, name) == 0)

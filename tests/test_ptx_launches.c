@@ -55,16 +55,17 @@ static void a_launch_file_says_everything(void)
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     const ft_ptx_listed *v;
 
-    CHECK(ft_ptx_launches_list(l, &v) == 6);
-    CHECK(ft_ptx_launches_source(l) == FT_PTX_LAUNCH_FILE);
+    v = ft_ptx_launches_get(l)->listed;
+    CHECK(ft_ptx_launches_get(l)->n == 6);
+    CHECK(ft_ptx_launches_get(l)->source == FT_PTX_LAUNCH_FILE);
     CHECK(is(v[0].name, "first") && v[0].count == 1 && is(v[0].kernel->name, "saxpy"));
     CHECK(dims(v[0].launch.grid, 391, 1, 1) && dims(v[0].launch.block, 256, 1, 1));
     CHECK(v[0].launch.n_args == 4 && number(&v[0], 2) == 0x3f000000 &&
           number(&v[0], 3) == 100000);
     CHECK(dims(v[1].launch.grid, 32, 64, 1) && dims(v[1].launch.block, 16, 8, 1));
     CHECK(v[1].launch.dynamic_shared == 1024 && v[1].count == 3);
-    CHECK(strncmp(ft_ptx_target(v[2].module), "sm_90", 5) == 0);
-    CHECK(strncmp(ft_ptx_target(v[0].module), "sm_80", 5) == 0);
+    CHECK(strncmp(ft_ptx_get(v[2].module)->target, "sm_90", 5) == 0);
+    CHECK(strncmp(ft_ptx_get(v[0].module)->target, "sm_80", 5) == 0);
     CHECK(!v[4].module && is(v[4].library, "cublasSgemm") && v[4].count == 4);
     CHECK(is(v[4].operation, "matmul x=512x768 y=768x768 dtype=fp32"));
     CHECK(is(v[5].library, "cudnnSoftmaxForward") && !v[5].operation);
@@ -76,7 +77,7 @@ static void what_is_used_as_an_address_needs_no_value_and_null_is_unknown(void)
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     const ft_ptx_listed *v;
 
-    ft_ptx_launches_list(l, &v);
+    v = ft_ptx_launches_get(l)->listed;
     CHECK(v[0].launch.arg[0].size == 8 && number(&v[0], 0) % 256 == 0);
     CHECK(number(&v[0], 0) != number(&v[0], 1));
     CHECK(v[2].launch.n_args == 3 && v[2].launch.arg[0].index == 1);
@@ -88,8 +89,8 @@ static void what_is_used_as_an_address_needs_no_value_and_null_is_unknown(void)
 static void launches_that_differ_in_name_and_count_only_are_the_same(void)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
-    const ft_ptx_listed *v;
-    size_t n = ft_ptx_launches_list(l, &v);
+    const ft_ptx_listed *v = ft_ptx_launches_get(l)->listed;
+    size_t n = ft_ptx_launches_get(l)->n;
 
     for (size_t i = 0; i < n; i++)
         CHECK(v[i].same == (i == 3 ? 0 : i));
@@ -110,7 +111,6 @@ static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
         "004: kConvolution  [prev=003 (1) | next=005 (1)] kConvolution\n",
     };
     char path[3][256];
-    const ft_ptx_listed *v;
     ft_ptx_launches *l;
 
     for (int i = 0; i < 3; i++) {
@@ -121,7 +121,8 @@ static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
         CHECK(fp && fputs(texts[i], fp) >= 0 && fclose(fp) == 0);
     }
     CHECK(ft_ptx_launches_open(&l, folder, NULL, NULL) == FT_OK);
-    CHECK(l && ft_ptx_launches_list(l, &v) == 1 && !v[0].operation);
+    CHECK(l && ft_ptx_launches_get(l)->n == 1 &&
+          !ft_ptx_launches_get(l)->listed[0].operation);
     ft_ptx_launches_free(l);
     for (int i = 0; i < 3; i++)
         remove(path[i]);
@@ -141,17 +142,17 @@ static void launches_of_other_buffers_are_others(void)
           FT_OK);
     if (!l)
         return;
-    CHECK(ft_ptx_launches_list(l, &v) == 2 && v[1].same == 1);
+    v = ft_ptx_launches_get(l)->listed;
+    CHECK(ft_ptx_launches_get(l)->n == 2 && v[1].same == 1);
     ft_ptx_launches_free(l);
 }
 
 static void a_folder_with_a_launch_file_is_that_file(void)
 {
     ft_ptx_launches *l = opened("nvcc/");
-    const ft_ptx_listed *v;
 
-    CHECK(ft_ptx_launches_source(l) == FT_PTX_LAUNCH_FILE);
-    CHECK(ft_ptx_launches_list(l, &v) == 6);
+    CHECK(ft_ptx_launches_get(l)->source == FT_PTX_LAUNCH_FILE);
+    CHECK(ft_ptx_launches_get(l)->n == 6);
     ft_ptx_launches_free(l);
 }
 
@@ -223,7 +224,8 @@ static void launches_with_other_registers_bytes_or_calls_are_others(void)
           FT_OK);
     if (!l)
         return;
-    CHECK(ft_ptx_launches_list(l, &v) == 5);
+    v = ft_ptx_launches_get(l)->listed;
+    CHECK(ft_ptx_launches_get(l)->n == 5);
     for (size_t i = 0; i < 5; i++)
         CHECK(v[i].same == (i == 4 ? 3 : i));
     CHECK(!v[0].registers && !v[0].block_bytes && !v[0].call);
@@ -326,7 +328,7 @@ static void numbers_take_the_types_of_their_parameters(void)
     CHECK(ft_ptx_launches_parse(&l, line, strlen(line), NULL, folder, &err) == FT_OK);
     if (!l)
         fprintf(stderr, "%s\n", err.msg);
-    ft_ptx_launches_list(l, &v);
+    v = ft_ptx_launches_get(l)->listed;
     CHECK(v[0].launch.n_args == 10);
     for (uint32_t i = 0; i < 9; i++)
         CHECK(number(v, i) == want[i]);
@@ -417,8 +419,8 @@ static void one_text_may_hold_several_modules(void)
     ft_error err = {0};
 
     CHECK(ft_ptx_modules_open(&m, &n, in("nvcc/cuobjdump.txt"), &err) == FT_OK);
-    CHECK(n == 2 && strncmp(ft_ptx_target(m[0]), "sm_80", 5) == 0 &&
-          strncmp(ft_ptx_target(m[1]), "sm_90", 5) == 0);
+    CHECK(n == 2 && strncmp(ft_ptx_get(m[0])->target, "sm_80", 5) == 0 &&
+          strncmp(ft_ptx_get(m[1])->target, "sm_90", 5) == 0);
     ft_ptx_modules_free(m, n);
     CHECK(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.ptx"), &err) == FT_OK && n == 1);
     ft_ptx_modules_free(m, n);
@@ -441,8 +443,9 @@ static void compare(const char *name, ft_ptx_source source, const struct expecte
     ft_ptx_launches *l = opened(name);
     const ft_ptx_listed *v;
 
-    CHECK(ft_ptx_launches_source(l) == source);
-    CHECK(ft_ptx_launches_list(l, &v) == n);
+    CHECK(ft_ptx_launches_get(l)->source == source);
+    v = ft_ptx_launches_get(l)->listed;
+    CHECK(ft_ptx_launches_get(l)->n == n);
     for (size_t i = 0; i < n; i++, e++) {
         CHECK(v[i].count == e->count);
         if (!v[i].module) {
@@ -479,7 +482,7 @@ static void tritons_arguments_have_the_names_of_the_source(void)
     ft_error err = {0};
 
     CHECK(ft_ptx_launches_parse(&l, line, strlen(line), NULL, data, &err) == FT_OK);
-    ft_ptx_launches_list(l, &v);
+    v = ft_ptx_launches_get(l)->listed;
     CHECK(number(v, 2) == 1024 && number(v, 3) == 1000);
     CHECK(v[0].launch.dynamic_shared == 32 && v[0].launch.block[0] == 256);
     ft_ptx_launches_free(l);

@@ -108,7 +108,8 @@ static void a_kernel_is_described(void)
     CHECK(m != NULL);
     if (!m)
         return;
-    CHECK(ft_ptx_kernels(m, &k) == 1);
+    k = ft_ptx_get(m)->kernel;
+    CHECK(ft_ptx_get(m)->n_kernels == 1);
     CHECK(strcmp(k->name, "add") == 0 && k->line == 5);
     CHECK(k->n_params == 3 && k->param[0].pointer == 1 && k->param[1].pointer == 0);
     CHECK(strcmp(k->param[2].name, "a") == 0 && k->param[2].size == 4);
@@ -117,7 +118,7 @@ static void a_kernel_is_described(void)
     CHECK(k->registers[0] == 2 && k->registers[2] == 8 && k->registers[3] == 7);
     CHECK(k->instructions[FT_PTX_FP32] == 1 && k->instructions[FT_PTX_LOAD] == 2);
     CHECK(k->instructions[FT_PTX_STORE] == 1 && k->instructions[FT_PTX_MOVE] == 1);
-    CHECK(ft_ptx_version(m) == 80 && strcmp(ft_ptx_target(m), "sm_90") == 0);
+    CHECK(ft_ptx_get(m)->version == 80 && strcmp(ft_ptx_get(m)->target, "sm_90") == 0);
     ft__ptx_free(m);
 }
 
@@ -172,7 +173,8 @@ static void a_kernel_that_was_declared_is_described_by_its_definition(void)
     CHECK(m != NULL);
     if (!m)
         return;
-    CHECK(ft_ptx_kernels(m, &k) == 1 && k->n_params == 1);
+    k = ft_ptx_get(m)->kernel;
+    CHECK(ft_ptx_get(m)->n_kernels == 1 && k->n_params == 1);
     CHECK(k->registers[2] == 4 && k->shared_bytes == 16 && k->most[0] == 128);
     CHECK(k->instructions[FT_PTX_MOVE] == 1 && k->instructions[FT_PTX_CONTROL] == 1);
     ft__ptx_free(m);

@@ -331,7 +331,7 @@ static void a_network_is_cut_by_one_question(void)
     CHECK(s && !*s->why && s->n_devices == 2 && strcmp(s->device[1], "a30") == 0);
     if (!s)
         return;
-    n = ft_graph_n_nodes(s->graph);
+    n = s->graph->n_nodes;
     CHECK(s->best.stage[0].first == 0 && s->best.stage[1].end == n);
     CHECK(s->best.time_s <= s->alone[0].time_s && s->best.time_s <= s->alone[1].time_s);
     ft_split_free(s);
@@ -339,6 +339,19 @@ static void a_network_is_cut_by_one_question(void)
     CHECK(ft_place_split(&s, d, &q, &(ft_place_options){.n_devices = 9}, NULL) ==
           FT_EINVAL);
     ft_data_close(d);
+}
+
+static void a_predictor_has_its_place(void)
+{
+    char path[64], small[8];
+
+    CHECK(ft_data_predictor_path(path, sizeof(path), "/u", NULL, 0) == 13);
+    CHECK(strcmp(path, "/u/family.ftp") == 0);
+    ft_data_predictor_path(path, sizeof(path), "/u", "onednn", 1);
+    CHECK(strcmp(path, "/u/local-onednn.ftp") == 0);
+    CHECK(ft_data_predictor_path(small, sizeof(small), "/u", "onednn", 4) ==
+          strlen("/u/local-onednn-4-threads.ftp"));
+    CHECK(strcmp(small, "/u/loca") == 0);
 }
 
 int main(int argc, char **argv)
@@ -357,6 +370,7 @@ int main(int argc, char **argv)
     many_lists_are_each_asked_alone();
     a_host_is_named_or_not_known();
     a_network_is_cut_by_one_question();
+    a_predictor_has_its_place();
     threads_share_the_data();
     CHECK_DONE();
 }

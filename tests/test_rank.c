@@ -256,17 +256,6 @@ static void the_pareto_set_is_what_nothing_beats(void)
     }
 }
 
-static void names_go_back_and_forth(void)
-{
-    for (int q = 0; q < FT_RANK_BY_COUNT; q++) {
-        const char *name = ft_rank_by_name((ft_rank_by)q);
-
-        CHECK(ft_rank_by_from_name(name, strlen(name)) == (ft_rank_by)q);
-    }
-    CHECK(ft_rank_by_from_name("tim", 3) == FT_RANK_BY_COUNT);
-    CHECK(ft_rank_by_from_name("timeless", 4) == FT_RANK_BY_TIME);
-}
-
 static void what_is_out_of_range_is_refused(void)
 {
     const ft_rank_entry bad = entry("a", 0, 1, 0);
@@ -351,7 +340,6 @@ int main(void)
     equal_ones_share_their_chance();
     the_same_seed_draws_the_same();
     the_pareto_set_is_what_nothing_beats();
-    names_go_back_and_forth();
     what_is_out_of_range_is_refused();
     CHECK_DONE();
 }

@@ -139,17 +139,18 @@ static char *look_at(const char *root)
     CHECK(ft_monitor_open(&m, "cpu", &how, NULL) == FT_OK);
     if (!fp || !d || !x || !l || !m)
         exit(1);
-    fprintf(fp, "%s, %g cores\n", ft_device_fingerprint(d), ft_device_get(d)->cores);
-    for (size_t i = 0; i < ft_sensors_count(x); i++) {
-        const ft_sensor *s = ft_sensors_at(x, i);
+    fprintf(fp, "%s, %g cores\n", ft_device_get(d)->fingerprint,
+            ft_device_get(d)->cores);
+    for (size_t i = 0; i < x->n; i++) {
+        const ft_sensor *s = &x->sensor[i];
 
         const char *seconds = strstr(s->reason, " for ");
         int len = seconds ? (int)(seconds - s->reason) : (int)strlen(s->reason);
 
         fprintf(fp, "%s %d %.*s\n", s->name, s->usable, len, s->reason);
     }
-    for (size_t i = 0; i < ft_settings_count(l); i++) {
-        const ft_setting_state *s = ft_settings_at(l, i);
+    for (size_t i = 0; i < l->n; i++) {
+        const ft_setting_state *s = &l->state[i];
 
         fprintf(fp, "%s %s: %g %s, %g .. %g, %s, %d %s\n", s->device, s->name, s->now,
                 s->text, s->least, s->most, s->choices, s->writable, s->reason);
@@ -241,10 +242,10 @@ static void a_recorded_virtual_machine_has_nothing_to_set_or_to_read(void)
 
 static const ft_setting_state *setting(const ft_settings_list *l, const char *name)
 {
-    for (size_t i = 0; i < ft_settings_count(l); i++)
-        if (strcmp(ft_settings_at(l, i)->device, "nvml:1") == 0 &&
-            strcmp(ft_settings_at(l, i)->name, name) == 0)
-            return ft_settings_at(l, i);
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->state[i].device, "nvml:1") == 0 &&
+            strcmp(l->state[i].name, name) == 0)
+            return &l->state[i];
     CHECK(0);
     return NULL;
 }

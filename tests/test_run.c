@@ -12,6 +12,7 @@
 #include "run/rounds.h"
 
 static const char *plugin_dir;
+static char model[4096];
 
 static ft_session *open_fake(const char *options)
 {
@@ -338,12 +339,42 @@ static void a_network_runs_in_order_and_says_where_memory_went(void)
     ft_session_close(s);
 }
 
+static void a_session_says_what_stands_in_its_keys(void)
+{
+    ft_session *s = open_fake("noise=0");
+    const ft_session_facts *f = ft_session_get(s);
+    const ft_measure_options how = {.min_time_s = 0.01};
+    ft_network_timing t;
+    ft_error err = {0};
+    ft_graph *g;
+    char **names;
+    size_t n, i = 0;
+
+    CHECK(strcmp(f->engine, "fake") == 0 && strcmp(f->setting, "threads=1") == 0);
+    CHECK(*f->engine_version && strncmp(f->device, "cpu-", 4) == 0);
+    CHECK(ft_engine_names(&names, &n, plugin_dir, NULL) == FT_OK);
+    while (i < n && strcmp(names[i], "fake") != 0)
+        i++;
+    CHECK(i < n);
+    free(names);
+    CHECK(ft_engine_names(&names, &n, "/nonexistent", &err) == FT_ENOTFOUND && !names);
+
+    CHECK(ft_import_ops(&g, "relu x=4\n", 9, "list", NULL) == FT_OK);
+    CHECK(!ft_session_runs_whole(s, model));
+    CHECK(ft_measure_model(&t, s, model, g, &how, &err) == FT_EUNSUPPORTED);
+    CHECK(strstr(err.msg, "fake does not run models whole"));
+    ft_graph_free(g);
+    ft_session_close(s);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
         return 77;
     plugin_dir = argv[2];
+    snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
     an_unknown_engine_lists_those_there_are();
+    a_session_says_what_stands_in_its_keys();
     figures_of_readings_are_per_iteration();
     the_error_is_that_between_rounds();
     every_reading_says_its_round();

@@ -250,10 +250,10 @@ static void try_as_an_ordinary_user(struct rig *r)
         strstr(err.msg, "may only be set by root; run with sudo, or: sudo chmod o+w "));
     CHECK(strstr(err.msg, "/cpu*/cpufreq/scaling_max_freq") != NULL);
     CHECK(ft_settings_show(&l, &r->how, NULL) == FT_OK);
-    CHECK(strcmp(ft_settings_at(l, 0)->name, "core clock") == 0);
-    CHECK(!ft_settings_at(l, 0)->writable);
-    CHECK(strcmp(ft_settings_at(l, 0)->reason, "only root may set it") == 0);
-    CHECK(strstr(ft_settings_at(l, 0)->remedy, "sudo chmod o+w ") != NULL);
+    CHECK(strcmp(l->state[0].name, "core clock") == 0);
+    CHECK(!l->state[0].writable);
+    CHECK(strcmp(l->state[0].reason, "only root may set it") == 0);
+    CHECK(strstr(l->state[0].remedy, "sudo chmod o+w ") != NULL);
     ft_settings_list_free(l);
 }
 
@@ -422,7 +422,7 @@ static void what_no_guard_could_put_back_reset_does(void)
 
     cut_off(&r, record);
     CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
-    CHECK(strstr(ft_settings_in_force(l), "a run that was cut off left settings"));
+    CHECK(strstr(l->in_force, "a run that was cut off left settings"));
     ft_settings_list_free(l);
     CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 13);
     CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
@@ -511,7 +511,7 @@ static void what_is_kept_stays_until_it_is_reset(void)
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "2000000"));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_governor", "performance"));
     CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
-    CHECK(strstr(ft_settings_in_force(l), "17 values are kept") != NULL);
+    CHECK(strstr(l->in_force, "17 values are kept") != NULL);
     ft_settings_list_free(l);
     /* What is held for a while goes back to what is kept. */
     CHECK(ft_settings_hold(&h, &first, &r.how, NULL) == FT_OK);
@@ -524,8 +524,36 @@ static void what_is_kept_stays_until_it_is_reset(void)
     CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_EUNSUPPORTED);
 }
 
+/* The guard's program is this one, see main(). */
+static void the_guard_may_be_a_program(void)
+{
+    const char *const guard[] = {"/proc/self/exe", "guard", NULL};
+    struct rig r;
+    int pair[2], until[2], status;
+    char letter = 0;
+    pid_t pid;
+
+    make_rig(&r, "rapl-laptop");
+    r.how.guard = guard;
+    CHECK(pipe(pair) == 0 && pipe(until) == 0);
+    pid = fork();
+    if (pid == 0)
+        hold_and_wait(&r, pair[1], until, BY_KILL);
+    CHECK(read(pair[0], &letter, 1) == 1 && letter == 'h');
+    CHECK(holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
+    end_it(pid, BY_KILL);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(is_free_soon(&r) && is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
+    for (int i = 0; i < 2; i++) {
+        close(pair[i]);
+        close(until[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "guard") == 0)
+        return ft_settings_guard(argc - 2, argv + 2);
     if (!set_up(argc, argv))
         return 1;
 
@@ -539,6 +567,7 @@ int main(int argc, char **argv)
     a_clock_and_affinity_fail_together();
     what_only_root_may_set_comes_with_the_command_that_opens_it();
     whatever_ends_the_holder_settings_are_put_back();
+    the_guard_may_be_a_program();
     two_cannot_hold_at_once();
     nobody_needs_a_state_folder();
     what_no_guard_could_put_back_reset_does();

@@ -138,8 +138,8 @@ static ft_graph *stride(ft__build *b, unsigned *copies)
     *copies = 0;
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     CHECK(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
-    for (uint32_t i = 0; i < ft_graph_n_nodes(out); i++)
-        *copies += ft_graph_op(out, ft_graph_node(out, i)->op)->kind == FT_KIND_copy;
+    for (uint32_t i = 0; i < out->n_nodes; i++)
+        *copies += out->op[out->node[i].op].kind == FT_KIND_copy;
     ft_graph_free(g);
     return out;
 }
@@ -185,7 +185,7 @@ static void moves_share_memory_until_order_matters(void)
         if (copies != c[i].copies)
             fprintf(stderr, "%s, %s: %u copies\n", c[i].first, c[i].second, copies);
         CHECK(copies == c[i].copies);
-        CHECK(ft_graph_tensor(g, y)->storage == 0);
+        CHECK(g->tensor[y].storage == 0);
         ft_graph_free(g);
     }
 }
@@ -204,7 +204,7 @@ static void a_channels_last_convolution_is_told_so(void)
     ft__build_output(b, put(b, "layernorm x=2x5x5x4 norm=1", &x, 1));
     g = stride(b, &copies);
     CHECK(copies == 0);
-    CHECK(ft_graph_op(g, ft_graph_node(g, 1)->op)->layout == FT_LAYOUT_CHANNELS_LAST);
+    CHECK(g->op[g->node[1].op].layout == FT_LAYOUT_CHANNELS_LAST);
     ft_graph_free(g);
 }
 

@@ -27,13 +27,13 @@ static void text_of(const ft_graph *g, ft_phase phase, char *text)
     size_t at = 0;
 
     text[0] = 0;
-    for (uint32_t i = 0; g && i < ft_graph_n_nodes(g) && at < TEXT; i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; g && i < g->n_nodes && at < TEXT; i++) {
+        const ft_node *n = &g->node[i];
         char spec[512], *dtype;
 
         if (n->phase != phase)
             continue;
-        ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+        ft_op_print(&g->op[n->op], spec, sizeof(spec));
         dtype = strstr(spec, " dtype=fp32");
         if (dtype)
             memmove(dtype, dtype + 11, strlen(dtype + 11) + 1);
@@ -75,8 +75,8 @@ static void the_loss_is_of_the_first_result_or_of_all(void)
             b, with(b, "linear x=4x5 out=7", x, weight(b, "u", (ft_shape){2, {7, 5}})));
         CHECK(ft__graph_train(&step, g, &opt, NULL) == FT_OK);
         expect(step, FT_PHASE_FORWARD, forward[all]);
-        for (uint32_t i = 0; step && i < ft_graph_n_nodes(step); i++)
-            updates += ft_graph_node(step, i)->phase == FT_PHASE_OPTIMIZER;
+        for (uint32_t i = 0; step && i < step->n_nodes; i++)
+            updates += step->node[i].phase == FT_PHASE_OPTIMIZER;
         CHECK(updates == 2 + all);
         ft_graph_free(g);
         ft_graph_free(step);
@@ -96,8 +96,8 @@ static uint32_t count_role(const ft_graph *g, ft_role role)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
-        n += ft_graph_tensor(g, i)->role == role && ft_graph_tensor(g, i)->storage == i;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        n += g->tensor[i].role == role && g->tensor[i].storage == i;
     return n;
 }
 
@@ -127,7 +127,7 @@ static void a_small_network_gives_a_whole_step(void)
     expect(g, FT_PHASE_OPTIMIZER,
            "adam x=8x16 phase=optimizer\n"
            "adam x=16x10 phase=optimizer\n");
-    CHECK(g && ft_graph_mode(g) == FT_MODE_TRAINING);
+    CHECK(g && g->mode == FT_MODE_TRAINING);
     CHECK(count_role(g, FT_ROLE_GRADIENT) == 2 && count_role(g, FT_ROLE_STATE) == 4);
     ft_graph_free(g);
 }
@@ -189,13 +189,12 @@ static void sums_lie_where_nobody_reads_the_parts(void)
     v = two(b, "add x=4x8 y=4x8", u, t); /* t's gradient is that of v, held alone */
     v = two(b, "add x=4x8 y=4x8", v, v); /* v's is given twice */
     g = train(finish(b, v), FT_OPTIMIZER_NONE, FT_LOSS_NONE);
-    for (uint32_t i = 0; g && i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; g && i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
 
-        if (n->phase != FT_PHASE_BACKWARD || ft_graph_op(g, n->op)->kind != FT_KIND_add)
+        if (n->phase != FT_PHASE_BACKWARD || g->op[n->op].kind != FT_KIND_add)
             continue;
-        if (ft_graph_tensor(g, n->out[0])->storage ==
-            ft_graph_tensor(g, n->in[0])->storage)
+        if (g->tensor[n->out[0]].storage == g->tensor[n->in[0]].storage)
             in_place++;
         else
             apart++;
@@ -372,10 +371,10 @@ static void norms_use_and_keep_statistics(void)
            "sgd x=4 phase=optimizer\n"
            "sgd x=4 phase=optimizer\n");
     /* result, mean, deviation; the backward node reads both behind x */
-    n = g ? ft_graph_node(g, 1) : NULL;
-    CHECK(n && n->n_out == 3 && ft_graph_tensor(g, n->out[1])->shape.dim[0] == 4);
-    n = g ? ft_graph_node(g, 2) : NULL;
-    CHECK(n && n->n_in == 4 && n->in[2] == ft_graph_node(g, 1)->out[1]);
+    n = g ? &g->node[1] : NULL;
+    CHECK(n && n->n_out == 3 && g->tensor[n->out[1]].shape.dim[0] == 4);
+    n = g ? &g->node[2] : NULL;
+    CHECK(n && n->n_in == 4 && n->in[2] == g->node[1].out[1]);
     ft_graph_free(g);
 }
 
@@ -424,8 +423,7 @@ static void operations_without_a_rule_are_bounded_and_named(void)
     expect(g, FT_PHASE_BACKWARD,
            "generic read=64 out=4x8\n"
            "linear x=4x8 out=8 phase=backward wrt=w\n");
-    CHECK(g && ft_graph_n_bounded(g) == 1 &&
-          strstr(ft_graph_bounded(g, 0), "backward of generic"));
+    CHECK(g && g->n_bounded == 1 && strstr(g->bounded[0], "backward of generic"));
     ft_graph_free(g);
 }
 
@@ -439,9 +437,9 @@ static void a_graph_with_its_backward_pass_gets_the_optimizer_only(void)
     t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
     t = with(b, "linear x=4x8 out=3", t, weight(b, "v", (ft_shape){2, {8, 3}}));
     joint = train(finish(b, t), FT_OPTIMIZER_NONE, FT_LOSS_MSE);
-    nodes = joint ? ft_graph_n_nodes(joint) : 0;
+    nodes = joint ? joint->n_nodes : 0;
     g = train(joint, FT_OPTIMIZER_ADAMW, FT_LOSS_AUTO);
-    CHECK(g && ft_graph_n_nodes(g) == nodes + 2);
+    CHECK(g && g->n_nodes == nodes + 2);
     expect(g, FT_PHASE_OPTIMIZER,
            "adamw x=8x8 phase=optimizer\n"
            "adamw x=8x3 phase=optimizer\n");
@@ -489,7 +487,7 @@ static void operations_of_a_list_are_differentiated_alone(void)
            "concat x=2x2 axis=1 sizes=2x4\n"
            "relu x=4x8 phase=backward\n"
            "linear x=4x8 out=3 phase=backward\n");
-    CHECK(g && ft_graph_node(g, ft_graph_n_nodes(g) - 1)->repeat == 5);
+    CHECK(g && g->node[g->n_nodes - 1].repeat == 5);
     ft_graph_free(g);
 }
 
@@ -568,6 +566,60 @@ static void costs_of_a_step_follow_the_formulae(void)
     }
 }
 
+static void a_step_is_read_by_its_names(void)
+{
+    static const char list[] = "relu x=4x8\n";
+    ft_step_names names = {.mode = "training", .optimizer = "adam", .loss = "mse"};
+    ft_graph *g, *made, *lowered;
+    ft_error err = {0};
+    ft_step step;
+
+    CHECK(strcmp(ft_phase_name(FT_PHASE_FORWARD_BACKWARD), "forward_backward") == 0);
+    CHECK(ft_import_ops(&g, list, sizeof(list) - 1, "l", NULL) == FT_OK);
+    CHECK(ft_step_read(&step, &names, NULL) == FT_OK);
+    CHECK(step.given && step.mode == FT_MODE_TRAINING && step.how.loss == FT_LOSS_MSE);
+    CHECK(step.how.optimizer == FT_OPTIMIZER_ADAM && !step.how.loss_on_all);
+    CHECK(ft_step_make(&made, g, &step, &err) == FT_EINVAL && !made);
+    CHECK(strstr(err.msg, "a list does not say how"));
+    names = (ft_step_names){.mode = "inference", .loss = "mse"};
+    CHECK(ft_step_read(&step, &names, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "--loss goes with --mode training"));
+    names = (ft_step_names){.mode = "training", .optimizer = "rmsprop"};
+    CHECK(ft_step_read(&step, &names, &err) == FT_EINVAL);
+    CHECK(strstr(err.msg, "none, sgd, momentum, adam or adamw, not \"rmsprop\""));
+    names = (ft_step_names){0};
+    CHECK(ft_step_read(&step, &names, NULL) == FT_OK && !step.given);
+    CHECK(ft_step_make(&made, g, &step, NULL) == FT_OK && !made); /* as it is */
+    CHECK(ft_step_lower(&lowered, g, FT_POLICY_CHANNELS_LAST, &step, NULL) == FT_OK);
+    CHECK(lowered && lowered->n_nodes == 1 && lowered != g);
+    CHECK(strcmp(ft_step_name(&step, g), "one forward pass") == 0);
+    ft_graph_free(lowered);
+    ft_graph_free(g);
+}
+
+static void a_step_is_the_whole_of_it(void)
+{
+    const ft_step step = {
+        .given = 1, .mode = FT_MODE_TRAINING, .how = {.optimizer = FT_OPTIMIZER_SGD}};
+    ft__build *b = ft__build_new("net");
+    uint32_t w = weight(b, "w", (ft_shape){2, {3, 8}});
+    uint32_t x = input(b, (ft_shape){2, {4, 8}});
+    ft_graph *g, *made = NULL, *lowered = NULL;
+
+    ft__build_output(b, layer(b, "linear x=4x8 out=3", &x, 1, &w, 1));
+    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    CHECK(g && g->mode == FT_MODE_INFERENCE && g->batch == 4 && g->n_outputs == 1);
+    CHECK(ft_step_make(&made, g, &step, NULL) == FT_OK);
+    CHECK(made && made->mode == FT_MODE_TRAINING && made->n_nodes > g->n_nodes);
+    CHECK(ft_step_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &step, NULL) == FT_OK);
+    CHECK(lowered && lowered->mode == FT_MODE_TRAINING);
+    CHECK(strcmp(ft_step_name(&step, made), "one step of forward, backward and SGD") ==
+          0);
+    ft_graph_free(lowered);
+    ft_graph_free(made);
+    ft_graph_free(g);
+}
+
 int main(void)
 {
     the_loss_is_of_the_first_result_or_of_all();
@@ -591,6 +643,8 @@ int main(void)
     each_gradient_of_a_joint_graph_is_used_once();
     operations_of_a_list_are_differentiated_alone();
     what_cannot_be_trained_says_why();
+    a_step_is_read_by_its_names();
+    a_step_is_the_whole_of_it();
     costs_of_a_step_follow_the_formulae();
     CHECK_DONE();
 }

@@ -83,21 +83,21 @@ static ft_graph *random_net(uint64_t seed)
 
 static bool stops(const ft_graph *g, const ft_node *n)
 {
-    return ft_kind_saves(ft_graph_op(g, n->op)->kind) == FT_SAVE_NONE;
+    return ft_kind_saves(g->op[n->op].kind) == FT_SAVE_NONE;
 }
 
 static bool is_float(const ft_graph *g, uint32_t t)
 {
-    return ft_graph_tensor(g, t)->dtype == FT_DTYPE_fp32;
+    return g->tensor[t].dtype == FT_DTYPE_fp32;
 }
 
 /* Ways from each tensor to the result, modulo 2^64: what the gradient would be
  * if every operation had derivative 1. */
 static void count_ways(const ft_graph *g, uint64_t *ways)
 {
-    ways[ft__graph_output(g, 0)] = 1;
-    for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;) {
-        const ft_node *n = ft_graph_node(g, i);
+    ways[g->output[0]] = 1;
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        const ft_node *n = &g->node[i];
 
         for (uint32_t j = 0; j < n->n_in && !stops(g, n); j++)
             if (is_float(g, n->in[j]))
@@ -111,13 +111,13 @@ static void count_ways(const ft_graph *g, uint64_t *ways)
  * is given; saved operands have none. */
 static void follow_gradients(const ft_graph *g, uint64_t *value, bool *known)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
-        if (strcmp(ft_graph_tensor(g, i)->name, "gradient") == 0)
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (strcmp(g->tensor[i].name, "gradient") == 0)
             value[i] = known[i] = 1;
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
         uint64_t sum = 0;
-        bool any_known = false, add = ft_graph_op(g, n->op)->kind == FT_KIND_add;
+        bool any_known = false, add = g->op[n->op].kind == FT_KIND_add;
 
         if (n->phase != FT_PHASE_BACKWARD)
             continue;
@@ -137,15 +137,15 @@ static void follow_gradients(const ft_graph *g, uint64_t *value, bool *known)
  * another, and nothing is differentiated twice. */
 static void check_order(const ft_graph *g)
 {
-    uint32_t n_tensors = ft_graph_n_tensors(g);
+    uint32_t n_tensors = g->n_tensors;
     bool *made = calloc(n_tensors, sizeof(*made));
     ft_phase last = FT_PHASE_FORWARD;
 
     for (uint32_t i = 0; i < n_tensors; i++)
-        made[i] = ft_graph_tensor(g, i)->producer == FT_NONE;
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
-        const ft_op *op = ft_graph_op(g, n->op);
+        made[i] = g->tensor[i].producer == FT_NONE;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
+        const ft_op *op = &g->op[n->op];
 
         CHECK(n->phase >= last);
         last = n->phase;
@@ -153,7 +153,7 @@ static void check_order(const ft_graph *g)
         for (uint32_t j = 0; j < n->n_in; j++)
             CHECK(made[n->in[j]]);
         for (uint32_t j = 0; j < n->n_out; j++) {
-            CHECK(!made[n->out[j]] && ft_graph_tensor(g, n->out[j])->producer == i);
+            CHECK(!made[n->out[j]] && g->tensor[n->out[j]].producer == i);
             made[n->out[j]] = true;
         }
     }
@@ -164,19 +164,19 @@ static void check_order(const ft_graph *g)
  * results took the place of something. */
 static uint32_t check_memory(const ft_graph *g)
 {
-    uint32_t n_tensors = ft_graph_n_tensors(g), in_place = 0;
+    uint32_t n_tensors = g->n_tensors, in_place = 0;
     uint32_t *newest = calloc(n_tensors, sizeof(*newest)); /* per storage */
     uint32_t *made = calloc(n_tensors, sizeof(*made));
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
 
         for (uint32_t j = 0; j < n->n_in; j++)
-            CHECK(made[n->in[j]] == newest[ft_graph_tensor(g, n->in[j])->storage]);
+            CHECK(made[n->in[j]] == newest[g->tensor[n->in[j]].storage]);
         for (uint32_t j = 0; j < n->n_out; j++) {
-            uint32_t s = ft_graph_tensor(g, n->out[j])->storage;
+            uint32_t s = g->tensor[n->out[j]].storage;
 
-            if (ft_graph_op(g, n->op)->kind != FT_KIND_view)
+            if (g->op[n->op].kind != FT_KIND_view)
                 newest[s]++;
             made[n->out[j]] = newest[s];
             in_place += newest[s] > 1;
@@ -191,26 +191,26 @@ static uint32_t check_memory(const ft_graph *g)
  * of its shape and the value that the ways give; others have none. */
 static void check_gradients(const ft_graph *g, const ft_graph *step)
 {
-    uint32_t n = ft_graph_n_tensors(step);
-    uint64_t *ways = calloc(ft_graph_n_tensors(g), sizeof(*ways));
+    uint32_t n = step->n_tensors;
+    uint64_t *ways = calloc(g->n_tensors, sizeof(*ways));
     uint64_t *value = calloc(n, sizeof(*value));
     bool *known = calloc(n, sizeof(*known));
 
     count_ways(g, ways);
     follow_gradients(step, value, known);
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
         uint32_t found = 0;
 
-        if (ft_graph_tensor(g, i)->role != FT_ROLE_WEIGHT)
+        if (g->tensor[i].role != FT_ROLE_WEIGHT)
             continue;
-        for (uint32_t k = 0; k < ft_graph_n_nodes(step); k++) {
-            const ft_node *node = ft_graph_node(step, k);
+        for (uint32_t k = 0; k < step->n_nodes; k++) {
+            const ft_node *node = &step->node[k];
             const ft_tensor *w, *d;
 
             if (node->phase != FT_PHASE_OPTIMIZER || node->in[0] != i)
                 continue;
-            w = ft_graph_tensor(step, i);
-            d = ft_graph_tensor(step, node->in[1]);
+            w = &step->tensor[i];
+            d = &step->tensor[node->in[1]];
             CHECK(d->role == FT_ROLE_GRADIENT && ft_shape_equal(&w->shape, &d->shape));
             CHECK(known[node->in[1]] && value[node->in[1]] == ways[i]);
             found++;

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     else
         printf("%s: %.9g s (%.9g .. %.9g, %s), %.9g J, %.9g B\n", answer->device,
                answer->time.value, answer->time.low, answer->time.high,
-               ft_basis_name(answer->time.basis), answer->energy.value,
+               ft_name(FT_NAMES_BASIS, answer->time.basis), answer->energy.value,
                answer->memory.value);
     ft_answer_free(answer);
     ft_data_close(data);

@@ -23,5 +23,5 @@ int main(int argc, char **argv)
         return std::fprintf(stderr, "%s\n", err.msg), 1;
     std::printf("%s: %.9g s (%.9g .. %.9g, %s), %.9g J, %.9g B\n", answer->device,
                 answer->time.value, answer->time.low, answer->time.high,
-                ft_basis_name(answer->time.basis), answer->energy.value, answer->memory.value);
+                ft_name(FT_NAMES_BASIS, answer->time.basis), answer->energy.value, answer->memory.value);
 }

@@ -17,9 +17,6 @@ typedef enum ft_criterion {
     FT_CRITERION_RANDOM,
     FT_CRITERION_COUNT
 } ft_criterion;
-FT_API const char *ft_criterion_name(ft_criterion c); /* "active", "spread", "random" */
-/* FT_CRITERION_COUNT: unknown. */
-FT_API ft_criterion ft_criterion_from_name(const char *name, size_t len);
 
 /* ---- what a criterion brings: measuring played on a store ---- */
 

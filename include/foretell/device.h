@@ -40,6 +40,9 @@ typedef struct ft_device_facts {
     double year;
     const char *const *aliases; /* what datasets call it */
     size_t n_aliases;
+    /* Of this machine a stable text that changes when CPU model, core count seen, cache
+     * sizes or memory size change ("cpu-amd-epyc-2c-1a2b3c4d"); of others the name. */
+    const char *fingerprint;
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;
@@ -56,10 +59,6 @@ FT_API ft_status ft_device_resolve(char *name, size_t size, char *note, size_t n
 FT_API ft_status ft_device_local(ft_device **out, const char *root, ft_error *err);
 FT_API void ft_device_free(ft_device *d);
 FT_API const ft_device_facts *ft_device_get(const ft_device *d);
-/* For the local machine: stable text that changes when CPU model, core count
- * seen, cache sizes or memory size change ("cpu-amd-epyc-2c-1a2b3c4d"); for
- * others the name. */
-FT_API const char *ft_device_fingerprint(const ft_device *d);
 /* What NVIDIA GPU `index` (in the order of NVML) is called in datasets: its model,
  * "gpu-nvidia-h200". nvml: the management library; NULL: the usual name.
  * FT_ENOTFOUND: there is no such GPU, or no library to ask. */
@@ -115,18 +114,20 @@ typedef struct ft_sensor {
     double least_s;
 } ft_sensor;
 
-typedef struct ft_sensors ft_sensors;
+/* Made and freed by the library, so that fields can be appended; read only. */
+typedef struct ft_sensors {
+    const ft_sensor *sensor;
+    size_t n;
+    /* One sentence for answers without energy: "no power sensor on this machine
+     * (powercap: ..., try: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
+    const char *why_none;
+} ft_sensors;
 /* Look for every kind of source this build knows, and watch those found for
  * probe_s seconds (1 is plenty, GPUs move every 0.1 s): a counter that does not
  * move is not usable. `root` as in ft_device_local(); NVML is asked only for "".
  * Never fails for want of a sensor. */
 FT_API ft_status ft_sensors_probe(ft_sensors **out, const char *root, double probe_s,
                                   ft_error *err);
-FT_API size_t ft_sensors_count(const ft_sensors *s);
-FT_API const ft_sensor *ft_sensors_at(const ft_sensors *s, size_t i);
-/* One sentence for answers without energy: "no power sensor on this machine
- * (powercap: ..., try: ...; hwmon: ...; nvml: ...)"; "" when one is usable. */
-FT_API const char *ft_sensors_why_none(const ft_sensors *s);
 FT_API void ft_sensors_free(ft_sensors *s);
 
 FT_END_DECLS

@@ -30,7 +30,6 @@ typedef enum ft_protocol {
                             told as DEVICE does */
     FT_PROTOCOL_COUNT
 } ft_protocol;
-FT_API const char *ft_protocol_name(ft_protocol p);
 
 /* What there is to choose from when orders are judged. */
 typedef enum ft_choices {
@@ -110,7 +109,6 @@ typedef enum ft_by {
     FT_BY_SPLIT, /* what was left out */
     FT_BY_COUNT
 } ft_by;
-FT_API const char *ft_by_name(ft_by b);
 
 /* One step of a learning curve. */
 typedef struct ft_curve_point {

@@ -42,14 +42,22 @@ FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
                                      ft_error *err);
 /* The same of text; `name` is what messages call it. */
 FT_API void ft_exploration_free(ft_exploration *x);
-/* All borrowed. */
-FT_API const char *ft_exploration_name(const ft_exploration *x);
-FT_API const ft_space *ft_exploration_space(const ft_exploration *x);
-FT_API size_t ft_exploration_objectives(const ft_exploration *x,
-                                        const ft_objective **out);
-/* At least one; one without a name where the file has none. */
-FT_API size_t ft_exploration_workloads(const ft_exploration *x,
-                                       const char *const **out);
+/* What a file says of an exploration; borrowed from it. */
+typedef struct ft_exploration_facts {
+    const char *name;
+    const ft_space *space;
+    const ft_parameter *param; /* of the space, in the order of points */
+    size_t n_params;
+    const ft_objective *objective;
+    size_t n_objectives;
+    const char *const *workload; /* at least one; one without a name where the file has
+                                    none */
+    size_t n_workloads;
+    const char *const *word; /* behind `foretell predict` in place of a command, as they
+                                are written; none: the exploration is run */
+    size_t n_words;
+} ft_exploration_facts;
+FT_API const ft_exploration_facts *ft_exploration_get(const ft_exploration *x);
 
 /* "threads=2 wait=active": parameters that have a say, in order, %XX for blanks and
  * '%' in values. Returns its length as snprintf() does. */
@@ -58,10 +66,7 @@ FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char 
 
 /* ---- predictions instead of runs ---- */
 
-/* Words behind `foretell predict` in place of a command; 0: the exploration is run. */
-FT_API size_t ft_exploration_predicts(const ft_exploration *x);
-/* As the file has word i; "" beyond the last. Does {name} of parameter k stand in it? */
-FT_API const char *ft_exploration_word(const ft_exploration *x, size_t i);
+/* Does {name} of parameter k stand in word i? */
 FT_API int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k);
 /* The words at a point, everything put in its place, ended by NULL; freed with free().
  * An option whose value comes out empty, since its parameter has no say, is left out

@@ -18,7 +18,6 @@ typedef enum ft_param_type {
     FT_PARAM_REAL,        /* low .. high */
     FT_PARAM_TYPE_COUNT
 } ft_param_type;
-FT_API const char *ft_param_type_name(ft_param_type t);
 
 typedef enum ft_param_where {
     FT_ACTS_ARGUMENT,    /* {name} in the command */
@@ -44,9 +43,6 @@ typedef struct ft_parameter {
 
 typedef struct ft_space ft_space;
 
-/* 1: no forbidden combination. */
-FT_API size_t ft_space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
-
 /* ---- designs ---- */
 
 typedef enum ft_design {
@@ -57,7 +53,6 @@ typedef enum ft_design {
     FT_DESIGN_SOBOL, /* Sobol 1967, directions of Joe and Kuo 2008, digitally shifted */
     FT_DESIGN_COUNT
 } ft_design;
-FT_API const char *ft_design_name(ft_design d); /* "full", "fractional", ... */
 
 typedef struct ft_design_options {
     ft_design design;
@@ -94,7 +89,6 @@ typedef enum ft_searcher {
     FT_SEARCH_RANDOM,
     FT_SEARCH_COUNT
 } ft_searcher;
-FT_API const char *ft_searcher_name(ft_searcher s);
 
 typedef struct ft_search ft_search;
 typedef struct ft_search_options {

@@ -15,6 +15,7 @@
 #include "foretell/kernels.h"
 #include "foretell/learn.h"
 #include "foretell/measure.h"
+#include "foretell/names.h"
 #include "foretell/networks.h"
 #include "foretell/op.h"
 #include "foretell/outliers.h"

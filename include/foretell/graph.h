@@ -6,11 +6,6 @@
 
 FT_BEGIN_DECLS
 
-/* A network: operations in topological order with their tensors. Made by an
- * importer, immutable afterwards, may be shared by threads. All that is handed
- * out is borrowed and lives as long as the graph. */
-typedef struct ft_graph ft_graph;
-
 #define FT_NONE UINT32_MAX
 
 typedef enum ft_role {
@@ -78,25 +73,32 @@ typedef struct ft_node {
     const uint32_t *out;
 } ft_node;
 
+/* A network: operations in topological order with their tensors. Made and freed by the
+ * library, so that fields can be appended; immutable, may be shared by threads. */
+typedef struct ft_graph {
+    const char *name;
+    ft_mode mode;  /* TRAINING: it holds backward nodes */
+    int64_t batch; /* the first dimension of the first input; 0: there is none */
+    const ft_tensor *tensor;
+    uint32_t n_tensors;
+    const ft_node *node;
+    uint32_t n_nodes;
+    const ft_op *op; /* unique operations in order of first use, ... */
+    const uint64_t *op_count; /* ... and how often each occurs */
+    uint32_t n_ops;
+    const uint32_t *output; /* the results of the network, in its order; a tensor may be
+                               several of them */
+    uint32_t n_outputs;
+    const char *const *assumption; /* what the importer assumed ("batch 1: the model leaves
+                                      it open, --batch N sets it") */
+    uint32_t n_assumptions;
+    const char *const *bounded; /* nodes that have no rule and are bounded instead ("Foo
+                                   (node bar)") */
+    uint32_t n_bounded;
+    struct ft__parts *parts; /* the library's */
+} ft_graph;
+
 FT_API void ft_graph_free(ft_graph *g);
-FT_API const char *ft_graph_name(const ft_graph *g);
-FT_API uint32_t ft_graph_n_tensors(const ft_graph *g);
-FT_API const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i);
-/* The results of the network, in its order; a tensor may be several of them. */
-FT_API uint32_t ft_graph_n_nodes(const ft_graph *g);
-FT_API const ft_node *ft_graph_node(const ft_graph *g, uint32_t i);
-/* TRAINING: the graph holds backward nodes. */
-FT_API ft_mode ft_graph_mode(const ft_graph *g);
-/* Unique operations in order of first use, and how often each occurs. */
-FT_API uint32_t ft_graph_n_ops(const ft_graph *g);
-FT_API const ft_op *ft_graph_op(const ft_graph *g, uint32_t i);
-FT_API uint64_t ft_graph_op_count(const ft_graph *g, uint32_t i);
-/* What the importer assumed ("batch 1: the model leaves it open, --batch N sets
- * it"), and nodes that have no rule and are bounded instead ("Foo (node bar)"). */
-FT_API uint32_t ft_graph_n_assumptions(const ft_graph *g);
-FT_API const char *ft_graph_assumption(const ft_graph *g, uint32_t i);
-FT_API uint32_t ft_graph_n_bounded(const ft_graph *g);
-FT_API const char *ft_graph_bounded(const ft_graph *g, uint32_t i);
 
 /* Sums over the whole graph; parameters that are shared count once. */
 typedef struct ft_totals {
@@ -105,6 +107,7 @@ typedef struct ft_totals {
     double bytes_written;
     double parameters;
     double weight_bytes;
+    ft_dtype dtype; /* of the operation with the most arithmetic */
 } ft_totals;
 FT_API void ft_graph_totals(const ft_graph *g, ft_totals *out);
 
@@ -132,7 +135,6 @@ typedef enum ft_part {
     FT_PART_WORKSPACE, /* of kernels: alive while one operation runs, or kept */
     FT_PART_COUNT
 } ft_part;
-FT_API const char *ft_part_name(ft_part p);
 
 /* bits: FT_POLICY_EAGER and FT_POLICY_CPU_SCRATCH count here; others are for
  * ft__graph_lower(), which goes first. */
@@ -161,12 +163,6 @@ FT_API ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
  * ft_memory_make(). */
 typedef ft_status (*ft_memory_at)(void *arg, int64_t batch, uint64_t *bytes,
                                   ft_error *err);
-
-/* ---- in another element type ---- */
-/* The type of the operation with the most arithmetic. */
-FT_API ft_dtype ft_graph_dtype(const ft_graph *g);
-
-/* ---- how an engine runs a graph: FT_POLICY_ bits, see op.h ---- */
 
 /* ---- training ---- */
 typedef enum ft_optimizer {
@@ -211,16 +207,11 @@ FT_API ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error
 /* The graph that is asked for; *out NULL: g itself. FT_EINVAL: g cannot be run so. */
 FT_API ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                               ft_error *err);
-/* The same in place of *g, which stays on failure. */
-FT_API ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err);
 /* The same, as an engine of this policy runs it. */
 FT_API ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                                const ft_step *s, ft_error *err);
 /* "one forward pass", "one step of forward, backward and SGD"; static. */
 FT_API const char *ft_step_name(const ft_step *s, const ft_graph *g);
-FT_API const char *ft_mode_name(const ft_graph *g); /* "inference", "training" */
-/* The first dimension of the first input; 0: there is none. */
-FT_API int64_t ft_graph_batch(const ft_graph *g);
 
 /* ---- import ---- */
 typedef struct ft_dim_value {

@@ -64,8 +64,6 @@ typedef enum ft_method {
                            what single trees say, that which errs least in proportion */
     FT_METHOD_COUNT
 } ft_method;
-/* FT_METHOD_COUNT: unknown. */
-FT_API ft_method ft_method_from_name(const char *name, size_t len);
 /* 1 when this build can fit it; else 0 and *why says what is missing ("" otherwise). */
 FT_API int ft_method_available(ft_method m, const char **why);
 

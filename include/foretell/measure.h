@@ -35,11 +35,16 @@ typedef struct ft_session_options {
 FT_API ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
                                  ft_error *err);
 FT_API void ft_session_close(ft_session *s);
-FT_API const char *ft_session_engine(const ft_session *s);
-FT_API const char *ft_session_engine_version(const ft_session *s);
-FT_API uint32_t ft_session_policy(const ft_session *s);
-FT_API const char *ft_session_setting(const ft_session *s); /* "threads=1 clock=1200MHz" */
-FT_API const char *ft_session_device(const ft_session *s);  /* local fingerprint */
+/* What stands in the keys of what it measures. */
+typedef struct ft_session_facts {
+    const char *device;  /* this machine's fingerprint, or as it was opened */
+    const char *setting; /* "threads=1 clock=1200MHz" */
+    const char *engine;
+    const char *engine_version;
+    uint32_t policy; /* FT_POLICY_ bits: how the engine runs graphs */
+} ft_session_facts;
+/* Borrowed from the session. */
+FT_API const ft_session_facts *ft_session_get(const ft_session *s);
 /* Names of the engines whose plug-ins lie in dir, sorted; freed as one with
  * free() (pointers and strings are one block). */
 FT_API ft_status ft_engine_names(char ***names, size_t *n, const char *dir,

@@ -17,9 +17,6 @@ typedef enum ft_place_by {
     FT_PLACE_BY_ENERGY,
     FT_PLACE_BY_COUNT
 } ft_place_by;
-FT_API const char *ft_place_by_name(ft_place_by by); /* "time", "period", "energy" */
-/* FT_PLACE_BY_COUNT: unknown. */
-FT_API ft_place_by ft_place_by_from_name(const char *name, size_t len);
 
 /* ---- one network over several devices ---- */
 

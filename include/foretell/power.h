@@ -30,7 +30,7 @@ typedef struct ft_meter_options {
 /* Watches the sources for a moment (0.3 s, and 0.7 s more where one stands
  * still), as a sensor
  * that stands still is of no use.
- * FT_EUNSUPPORTED: no source works (the sentence of ft_sensors_why_none());
+ * FT_EUNSUPPORTED: no source works (the sentence of ft_sensors.why_none);
  * FT_ENOTFOUND: a source that was named is not there, or why it does not work. */
 FT_API ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt,
                                ft_error *err);
@@ -48,15 +48,13 @@ typedef struct ft_domain {
     double period_s;      /* between new values, found by watching; NaN: not known */
     double window_s;      /* over which a value is an average; NaN: not known */
     double duty;          /* share of the time the sensor looks; 1 unless known to be less */
-    double least_s;       /* a loop must last this long; NaN: not known */
+    double least_s;       /* a loop must last this long for the domain to be told: one
+                             window and eleven new values; fifty where the sensor looks a
+                             part of the time only; 0.5 s where neither is known */
     const char *note;     /* "MIG is on: the whole GPU's"; "" */
 } ft_domain;
 FT_API uint32_t ft_meter_n_domains(const ft_meter *m);
 FT_API const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i);
-/* Seconds a loop must last for this domain to be told; what is shorter is looped:
- * one window and eleven new values; fifty where the sensor looks a part of the
- * time only. 0.5 s where neither is known. */
-FT_API double ft_meter_least_s(const ft_meter *m, uint32_t i);
 
 typedef struct ft_power_reading {
     double at_s;

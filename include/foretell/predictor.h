@@ -24,7 +24,6 @@ typedef enum ft_basis {
     FT_BASIS_UNAVAILABLE, /* value is NaN; `why` says so in words */
     FT_BASIS_COUNT
 } ft_basis;
-FT_API const char *ft_basis_name(ft_basis b);
 
 /* low..high is a 90 % interval; NaN where there is none. */
 typedef struct ft_estimate {

@@ -16,7 +16,6 @@ typedef enum ft_ptx_class {
 #undef FT_PTX_CLASS
     FT_PTX_CLASSES
 } ft_ptx_class;
-FT_API const char *ft_ptx_class_name(ft_ptx_class c);  /* "fp32", "load", ... */
 
 /* State spaces. Generic addresses count as what they are seen to come from, as
  * GENERIC where that is not seen. */
@@ -31,7 +30,6 @@ typedef enum ft_ptx_space {
     FT_PTX_TENSOR_MEMORY, /* tcgen05 */
     FT_PTX_SPACES
 } ft_ptx_space;
-FT_API const char *ft_ptx_space_name(ft_ptx_space s); /* "generic", "global", ... */
 
 /* ---- modules ---- */
 
@@ -56,12 +54,16 @@ typedef struct ft_ptx_kernel {
     uint32_t line;                 /* where it begins, from 1 */
 } ft_ptx_kernel;
 
-/* The text is borrowed until ft__ptx_free(). `name` is for messages. */
-FT_API size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out); /* borrowed */
-/* major x 10 + minor; ".target", as written. */
-FT_API uint32_t ft_ptx_version(const ft_ptx *m);
-FT_API const char *ft_ptx_target(const ft_ptx *m);
-FT_API size_t ft_ptx_text(const ft_ptx *m, const char **out); /* borrowed; its length */
+/* What a module holds; borrowed from it. */
+typedef struct ft_ptx_facts {
+    const ft_ptx_kernel *kernel; /* in the order of the text */
+    size_t n_kernels;
+    uint32_t version;   /* major x 10 + minor */
+    const char *target; /* ".target", as written */
+    const char *text;
+    size_t len;         /* of the text, bytes */
+} ft_ptx_facts;
+FT_API const ft_ptx_facts *ft_ptx_get(const ft_ptx *m);
 
 /* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
  * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */

@@ -51,7 +51,6 @@ typedef enum ft_ptx_source {
     FT_PTX_XLA,      /* a folder of --xla_dump_to */
     FT_PTX_FOLDER,   /* of .ptx files: no grids */
 } ft_ptx_source;
-FT_API const char *ft_ptx_source_name(ft_ptx_source s); /* "launch file", ... */
 
 /* A launch file, or a folder: with launches.jsonl in it that file, else what the tool
  * chain is seen to be. Modules are read, arguments put into their parameters' types.
@@ -65,9 +64,13 @@ FT_API ft_status ft_ptx_launches_parse(ft_ptx_launches **out, const char *text,
                                        size_t len, const char *name, const char *folder,
                                        ft_error *err);
 FT_API void ft_ptx_launches_free(ft_ptx_launches *l);
-FT_API ft_ptx_source ft_ptx_launches_source(const ft_ptx_launches *l);
-/* In the program's order, where that is known. Borrowed. */
-FT_API size_t ft_ptx_launches_list(const ft_ptx_launches *l, const ft_ptx_listed **out);
+/* Borrowed from the list. */
+typedef struct ft_ptx_launches_facts {
+    ft_ptx_source source;
+    const ft_ptx_listed *listed; /* in the program's order, where that is known */
+    size_t n;
+} ft_ptx_launches_facts;
+FT_API const ft_ptx_launches_facts *ft_ptx_launches_get(const ft_ptx_launches *l);
 
 /* ft__ptx_count() of the i-th; ft__ptx_blocks(), ft__ptx_accesses() of the one counted
  * last. Analyses are kept with the list. FT_EINVAL also: a library's call, or something

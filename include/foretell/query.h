@@ -196,7 +196,7 @@ typedef struct ft_answer {
     size_t n_warnings;
     const char *const *unmodelled; /* nodes without a rule, counted by the bytes they move */
     size_t n_unmodelled;
-    const ft_answer_op *const *op;       /* in the order of ft_graph_op() */
+    const ft_answer_op *const *op;       /* in the order of ft_graph.op */
     const ft_answer_op *const *heaviest; /* the same, most of the time first */
     const char *verify; /* command that measures it; "": no engine of this library runs it
                            there */

@@ -20,10 +20,6 @@ typedef enum ft_rank_by {
     FT_RANK_BY_CO2,    /* g */
     FT_RANK_BY_COUNT
 } ft_rank_by;
-FT_API const char *ft_rank_by_name(ft_rank_by q); /* "time", "edp", "co2" */
-FT_API const char *ft_rank_by_unit(ft_rank_by q); /* "s", "J s", "g", "" */
-/* FT_RANK_BY_COUNT: unknown. */
-FT_API ft_rank_by ft_rank_by_from_name(const char *name, size_t len);
 
 /* One way to run it. Estimates are of a pass; a basis of FT_BASIS_UNAVAILABLE stands
  * for what is not known. An infinite or missing upper end is a lower bound. */

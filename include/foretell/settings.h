@@ -78,13 +78,14 @@ typedef struct ft_setting_state {
     const char *reason; /* why not writable; "" */
     const char *remedy; /* the exact command or step that would help; "" */
 } ft_setting_state;
-typedef struct ft_settings_list ft_settings_list;
+/* Made and freed by the library, so that fields can be appended; read only. */
+typedef struct ft_settings_list {
+    const ft_setting_state *state;
+    size_t n;
+    const char *in_force; /* who holds or left what, a sentence; "" when nothing is */
+} ft_settings_list;
 FT_API ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *opt,
                                   ft_error *err);
-FT_API size_t ft_settings_count(const ft_settings_list *l);
-FT_API const ft_setting_state *ft_settings_at(const ft_settings_list *l, size_t i);
-/* Who holds or left what, a sentence; "" when nothing is. */
-FT_API const char *ft_settings_in_force(const ft_settings_list *l);
 FT_API void ft_settings_list_free(ft_settings_list *l);
 
 /* ---- what the machine did while something ran ---- */

@@ -19,8 +19,6 @@ typedef enum ft_quantity {
     FT_QUANTITY_MEMORY, /* B, peak */
     FT_QUANTITY_COUNT
 } ft_quantity;
-FT_API const char *ft_quantity_name(ft_quantity q); /* "time", ... */
-FT_API const char *ft_quantity_unit(ft_quantity q); /* "s", "J", "B" */
 
 /* A number with its standard error; value NaN: not known, and why. sigma NaN: the
  * error is not known. */
@@ -126,7 +124,6 @@ FT_API ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *sto
 /* ---- over several networks ---- */
 
 typedef enum ft_estimator { FT_ESTIMATOR_SUM, FT_ESTIMATOR_PREDICTION, FT_ESTIMATOR_COUNT } ft_estimator;
-FT_API const char *ft_estimator_name(ft_estimator e); /* "sum", "prediction" */
 
 /* Against what was measured, over the networks where both are known. */
 FT_API ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,

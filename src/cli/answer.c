@@ -1,4 +1,5 @@
 #include "cli/answer.h"
+#include "foretell/names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +17,7 @@ static void total_row(ft__table *t, const char *name, const ft_estimate *e,
     ft__table_cell(t, "%s", text(e->value).s);
     ft__table_cell(t, "%s", text(e->low).s);
     ft__table_cell(t, "%s", text(e->high).s);
-    ft__table_cell(t, "%s", ft_basis_name(e->basis));
+    ft__table_cell(t, "%s", ft_name(FT_NAMES_BASIS, e->basis));
 }
 
 static void part_row(ft__table *t, const char *name, double bytes)
@@ -29,7 +30,7 @@ static void part_row(ft__table *t, const char *name, double bytes)
 
 static bool is_training(const ft_answer *a)
 {
-    return ft_graph_mode(a->graph) == FT_MODE_TRAINING;
+    return a->graph->mode == FT_MODE_TRAINING;
 }
 
 static void memory_rows(ft__table *t, const ft_answer *a)
@@ -175,7 +176,7 @@ static void op_row(ft__table *t, const ft_answer *a, const ft_answer_op *op)
         return;
     ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
     ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
-    ft__table_cell(t, "%s", ft_basis_name(e->basis));
+    ft__table_cell(t, "%s", ft_name(FT_NAMES_BASIS, e->basis));
 }
 
 static bool print_heaviest(const ft_answer *a, uint64_t top)
@@ -225,7 +226,7 @@ static void print_all_assumptions(const ft__answer *a, size_t n)
 
 static void print_title(const ft_answer *a)
 {
-    ft__put_clean(stdout, ft_graph_name(a->graph));
+    ft__put_clean(stdout, a->graph->name);
     printf(" on %s: %s%s%s%s%s\n", a->device, a->title, *a->engine ? "; " : "",
            a->engine, *a->setting ? ", " : "", a->setting);
 }
@@ -282,7 +283,7 @@ static void device_row(ft__table *t, const ft__answer *one, bool clocks)
         ft__table_cell(t, "%" PRId64, a->max_batch);
     ft__table_cell(t, "%s",
                    a->lower_bound ? "roofline: a lower bound"
-                                  : ft_basis_name(a->time.basis));
+                                  : ft_name(FT_NAMES_BASIS, a->time.basis));
 }
 
 /* At which of its clocks a device takes the least energy, and what that costs. */
@@ -327,7 +328,7 @@ bool ft__answers_print(const ft__answer *a, size_t n, bool clocks)
              clocks ? "|clock>" : "", clocks ? "|power>" : "",
              a[0].x->max_batch >= 0 ? "|largest batch>" : "");
     t = ft__table_new(columns);
-    ft__put_clean(stdout, ft_graph_name(a[0].x->graph));
+    ft__put_clean(stdout, a[0].x->graph->name);
     putchar('\n');
     print_all_assumptions(a, n);
     for (size_t i = 0; i < n; i++)
@@ -369,7 +370,8 @@ static json_t *memory_json(const ft_answer *a)
 
     put_take(&o, "total", ft__json_estimate(&a->memory, "B"));
     for (int p = 0; p < FT_PART_COUNT; p++)
-        put_take(&o, ft_part_name((ft_part)p), ft__json_real(a->part_bytes[p]));
+        put_take(&o, ft_name(FT_NAMES_PART, (ft_part)p),
+                 ft__json_real(a->part_bytes[p]));
     put_take(&o, "context", ft__json_real(a->context_bytes));
     put_take(&o, "two_largest", ft__json_real(a->two_largest_bytes));
     put_take(&o, "twice_mean", ft__json_real(a->twice_mean_bytes));
@@ -454,6 +456,6 @@ void ft__answer_print_csv(const ft_answer *a, bool head)
         const ft_estimate *e = &a->op[i]->time;
 
         ft__csv_row(stdout, "ssugggs", a->device, a->op[i]->spec, a->op[i]->count,
-                    e->value, e->low, e->high, ft_basis_name(e->basis));
+                    e->value, e->low, e->high, ft_name(FT_NAMES_BASIS, e->basis));
     }
 }

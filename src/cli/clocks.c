@@ -71,8 +71,8 @@ static void show_reasons(const ft_settings_list *l)
 {
     const char *remedy = "", *reason = "";
 
-    for (size_t i = 0; i < ft_settings_count(l); i++) {
-        const ft_setting_state *s = ft_settings_at(l, i);
+    for (size_t i = 0; i < l->n; i++) {
+        const ft_setting_state *s = &l->state[i];
 
         if (s->writable)
             continue;
@@ -94,17 +94,17 @@ static bool show_text(const ft_settings_list *l)
     ft__table *t = ft__table_new("device|setting|now|range|choices<|may be set");
     bool some = false;
 
-    for (size_t i = 0; i < ft_settings_count(l); i++) {
-        some = some || !ft_settings_at(l, i)->writable;
-        show_row(t, ft_settings_at(l, i));
+    for (size_t i = 0; i < l->n; i++) {
+        some = some || !l->state[i].writable;
+        show_row(t, &l->state[i]);
     }
     if (!ft__table_print_take(t, stdout))
         return false;
     if (some)
         putchar('\n');
     show_reasons(l);
-    if (*ft_settings_in_force(l))
-        printf("\n%s\n", ft_settings_in_force(l));
+    if (*l->in_force)
+        printf("\n%s\n", l->in_force);
     return true;
 }
 
@@ -123,11 +123,10 @@ static bool show_json(const ft_settings_list *l)
 {
     json_t *all = json_array();
 
-    for (size_t i = 0; i < ft_settings_count(l); i++)
-        ft__json_append_take(&all, state_json(ft_settings_at(l, i)));
+    for (size_t i = 0; i < l->n; i++)
+        ft__json_append_take(&all, state_json(&l->state[i]));
     return ft__json_print_take(json_pack("{s:o, s:o}", "in_force",
-                                         ft__json_text(ft_settings_in_force(l)),
-                                         "settings", all),
+                                         ft__json_text(l->in_force), "settings", all),
                                stdout);
 }
 

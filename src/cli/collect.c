@@ -8,6 +8,7 @@
 #include "cli/power.h"
 #include "cli/settings.h"
 #include "foretell/measure.h"
+#include "foretell/names.h"
 #include "foretell/store.h"
 #include "report/units.h"
 
@@ -248,8 +249,8 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
                        const char *store)
 {
     printf("%zu operations measured in %s with %s %s, %s\n", r->measured,
-           ft__text_seconds(r->seconds).s, ft_session_engine(s),
-           ft_session_engine_version(s), ft_session_setting(s));
+           ft__text_seconds(r->seconds).s, ft_session_get(s)->engine,
+           ft_session_get(s)->engine_version, ft_session_get(s)->setting);
     printf("%zu wanted: %zu were in the store before, %zu the engine does not run, "
            "%zu failed, %zu left\n",
            r->wanted, r->present, r->refused, r->failed, r->left);
@@ -306,10 +307,12 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
 
 static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
 {
-    *out = ft_criterion_from_name(text, strlen(text));
-    if (*out == FT_CRITERION_COUNT)
+    int by = ft_from_name(FT_NAMES_CRITERION, text, strlen(text));
+
+    if (by < 0)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--choose is active, spread or random, not \"%s\"", text);
+    *out = (ft_criterion)by;
     return FT__EXIT_GOOD;
 }
 
@@ -336,7 +339,7 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     if (!report.why_no_power[0])
         snprintf(report.why_no_power, sizeof(report.why_no_power), "%s", why_no_power);
     if (c->json)
-        printed = print_json(&report, ft_session_setting(s), path);
+        printed = print_json(&report, ft_session_get(s)->setting, path);
     else
         print_text(&report, s, path);
     return ft__cli_done(c, printed);
@@ -385,7 +388,7 @@ static int collect_at(ft__cli *c, const struct options *o, ft__ops *all, ft__swe
     if (code)
         return code;
     if (i == 0)
-        code = gather(c, all, o, ft_session_policy(s));
+        code = gather(c, all, o, ft_session_get(s)->policy);
     if (!code) {
         monitor = ft__sweep_monitor(w);
         ft__sweep_begin(c, w, i);

@@ -263,7 +263,7 @@ static json_t *machine_json(void)
     if (ft_device_local(&d, "", NULL))
         return NULL;
     m = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-                  ft__json_text(ft_device_fingerprint(d)), "title",
+                  ft__json_text(ft_device_get(d)->fingerprint), "title",
                   ft__json_text(ft_device_get(d)->title), "cores",
                   ft__json_real(ft_device_get(d)->cores), "memory_bytes",
                   ft__json_real(ft_device_get(d)->memory_bytes), "system",

@@ -137,7 +137,7 @@ static void look_at_predictor(struct findings *f)
         return;
     }
     ft_predictor_get_info(p, &info);
-    f->predictor_good = strcmp(info.device, ft_device_fingerprint(f->device)) == 0;
+    f->predictor_good = strcmp(info.device, ft_device_get(f->device)->fingerprint) == 0;
     snprintf(f->predictor_state, sizeof(f->predictor_state), "%s %s on %s, %s%s",
              info.engine, info.engine_version, info.device, info.setting,
              f->predictor_good
@@ -157,7 +157,7 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
     if (!st)
         st = ft_sensors_probe(&f->sensors, "", 0.5, err);
     /* What it watched tells periods; why it does not open, the sensors say. */
-    if (!st && !*ft_sensors_why_none(f->sensors))
+    if (!st && !*f->sensors->why_none)
         (void)ft_meter_open(&f->meter, NULL, NULL);
     if (!st)
         st = look_at_engines(f, err);
@@ -192,7 +192,7 @@ static void print_machine(const struct findings *f)
 
     puts("machine");
     print_line("processor", d->title);
-    print_line("known as", ft_device_fingerprint(f->device));
+    print_line("known as", ft_device_get(f->device)->fingerprint);
     snprintf(text, sizeof(text), "%s, %ld usable", ft__text_plain(d->cores).s,
              sysconf(_SC_NPROCESSORS_ONLN));
     print_line("cores", text);
@@ -266,7 +266,7 @@ static bool print_json(const struct findings *f)
     return ft__json_print_take(
         json_pack("{s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o}",
                   "machine", "title", ft__json_text(d->title), "fingerprint",
-                  ft__json_text(ft_device_fingerprint(f->device)), "cores",
+                  ft__json_text(ft_device_get(f->device)->fingerprint), "cores",
                   ft__json_real(d->cores), "l2_bytes", ft__json_real(d->l2_bytes),
                   "l3_bytes", ft__json_real(d->l3_bytes), "memory_bytes",
                   ft__json_real(d->memory_bytes), "engines", engines_json(f), "sensors",

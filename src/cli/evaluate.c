@@ -1,5 +1,6 @@
 /* foretell evaluate: how well held-out operations are foretold. */
 #include "foretell/evaluate.h"
+#include "foretell/names.h"
 
 #include <errno.h>
 #include <math.h>
@@ -125,7 +126,7 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
     size_t n = strcspn(text, "=");
 
     for (size_t i = 0; i < sizeof(what) / sizeof(*what); i++) {
-        const char *name = ft_protocol_name(what[i]);
+        const char *name = ft_name(FT_NAMES_PROTOCOL, what[i]);
 
         if (strlen(name) != n || strncmp(name, text, n) != 0)
             continue;
@@ -144,12 +145,9 @@ static int read_by(ft__cli *c, uint32_t *out, const char *text)
     *out = 0;
     for (const char *p = text; *p;) {
         size_t n = strcspn(p, ",");
-        int b = 0;
+        int b = ft_from_name(FT_NAMES_BY, p, n);
 
-        while (b < FT_BY_COUNT && (strlen(ft_by_name((ft_by)b)) != n ||
-                                   strncmp(ft_by_name((ft_by)b), p, n) != 0))
-            b++;
-        if (b == FT_BY_COUNT)
+        if (b < 0)
             return ft__cli_exit(c, FT__EXIT_USAGE,
                                 "--by is kind, device, size or split, not \"%.*s\"",
                                 (int)n, p);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/evaluated.h"
+#include "foretell/names.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "report/units.h"
@@ -36,7 +37,7 @@ static bool print_text(const ft_choice_curves *r)
     for (int by = 0; by < FT_CRITERION_COUNT; by++)
         if (is_there(r, by))
             len += (size_t)snprintf(columns + len, sizeof(columns) - len, "|%s>",
-                                    ft_criterion_name((ft_criterion)by));
+                                    ft_name(FT_NAMES_CRITERION, (ft_criterion)by));
     printf("MAPE of %zu held-out measurements, learned from some of %zu operations; "
            "means of %u seeds\n\n",
            r->n_tested, r->n_ops, r->n_seeds);
@@ -72,7 +73,7 @@ static json_t *by_criterion(const ft_choice_curves *r, const double *v)
 
     for (int by = 0; by < FT_CRITERION_COUNT; by++)
         if (is_there(r, by))
-            json_object_set_new(all, ft_criterion_name((ft_criterion)by),
+            json_object_set_new(all, ft_name(FT_NAMES_CRITERION, (ft_criterion)by),
                                 ft__json_real(v[by]));
     return all;
 }
@@ -103,9 +104,10 @@ static bool print_csv(const ft_choice_curves *r)
     puts("criterion,operations,mape,area,better,full_at,near_at");
     for (int by = 0; by < FT_CRITERION_COUNT; by++)
         for (size_t k = 0; is_there(r, by) && k < r->n_points; k++)
-            ft__csv_row(stdout, "sgggggg", ft_criterion_name((ft_criterion)by),
-                        r->point[k].ops, r->point[k].mape[by], r->area[by],
-                        r->better[by], r->full_at[by], r->near_at[by]);
+            ft__csv_row(stdout, "sgggggg",
+                        ft_name(FT_NAMES_CRITERION, (ft_criterion)by), r->point[k].ops,
+                        r->point[k].mape[by], r->area[by], r->better[by],
+                        r->full_at[by], r->near_at[by]);
     return true;
 }
 
@@ -133,9 +135,9 @@ int ft__criteria_parse(ft__cli *c, uint32_t *out, const char *text)
     *out = 0;
     for (const char *p = text; *p;) {
         size_t n = strcspn(p, ",");
-        ft_criterion by = ft_criterion_from_name(p, n);
+        int by = ft_from_name(FT_NAMES_CRITERION, p, n);
 
-        if (by == FT_CRITERION_COUNT)
+        if (by < 0)
             return ft__cli_exit(c, FT__EXIT_USAGE,
                                 "--choose is active, spread or random, not \"%.*s\"",
                                 (int)n, p);

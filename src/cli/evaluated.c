@@ -1,5 +1,6 @@
 /* What evaluate found, in words, JSON and CSV. */
 #include "cli/evaluated.h"
+#include "foretell/names.h"
 
 #include <math.h>
 
@@ -116,7 +117,7 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
     printf("%s of %zu measurements of %u datasets, held out by %s: %zu times, learned "
            "from %.0f on average\n\n",
            how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
-           ft_protocol_name(how->protocol), e->n_splits, e->n_learned);
+           ft_name(FT_NAMES_PROTOCOL, how->protocol), e->n_splits, e->n_learned);
     good = print_tables(e, by);
     printf(
         "\nconstant and physics: MAPE of %s; covered: inside the 90 %% interval; "
@@ -194,7 +195,7 @@ static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
         json_pack(
             "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
             "s:o, s:o, s:o}",
-            "protocol", ft_protocol_name(how->protocol), "metric",
+            "protocol", ft_name(FT_NAMES_PROTOCOL, how->protocol), "metric",
             how->metric ? how->metric : "time", "n_rows", ft__json_count(e->n_rows),
             "n_datasets", ft__json_count(e->n_datasets), "n_splits",
             ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
@@ -229,7 +230,7 @@ static bool print_csv(const ft_evaluation *e, uint32_t by)
     csv_line("all", &e->all);
     for (int b = 0; b < FT_BY_COUNT; b++)
         for (size_t i = 0; (by >> b & 1) && i < e->n_by[b]; i++)
-            csv_line(ft_by_name((ft_by)b), &e->by[b][i]);
+            csv_line(ft_name(FT_NAMES_BY, (ft_by)b), &e->by[b][i]);
     for (size_t i = 0; i < e->n_curve; i++) {
         ft_evaluated v = {.learned = e->curve[i].learned,
                           .covered = NAN,

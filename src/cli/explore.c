@@ -5,6 +5,7 @@
 #include "cli/explored.h"
 #include "cli/settings.h"
 #include "cli/swept.h"
+#include "foretell/names.h"
 
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12 };
 
@@ -61,26 +62,27 @@ static const ft__option options[] = {
 
 static int read_design(ft__cli *c, ft_explore_options *how, const char *name)
 {
-    for (int d = 0; d < FT_DESIGN_COUNT; d++)
-        if (strcmp(ft_design_name((ft_design)d), name) == 0) {
-            how->design.design = (ft_design)d;
-            return FT__EXIT_GOOD;
-        }
-    return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--design %s: it is one of full, fractional, random, latin, "
-                        "sobol",
-                        name);
+    int d = ft_from_name(FT_NAMES_DESIGN, name, strlen(name));
+
+    if (d < 0)
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--design %s: it is one of full, fractional, random, latin, "
+            "sobol",
+            name);
+    how->design.design = (ft_design)d;
+    return FT__EXIT_GOOD;
 }
 
 static int read_search(ft__cli *c, ft_explore_options *how, const char *name)
 {
-    for (int s = 0; s < FT_SEARCH_COUNT; s++)
-        if (strcmp(ft_searcher_name((ft_searcher)s), name) == 0) {
-            how->searcher = (ft_searcher)s;
-            return FT__EXIT_GOOD;
-        }
-    return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--search %s: it is one of model, nsga2, random", name);
+    int s = ft_from_name(FT_NAMES_SEARCHER, name, strlen(name));
+
+    if (s < 0)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--search %s: it is one of model, nsga2, random", name);
+    how->searcher = (ft_searcher)s;
+    return FT__EXIT_GOOD;
 }
 
 static int plan_of(ft__cli *c, ft_explore_options *how, const struct options *o)
@@ -137,7 +139,7 @@ static int plan_again(ft__cli *c, struct options *o, char *buf, const ft_explora
             c, FT__EXIT_MISSING,
             "%s was not run yet as the file stands; begin with: foretell "
             "explore run FILE",
-            ft_exploration_name(x));
+            ft_exploration_get(x)->name);
     if (!o->design && !o->search) {
         o->design = strcmp(design, "-") == 0 ? NULL : design;
         o->search = strcmp(search, "-") == 0 ? NULL : search;
@@ -153,8 +155,8 @@ static int plan_again(ft__cli *c, struct options *o, char *buf, const ft_explora
 
 static bool wants_energy(const ft_exploration *x)
 {
-    const ft_objective *o;
-    size_t n = ft_exploration_objectives(x, &o);
+    const ft_objective *o = ft_exploration_get(x)->objective;
+    size_t n = ft_exploration_get(x)->n_objectives;
 
     for (size_t k = 0; k < n; k++)
         if (o[k].what == FT_MEASURED_ENERGY || o[k].what == FT_MEASURED_POWER)
@@ -184,9 +186,9 @@ static int open_meter(ft__cli *c, ft_explore_options *how, const struct options 
 
 static void tell(const ft_explored *e, const ft_exploration *x, const char *file)
 {
-    size_t workloads = ft_exploration_workloads(x, &(const char *const *){0});
+    size_t workloads = ft_exploration_get(x)->n_workloads;
 
-    fprintf(stderr, "%s: %zu point%s", ft_exploration_name(x), e->points,
+    fprintf(stderr, "%s: %zu point%s", ft_exploration_get(x)->name, e->points,
             e->points == 1 ? "" : "s");
     if (workloads > 1)
         fprintf(stderr, " with %zu workloads each", workloads);
@@ -271,7 +273,7 @@ static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
         code = ft__cli_exit(c, FT__EXIT_MISSING,
                             "nothing of %s was run yet as the file stands; begin with: "
                             "foretell explore run %s",
-                            ft_exploration_name(x), c->args.v[1]);
+                            ft_exploration_get(x)->name, c->args.v[1]);
     } else {
         code = show(c, o, &e);
     }
@@ -383,12 +385,12 @@ static int run(ft__cli *c, const void *user)
     if (st)
         return ft__cli_fail(c, st, &err);
     code =
-        ft_exploration_predicts(x) ? foretell(c, user, x, verb == VERIFY)
+        ft_exploration_get(x)->n_words ? foretell(c, user, x, verb == VERIFY)
         : verb == VERIFY
             ? ft__cli_exit(c, FT__EXIT_USAGE,
                            "verify measures what was foretold: %s has no predict, its "
                            "points are run",
-                           ft_exploration_name(x))
+                           ft_exploration_get(x)->name)
             : with_store(c, user, verb, x);
     ft_exploration_free(x);
     return code;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/explored.h"
+#include "foretell/names.h"
 
 enum { POINT_TEXT = 4096 };
 
@@ -200,8 +201,8 @@ static json_t *parameters_json(const ft__explored *e)
             ft__json_append_take(&values, ft__json_text(p->value[i]));
         ft__json_append_take(
             &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b}", "name", p->name, "type",
-                            ft_param_type_name(p->type), "values", values, "low",
-                            ft__json_real(p->value ? NAN : p->low), "high",
+                            ft_name(FT_NAMES_PARAM_TYPE, p->type), "values", values,
+                            "low", ft__json_real(p->value ? NAN : p->low), "high",
                             ft__json_real(p->value ? NAN : p->high), "log", p->log));
     }
     return all;
@@ -237,7 +238,7 @@ json_t *ft__explored_document(const ft__explored *e)
 {
     return json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        ft_exploration_name(e->x), "points", ft__json_count(e->t.n), "foretold",
+        ft_exploration_get(e->x)->name, "points", ft__json_count(e->t.n), "foretold",
         ft__json_count(e->foretold), "runs", ft__json_count(e->runs), "failed",
         ft__json_count(e->failed), "parameters", parameters_json(e), "objectives",
         objectives_json(e), "trials", trials_json(e), "fronts", volumes_json(e),

@@ -354,8 +354,8 @@ static void print_failures(const ft__explored *e)
 
 static void print_foretold(const ft__explored *e)
 {
-    printf("%s: %zu points foretold in %s, none was run\n", ft_exploration_name(e->x),
-           e->foretold, ft__text_seconds(e->seconds).s);
+    printf("%s: %zu points foretold in %s, none was run\n",
+           ft_exploration_get(e->x)->name, e->foretold, ft__text_seconds(e->seconds).s);
     if (e->t.n < e->foretold)
         puts("effects and medians below are of points drawn by lot");
 }
@@ -368,7 +368,7 @@ bool ft__explored_print(const ft__explored *e, uint64_t top)
         print_foretold(e);
     else
         printf("%s: %zu results (points and workloads), %zu runs in all, %zu failed\n",
-               ft_exploration_name(e->x), e->t.n, e->runs, e->failed);
+               ft_exploration_get(e->x)->name, e->t.n, e->runs, e->failed);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++)
         printed = print_front(e, w, top);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++) {

@@ -140,7 +140,7 @@ static bool all_alike(const double *y, size_t n)
 static ft_status aspect(ft__aspect *a, const ft__explored *e, uint32_t w, size_t k,
                         uint64_t seed, ft_error *err)
 {
-    const ft_space *space = ft_exploration_space(e->x);
+    const ft_space *space = ft_exploration_get(e->x)->space;
     struct rows r;
     ft_status st = FT_OK;
 
@@ -336,13 +336,17 @@ static ft_status analyse(ft__explored *e, uint64_t seed, ft_error *err)
 int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
                       ft_trials *trials_take, unsigned char *drawn_take, uint64_t seed)
 {
+    const ft_exploration_facts *facts = ft_exploration_get(x);
     ft_error err = {0};
     ft_status st = FT_OK;
 
     *e = (ft__explored){.x = x, .t = *trials_take, .drawn = drawn_take};
-    e->n_params = ft_space_params(ft_exploration_space(x), &e->param);
-    e->n_objectives = ft_exploration_objectives(x, &e->objective);
-    e->n_workloads = ft_exploration_workloads(x, &e->workload);
+    e->param = facts->param;
+    e->n_params = facts->n_params;
+    e->objective = facts->objective;
+    e->n_objectives = facts->n_objectives;
+    e->workload = facts->workload;
+    e->n_workloads = facts->n_workloads;
     for (size_t i = 0; i < e->t.n; i++) {
         e->runs += e->t.v[i].runs;
         e->failed += e->t.v[i].failure != NULL;

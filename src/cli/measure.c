@@ -105,8 +105,9 @@ static void print_measured(const struct result *r)
     const ft_measurement *m = &r->t.time;
 
     printf("%s: measured with %s %s, %s, on this machine\n", r->model,
-           ft_session_engine(r->session), ft_session_engine_version(r->session),
-           ft_session_setting(r->session));
+           ft_session_get(r->session)->engine,
+           ft_session_get(r->session)->engine_version,
+           ft_session_get(r->session)->setting);
     if (r->training)
         printf("%s\n", r->step);
     printf("\ntime of a %s   %s +- %s (median, MAD)\n", r->training ? "step" : "pass",
@@ -244,10 +245,10 @@ static bool print_json(const struct result *r)
             json_pack(
                 "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
                 ft__json_text(r->model), "mode", r->training ? "training" : "inference",
-                "device", ft__json_text(ft_session_device(s)), "engine",
-                ft__json_text(ft_session_engine(s)), "engine_version",
-                ft__json_text(ft_session_engine_version(s)), "setting",
-                ft__json_text(ft_session_setting(s)), "time", time_json(r),
+                "device", ft__json_text(ft_session_get(s)->device), "engine",
+                ft__json_text(ft_session_get(s)->engine), "engine_version",
+                ft__json_text(ft_session_get(s)->engine_version), "setting",
+                ft__json_text(ft_session_get(s)->setting), "time", time_json(r),
                 "items_per_s", ft__json_real(rate_of(r)), "memory", memory_json(r),
                 "predicted", predicted_json(r), "readings", readings_json(r)),
             loop_json(r)),
@@ -277,7 +278,7 @@ static ft_status predict(ft__cli *c, struct result *r, const ft_graph *g,
     q.optimizer = o->step.optimizer;
     q.loss = o->step.loss;
     q.loss_on = o->step.loss_on;
-    q.engine = ft_session_engine(r->session);
+    q.engine = ft_session_get(r->session)->engine;
     q.predictor = path;
     q.totals = 1;
     if (!st)
@@ -300,13 +301,13 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
 
     if (st)
         return st;
-    r->training = ft_graph_mode(made ? made : g) == FT_MODE_TRAINING;
-    r->batch = ft_graph_batch(g);
+    r->training = (made ? made : g)->mode == FT_MODE_TRAINING;
+    r->batch = g->batch;
     r->step = ft_step_name(step, made ? made : g);
     if (!r->training && ft_session_runs_whole(s, path) && o->model.dtype)
         st = ft_fail(err, FT_EINVAL, 0,
                      "%s runs the file as it is: instead of --dtype, export it in %s",
-                     ft_session_engine(s), o->model.dtype);
+                     ft_session_get(s)->engine, o->model.dtype);
     else if (!r->training && ft_session_runs_whole(s, path))
         st = ft_measure_model(&r->t, s, path, g, &how, err);
     else
@@ -325,7 +326,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
 
     if (st)
         return ft__cli_fail_asked(c, st, &err);
-    ft__path_predictor(predictor, ft_session_engine(s), o->threads);
+    ft__path_predictor(predictor, ft_session_get(s)->engine, o->threads);
     /* Not before: what a predictor takes is not part of the process measured. */
     if (o->predictor || ft__path_exists(predictor))
         st = predict(c, r, g, o, o->predictor ? o->predictor : predictor, &err);
@@ -341,7 +342,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
                       const struct options *o, ft__sweep *w, size_t i)
 {
-    struct result r = {.model = ft_graph_name(g)};
+    struct result r = {.model = g->name};
     ft_session *s;
     int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
 

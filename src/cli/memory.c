@@ -1,5 +1,6 @@
 /* Memory by part, in words and in JSON. */
 #include "cli/cli.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 void ft__memory_print(const ft_memory *m)
@@ -9,7 +10,7 @@ void ft__memory_print(const ft_memory *m)
     printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
     for (int p = 0; p < FT_PART_COUNT; p++)
         if (m->part[p]) {
-            printf("%s%s %s", lead, ft_part_name((ft_part)p),
+            printf("%s%s %s", lead, ft_name(FT_NAMES_PART, (ft_part)p),
                    ft__text_bytes((double)m->part[p]).s);
             lead = " + ";
         }
@@ -31,7 +32,7 @@ json_t *ft__memory_json(const ft_memory *m)
     if (json_object_set_new(o, "peak", ft__json_count(m->peak_bytes)))
         goto fail;
     for (int p = 0; p < FT_PART_COUNT; p++)
-        if (json_object_set_new(o, ft_part_name((ft_part)p),
+        if (json_object_set_new(o, ft_name(FT_NAMES_PART, (ft_part)p),
                                 ft__json_count(m->part[p])))
             goto fail;
     if (json_object_set_new(o, "two_largest", ft__json_real(m->two_largest_bytes)) ||

@@ -185,17 +185,17 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
 
 void ft__model_print_assumptions(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++) {
+    for (uint32_t i = 0; i < g->n_assumptions; i++) {
         printf("assumed: ");
-        ft__put_clean(stdout, ft_graph_assumption(g, i));
+        ft__put_clean(stdout, g->assumption[i]);
         putchar('\n');
     }
 }
 
 void ft__model_print_bounded(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++) {
-        const char *what = ft_graph_bounded(g, i);
+    for (uint32_t i = 0; i < g->n_bounded; i++) {
+        const char *what = g->bounded[i];
 
         printf("bounded: ");
         ft__put_clean(stdout, what);
@@ -208,8 +208,8 @@ json_t *ft__model_assumptions_json(const ft_graph *g)
 {
     json_t *all = json_array();
 
-    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
-        ft__json_append_take(&all, ft__json_text(ft_graph_assumption(g, i)));
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        ft__json_append_take(&all, ft__json_text(g->assumption[i]));
     return all;
 }
 
@@ -217,7 +217,7 @@ json_t *ft__model_bounded_json(const ft_graph *g)
 {
     json_t *all = json_array();
 
-    for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)
-        ft__json_append_take(&all, ft__json_text(ft_graph_bounded(g, i)));
+    for (uint32_t i = 0; i < g->n_bounded; i++)
+        ft__json_append_take(&all, ft__json_text(g->bounded[i]));
     return all;
 }

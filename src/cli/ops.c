@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/ops.h"
+#include "foretell/names.h"
 #include "report/json.h"
 #include "report/units.h"
 
@@ -45,10 +46,10 @@ enum { TOP = 40, TOP_DIFF = 15 };
 /* Costs of all occurrences of unique operation i. */
 static ft_cost cost_of(const ft_graph *g, uint32_t i)
 {
-    double n = (double)ft_graph_op_count(g, i);
+    double n = (double)g->op_count[i];
     ft_cost c;
 
-    ft_op_cost(ft_graph_op(g, i), &c);
+    ft_op_cost(&g->op[i], &c);
     c.flops *= n;
     c.bytes_read *= n;
     c.bytes_written *= n;
@@ -61,10 +62,10 @@ static double parameters_of(const ft_graph *g, uint32_t i)
 {
     ft_cost c;
 
-    if (ft_graph_op(g, i)->phase != FT_PHASE_FORWARD)
+    if (g->op[i].phase != FT_PHASE_FORWARD)
         return 0;
-    ft_op_cost(ft_graph_op(g, i), &c);
-    return c.weight_elements * (double)ft_graph_op_count(g, i);
+    ft_op_cost(&g->op[i], &c);
+    return c.weight_elements * (double)g->op_count[i];
 }
 
 /* ---- the list as text ---- */
@@ -88,7 +89,7 @@ static int by_weight(const void *a, const void *b)
  * NULL: out of memory. */
 static char *heaviest(const ft_graph *g, const ft_totals *sum, uint64_t top)
 {
-    uint32_t n = ft_graph_n_ops(g);
+    uint32_t n = g->n_ops;
     struct weighed *w = malloc((n + 1u) * sizeof(*w));
     char *shown = calloc(n + 1u, 1);
 
@@ -129,7 +130,7 @@ static void cost_cells(ft__table *t, uint64_t count, const ft_cost *c,
 
 static bool is_training(const ft_graph *g)
 {
-    return ft_graph_mode(g) == FT_MODE_TRAINING;
+    return g->mode == FT_MODE_TRAINING;
 }
 
 /* In order of first use; what is too light to be listed is one row. */
@@ -140,18 +141,18 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
     ft_cost rest = {0};
     double parameters = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_cost c = cost_of(g, i);
 
         if (shown[i]) {
-            ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
+            ft_op_print(&g->op[i], spec, sizeof(spec));
             ft__table_cell(t, "%s", spec);
-            cost_cells(t, ft_graph_op_count(g, i), &c, parameters_of(g, i),
-                       is_training(g) ? ft_phase_name(ft_graph_op(g, i)->phase) : NULL);
+            cost_cells(t, g->op_count[i], &c, parameters_of(g, i),
+                       is_training(g) ? ft_phase_name(g->op[i].phase) : NULL);
             continue;
         }
         others++;
-        count += ft_graph_op_count(g, i);
+        count += g->op_count[i];
         rest.flops += c.flops;
         rest.bytes_read += c.bytes_read;
         rest.bytes_written += c.bytes_written;
@@ -159,7 +160,7 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
     }
     if (others) {
         ft__table_cell(t, "%" PRIu64 " others, lighter (--top %u lists all)", others,
-                       ft_graph_n_ops(g));
+                       g->n_ops);
         cost_cells(t, count, &rest, parameters, is_training(g) ? "" : NULL);
     }
 }
@@ -175,12 +176,12 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     char *shown = heaviest(g, sum, top);
     uint64_t count = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        count += ft_graph_op_count(g, i);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        count += g->op_count[i];
     if (shown)
         op_rows(t, g, shown);
     ft__table_rule(t);
-    ft__table_cell(t, "%u unique", ft_graph_n_ops(g));
+    ft__table_cell(t, "%u unique", g->n_ops);
     cost_cells(t, count, &all, sum->parameters, is_training(g) ? "" : NULL);
     free(shown);
     return ft__table_print_take(t, shown ? stdout : NULL) && shown;
@@ -202,13 +203,13 @@ struct list {
 
 static void sum_phases(struct list *l)
 {
-    for (uint32_t i = 0; i < ft_graph_n_nodes(l->g); i++) {
-        const ft_node *n = ft_graph_node(l->g, i);
+    for (uint32_t i = 0; i < l->g->n_nodes; i++) {
+        const ft_node *n = &l->g->node[i];
         struct part *p = &l->phase[n->phase];
         double times = (double)n->repeat;
         ft_cost c;
 
-        ft_op_cost(ft_graph_op(l->g, n->op), &c);
+        ft_op_cost(&l->g->op[n->op], &c);
         p->count += n->repeat;
         p->cost.flops += times * c.flops;
         p->cost.bytes_read += times * c.bytes_read;
@@ -237,7 +238,7 @@ static bool print_text(const struct list *l, uint64_t top)
 {
     ft__model_print_bounded(l->g);
     ft__model_print_assumptions(l->g);
-    ft__put_clean(stdout, ft_graph_name(l->g));
+    ft__put_clean(stdout, l->g->name);
     printf(": %s; a multiply-accumulate is 2 FLOPs%s\n\n", ft_step_name(l->step, l->g),
            is_training(l->g) ? ""
                              : "; parameters that are shared count once in the sum");
@@ -262,14 +263,14 @@ static json_t *ops_json(const ft_graph *g)
     json_t *all = json_array();
     char spec[FT__SPEC_MAX];
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_cost c = cost_of(g, i);
 
-        ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
+        ft_op_print(&g->op[i], spec, sizeof(spec));
         ft__json_append_take(&all,
                              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "spec", spec,
-                                       "count", ft__json_count(ft_graph_op_count(g, i)),
-                                       "flops", ft__json_real(c.flops), "bytes_read",
+                                       "count", ft__json_count(g->op_count[i]), "flops",
+                                       ft__json_real(c.flops), "bytes_read",
                                        ft__json_real(c.bytes_read), "bytes_written",
                                        ft__json_real(c.bytes_written), "parameters",
                                        ft__json_real(parameters_of(g, i))));
@@ -301,9 +302,10 @@ static bool print_json(const struct list *l)
     return ft__json_print_take(
         json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
                   "s:o, s:o}",
-                  "model", ft__json_text(ft_graph_name(l->g)), "mode",
-                  ft_mode_name(l->g), "step", ft_step_name(l->step, l->g),
-                  "assumptions", ft__model_assumptions_json(l->g), "bounded",
+                  "model", ft__json_text(l->g->name), "mode",
+                  ft_name(FT_NAMES_MODE, l->g->mode), "step",
+                  ft_step_name(l->step, l->g), "assumptions",
+                  ft__model_assumptions_json(l->g), "bounded",
                   ft__model_bounded_json(l->g), "flops", ft__json_real(sum->flops),
                   "bytes_read", ft__json_real(sum->bytes_read), "bytes_written",
                   ft__json_real(sum->bytes_written), "parameters",
@@ -321,12 +323,12 @@ static bool print_csv(const ft_graph *g)
     char spec[FT__SPEC_MAX];
 
     puts("spec,count,flops,bytes_read,bytes_written,parameters");
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_cost c = cost_of(g, i);
 
-        ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
-        ft__csv_row(stdout, "sugggg", spec, ft_graph_op_count(g, i), c.flops,
-                    c.bytes_read, c.bytes_written, parameters_of(g, i));
+        ft_op_print(&g->op[i], spec, sizeof(spec));
+        ft__csv_row(stdout, "sugggg", spec, g->op_count[i], c.flops, c.bytes_read,
+                    c.bytes_written, parameters_of(g, i));
     }
     return true;
 }
@@ -357,11 +359,11 @@ static int print_specs(ft__cli *c, const ft_graph *g)
 {
     char spec[FT__SPEC_MAX];
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        ft_op_print(ft_graph_op(g, i), spec, sizeof(spec));
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        ft_op_print(&g->op[i], spec, sizeof(spec));
         printf("%s", spec);
-        if (ft_graph_op_count(g, i) > 1)
-            printf(" *%" PRIu64, ft_graph_op_count(g, i));
+        if (g->op_count[i] > 1)
+            printf(" *%" PRIu64, g->op_count[i]);
         putchar('\n');
     }
     return ft__cli_done(c, true);
@@ -421,7 +423,7 @@ static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
                      const struct options *o, const ft_step *step)
 {
-    ft_graph *lowered = NULL;
+    ft_graph *made = NULL;
     ft_error err = {0};
     uint32_t policy;
     ft_status st;
@@ -431,12 +433,12 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
         return code;
     st = ft__model_import(out, path, &o->model, &err);
     if (!st && policy)
-        st = ft_step_lower(&lowered, *out, policy, step, &err);
+        st = ft_step_lower(&made, *out, policy, step, &err);
     else if (!st)
-        st = ft_step_take(out, step, &err);
-    if (lowered) {
+        st = ft_step_make(&made, *out, step, &err);
+    if (made) {
         ft_graph_free(*out);
-        *out = lowered;
+        *out = made;
     }
     if (!st)
         return FT__EXIT_GOOD;

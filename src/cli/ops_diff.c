@@ -33,18 +33,18 @@ static bool add_ops(struct diff *d, int side)
 {
     char spec[FT__SPEC_MAX];
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(d->g[side]); i++) {
+    for (uint32_t i = 0; i < d->g[side]->n_ops; i++) {
         struct entry *e = &d->entry[d->n];
         ft_cost c;
 
-        ft_op_print(ft_graph_op(d->g[side], i), spec, sizeof(spec));
-        ft_op_cost(ft_graph_op(d->g[side], i), &c);
+        ft_op_print(&d->g[side]->op[i], spec, sizeof(spec));
+        ft_op_cost(&d->g[side]->op[i], &c);
         *e = (struct entry){.spec = strdup(spec),
                             .flops = c.flops,
                             .bytes = c.bytes_read + c.bytes_written};
         if (!e->spec)
             return false;
-        e->count[side] = ft_graph_op_count(d->g[side], i);
+        e->count[side] = d->g[side]->op_count[i];
         d->n++;
     }
     return true;
@@ -103,7 +103,7 @@ static void diff_free(struct diff *d)
 static ft_status diff_make(struct diff *d, ft_error *err)
 {
     static const ft_memory_policy exact = {0};
-    size_t most = (size_t)ft_graph_n_ops(d->g[A]) + ft_graph_n_ops(d->g[B]);
+    size_t most = (size_t)d->g[A]->n_ops + d->g[B]->n_ops;
     ft_status st = FT_OK;
 
     d->entry = calloc(most + 1, sizeof(*d->entry));
@@ -123,8 +123,8 @@ static uint64_t n_operations(const ft_graph *g)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        n += ft_graph_op_count(g, i);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        n += g->op_count[i];
     return n;
 }
 
@@ -157,7 +157,7 @@ static bool print_sums(const struct diff *d)
 
     sum_row(t, "operations", (double)n_operations(d->g[A]),
             (double)n_operations(d->g[B]), whole);
-    sum_row(t, "unique", ft_graph_n_ops(d->g[A]), ft_graph_n_ops(d->g[B]), whole);
+    sum_row(t, "unique", d->g[A]->n_ops, d->g[B]->n_ops, whole);
     sum_row(t, "FLOPs", a->flops, b->flops, ft__text_flops);
     sum_row(t, "bytes moved", a->bytes_read + a->bytes_written,
             b->bytes_read + b->bytes_written, ft__text_bytes);
@@ -261,8 +261,8 @@ static json_t *side_json(const struct diff *d, int side)
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
         ft__json_text(d->c->args.v[side]), "assumptions", ft__model_assumptions_json(g),
         "bounded", ft__model_bounded_json(g), "operations",
-        ft__json_count(n_operations(g)), "unique", ft__json_count(ft_graph_n_ops(g)),
-        "flops", ft__json_real(s->flops), "bytes_read", ft__json_real(s->bytes_read),
+        ft__json_count(n_operations(g)), "unique", ft__json_count(g->n_ops), "flops",
+        ft__json_real(s->flops), "bytes_read", ft__json_real(s->bytes_read),
         "bytes_written", ft__json_real(s->bytes_written), "parameters",
         ft__json_real(s->parameters), "weight_bytes", ft__json_real(s->weight_bytes),
         "memory", ft__memory_json(&d->memory[side]));

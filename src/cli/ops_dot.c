@@ -49,16 +49,16 @@ static void put_values(const ft_op *op, ft_key_id key, const char *lead)
  * border instead. kept[] has an element per tensor. */
 static bool *find_kept(const ft_graph *g)
 {
-    bool *kept = calloc(ft_graph_n_tensors(g) + 1u, sizeof(*kept));
+    bool *kept = calloc(g->n_tensors + 1u, sizeof(*kept));
 
-    for (uint32_t i = 0; kept && i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; kept && i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
 
         for (uint32_t k = 0; n->phase == FT_PHASE_BACKWARD && k < n->n_in; k++) {
-            const ft_tensor *t = ft_graph_tensor(g, n->in[k]);
+            const ft_tensor *t = &g->tensor[n->in[k]];
 
             kept[n->in[k]] |= t->producer == FT_NONE ||
-                              ft_graph_node(g, t->producer)->phase == FT_PHASE_FORWARD;
+                              g->node[t->producer].phase == FT_PHASE_FORWARD;
         }
     }
     return kept;
@@ -67,7 +67,7 @@ static bool *find_kept(const ft_graph *g)
 static const char *border(const ft_graph *g, const bool *kept, const ft_node *n)
 {
     for (uint32_t k = 0; k < n->n_out; k++)
-        if (kept[n->out[k]] && ft_graph_mode(g) == FT_MODE_TRAINING)
+        if (kept[n->out[k]] && g->mode == FT_MODE_TRAINING)
             return ", peripheries=2";
     return "";
 }
@@ -75,8 +75,8 @@ static const char *border(const ft_graph *g, const bool *kept, const ft_node *n)
 /* "conv2d 3x3 / 2x2" over the shape of its first result. */
 static void put_node(const ft_graph *g, const bool *kept, uint32_t i)
 {
-    const ft_node *n = ft_graph_node(g, i);
-    const ft_op *op = ft_graph_op(g, n->op);
+    const ft_node *n = &g->node[i];
+    const ft_op *op = &g->op[n->op];
     ft_class cls = ft_kind_class(op->kind);
 
     printf("    n%u [label=\"%s", i, ft_kind_name(op->kind));
@@ -86,7 +86,7 @@ static void put_node(const ft_graph *g, const bool *kept, uint32_t i)
     if (ft_op_at(op, FT_K_groups, 0) > 1)
         put_values(op, FT_K_groups, ", groups ");
     if (n->n_out)
-        printf("\\n%s", ft__tensor_shape_text(ft_graph_tensor(g, n->out[0])).s);
+        printf("\\n%s", ft__tensor_shape_text(&g->tensor[n->out[0]]).s);
     if (n->repeat > 1)
         printf("\\n%llu times", (unsigned long long)n->repeat);
     printf("\", fillcolor=\"%s\"%s%s, tooltip=\"", colour_of(cls),
@@ -98,7 +98,7 @@ static void put_node(const ft_graph *g, const bool *kept, uint32_t i)
 /* Where an edge begins: a node, or an input. */
 static void put_source(const ft_graph *g, uint32_t tensor)
 {
-    const ft_tensor *t = ft_graph_tensor(g, tensor);
+    const ft_tensor *t = &g->tensor[tensor];
 
     if (t->producer != FT_NONE)
         printf("  n%u", t->producer);
@@ -110,16 +110,15 @@ static bool is_drawn(const ft_graph *g, const ft_node *n, const ft_tensor *t)
 {
     if (t->producer == FT_NONE)
         return t->role == FT_ROLE_INPUT && n->phase == FT_PHASE_FORWARD;
-    return ft_graph_node(g, t->producer)->phase == n->phase &&
-           n->phase != FT_PHASE_OPTIMIZER;
+    return g->node[t->producer].phase == n->phase && n->phase != FT_PHASE_OPTIMIZER;
 }
 
 static void put_edges(const ft_graph *g, uint32_t i)
 {
-    const ft_node *n = ft_graph_node(g, i);
+    const ft_node *n = &g->node[i];
 
     for (uint32_t k = 0; k < n->n_in; k++) {
-        const ft_tensor *t = ft_graph_tensor(g, n->in[k]);
+        const ft_tensor *t = &g->tensor[n->in[k]];
 
         if (!is_drawn(g, n, t))
             continue;
@@ -130,8 +129,8 @@ static void put_edges(const ft_graph *g, uint32_t i)
 
 static void put_ends(const ft_graph *g, const bool *kept)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (t->role != FT_ROLE_INPUT && !t->is_output)
             continue;
@@ -157,8 +156,8 @@ static void begin_cluster(const char *name)
 static void put_phase(const ft_graph *g, const bool *kept, ft_phase phase)
 {
     begin_cluster(ft_phase_name(phase));
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
-        if (ft_graph_node(g, i)->phase == phase)
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        if (g->node[i].phase == phase)
             put_node(g, kept, i);
     puts("  }");
 }
@@ -170,17 +169,17 @@ static void put_optimizer(const ft_graph *g)
     uint32_t n = 0, last = FT_NONE;
     double bytes = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *node = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
 
         if (node->phase == FT_PHASE_BACKWARD)
             last = i;
         if (node->phase != FT_PHASE_OPTIMIZER)
             continue;
-        kind = ft_kind_name(ft_graph_op(g, node->op)->kind);
+        kind = ft_kind_name(g->op[node->op].kind);
         n++;
         if (node->n_in)
-            bytes += ft__tensor_bytes(ft_graph_tensor(g, node->in[0]));
+            bytes += ft__tensor_bytes(&g->tensor[node->in[0]]);
     }
     if (!n)
         return;
@@ -194,10 +193,10 @@ static void put_optimizer(const ft_graph *g)
 
 static void put_graph(const ft_graph *g, const bool *kept)
 {
-    bool training = ft_graph_mode(g) == FT_MODE_TRAINING;
+    bool training = g->mode == FT_MODE_TRAINING;
 
     fputs("digraph \"", stdout);
-    put_escaped(ft_graph_name(g));
+    put_escaped(g->name);
     puts("\" {\n  node [shape=box, style=filled, fontname=\"sans-serif\", "
          "fontsize=10];\n"
          "  edge [fontname=\"sans-serif\", fontsize=8];");
@@ -208,10 +207,10 @@ static void put_graph(const ft_graph *g, const bool *kept)
         put_phase(g, kept, FT_PHASE_BACKWARD);
         put_optimizer(g);
     }
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !training; i++)
+    for (uint32_t i = 0; i < g->n_nodes && !training; i++)
         put_node(g, kept, i);
     put_ends(g, kept);
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
+    for (uint32_t i = 0; i < g->n_nodes; i++)
         put_edges(g, i);
     puts("}");
 }

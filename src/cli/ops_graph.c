@@ -28,7 +28,7 @@ double ft__tensor_bytes(const ft_tensor *t)
 
 static bool is_view(const ft_graph *g, uint32_t tensor)
 {
-    return ft_graph_tensor(g, tensor)->storage != tensor;
+    return g->tensor[tensor].storage != tensor;
 }
 
 /* ---- text and CSV ---- */
@@ -37,14 +37,13 @@ static bool is_view(const ft_graph *g, uint32_t tensor)
 static bool is_gradient(const ft_graph *g, const ft_tensor *t)
 {
     return t->role == FT_ROLE_GRADIENT ||
-           (t->producer != FT_NONE &&
-            ft_graph_node(g, t->producer)->phase == FT_PHASE_BACKWARD);
+           (t->producer != FT_NONE && g->node[t->producer].phase == FT_PHASE_BACKWARD);
 }
 
 /* "conv1  fp32 1x64x112x112, a view of x" */
 static void put_tensor(FILE *fp, const ft_graph *g, uint32_t i)
 {
-    const ft_tensor *t = ft_graph_tensor(g, i);
+    const ft_tensor *t = &g->tensor[i];
 
     ft__put_clean(fp, t->name);
     fprintf(fp, "%s%s %s", *t->name ? "  " : "", ft_dtype_name(t->dtype),
@@ -53,7 +52,7 @@ static void put_tensor(FILE *fp, const ft_graph *g, uint32_t i)
         fputs(", gradient", fp);
     if (is_view(g, i)) {
         fputs(", a view of ", fp);
-        ft__put_clean(fp, ft_graph_tensor(g, t->storage)->name);
+        ft__put_clean(fp, g->tensor[t->storage].name);
     }
 }
 
@@ -69,10 +68,10 @@ static void print_tensors(const ft_graph *g, const uint32_t *v, uint32_t n,
 
 static void print_node(const ft_graph *g, uint32_t i)
 {
-    const ft_node *n = ft_graph_node(g, i);
+    const ft_node *n = &g->node[i];
     char spec[FT__SPEC_MAX];
 
-    ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+    ft_op_print(&g->op[n->op], spec, sizeof(spec));
     printf("%6u  %s", i, spec);
     if (n->repeat > 1)
         printf(", %" PRIu64 " times", n->repeat);
@@ -86,8 +85,8 @@ static void print_node(const ft_graph *g, uint32_t i)
 
 static void print_ends(const ft_graph *g, const char *what, bool outputs)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (outputs ? !t->is_output : t->role != FT_ROLE_INPUT)
             continue;
@@ -103,14 +102,14 @@ static bool print_text(const ft_graph *g)
 
     ft__model_print_bounded(g);
     ft__model_print_assumptions(g);
-    ft__put_clean(stdout, ft_graph_name(g));
-    printf(": %u node%s in the order in which they run\n", ft_graph_n_nodes(g),
-           ft_graph_n_nodes(g) == 1 ? "" : "s");
+    ft__put_clean(stdout, g->name);
+    printf(": %u node%s in the order in which they run\n", g->n_nodes,
+           g->n_nodes == 1 ? "" : "s");
     print_ends(g, "input", false);
     print_ends(g, "output", true);
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        if (ft_graph_node(g, i)->phase != phase) {
-            phase = ft_graph_node(g, i)->phase;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        if (g->node[i].phase != phase) {
+            phase = g->node[i].phase;
             printf("\n%s\n", ft_phase_name(phase));
         }
         print_node(g, i);
@@ -144,14 +143,14 @@ static bool print_csv(const ft_graph *g)
     bool good = true;
 
     puts("number,phase,spec,name,repeat,inputs,params,outputs");
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && good; i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes && good; i++) {
+        const ft_node *n = &g->node[i];
         char *in = joined(g, n->in, n->n_in),
              *params = joined(g, n->params, n->n_params),
              *out = joined(g, n->out, n->n_out);
 
         good = in && params && out;
-        ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+        ft_op_print(&g->op[n->op], spec, sizeof(spec));
         if (good)
             ft__csv_row(stdout, "usssusss", (uint64_t)i, ft_phase_name(n->phase), spec,
                         n->name, n->repeat, in, params, out);
@@ -203,14 +202,13 @@ static json_t *open_json(const ft_tensor *t)
 
 static json_t *tensor_json(const ft_graph *g, uint32_t i)
 {
-    const ft_tensor *t = ft_graph_tensor(g, i);
+    const ft_tensor *t = &g->tensor[i];
 
-    return json_pack("{s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "name",
-                     ft__json_text(t->name), "dtype", ft_dtype_name(t->dtype), "shape",
-                     shape_json(t), "open", open_json(t), "role", role_name(t->role),
-                     "bytes", ft__json_real(ft__tensor_bytes(t)), "view_of",
-                     is_view(g, i) ? ft__json_text(ft_graph_tensor(g, t->storage)->name)
-                                   : json_null());
+    return json_pack(
+        "{s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "name", ft__json_text(t->name), "dtype",
+        ft_dtype_name(t->dtype), "shape", shape_json(t), "open", open_json(t), "role",
+        role_name(t->role), "bytes", ft__json_real(ft__tensor_bytes(t)), "view_of",
+        is_view(g, i) ? ft__json_text(g->tensor[t->storage].name) : json_null());
 }
 
 static json_t *tensors_json(const ft_graph *g, const uint32_t *v, uint32_t n)
@@ -227,10 +225,10 @@ static json_t *nodes_json(const ft_graph *g)
     json_t *all = json_array();
     char spec[FT__SPEC_MAX];
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
 
-        ft_op_print(ft_graph_op(g, n->op), spec, sizeof(spec));
+        ft_op_print(&g->op[n->op], spec, sizeof(spec));
         ft__json_append_take(&all,
                              json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o}",
                                        "number", (int)i, "name", ft__json_text(n->name),
@@ -247,8 +245,8 @@ static json_t *with_role_json(const ft_graph *g, bool outputs)
 {
     json_t *all = json_array();
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (outputs ? t->is_output != 0 : t->role == FT_ROLE_INPUT)
             ft__json_append_take(&all, tensor_json(g, i));
@@ -259,11 +257,10 @@ static json_t *with_role_json(const ft_graph *g, bool outputs)
 static bool print_json(const ft_graph *g)
 {
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(ft_graph_name(g)), "assumptions",
-                  ft__model_assumptions_json(g), "bounded", ft__model_bounded_json(g),
-                  "inputs", with_role_json(g, false), "outputs",
-                  with_role_json(g, true), "nodes", nodes_json(g)),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model", ft__json_text(g->name),
+                  "assumptions", ft__model_assumptions_json(g), "bounded",
+                  ft__model_bounded_json(g), "inputs", with_role_json(g, false),
+                  "outputs", with_role_json(g, true), "nodes", nodes_json(g)),
         stdout);
 }
 

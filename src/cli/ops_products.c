@@ -29,7 +29,7 @@ static void list_free(struct list *l)
 static bool add_op(struct list *l, const ft_graph *g, uint32_t i)
 {
     ft_product p[FT_MAX_PRODUCTS];
-    uint32_t n = ft_op_products(ft_graph_op(g, i), p);
+    uint32_t n = ft_op_products(&g->op[i], p);
     char text[FT__SPEC_MAX];
 
     for (uint32_t k = 0; k < n; k++) {
@@ -39,8 +39,8 @@ static bool add_op(struct list *l, const ft_graph *g, uint32_t i)
         e->text = strdup(text);
         if (!e->text)
             return false;
-        e->count = p[k].count * ft_graph_op_count(g, i);
-        e->flops = ft_product_flops(&p[k]) * (double)ft_graph_op_count(g, i);
+        e->count = p[k].count * g->op_count[i];
+        e->flops = ft_product_flops(&p[k]) * (double)g->op_count[i];
         l->flops += e->flops;
         l->n++;
     }
@@ -79,12 +79,12 @@ static void merge(struct list *l)
 
 static bool list_make(struct list *l, const ft_graph *g)
 {
-    size_t most = (size_t)ft_graph_n_ops(g) * FT_MAX_PRODUCTS;
+    size_t most = (size_t)g->n_ops * FT_MAX_PRODUCTS;
 
     *l = (struct list){.entry = calloc(most + 1, sizeof(*l->entry))};
     if (!l->entry)
         return false;
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
+    for (uint32_t i = 0; i < g->n_ops; i++)
         if (!add_op(l, g, i)) {
             list_free(l);
             return false;
@@ -135,7 +135,7 @@ static bool print_text(const ft_graph *g, const struct list *l, double other,
 {
     ft__model_print_bounded(g);
     ft__model_print_assumptions(g);
-    ft__put_clean(stdout, ft_graph_name(g));
+    ft__put_clean(stdout, g->name);
     if (!l->n) {
         puts(": no convolution and no matrix product");
         return true;
@@ -163,11 +163,10 @@ static json_t *entries_json(const struct list *l)
 static bool print_json(const ft_graph *g, const struct list *l, double other)
 {
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(ft_graph_name(g)), "assumptions",
-                  ft__model_assumptions_json(g), "bounded", ft__model_bounded_json(g),
-                  "flops", ft__json_real(l->flops), "flops_other", ft__json_real(other),
-                  "products", entries_json(l)),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model", ft__json_text(g->name),
+                  "assumptions", ft__model_assumptions_json(g), "bounded",
+                  ft__model_bounded_json(g), "flops", ft__json_real(l->flops),
+                  "flops_other", ft__json_real(other), "products", entries_json(l)),
         stdout);
 }
 

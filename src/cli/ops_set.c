@@ -51,11 +51,11 @@ bool ft__ops_append(ft__ops *s, const ft__ops *more)
 
 static bool add_graph(ft__ops *s, const ft_graph *g)
 {
-    if (!reserve(s, ft_graph_n_ops(g)))
+    if (!reserve(s, g->n_ops))
         return false;
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        s->op[s->n] = *ft_graph_op(g, i);
-        s->count[s->n++] = ft_graph_op_count(g, i);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        s->op[s->n] = g->op[i];
+        s->count[s->n++] = g->op_count[i];
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* foretell place: one network over several devices, or several networks on them. */
 #include "foretell/place.h"
+#include "foretell/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,10 +132,11 @@ static int check(const struct question *p)
 static int read_options(struct question *p)
 {
     const char *by = p->o->by ? p->o->by : "time";
+    int of = ft_from_name(FT_NAMES_PLACE_BY, by, strlen(by));
     int code = read_link(p);
 
-    p->by = ft_place_by_from_name(by, strlen(by));
-    if (!code && p->by == FT_PLACE_BY_COUNT)
+    p->by = (ft_place_by)of;
+    if (!code && of < 0)
         code = ft__cli_exit(p->c, FT__EXIT_USAGE,
                             "--by %s: it is one of time, period, energy", by);
     if (!code)
@@ -208,15 +210,15 @@ static json_t *stage_json(const ft_split_answer *a, size_t d)
     const ft_graph *g = a->graph;
     bool any = x->first < x->end;
 
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", a->device[d],
-        "nodes", ft__json_count(x->end - x->first), "from",
-        any ? ft__json_text(ft_graph_node(g, x->first)->name) : json_null(), "to",
-        any ? ft__json_text(ft_graph_node(g, x->end - 1)->name) : json_null(), "time_s",
-        ft__json_real(x->time_s), "energy_j", ft__json_real(x->energy_j),
-        "memory_bytes", ft__json_real(x->memory_bytes), "sent_tensors",
-        ft__json_count(x->n_sent), "sent_bytes", ft__json_real(x->sent_bytes), "sent_s",
-        ft__json_real(x->sent_s));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
+                     a->device[d], "nodes", ft__json_count(x->end - x->first), "from",
+                     any ? ft__json_text(g->node[x->first].name) : json_null(), "to",
+                     any ? ft__json_text(g->node[x->end - 1].name) : json_null(),
+                     "time_s", ft__json_real(x->time_s), "energy_j",
+                     ft__json_real(x->energy_j), "memory_bytes",
+                     ft__json_real(x->memory_bytes), "sent_tensors",
+                     ft__json_count(x->n_sent), "sent_bytes",
+                     ft__json_real(x->sent_bytes), "sent_s", ft__json_real(x->sent_s));
 }
 
 static bool print_split_json(const struct question *p, const ft_split_answer *a)
@@ -233,10 +235,10 @@ static bool print_split_json(const struct question *p, const ft_split_answer *a)
     }
     return ft__json_print_take(
         json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(ft_graph_name(a->graph)), "by", ft_place_by_name(p->by),
-                  "time_s", ft__json_real(s->time_s), "period_s",
-                  ft__json_real(s->period_s), "energy_j", ft__json_real(s->energy_j),
-                  "parts", stages, "alone", whole),
+                  ft__json_text(a->graph->name), "by",
+                  ft_name(FT_NAMES_PLACE_BY, p->by), "time_s", ft__json_real(s->time_s),
+                  "period_s", ft__json_real(s->period_s), "energy_j",
+                  ft__json_real(s->energy_j), "parts", stages, "alone", whole),
         stdout);
 }
 
@@ -252,8 +254,8 @@ static bool print_parts(const ft_split_answer *a)
 
         ft__table_cell(t, "%s", a->device[d]);
         ft__table_cell(t, "%u", x->end - x->first);
-        ft__table_cell(t, "%s", any ? ft_graph_node(a->graph, x->first)->name : "-");
-        ft__table_cell(t, "%s", any ? ft_graph_node(a->graph, x->end - 1)->name : "-");
+        ft__table_cell(t, "%s", any ? a->graph->node[x->first].name : "-");
+        ft__table_cell(t, "%s", any ? a->graph->node[x->end - 1].name : "-");
         ft__table_cell(t, "%s", ft__text_seconds(any ? x->time_s : NAN).s);
         ft__table_cell(t, "%s", ft__text_joules(any ? x->energy_j : NAN).s);
         ft__table_cell(t, "%s", ft__text_bytes(any ? x->memory_bytes : NAN).s);
@@ -271,8 +273,8 @@ static bool print_split(const struct question *p, const ft_split_answer *a)
                                      "energy of one pass"};
     bool printed;
 
-    printf("%s: the least %s, of all ways to cut its %u nodes\n\n", ft_graph_name(g),
-           of[p->by], ft_graph_n_nodes(g));
+    printf("%s: the least %s, of all ways to cut its %u nodes\n\n", g->name, of[p->by],
+           g->n_nodes);
     printed = print_parts(a);
     printf("\none pass takes %s and %s; passes that follow each other take %s each\n",
            ft__text_seconds(s->time_s).s, ft__text_joules(s->energy_j).s,
@@ -383,7 +385,7 @@ static void print_left_out(FILE *fp, const struct question *p,
     for (size_t i = 0; i < p->n_models; i++)
         for (size_t d = 0; d < p->n_devices; d++)
             if (e->why_not[i * p->n_devices + d])
-                fprintf(fp, "left out for %s: %s\n", ft_graph_name(p->graph[i]),
+                fprintf(fp, "left out for %s: %s\n", p->graph[i]->name,
                         e->why_not[i * p->n_devices + d]);
 }
 
@@ -395,10 +397,10 @@ static json_t *left_out_json(const struct question *p, const struct estimates *e
         for (size_t d = 0; d < p->n_devices; d++)
             if (e->why_not[i * p->n_devices + d])
                 ft__json_append_take(
-                    &all, json_pack("{s:o, s:s, s:o}", "network",
-                                    ft__json_text(ft_graph_name(p->graph[i])), "device",
-                                    p->name[d], "why",
-                                    ft__json_text(e->why_not[i * p->n_devices + d])));
+                    &all,
+                    json_pack("{s:o, s:s, s:o}", "network",
+                              ft__json_text(p->graph[i]->name), "device", p->name[d],
+                              "why", ft__json_text(e->why_not[i * p->n_devices + d])));
     return all;
 }
 
@@ -413,7 +415,7 @@ static bool print_assignment(const struct question *p, const struct estimates *e
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__table_cell(t, "%s", ft_graph_name(p->graph[i]));
+        ft__table_cell(t, "%s", p->graph[i]->name);
         ft__table_cell(t, "%s", p->name[a->device[i]]);
         ft__table_cell(t, "%s", ft__text_seconds(e->time_s[at]).s);
         ft__table_cell(t, "%s", ft__text_joules(e->energy_j[at]).s);
@@ -442,14 +444,14 @@ static bool print_assignment_json(const struct question *p, const struct estimat
 
         ft__json_append_take(&all,
                              json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
-                                       ft__json_text(ft_graph_name(p->graph[i])),
-                                       "device", p->name[a->device[i]], "time_s",
+                                       ft__json_text(p->graph[i]->name), "device",
+                                       p->name[a->device[i]], "time_s",
                                        ft__json_real(e->time_s[at]), "energy_j",
                                        ft__json_real(e->energy_j[at]), "memory_bytes",
                                        ft__json_real(e->memory_bytes[at])));
     }
     return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
-                                         ft_place_by_name(p->by), "time_s",
+                                         ft_name(FT_NAMES_PLACE_BY, p->by), "time_s",
                                          ft__json_real(a->time_s), "energy_j",
                                          ft__json_real(a->energy_j), "exact", a->exact,
                                          "bound", ft__json_real(a->bound), "networks",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/predictor.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 /* What was learned from. */
@@ -275,13 +276,13 @@ int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
     }
     for (const char *p = text; *p;) {
         size_t n = strcspn(p, ",");
-        ft_method m = ft_method_from_name(p, n);
+        int m = ft_from_name(FT_NAMES_METHOD, p, n);
         const char *why;
 
-        if (m == FT_METHOD_COUNT)
+        if (m < 0)
             return ft__cli_exit(c, FT__EXIT_USAGE,
                                 "--method: no method is called \"%.*s\"", (int)n, p);
-        if (!ft_method_available(m, &why))
+        if (!ft_method_available((ft_method)m, &why))
             return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
                                 why);
         *out |= 1u << m;

@@ -163,7 +163,7 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_dev
     ft_status st;
     int code;
 
-    ft_ptx_launches_list(l, &v.launch);
+    v.launch = ft_ptx_launches_get(l)->listed;
     st = ft_ptx_launches_count(&v.counts, l, 0, &err);
     if (st)
         return ft__cli_fail_asked(c, st, &err);

@@ -116,7 +116,7 @@ static void print_occupancy(const ft__ptx_counted *v)
  */
 static bool runs(const ft__ptx_counted *v)
 {
-    const char *target = ft_ptx_target(v->launch->module),
+    const char *target = ft_ptx_get(v->launch->module)->target,
                *digits = strchr(target, '_');
     const long has = lround(v->device->compute_capability * 10);
     char *suffix;
@@ -135,7 +135,7 @@ static void print_target(const ft__ptx_counted *v)
     if (!runs(v))
         printf("this PTX is for %s and does not run there, on compute capability %.1f: "
                "told as if it did\n",
-               ft_ptx_target(v->launch->module), v->device->compute_capability);
+               ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 
 void ft__ptx_estimate_print(const ft__ptx_counted *v)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/ptx.h"
+#include "foretell/names.h"
 #include "report/json.h"
 
 static json_t *dims_json(const uint32_t d[3])
@@ -30,7 +31,7 @@ static json_t *classes_json(const uint64_t *n)
     json_t *all = json_object();
 
     for (int i = 0; i < FT_PTX_CLASSES; i++)
-        json_object_set_new(all, ft_ptx_class_name((ft_ptx_class)i),
+        json_object_set_new(all, ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i),
                             ft__json_count(n[i]));
     return all;
 }
@@ -67,7 +68,7 @@ static json_t *tallies_json(const ft_ptx_counts *n)
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         if (n->warp[i].high)
             json_object_set_new(
-                all, ft_ptx_class_name((ft_ptx_class)i),
+                all, ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i),
                 json_pack("{s:o, s:o, s:o}", "warp", tally_json(&n->warp[i]), "thread",
                           tally_json(&n->thread[i]), "on", tally_json(&n->on[i])));
     return all;
@@ -101,7 +102,7 @@ static json_t *spaces_json(const ft_ptx_counts *n)
 
     for (int s = 0; s < FT_PTX_SPACES; s++)
         if (n->bytes[s][0].high || n->bytes[s][1].high)
-            json_object_set_new(all, ft_ptx_space_name((ft_ptx_space)s),
+            json_object_set_new(all, ft_name(FT_NAMES_PTX_SPACE, (ft_ptx_space)s),
                                 json_pack("{s:o, s:o}", "bytes", both_json(n->bytes[s]),
                                           "access", widths_json(n->access[s])));
     return all;
@@ -164,9 +165,9 @@ static json_t *accesses_json(const ft__ptx_counted *v)
             json_pack("{s:i, s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "line", (int)a->line,
                       "source", a->source ? ft__json_text(a->source) : json_null(),
                       "source_line", (int)a->source_line, "space",
-                      ft_ptx_space_name(a->space), "stored", a->stored, "bytes",
-                      (int)a->bytes, "requests", tally_json(&a->requests), "took",
-                      tally_json(&a->took)));
+                      ft_name(FT_NAMES_PTX_SPACE, a->space), "stored", a->stored,
+                      "bytes", (int)a->bytes, "requests", tally_json(&a->requests),
+                      "took", tally_json(&a->took)));
     }
     return all;
 }
@@ -235,9 +236,10 @@ bool ft__ptx_csv(const ft__ptx_counted *v)
          "high");
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         if (n->warp[i].high)
-            ft__csv_row(stdout, "suumuumuum", ft_ptx_class_name((ft_ptx_class)i),
-                        n->warp[i].value, n->warp[i].low, n->warp[i].high,
-                        n->thread[i].value, n->thread[i].low, n->thread[i].high,
-                        n->on[i].value, n->on[i].low, n->on[i].high);
+            ft__csv_row(stdout, "suumuumuum",
+                        ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i), n->warp[i].value,
+                        n->warp[i].low, n->warp[i].high, n->thread[i].value,
+                        n->thread[i].low, n->thread[i].high, n->on[i].value,
+                        n->on[i].low, n->on[i].high);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ptx.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 struct module {
@@ -18,8 +19,8 @@ struct module {
 static ft_status open_module(struct module *m, ft__cli *c, const ft_device *d,
                              const ft__ptx_options *o, ft_error *err)
 {
-    const ft_ptx_kernel *k;
-    size_t n = ft_ptx_kernels(m->ptx, &k), kept = 0;
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels, kept = 0;
 
     if (!d)
         return FT_OK;
@@ -49,11 +50,10 @@ static const ft__ptxas_entry *allocated(uint32_t *registers, const struct module
 {
     const ft_ptx_listed launch = {.path = m->path, .module = m->ptx, .kernel = k};
     const ft__ptxas_entry *e = m->ptxas ? ft__ptxas_ask(m->ptxas, &launch) : NULL;
-    const ft_ptx_kernel *first;
+    const ft_ptx_kernel *first = ft_ptx_get(m->ptx)->kernel;
     ft_error err;
 
     *registers = e ? e->registers : 0;
-    ft_ptx_kernels(m->ptx, &first);
     if (m->listed && !e &&
         ft_ptx_registers(registers, m->ptx, (uint32_t)(k - first), &err))
         *registers = 0;
@@ -132,7 +132,7 @@ static uint64_t print_classes(const uint64_t *n)
     printf("  instructions  %" PRIu64 " in the text:", sum);
     for (int i = 0; i < FT_PTX_CLASSES && *order[i]; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", *order[i],
-               ft_ptx_class_name((ft_ptx_class)(order[i] - n)));
+               ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)(order[i] - n)));
     puts("");
     return sum;
 }
@@ -182,8 +182,8 @@ static json_t *allocated_json(const struct module *m, const ft_ptx_kernel *k)
 
 static json_t *module_json(const struct module *m, const char *entry)
 {
-    const ft_ptx_kernel *k;
-    size_t n = ft_ptx_kernels(m->ptx, &k);
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels;
     json_t *all = json_array();
 
     for (size_t i = 0; i < n; i++)
@@ -191,8 +191,8 @@ static json_t *module_json(const struct module *m, const char *entry)
             ft__json_append_take(&all,
                                  ft__ptx_kernel_json(&k[i], allocated_json(m, &k[i])));
     return json_pack("{s:o, s:o, s:o, s:o}", "file", ft__json_text(m->path), "version",
-                     ft__json_real(ft_ptx_version(m->ptx) / 10.0), "target",
-                     ft__json_text(ft_ptx_target(m->ptx)), "kernels", all);
+                     ft__json_real(ft_ptx_get(m->ptx)->version / 10.0), "target",
+                     ft__json_text(ft_ptx_get(m->ptx)->target), "kernels", all);
 }
 
 /* ---- all files ---- */
@@ -211,20 +211,18 @@ static bool meant(const struct shown *s, const ft_ptx_kernel *k)
 
 static void print_module(const struct shown *s, const struct module *m)
 {
-    const ft_ptx_kernel *k;
-    size_t n = ft_ptx_kernels(m->ptx, &k);
-    uint32_t version = ft_ptx_version(m->ptx);
+    const ft_ptx_facts *f = ft_ptx_get(m->ptx);
 
     printf("%s", s->n ? "\n" : "");
     ft__put_clean(stdout, m->path);
-    printf(": PTX %u.%u for %s, %zu kernel%s\n", version / 10, version % 10,
-           ft_ptx_target(m->ptx), n, n == 1 ? "" : "s");
+    printf(": PTX %u.%u for %s, %zu kernel%s\n", f->version / 10, f->version % 10,
+           f->target, f->n_kernels, f->n_kernels == 1 ? "" : "s");
 }
 
 static void show(struct shown *s, const struct module *m)
 {
-    const ft_ptx_kernel *k;
-    size_t n = ft_ptx_kernels(m->ptx, &k), shown = 0;
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels, shown = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (!meant(s, &k[i]))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ptx.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 enum { BLOCKS = 5 };
@@ -83,8 +84,8 @@ static bool print_classes(const ft_ptx_counts *c)
     for (int i = 0; i < FT_PTX_CLASSES && order[i]->high; i++) {
         size_t k = (size_t)(order[i] - c->warp);
 
-        put_class(t, ft_ptx_class_name((ft_ptx_class)k), &c->warp[k], &c->thread[k],
-                  &c->on[k], warp.value);
+        put_class(t, ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)k), &c->warp[k],
+                  &c->thread[k], &c->on[k], warp.value);
     }
     ft__table_rule(t);
     put_class(t, "all", &warp, &thread, &on, warp.value);
@@ -100,7 +101,8 @@ static void put_access(ft__table *t, const ft_ptx_counts *c, ft_ptx_space s, int
     const ft_ptx_tally *n = sectors ? c->requests : c->shared;
     const ft_ptx_tally *took = sectors ? c->sectors : c->wavefronts;
 
-    ft__table_cell(t, "%s %s", ft_ptx_space_name(s), stored ? "stores" : "loads");
+    ft__table_cell(t, "%s %s", ft_name(FT_NAMES_PTX_SPACE, s),
+                   stored ? "stores" : "loads");
     ft__table_cell(t, "%s", ft__text_bytes((double)bytes).s);
     if ((!sectors && !waves) || !n[stored].value) {
         ft__table_cell(t, "-");
@@ -244,7 +246,7 @@ static void print_head(const ft__ptx_counted *v)
     ft__put_clean(stdout, v->launch->kernel->name);
     printf(" of ");
     ft__put_clean(stdout, v->launch->path);
-    printf(" (%s)\n", ft_ptx_target(v->launch->module));
+    printf(" (%s)\n", ft_ptx_get(v->launch->module)->target);
     printf("grid %s, block %s: %" PRIu64 " block%s, %" PRIu64 " warp%s, %" PRIu64
            " thread%s",
            ft__ptx_dims_text(l->grid).s, ft__ptx_dims_text(l->block).s, c->blocks,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ptx.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 #define COLUMNS                                                                        \
@@ -273,11 +274,11 @@ static json_t *totals_json(const struct list *s)
 
 static bool print_json(struct list *s)
 {
-    json_t *all =
-        json_pack("{s:s, s:o, s:o, s:o}", "source",
-                  ft_ptx_source_name(ft_ptx_launches_source(s->l)), "launches", s->json,
-                  "libraries", ft__ptx_calls_json(&s->calls, s->device != NULL),
-                  "totals", totals_json(s));
+    json_t *all = json_pack(
+        "{s:s, s:o, s:o, s:o}", "source",
+        ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), "launches",
+        s->json, "libraries", ft__ptx_calls_json(&s->calls, s->device != NULL),
+        "totals", totals_json(s));
 
     s->json = NULL;
     return ft__json_print_take(all, stdout);
@@ -310,7 +311,8 @@ static void print_head(const struct list *s, const char *path)
         all += s->v[i].count;
     ft__put_clean(stdout, path);
     printf(": %s, %" PRIu64 " launch%s\n",
-           ft_ptx_source_name(ft_ptx_launches_source(s->l)), all, all == 1 ? "" : "es");
+           ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), all,
+           all == 1 ? "" : "es");
 }
 
 static int list(struct list *s)
@@ -321,7 +323,8 @@ static int list(struct list *s)
 
     if (st)
         return ft__cli_fail(s->c, st, &err);
-    s->n = ft_ptx_launches_list(s->l, &s->v);
+    s->v = ft_ptx_launches_get(s->l)->listed;
+    s->n = ft_ptx_launches_get(s->l)->n;
     if (!add_times(s))
         return ft__cli_exit(s->c, FT__EXIT_BUG, "out of memory");
     code = ft__ptx_ptxas(s->c, &s->ptxas, s->device, s->v, s->n, s->o);

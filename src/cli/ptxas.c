@@ -265,8 +265,8 @@ static ft__ran assemble(ft__ptxas *p, char **out, struct kernel *k, size_t n,
                      entry[] = "-e", from[] = "/dev/stdin";
     char *names = names_of(k, n), *argv[9] = {p->program, verbose, option, to, null};
     struct timespec began, now;
-    const char *text;
-    size_t len, at = 5;
+    const ft_ptx_facts *module = ft_ptx_get(k->module);
+    size_t at = 5;
     ft__ran ran;
 
     snprintf(option, sizeof(option), "-arch=%s", arch);
@@ -275,9 +275,8 @@ static ft__ran assemble(ft__ptxas *p, char **out, struct kernel *k, size_t n,
         argv[at++] = names;
     }
     argv[at] = from;
-    len = ft_ptx_text(k->module, &text);
     clock_gettime(CLOCK_MONOTONIC, &began);
-    ran = ft__ptxas_run(out, argv, text, len, p->left_s);
+    ran = ft__ptxas_run(out, argv, module->text, module->len, p->left_s);
     clock_gettime(CLOCK_MONOTONIC, &now);
     p->left_s -= (double)(now.tv_sec - began.tv_sec) +
                  1e-9 * (double)(now.tv_nsec - began.tv_nsec);
@@ -324,7 +323,7 @@ static void explain(const ft__ptxas *p, const struct kernel *k, ft__ran ran,
  * ties it to that generation. */
 static long target_of(char *out, size_t size, const ft_ptx *m)
 {
-    const char *target = ft_ptx_target(m), *digits = strchr(target, '_');
+    const char *target = ft_ptx_get(m)->target, *digits = strchr(target, '_');
     char *end = out;
     long number;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank_question.h"
+#include "foretell/names.h"
 
 /* ---- what is known of devices ---- */
 
@@ -15,7 +16,8 @@ static int find_local(ft__rank_question *q)
 
     if (st)
         return ft__cli_fail(q->c, st, &err);
-    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s", ft_device_fingerprint(d));
+    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s",
+             ft_device_get(d)->fingerprint);
     ft_device_free(d);
     return FT__EXIT_GOOD;
 }
@@ -168,7 +170,7 @@ static ft__choice *add_choice(ft__rank_question *q, const char *device, double c
                               size_t b)
 {
     ft__choice *all = realloc(q->r.choice, (q->r.n + 1) * sizeof(*all)), *x;
-    int64_t batch = ft_graph_batch(q->graph[b]);
+    int64_t batch = q->graph[b]->batch;
 
     if (!all)
         return NULL;
@@ -267,7 +269,7 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
     if (st)
         return ft__cli_fail_asked(q->c, st, &err);
     q->r.step = ft_step_name(&q->step, a->graph);
-    q->r.mode = ft_mode_name(a->graph);
+    q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
     ft_answer_free(a);
     find_max_batch(x, q, &query);
@@ -392,6 +394,7 @@ static int add_device_choices(ft__rank_question *q, const char *device,
 static int read_models(ft__rank_question *q)
 {
     int code = FT__EXIT_GOOD;
+    ft_totals sum;
 
     for (size_t b = 0; b < q->n_batches && !code; b++) {
         ft__model_options how = q->o->model;
@@ -402,10 +405,11 @@ static int read_models(ft__rank_question *q)
     if (code)
         return code;
     q->r.graph = q->graph[0];
-    q->r.model = ft_graph_name(q->graph[0]);
+    q->r.model = q->graph[0]->name;
     q->r.step = ft_step_name(&q->step, q->graph[0]);
-    q->r.mode = ft_mode_name(q->graph[0]);
-    q->r.dtype = ft_dtype_name(ft_graph_dtype(q->graph[0]));
+    q->r.mode = ft_name(FT_NAMES_MODE, q->graph[0]->mode);
+    ft_graph_totals(q->graph[0], &sum);
+    q->r.dtype = ft_dtype_name(sum.dtype);
     return FT__EXIT_GOOD;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/rank_lists.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 enum { SHOWN_BAD = 5 };
@@ -47,7 +48,7 @@ static bool print_table(const ft__lists *s, uint64_t top)
 {
     const ft__rank_question *q = s->q;
     const bool own = !has_column(q->r.how.by), several = q->n_devices > 1;
-    const char *by = ft_rank_by_name(q->r.how.by);
+    const char *by = ft_name(FT_NAMES_RANK_BY, q->r.how.by);
     char columns[128];
     ft__table *t;
     bool printed;
@@ -95,7 +96,7 @@ static size_t count_state(const ft__lists *s, ft_rank_state state)
 static bool print_text(const ft__lists *s)
 {
     printf("%zu network%s by %s", s->n - s->n_bad, s->n - s->n_bad == 1 ? "" : "s",
-           ft_rank_by_name(s->q->r.how.by));
+           ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
     for (size_t d = 0; d < s->q->n_devices; d++)
         printf("%s%s", d ? ", " : " on ", s->q->device[d]);
     printf(": %zu placed, %zu miss a limit, %zu do not fit, %zu are not known\n\n",
@@ -165,10 +166,10 @@ static bool print_json(const ft__lists *s, uint64_t top)
                                 ft__json_text(s->network[i].why)));
     return ft__json_print_take(
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "by",
-                  ft_rank_by_name(s->q->r.how.by), "networks", ft__json_count(s->n),
-                  "placed", ft__json_count(s->n_placed), "over_limit",
-                  ft__json_count(count_state(s, FT_RANK_OVER_LIMIT)), "skipped", bad,
-                  "best", all),
+                  ft_name(FT_NAMES_RANK_BY, s->q->r.how.by), "networks",
+                  ft__json_count(s->n), "placed", ft__json_count(s->n_placed),
+                  "over_limit", ft__json_count(count_state(s, FT_RANK_OVER_LIMIT)),
+                  "skipped", bad, "best", all),
         stdout);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank_question.h"
+#include "foretell/names.h"
 
 /* A quantity with the units that may stand behind it. */
 static bool amount(double *out, ft_rank_by of, const char *text)
@@ -35,12 +36,14 @@ static int read_by(ft__rank_question *q)
 {
     const char *by = q->o->by ? q->o->by : "time";
 
-    q->r.how.by = ft_rank_by_from_name(by, strlen(by));
-    if (q->r.how.by == FT_RANK_BY_COUNT)
+    int of = ft_from_name(FT_NAMES_RANK_BY, by, strlen(by));
+
+    if (of < 0)
         return ft__cli_exit(q->c, FT__EXIT_USAGE,
                             "--by %s: it is one of time, energy, power, edp, memory, "
                             "cost, co2",
                             by);
+    q->r.how.by = (ft_rank_by)of;
     return FT__EXIT_GOOD;
 }
 
@@ -55,9 +58,10 @@ static int read_limits(ft__rank_question *q)
         size_t len = strcspn(t->v[i], "=");
         ft_rank_limit *l = &q->r.how.limit[i];
 
-        l->of = ft_rank_by_from_name(t->v[i], len);
-        if (l->of == FT_RANK_BY_COUNT || !t->v[i][len] ||
-            !amount(&l->most, l->of, t->v[i] + len + 1))
+        int of = ft_from_name(FT_NAMES_RANK_BY, t->v[i], len);
+
+        l->of = (ft_rank_by)of;
+        if (of < 0 || !t->v[i][len] || !amount(&l->most, l->of, t->v[i] + len + 1))
             return ft__cli_exit(q->c, FT__EXIT_USAGE,
                                 "--limit %s: it wants a quantity and the most of it, "
                                 "such as time=10ms, energy=2J or memory=8GiB",

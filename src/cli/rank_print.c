@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 /* ---- numbers ---- */
@@ -28,7 +29,7 @@ static const char *name_of(ft_rank_by q)
 {
     return q == FT_RANK_BY_EDP    ? "edp (J s)"
            : q == FT_RANK_BY_COST ? "cost of a million"
-                                  : ft_rank_by_name(q);
+                                  : ft_name(FT_NAMES_RANK_BY, q);
 }
 
 /* What is told beside the quantity that was asked for. */
@@ -96,7 +97,7 @@ static void row(ft__table *t, const ft__ranking *r, size_t i)
     ft__table_cell(t, "%s%s", k->pareto ? "*" : "", k->level ? "~" : "");
     ft__table_cell(t, "%s", ft__text_percent(k->chance).s);
     ft__table_cell(t, "%s",
-                   isfinite(by->high) ? ft_basis_name(by->basis)
+                   isfinite(by->high) ? ft_name(FT_NAMES_BASIS, by->basis)
                                       : "roofline: a lower bound");
     if (r->several_engines)
         ft__table_cell(t, "%s%s%s", x->engine, *x->engine ? ", " : "", x->setting);
@@ -277,7 +278,7 @@ static void print_aims(const ft__ranking *r)
         for (size_t k = 0; k < r->n_placed; k++)
             known = known && isfinite(r->ranked[r->order[k]].value[aim[i]].value);
         if (known)
-            name[n++] = ft_rank_by_name(aim[i]);
+            name[n++] = ft_name(FT_NAMES_RANK_BY, aim[i]);
     }
     if (n == 0)
         return;
@@ -305,7 +306,7 @@ bool ft__ranking_print(const ft__ranking *r, uint64_t top)
     bool good;
 
     ft__put_clean(stdout, r->model);
-    printf(" by %s of %s%s\n", ft_rank_by_name(r->how.by),
+    printf(" by %s of %s%s\n", ft_name(FT_NAMES_RANK_BY, r->how.by),
            r->several_batches ? "an item, " : "", r->step);
     ft__model_print_assumptions(r->graph);
     printf("assumed: %s, %s\n", r->mode, r->dtype);
@@ -333,8 +334,9 @@ static json_t *values_json(const ft_ranked *k)
 
     for (int q = 0; q < FT_RANK_BY_COUNT; q++)
         if (json_object_set_new(
-                o, ft_rank_by_name((ft_rank_by)q),
-                ft__json_estimate(&k->value[q], ft_rank_by_unit((ft_rank_by)q)))) {
+                o, ft_name(FT_NAMES_RANK_BY, (ft_rank_by)q),
+                ft__json_estimate(&k->value[q],
+                                  ft_name(FT_NAMES_RANK_UNIT, (ft_rank_by)q)))) {
             json_decref(o);
             return NULL;
         }
@@ -372,7 +374,7 @@ bool ft__ranking_json(const ft__ranking *r)
     return ft__json_print_take(
         json_pack(
             "{s:o, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "model",
-            ft__json_text(r->model), "by", ft_rank_by_name(r->how.by), "per",
+            ft__json_text(r->model), "by", ft_name(FT_NAMES_RANK_BY, r->how.by), "per",
             r->several_batches ? "item" : "pass", "mode", r->mode, "step", r->step,
             "dtype", r->dtype, "assumptions", ft__model_assumptions_json(r->graph),
             "best",

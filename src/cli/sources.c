@@ -56,8 +56,8 @@ static void print_line(const char *name, const char *text)
 void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
 {
     puts("\npower and energy");
-    for (size_t i = 0; i < ft_sensors_count(sensors); i++) {
-        const ft_sensor *s = ft_sensors_at(sensors, i);
+    for (size_t i = 0; i < sensors->n; i++) {
+        const ft_sensor *s = &sensors->sensor[i];
         const ft_domain *d = domain_of(m, s->name);
         char text[LINE_BYTES];
 
@@ -73,7 +73,7 @@ void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
             describe(text, d);
         print_line(s->name, text);
     }
-    if (!ft_sensors_count(sensors))
+    if (!sensors->n)
         puts("  no sensor of any kind was found");
 }
 
@@ -81,8 +81,8 @@ json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m)
 {
     json_t *all = json_array();
 
-    for (size_t i = 0; i < ft_sensors_count(sensors); i++) {
-        const ft_sensor *s = ft_sensors_at(sensors, i);
+    for (size_t i = 0; i < sensors->n; i++) {
+        const ft_sensor *s = &sensors->sensor[i];
         const ft_domain *d = domain_of(m, s->name);
 
         ft__json_append_take(
@@ -150,7 +150,7 @@ static double seconds_for(const ft_meter *m)
     double seconds = 2;
 
     for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
-        seconds = fmax(seconds, ft_meter_least_s(m, i));
+        seconds = fmax(seconds, ft_meter_domain(m, i)->least_s);
     return fmin(seconds, 10);
 }
 

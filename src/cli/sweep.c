@@ -188,8 +188,8 @@ static uint16_t note_reason(ft__swept *o, const char *why)
 static void take(ft__swept *o, uint32_t workload, size_t i, const ft__forecast *f,
                  uint16_t why)
 {
-    const ft_objective *objective;
-    size_t row = workload * o->n + i, m = ft_exploration_objectives(o->x, &objective);
+    const ft_objective *objective = ft_exploration_get(o->x)->objective;
+    size_t row = workload * o->n + i, m = ft_exploration_get(o->x)->n_objectives;
 
     for (size_t k = 0; k < m; k++)
         o->value[row * m + k] = ft__forecast_value(f, &objective[k]);
@@ -232,9 +232,7 @@ static int ask_workload(struct sweep *s, uint32_t workload)
 int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
                   const ft_design_options *design)
 {
-    const ft_parameter *param;
-    const ft_objective *objective;
-    const char *const *workload;
+    const ft_exploration_facts *facts = ft_exploration_get(x);
     const double begun = now_s();
     struct sweep s = {.c = c, .out = out};
     ft_error err = {0};
@@ -242,10 +240,10 @@ int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
     int code = FT__EXIT_GOOD;
 
     *out = (ft__swept){.x = x,
-                       .n_params = ft_space_params(ft_exploration_space(x), &param),
-                       .n_objectives = ft_exploration_objectives(x, &objective),
-                       .n_workloads = ft_exploration_workloads(x, &workload)};
-    st = ft_design_make(&out->point, &out->n, ft_exploration_space(x), design, &err);
+                       .n_params = facts->n_params,
+                       .n_objectives = facts->n_objectives,
+                       .n_workloads = facts->n_workloads};
+    st = ft_design_make(&out->point, &out->n, facts->space, design, &err);
     if (st)
         return ft__cli_fail_asked(c, st, &err);
     if (!make(&s))

@@ -88,7 +88,7 @@ static int check_asked(const ft__asker *a, const struct asked *k)
 
     return one ? ft__cli_exit(a->c, FT__EXIT_INPUT,
                               "%s: predict: a point is one question: %s asks more",
-                              ft_exploration_name(a->x), one)
+                              ft_exploration_get(a->x)->name, one)
                : FT__EXIT_GOOD;
 }
 
@@ -97,7 +97,7 @@ static int misspelt(const ft__asker *a)
 {
     return ft__cli_exit(a->c, FT__EXIT_INPUT,
                         "the space %s: predict: its words are no question, see above",
-                        ft_exploration_name(a->x));
+                        ft_exploration_get(a->x)->name);
 }
 
 static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double *point)
@@ -170,11 +170,11 @@ int ft__asker_setting(ft__asker *a, const char **out, uint32_t workload,
 /* Is word i the value of this option, or both in one? */
 static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
 {
-    const char *word = ft_exploration_word(x, i);
+    const char *const *word = ft_exploration_get(x)->word;
     size_t len = strlen(option);
 
-    return (i > 0 && strcmp(ft_exploration_word(x, i - 1), option) == 0) ||
-           (strncmp(word, option, len) == 0 && word[len] == '=');
+    return (i > 0 && strcmp(word[i - 1], option) == 0) ||
+           (strncmp(word[i], option, len) == 0 && word[i][len] == '=');
 }
 
 static bool is_drive_word(const ft_exploration *x, size_t i)
@@ -191,7 +191,7 @@ bool ft__asker_drives(const ft_exploration *x, size_t k)
 {
     bool any = false;
 
-    for (size_t i = 0; i < ft_exploration_predicts(x); i++)
+    for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
         any = any || (ft_exploration_word_has(x, i, k) && is_drive_word(x, i));
     return any;
 }
@@ -200,7 +200,7 @@ bool ft__asker_is_drive(const ft_exploration *x, size_t k)
 {
     bool only = ft__asker_drives(x, k);
 
-    for (size_t i = 0; i < ft_exploration_predicts(x); i++)
+    for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
         only = only && (!ft_exploration_word_has(x, i, k) || is_drive_word(x, i));
     return only;
 }
@@ -222,7 +222,7 @@ static int check_key(const ft__asker *a, const char *key)
                : ft__cli_exit(a->c, FT__EXIT_INPUT,
                               "%s: predict: names and options of a point have more "
                               "than %d bytes",
-                              ft_exploration_name(a->x), KEY_MAX - 2);
+                              ft_exploration_get(a->x)->name, KEY_MAX - 2);
 }
 
 static void network_key(char *key, const struct asked *k)
@@ -282,7 +282,7 @@ static int find_network(ft__asker *a, struct asked *k, struct network **out)
     code = ft__model_read(&k->c, &n->graph, k->c.args.v[0], &k->o->model);
     if (code)
         return code;
-    batch = ft_graph_batch(n->graph);
+    batch = n->graph->batch;
     n->items = batch > 0 ? (double)batch : 1;
     n->key = strdup(key);
     return n->key ? FT__EXIT_GOOD : ft__cli_done(a->c, false);

@@ -40,10 +40,9 @@ static double *rows_of(const ft__swept *s, uint32_t w, size_t *n_columns)
 {
     double *y = malloc((s->n * s->n_objectives + 1) * sizeof(*y));
     size_t *column = calloc(s->n_objectives + 1, sizeof(*column));
-    const ft_objective *o;
+    const ft_objective *o = ft_exploration_get(s->x)->objective;
 
     *n_columns = 0;
-    (void)ft_exploration_objectives(s->x, &o);
     for (size_t k = 0; k < s->n_objectives && column; k++)
         if (known_anywhere(s, w, k))
             column[(*n_columns)++] = k;
@@ -226,13 +225,11 @@ static void csv_text(const char *text)
 
 void ft__swept_csv(const ft__swept *s)
 {
-    const ft_parameter *param;
-    const ft_objective *objective;
-    const char *const *workload;
+    const ft_exploration_facts *f = ft_exploration_get(s->x);
+    const ft_parameter *param = f->param;
+    const ft_objective *objective = f->objective;
+    const char *const *workload = f->workload;
 
-    (void)ft_space_params(ft_exploration_space(s->x), &param);
-    (void)ft_exploration_objectives(s->x, &objective);
-    (void)ft_exploration_workloads(s->x, &workload);
     printf("workload");
     for (size_t k = 0; k < s->n_params; k++)
         printf(",%s", param[k].name);

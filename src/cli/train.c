@@ -167,7 +167,7 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
         how.filter.setting = o->setting ? o->setting : setting;
         how.filter.device = o->device && strcmp(o->device, "local") != 0
                                 ? o->device
-                                : ft_device_fingerprint(local);
+                                : ft_device_get(local)->fingerprint;
         st = ft_predictor_train(out, store, &how, err);
         if (!st)
             tell_slow(c, store, &how);

@@ -148,9 +148,10 @@ static int open_query(struct work *w)
     w->query = (ft_query)FT_QUERY_INIT;
     w->query.threads = w->o->threads;
     if (w->session)
-        w->query.engine = ft_session_engine(w->session);
+        w->query.engine = ft_session_get(w->session)->engine;
     if (w->session && !w->o->forget)
-        ft__path_predictor(w->predictor, ft_session_engine(w->session), w->o->threads);
+        ft__path_predictor(w->predictor, ft_session_get(w->session)->engine,
+                           w->o->threads);
     if (w->o->predictor)
         w->query.predictor = w->o->predictor;
     else if (*w->predictor && ft__path_exists(w->predictor))
@@ -222,16 +223,17 @@ static ft_status validate(struct work *w, const ft_graph *g, const char *path,
 
 static int validate_model(struct work *w, const char *path)
 {
-    ft_graph *g;
+    ft_graph *g, *made;
     ft_error err = {0};
     ft_status st;
     int code = ft__model_read(w->c, &g, path, &w->o->model);
 
     if (code)
         return code;
-    st = ft_step_take(&g, &w->step, &err);
+    st = ft_step_make(&made, g, &w->step, &err);
     if (!st)
-        st = validate(w, g, path, &err);
+        st = validate(w, made ? made : g, path, &err);
+    ft_graph_free(made);
     ft_graph_free(g);
     return st ? ft__cli_fail_asked(w->c, st, &err) : FT__EXIT_GOOD;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/validated.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 enum { SPEC_MAX = 2048 };
@@ -60,7 +61,7 @@ static bool print_quantity(const ft__verdict *a, ft_quantity q)
 
     snprintf(
         columns, sizeof(columns), "%s<|measured>|%ssum>|%serror>|predicted>|%serror>",
-        ft_quantity_name(q), q == FT_QUANTITY_MEMORY ? "" : "+->|",
+        ft_name(FT_NAMES_QUANTITY, q), q == FT_QUANTITY_MEMORY ? "" : "+->|",
         q == FT_QUANTITY_MEMORY ? "" : "+->|", q == FT_QUANTITY_MEMORY ? "" : "+->|");
     t = ft__table_new(columns);
     for (size_t i = 0; i < a->n; i++) {
@@ -96,7 +97,7 @@ static void print_reasons(const ft__verdict *a, ft_quantity q)
 
             if (!isnan(f->value) || strcmp(last, f->why) == 0)
                 continue;
-            printf("no %s of %s: ", what[w], ft_quantity_name(q));
+            printf("no %s of %s: ", what[w], ft_name(FT_NAMES_QUANTITY, q));
             ft__put_clean(stdout, f->why);
             putchar('\n');
             last = f->why;
@@ -123,8 +124,8 @@ static bool print_summary(const ft__verdict *a)
 
             if (!x->n)
                 continue;
-            ft__table_cell(t, "%s, %s", ft_quantity_name((ft_quantity)q),
-                           ft_estimator_name((ft_estimator)e));
+            ft__table_cell(t, "%s, %s", ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
+                           ft_name(FT_NAMES_ESTIMATOR, (ft_estimator)e));
             ft__table_cell(t, "%zu", x->n);
             ft__table_cell(t, "%s", ft__text_percent(x->mape).s);
             ft__table_cell(t, "%s", ft__text_percent(x->median_ape).s);
@@ -256,7 +257,7 @@ static json_t *figure_json(const ft_figure *f)
 static json_t *quantity_json(const ft_validated *v, ft_quantity q)
 {
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o}", "unit", ft_quantity_unit(q), "measured",
+        "{s:s, s:o, s:o, s:o, s:o, s:o}", "unit", ft_name(FT_NAMES_UNIT, q), "measured",
         figure_json(&v->measured[q]), "sum", figure_json(&v->sum[q]), "predicted",
         figure_json(&v->predicted[q]), "sum_error",
         ft__json_real(ft__verdict_error(v, q, FT_ESTIMATOR_SUM)), "prediction_error",
@@ -327,11 +328,11 @@ static json_t *summary_json(const ft__verdict *a)
 
     for (int q = 0; q < FT_QUANTITY_COUNT; q++)
         for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
-            ft__json_append_take(&all,
-                                 json_pack("{s:s, s:s, s:o}", "quantity",
-                                           ft_quantity_name((ft_quantity)q), "estimate",
-                                           ft_estimator_name((ft_estimator)e), "errors",
-                                           ft__json_errors(&a->errors[q][e])));
+            ft__json_append_take(
+                &all, json_pack("{s:s, s:s, s:o}", "quantity",
+                                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q), "estimate",
+                                ft_name(FT_NAMES_ESTIMATOR, (ft_estimator)e), "errors",
+                                ft__json_errors(&a->errors[q][e])));
     return all;
 }
 
@@ -375,8 +376,8 @@ void ft__verdict_print_csv(const ft__verdict *a)
             ft__csv_row(stdout, "ssssssssgggggguu", v->name, v->device, v->setting,
                         v->engine, v->engine_version,
                         v->mode == FT_MODE_TRAINING ? "training" : "inference",
-                        ft_quantity_name((ft_quantity)q),
-                        ft_quantity_unit((ft_quantity)q), v->measured[q].value,
+                        ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
+                        ft_name(FT_NAMES_UNIT, (ft_quantity)q), v->measured[q].value,
                         v->measured[q].sigma, v->sum[q].value, v->sum[q].sigma,
                         v->predicted[q].value, v->predicted[q].sigma,
                         (uint64_t)v->n_ops, (uint64_t)v->n_priced);

@@ -10,7 +10,6 @@
 /* Text of the facts lies in the arena. */
 struct ft_device {
     ft_device_facts facts;
-    const char *fingerprint;
     ft__arena arena;
 };
 

@@ -217,7 +217,8 @@ ft_device *ft__device_new(void)
 
     if (!d)
         return NULL;
-    f->name = f->title = f->vendor = f->type = f->chip = f->source = f->note = "";
+    f->name = f->title = f->vendor = f->type = f->chip = f->source = f->note =
+        f->fingerprint = "";
 #define TEXT(key, flags)
 #define NUMBER(key, factor, fact) f->fact = NAN;
     KEYS(TEXT, NUMBER)
@@ -239,11 +240,6 @@ const ft_device_facts *ft_device_get(const ft_device *d)
     return &d->facts;
 }
 
-const char *ft_device_fingerprint(const ft_device *d)
-{
-    return d->fingerprint;
-}
-
 ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
                            size_t len, const char *file, ft_error *err)
 {
@@ -261,7 +257,7 @@ ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
         st = ft_fail(err, FT_ENOMEM, 0, "%s", file);
         goto fail;
     }
-    d->fingerprint = d->facts.name;
+    d->facts.fingerprint = d->facts.name;
     st = load(&y, &config, &in);
     if (st == FT_OK)
         st = take_facts(d, y, &in);

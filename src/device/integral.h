@@ -31,7 +31,7 @@ double ft__noise_of(const ft__update *u, size_t n, size_t lag);
 /* The last decimal in which values are told: 0.1 for 60.5 and 61; at least 0.001. */
 double ft__last_decimal(const ft__update *u, size_t n);
 
-/* Seconds a loop must last (ft_meter_least_s()). */
+/* Seconds a loop must last (ft_domain.least_s). */
 double ft__least_s(const ft_domain *d);
 
 #endif

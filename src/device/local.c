@@ -297,8 +297,8 @@ static ft_status describe(ft_device *d, struct machine *m, ft_error *err)
     f->l2_bytes = l2_per_core(m);
     f->l3_bytes = l3_in_all(m);
     f->memory_bytes = memory_bytes(m->root);
-    d->fingerprint = fingerprint(d, m);
-    return f->title && d->fingerprint ? FT_OK
+    f->fingerprint = fingerprint(d, m);
+    return f->title && f->fingerprint ? FT_OK
                                       : ft_fail(err, FT_ENOMEM, 0, "this machine");
 }
 

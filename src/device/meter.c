@@ -313,11 +313,6 @@ const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i)
     return &m->domain[i];
 }
 
-double ft_meter_least_s(const ft_meter *m, uint32_t i)
-{
-    return m->domain[i].least_s;
-}
-
 /* ---- stretches ---- */
 
 ft_status ft__meter_start(ft_meter *m, ft_error *err)

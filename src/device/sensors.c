@@ -9,26 +9,22 @@
 #include "device/integral.h"
 #include "device/source.h"
 
-/* What a source says before and after it was watched. */
-struct probe {
-    ft_sensor shown;
-    ft_power_reading before;
-};
-
-struct ft_sensors {
+struct sensors {
+    ft_sensors shown; /* first */
     ft__sources all;
-    struct probe *probe;
+    ft_sensor *sensor;
+    ft_power_reading *before; /* being watched */
     ft__buf why_none;
 };
 
-static void refuse(ft_sensors *s, size_t i, const char *reason, const char *remedy)
+static void refuse(struct sensors *s, size_t i, const char *reason, const char *remedy)
 {
     ft__source_refuse(&s->all.source[i], reason, remedy);
-    s->probe[i].shown.reason = reason;
-    s->probe[i].shown.remedy = remedy;
+    s->sensor[i].reason = reason;
+    s->sensor[i].remedy = remedy;
 }
 
-static bool take(ft_sensors *s, size_t i, ft_power_reading *now)
+static bool take(struct sensors *s, size_t i, ft_power_reading *now)
 {
     ft__source *x = &s->all.source[i];
 
@@ -42,20 +38,19 @@ static bool take(ft_sensors *s, size_t i, ft_power_reading *now)
 }
 
 /* A counter must have moved; a source of power must tell some. */
-static void judge(ft_sensors *s, size_t i, double elapsed_s)
+static void judge(struct sensors *s, size_t i, double elapsed_s)
 {
-    ft_sensor *x = &s->probe[i].shown;
+    ft_sensor *x = &s->sensor[i];
     const ft__source *source = &s->all.source[i];
     ft_power_reading now;
     double joules;
 
     if (!take(s, i, &now))
         return;
-    joules = now.joules - s->probe[i].before.joules;
+    joules = now.joules - s->before[i].joules;
     if (joules < 0)
         joules += source->wraps_at_j;
-    x->power_w =
-        joules > 0 ? joules / elapsed_s : (s->probe[i].before.watts + now.watts) / 2;
+    x->power_w = joules > 0 ? joules / elapsed_s : (s->before[i].watts + now.watts) / 2;
     x->usable = x->power_w > 0 && isfinite(x->power_w);
     if (x->usable)
         return;
@@ -72,17 +67,17 @@ static void judge(ft_sensors *s, size_t i, double elapsed_s)
 }
 
 /* One reason for each family: the first. */
-static void sum_up(ft_sensors *s)
+static void sum_up(struct sensors *s)
 {
     const char *family = "";
     size_t len = 0;
 
     for (size_t i = 0; i < s->all.n; i++)
-        if (s->probe[i].shown.usable)
+        if (s->sensor[i].usable)
             return;
     ft__buf_str(&s->why_none, "no power sensor on this machine (");
     for (size_t i = 0; i < s->all.n; i++) {
-        const ft_sensor *x = &s->probe[i].shown;
+        const ft_sensor *x = &s->sensor[i];
 
         if (len && strncmp(x->name, family, len) == 0)
             continue;
@@ -95,32 +90,33 @@ static void sum_up(ft_sensors *s)
     s->all.bad = s->all.bad || s->why_none.bad;
 }
 
-static bool new_probes(ft_sensors *s)
+static bool new_probes(struct sensors *s)
 {
-    s->probe = calloc(s->all.n + 1, sizeof(*s->probe));
-    for (size_t i = 0; s->probe && i < s->all.n; i++) {
+    s->sensor = calloc(s->all.n + 1, sizeof(*s->sensor));
+    s->before = calloc(s->all.n + 1, sizeof(*s->before));
+    for (size_t i = 0; s->sensor && i < s->all.n; i++) {
         const ft__source *x = &s->all.source[i];
 
-        s->probe[i].shown = (ft_sensor){.name = x->d.name,
-                                        .power_w = NAN,
-                                        .reason = x->reason,
-                                        .remedy = x->remedy,
-                                        .part_of = x->d.part_of,
-                                        .note = x->d.note,
-                                        .counts = x->d.counts,
-                                        .tells_power = x->d.tells_power,
-                                        .window_s = x->d.window_s,
-                                        .duty = x->d.duty,
-                                        .least_s = ft__least_s(&x->d)};
+        s->sensor[i] = (ft_sensor){.name = x->d.name,
+                                   .power_w = NAN,
+                                   .reason = x->reason,
+                                   .remedy = x->remedy,
+                                   .part_of = x->d.part_of,
+                                   .note = x->d.note,
+                                   .counts = x->d.counts,
+                                   .tells_power = x->d.tells_power,
+                                   .window_s = x->d.window_s,
+                                   .duty = x->d.duty,
+                                   .least_s = ft__least_s(&x->d)};
     }
-    return s->probe != NULL;
+    return s->sensor && s->before;
 }
 
 ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
                             double (*wait)(void *user, double seconds), void *user,
                             const char *nvml, const char *amd, ft_error *err)
 {
-    ft_sensors *s = calloc(1, sizeof(*s));
+    struct sensors *s = calloc(1, sizeof(*s));
     double elapsed_s;
 
     *out = NULL;
@@ -129,18 +125,21 @@ ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
     ft__sources_find(&s->all, root, nvml, amd);
     if (new_probes(s)) {
         for (size_t i = 0; i < s->all.n; i++)
-            (void)take(s, i, &s->probe[i].before);
+            (void)take(s, i, &s->before[i]);
         elapsed_s = wait(user, probe_s);
         for (size_t i = 0; i < s->all.n; i++)
             judge(s, i, elapsed_s);
         sum_up(s);
     }
-    if (!s->probe || s->all.bad) {
-        ft_sensors_free(s);
+    if (!s->sensor || !s->before || s->all.bad) {
+        ft_sensors_free(&s->shown);
         return ft_fail(err, FT_ENOMEM, 0, "power sensors");
     }
     ft__sources_release(&s->all);
-    *out = s;
+    s->shown.sensor = s->sensor;
+    s->shown.n = s->all.n;
+    s->shown.why_none = s->why_none.s ? s->why_none.s : "";
+    *out = &s->shown;
     return FT_OK;
 }
 
@@ -164,27 +163,15 @@ ft_status ft_sensors_probe(ft_sensors **out, const char *root, double probe_s,
                              *root ? NULL : FT__AMD_LIBRARIES, err);
 }
 
-size_t ft_sensors_count(const ft_sensors *s)
+void ft_sensors_free(ft_sensors *shown)
 {
-    return s->all.n;
-}
+    struct sensors *s = (struct sensors *)shown;
 
-const ft_sensor *ft_sensors_at(const ft_sensors *s, size_t i)
-{
-    return &s->probe[i].shown;
-}
-
-const char *ft_sensors_why_none(const ft_sensors *s)
-{
-    return s->why_none.s ? s->why_none.s : "";
-}
-
-void ft_sensors_free(ft_sensors *s)
-{
     if (!s)
         return;
     ft__sources_free(&s->all);
-    free(s->probe);
+    free(s->sensor);
+    free(s->before);
     ft__buf_free(&s->why_none);
     free(s);
 }

@@ -11,24 +11,24 @@
 #include "device/record.h"
 #include "device/sysfs.h"
 
-struct ft_settings_list {
+struct list {
+    ft_settings_list shown; /* first */
     ft_setting_state *state;
-    size_t n, cap;
+    size_t cap;
     ft_setting_state spare; /* for entries when memory is short */
-    const char *in_force;
     ft__arena arena;
     bool bad; /* memory was short */
 };
 
 /* While the list is made. */
 struct look {
-    ft_settings_list *list;
+    struct list *list;
     const char *root;
     bool is_virtual;
     ft__cpus online, present;
 };
 
-FT_PRINTF(2, 3) static const char *keep(ft_settings_list *l, const char *fmt, ...)
+FT_PRINTF(2, 3) static const char *keep(struct list *l, const char *fmt, ...)
 {
     const char *kept;
     va_list ap;
@@ -41,16 +41,16 @@ FT_PRINTF(2, 3) static const char *keep(ft_settings_list *l, const char *fmt, ..
 }
 
 /* A new entry about which nothing is known. */
-static ft_setting_state *add(ft_settings_list *l, const char *device, const char *name)
+static ft_setting_state *add(struct list *l, const char *device, const char *name)
 {
-    ft_setting_state *s = ft__list_grow(l->state, l->n, &l->cap, sizeof(*s));
+    ft_setting_state *s = ft__list_grow(l->state, l->shown.n, &l->cap, sizeof(*s));
 
     if (!s) {
         l->bad = true;
         return &l->spare;
     }
     l->state = s;
-    s = &l->state[l->n++];
+    s = &l->state[l->shown.n++];
     *s = (ft_setting_state){.device = device,
                             .name = name,
                             .now = NAN,
@@ -253,7 +253,7 @@ static void show_cpu(struct look *k)
 /* ---- GPUs ---- */
 
 /* The first few and the last where there are many. */
-static const char *gpu_choices(ft_settings_list *l, const unsigned *mhz, unsigned n)
+static const char *gpu_choices(struct list *l, const unsigned *mhz, unsigned n)
 {
     enum { MANY = 12, FEW = 4 };
     ft__buf b = {0};
@@ -270,7 +270,7 @@ static const char *gpu_choices(ft_settings_list *l, const unsigned *mhz, unsigne
     return kept;
 }
 
-static void judge_gpu(ft_settings_list *l, ft_setting_state *s, bool known,
+static void judge_gpu(struct list *l, ft_setting_state *s, bool known,
                       const char *option)
 {
     s->writable = known && geteuid() == 0;
@@ -282,7 +282,7 @@ static void judge_gpu(ft_settings_list *l, ft_setting_state *s, bool known,
                          option);
 }
 
-static void show_gpu_clock(ft_settings_list *l, const ft__nvml *g, void *handle,
+static void show_gpu_clock(struct list *l, const ft__nvml *g, void *handle,
                            const char *device, bool memory)
 {
     unsigned mhz[FT__NVML_MAX_CLOCKS], now;
@@ -306,7 +306,7 @@ static void show_gpu_clock(ft_settings_list *l, const ft__nvml *g, void *handle,
     judge_gpu(l, s, n > 0, memory ? "--memory MHZ" : "--core MHZ");
 }
 
-static void show_gpu_power(ft_settings_list *l, const ft__nvml *g, void *handle,
+static void show_gpu_power(struct list *l, const ft__nvml *g, void *handle,
                            const char *device)
 {
     ft_setting_state *s = add(l, device, "power cap");
@@ -324,7 +324,7 @@ static void show_gpu_power(ft_settings_list *l, const ft__nvml *g, void *handle,
     judge_gpu(l, s, s->most > 0, "--power-cap WATTS");
 }
 
-static void show_gpus(ft_settings_list *l, ft__machine *m)
+static void show_gpus(struct list *l, ft__machine *m)
 {
     ft_error why = {0};
 
@@ -363,20 +363,21 @@ static size_t recorded(const char *name, const ft_settings_options *opt,
     return n;
 }
 
-static void show_in_force(ft_settings_list *l, const ft_settings_options *opt,
+static void show_in_force(struct list *l, const ft_settings_options *opt,
                           const char *root)
 {
     long holder = ft__state_holder(opt->state_dir);
     size_t kept = recorded(FT__RECORD_KEPT, opt, root);
 
     if (holder)
-        l->in_force =
+        l->shown.in_force =
             keep(l, "process %ld holds settings and puts them back at its end", holder);
     else if (recorded(FT__RECORD_HELD, opt, root))
-        l->in_force = "a run that was cut off left settings; put them back: foretell "
-                      "clocks reset";
+        l->shown.in_force =
+            "a run that was cut off left settings; put them back: foretell "
+            "clocks reset";
     else if (kept)
-        l->in_force =
+        l->shown.in_force =
             keep(l, "%zu values are kept; put them back: foretell clocks reset", kept);
 }
 
@@ -384,7 +385,7 @@ ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *op
                            ft_error *err)
 {
     static const ft_settings_options none = {0};
-    ft_settings_list *l = calloc(1, sizeof(*l));
+    struct list *l = calloc(1, sizeof(*l));
     struct look *k = calloc(1, sizeof(*k));
     ft__machine m;
 
@@ -393,7 +394,7 @@ ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *op
     m = (ft__machine){.root = opt->root ? opt->root : "", .nvml = opt->nvml};
     if (l && k) {
         *k = (struct look){.list = l, .root = m.root};
-        l->in_force = "";
+        l->shown.in_force = "";
         show_cpu(k);
         show_gpus(l, &m);
         show_in_force(l, opt, m.root);
@@ -401,31 +402,19 @@ ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *op
     }
     if (!l || !k || l->bad) {
         free(k);
-        ft_settings_list_free(l);
+        ft_settings_list_free(&l->shown);
         return ft_fail(err, FT_ENOMEM, 0, "settings");
     }
     free(k);
-    *out = l;
+    l->shown.state = l->state;
+    *out = &l->shown;
     return FT_OK;
 }
 
-size_t ft_settings_count(const ft_settings_list *l)
+void ft_settings_list_free(ft_settings_list *shown)
 {
-    return l->n;
-}
+    struct list *l = (struct list *)shown;
 
-const ft_setting_state *ft_settings_at(const ft_settings_list *l, size_t i)
-{
-    return &l->state[i];
-}
-
-const char *ft_settings_in_force(const ft_settings_list *l)
-{
-    return l->in_force;
-}
-
-void ft_settings_list_free(ft_settings_list *l)
-{
     if (!l)
         return;
     free(l->state);

@@ -6,14 +6,6 @@
 
 enum { LEVELS = 5, RESOLUTION = 4 };
 
-const char *ft_design_name(ft_design d)
-{
-    static const char *const name[] = {"full", "fractional", "random", "latin",
-                                       "sobol"};
-
-    return (unsigned)d < FT_DESIGN_COUNT ? name[d] : "unknown";
-}
-
 /* Points of a walk are all different: they only have to be kept. */
 static ft_status keep(void *user, const double *point, ft_error *err)
 {

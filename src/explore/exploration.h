@@ -21,6 +21,7 @@ typedef struct ft__words {
 } ft__words;
 
 struct ft_exploration {
+    ft_exploration_facts facts;
     ft__arena arena;
     const char *name;
     ft__words command;

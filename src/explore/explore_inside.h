@@ -15,6 +15,7 @@ ft_status ft__search_new(ft_search **out, const ft_space *s,
 /* y: the objectives; NaN in all of them: it failed. */
 ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
                           ft_error *err);
+size_t ft__space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
 /* 1: no forbidden combination. */
 int ft__space_allows(const ft_space *s, const double *point);
 /* Points from coordinates in [0, 1) and back: each value of a parameter owns an equal

@@ -74,7 +74,7 @@ static const char *pair(ft__outcome *out, const char *name, const char *value)
 static const char **env_of(const ft__place *p, ft__outcome *out, ft_error *err)
 {
     const ft_parameter *param;
-    size_t n = ft_space_params(p->x->space, &param), at = 0;
+    size_t n = ft__space_params(p->x->space, &param), at = 0;
     const ft__names *all = &p->x->environment;
     const char **env = ft__arena_array(&out->arena, all->n + n + 1, sizeof(*env));
 
@@ -131,7 +131,7 @@ static ft_status settings_of(ft_settings *s, bool *any, const ft__once *o,
                              ft__outcome *out, ft_error *err)
 {
     const ft_parameter *param;
-    size_t n = ft_space_params(o->x->space, &param);
+    size_t n = ft__space_params(o->x->space, &param);
 
     *any = false;
     *s = (ft_settings){.device = o->x->device,

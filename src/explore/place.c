@@ -60,7 +60,7 @@ static bool is(const char *name, size_t len, const char *text)
 static bool add_value(ft__buf *b, const ft__place *p, const char *name, size_t len)
 {
     const ft_parameter *param;
-    size_t n = ft_space_params(p->x->space, &param);
+    size_t n = ft__space_params(p->x->space, &param);
     const char *value = value_of(&p->x->of_workload[p->workload], name, len);
 
     if (!value)
@@ -135,7 +135,7 @@ size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                       size_t size)
 {
     const ft_parameter *param;
-    size_t n = ft_space_params(x->space, &param), len;
+    size_t n = ft__space_params(x->space, &param), len;
     ft__buf b = {0};
 
     for (size_t k = 0; k < n; k++) {
@@ -195,7 +195,7 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
 {
     char *equals = strchr(pair, '=');
     const ft_parameter *param;
-    size_t n = ft_space_params(x->space, &param), k = 0;
+    size_t n = ft__space_params(x->space, &param), k = 0;
 
     if (equals)
         *equals++ = '\0';
@@ -214,7 +214,7 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
 ft_status ft__point_parse(const ft_exploration *x, double *point, const char *text,
                           ft_error *err)
 {
-    size_t n = ft_space_params(x->space, &(const ft_parameter *){0});
+    size_t n = ft__space_params(x->space, &(const ft_parameter *){0});
     char *copy = strdup(text), *rest = copy, *word;
     ft_status st = copy ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", x->name);
 

@@ -66,21 +66,11 @@ void ft__read_predict(ft__yaml *y, ft__node *root, ft_exploration *x)
 
 /* ---- asking ---- */
 
-size_t ft_exploration_predicts(const ft_exploration *x)
-{
-    return x->predict.n;
-}
-
-const char *ft_exploration_word(const ft_exploration *x, size_t i)
-{
-    return i < x->predict.n ? x->predict.word[i] : "";
-}
-
 int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k)
 {
     const ft_parameter *param;
 
-    return i < x->predict.n && k < ft_space_params(x->space, &param) &&
+    return i < x->predict.n && k < ft__space_params(x->space, &param) &&
            ft__place_occurs(x->predict.word[i], param[k].name);
 }
 

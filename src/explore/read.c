@@ -438,10 +438,20 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
         all(&y, x);
         ft__yaml_close(&y);
     }
-    if (y.st)
+    x->facts = (ft_exploration_facts){.name = x->name,
+                                      .space = x->space,
+                                      .objective = x->objective,
+                                      .n_objectives = x->n_objectives,
+                                      .workload = x->workload,
+                                      .n_workloads = x->n_workloads,
+                                      .word = x->predict.word,
+                                      .n_words = x->predict.n};
+    if (y.st) {
         ft_exploration_free(x);
-    else
+    } else {
+        x->facts.n_params = ft__space_params(x->space, &x->facts.param);
         *out = x;
+    }
     return y.st;
 }
 
@@ -477,24 +487,7 @@ void ft_exploration_free(ft_exploration *x)
     free(x);
 }
 
-const char *ft_exploration_name(const ft_exploration *x)
+const ft_exploration_facts *ft_exploration_get(const ft_exploration *x)
 {
-    return x->name;
-}
-
-const ft_space *ft_exploration_space(const ft_exploration *x)
-{
-    return x->space;
-}
-
-size_t ft_exploration_objectives(const ft_exploration *x, const ft_objective **out)
-{
-    *out = x->objective;
-    return x->n_objectives;
-}
-
-size_t ft_exploration_workloads(const ft_exploration *x, const char *const **out)
-{
-    *out = x->workload;
-    return x->n_workloads;
+    return &x->facts;
 }

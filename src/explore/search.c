@@ -7,13 +7,6 @@
 
 enum { POPULATION = 24, FIRST = 10 };
 
-const char *ft_searcher_name(ft_searcher s)
-{
-    static const char *const name[] = {"model", "nsga2", "random"};
-
-    return (unsigned)s < FT_SEARCH_COUNT ? name[s] : "unknown";
-}
-
 double ft__search_excess(const ft_search *s, const double *y)
 {
     double sum = 0;

@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ft_param_type_name(ft_param_type t)
-{
-    static const char *const name[] = {"categorical", "ordinal", "integer", "real"};
-
-    return (unsigned)t < FT_PARAM_TYPE_COUNT ? name[t] : "unknown";
-}
-
 /* ---- making one ---- */
 
 static bool is_text(const ft_parameter *p)
@@ -333,7 +326,7 @@ void ft__space_free(ft_space *s)
 
 /* ---- points ---- */
 
-size_t ft_space_params(const ft_space *s, const ft_parameter **out)
+size_t ft__space_params(const ft_space *s, const ft_parameter **out)
 {
     *out = s->param;
     return s->n;

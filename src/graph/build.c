@@ -16,7 +16,7 @@ enum { SMALL_BYTES = 1000 };
 /* The graph grows in place; capacities live here until it is finished.
  * `slot` is an open-addressing table from operations to their index + 1. */
 struct ft__build {
-    ft_graph *g;
+    ft__parts *g;
     uint32_t cap_tensors;
     uint32_t cap_nodes;
     uint32_t cap_ops;
@@ -53,7 +53,7 @@ void ft__build_free(ft__build *b)
 {
     if (!b)
         return;
-    ft_graph_free(b->g);
+    ft__parts_free(b->g);
     free(b->slot);
     free(b);
 }
@@ -109,7 +109,7 @@ static bool grow(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t si
 uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_role role,
                           ft_dtype dtype, const ft_shape *shape)
 {
-    ft_graph *g = b->g;
+    ft__parts *g = b->g;
     ft_tensor *t;
 
     if (!grow(b, &g->tensor, g->n_tensors, &b->cap_tensors, sizeof(*t)))
@@ -246,7 +246,7 @@ static bool rehash(ft__build *b)
 /* Index of the operation equal to *op, added when it is new. */
 static uint32_t intern(ft__build *b, const ft_op *op, uint64_t count)
 {
-    ft_graph *g = b->g;
+    ft__parts *g = b->g;
     uint32_t at;
 
     if (2 * (g->n_ops + 1) > b->n_slots && !rehash(b))
@@ -327,7 +327,7 @@ uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
                            const uint32_t *params, uint32_t n_params,
                            const uint32_t *out, uint32_t n_out)
 {
-    ft_graph *g = b->g;
+    ft__parts *g = b->g;
     ft_node node = {.n_in = n_in, .n_params = n_params, .n_out = n_out, .repeat = 1};
 
     if (b->failed)
@@ -400,7 +400,7 @@ void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *b
 
 ft__build_mark ft__build_here(const ft__build *b)
 {
-    const ft_graph *g = b->g;
+    const ft__parts *g = b->g;
 
     return (ft__build_mark){g->n_tensors, g->n_nodes, g->n_ops, g->n_assumptions,
                             g->n_bounded};
@@ -408,7 +408,7 @@ ft__build_mark ft__build_here(const ft__build *b)
 
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
 {
-    ft_graph *g = b->g;
+    ft__parts *g = b->g;
 
     for (uint32_t i = mark->n_nodes; i < g->n_nodes; i++)
         g->op_count[g->node[i].op] -= g->node[i].repeat;
@@ -529,9 +529,10 @@ ft_status ft__build_finish_take(ft_graph **out, ft__build *b, ft_error *err)
         st = b->err.status;
         if (err)
             *err = b->err;
-    } else {
-        *out = b->g;
+    } else if ((*out = ft__parts_show(b->g))) {
         b->g = NULL;
+    } else {
+        st = ft_fail(err, FT_ENOMEM, 0, "out of memory while building %s", b->g->name);
     }
     ft__build_free(b);
     return st;

@@ -6,23 +6,6 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 
-ft_dtype ft_graph_dtype(const ft_graph *g)
-{
-    ft_dtype dtype = FT_DTYPE_fp32;
-    double most = -1;
-
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        ft_cost c;
-
-        ft_op_cost(ft_graph_op(g, i), &c);
-        if (c.flops > most) {
-            most = c.flops;
-            dtype = ft_graph_op(g, i)->dtype;
-        }
-    }
-    return dtype;
-}
-
 static bool castable(ft_dtype t)
 {
     return t == FT_DTYPE_fp64 || t == FT_DTYPE_fp32 || t == FT_DTYPE_fp16 ||
@@ -62,8 +45,8 @@ static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
 
 static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype to)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         ft__build_tensor(b, t->name, strlen(t->name), t->role,
                          t->dtype == from ? to : t->dtype, &t->shape);
@@ -82,7 +65,7 @@ static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtyp
 static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtype from,
                       ft_dtype to)
 {
-    const ft_op op = cast_op(ft_graph_op(g, n->op), from, to);
+    const ft_op op = cast_op(&g->op[n->op], from, to);
 
     ft__build_phase(b, n->phase);
     ft__build_scope(b, n->scope, strlen(n->scope));
@@ -92,7 +75,7 @@ static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtyp
                      n->repeat);
     /* Results in the memory of others, which views have by themselves. */
     for (uint32_t j = 0; j < n->n_out && !ft__build_failed(b); j++) {
-        const uint32_t of = ft_graph_tensor(g, n->out[j])->storage;
+        const uint32_t of = g->tensor[n->out[j]].storage;
 
         if (of != n->out[j])
             ft__build_alias(b, n->out[j], of);
@@ -108,31 +91,31 @@ static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *
     if (!castable(from))
         return ft_fail(err, FT_EINVAL, 0,
                        "%s computes in %s, which no cast changes: export it in %s",
-                       ft_graph_name(g), ft_dtype_name(from), ft_dtype_name(to));
+                       g->name, ft_dtype_name(from), ft_dtype_name(to));
     return FT_OK;
 }
 
 ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
 {
-    const ft_dtype from = ft_graph_dtype(g);
+    const ft_dtype from = ft__graph_dtype(g);
     ft_status st = check(g, from, to, err);
     ft__build *b;
 
     *out = NULL;
     if (st)
         return st;
-    b = ft__build_new(ft_graph_name(g));
+    b = ft__build_new(g->name);
     if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "casting %s", ft_graph_name(g));
+        return ft_fail(err, FT_ENOMEM, 0, "casting %s", g->name);
     copy_tensors(b, g, from, to);
-    for (uint32_t i = 0; i < ft__graph_n_outputs(g); i++)
-        ft__build_output(b, ft__graph_output(g, i));
-    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
-        ft__build_assume(b, "%s", ft_graph_assumption(g, i));
-    for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)
-        ft__build_bounded(b, "%s", ft_graph_bounded(g, i));
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !ft__build_failed(b); i++)
-        copy_node(b, g, ft_graph_node(g, i), from, to);
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        ft__build_output(b, g->output[i]);
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        ft__build_assume(b, "%s", g->assumption[i]);
+    for (uint32_t i = 0; i < g->n_bounded; i++)
+        ft__build_bounded(b, "%s", g->bounded[i]);
+    for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(b); i++)
+        copy_node(b, g, &g->node[i], from, to);
     if (from != to)
         ft__build_assume(b, "cast from %s to %s: weights, activations and arithmetic",
                          ft_dtype_name(from), ft_dtype_name(to));

@@ -75,10 +75,10 @@ static bool enter(struct frames *f, const char *scope, uint32_t node)
 static bool find_calls(struct frames *f)
 {
     const char *scope = "";
-    uint32_t i, n = ft_graph_n_nodes(f->g);
+    uint32_t i, n = f->g->n_nodes;
 
-    for (i = 0; i < n && ft_graph_node(f->g, i)->phase == FT_PHASE_FORWARD; i++) {
-        const ft_node *node = ft_graph_node(f->g, i);
+    for (i = 0; i < n && f->g->node[i].phase == FT_PHASE_FORWARD; i++) {
+        const ft_node *node = &f->g->node[i];
 
         if (node->scope != scope && !enter(f, node->scope, i))
             return false;
@@ -93,10 +93,10 @@ static bool find_calls(struct frames *f)
  * code hardly gives that name to something else. */
 static uint32_t named_until(const struct frames *f, uint32_t producer, uint32_t reader)
 {
-    const ft_node *node = ft_graph_node(f->g, producer);
+    const ft_node *node = &f->g->node[producer];
     uint32_t call = f->of_node[producer];
 
-    if (ft_graph_op(f->g, node->op)->kind != FT_KIND_concat || call == FT_NONE ||
+    if (f->g->op[node->op].kind != FT_KIND_concat || call == FT_NONE ||
         call == f->of_node[reader])
         return 0;
     return f->call[call].last;
@@ -106,7 +106,7 @@ static uint32_t named_until(const struct frames *f, uint32_t producer, uint32_t 
  * was there holds it. */
 static void hold(const struct frames *f, ft__life *life, uint32_t tensor, uint32_t i)
 {
-    const ft_tensor *t = ft_graph_tensor(f->g, tensor);
+    const ft_tensor *t = &f->g->tensor[tensor];
     uint32_t last = 0;
 
     if (t->producer == FT_NONE)
@@ -123,14 +123,14 @@ static void hold(const struct frames *f, ft__life *life, uint32_t tensor, uint32
 
 ft_status ft__frames_hold(ft__life *life, const ft_graph *g, ft_error *err)
 {
-    uint32_t n = ft_graph_n_nodes(g);
+    uint32_t n = g->n_nodes;
     struct frames f = {.g = g, .of_node = malloc((n + 1) * sizeof(uint32_t))};
     ft_status st = FT_OK;
 
     if (!f.of_node || !find_calls(&f))
-        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", ft_graph_name(g));
+        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", g->name);
     for (uint32_t i = 0; !st && i < n; i++) {
-        const ft_node *node = ft_graph_node(g, i);
+        const ft_node *node = &g->node[i];
 
         if (node->phase != FT_PHASE_FORWARD)
             break;

@@ -3,99 +3,84 @@
 #include "graph/graph_inside.h"
 #include <stdlib.h>
 
+void ft__parts_free(ft__parts *p)
+{
+    if (!p)
+        return;
+    ft__arena_free(&p->arena);
+    free(p->tensor);
+    free(p->node);
+    free(p->op);
+    free(p->op_count);
+    free(p->output);
+    free(p->assumption);
+    free(p->bounded);
+    free(p);
+}
+
+/* The first dimension of the first input. */
+static int64_t batch_of(const ft__parts *p)
+{
+    for (uint32_t i = 0; i < p->n_tensors; i++)
+        if (p->tensor[i].role == FT_ROLE_INPUT && p->tensor[i].shape.rank)
+            return p->tensor[i].shape.dim[0];
+    return 0;
+}
+
+ft_graph *ft__parts_show(ft__parts *p)
+{
+    ft_graph *g = malloc(sizeof(*g));
+
+    if (g)
+        *g = (ft_graph){
+            .name = p->name,
+            .mode = p->mode,
+            .batch = batch_of(p),
+            .tensor = p->tensor,
+            .n_tensors = p->n_tensors,
+            .node = p->node,
+            .n_nodes = p->n_nodes,
+            .op = p->op,
+            .op_count = p->op_count,
+            .n_ops = p->n_ops,
+            .output = p->output,
+            .n_outputs = p->n_outputs,
+            .assumption = p->assumption,
+            .n_assumptions = p->n_assumptions,
+            .bounded = p->bounded,
+            .n_bounded = p->n_bounded,
+            .parts = p,
+        };
+    return g;
+}
+
 void ft_graph_free(ft_graph *g)
 {
-    if (!g)
-        return;
-    ft__arena_free(&g->arena);
-    free(g->tensor);
-    free(g->node);
-    free(g->op);
-    free(g->op_count);
-    free(g->output);
-    free(g->assumption);
-    free(g->bounded);
+    if (g)
+        ft__parts_free(g->parts);
     free(g);
 }
 
-const char *ft_graph_name(const ft_graph *g)
+ft_dtype ft__graph_dtype(const ft_graph *g)
 {
-    return g->name;
-}
+    ft_dtype dtype = FT_DTYPE_fp32;
+    double most = -1;
 
-ft_mode ft_graph_mode(const ft_graph *g)
-{
-    return g->mode;
-}
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        ft_cost c;
 
-uint32_t ft_graph_n_tensors(const ft_graph *g)
-{
-    return g->n_tensors;
-}
-
-const ft_tensor *ft_graph_tensor(const ft_graph *g, uint32_t i)
-{
-    return &g->tensor[i];
-}
-
-uint32_t ft__graph_n_outputs(const ft_graph *g)
-{
-    return g->n_outputs;
-}
-
-uint32_t ft__graph_output(const ft_graph *g, uint32_t i)
-{
-    return g->output[i];
-}
-
-uint32_t ft_graph_n_nodes(const ft_graph *g)
-{
-    return g->n_nodes;
-}
-
-const ft_node *ft_graph_node(const ft_graph *g, uint32_t i)
-{
-    return &g->node[i];
-}
-
-uint32_t ft_graph_n_ops(const ft_graph *g)
-{
-    return g->n_ops;
-}
-
-const ft_op *ft_graph_op(const ft_graph *g, uint32_t i)
-{
-    return &g->op[i];
-}
-
-uint64_t ft_graph_op_count(const ft_graph *g, uint32_t i)
-{
-    return g->op_count[i];
-}
-
-uint32_t ft_graph_n_assumptions(const ft_graph *g)
-{
-    return g->n_assumptions;
-}
-
-const char *ft_graph_assumption(const ft_graph *g, uint32_t i)
-{
-    return g->assumption[i];
-}
-
-uint32_t ft_graph_n_bounded(const ft_graph *g)
-{
-    return g->n_bounded;
-}
-
-const char *ft_graph_bounded(const ft_graph *g, uint32_t i)
-{
-    return g->bounded[i];
+        ft_op_cost(&g->op[i], &c);
+        if (c.flops > most) {
+            most = c.flops;
+            dtype = g->op[i].dtype;
+        }
+    }
+    return dtype;
 }
 
 void ft_graph_totals(const ft_graph *g, ft_totals *out)
 {
-    *out = (ft_totals){0};
+    *out = (ft_totals){.dtype = ft__graph_dtype(g)};
     for (uint32_t i = 0; i < g->n_ops; i++) {
         double count = (double)g->op_count[i];
         ft_cost c;

@@ -4,9 +4,9 @@
 #include "base/arena.h"
 #include "foretell/graph.h"
 
-/* tensors, nodes and ops are plain arrays; what nodes and strings point to lies
- * in the arena. Made by build.c only. */
-struct ft_graph {
+/* What a graph owns: plain arrays; what nodes and strings point to lies in the arena.
+ * Grown by build.c only. */
+typedef struct ft__parts {
     ft__arena arena;
     const char *name;
     ft_mode mode;
@@ -23,6 +23,11 @@ struct ft_graph {
     uint32_t n_outputs;
     uint32_t n_assumptions;
     uint32_t n_bounded;
-};
+} ft__parts;
+
+/* NULL is fine. */
+void ft__parts_free(ft__parts *p);
+/* The graph that shows them; takes. NULL: there is no memory, and they stay. */
+ft_graph *ft__parts_show(ft__parts *p);
 
 #endif

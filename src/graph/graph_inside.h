@@ -10,10 +10,8 @@ ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_erro
 /* A new graph as an engine with this policy executes it. */
 ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                           ft_error *err);
-/* The results of the network, in its order; a tensor may be several of them. */
-uint32_t ft__graph_n_outputs(const ft_graph *g);
-/* The results of the network, in its order; a tensor may be several of them. */
-uint32_t ft__graph_output(const ft_graph *g, uint32_t i);
+/* The type of the operation with the most arithmetic. */
+ft_dtype ft__graph_dtype(const ft_graph *g);
 /* One training step from a forward graph: forward (norms with statistics of the
  * batch), loss over the first floating result, backward with gradients of every
  * trainable weight, optimizer. Where no weight is marked as trainable, layers'

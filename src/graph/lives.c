@@ -6,7 +6,7 @@ static const uint64_t MAX_BYTES = UINT64_C(1) << 62;
 
 static void use(ft__life *life, const ft_graph *g, uint32_t tensor, uint32_t node)
 {
-    ft__life *p = &life[ft_graph_tensor(g, tensor)->storage];
+    ft__life *p = &life[g->tensor[tensor].storage];
 
     if (p->first == FT_NONE)
         p->first = node;
@@ -16,10 +16,10 @@ static void use(ft__life *life, const ft_graph *g, uint32_t tensor, uint32_t nod
 
 static void use_all(ft__life *life, const ft_graph *g)
 {
-    uint32_t n_nodes = ft_graph_n_nodes(g), end = n_nodes ? n_nodes - 1 : 0;
+    uint32_t n_nodes = g->n_nodes, end = n_nodes ? n_nodes - 1 : 0;
 
     for (uint32_t i = 0; i < n_nodes; i++) {
-        const ft_node *node = ft_graph_node(g, i);
+        const ft_node *node = &g->node[i];
 
         for (uint32_t j = 0; j < node->n_in; j++)
             use(life, g, node->in[j], i);
@@ -28,8 +28,8 @@ static void use_all(ft__life *life, const ft_graph *g)
         for (uint32_t j = 0; j < node->n_out; j++)
             use(life, g, node->out[j], i);
     }
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (t->is_output)
             use(life, g, i, end);
@@ -40,15 +40,15 @@ static void use_all(ft__life *life, const ft_graph *g)
 
 ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
 {
-    uint32_t n = ft_graph_n_tensors(g);
+    uint32_t n = g->n_tensors;
     uint64_t all = 0;
     ft__life *life = malloc((n + 1) * sizeof(*life));
 
     *out = NULL;
     if (!life)
-        return ft_fail(err, FT_ENOMEM, 0, "memory plan of %s", ft_graph_name(g));
+        return ft_fail(err, FT_ENOMEM, 0, "memory plan of %s", g->name);
     for (uint32_t i = 0; i < n; i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+        const ft_tensor *t = &g->tensor[i];
         int64_t bytes = ft_tensor_bytes(&t->shape, t->dtype);
 
         life[i] = (ft__life){.first = FT_NONE, .last = FT_NONE};
@@ -58,7 +58,7 @@ ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
         if (all >= MAX_BYTES) {
             free(life);
             return ft_fail(err, FT_EINVAL, 0, "the tensors of %s are larger than %s",
-                           ft_graph_name(g), "4 EiB together; check its dimensions");
+                           g->name, "4 EiB together; check its dimensions");
         }
     }
     use_all(life, g);

@@ -128,7 +128,7 @@ static uint32_t convert(struct lower *l, uint32_t from, const char *name, ft_lay
 /* New tensor for source tensor i in the layout asked for. */
 static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
 {
-    const ft_tensor *t = ft_graph_tensor(l->src, i);
+    const ft_tensor *t = &l->src->tensor[i];
     ft_layout other =
         layout == FT_LAYOUT_PLAIN ? FT_LAYOUT_CHANNELS_LAST : FT_LAYOUT_PLAIN;
 
@@ -171,7 +171,7 @@ static bool follows(const ft_graph *g, const ft_node *node, const ft_op *op)
         return false;
     ft_op_output(op, 0, &out, &t);
     for (uint32_t i = 0; i < node->n_in; i++) {
-        s = ft_graph_tensor(g, node->in[i])->shape;
+        s = g->tensor[node->in[i]].shape;
         /* A shorter operand is broadcast by position: its axes would no longer
          * meet the right ones, unless it is one value or one per channel. */
         if (c == FT_CLASS_BINARY && s.rank != out.rank && ft_shape_elements(&s) != 1 &&
@@ -222,7 +222,7 @@ static bool free_transpose(struct lower *l, const ft_node *node, const ft_op *op
         return false;
     from = node->in[0];
     to = node->out[0];
-    r = ft_graph_tensor(l->src, to);
+    r = &l->src->tensor[to];
     rank = r->shape.rank;
     if (rank < 3)
         return false;
@@ -260,8 +260,8 @@ static bool free_view(struct lower *l, const ft_node *node, const ft_op *op)
 
     if (op->kind != FT_KIND_view || !is_channels_last(l, node->in[0]))
         return false;
-    t = ft_graph_tensor(l->src, node->in[0]);
-    r = ft_graph_tensor(l->src, node->out[0]);
+    t = &l->src->tensor[node->in[0]];
+    r = &l->src->tensor[node->out[0]];
     if (r->shape.rank < 3 || t->shape.dim[0] != r->shape.dim[0] ||
         t->shape.dim[1] != r->shape.dim[1])
         return false;
@@ -273,11 +273,11 @@ static bool free_view(struct lower *l, const ft_node *node, const ft_op *op)
 
 static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
 {
-    const ft_node *node = ft_graph_node(l->src, i);
+    const ft_node *node = &l->src->node[i];
     uint32_t n = node->n_in + node->n_params + node->n_out;
     uint32_t *ids = malloc((n + 1) * sizeof(*ids));
     uint32_t *in = ids, *params, *out;
-    ft_op op = *ft_graph_op(l->src, node->op);
+    ft_op op = l->src->op[node->op];
     ft_layout layout;
 
     if (!ids)
@@ -310,8 +310,8 @@ done:
 
 static void mark_outputs(struct lower *l)
 {
-    for (uint32_t i = 0; i < ft__graph_n_outputs(l->src); i++) {
-        uint32_t t = ft__graph_output(l->src, i);
+    for (uint32_t i = 0; i < l->src->n_outputs; i++) {
+        uint32_t t = l->src->output[i];
 
         ft__build_output(l->b, get(l, t,
                                    is_channels_last(l, t) ? FT_LAYOUT_CHANNELS_LAST
@@ -322,8 +322,8 @@ static void mark_outputs(struct lower *l)
 ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                           ft_error *err)
 {
-    struct lower l = {.src = g, .b = ft__build_new(ft_graph_name(g)), .policy = policy};
-    uint32_t n = ft_graph_n_tensors(g);
+    struct lower l = {.src = g, .b = ft__build_new(g->name), .policy = policy};
+    uint32_t n = g->n_tensors;
     ft_status st = FT_OK;
 
     *out = NULL;
@@ -335,14 +335,14 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     if (!l.b || !l.made) {
         ft__build_free(l.b);
         free(l.made);
-        return ft_fail(err, FT_ENOMEM, 0, "lowering %s", ft_graph_name(g));
+        return ft_fail(err, FT_ENOMEM, 0, "lowering %s", g->name);
     }
     memset(l.made, 0xff, (n + 1) * sizeof(*l.made));
-    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
-        ft__build_assume(l.b, "%s", ft_graph_assumption(g, i));
-    for (uint32_t i = 0; i < ft_graph_n_bounded(g); i++)
-        ft__build_bounded(l.b, "%s", ft_graph_bounded(g, i));
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g) && !st; i++)
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        ft__build_assume(l.b, "%s", g->assumption[i]);
+    for (uint32_t i = 0; i < g->n_bounded; i++)
+        ft__build_bounded(l.b, "%s", g->bounded[i]);
+    for (uint32_t i = 0; i < g->n_nodes && !st; i++)
         st = lower_node(&l, i, err);
     mark_outputs(&l);
     free(l.made);

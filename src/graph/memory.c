@@ -22,29 +22,20 @@ struct memory {
     uint32_t forward_end; /* the first node behind the forward phase */
 };
 
-const char *ft_part_name(ft_part p)
-{
-    static const char *const name[FT_PART_COUNT] = {
-        "weights", "inputs", "gradients", "state", "saved", "activations", "workspace",
-    };
-
-    return (unsigned)p < FT_PART_COUNT ? name[p] : "?";
-}
-
 /* ---- which part a tensor belongs to ---- */
 
 static void mark_saved(struct memory *m, uint32_t tensor)
 {
-    uint32_t s = ft_graph_tensor(m->g, tensor)->storage;
+    uint32_t s = m->g->tensor[tensor].storage;
 
-    if (ft_graph_tensor(m->g, s)->producer < m->forward_end)
+    if (m->g->tensor[s].producer < m->forward_end)
         m->part[s] = FT_PART_SAVED;
 }
 
 static void find_saved(struct memory *m)
 {
     for (uint32_t i = m->forward_end; i < m->n_nodes; i++) {
-        const ft_node *node = ft_graph_node(m->g, i);
+        const ft_node *node = &m->g->node[i];
 
         if (node->phase != FT_PHASE_BACKWARD)
             continue;
@@ -66,13 +57,13 @@ static void find_parts(struct memory *m)
     };
 
     for (uint32_t i = 0; i < m->n_nodes; i++)
-        if (ft_graph_node(m->g, i)->phase != FT_PHASE_FORWARD) {
+        if (m->g->node[i].phase != FT_PHASE_FORWARD) {
             m->forward_end = i;
             break;
         }
     find_saved(m);
     for (uint32_t i = 0; i < m->n_tensors; i++) {
-        ft_role role = ft_graph_tensor(m->g, i)->role;
+        ft_role role = m->g->tensor[i].role;
 
         if (role != FT_ROLE_ACTIVATION || m->part[i] != FT_PART_SAVED)
             m->part[i] = of_role[role];
@@ -85,8 +76,8 @@ static void find_parts(struct memory *m)
 static void widen_saved(struct memory *m)
 {
     for (uint32_t i = 0; i < m->forward_end; i++) {
-        const ft_node *node = ft_graph_node(m->g, i);
-        const ft_op *op = ft_graph_op(m->g, node->op);
+        const ft_node *node = &m->g->node[i];
+        const ft_op *op = &m->g->op[node->op];
         ft__life *kept = node->n_out > 1 ? &m->life[node->out[1]] : NULL;
         uint64_t weights, out;
 
@@ -128,7 +119,7 @@ static void add(struct memory *m, uint64_t bytes, uint32_t first, uint32_t last)
 /* The caller holds the last pass's results until this one returns. */
 static bool held_over(const struct memory *m, uint32_t i)
 {
-    const ft_tensor *t = ft_graph_tensor(m->g, i);
+    const ft_tensor *t = &m->g->tensor[i];
 
     return (m->bits & FT_POLICY_EAGER) && t->is_output &&
            (m->part[t->storage] == FT_PART_ACTIVATIONS ||
@@ -139,7 +130,7 @@ static void add_tensors(struct memory *m)
 {
     for (uint32_t i = 0; i < m->n_tensors; i++) {
         const ft__life *p = &m->life[i];
-        const ft_tensor *t = ft_graph_tensor(m->g, i);
+        const ft_tensor *t = &m->g->tensor[i];
 
         if (t->storage == i && (m->part[i] == FT_PART_WEIGHTS ||
                                 m->part[i] == FT_PART_STATE || !m->n_nodes))
@@ -174,13 +165,13 @@ static void add_scratch(struct memory *m)
     struct buffers kept = {{0}, 0};
     uint64_t before = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(m->g); i++) {
-        m->of_op[2 * i] = ft__scratch_bytes(ft_graph_op(m->g, i));
-        m->of_op[2 * i + 1] = ft__buffer_bytes(ft_graph_op(m->g, i));
+    for (uint32_t i = 0; i < m->g->n_ops; i++) {
+        m->of_op[2 * i] = ft__scratch_bytes(&m->g->op[i]);
+        m->of_op[2 * i + 1] = ft__buffer_bytes(&m->g->op[i]);
     }
     for (uint32_t i = 0; i < m->n_nodes; i++) {
-        uint32_t id = ft_graph_node(m->g, i)->op;
-        const ft_op *op = ft_graph_op(m->g, id);
+        uint32_t id = m->g->node[i].op;
+        const ft_op *op = &m->g->op[id];
 
         m->scratch[i] = m->of_op[2 * (size_t)id];
         /* The optimizer's loop holds the last parameter's denominator. */
@@ -205,7 +196,7 @@ static void parts_at(const struct memory *m, uint32_t node, uint64_t *part)
     part[FT_PART_WORKSPACE] += m->scratch[node];
     for (uint32_t i = 0; i < m->n_tensors; i++) {
         const ft__life *p = &m->life[i];
-        const ft_tensor *t = ft_graph_tensor(m->g, i);
+        const ft_tensor *t = &m->g->tensor[i];
 
         if (t->storage == i && p->first != FT_NONE && p->first <= node &&
             node <= p->last && m->part[i] != FT_PART_WEIGHTS &&
@@ -254,10 +245,10 @@ static void rough_rules(const struct memory *m, ft_memory *out)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->n_nodes; i++) {
-        const ft_node *node = ft_graph_node(m->g, i);
+        const ft_node *node = &m->g->node[i];
         double layer = layer_bytes(m, node);
 
-        if (ft_kind_class(ft_graph_op(m->g, node->op)->kind) == FT_CLASS_VIEW)
+        if (ft_kind_class(m->g->op[node->op].kind) == FT_CLASS_VIEW)
             continue;
         sum += layer;
         n++;
@@ -277,7 +268,7 @@ static bool allocate(struct memory *m)
     m->part = calloc(m->n_tensors + 1, sizeof(*m->part));
     m->scratch = calloc(m->n_nodes + 1, sizeof(*m->scratch));
     m->total = calloc(m->n_nodes + 2, sizeof(*m->total));
-    m->of_op = calloc(2 * (size_t)ft_graph_n_ops(m->g) + 2, sizeof(*m->of_op));
+    m->of_op = calloc(2 * (size_t)m->g->n_ops + 2, sizeof(*m->of_op));
     return m->part && m->scratch && m->total && m->of_op;
 }
 
@@ -286,15 +277,15 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
 {
     struct memory m = {.g = g,
                        .bits = policy->bits,
-                       .n_nodes = ft_graph_n_nodes(g),
-                       .n_tensors = ft_graph_n_tensors(g),
-                       .forward_end = ft_graph_n_nodes(g)};
+                       .n_nodes = g->n_nodes,
+                       .n_tensors = g->n_tensors,
+                       .forward_end = g->n_nodes};
     ft_status st;
 
     *out = (ft_memory){.peak_node = FT_NONE};
     st = ft__lives_find(&m.life, g, err);
     if (!st && !allocate(&m))
-        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", ft_graph_name(g));
+        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", g->name);
     if (!st) {
         find_parts(&m);
         if ((policy->bits & FT_POLICY_EAGER) && m.n_nodes)

@@ -25,8 +25,8 @@ static uint64_t aligned(uint64_t bytes)
 
 static void find_pieces(struct plan *p, const ft_graph *g, const ft__life *life)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (t->role == FT_ROLE_WEIGHT || t->role == FT_ROLE_STATE || t->storage != i ||
             life[i].last == FT_NONE)
@@ -91,13 +91,13 @@ static ft_status make(ft_plan *out, struct plan *p, const ft_graph *g,
     for (uint32_t i = 0; i < p->n; i++)
         out->offset[p->piece[i].tensor] = p->piece[i].offset;
     for (uint32_t i = 0; i < out->n_tensors; i++)
-        out->offset[i] = out->offset[ft_graph_tensor(g, i)->storage];
+        out->offset[i] = out->offset[g->tensor[i].storage];
     return FT_OK;
 }
 
 ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err)
 {
-    uint32_t n = ft_graph_n_tensors(g), n_nodes = ft_graph_n_nodes(g);
+    uint32_t n = g->n_tensors, n_nodes = g->n_nodes;
     struct plan p = {.n_nodes = n_nodes ? n_nodes : 1};
     ft__life *life;
     ft_status st = ft__lives_find(&life, g, err);
@@ -109,7 +109,7 @@ ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err)
     p.other = malloc((n + 1) * sizeof(*p.other));
     out->offset = malloc((n + 1) * sizeof(*out->offset));
     if (!p.piece || !p.other || !out->offset || make(out, &p, g, life)) {
-        st = ft_fail(err, FT_ENOMEM, 0, "memory plan of %s", ft_graph_name(g));
+        st = ft_fail(err, FT_ENOMEM, 0, "memory plan of %s", g->name);
         ft_plan_free(out);
     }
     free(life);

@@ -75,8 +75,8 @@ ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error *err)
 /* A list of operations: nothing is said to be the result. */
 static bool is_list(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
-        if (ft_graph_tensor(g, i)->is_output)
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].is_output)
             return false;
     return true;
 }
@@ -85,24 +85,24 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                        ft_error *err)
 {
     *out = NULL;
-    if (!s->given ||
-        (s->mode == FT_MODE_INFERENCE && ft_graph_mode(g) == FT_MODE_INFERENCE))
+    if (!s->given || (s->mode == FT_MODE_INFERENCE && g->mode == FT_MODE_INFERENCE))
         return FT_OK;
     if (s->mode == FT_MODE_INFERENCE)
         return ft_fail(err, FT_EINVAL, 0,
                        "%s holds forward and backward pass in one: export the model in "
                        "evaluation mode for --mode inference",
-                       ft_graph_name(g));
+                       g->name);
     if (is_list(g))
         return ft_fail(
             err, FT_EINVAL, 0,
             "%s: a list does not say how its operations are connected: write "
             "the backward ones as lines with phase=backward",
-            ft_graph_name(g));
+            g->name);
     return ft__graph_train(out, g, &s->how, err);
 }
 
-ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err)
+/* In place of *g, which stays on failure. */
+static ft_status take_step(ft_graph **g, const ft_step *s, ft_error *err)
 {
     ft_graph *step;
     ft_status st = ft_step_make(&step, *g, s, err);
@@ -119,7 +119,7 @@ ft_status ft_step_take(ft_graph **g, const ft_step *s, ft_error *err)
 ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                         const ft_step *s, ft_error *err)
 {
-    bool forward = ft_graph_mode(g) == FT_MODE_INFERENCE;
+    bool forward = g->mode == FT_MODE_INFERENCE;
     ft_graph *step;
     ft_status st;
 
@@ -135,7 +135,7 @@ ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
         return ft_step_make(out, g, s, err);
     st = ft__graph_lower(out, g, policy, err);
     if (!st)
-        st = ft_step_take(out, s, err);
+        st = take_step(out, s, err);
     if (st) {
         ft_graph_free(*out);
         *out = NULL;
@@ -153,23 +153,7 @@ const char *ft_step_name(const ft_step *s, const ft_graph *g)
         [FT_OPTIMIZER_ADAMW] = "one step of forward, backward and AdamW",
     };
 
-    if (ft_graph_mode(g) == FT_MODE_INFERENCE)
+    if (g->mode == FT_MODE_INFERENCE)
         return "one forward pass";
     return s->given ? with[s->how.optimizer] : "one step as the file has it";
-}
-
-const char *ft_mode_name(const ft_graph *g)
-{
-    return modes[ft_graph_mode(g)];
-}
-
-int64_t ft_graph_batch(const ft_graph *g)
-{
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
-
-        if (t->role == FT_ROLE_INPUT && t->shape.rank)
-            return t->shape.dim[0];
-    }
-    return 0;
 }

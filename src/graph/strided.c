@@ -51,7 +51,7 @@ static need need_of(const ft_op *op)
 
 static const ft_shape *shape_of(const struct strided *s, uint32_t t)
 {
-    return &ft_graph_tensor(s->src, t)->shape;
+    return &s->src->tensor[t].shape;
 }
 
 static bool is_last(const struct strided *s, uint32_t t)
@@ -105,7 +105,7 @@ static void emit(struct strided *s, const ft_node *n, const ft_op *op,
 /* A copy of source tensor t in plain order. */
 static uint32_t copy(struct strided *s, const ft_node *n, uint32_t t)
 {
-    const ft_tensor *x = ft_graph_tensor(s->src, t);
+    const ft_tensor *x = &s->src->tensor[t];
     uint32_t out = ft__build_tensor(s->b, x->name, strlen(x->name), FT_ROLE_ACTIVATION,
                                     x->dtype, &x->shape);
     ft_op op;
@@ -136,7 +136,7 @@ static uint32_t operand(struct strided *s, const ft_node *n, uint32_t t, need wh
 static void view(struct strided *s, const ft_node *n, uint32_t from, uint32_t to,
                  const ft__strides *strides)
 {
-    const ft_tensor *x = ft_graph_tensor(s->src, n->in[0]);
+    const ft_tensor *x = &s->src->tensor[n->in[0]];
     ft_op op;
 
     ft__op_init(&op, FT_KIND_view, x->dtype);
@@ -267,7 +267,7 @@ static void set_results(struct strided *s, const ft_node *n, const ft_op *op, bo
 static void alias(struct strided *s, const ft_node *n)
 {
     for (uint32_t j = 0; j < n->n_out; j++) {
-        uint32_t of = ft_graph_tensor(s->src, n->out[j])->storage;
+        uint32_t of = s->src->tensor[n->out[j]].storage;
 
         if (of != n->out[j] && !ft__build_failed(s->b)) {
             ft__build_alias(s->b, n->out[j], of);
@@ -284,16 +284,14 @@ static bool is_over(const struct strided *s, const ft_node *n, const ft_op *op)
 
     return (c == FT_CLASS_UNARY || c == FT_CLASS_BINARY) &&
            op->phase == FT_PHASE_FORWARD && n->n_in &&
-           ft_graph_tensor(s->src, n->in[0])->storage ==
-               ft_graph_tensor(s->src, n->out[0])->storage &&
-           ft_graph_tensor(s->src, n->in[0])->dtype ==
-               ft_graph_tensor(s->src, n->out[0])->dtype &&
+           s->src->tensor[n->in[0]].storage == s->src->tensor[n->out[0]].storage &&
+           s->src->tensor[n->in[0]].dtype == s->src->tensor[n->out[0]].dtype &&
            same_size(s, n->in[0], n->out[0]);
 }
 
 static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
 {
-    ft_op op = *ft_graph_op(s->src, n->op);
+    ft_op op = s->src->op[n->op];
     need what = need_of(&op);
     bool last = false;
 
@@ -320,7 +318,7 @@ static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
 static void copy_tensors(struct strided *s)
 {
     for (uint32_t i = 0; i < s->src->n_tensors; i++) {
-        const ft_tensor *t = ft_graph_tensor(s->src, i);
+        const ft_tensor *t = &s->src->tensor[i];
 
         ft__build_tensor(s->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
         ft__build_set_layout(s->b, i, t->layout);
@@ -331,8 +329,8 @@ static void copy_tensors(struct strided *s)
         s->strides[i] = ft__strides_plain(&t->shape);
         s->copied[i] = FT_NONE;
     }
-    for (uint32_t i = 0; i < ft__graph_n_outputs(s->src); i++)
-        ft__build_output(s->b, ft__graph_output(s->src, i));
+    for (uint32_t i = 0; i < s->src->n_outputs; i++)
+        ft__build_output(s->b, s->src->output[i]);
     for (uint32_t i = 0; i < s->src->n_assumptions; i++)
         ft__build_assume(s->b, "%s", s->src->assumption[i]);
     for (uint32_t i = 0; i < s->src->n_bounded; i++)
@@ -344,14 +342,14 @@ static uint32_t most_operands(const ft_graph *g)
     uint32_t most = 0;
 
     for (uint32_t i = 0; i < g->n_nodes; i++)
-        if (ft_graph_node(g, i)->n_in > most)
-            most = ft_graph_node(g, i)->n_in;
+        if (g->node[i].n_in > most)
+            most = g->node[i].n_in;
     return most;
 }
 
 ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err)
 {
-    struct strided s = {.src = g, .b = ft__build_new(ft_graph_name(g))};
+    struct strided s = {.src = g, .b = ft__build_new(g->name)};
     uint32_t *in = malloc((most_operands(g) + 1) * sizeof(*in));
     ft_status st = FT_OK;
 
@@ -361,11 +359,11 @@ ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err)
     if (s.b && in && s.strides && s.copied) {
         copy_tensors(&s);
         for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(s.b); i++)
-            lower_node(&s, ft_graph_node(g, i), in);
+            lower_node(&s, &g->node[i], in);
         st = ft__build_finish_take(out, s.b, err);
     } else {
         ft__build_free(s.b);
-        st = ft_fail(err, FT_ENOMEM, 0, "views of %s", ft_graph_name(g));
+        st = ft_fail(err, FT_ENOMEM, 0, "views of %s", g->name);
     }
     free(in);
     free(s.strides);

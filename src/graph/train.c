@@ -76,14 +76,14 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
 
 static void copy_outputs(ft__train *t)
 {
-    for (uint32_t i = 0; i < ft__graph_n_outputs(t->src); i++)
-        ft__build_output(t->b, ft__graph_output(t->src, i));
+    for (uint32_t i = 0; i < t->src->n_outputs; i++)
+        ft__build_output(t->b, t->src->output[i]);
 }
 
 static void copy_tensors(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
-        const ft_tensor *s = ft_graph_tensor(t->src, i);
+        const ft_tensor *s = &t->src->tensor[i];
 
         ft__build_tensor(t->b, s->name, strlen(s->name), s->role, s->dtype, &s->shape);
         ft__build_set_layout(t->b, i, s->layout);
@@ -103,11 +103,11 @@ static void copy_storage(ft__train *t, const ft_node *n, const ft_op *op)
                  (ft_kind_saves(op->kind) & FT_SAVE_X);
 
     for (uint32_t i = 0; i < n->n_out && !ft__build_failed(t->b); i++) {
-        uint32_t out = n->out[i], of = ft_graph_tensor(t->src, out)->storage;
+        uint32_t out = n->out[i], of = t->src->tensor[out].storage;
 
         if (of == out || op->kind == FT_KIND_view || (keeps && ft__train_wants(t, out)))
             continue;
-        if (n->n_in && ft_graph_tensor(t->src, n->in[0])->storage == of)
+        if (n->n_in && t->src->tensor[n->in[0]].storage == of)
             of = n->in[0];
         ft__build_alias(t->b, out, of);
     }
@@ -115,8 +115,8 @@ static void copy_storage(ft__train *t, const ft_node *n, const ft_op *op)
 
 static void copy_node(ft__train *t, uint32_t i, bool training)
 {
-    const ft_node *n = ft_graph_node(t->src, i);
-    ft_op op = *ft_graph_op(t->src, n->op);
+    const ft_node *n = &t->src->node[i];
+    ft_op op = t->src->op[n->op];
     uint32_t out[FT_OP_MAX_OPERANDS + 8], n_out = n->n_out;
 
     t->at = n->name;
@@ -171,8 +171,7 @@ static uint16_t *holders(ft__train *t, uint32_t tensor)
 
         p = realloc(t->holders, cap * sizeof(*p));
         if (!p) {
-            ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
-                           ft_graph_name(t->src));
+            ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
             return NULL;
         }
         memset(p + t->cap_holders, 0, (cap - t->cap_holders) * sizeof(*p));
@@ -242,7 +241,7 @@ static void take(ft__train *t, uint32_t tensor, uint32_t g)
 void ft__train_take(ft__train *t)
 {
     for (uint32_t i = 0; i < t->n_given; i++) {
-        const ft_tensor *of = ft_graph_tensor(t->src, t->given[i].tensor);
+        const ft_tensor *of = &t->src->tensor[t->given[i].tensor];
         uint32_t g = ft__train_sum_to(t, t->given[i].g, &of->shape);
 
         t->given[i].g = ft__train_cast(t, g, of->dtype);
@@ -259,7 +258,7 @@ static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
         uint32_t g = t->grad[tensor[i]], own;
         uint16_t *p = g == FT_NONE ? NULL : holders(t, g);
 
-        if (!p || *p < 2 || !ft__train_is_parameter(ft_graph_tensor(t->src, tensor[i])))
+        if (!p || *p < 2 || !ft__train_is_parameter(&t->src->tensor[tensor[i]]))
             continue;
         own = ft__train_unary(t, FT_KIND_copy, g);
         release(t, tensor[i]);
@@ -271,7 +270,7 @@ static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
 
 static void backward_node(ft__train *t, uint32_t i)
 {
-    const ft_node *n = ft_graph_node(t->src, i);
+    const ft_node *n = &t->src->node[i];
     uint32_t first = ft__build_here(t->b).n_nodes;
     bool any = false;
 
@@ -302,12 +301,12 @@ static void backward_list(ft__train *t)
 {
     ft__build_phase(t->b, FT_PHASE_BACKWARD);
     for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
-        const ft_node *n = ft_graph_node(t->src, i);
-        const ft_tensor *out = ft_graph_tensor(t->src, n->out[0]);
+        const ft_node *n = &t->src->node[i];
+        const ft_tensor *out = &t->src->tensor[n->out[0]];
 
         t->at = n->name;
         if (ft__train_wants(t, n->out[0]) &&
-            ft_kind_saves(ft_graph_op(t->src, n->op)->kind) != FT_SAVE_NONE)
+            ft_kind_saves(t->src->op[n->op].kind) != FT_SAVE_NONE)
             take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
         backward_node(t, i);
     }
@@ -348,7 +347,7 @@ static void optimize(ft__train *t, ft_optimizer optimizer)
     for (uint32_t i = 0; i < t->src->n_tensors && !ft__build_failed(t->b); i++) {
         uint32_t g = t->grad[i];
 
-        if (g == FT_NONE || !ft__train_is_parameter(ft_graph_tensor(t->src, i)))
+        if (g == FT_NONE || !ft__train_is_parameter(&t->src->tensor[i]))
             continue;
         ft__build_role(t->b, g, FT_ROLE_GRADIENT);
         ft__build_role(t->b, ft__build_get(t->b, g)->storage, FT_ROLE_GRADIENT);
@@ -369,7 +368,7 @@ static uint32_t weight_for(const ft__train *t, const uint32_t *trained, uint32_t
     uint32_t best = FT_NONE;
 
     for (uint32_t i = 0; i < n; i++) {
-        const ft_tensor *w = ft_graph_tensor(t->src, trained[i]);
+        const ft_tensor *w = &t->src->tensor[trained[i]];
 
         if (t->grad[trained[i]] != FT_NONE || !ft_shape_equal(&w->shape, &g->shape))
             continue;
@@ -388,15 +387,14 @@ static void match_gradients(ft__train *t)
     uint32_t n = 0;
 
     if (!trained) {
-        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
-                       ft_graph_name(t->src));
+        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
         return;
     }
     for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        if (ft_graph_tensor(t->src, i)->trainable)
+        if (t->src->tensor[i].trainable)
             trained[n++] = i;
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
-        const ft_tensor *g = ft_graph_tensor(t->src, i);
+        const ft_tensor *g = &t->src->tensor[i];
         uint32_t w = FT_NONE;
 
         if (g->role == FT_ROLE_GRADIENT && !t->reached[g->storage])
@@ -415,7 +413,7 @@ static bool open_train(ft__train *t, const ft_graph *g)
 {
     size_t n = (size_t)g->n_tensors + 1, nodes = (size_t)g->n_nodes + 1;
 
-    *t = (ft__train){.src = g, .b = ft__build_new(ft_graph_name(g)), .scalar = FT_NONE};
+    *t = (ft__train){.src = g, .b = ft__build_new(g->name), .scalar = FT_NONE};
     t->needs = calloc(n, 1);
     t->reached = calloc(n, 1);
     t->grad = malloc(n * sizeof(*t->grad));
@@ -474,12 +472,11 @@ static void derive(ft__train *t, const ft_step_options *opt)
     uint32_t *result = calloc((size_t)t->src->n_outputs + 1, sizeof(*result));
 
     if (!result)
-        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
-                       ft_graph_name(t->src));
+        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
     else if (ft__train_find_trained(t) == 0)
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has nothing to train: no layer has floating-point weights",
-                       ft_graph_name(t->src));
+                       t->src->name);
     if (!ft__build_failed(t->b)) {
         ft__train_find_needs(t);
         derive_from(t, result, ft__train_results(t, opt->loss_on_all, result),
@@ -497,10 +494,10 @@ ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_optio
     if (!open_train(&t, g)) {
         ft__build_free(t.b);
         close_train(&t);
-        return ft_fail(err, FT_ENOMEM, 0, "training step of %s", ft_graph_name(g));
+        return ft_fail(err, FT_ENOMEM, 0, "training step of %s", g->name);
     }
     copy_notes(&t);
-    if (ft_graph_mode(g) == FT_MODE_TRAINING) {
+    if (g->mode == FT_MODE_TRAINING) {
         copy_forward(&t, false);
         match_gradients(&t);
     } else if (g->n_outputs == 0) {

@@ -9,9 +9,9 @@
 static ft_kind made_by(const ft_graph *g, uint32_t tensor)
 {
     for (;;) {
-        uint32_t node = ft_graph_tensor(g, tensor)->producer;
-        const ft_node *n = node == FT_NONE ? NULL : ft_graph_node(g, node);
-        ft_kind kind = n ? ft_graph_op(g, n->op)->kind : FT_KIND_view;
+        uint32_t node = g->tensor[tensor].producer;
+        const ft_node *n = node == FT_NONE ? NULL : &g->node[node];
+        ft_kind kind = n ? g->op[n->op].kind : FT_KIND_view;
 
         if (!n || !n->n_in ||
             (kind != FT_KIND_view && kind != FT_KIND_transpose && kind != FT_KIND_add &&
@@ -24,7 +24,7 @@ static ft_kind made_by(const ft_graph *g, uint32_t tensor)
 /* The axis of the classes, FT_NONE: these are no logits. */
 static uint32_t class_axis(const ft_graph *g, uint32_t tensor)
 {
-    const ft_shape *s = &ft_graph_tensor(g, tensor)->shape;
+    const ft_shape *s = &g->tensor[tensor].shape;
     ft_kind kind = made_by(g, tensor);
 
     if (s->rank == 2 && s->dim[1] > 1)
@@ -57,7 +57,7 @@ struct loss {
 static void append(ft__train *t, struct loss *l, bool probabilities)
 {
     const ft_shape scalar = {.rank = 0};
-    ft_shape s = ft_graph_tensor(t->src, l->result)->shape;
+    ft_shape s = t->src->tensor[l->result].shape;
     uint32_t in[2] = {l->result, l->other}, out[2], n_out = 1;
 
     t->at = "loss";
@@ -69,7 +69,7 @@ static void append(ft__train *t, struct loss *l, bool probabilities)
 
 static void cross_entropy(ft__train *t, struct loss *l, uint32_t axis)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
+    const ft_tensor *x = &t->src->tensor[l->result];
     ft_shape s = x->shape, labels = s;
 
     labels.rank--;
@@ -86,7 +86,7 @@ static void cross_entropy(ft__train *t, struct loss *l, uint32_t axis)
 
 static void mean_square(ft__train *t, struct loss *l)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
+    const ft_tensor *x = &t->src->tensor[l->result];
 
     l->other = input(t, "target", x->dtype, &x->shape);
     ft__op_init(&l->op, FT_KIND_mse_loss, x->dtype);
@@ -98,7 +98,7 @@ static void mean_square(ft__train *t, struct loss *l)
 
 static void none(ft__train *t, struct loss *l)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
+    const ft_tensor *x = &t->src->tensor[l->result];
 
     if (ft_shape_elements(&x->shape) == 1)
         l->value = l->result;
@@ -110,7 +110,7 @@ static void none(ft__train *t, struct loss *l)
 
 static void begin(ft__train *t, struct loss *l, uint32_t result, ft_loss loss)
 {
-    const ft_shape *s = &ft_graph_tensor(t->src, result)->shape;
+    const ft_shape *s = &t->src->tensor[result].shape;
     uint32_t axis = class_axis(t->src, result);
 
     *l = (struct loss){
@@ -122,7 +122,7 @@ static void begin(ft__train *t, struct loss *l, uint32_t result, ft_loss loss)
     if (loss == FT_LOSS_CROSS_ENTROPY && s->rank == 0)
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s is one number: no cross entropy over classes",
-                       ft_graph_tensor(t->src, result)->name);
+                       t->src->tensor[result].name);
     else if (loss == FT_LOSS_CROSS_ENTROPY)
         cross_entropy(t, l, axis != FT_NONE ? axis : s->rank > 1 ? 1 : 0);
     else if (loss == FT_LOSS_MSE)
@@ -134,7 +134,7 @@ static void begin(ft__train *t, struct loss *l, uint32_t result, ft_loss loss)
 /* The result's gradient; that of the losses' sum is `one`. */
 static uint32_t gradient(ft__train *t, struct loss *l, uint32_t one)
 {
-    const ft_tensor *x = ft_graph_tensor(t->src, l->result);
+    const ft_tensor *x = &t->src->tensor[l->result];
     uint32_t in[3] = {one, l->probabilities, l->other}, g;
 
     if (l->value == FT_NONE)
@@ -183,7 +183,6 @@ void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss lo
     if (l)
         all_losses(t, l, result, n, loss);
     else
-        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s",
-                       ft_graph_name(t->src));
+        ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
     free(l);
 }

@@ -4,7 +4,7 @@
 
 static const ft_shape *shape_of(const ft__train *t, uint32_t tensor)
 {
-    return &ft_graph_tensor(t->src, tensor)->shape;
+    return &t->src->tensor[tensor].shape;
 }
 
 void ft__train_view_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g)

@@ -19,7 +19,7 @@ bool ft__train_is_parameter(const ft_tensor *t)
 /* The weight of which this one is a view, or the tensor itself. */
 static uint32_t leaf_of(const ft_graph *g, uint32_t tensor)
 {
-    return ft_graph_tensor(g, tensor)->storage;
+    return g->tensor[tensor].storage;
 }
 
 static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
@@ -28,8 +28,7 @@ static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
     uint32_t last = op->kind == FT_KIND_batchnorm ? 2 : n->n_params;
 
     for (uint32_t i = 0; i < n->n_params && i < last; i++)
-        if (ft__train_is_parameter(
-                ft_graph_tensor(t->src, leaf_of(t->src, n->params[i]))))
+        if (ft__train_is_parameter(&t->src->tensor[leaf_of(t->src, n->params[i])]))
             t->needs[leaf_of(t->src, n->params[i])] = 1;
 }
 
@@ -41,7 +40,7 @@ static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
 
     for (uint32_t i = 0; i < n->n_in && i < n_operands; i++) {
         uint32_t leaf = leaf_of(t->src, n->in[i]);
-        const ft_tensor *w = ft_graph_tensor(t->src, leaf);
+        const ft_tensor *w = &t->src->tensor[leaf];
 
         if (!ft__train_is_parameter(w) || t->needs[leaf] || op->kind == FT_KIND_view ||
             (ft_shape_elements(&w->shape) <= 1 && op->kind != FT_KIND_prelu))
@@ -57,11 +56,11 @@ uint32_t ft__train_find_trained(ft__train *t)
     uint32_t known = 0, n = 0, constants = 0;
 
     for (uint32_t i = 0; i < t->src->n_tensors; i++)
-        if (ft_graph_tensor(t->src, i)->trainable)
+        if (t->src->tensor[i].trainable)
             t->needs[i] = 1, known++;
     for (uint32_t i = 0; i < t->src->n_nodes && !known; i++) {
-        const ft_node *node = ft_graph_node(t->src, i);
-        const ft_op *op = ft_graph_op(t->src, node->op);
+        const ft_node *node = &t->src->node[i];
+        const ft_op *op = &t->src->op[node->op];
 
         train_params(t, node, op);
         constants += train_constants(t, node, op);
@@ -97,12 +96,12 @@ static bool is_activation(const ft_tensor *t)
 void ft__train_find_needs(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_nodes; i++) {
-        const ft_node *n = ft_graph_node(t->src, i);
+        const ft_node *n = &t->src->node[i];
 
-        if (!needs_any(t, n, ft_graph_op(t->src, n->op)))
+        if (!needs_any(t, n, &t->src->op[n->op]))
             continue;
         for (uint32_t j = 0; j < n->n_out; j++)
-            t->needs[n->out[j]] = is_activation(ft_graph_tensor(t->src, n->out[j]));
+            t->needs[n->out[j]] = is_activation(&t->src->tensor[n->out[j]]);
     }
 }
 
@@ -118,8 +117,8 @@ uint32_t ft__train_results(ft__train *t, bool all, uint32_t *result)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ft__graph_n_outputs(t->src) && (all || n == 0); i++) {
-        uint32_t tensor = ft__graph_output(t->src, i);
+    for (uint32_t i = 0; i < t->src->n_outputs && (all || n == 0); i++) {
+        uint32_t tensor = t->src->output[i];
 
         if (!t->needs[tensor] || t->reached[tensor])
             continue;
@@ -132,8 +131,8 @@ uint32_t ft__train_results(ft__train *t, bool all, uint32_t *result)
 void ft__train_find_reached(ft__train *t)
 {
     for (uint32_t i = t->src->n_nodes; i-- > 0;) {
-        const ft_node *n = ft_graph_node(t->src, i);
-        const ft_op *op = ft_graph_op(t->src, n->op);
+        const ft_node *n = &t->src->node[i];
+        const ft_op *op = &t->src->op[n->op];
 
         if (!reached_any(t, n))
             continue;
@@ -154,8 +153,8 @@ bool ft__train_differentiates(const ft__train *t, const ft_node *n, const ft_op 
 void ft__train_want_all(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
-        t->needs[i] |= is_activation(ft_graph_tensor(t->src, i)) &&
-                       ft_graph_tensor(t->src, i)->role != FT_ROLE_WEIGHT;
+        t->needs[i] |= is_activation(&t->src->tensor[i]) &&
+                       t->src->tensor[i].role != FT_ROLE_WEIGHT;
         t->reached[i] = 1;
     }
 }

@@ -243,10 +243,10 @@ static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to
 
 void ft__train_own(ft__train *t, uint32_t node)
 {
-    struct kernel k = {.n = ft_graph_node(t->src, node)};
+    struct kernel k = {.n = &t->src->node[node]};
     uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], n_in, n_out;
 
-    k.op = *ft_graph_op(t->src, k.n->op);
+    k.op = t->src->op[k.n->op];
     k.n_operands = ft_op_n_inputs(&k.op);
     k.wrt = wanted(t, &k);
     n_in = operands(t, node, &k, in);
@@ -254,7 +254,7 @@ void ft__train_own(ft__train *t, uint32_t node)
     if (n_out == 0)
         return;
     for (uint32_t i = 0; i < n_out; i++) {
-        const ft_tensor *of = ft_graph_tensor(t->src, to[i]);
+        const ft_tensor *of = &t->src->tensor[to[i]];
 
         out[i] = ft__train_tensor(t, of->dtype, &of->shape);
     }
@@ -272,13 +272,13 @@ void ft__train_own(ft__train *t, uint32_t node)
 /* Reads what the operation reads and writes as much. */
 static void generic(ft__train *t, uint32_t node)
 {
-    const ft_node *n = ft_graph_node(t->src, node);
+    const ft_node *n = &t->src->node[node];
 
     if (t->n_generic++ < 100)
         ft__build_bounded(t->b, "backward of %s (node %s)",
-                          ft_kind_name(ft_graph_op(t->src, n->op)->kind), n->name);
+                          ft_kind_name(t->src->op[n->op].kind), n->name);
     for (uint32_t i = 0; i < n->n_in; i++) {
-        const ft_tensor *x = ft_graph_tensor(t->src, n->in[i]);
+        const ft_tensor *x = &t->src->tensor[n->in[i]];
         uint32_t in[2] = {t->grad[n->out[0]], n->in[i]};
         ft_op op;
 
@@ -286,7 +286,7 @@ static void generic(ft__train *t, uint32_t node)
             continue;
         ft__op_init(&op, FT_KIND_generic, x->dtype);
         ft__op_set1(&op, FT_K_read,
-                    ft_shape_elements(&ft_graph_tensor(t->src, n->out[0])->shape) +
+                    ft_shape_elements(&t->src->tensor[n->out[0]].shape) +
                         ft_shape_elements(&x->shape));
         ft__op_set_shape(&op, FT_K_out, &x->shape);
         ft__train_give(t, n->in[i], ft__train_node(t, &op, in, 2, &x->shape));
@@ -295,8 +295,8 @@ static void generic(ft__train *t, uint32_t node)
 
 void ft__train_backward(ft__train *t, uint32_t node)
 {
-    const ft_node *n = ft_graph_node(t->src, node);
-    const ft_op *op = ft_graph_op(t->src, n->op);
+    const ft_node *n = &t->src->node[node];
+    const ft_op *op = &t->src->op[n->op];
     const struct recipe *recipe = find_recipe(op->kind);
 
     if (op->kind == FT_KIND_generic)

@@ -94,7 +94,7 @@ ft_status ft_import_ops(ft_graph **out, const char *text, size_t len, const char
     st = ft__build_finish_take(out, b, &inner);
     if (st)
         return ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg);
-    if (ft_graph_n_nodes(*out) == 0) {
+    if ((*out)->n_nodes == 0) {
         ft_graph_free(*out);
         *out = NULL;
         return ft_fail(err, FT_EFORMAT, 0, "%s: holds no operation", name);

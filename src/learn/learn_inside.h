@@ -55,7 +55,6 @@ uint32_t ft__forest_width(const ft_forest *f);
  * with FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
 ft_status ft__isolation_scores(double *score, const ft_matrix *x,
                                const ft_isolation_options *opt, ft_error *err);
-const char *ft__method_name(ft_method m); /* "ridge", "knn", "template", ... */
 /* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
 ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
                                    const double *weights, const uint32_t *fold,

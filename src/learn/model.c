@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "learn/train.h"
 
@@ -23,30 +24,6 @@ static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
     [FT_METHOD_HIST] = &ft__method_hist,
     [FT_METHOD_MIDDLE] = &ft__method_middle,
 };
-
-static const char *const names[FT_METHOD_COUNT] = {
-    [FT_METHOD_RIDGE] = "ridge",       [FT_METHOD_KNN] = "knn",
-    [FT_METHOD_TEMPLATE] = "template", [FT_METHOD_TREE] = "tree",
-    [FT_METHOD_FOREST] = "forest",     [FT_METHOD_EXTRA] = "extra",
-    [FT_METHOD_BOOST] = "boost",       [FT_METHOD_MLP] = "mlp",
-    [FT_METHOD_SVR] = "svr",           [FT_METHOD_GP] = "gp",
-    [FT_METHOD_HIST] = "hist",         [FT_METHOD_MIDDLE] = "middle",
-};
-
-const char *ft__method_name(ft_method m)
-{
-    return (unsigned)m < FT_METHOD_COUNT ? names[m] : "unknown";
-}
-
-ft_method ft_method_from_name(const char *name, size_t len)
-{
-    int m = 0;
-
-    while (m < FT_METHOD_COUNT &&
-           !(strlen(names[m]) == len && memcmp(names[m], name, len) == 0))
-        m++;
-    return (ft_method)m;
-}
 
 int ft_method_available(ft_method m, const char **why)
 {
@@ -82,7 +59,7 @@ ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
     vsnprintf(what, sizeof(what), fmt, args);
     va_end(args);
     return ft_fail(err, FT_EFORMAT, pos, "damaged model (%s): %s",
-                   names[m->head->method], what);
+                   ft_name(FT_NAMES_METHOD, m->head->method), what);
 }
 
 /* Targets that have bounds lie strictly between them. */

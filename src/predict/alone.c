@@ -110,14 +110,14 @@ struct fitting {
 /* False: the device's file lacks a fact. */
 static bool fill(struct item *it, const ft__whole *w, const ft__dataset *on)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(w->graph); i++) {
+    for (uint32_t i = 0; i < w->graph->n_ops; i++) {
         ft__sort_of sort;
         double t;
 
-        if (price(&t, &sort, ft_graph_op(w->graph, i), ft_device_get(on->file),
-                  on->setting, on->policy, NULL))
+        if (price(&t, &sort, &w->graph->op[i], ft_device_get(on->file), on->setting,
+                  on->policy, NULL))
             return false;
-        it->part[sort] += (double)ft_graph_op_count(w->graph, i) * t;
+        it->part[sort] += (double)w->graph->op_count[i] * t;
     }
     for (int i = 0; i < FT__MIXTURE_PARTS; i++)
         it->part[i] += 1e-15;
@@ -178,14 +178,14 @@ static bool put_text(char *to, size_t size, const char *from)
 /* Width of the elements of its first product; of the first operation. */
 static uint32_t bits_of(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++) {
-        const ft_op *op = ft_graph_op(g, i);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
         const ft_class c = ft_kind_class(op->kind);
 
         if (c == FT_CLASS_CONV || c == FT_CLASS_MATMUL)
             return (uint32_t)ft_dtype_bits(op->dtype);
     }
-    return ft_graph_n_ops(g) ? (uint32_t)ft_dtype_bits(ft_graph_op(g, 0)->dtype) : 0;
+    return g->n_ops ? (uint32_t)ft_dtype_bits(g->op[0].dtype) : 0;
 }
 
 static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
@@ -321,13 +321,13 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
     const bool elsewhere = ft__setting_differs(on->setting, a->setting);
     ft__sort_of sort;
     double t;
-    ft_status st = price(&t, &sort, ft_graph_op(g, i), ft_device_get(on->device),
-                         on->setting, on->policy, err);
+    ft_status st = price(&t, &sort, &g->op[i], ft_device_get(on->device), on->setting,
+                         on->policy, err);
 
     if (st)
         return st;
     t *= exp(a->mixture.level + a->mixture.weight[sort]);
-    *task = (ft__task){.count = (double)ft_graph_op_count(g, i),
+    *task = (ft__task){.count = (double)g->op_count[i],
                        .alone_s = t,
                        .bare_s = t,
                        .power_w = out->op_power[i].value};

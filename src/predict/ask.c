@@ -65,12 +65,12 @@ static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *er
     ft__chip chip;
     uint32_t i = 0;
 
-    while (i < ft_graph_n_ops(g) && ft__costs_nothing(ft_graph_op(g, i)))
+    while (i < g->n_ops && ft__costs_nothing(&g->op[i]))
         i++;
-    if (st || i == ft_graph_n_ops(g))
+    if (st || i == g->n_ops)
         return st;
     /* What is wanted of a chip is so whatever it computes. */
-    ft__chip_make(&chip, a->device, a->setting, a->policy, ft_graph_op(g, i));
+    ft__chip_make(&chip, a->device, a->setting, a->policy, &g->op[i]);
     lacks = ft__chip_lacks(&chip);
     return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: its file does not say \"%s\", which an estimate needs",

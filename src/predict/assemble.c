@@ -43,8 +43,8 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
     const bool host = e->host_s > busy_s;
     double part[FT_PHASE_COUNT] = {0}, share[FT_PHASE_COUNT][FT_BASIS_COUNT] = {0};
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *node = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
         const ft__task *w = &task[node->op];
 
         part[node->phase] +=

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foretell/names.h"
 #include "foretell/place.h"
 
 enum { DEFAULT_STEPS = 20000000 };
@@ -230,7 +231,7 @@ ft_status ft_place_assign(ft_assignment *out, const ft_assign_case *c, ft_place_
     if (!c->networks || !c->devices ||
         (by != FT_PLACE_BY_TIME && by != FT_PLACE_BY_ENERGY))
         return ft_fail(err, FT_EINVAL, 0, "nothing to assign for the least %s",
-                       ft_place_by_name(by));
+                       ft_name(FT_NAMES_PLACE_BY, by));
     if (by == FT_PLACE_BY_ENERGY && !c->energy_j)
         return ft_fail(err, FT_ENOTFOUND, 0, "what networks draw is not known");
     if (!make(&s)) {

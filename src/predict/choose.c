@@ -8,23 +8,6 @@
 #include "graph/op_inside.h"
 #include "predict/features.h"
 
-static const char *const names[FT_CRITERION_COUNT] = {"active", "spread", "random"};
-
-const char *ft_criterion_name(ft_criterion c)
-{
-    return names[c];
-}
-
-ft_criterion ft_criterion_from_name(const char *name, size_t len)
-{
-    int c = 0;
-
-    while (c < FT_CRITERION_COUNT &&
-           (strlen(names[c]) != len || memcmp(names[c], name, len) != 0))
-        c++;
-    return (ft_criterion)c;
-}
-
 /* ---- how alike operations are ---- */
 
 /* In units of the scatter of all columns together. */

@@ -373,8 +373,8 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 
 bool ft__graph_is_whole(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        if (!ft__is_whole(ft_graph_op(g, i)))
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (!ft__is_whole(&g->op[i]))
             return false;
     return true;
 }
@@ -402,14 +402,14 @@ static const ft__clocked_row *rows_of(const ft__clocked *c, uint64_t op,
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g)
 {
     static const ft_device_use any = {0};
-    uint32_t known = 0, n = ft_graph_n_ops(g);
+    uint32_t known = 0, n = g->n_ops;
     size_t rows;
 
     for (uint32_t i = 0; i < n; i++) {
         bool found = false;
 
         for (uint32_t k = 0; k < l->n && !found; k++)
-            found = rows_of(&l->v[k], ft__op_hash(ft_graph_op(g, i)), &any, &rows);
+            found = rows_of(&l->v[k], ft__op_hash(&g->op[i]), &any, &rows);
         known += found;
     }
     return n ? (double)known / n : 0;
@@ -491,7 +491,7 @@ static ft__stray stray_of(const ft_network_estimate *e, const ft_graph *g)
 
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const ft_estimate *t = &e->op_time[i], *p = &e->op_power[i];
-        const double part = t->value * (double)ft_graph_op_count(g, i);
+        const double part = t->value * (double)g->op_count[i];
 
         sum += part;
         s.time_low += part * log(t->low / t->value);
@@ -520,7 +520,7 @@ static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err
         return ft_fail(err, FT_ENOMEM, 0, "%u workloads", e->n_ops);
     for (uint32_t i = 0; i < e->n_ops; i++)
         task[i] = (ft__task){.group = FT__TASK_OTHER,
-                             .count = (double)ft_graph_op_count(g, i),
+                             .count = (double)g->op_count[i],
                              .alone_s = e->op_time[i].value,
                              .bare_s = e->op_time[i].value,
                              .power_w = e->op_power[i].value};
@@ -539,7 +539,7 @@ static ft_status ask_all(ft_network_estimate *e, const ft__clocked *c,
     for (uint32_t i = 0; i < e->n_ops; i++) {
         size_t n;
         const ft__clocked_row *row =
-            c ? rows_of(c, ft__op_hash(ft_graph_op(g, i)), on, &n) : NULL;
+            c ? rows_of(c, ft__op_hash(&g->op[i]), on, &n) : NULL;
 
         if (!row)
             return ft_fail(err, FT_ENOTFOUND, 0,

@@ -18,8 +18,8 @@ bool ft__is_whole(const ft_op *op)
 
 ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 {
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        if (ft__is_whole(ft_graph_op(g, i)))
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft__is_whole(&g->op[i]))
             return ft_fail(err, FT_ENOTFOUND, 0,
                            "a kernel or network by name is predicted from measurements "
                            "of it alone, in a list without operations");
@@ -83,14 +83,14 @@ ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *
     if (!count)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     for (uint32_t i = 0; i < e->n_ops; i++)
-        count[i] = (double)ft_graph_op_count(g, i);
+        count[i] = (double)g->op_count[i];
     memcpy(e->op_device, e->op_time, e->n_ops * sizeof(*e->op_time));
     e->time = sum_of(e, count);
     for (int p = 0; p < FT_PHASE_COUNT; p++) {
         memset(count, 0, e->n_ops * sizeof(*count));
-        for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++)
-            if (ft_graph_node(g, i)->phase == (ft_phase)p)
-                count[ft_graph_node(g, i)->op] += (double)ft_graph_node(g, i)->repeat;
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+            if (g->node[i].phase == (ft_phase)p)
+                count[g->node[i].op] += (double)g->node[i].repeat;
         e->phase_time[p] = sum_of(e, count);
     }
     free(count);
@@ -117,7 +117,7 @@ ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *
 ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
 {
     memset(out, 0, sizeof(*out));
-    out->n_ops = ft_graph_n_ops(g);
+    out->n_ops = g->n_ops;
     out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
     if (!out->op_time)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
@@ -187,8 +187,8 @@ static uint32_t count_running(const ft_graph *g)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        n += !ft__costs_nothing(ft_graph_op(g, i));
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        n += !ft__costs_nothing(&g->op[i]);
     return n;
 }
 
@@ -196,7 +196,7 @@ ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__datase
                                         const ft_graph *g, ft_error *err)
 {
     const ft_estimate w = largest(e->op_workspace, e->n_ops);
-    ft_status st = ft_graph_mode(g) == FT_MODE_INFERENCE
+    ft_status st = g->mode == FT_MODE_INFERENCE
                        ? memory_as_planned(e, g, err)
                        : ft__estimate_memory_allocated(e, g, 0, err);
 

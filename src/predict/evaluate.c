@@ -1,6 +1,7 @@
 /* How well the predictor that users get answers for operations that were held out: hide
  * rows, train on the rest, ask for them as users do, score. */
 #include "foretell/evaluate.h"
+#include "foretell/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,15 +18,6 @@
 #include "predict/family.h"
 #include "predict/known.h"
 #include "predict/predictor.h"
-
-static const char *const protocol_names[FT_PROTOCOL_COUNT] = {
-    "folds",   "share",  "device", "kind",   "setting",
-    "network", "clocks", "family", "kernel", "stores"};
-
-const char *ft_protocol_name(ft_protocol p)
-{
-    return protocol_names[p];
-}
 
 /* ---- which rows are tested together ---- */
 
@@ -241,8 +233,8 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
     }
     if (!st && e->split.n == 0)
         st = ft_fail(err, FT_ENOTFOUND, 0, "nothing to leave out: no %s%s%s",
-                     ft_protocol_name(e->opt->protocol), e->opt->only ? " is " : "",
-                     e->opt->only ? e->opt->only : "");
+                     ft_name(FT_NAMES_PROTOCOL, e->opt->protocol),
+                     e->opt->only ? " is " : "", e->opt->only ? e->opt->only : "");
     return st;
 }
 
@@ -603,7 +595,7 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
         return ft_fail(err, FT_EINVAL, 0,
                        "a second store is what the protocol %s tests",
-                       ft_protocol_name(FT_PROTOCOL_STORES));
+                       ft_name(FT_NAMES_PROTOCOL, FT_PROTOCOL_STORES));
     return FT_OK;
 }
 

@@ -61,9 +61,9 @@ static ft_status list_of(ft_graph **out, const struct asking *a, const struct pl
     }
     st = text.bad ? ft_fail(err, FT_ENOMEM, 0, "%zu operations", n)
                   : ft_import_ops(out, text.s, text.len, "list", err);
-    if (!st && ft_graph_n_nodes(*out) != n_nodes)
+    if (!st && (*out)->n_nodes != n_nodes)
         st = ft_fail(err, FT_EUNSUPPORTED, 0, "a list of %u operations has %u nodes",
-                     n_nodes, ft_graph_n_nodes(*out));
+                     n_nodes, (*out)->n_nodes);
     ft__buf_free(&text);
     return st;
 }
@@ -90,7 +90,7 @@ static void take_answers(const struct asking *a, const ft_network_estimate *e,
         const ft_estimate *x;
 
         node += starts_run(v, i);
-        x = &of[ft_graph_node(g, node)->op];
+        x = &of[g->node[node].op];
         a->out[v[i].at].value = x->value;
         a->out[v[i].at].low = x->low;
         a->out[v[i].at].high = x->high;
@@ -103,16 +103,16 @@ static ft_status take_baselines(const struct asking *a, const ft_graph *g,
                                 const ft__dataset *d, const struct place *v, size_t n,
                                 ft_error *err)
 {
-    uint32_t n_ops = ft_graph_n_ops(g), node = UINT32_MAX;
+    uint32_t n_ops = g->n_ops, node = UINT32_MAX;
     ft__answer *plain = calloc(n_ops + 1u, sizeof(*plain));
-    ft_status st = plain ? ft__family_ask(plain, a->p->family, a->metric, d,
-                                          ft_graph_op(g, 0), NULL, n_ops, err)
+    ft_status st = plain ? ft__family_ask(plain, a->p->family, a->metric, d, &g->op[0],
+                                          NULL, n_ops, err)
                          : ft_fail(err, FT_ENOMEM, 0, "%u operations", n_ops);
 
     for (size_t i = 0; i < n && !st; i++) {
         node += starts_run(v, i);
-        a->out[v[i].at].base = plain[ft_graph_node(g, node)->op].base;
-        a->out[v[i].at].constant = plain[ft_graph_node(g, node)->op].constant;
+        a->out[v[i].at].base = plain[g->node[node].op].base;
+        a->out[v[i].at].constant = plain[g->node[node].op].constant;
     }
     free(plain);
     return st;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "predict/evaluation.h"
 #include "predict/predictor.h"
 
@@ -60,7 +61,7 @@ static ft_status make_splits(struct evaluating *e, ft_error *err)
     }
     if (!st && !e->n_splits)
         st = ft_fail(err, FT_ENOTFOUND, 0, "nothing to leave out: no %s is %s",
-                     ft_protocol_name(e->opt->protocol), e->opt->only);
+                     ft_name(FT_NAMES_PROTOCOL, e->opt->protocol), e->opt->only);
     return st;
 }
 

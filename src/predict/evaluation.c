@@ -7,16 +7,10 @@
 
 #include "base/pairs.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "predict/rank_inside.h"
-
-static const char *const by_names[FT_BY_COUNT] = {"kind", "device", "size", "split"};
-
-const char *ft_by_name(ft_by b)
-{
-    return by_names[b];
-}
 
 /* ---- networks ---- */
 
@@ -148,20 +142,21 @@ void ft__results_rows(const ft__results *r, ft__metric metric, const char (*spli
 
         if (v->op)
             ft_op_print(v->op, spec, sizeof(spec));
-        opt->row(opt->row_user, &(ft_evaluated_row){.device = d->device,
-                                                    .setting = d->setting,
-                                                    .engine = d->engine,
-                                                    .engine_version = d->engine_version,
-                                                    .policy = d->policy,
-                                                    .spec = v->op ? spec : v->spec,
-                                                    .phase = v->phase,
-                                                    .metric = ft__metric_name(metric),
-                                                    .basis = ft_basis_name(a->basis),
-                                                    .split = split[r->v[i].split],
-                                                    .truth = v->truth,
-                                                    .value = a->value,
-                                                    .low = a->low,
-                                                    .high = a->high});
+        opt->row(opt->row_user,
+                 &(ft_evaluated_row){.device = d->device,
+                                     .setting = d->setting,
+                                     .engine = d->engine,
+                                     .engine_version = d->engine_version,
+                                     .policy = d->policy,
+                                     .spec = v->op ? spec : v->spec,
+                                     .phase = v->phase,
+                                     .metric = ft__metric_name(metric),
+                                     .basis = ft_name(FT_NAMES_BASIS, a->basis),
+                                     .split = split[r->v[i].split],
+                                     .truth = v->truth,
+                                     .value = a->value,
+                                     .low = a->low,
+                                     .high = a->high});
     }
 }
 

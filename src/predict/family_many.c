@@ -53,7 +53,7 @@ static bool is_elsewhere(const struct seen *s, const ft__drive *drive)
 static const ft__theta *theta_of(const ft__asking *q, uint32_t i, const ft__learner *l,
                                  const ft__theta *plain)
 {
-    const ft_op *op = ft_graph_op(q->g, i);
+    const ft_op *op = &q->g->op[i];
 
     return !q->tf32 && ft__asking_tf32(q, op) ? plain
                                               : &l->base.theta[ft__group_of(op)];
@@ -67,7 +67,7 @@ static ft_status price_elsewhere(ft__many *m, ft__asking *q, ft__ask_range *r,
     ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < m->n_ops && !st; i++) {
-        const ft_op *op = ft_graph_op(m->g, i);
+        const ft_op *op = &m->g->op[i];
         const ft__theta *theta = theta_of(q, i, l, &plain);
         const ft__theta *of_class = &l->base.theta[ft__group_of(op)];
 
@@ -91,7 +91,7 @@ static void brief_elsewhere(ft_brief *out, ft__many *m, ft__asking *q, size_t k,
 
         task->power_w = m->power_w[i * m->n + k];
         task->bare_s = task->alone_s = busy;
-        if (ft__costs_nothing(ft_graph_op(m->g, i)))
+        if (ft__costs_nothing(&m->g->op[i]))
             continue;
         task->alone_s = isfinite(factor) && q->time[i].value > 0
                             ? q->time[i].value * factor
@@ -117,8 +117,8 @@ static ft_status elsewhere(ft_brief *out, ft__many *m, ft__asking *q, ft__ask_ra
     for (uint32_t i = 0; i < m->n_ops; i++) {
         ft_estimate unused;
 
-        m->task[i] = (ft__task){.count = (double)ft_graph_op_count(m->g, i)};
-        ft__ask_bare(&m->task[i], &unused, &q->a, ft_graph_op(m->g, i), &q->bare[i]);
+        m->task[i] = (ft__task){.count = (double)m->g->op_count[i]};
+        ft__ask_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
     }
     for (size_t k = 0; k < m->n; k++) {
         if (!which[k])

@@ -82,7 +82,7 @@ static bool saw_tf32(const ft__family *f)
  * together. */
 static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
 {
-    const ft_op *op = ft_graph_op(q->g, i);
+    const ft_op *op = &q->g->op[i];
     ft_op *form = &q->form[i];
 
     *form = *op;
@@ -130,16 +130,15 @@ double ft__device_share(const ft__terms *t)
  * was not found. */
 static const ft__terms *asked_terms(const ft__asking *q, uint32_t i)
 {
-    return q->elsewhere || q->form[i].phase != ft_graph_op(q->g, i)->phase
-               ? NULL
-               : &q->bare_form[i];
+    return q->elsewhere || q->form[i].phase != q->g->op[i].phase ? NULL
+                                                                 : &q->bare_form[i];
 }
 
 /* What the host and the device need for operation i, and what it takes the device. */
 static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32_t i,
                       const ft__learner *l)
 {
-    const ft_op *op = ft_graph_op(q->g, i);
+    const ft_op *op = &q->g->op[i];
     const ft__answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
@@ -400,8 +399,7 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     for (uint32_t i = 0; i < q->n; i++) {
-        task[i] =
-            (ft__task){.count = (double)ft_graph_op_count(q->g, i), .power_w = NAN};
+        task[i] = (ft__task){.count = (double)q->g->op_count[i], .power_w = NAN};
         take(out, &task[i], q, i, l);
     }
     s = ft__asking_schedule(q);
@@ -620,8 +618,8 @@ double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_g
         return ft__clocked_covers(&p->family->clocked, g);
     if (ft__alone_find(p->family, &on, g))
         return 1;
-    for (uint32_t i = 0; l && i < ft_graph_n_ops(g); i++) {
-        ft_op op = *ft_graph_op(g, i);
+    for (uint32_t i = 0; l && i < g->n_ops; i++) {
+        ft_op op = g->op[i];
 
         if (ft__costs_nothing(&op))
             continue;
@@ -676,7 +674,7 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
                                 ft_error *err)
 {
     ft__asking q = {
-        .f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = ft__placed_phase(g)};
+        .f = p->family, .g = g, .n = g->n_ops, .phase = ft__placed_phase(g)};
     const ft__alone *alone = asked->device ? ft__alone_find(p->family, asked, g) : NULL;
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
@@ -728,7 +726,7 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
                            const ft_device_use *on, const ft_graph *g, ft_phase phase,
                            ft_error *err)
 {
-    ft__asking q = {.f = p->family, .g = g, .n = ft_graph_n_ops(g), .phase = phase};
+    ft__asking q = {.f = p->family, .g = g, .n = g->n_ops, .phase = phase};
     const ft__learner *l;
     ft__buf setting = {0};
     ft_estimate unused;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "predict/look.h"
 
@@ -279,7 +280,7 @@ static void drop_empty(struct mixture *m)
 
 static const char *name_of(const struct candidate *c)
 {
-    return c->min_leaf == WHOLE ? "constant" : ft__method_name(c->method);
+    return c->min_leaf == WHOLE ? "constant" : ft_name(FT_NAMES_METHOD, c->method);
 }
 
 /* "extra leaf 3 columns 0.5" */

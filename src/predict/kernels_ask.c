@@ -15,7 +15,6 @@ ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
                              ft_error *err)
 {
     const ft_ptx_listed *v = q->launch;
-    const ft_ptx_kernel *first;
     ft__kernel_space space = {
         .registers = (uint32_t)(q->registers ? q->registers : v->registers),
         .shared_bytes = q->shared_bytes
@@ -25,10 +24,10 @@ ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
         .block_bytes = (double)v->block_bytes};
     ft_status st = FT_OK;
 
-    ft_ptx_kernels(v->module, &first);
     if (!space.registers)
         st = ft_ptx_registers(&space.registers, v->module,
-                              (uint32_t)(v->kernel - first), err);
+                              (uint32_t)(v->kernel - ft_ptx_get(v->module)->kernel),
+                              err);
     if (!st)
         ft__kernel_work_make(out, q->counts, &space);
     return st;

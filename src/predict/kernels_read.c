@@ -212,11 +212,10 @@ static ft_status in_line(const ft__kernel_file *f, size_t i, ft_status st,
 static ft_status query(ft_kernel_query *out, ft_ptx_counts *counts,
                        const ft__kernel_file *f, size_t i, ft_error *err)
 {
-    const ft_ptx_listed *list;
+    const ft_ptx_listed *list = ft_ptx_launches_get(f->launches)->listed;
     ft_error why = {0};
     ft_status st;
 
-    ft_ptx_launches_list(f->launches, &list);
     *out = (ft_kernel_query)FT_KERNEL_QUERY_INIT;
     out->device = ft_device_get(f->device);
     out->launch = &list[i];
@@ -229,8 +228,8 @@ static ft_status add_rows(ft__kernel_rows *r, uint32_t file, const char *where,
                           ft_error *err)
 {
     const ft__kernel_file *f = &r->file[file];
-    const ft_ptx_listed *list;
-    const size_t n = ft_ptx_launches_list(f->launches, &list);
+    const ft_ptx_listed *list = ft_ptx_launches_get(f->launches)->listed;
+    const size_t n = ft_ptx_launches_get(f->launches)->n;
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < n && i < f->n && !st; i++) {
@@ -355,9 +354,9 @@ ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const cha
                                   ft_error *err)
 {
     ft_ptx_launches *l = NULL;
-    const ft_ptx_listed *list;
     ft_status st = ft_ptx_launches_open(&l, path, NULL, err);
-    const size_t n = st ? 0 : ft_ptx_launches_list(l, &list);
+    const ft_ptx_listed *list = st ? NULL : ft_ptx_launches_get(l)->listed;
+    const size_t n = st ? 0 : ft_ptx_launches_get(l)->n;
 
     for (size_t i = 0; i < n && !st; i++) {
         ft_kernel_query q = FT_KERNEL_QUERY_INIT;

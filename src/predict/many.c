@@ -19,12 +19,11 @@ static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 static void tasks_of(ft__many *m, const ft__asked *a)
 {
     for (uint32_t i = 0; i < m->n_ops; i++) {
-        const ft_op *op = ft_graph_op(m->g, i);
+        const ft_op *op = &m->g->op[i];
         const ft__terms none = {0};
         ft_estimate unused;
 
-        m->task[i] =
-            (ft__task){.count = (double)ft_graph_op_count(m->g, i), .power_w = NAN};
+        m->task[i] = (ft__task){.count = (double)m->g->op_count[i], .power_w = NAN};
         ft__ask_bare(&m->task[i], &unused, a, op, &none);
     }
 }
@@ -40,7 +39,7 @@ static ft_status by_physics(ft_brief *out, ft__many *m, ft_error *err)
         tasks_of(m, &r.a);
     for (uint32_t i = 0; i < m->n_ops && !st; i++)
         st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], &r, &theta,
-                              ft_graph_op(m->g, i), err);
+                              &m->g->op[i], err);
     if (!st)
         s = ft__ask_schedule(&r.a);
     for (size_t k = 0; k < m->n && !st; k++) {
@@ -172,7 +171,7 @@ ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
                       .drive = drive,
                       .n = n - i < AT_ONCE ? n - i : AT_ONCE,
                       .g = g,
-                      .n_ops = ft_graph_n_ops(g)};
+                      .n_ops = g->n_ops};
 
         for (size_t k = 0; k < m.n; k++)
             drive[k] = ft__drive_of(m.setting[k]);

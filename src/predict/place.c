@@ -10,24 +10,6 @@
 #include "predict/placed.h"
 #include "predict/predictor.h"
 
-const char *ft_place_by_name(ft_place_by by)
-{
-    static const char *const name[FT_PLACE_BY_COUNT] = {"time", "period", "energy"};
-
-    return (unsigned)by < FT_PLACE_BY_COUNT ? name[by] : "?";
-}
-
-ft_place_by ft_place_by_from_name(const char *name, size_t len)
-{
-    int by = 0;
-
-    while (by < FT_PLACE_BY_COUNT &&
-           (strlen(ft_place_by_name((ft_place_by)by)) != len ||
-            memcmp(ft_place_by_name((ft_place_by)by), name, len) != 0))
-        by++;
-    return (ft_place_by)by;
-}
-
 /* ---- what parts and cuts take ---- */
 
 struct placing {
@@ -58,8 +40,8 @@ static bool is_weight(const ft_tensor *t)
 
 static void find_alive(struct placing *p)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(p->g); i++) {
-        const ft_tensor *t = ft_graph_tensor(p->g, i);
+    for (uint32_t i = 0; i < p->g->n_tensors; i++) {
+        const ft_tensor *t = &p->g->tensor[i];
         const ft__life *l = &p->life[i];
 
         if (t->storage != i || l->first == FT_NONE || is_weight(t))
@@ -78,7 +60,7 @@ static void touch(struct touched *t, const ft_graph *g, const uint32_t *tensor,
                   uint32_t n, uint32_t node)
 {
     for (uint32_t j = 0; j < n; j++) {
-        struct touched *s = &t[ft_graph_tensor(g, tensor[j])->storage];
+        struct touched *s = &t[g->tensor[tensor[j]].storage];
 
         s->first = s->first == FT_NONE ? node : s->first;
         s->last = node;
@@ -89,7 +71,7 @@ static void touch(struct touched *t, const ft_graph *g, const uint32_t *tensor,
  * are where they are needed. */
 static ft_status find_sent(struct placing *p, ft_error *err)
 {
-    const uint32_t n = ft_graph_n_tensors(p->g);
+    const uint32_t n = p->g->n_tensors;
     struct touched *t = malloc((n + 1u) * sizeof(*t));
 
     if (!t)
@@ -97,13 +79,13 @@ static ft_status find_sent(struct placing *p, ft_error *err)
     for (uint32_t i = 0; i < n; i++)
         t[i] = (struct touched){FT_NONE, 0};
     for (uint32_t k = 0; k < p->n; k++) {
-        const ft_node *node = ft_graph_node(p->g, k);
+        const ft_node *node = &p->g->node[k];
 
         touch(t, p->g, node->in, node->n_in, k);
         touch(t, p->g, node->out, node->n_out, k);
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (t[i].first == FT_NONE || is_weight(ft_graph_tensor(p->g, i)))
+        if (t[i].first == FT_NONE || is_weight(&p->g->tensor[i]))
             continue;
         for (uint32_t k = t[i].first + 1; k <= t[i].last; k++) {
             p->n_sent[k]++;
@@ -118,7 +100,7 @@ static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
 {
     const ft__place_device *x = &p->device[d];
 
-    p->tasks[d].task = calloc(ft_graph_n_ops(p->g) + 1u, sizeof(*p->tasks[d].task));
+    p->tasks[d].task = calloc(p->g->n_ops + 1u, sizeof(*p->tasks[d].task));
     if (!p->tasks[d].task)
         return ft_fail(err, FT_ENOMEM, 0, "placing");
     if (x->predictor && !x->predictor->family)
@@ -135,15 +117,14 @@ static ft_status open(struct placing *p, const ft__place_device *device, size_t 
 {
     ft_status st;
 
-    *p = (struct placing){
-        .device = device, .n_devices = n, .g = g, .n = ft_graph_n_nodes(g)};
+    *p = (struct placing){.device = device, .n_devices = n, .g = g, .n = g->n_nodes};
     if (n == 0 || n > FT_PLACE_MAX_DEVICES)
         return ft_fail(err, FT_EINVAL, 0, "from 1 to %d devices", FT_PLACE_MAX_DEVICES);
     st = ft__lives_find(&p->life, g, err);
     p->n_sent = calloc(p->n + 2u, sizeof(*p->n_sent));
     p->sent_bytes = calloc(p->n + 2u, sizeof(*p->sent_bytes));
     p->alive = calloc(p->n + 2u, sizeof(*p->alive));
-    p->in = calloc(ft_graph_n_tensors(g) + 1u, sizeof(*p->in));
+    p->in = calloc(g->n_tensors + 1u, sizeof(*p->in));
     if (!st && (!p->n_sent || !p->sent_bytes || !p->alive || !p->in))
         st = ft_fail(err, FT_ENOMEM, 0, "placing");
     if (!st)
@@ -180,9 +161,9 @@ static void add_weights(struct running *r, struct placing *p, const uint32_t *te
                         uint32_t n)
 {
     for (uint32_t j = 0; j < n; j++) {
-        const uint32_t i = ft_graph_tensor(p->g, tensor[j])->storage;
+        const uint32_t i = p->g->tensor[tensor[j]].storage;
 
-        if (!is_weight(ft_graph_tensor(p->g, i)) || p->in[i] == p->n_parts)
+        if (!is_weight(&p->g->tensor[i]) || p->in[i] == p->n_parts)
             continue;
         p->in[i] = p->n_parts;
         r->weights += (double)p->life[i].bytes;
@@ -192,7 +173,7 @@ static void add_weights(struct running *r, struct placing *p, const uint32_t *te
 /* Node k on device d; of the part that was begun last. */
 static void add(struct running *r, struct placing *p, size_t d, uint32_t k)
 {
-    const ft_node *n = ft_graph_node(p->g, k);
+    const ft_node *n = &p->g->node[k];
     ft__task task = p->tasks[d].task[n->op];
 
     task.count = (double)n->repeat;

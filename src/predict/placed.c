@@ -18,8 +18,8 @@ ft_phase ft__placed_phase(const ft_graph *g)
 {
     ft_phase phase = FT_PHASE_FORWARD;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        switch (ft_graph_op(g, i)->phase) {
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        switch (g->op[i].phase) {
         case FT_PHASE_OPTIMIZER:
         case FT_PHASE_STEP: return FT_PHASE_STEP;
         case FT_PHASE_BACKWARD:
@@ -139,16 +139,15 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
 {
     const ft_device_use use = {
         .device = on->file, .name = on->device, .policy = on->policy};
-    ft__tasks tasks = {.task = calloc(ft_graph_n_ops(g) + 1u, sizeof(*tasks.task)),
-                       .as = as};
+    ft__tasks tasks = {.task = calloc(g->n_ops + 1u, sizeof(*tasks.task)), .as = as};
     ft_status st =
         tasks.task ? ft__family_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
                    : ft_fail(err, FT_ENOMEM, 0, "networks");
 
     if (!st) {
-        for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-            tasks.task[i].count = (double)ft_graph_op_count(g, i);
-        ft__schedule_load(&n->known.load, tasks.task, ft_graph_n_ops(g));
+        for (uint32_t i = 0; i < g->n_ops; i++)
+            tasks.task[i].count = (double)g->op_count[i];
+        ft__schedule_load(&n->known.load, tasks.task, g->n_ops);
         n->known.load.cap_w = tasks.cap_w;
         n->start = tasks.schedule;
         n->usable = tasks.engine && strcmp(tasks.engine, on->engine) == 0 &&

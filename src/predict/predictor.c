@@ -15,14 +15,6 @@
 #include "predict/family.h"
 #include "predict/predictor_inside.h"
 
-static const char *const basis_names[FT_BASIS_COUNT] = {
-    "measured", "learned", "scaled", "roofline", "analytic", "unavailable"};
-
-const char *ft_basis_name(ft_basis b)
-{
-    return basis_names[b];
-}
-
 uint64_t ft__checksum(const void *data, size_t len)
 {
     const unsigned char *p = data;

@@ -230,7 +230,7 @@ static uint32_t line_of(ft_pricer *x, const struct cursor *c)
 static void count_weights(struct line *l, const ft_graph *g, const ft_node *n)
 {
     for (uint32_t j = 0; j < n->n_params && j < 2; j++) {
-        const ft_tensor *t = ft_graph_tensor(g, n->params[j]);
+        const ft_tensor *t = &g->tensor[n->params[j]];
 
         l->weights[j] = (double)ft_shape_elements(&t->shape);
         l->dtype[j] = t->dtype;
@@ -243,8 +243,8 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
     uint64_t sum = 0;
 
     for (uint32_t j = 0; j < n; j++) {
-        uint32_t s = ft_graph_tensor(g, tensor[j])->storage, k = 0;
-        const ft_tensor *t = ft_graph_tensor(g, s);
+        uint32_t s = g->tensor[tensor[j]].storage, k = 0;
+        const ft_tensor *t = &g->tensor[s];
 
         while (k < *n_counted && counted[k] != s)
             k++;
@@ -282,17 +282,17 @@ static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
 static bool learn(ft_pricer *x, uint32_t first, const ft_graph *g,
                   const ft_graph *lowered, const ft__task *task)
 {
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(lowered, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &lowered->node[i];
         uint32_t counted[2 * FT_OP_MAX_OPERANDS], n_counted = 0;
         struct line *l = &x->line[first + i];
 
         if (n->phase != FT_PHASE_FORWARD)
             continue;
-        count_weights(l, g, ft_graph_node(g, i));
+        count_weights(l, g, &g->node[i]);
         l->bytes = bytes_of(lowered, n->in, n->n_in, counted, &n_counted) +
                    bytes_of(lowered, n->out, n->n_out, counted, &n_counted);
-        l->op = op_of(x, ft_graph_op(lowered, n->op), &task[n->op]);
+        l->op = op_of(x, &lowered->op[n->op], &task[n->op]);
         if (l->op == FT_NONE)
             return false;
     }
@@ -310,10 +310,10 @@ static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char
 
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &why);
-    if (!st && (ft_graph_n_nodes(g) != n || ft_graph_n_nodes(lowered) != n))
+    if (!st && (g->n_nodes != n || lowered->n_nodes != n))
         st = ft_fail(&why, FT_EFORMAT, 0, "lines that are not one operation each");
     if (!st) {
-        fresh.task = calloc(ft_graph_n_ops(lowered) + 1u, sizeof(*fresh.task));
+        fresh.task = calloc(lowered->n_ops + 1u, sizeof(*fresh.task));
         st = !fresh.task ? ft_fail(&why, FT_ENOMEM, 0, "%u operations", n)
              : x->p ? ft__family_tasks(&fresh, x->p, &x->on, lowered, FT_PHASE_FORWARD,
                                        &why)

@@ -15,36 +15,6 @@ static const double z90 = 1.6448536269514722;
  */
 static const double least_share = 1e-3;
 
-static const struct {
-    const char *name;
-    const char *unit;
-} quantity[FT_RANK_BY_COUNT] = {
-    [FT_RANK_BY_TIME] = {"time", "s"},     [FT_RANK_BY_ENERGY] = {"energy", "J"},
-    [FT_RANK_BY_POWER] = {"power", "W"},   [FT_RANK_BY_EDP] = {"edp", "J s"},
-    [FT_RANK_BY_MEMORY] = {"memory", "B"}, [FT_RANK_BY_COST] = {"cost", ""},
-    [FT_RANK_BY_CO2] = {"co2", "g"},
-};
-
-const char *ft_rank_by_name(ft_rank_by q)
-{
-    return quantity[q].name;
-}
-
-const char *ft_rank_by_unit(ft_rank_by q)
-{
-    return quantity[q].unit;
-}
-
-ft_rank_by ft_rank_by_from_name(const char *name, size_t len)
-{
-    int q = 0;
-
-    while (q < FT_RANK_BY_COUNT && (strlen(quantity[q].name) != len ||
-                                    memcmp(quantity[q].name, name, len) != 0))
-        q++;
-    return (ft_rank_by)q;
-}
-
 /* ---- quantities ---- */
 
 static ft_estimate unknown(const char *why)

@@ -54,8 +54,7 @@ static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
     }
     st = ft__estimate_start(out, g, err);
     for (uint32_t i = 0; i < out->n_ops && !st; i++) {
-        double t =
-            ft__costs_nothing(ft_graph_op(g, i)) ? 0 : price(ft_graph_op(g, i), &roof);
+        double t = ft__costs_nothing(&g->op[i]) ? 0 : price(&g->op[i], &roof);
 
         out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN, basis, ""};
     }

@@ -37,8 +37,8 @@ static ft_status ask_all(ft_network_estimate *out, const ft__asked *a,
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
     for (uint32_t i = 0; i < out->n_ops; i++) {
-        task[i].count = (double)ft_graph_op_count(g, i);
-        take(out, i, &task[i], a, ft_graph_op(g, i));
+        task[i].count = (double)g->op_count[i];
+        take(out, i, &task[i], a, &g->op[i]);
     }
     st = ft__estimate_assemble(out, g, task, &s, a->cap_w, &network_stray, err);
     free(task);
@@ -54,9 +54,9 @@ ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_gr
     ft__terms terms;
     ft_status st = ft__ask_open(&a, on, &theta, g, err);
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
+    for (uint32_t i = 0; i < g->n_ops && !st; i++) {
         out->task[i] = (ft__task){0};
-        ask_op(&out->task[i], &terms, &unused, &a, ft_graph_op(g, i));
+        ask_op(&out->task[i], &terms, &unused, &a, &g->op[i]);
     }
     if (!st)
         out->schedule = ft__ask_schedule(&a);

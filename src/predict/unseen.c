@@ -34,7 +34,7 @@ bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
     *out = (ft__op_bounds){0};
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const ft_estimate *d = &e->op_device[i];
-        double v = (double)ft_graph_op_count(g, i) * d->value, below, above;
+        double v = (double)g->op_count[i] * d->value, below, above;
 
         if (!(v > 0))
             continue;
@@ -46,7 +46,7 @@ bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
         out->high += above;
         out->own_low += below * below;
         out->own_high += above * above;
-        out->share[group_of(ft_graph_op(g, i))] += v;
+        out->share[group_of(&g->op[i])] += v;
     }
     if (!(sum > 0))
         return false;

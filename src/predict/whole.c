@@ -105,12 +105,12 @@ static void take_batch(ft__whole *w, double batch)
 
 static ft_status take_parts(ft__whole *w, const ft_graph *g, ft_error *err)
 {
-    w->n_parts = ft_graph_n_ops(g);
+    w->n_parts = g->n_ops;
     w->part = calloc(w->n_parts + 1, sizeof(*w->part));
     if (!w->part)
         return ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
     for (uint32_t i = 0; i < w->n_parts; i++)
-        w->part[i] = ft__part_key(ft_graph_op(g, i));
+        w->part[i] = ft__part_key(&g->op[i]);
     qsort(w->part, w->n_parts, sizeof(*w->part), by_number);
     return FT_OK;
 }

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "foretell/names.h"
 #include "ptx/lanes.h"
 #include "ptx/machine.h"
 
@@ -94,7 +95,7 @@ uint8_t *ft__ptx_bytes_at(ft__ptx_step *s, unsigned space, int lane, uint64_t ad
     p = place(s, space, lane, at, size);
     if (p == NULL)
         ft__ptx_stop(s, lane, "%u bytes at 0x%llx of %s memory are outside of it", size,
-                     (unsigned long long)at, ft_ptx_space_name(space));
+                     (unsigned long long)at, ft_name(FT_NAMES_PTX_SPACE, space));
     return p;
 }
 

@@ -20,6 +20,7 @@ struct file {
 };
 
 struct ft_ptx_launches {
+    ft_ptx_launches_facts facts;
     ft__arena arena;
     ft_ptx_source source;
     ft_ptx_listed *listed;
@@ -29,17 +30,6 @@ struct ft_ptx_launches {
     size_t n_files;
     const ft_ptx_counter *counted; /* last */
 };
-
-const char *ft_ptx_source_name(ft_ptx_source s)
-{
-    static const char *const name[] = {
-        [FT_PTX_LAUNCH_FILE] = "launch file",    [FT_PTX_TRITON] = "Triton cache",
-        [FT_PTX_INDUCTOR] = "Inductor cache",    [FT_PTX_XLA] = "XLA dump",
-        [FT_PTX_FOLDER] = "folder of PTX files",
-    };
-
-    return s <= FT_PTX_FOLDER ? name[s] : "?";
-}
 
 ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
                           ft_error *err)
@@ -110,7 +100,7 @@ static ft_status find_file(struct file **out, ft_ptx_launches *l, ft__index *pat
 
 static bool is_target(const ft_ptx *m, const char *target)
 {
-    const char *is = ft_ptx_target(m);
+    const char *is = ft_ptx_get(m)->target;
     size_t n = strlen(target);
 
     return strncmp(is, target, n) == 0 && (is[n] == '\0' || is[n] == ',');
@@ -347,6 +337,7 @@ static ft_status finish(ft_ptx_launches **out, ft_ptx_launches *l, ft__ptx_rows 
     if (!st)
         st = list_rows(l, rows, err);
     free(rows->row);
+    l->facts = (ft_ptx_launches_facts){l->source, l->listed, l->n};
     if (st)
         ft_ptx_launches_free(l);
     else
@@ -392,15 +383,9 @@ void ft_ptx_launches_free(ft_ptx_launches *l)
     free(l);
 }
 
-ft_ptx_source ft_ptx_launches_source(const ft_ptx_launches *l)
+const ft_ptx_launches_facts *ft_ptx_launches_get(const ft_ptx_launches *l)
 {
-    return l->source;
-}
-
-size_t ft_ptx_launches_list(const ft_ptx_launches *l, const ft_ptx_listed **out)
-{
-    *out = l->listed;
-    return l->n;
+    return &l->facts;
 }
 
 /* ---- counts ---- */

@@ -169,8 +169,8 @@ static bool has(const ft__ptx_files *f, const char *end)
 static ft_status add_kernels(ft__ptx_rows *r, const char *path, const ft_ptx *m,
                              ft_error *err)
 {
-    const ft_ptx_kernel *k;
-    size_t n = ft_ptx_kernels(m, &k);
+    const ft_ptx_kernel *k = ft_ptx_get(m)->kernel;
+    size_t n = ft_ptx_get(m)->n_kernels;
 
     for (size_t i = 0; i < n; i++) {
         char *name = ft__arena_strndup(r->arena, k[i].name, strlen(k[i].name));

@@ -5,34 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const class_names[] = {
-#define FT_PTX_CLASS(e, name, about) name,
-#include "foretell/ptx_classes.def"
-#undef FT_PTX_CLASS
-};
-
 static const char *const class_abouts[] = {
 #define FT_PTX_CLASS(e, name, about) about,
 #include "foretell/ptx_classes.def"
 #undef FT_PTX_CLASS
 };
 
-const char *ft_ptx_class_name(ft_ptx_class c)
-{
-    return (unsigned)c < FT_PTX_CLASSES ? class_names[c] : "?";
-}
-
 const char *ft__ptx_class_about(ft_ptx_class c)
 {
     return (unsigned)c < FT_PTX_CLASSES ? class_abouts[c] : "?";
-}
-
-const char *ft_ptx_space_name(ft_ptx_space s)
-{
-    static const char *const names[] = {"generic", "global", "shared",  "local",
-                                        "const",   "param",  "texture", "tensor"};
-
-    return (unsigned)s < FT_PTX_SPACES ? names[s] : "?";
 }
 
 /* ---- reading ---- */
@@ -81,6 +62,12 @@ static ft_status new_module(ft_ptx **out, const char *text, size_t len,
         st = ft_fail(err, FT_EFORMAT, 0, "%s: more than 4 GiB of text", name);
     else
         st = ft__ptx_read(m, err);
+    m->facts = (ft_ptx_facts){.kernel = m->kernel,
+                              .n_kernels = m->n_kernels,
+                              .version = m->version,
+                              .target = m->target,
+                              .text = m->text,
+                              .len = m->len};
     if (st)
         ft__ptx_free(m);
     else
@@ -122,26 +109,9 @@ void ft__ptx_free(ft_ptx *m)
 
 /* ---- asking ---- */
 
-size_t ft_ptx_kernels(const ft_ptx *m, const ft_ptx_kernel **out)
+const ft_ptx_facts *ft_ptx_get(const ft_ptx *m)
 {
-    *out = m->kernel;
-    return m->n_kernels;
-}
-
-uint32_t ft_ptx_version(const ft_ptx *m)
-{
-    return m->version;
-}
-
-const char *ft_ptx_target(const ft_ptx *m)
-{
-    return m->target;
-}
-
-size_t ft_ptx_text(const ft_ptx *m, const char **out)
-{
-    *out = m->text;
-    return m->len;
+    return &m->facts;
 }
 
 bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i, unsigned mod)

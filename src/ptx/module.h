@@ -168,6 +168,7 @@ typedef struct ft__ptx_file {
 } ft__ptx_file;
 
 struct ft_ptx {
+    ft_ptx_facts facts;
     ft__arena arena;
     const char *text, *name;
     char *owned; /* the text, where the module opened the file */

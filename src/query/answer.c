@@ -10,6 +10,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "foretell/names.h"
+#include "graph/graph_inside.h"
 
 enum { SPEC_MAX = 2048, MAX_WARNINGS = 6 };
 
@@ -73,25 +75,25 @@ static void remark(struct answer *x, const ft_remark **list, size_t *n,
 /* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
 static bool is_planned(const ft_answer *a)
 {
-    return a->by == FT_ANSWERED_BY_DEVICE &&
-           ft_graph_mode(a->graph) == FT_MODE_INFERENCE;
+    return a->by == FT_ANSWERED_BY_DEVICE && a->graph->mode == FT_MODE_INFERENCE;
 }
 
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, ft_graph_n_assumptions(g) + 4, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 4, sizeof(*list));
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
         return;
     x->a.assumption = list;
-    for (uint32_t i = 0; i < ft_graph_n_assumptions(g); i++)
-        remark(x, list, n, FT_REMARK_MODEL, ft_graph_assumption(g, i));
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        remark(x, list, n, FT_REMARK_MODEL, g->assumption[i]);
     if (*q->s.note)
         remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
     remark(x, list, n, FT_REMARK_RUN,
-           text(x, "%s, %s at a time, %s", ft_mode_name(g), x->a.step, x->a.dtype));
+           text(x, "%s, %s at a time, %s", ft_name(FT_NAMES_MODE, g->mode), x->a.step,
+                x->a.dtype));
     if (q->e.graph)
         remark(
             x, list, n, FT_REMARK_RUN,
@@ -111,7 +113,7 @@ static uint32_t n_backward(const ft__question *q, const ft_graph *g)
 
     for (uint32_t i = 0; i < q->e.n_ops; i++)
         n += q->e.op_time[i].basis == FT_BASIS_ROOFLINE &&
-             ft_graph_op(g, i)->phase != FT_PHASE_FORWARD;
+             g->op[i].phase != FT_PHASE_FORWARD;
     return n;
 }
 
@@ -214,12 +216,12 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
     if (!row || !list)
         return;
     for (uint32_t i = 0; i < e->n_ops; i++) {
-        const uint64_t count = ft_graph_op_count(g, i);
+        const uint64_t count = g->op_count[i];
         const double total_s = e->op_device[i].value * (double)count;
 
-        row[i] = (ft_answer_op){.spec = spec_of(x, ft_graph_op(g, i)),
+        row[i] = (ft_answer_op){.spec = spec_of(x, &g->op[i]),
                                 .name = "",
-                                .op = ft_graph_op(g, i),
+                                .op = &g->op[i],
                                 .count = count,
                                 .total_s = total_s,
                                 .share = total_s / e->time.value,
@@ -229,8 +231,8 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
                                 .energy = kept(x, e->op_energy[i])};
         list[i] = &row[i];
     }
-    for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;)
-        row[ft_graph_node(g, i)->op].name = ft_graph_node(g, i)->name;
+    for (uint32_t i = g->n_nodes; i-- > 0;)
+        row[g->node[i].op].name = g->node[i].name;
     for (uint32_t i = 0; i < e->n_ops; i++)
         if (*row[i].name && is_whole(row[i].op))
             row[i].spec = row[i].name;
@@ -242,10 +244,10 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
 static void put_unmodelled(struct answer *x)
 {
     const ft_graph *g = x->a.graph;
-    const char **list = piece(x, ft_graph_n_bounded(g), sizeof(*list));
+    const char **list = piece(x, g->n_bounded, sizeof(*list));
 
-    for (uint32_t i = 0; list && i < ft_graph_n_bounded(g); i++)
-        list[x->a.n_unmodelled++] = ft_graph_bounded(g, i);
+    for (uint32_t i = 0; list && i < g->n_bounded; i++)
+        list[x->a.n_unmodelled++] = g->bounded[i];
     x->a.unmodelled = list;
 }
 
@@ -261,7 +263,7 @@ static void add_shape(ft__buf *b, const ft_input_shape *in)
 
 static const char *make_verify(struct answer *x, const ft__question *a)
 {
-    const bool training = ft_graph_mode(x->a.graph) == FT_MODE_TRAINING;
+    const bool training = x->a.graph->mode == FT_MODE_TRAINING;
     const ft_query *q = &a->q;
     const char *made;
     ft__buf b = {0};
@@ -323,10 +325,10 @@ static void put_selection(struct answer *x, const ft__question *q)
 static void put_network(struct answer *x, const ft__question *q)
 {
     ft_answer *a = &x->a;
-    a->model = ft_graph_name(a->graph);
-    a->mode = ft_mode_name(a->graph);
+    a->model = a->graph->name;
+    a->mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     a->step = ft_step_name(&q->step, a->graph);
-    a->batch = ft_graph_batch(q->graph);
+    a->batch = q->graph->batch;
     a->memory_planned = is_planned(a);
     if (q->many.n)
         return;
@@ -376,7 +378,7 @@ static void put_work(struct answer *x, const ft__question *q)
 
     ft_graph_totals(x->a.graph, &sum);
     x->a.flops = sum.flops;
-    x->a.dtype = ft_dtype_name(ft_graph_dtype(q->graph));
+    x->a.dtype = ft_dtype_name(ft__graph_dtype(q->graph));
 }
 
 static void put_answer(struct answer *x, const ft__question *q)

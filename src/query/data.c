@@ -174,7 +174,7 @@ const char *ft__data_no_sensors(ft_data *d)
 
     pthread_mutex_lock(&d->lock);
     if (!d->no_sensors && !ft_sensors_probe(&s, "", 0, NULL))
-        d->no_sensors = strdup(ft_sensors_why_none(s));
+        d->no_sensors = strdup(s->why_none);
     ft_sensors_free(s);
     why = d->no_sensors ? d->no_sensors : "";
     pthread_mutex_unlock(&d->lock);

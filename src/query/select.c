@@ -288,11 +288,11 @@ static ft_status check_local(ft__selection *s, const struct asked *a, bool learn
     if (st)
         return st;
     s->limit_bytes = ft_device_get(local)->memory_bytes;
-    if (strcmp(ft_device_fingerprint(local), a->info.device) != 0)
+    if (strcmp(ft_device_get(local)->fingerprint, a->info.device) != 0)
         snprintf(s->other_machine, sizeof(s->other_machine),
                  "the predictor was trained on %s, but this machine is %s: "
                  "collect and train again",
-                 a->info.device, ft_device_fingerprint(local));
+                 a->info.device, ft_device_get(local)->fingerprint);
     return FT_OK;
 }
 

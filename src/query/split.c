@@ -58,7 +58,7 @@ static bool is_predictable(const ft__place_device *device, size_t n, const ft_gr
     ft_split s;
 
     for (size_t d = 1; d <= n; d++)
-        cut[d] = ft_graph_n_nodes(g);
+        cut[d] = g->n_nodes;
     return !ft__place_at(&s, device, n, g, cut, NULL);
 }
 

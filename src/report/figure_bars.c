@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foretell/names.h"
 #include "report/page.h"
 #include "report/svg.h"
 #include "report/units.h"
@@ -122,13 +123,13 @@ void ft__figure_bars(FILE *fp, const ft__page *p, ft_quantity q)
     for (size_t i = 0; i < p->n; i++)
         n += is_drawn(&p->v[i], q);
     snprintf(title, sizeof(title), "%s: measured, summed, predicted",
-             ft_quantity_name(q));
+             ft_name(FT_NAMES_QUANTITY, q));
     snprintf(
         desc, sizeof(desc),
         "A group of bars for each of %zu networks: %s measured whole, the sum over "
         "its operations, and the prediction, divided by what was measured. Lines "
         "are one sigma.",
-        n, ft_quantity_name(q));
+        n, ft_name(FT_NAMES_QUANTITY, q));
     ft__svg_begin(fp, WIDE, TOP + (double)(n * GROUP) + 4, title, desc);
     draw_scale(fp, &x, TOP + (double)(n * GROUP));
     for (size_t i = 0; i < p->n; i++) {
@@ -204,7 +205,7 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
     snprintf(desc, sizeof(desc),
              "%s of %.100s at %zu core clocks: measured, summed, "
              "predicted; lines are one sigma",
-             ft_quantity_name(q), v[0]->name, n);
+             ft_name(FT_NAMES_QUANTITY, q), v[0]->name, n);
     ft__svg_begin(fp, CLOCK_WIDE, CLOCK_HIGH, v[0]->name, desc);
     draw_clock_axes(fp, &x, &y, q);
     for (int w = 0; w < 3 && at; w++) {

@@ -1,4 +1,5 @@
 #include "report/json.h"
+#include "foretell/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ json_t *ft__json_count(uint64_t n)
 
 json_t *ft__json_estimate(const ft_estimate *e, const char *unit)
 {
-    const char *basis = ft_basis_name(e->basis);
+    const char *basis = ft_name(FT_NAMES_BASIS, e->basis);
 
     if (e->basis == FT_BASIS_UNAVAILABLE)
         return json_pack("{s:n, s:n, s:n, s:s, s:s, s:o}", "value", "low", "high",

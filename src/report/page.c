@@ -1,5 +1,6 @@
 /* The page of validate: words, tables and figures in one file. */
 #include "report/page.h"
+#include "foretell/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,8 +128,8 @@ static void put_summary(FILE *fp, const ft__page *p)
             if (!x->n)
                 continue;
             fprintf(fp, "<tr><td>%s, %s</td><td>%zu</td>",
-                    ft_quantity_name((ft_quantity)q),
-                    ft_estimator_name((ft_estimator)e), x->n);
+                    ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
+                    ft_name(FT_NAMES_ESTIMATOR, (ft_estimator)e), x->n);
             put_cell(fp, ft__text_percent(x->mape).s);
             put_cell(fp, ft__text_percent(x->median_ape).s);
             put_cell(fp, ft__text_percent(x->max_ape).s);
@@ -170,8 +171,9 @@ static void put_keys(FILE *fp, const ft__page *p)
 static void put_bars(FILE *fp, const ft__page *p)
 {
     for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
-        fprintf(fp, "<h2>%c%s</h2>\n", ft_quantity_name((ft_quantity)q)[0] - 'a' + 'A',
-                ft_quantity_name((ft_quantity)q) + 1);
+        fprintf(fp, "<h2>%c%s</h2>\n",
+                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q)[0] - 'a' + 'A',
+                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q) + 1);
         if (!is_known(p, (ft_quantity)q)) {
             fputs("<p class=\"soft\">Not known: ", fp);
             ft__put_xml(fp, why_not(p, (ft_quantity)q));
@@ -240,7 +242,7 @@ static void put_clocks(FILE *fp, const ft__page *p)
                 continue;
             fputs("<figure><h3>", fp);
             ft__put_xml(fp, at[0]->name);
-            fprintf(fp, ": %s on ", ft_quantity_name((ft_quantity)q));
+            fprintf(fp, ": %s on ", ft_name(FT_NAMES_QUANTITY, (ft_quantity)q));
             ft__put_xml(fp, at[0]->device);
             fputs("</h3>\n", fp);
             ft__figure_clocks(fp, at, n, (ft_quantity)q);
@@ -270,7 +272,7 @@ static void put_networks(FILE *fp, const ft__page *p)
             ft__page_label(label, sizeof(label), p, v);
             fputs("<tr>", fp);
             put_cell(fp, q ? "" : label);
-            put_cell(fp, ft_quantity_name((ft_quantity)q));
+            put_cell(fp, ft_name(FT_NAMES_QUANTITY, (ft_quantity)q));
             put_cell(fp, in_units((ft_quantity)q, v->measured[q].value).s);
             put_cell(fp, in_units((ft_quantity)q, v->sum[q].value).s);
             put_cell(fp, ft__text_signed(v->sum[q].value / v->measured[q].value - 1).s);

@@ -42,7 +42,7 @@ ft_status ft__command_energy_begin(ft_command_result *r, size_t n, ft_meter *m,
     if (!idle_w)
         return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
     for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
-        long_s = fmax(long_s, ft_meter_least_s(m, i));
+        long_s = fmax(long_s, ft_meter_domain(m, i)->least_s);
     st = ft__meter_idle(m, long_s, idle_w, err);
     for (size_t i = 0; i < n && !st; i++)
         st = make(&r[i], m, idle_w, err);
@@ -101,7 +101,7 @@ ft_status ft__command_energy_of_runs(ft_command_result *r, const ft_meter *m,
     for (uint32_t i = 0; i < r->n_domains; i++) {
         ft_command_energy *e = &r->energy[i];
 
-        if (r->time.value < ft_meter_least_s(m, i))
+        if (r->time.value < ft_meter_domain(m, i)->least_s)
             continue;
         e->joules = calloc(r->n_runs, sizeof(*e->joules));
         if (!e->joules)
@@ -117,7 +117,7 @@ double ft__command_energy_missing(const ft_command_result *r, const ft_meter *m)
 
     for (uint32_t i = 0; i < r->n_domains; i++)
         if (!isfinite(r->energy[i].energy.value))
-            long_s = fmax(long_s, ft_meter_least_s(m, i));
+            long_s = fmax(long_s, ft_meter_domain(m, i)->least_s);
     return long_s;
 }
 
@@ -155,5 +155,5 @@ void ft__command_energy_no_loop(ft_command_result *r, const ft_meter *m)
                 r->energy[i].reason, sizeof(r->energy[i].reason),
                 "runs are shorter than the %.3g s that the sensor needs, and are not "
                 "looped with --prepare or --conclude",
-                ft_meter_least_s(m, i));
+                ft_meter_domain(m, i)->least_s);
 }

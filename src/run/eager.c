@@ -8,7 +8,7 @@
 
 static bool is_gradient(const ft__eager *e, uint32_t tensor)
 {
-    return ft_graph_tensor(e->graph, tensor)->role == FT_ROLE_GRADIENT;
+    return e->graph->tensor[tensor].role == FT_ROLE_GRADIENT;
 }
 
 /* ---- lives ---- */
@@ -25,10 +25,10 @@ static void use(ft__eager *e, uint32_t tensor, uint32_t node)
 static void find_last_uses(ft__eager *e)
 {
     const ft_graph *g = e->graph;
-    uint32_t n_nodes = ft_graph_n_nodes(g);
+    uint32_t n_nodes = g->n_nodes;
 
     for (uint32_t i = 0; i < n_nodes; i++) {
-        const ft_node *n = ft_graph_node(g, i);
+        const ft_node *n = &g->node[i];
 
         for (uint32_t j = 0; j < n->n_out; j++)
             use(e, n->out[j], i);
@@ -37,18 +37,18 @@ static void find_last_uses(ft__eager *e)
         for (uint32_t j = 0; j < n->n_params; j++)
             use(e, n->params[j], i);
     }
-    for (uint32_t i = 0; i < ft__graph_n_outputs(g); i++)
-        e->last[ft__graph_output(g, i)] = n_nodes - 1;
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        e->last[g->output[i]] = n_nodes - 1;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
         if (ft__eager_stays(e, i) || is_gradient(e, i))
             e->last[i] = FT_NONE;
 }
 
 static void list_drops(ft__eager *e)
 {
-    uint32_t n = ft_graph_n_nodes(e->graph), at = 0;
+    uint32_t n = e->graph->n_nodes, at = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(e->graph); i++)
+    for (uint32_t i = 0; i < e->graph->n_tensors; i++)
         if (e->last[i] != FT_NONE)
             e->step[e->last[i]].n_drops++;
     for (uint32_t i = 0; i < n; i++) {
@@ -56,7 +56,7 @@ static void list_drops(ft__eager *e)
         at += e->step[i].n_drops;
         e->step[i].n_drops = 0;
     }
-    for (uint32_t i = 0; i < ft_graph_n_tensors(e->graph); i++)
+    for (uint32_t i = 0; i < e->graph->n_tensors; i++)
         if (e->last[i] != FT_NONE) {
             ft__eager_step *s = &e->step[e->last[i]];
 
@@ -70,12 +70,12 @@ static void count_bytes(ft__eager *e, uint32_t *holders)
     const ft_graph *g = e->graph;
     uint64_t now = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *n = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
         const ft__eager_step *s = &e->step[i];
 
         for (uint32_t j = 0; j < n->n_out; j++) {
-            const ft_tensor *t = ft_graph_tensor(g, n->out[j]);
+            const ft_tensor *t = &g->tensor[n->out[j]];
             uint64_t bytes = (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
 
             if (ft__eager_stays(e, t->storage) || is_gradient(e, t->storage)) {
@@ -88,8 +88,8 @@ static void count_bytes(ft__eager *e, uint32_t *holders)
         if (now > e->bytes.activations)
             e->bytes.activations = now;
         for (uint32_t j = 0; j < s->n_drops; j++) {
-            uint32_t storage = ft_graph_tensor(g, e->drops[s->first_drop + j])->storage;
-            const ft_tensor *t = ft_graph_tensor(g, storage);
+            uint32_t storage = g->tensor[e->drops[s->first_drop + j]].storage;
+            const ft_tensor *t = &g->tensor[storage];
 
             if (holders[storage] && --holders[storage] == 0)
                 now -= (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
@@ -99,7 +99,7 @@ static void count_bytes(ft__eager *e, uint32_t *holders)
 
 static ft_status set_up(ft__eager *e, ft_error *err)
 {
-    uint32_t n = ft_graph_n_tensors(e->graph), nodes = ft_graph_n_nodes(e->graph);
+    uint32_t n = e->graph->n_tensors, nodes = e->graph->n_nodes;
     uint32_t *holders = calloc((size_t)n + 1, sizeof(*holders));
     ft_status st = FT_OK;
 
@@ -147,12 +147,12 @@ void ft__eager_free(ft__eager *e)
 {
     if (!e)
         return;
-    for (uint32_t i = 0; e->step && i < ft_graph_n_nodes(e->graph); i++) {
+    for (uint32_t i = 0; e->step && i < e->graph->n_nodes; i++) {
         if (e->step[i].block)
             e->session->engine->free_block(e->step[i].block);
         free(e->step[i].in);
     }
-    for (uint32_t i = 0; e->cell && i < ft_graph_n_tensors(e->graph); i++)
+    for (uint32_t i = 0; e->cell && i < e->graph->n_tensors; i++)
         ft__value_drop(e->session, &e->cell[i]);
     while (e->own) {
         ft__eager_own *next = e->own->next;
@@ -196,7 +196,7 @@ static ft_status run_step(ft__eager *e, const ft__eager_step *s, ft_error *err)
 /* What a pass that failed left. */
 static void drop_all(ft__eager *e)
 {
-    for (uint32_t i = 0; i < ft_graph_n_tensors(e->graph); i++)
+    for (uint32_t i = 0; i < e->graph->n_tensors; i++)
         if (!ft__eager_stays(e, i) && e->cell[i])
             ft__value_drop(e->session, &e->cell[i]);
 }
@@ -206,7 +206,7 @@ ft_status ft__eager_run(ft__eager *e, ft_error *err)
     ft_status st = FT_OK;
 
     drop_all(e);
-    for (uint32_t i = 0; i < ft_graph_n_nodes(e->graph) && !st; i++) {
+    for (uint32_t i = 0; i < e->graph->n_nodes && !st; i++) {
         const ft__eager_step *s = &e->step[i];
 
         for (uint64_t r = s->repeat; r && !st; r--)
@@ -226,7 +226,7 @@ const ft__eager_bytes *ft__eager_memory(const ft__eager *e)
 static ft_status missing(const ft__eager *e, uint32_t tensor, ft_error *err)
 {
     return ft_fail(err, FT_EINVAL, 0, "tensor %s is not there between passes",
-                   ft_graph_tensor(e->graph, tensor)->name);
+                   e->graph->tensor[tensor].name);
 }
 
 ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *err)

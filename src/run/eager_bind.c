@@ -14,8 +14,8 @@ static bool is_in_place(const ft_graph *g, const ft_node *n, const ft_op *op)
     if (op->phase != FT_PHASE_FORWARD || ft_kind_class(op->kind) == FT_CLASS_VIEW ||
         n->n_in == 0)
         return false;
-    x = ft_graph_tensor(g, n->in[0]);
-    y = ft_graph_tensor(g, n->out[0]);
+    x = &g->tensor[n->in[0]];
+    y = &g->tensor[n->out[0]];
     return x->storage == y->storage && ft_shape_equal(&x->shape, &y->shape) &&
            x->dtype == y->dtype;
 }
@@ -26,7 +26,7 @@ static uint64_t seed_of(const ft__eager *e, uint32_t tensor)
 {
     uint64_t h = 0xcbf29ce484222325u;
 
-    for (const char *s = ft_graph_tensor(e->graph, tensor)->name; *s; s++)
+    for (const char *s = e->graph->tensor[tensor].name; *s; s++)
         h = (h ^ (unsigned char)*s) * 0x100000001b3u;
     return h ^ e->session->seed;
 }
@@ -39,7 +39,7 @@ static uint64_t *bytes_of_role(ft__eager *e, ft_role role)
 /* Single numbers are ones: multiplied and divided by, rooted and raised to. */
 static ft__filling filling(const ft__eager *e, uint32_t tensor)
 {
-    const ft_tensor *t = ft_graph_tensor(e->graph, tensor);
+    const ft_tensor *t = &e->graph->tensor[tensor];
     ft__filling f = {.scale = 1, .limit = e->limit[tensor], .seed = seed_of(e, tensor)};
 
     if (t->role == FT_ROLE_STATE)
@@ -54,7 +54,7 @@ static ft__filling filling(const ft__eager *e, uint32_t tensor)
 static ft_status make_cell(ft__eager *e, uint32_t tensor, const ft_shape *shape,
                            const ft__filling *with, ft_error *err)
 {
-    const ft_tensor *t = ft_graph_tensor(e->graph, tensor);
+    const ft_tensor *t = &e->graph->tensor[tensor];
 
     if (e->cell[tensor])
         return FT_OK;
@@ -69,18 +69,18 @@ static ft_status make_operand(ft__eager *e, uint32_t tensor, ft_error *err)
 
     if (!ft__eager_stays(e, tensor))
         return FT_OK;
-    return make_cell(e, tensor, &ft_graph_tensor(e->graph, tensor)->shape, &with, err);
+    return make_cell(e, tensor, &e->graph->tensor[tensor].shape, &with, err);
 }
 
 void ft__eager_find_limits(ft__eager *e)
 {
     const ft_graph *g = e->graph;
 
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+    for (uint32_t i = 0; i < g->n_tensors; i++)
         e->limit[i] = 0;
-    for (uint32_t i = ft_graph_n_nodes(g); i-- > 0;) {
-        const ft_node *n = ft_graph_node(g, i);
-        const ft_op *op = ft_graph_op(g, n->op);
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        const ft_node *n = &g->node[i];
+        const ft_op *op = &g->op[n->op];
 
         for (uint32_t j = 0; j < n->n_in; j++) {
             ft_op forward = ft__forward_of(op);
@@ -94,7 +94,7 @@ void ft__eager_find_limits(ft__eager *e)
                 *limit = at;
         }
     }
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++)
+    for (uint32_t i = 0; i < g->n_tensors; i++)
         e->limit[i] = e->limit[i] ? e->limit[i] : 2;
 }
 
@@ -138,7 +138,7 @@ static ft_status bind_weight(struct binding *b, uint32_t i, ft_error *err)
     if (b->n->n_params != ft_op_n_params(b->op))
         return bind_own(b, slot, &p.shape, p.dtype, &with, err);
     tensor = b->n->params[i];
-    t = ft_graph_tensor(b->e->graph, tensor);
+    t = &b->e->graph->tensor[tensor];
     if (t->dtype != p.dtype ||
         (ft__eager_stays(b->e, tensor)
              ? ft_shape_elements(&t->shape) != ft_shape_elements(&p.shape)
@@ -167,14 +167,14 @@ static ft_status bind_tensor(struct binding *b, uint32_t tensor, ft_error *err)
 
 uint32_t ft__eager_kept(const ft_graph *g, uint32_t tensor)
 {
-    uint32_t producer = ft_graph_tensor(g, tensor)->producer, n_out;
+    uint32_t producer = g->tensor[tensor].producer, n_out;
     const ft_node *n;
     ft_op op;
 
     if (producer == FT_NONE)
         return FT_NONE;
-    n = ft_graph_node(g, producer);
-    op = *ft_graph_op(g, n->op);
+    n = &g->node[producer];
+    op = g->op[n->op];
     n_out = ft_op_n_outputs(&op);
     if (op.phase != FT_PHASE_FORWARD || n->n_out <= n_out)
         return FT_NONE;
@@ -209,10 +209,9 @@ static ft_status bind_backward(struct binding *b, ft_error *err)
         uint32_t k = at;
 
         ft_op_input(b->op, i, &s, &t);
-        while (k < b->n->n_in &&
-               (ft_shape_elements(&ft_graph_tensor(g, b->n->in[k])->shape) !=
-                    ft_shape_elements(&s) ||
-                ft__eager_kept(g, b->n->in[k]) != FT_NONE))
+        while (k < b->n->n_in && (ft_shape_elements(&g->tensor[b->n->in[k]].shape) !=
+                                      ft_shape_elements(&s) ||
+                                  ft__eager_kept(g, b->n->in[k]) != FT_NONE))
             k++;
         if (k == b->n->n_in || (i >= n_results && !is_given(b->op, i - n_results))) {
             b->in[b->n_in++] = NULL;
@@ -279,9 +278,8 @@ static ft_status bind_gradients(struct binding *b, ft_error *err)
         if (!p.trained)
             continue;
         b->out[b->n_out++] = NULL;
-        if (n < b->n->n_out &&
-            ft_shape_elements(&ft_graph_tensor(g, b->n->out[n])->shape) ==
-                ft_shape_elements(&p.shape))
+        if (n < b->n->n_out && ft_shape_elements(&g->tensor[b->n->out[n]].shape) ==
+                                   ft_shape_elements(&p.shape))
             b->out[b->n_out - 1] = &b->e->cell[b->n->out[n++]];
     }
     return n == b->n->n_out ? FT_OK
@@ -313,7 +311,7 @@ static ft_op exponential(const ft_op *fill)
 
 static ft_status bind_zero(struct binding *b, ft_error *err)
 {
-    const ft_tensor *t = ft_graph_tensor(b->e->graph, b->n->out[0]);
+    const ft_tensor *t = &b->e->graph->tensor[b->n->out[0]];
     const ft__filling zero = {.limit = 1};
 
     b->out[b->n_out++] = &b->e->cell[b->n->out[0]];
@@ -363,8 +361,8 @@ static ft_status prepare_block(ft__eager *e, ft__eager_step *step, const ft_node
 
 ft_status ft__eager_prepare(ft__eager *e, uint32_t i, ft_error *err)
 {
-    const ft_node *n = ft_graph_node(e->graph, i);
-    const ft_op *op = ft_graph_op(e->graph, n->op);
+    const ft_node *n = &e->graph->node[i];
+    const ft_op *op = &e->graph->op[n->op];
     ft__eager_step *step = &e->step[i];
     struct binding b = {.e = e, .n = n, .op = op};
     ft_op one = is_first_gradient(n, op) ? exponential(op) : *op;

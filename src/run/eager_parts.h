@@ -53,7 +53,7 @@ struct ft__eager {
 
 static inline bool ft__eager_stays(const ft__eager *e, uint32_t tensor)
 {
-    return ft_graph_tensor(e->graph, tensor)->producer == FT_NONE;
+    return e->graph->tensor[tensor].producer == FT_NONE;
 }
 
 /* ---- eager_bind.c ---- */

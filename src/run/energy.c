@@ -53,7 +53,7 @@ static double time_for(const ft_meter *m, double asked_s)
     double time_s = asked_s > 0 ? asked_s : default_power_time_s;
 
     for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
-        time_s = fmax(time_s, ft_meter_least_s(m, i));
+        time_s = fmax(time_s, ft_meter_domain(m, i)->least_s);
     return time_s;
 }
 

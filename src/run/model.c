@@ -12,15 +12,15 @@ static int64_t limit_of(const ft_graph *g, uint32_t input)
 {
     int64_t least = INT64_MAX;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(g); i++) {
-        const ft_node *node = ft_graph_node(g, i);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
 
         for (uint32_t k = 0; k < node->n_in; k++) {
             int64_t limit;
 
-            if (ft_graph_tensor(g, node->in[k])->storage != input)
+            if (g->tensor[node->in[k]].storage != input)
                 continue;
-            limit = ft__operand_limit(ft_graph_op(g, node->op), k);
+            limit = ft__operand_limit(&g->op[node->op], k);
             least = limit < least ? limit : least;
         }
     }
@@ -30,14 +30,14 @@ static int64_t limit_of(const ft_graph *g, uint32_t input)
 static ft_status list_inputs(ft_model_input **out, uint32_t *n, const ft_graph *g,
                              ft_error *err)
 {
-    ft_model_input *in = calloc((size_t)ft_graph_n_tensors(g) + 1, sizeof(*in));
+    ft_model_input *in = calloc((size_t)g->n_tensors + 1, sizeof(*in));
 
     *out = in;
     *n = 0;
     if (!in)
         return ft_fail(err, FT_ENOMEM, 0, "the model's inputs");
-    for (uint32_t i = 0; i < ft_graph_n_tensors(g); i++) {
-        const ft_tensor *t = ft_graph_tensor(g, i);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
 
         if (t->role == FT_ROLE_INPUT && !t->container)
             in[(*n)++] = (ft_model_input){.name = t->name,

@@ -39,10 +39,10 @@ void ft__network_free(ft__network *n)
     ft__eager_free(n->eager);
     e = n->session->engine;
     c = n->session->context;
-    for (uint32_t i = 0; n->step && i < ft_graph_n_nodes(n->graph); i++)
+    for (uint32_t i = 0; n->step && i < n->graph->n_nodes; i++)
         if (n->step[i].block)
             e->free_block(n->step[i].block);
-    for (uint32_t i = 0; n->constant && i < ft_graph_n_tensors(n->graph); i++)
+    for (uint32_t i = 0; n->constant && i < n->graph->n_tensors; i++)
         if (n->constant[i])
             e->release(c, n->constant[i]);
     if (n->arena)
@@ -77,8 +77,8 @@ static uint64_t seed_of(const ft__network *n, const ft_tensor *t)
 static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
                        ft_error *err)
 {
-    uint32_t at = ft_graph_tensor(n->graph, i)->storage;
-    const ft_tensor *t = ft_graph_tensor(n->graph, at);
+    uint32_t at = n->graph->tensor[i].storage;
+    const ft_tensor *t = &n->graph->tensor[at];
     uint64_t bytes = (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
     ft_session *s = n->session;
 
@@ -100,8 +100,8 @@ static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
 
 static ft_status prepare_node(ft__network *n, uint32_t i, void ***at, ft_error *err)
 {
-    const ft_node *node = ft_graph_node(n->graph, i);
-    const ft_op *op = ft_graph_op(n->graph, node->op);
+    const ft_node *node = &n->graph->node[i];
+    const ft_op *op = &n->graph->op[node->op];
     struct step *step = &n->step[i];
     ft_session *s = n->session;
     ft_block_info info = {0};
@@ -132,13 +132,13 @@ static ft_status fill_inputs(ft__network *n, ft_error *err)
     ft_session *s = n->session;
     ft_status st = FT_OK;
 
-    for (uint32_t i = 0; i < ft_graph_n_nodes(n->graph) && !st; i++) {
-        const ft_node *node = ft_graph_node(n->graph, i);
-        const ft_op *op = ft_graph_op(n->graph, node->op);
+    for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++) {
+        const ft_node *node = &n->graph->node[i];
+        const ft_op *op = &n->graph->op[node->op];
 
         for (uint32_t j = 0; j < node->n_in && !st; j++) {
-            uint32_t at = ft_graph_tensor(n->graph, node->in[j])->storage;
-            const ft_tensor *t = ft_graph_tensor(n->graph, at);
+            uint32_t at = n->graph->tensor[node->in[j]].storage;
+            const ft_tensor *t = &n->graph->tensor[at];
 
             if (t->role == FT_ROLE_INPUT)
                 st = s->engine->fill(s->context, (char *)n->arena + n->plan.offset[at],
@@ -161,18 +161,17 @@ static ft_status set_up(ft__network *n, const ft_graph *g, uint32_t policy,
         st = ft_plan_make(&n->plan, n->graph, err);
     if (st)
         return st;
-    for (uint32_t i = 0; i < ft_graph_n_nodes(n->graph); i++)
-        pointers +=
-            ft_graph_node(n->graph, i)->n_in + ft_graph_node(n->graph, i)->n_out;
-    n->step = calloc(ft_graph_n_nodes(n->graph) + 1, sizeof(*n->step));
-    n->constant = calloc(ft_graph_n_tensors(n->graph) + 1, sizeof(*n->constant));
+    for (uint32_t i = 0; i < n->graph->n_nodes; i++)
+        pointers += n->graph->node[i].n_in + n->graph->node[i].n_out;
+    n->step = calloc(n->graph->n_nodes + 1, sizeof(*n->step));
+    n->constant = calloc(n->graph->n_tensors + 1, sizeof(*n->constant));
     n->pointers = at = calloc(pointers, sizeof(*n->pointers));
     if (!n->step || !n->constant || !n->pointers)
         return ft_fail(err, FT_ENOMEM, 0, "network");
     n->arena = s->engine->alloc(s->context, n->plan.arena_bytes + 1);
     if (!n->arena)
         return no_memory(n->plan.arena_bytes, "activations", err);
-    for (uint32_t i = 0; i < ft_graph_n_nodes(n->graph) && !st; i++)
+    for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++)
         st = prepare_node(n, i, &at, err);
     if (!st && n->workspace_bytes) {
         n->workspace = s->engine->alloc(s->context, n->workspace_bytes);
@@ -208,11 +207,10 @@ ft_status ft__network_run(ft__network *n, ft_error *err)
 
     if (n->eager)
         return ft__eager_run(n->eager, err);
-    for (uint32_t i = 0; i < ft_graph_n_nodes(n->graph) && !st; i++) {
+    for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++) {
         const struct step *step = &n->step[i];
 
-        for (uint64_t r = ft_graph_node(n->graph, i)->repeat; step->block && r && !st;
-             r--)
+        for (uint64_t r = n->graph->node[i].repeat; step->block && r && !st; r--)
             st = n->session->engine->run(step->block, 0, step->in, step->out,
                                          n->workspace, err);
     }
@@ -226,7 +224,7 @@ const ft_graph *ft__network_graph(const ft__network *n)
 
 void *ft__network_value(const ft__network *n, uint32_t tensor)
 {
-    uint32_t at = ft_graph_tensor(n->graph, tensor)->storage;
+    uint32_t at = n->graph->tensor[tensor].storage;
 
     if (n->constant[at])
         return n->constant[at];
@@ -336,11 +334,11 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
     ft_status st;
 
     memset(out, 0, sizeof(*out));
-    if (ft_graph_mode(g) == FT_MODE_TRAINING && !s->engine->values)
+    if (g->mode == FT_MODE_TRAINING && !s->engine->values)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s holds a backward pass, and %s runs forward passes only; "
                        "--engine torch runs both",
-                       ft_graph_name(g), s->engine->name);
+                       g->name, s->engine->name);
     out->context_bytes = ft__resident_bytes();
     st = ft__network_make(&n, s, g, s->engine->policy, err);
     if (st)

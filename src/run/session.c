@@ -176,7 +176,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     if (st)
         goto fail;
     snprintf(s->device, sizeof(s->device), "%s",
-             opt->device ? opt->device : ft_device_fingerprint(device));
+             opt->device ? opt->device : ft_device_get(device)->fingerprint);
     /* Before the engine starts threads and this one is pinned. */
     if (opt->settings)
         st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
@@ -204,6 +204,11 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
         ft__unpin_take(s->pin);
         s->pin = NULL;
     }
+    s->facts = (ft_session_facts){.device = s->device,
+                                  .setting = s->setting,
+                                  .engine = s->engine->name,
+                                  .engine_version = s->engine->version(),
+                                  .policy = s->engine->policy};
     s->opened_bytes = ft__anonymous_bytes();
     ft_device_free(device);
     *out = s;
@@ -230,29 +235,9 @@ void ft_session_close(ft_session *s)
     free(s);
 }
 
-const char *ft_session_engine(const ft_session *s)
+const ft_session_facts *ft_session_get(const ft_session *s)
 {
-    return s->engine->name;
-}
-
-const char *ft_session_engine_version(const ft_session *s)
-{
-    return s->engine->version();
-}
-
-uint32_t ft_session_policy(const ft_session *s)
-{
-    return s->engine->policy;
-}
-
-const char *ft_session_setting(const ft_session *s)
-{
-    return s->setting;
-}
-
-const char *ft_session_device(const ft_session *s)
-{
-    return s->device;
+    return &s->facts;
 }
 
 const char *ft__session_dtype_policy(const ft_session *s)

@@ -24,6 +24,7 @@ struct ft_session {
     uint64_t before_bytes;  /* data this process held before the engine came */
     uint64_t opened_bytes;  /* and after */
     ft_held_settings *held; /* or NULL */
+    ft_session_facts facts;
     char setting[64];
     char dtype_policy[32];
     char device[128];

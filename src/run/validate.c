@@ -37,12 +37,12 @@ static ft_status find_wanted(struct live *l, ft_error *err)
     const ft_graph *g = l->k.lowered;
     ft_status st = FT_OK;
 
-    l->op = calloc(ft_graph_n_ops(g) + 1u, sizeof(*l->op));
-    l->count = calloc(ft_graph_n_ops(g) + 1u, sizeof(*l->count));
+    l->op = calloc(g->n_ops + 1u, sizeof(*l->op));
+    l->count = calloc(g->n_ops + 1u, sizeof(*l->count));
     if (!l->op || !l->count)
         return ft_fail(err, FT_ENOMEM, 0, "operations");
-    for (uint32_t i = 0; i < ft_graph_n_ops(g) && !st; i++) {
-        const ft_op *op = ft_graph_op(g, i);
+    for (uint32_t i = 0; i < g->n_ops && !st; i++) {
+        const ft_op *op = &g->op[i];
         char spec[2048];
         ft_row row = {0}, energy = {0};
 
@@ -56,7 +56,7 @@ static ft_status find_wanted(struct live *l, ft_error *err)
         if (row.id && (energy.id || !l->k.opt->meter))
             continue;
         l->op[l->n] = *op;
-        l->count[l->n++] = ft_graph_op_count(g, i);
+        l->count[l->n++] = g->op_count[i];
     }
     return st;
 }
@@ -126,7 +126,7 @@ static ft_status run_whole(ft_network_timing *t, const struct live *l,
 {
     const char *path = l->k.opt->path;
 
-    if (path && ft_graph_mode(l->k.graph) == FT_MODE_INFERENCE &&
+    if (path && l->k.graph->mode == FT_MODE_INFERENCE &&
         ft_session_runs_whole(l->session, path))
         return ft_measure_model(t, l->session, path, l->k.graph, how, err);
     return ft_measure_network(t, l->session, l->k.graph, how, err);
@@ -139,7 +139,7 @@ static ft_status put(struct live *l, const char *metric, const ft_measurement *m
 
     key.spec = l->k.spec;
     key.metric = metric;
-    key.phase = ft_graph_mode(l->k.graph) == FT_MODE_TRAINING ? "step" : "forward";
+    key.phase = l->k.graph->mode == FT_MODE_TRAINING ? "step" : "forward";
     return ft__store_put(l->k.store, l->run, &key, m, r, n, err);
 }
 
@@ -306,12 +306,13 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
     *out = (ft_validated){0};
     l.k = (ft__validation){.store = store,
                            .opt = opt,
-                           .base = {.device = ft_session_device(s),
-                                    .setting = ft_session_setting(s),
-                                    .engine = ft_session_engine(s),
-                                    .engine_version = ft_session_engine_version(s),
+                           .base = {.device = ft_session_get(s)->device,
+                                    .setting = ft_session_get(s)->setting,
+                                    .engine = ft_session_get(s)->engine,
+                                    .engine_version = ft_session_get(s)->engine_version,
                                     .dtype_policy = ft__session_dtype_policy(s)}};
-    st = ft__validate_lower(&l.k, g, ft_session_policy(s), !s->engine->values, err);
+    st =
+        ft__validate_lower(&l.k, g, ft_session_get(s)->policy, !s->engine->values, err);
     if (!st) {
         ft__validate_describe(out, &l.k);
         st = run_live(&l, err);

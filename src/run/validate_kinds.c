@@ -7,27 +7,6 @@
 #include "foretell/validate.h"
 #include "learn/learn_inside.h"
 
-const char *ft_quantity_name(ft_quantity q)
-{
-    static const char *const name[FT_QUANTITY_COUNT] = {"time", "energy", "memory"};
-
-    return name[q];
-}
-
-const char *ft_quantity_unit(ft_quantity q)
-{
-    static const char *const unit[FT_QUANTITY_COUNT] = {"s", "J", "B"};
-
-    return unit[q];
-}
-
-const char *ft_estimator_name(ft_estimator e)
-{
-    static const char *const name[FT_ESTIMATOR_COUNT] = {"sum", "prediction"};
-
-    return name[e];
-}
-
 ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
                               ft_quantity q, ft_estimator e, ft_error *err)
 {

@@ -123,8 +123,8 @@ struct sums {
 static ft_status price_op(ft_validated *out, ft__validation *k, uint32_t i,
                           struct sums *s, ft_error *err)
 {
-    const ft_op *op = ft_graph_op(k->lowered, i);
-    uint64_t count = ft_graph_op_count(k->lowered, i);
+    const ft_op *op = &k->lowered->op[i];
+    uint64_t count = k->lowered->op_count[i];
     ft_row time, energy, workspace;
     char spec[2048];
     ft_status st;
@@ -213,7 +213,7 @@ static ft_status sum_memory(ft_validated *out, ft__validation *k, double workspa
 
 static ft_status sum_all(ft_validated *out, ft__validation *k, ft_error *err)
 {
-    uint32_t n = ft_graph_n_ops(k->lowered);
+    uint32_t n = k->lowered->n_ops;
     struct sums s = {0};
     ft_status st = FT_OK;
 
@@ -222,7 +222,7 @@ static ft_status sum_all(ft_validated *out, ft__validation *k, ft_error *err)
     if (!out->kind || !out->unpriced)
         return ft_fail(err, FT_ENOMEM, 0, "sums");
     for (uint32_t i = 0; i < n && !st; i++)
-        if (ft__validate_runs(ft_graph_op(k->lowered, i)))
+        if (ft__validate_runs(&k->lowered->op[i]))
             st = price_op(out, k, i, &s, err);
     if (st)
         return st;
@@ -289,13 +289,12 @@ static ft_status ask(ft_validated *out, ft__validation *k, const ft_predictor *l
 /* A predictor that has never seen this network's operations. */
 static ft_status predict_without(ft_validated *out, ft__validation *k, ft_error *err)
 {
-    ft_train_options how = {
-        .filter = k->base,
-        .seed = 1,
-        .threads = 1,
-        .without = ft_graph_n_ops(k->lowered) ? ft_graph_op(k->lowered, 0) : NULL,
-        .n_without = ft_graph_n_ops(k->lowered),
-        .forget = 1};
+    ft_train_options how = {.filter = k->base,
+                            .seed = 1,
+                            .threads = 1,
+                            .without = k->lowered->n_ops ? &k->lowered->op[0] : NULL,
+                            .n_without = k->lowered->n_ops,
+                            .forget = 1};
     ft_predictor *p;
     ft_error why = {0};
     ft_status st = ft_predictor_train(&p, k->store, &how, &why);

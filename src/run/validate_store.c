@@ -25,11 +25,11 @@ size_t ft__network_spec(const ft_graph *g, char *buf, size_t size)
 {
     uint64_t id = 0;
 
-    for (uint32_t i = 0; i < ft_graph_n_ops(g); i++)
-        if (ft__validate_runs(ft_graph_op(g, i)))
-            id += ft__op_hash(ft_graph_op(g, i)) * (2 * ft_graph_op_count(g, i) + 1);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft__validate_runs(&g->op[i]))
+            id += ft__op_hash(&g->op[i]) * (2 * g->op_count[i] + 1);
     return (size_t)snprintf(buf, size, "network id=%016llx name=%.200s",
-                            (unsigned long long)id, ft_graph_name(g));
+                            (unsigned long long)id, g->name);
 }
 
 /* ---- what the store knows of the network itself ---- */
@@ -119,13 +119,13 @@ ft_status ft__validate_network_rows(ft_validated *out, ft__validation *k, ft_err
 
 void ft__validate_describe(ft_validated *out, const ft__validation *k)
 {
-    snprintf(out->name, sizeof(out->name), "%s", ft_graph_name(k->graph));
+    snprintf(out->name, sizeof(out->name), "%s", k->graph->name);
     snprintf(out->device, sizeof(out->device), "%s", k->base.device);
     snprintf(out->setting, sizeof(out->setting), "%s", k->base.setting);
     snprintf(out->engine, sizeof(out->engine), "%s", k->base.engine);
     snprintf(out->engine_version, sizeof(out->engine_version), "%s",
              k->base.engine_version);
-    out->mode = ft_graph_mode(k->graph);
+    out->mode = k->graph->mode;
 }
 
 ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t policy,
@@ -135,7 +135,7 @@ ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t poli
 
     k->graph = g;
     k->policy = policy;
-    k->planned = planned && ft_graph_mode(g) == FT_MODE_INFERENCE;
+    k->planned = planned && g->mode == FT_MODE_INFERENCE;
     if (!st)
         ft__network_spec(k->lowered, k->spec, sizeof(k->spec));
     return st;
@@ -216,7 +216,7 @@ static ft_status find_datasets(struct datasets *all, ft_store *store,
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "%s was not measured whole in any dataset that fits; foretell "
                      "validate without --from-store measures it",
-                     ft_graph_name(g));
+                     g->name);
     return st;
 }
 

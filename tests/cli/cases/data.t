@@ -4,8 +4,8 @@
   $ foretell data export
   foretell data: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
   [4]
-  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake | blur
-  2 operations measured in # s with fake 1, threads=1
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake
+  2 operations measured in 7.56 s with fake 1, threads=1
   2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   2 measured once more; foretell data show tells how well they agree
   store: HOME/.local/share/foretell/measurements.db
@@ -69,8 +69,8 @@ Stores of several machines become one; again changes nothing.
   $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --repeat-share much
   foretell collect: --repeat-share much: a share like 3% or 0.03
   [2]
-  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --batches 4,1,2 --repeat-share 0 --db b.db | blur
-  6 operations measured in # s with fake 1, threads=1
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --batches 4,1,2 --repeat-share 0 --db b.db
+  6 operations measured in 8.40 s with fake 1, threads=1
   6 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   store: b.db
   next: foretell train
@@ -90,10 +90,10 @@ Stores of several machines become one; again changes nothing.
   softmax x=2x64x256 axis=2 dtype=fp32
   softmax x=4x64x256 axis=2 dtype=fp32
   tanh x=1x100000 dtype=fp32
-  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake,fail_kind=softmax --batches 4,1,2 --repeat-share 0 --db c.db | blur
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake,fail_kind=softmax --batches 4,1,2 --repeat-share 0 --db c.db
   warning: memory of the engine itself is not known
   warning: failed: softmax x=1x64x256 axis=2 dtype=fp32: fake: failure of softmax as planned
-  3 operations measured in # s with fake 1, threads=1
+  3 operations measured in 6.56 s with fake 1, threads=1
   6 wanted: 0 were in the store before, 0 the engine does not run, 1 failed, 0 left
   0 too large, for a smaller one had no memory; 2 not tried, for a smaller one failed
   store: c.db

@@ -16,15 +16,15 @@ A space whose objectives are foretold: nothing is run, every point is what predi
   >   - {name: latency, measure: time, limit: 10 ms}
   >   - {name: cost, per: item}
   > END
-  $ foretell explore run anywhere.yaml --top 3 | blur | head -9
+  $ foretell explore run anywhere.yaml --top 3 | head -9 | sed 's/ in [0-9.]* [mu]*s,/ in # s,/'
   anywhere: 40 points foretold in # s, none was run
   
-  front: 13 points that no other beats in every objective, hypervolume #
-  best settings  time  energy  latency  cost
-  ----
-  device=a30 batch=16 dtype=fp16 clock=1300  # s  7.97 mJ  # s  1.347e-08
-  device=l4 batch=16 dtype=fp16 clock=1000 cap=60  # s  4.15 mJ  # s  3.603e-08
-  device=a30 batch=1 dtype=fp32 clock=700  # s  37.8 mJ  # s  2.061e-07
+  front: 13 points that no other beats in every objective, hypervolume 0.994
+  best settings                                       time   energy  latency       cost
+  -------------------------------------------------------------------------------------
+  device=a30 batch=16 dtype=fp16 clock=1300        80.8 us  7.97 mJ  1.29 ms  1.347e-08
+  device=l4 batch=16 dtype=fp16 clock=1000 cap=60   162 us  4.15 mJ  2.59 ms  3.603e-08
+  device=a30 batch=1 dtype=fp32 clock=700          1.24 ms  37.8 mJ  1.24 ms  2.061e-07
   and 10 more between these; --top shows them
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,failure
@@ -144,10 +144,10 @@ What was foretold of this machine can be measured: some points of the front.
   ,resnet18,2,
   ,squeezenet1_1,1,
   ,squeezenet1_1,2,
-  $ foretell explore verify here.yaml --top 1 | blur
-  front point  time foretold  measured  differs by
-  ----
-  model=squeezenet1_1 batch=2  # s  # s  # %
+  $ foretell explore verify here.yaml --top 1
+  front point                  time foretold  measured  differs by
+  ----------------------------------------------------------------
+  model=squeezenet1_1 batch=2        59.4 ms   59.8 ms       0.8 %
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]

@@ -27,7 +27,7 @@ them and for others.
   time.basis: "scaled"
   family: "both.ftp"
   ops.0.time.basis: "scaled"
-  $ ./ask --device a30,l4 --clocks 600,900 | blur | sed -E 's/[0-9.]+ (m?J)/# \1/g'
+  $ ./ask --device a30,l4 --clocks 600,900 | blur
   resnet18.onnx
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
@@ -35,23 +35,23 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  # s  # s  # s  48.8 W  # J  # B  yes  scaled
-  a30  900 MHz  # s  # s  # s  55.3 W  # J  # B  yes  scaled
-  l4  600 MHz  # s  # s  # s  19.4 W  # mJ  # B  yes  scaled
-  l4  900 MHz  # s  # s  # s  19.8 W  # mJ  # B  yes  scaled
-  least energy on a30: at 900 MHz, # % of the energy and # % of the time at 900 MHz
-  least energy on l4: at 900 MHz, # % of the energy and # % of the time at 900 MHz
+  a30  600 MHz  153 ms  119 ms  196 ms  48.8 W  7.44 J  # B  yes  scaled
+  a30  900 MHz  112 ms  88.0 ms  143 ms  55.3 W  6.21 J  # B  yes  scaled
+  l4  600 MHz  1.33 ms  970 us  1.83 ms  19.4 W  25.9 mJ  # B  yes  scaled
+  l4  900 MHz  1.24 ms  899 us  1.70 ms  19.8 W  24.5 mJ  # B  yes  scaled
+  least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
+  least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
   
-  $ ./ask --device l4 --top 1 | grep -E 'learned from|interval' | blur
+  $ ./ask --device l4 --top 1 | grep -E 'learned from|interval'
   learned from several devices, l4 not among them: both.ftp
-  low .. high is a # % interval; 24 unique operations: 1 measured, 0 learned, 23 scaled, 0 roofline
+  low .. high is a 90 % interval; 24 unique operations: 1 measured, 0 learned, 23 scaled, 0 roofline
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
-  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | sed -E 's/[0-9.]+ (m?J)/# \1/g' | grep -E '^[0-9]|best'
-  1  l4  # s  # s  # s  # mJ  # B  *  # %  scaled
-  2  a30  # s  # s  # s  # J  # B  # %  learned
-  3  t4  # s  # s  # s  # J  # B  # %  learned
+  $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
+  1  l4  1.24 ms  965 us  1.58 ms  44.2 mJ  # B  *  100.0 %  scaled
+  2  a30  81.1 ms  71.0 ms  93.0 ms  7.99 J  # B  0.0 %  learned
+  3  t4  231 ms  205 ms  262 ms  12.6 J  # B  0.0 %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.

@@ -32,6 +32,14 @@ Any command is measured; several take turns. Figures differ, their places do not
   4
   $ foretell measure --no-power -r 2 --json -- true > j; python3 -c "import json; j = json.load(open('j')); r = j['results'][0]; print(sorted(j), sorted(r), len(r['runs']), sorted(r['runs'][0]))"
   ['foretell', 'line', 'machine', 'reference', 'results'] ['command', 'energy', 'energy_why', 'memory', 'outliers', 'ratio', 'ratio_error', 'runs', 'system_s', 'time', 'user_s'] 2 ['clock_hz', 'exit_code', 'foreign_load', 'outlier', 'page_faults', 'peak_bytes', 'read_bytes', 'signal', 'start_s', 'switches', 'system_s', 'temperature_max_k', 'timed_out', 'user_s', 'wall_s', 'written_bytes']
+  $ foretell measure --no-power -r 2 --json -- true -- sleep 0.3 > j; python3 -c "
+  > import json
+  > for r in json.load(open('j'))['results']:
+  >     t, walls, peaks = r['time'], [x['wall_s'] for x in r['runs']], [x['peak_bytes'] for x in r['runs']]
+  >     print(r['command'], t['min'] == min(walls) <= t['median'] <= t['p95'] <= t['max'] == max(walls), 'sleep' not in r['command'] or t['min'] >= .3,
+  >           abs(sum(walls) / len(walls) / t['mean'] - 1) < 1e-9, r['memory']['peak'] == max(peaks) >= r['memory']['mean'] > 0)"
+  true True True True True
+  sleep 0.3 True True True True
 
 Energy, of a recorded machine that draws 50 W, 30 of them in its processor. On a machine
 that is too busy to be asked often enough nothing is told: then once more.

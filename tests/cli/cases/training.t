@@ -264,10 +264,10 @@ Forward measurements do not answer for the backward pass, and the answer says so
   
   of one step  estimate  low  high  basis
   ----
-  time  # s  # s  # s  roofline
-    forward  # s  # s  # s  measured
-    backward  # s  # s  # s  roofline
-    optimizer  # s  # s  # s  roofline
+  time  302 ms  273 ms  521 ms  roofline
+    forward  121 ms  109 ms  209 ms  measured
+    backward  165 ms  149 ms  285 ms  roofline
+    optimizer  15.7 ms  14.2 ms  27.2 ms  roofline
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  roofline
@@ -279,11 +279,11 @@ Forward measurements do not answer for the backward pass, and the answer says so
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
-  low .. high is a # % interval; 66 unique operations: 26 measured, 0 learned, 4 scaled, 36 roofline
+  low .. high is a 90 % interval; 66 unique operations: 26 measured, 0 learned, 4 scaled, 36 roofline
   
   operation  phase  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  # %  # s  # s  # s  # s  roofline
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  13.9 %  42.1 ms  10.5 ms  10.5 ms  105 ms  roofline
   
   warning: 4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
   warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds
